@@ -1,0 +1,128 @@
+/**
+ * Reading a book from any thread while a worker may be writing it: the copy is believed only if the
+ * book's version was even before and the same after. Nothing here writes to shared memory.
+ *
+ * Words are read by plain loads between two atomic ones; this was never seen torn on x64 and is not
+ * tested on other processors.
+ */
+import { shapeOf } from './books.ts';
+import { nextAbove } from './ladder.ts';
+import {
+  BOOK_F,
+  BOOK_I,
+  Book,
+  LEVEL_F,
+  LEVEL_I,
+  Level,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  TOKEN_I,
+  Token,
+} from './layout.ts';
+import type { Tables } from './tables.ts';
+import { isTickGrid, PIPS_PER_UNIT } from './units.ts';
+
+/** One side of a book, worst price first, in the prices of the token that was asked for. */
+export interface DepthSide {
+  count: number;
+  readonly ticks: Int32Array;
+  /** Micro-shares. */
+  readonly sizes: Float64Array;
+}
+
+/** A consistent copy of one token's book, reused from read to read. */
+export class Depth {
+  version = 0;
+  ticksPerUnit = 0;
+  /** Unix milliseconds of the last change. */
+  changedAt = 0;
+  /** Micro-shares. */
+  minSize = 0;
+  /** Pips; 0 = never traded. */
+  lastPrice = 0;
+  /** 0 BUY, 1 SELL. */
+  lastSide = 0;
+  /** Ascending: the best bid is the last. */
+  readonly bids: DepthSide;
+  /** Descending: the best ask is the last. */
+  readonly asks: DepthSide;
+
+  constructor() {
+    this.bids = emptySide();
+    this.asks = emptySide();
+  }
+}
+
+function emptySide(): DepthSide {
+  return {
+    count: 0,
+    ticks: new Int32Array(PIPS_PER_UNIT),
+    sizes: new Float64Array(PIPS_PER_UNIT),
+  };
+}
+
+/** Version of the book of a token; odd while it is being written. Compare for equality only. */
+export function bookVersion(t: Tables, token: number): number {
+  const book = t.tokenI[(token << TOKEN_I) + Token.book]!;
+  return Atomics.load(t.bookI, (book << BOOK_I) + Book.version);
+}
+
+/** Copies the book of a token. False when a writer was inside: nothing in `out` may be used. */
+export function readDepth(t: Tables, token: number, out: Depth): boolean {
+  const tokenRow = token << TOKEN_I;
+  const book = t.tokenI[tokenRow + Token.book]!;
+  const versionAt = (book << BOOK_I) + Book.version;
+  const version = Atomics.load(t.bookI, versionAt);
+  if ((version & 1) !== 0) return false;
+  const market = t.bookI[(book << BOOK_I) + Book.market]!;
+  out.version = version;
+  out.ticksPerUnit = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!;
+  out.changedAt = t.bookF[(book << BOOK_F) + Book.changedAt]!;
+  out.minSize = t.marketF[(market << MARKET_F) + Market.minSize]!;
+  out.lastPrice = t.tokenI[tokenRow + Token.lastPrice]!;
+  out.lastSide = t.tokenI[tokenRow + Token.lastSide]!;
+  const mirrored = t.tokenI[tokenRow + Token.mirrored] === 1;
+  const readable = isTickGrid(out.ticksPerUnit) && copyLevels(t, book, mirrored, out);
+  return readable && Atomics.load(t.bookI, versionAt) === version;
+}
+
+/** Copies both sides; false when what it reads cannot be a book, because it is being changed. */
+function copyLevels(t: Tables, book: number, mirrored: boolean, out: Depth): boolean {
+  const grid = out.ticksPerUnit;
+  const base = t.bookI[(book << BOOK_I) + Book.base]!;
+  const bestBid = t.bookI[(book << BOOK_I) + Book.bestBid]!;
+  const low = mirrored ? out.asks : out.bids;
+  const high = mirrored ? out.bids : out.asks;
+  low.count = 0;
+  high.count = 0;
+  if (base === 0) return true;
+  const shape = shapeOf(grid);
+  const words = base << LEVEL_I;
+  let last = 0;
+  for (let tick = nextAbove(shape, t.levelI, words, 0); tick !== -1; ) {
+    // A bitmap that is being changed may send the walk back or out of the ladder.
+    if (tick <= last || tick >= grid) return false;
+    last = tick;
+    const side = tick <= bestBid ? low : high;
+    const row = base + shape.firstLevelRow + tick;
+    side.ticks[side.count] = mirrored ? grid - tick : tick;
+    side.sizes[side.count] = t.levelF[(row << LEVEL_F) + Level.quantity]!;
+    side.count += 1;
+    tick = nextAbove(shape, t.levelI, words, tick);
+  }
+  // Lows were met worst first; highs best first.
+  high.ticks.subarray(0, high.count).reverse();
+  high.sizes.subarray(0, high.count).reverse();
+  return true;
+}
+
+/** Registration facts of a token that never change. */
+export function marketOf(t: Tables, token: number): number {
+  return t.tokenI[(token << TOKEN_I) + Token.market]!;
+}
+
+/** Flags of a market (MarketFlag). */
+export function marketFlags(t: Tables, market: number): number {
+  return t.marketI[(market << MARKET_I) + Market.flags]!;
+}

@@ -1,0 +1,159 @@
+/**
+ * The engine: a deterministic function of (tables, batch, time). The same batches on the same
+ * tables give the same tables, records and digest, whether they come from a client or the journal.
+ *
+ *   engine.begin(timeMs, flushedFinished)   expired orders leave, old ids are forgotten
+ *   engine.apply(i32, f64, at)              one command: a RuleCode, 0 = accepted
+ *   engine.end()                            true when anything changed (then it is journaled)
+ *
+ * What happened is read from the tables: fills [before, after) in the ring of fills, ended orders
+ * [before, after) in the ring of finished ones, and for an accepted order core.making, core.taking
+ * and core.orderSlot.
+ */
+
+import { findAccount } from './accounts.ts';
+import { assert } from './assert.ts';
+import {
+  CancelCommand,
+  CancelOwnerCommand,
+  CommandKind,
+  ConfigureCommand,
+  commandKind,
+} from './commands.ts';
+import { Core } from './core.ts';
+import { nextExpiring } from './expiries.ts';
+import { sameWords } from './hash-index.ts';
+import {
+  ACCOUNT_I,
+  Account,
+  ADDRESS_WORDS,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  Status,
+  TOKEN_I,
+  Token,
+} from './layout.ts';
+import { changeMarket, registerMarket } from './markets.ts';
+import { closeOrder, evictFinished, findOrder, orderStatus } from './orders.ts';
+import { placeOrder } from './place.ts';
+import { Rule, type RuleCode } from './rules.ts';
+import type { EngineMemory, Tables } from './tables.ts';
+
+const MS = 1_000;
+
+export class Engine {
+  readonly core: Core;
+  readonly t: Tables;
+
+  constructor(memory: EngineMemory) {
+    this.core = new Core(memory);
+    this.t = this.core.t;
+  }
+
+  /**
+   * Opens a batch at `time` (unix milliseconds, never before the last one). `flushedFinished`:
+   * sequence up to which the final states of orders are known to be on disk.
+   */
+  begin(time: number, flushedFinished: number): void {
+    const { core, t } = this;
+    assert(Number.isInteger(time) && time >= t.state[State.time]!, 'time does not go back');
+    core.time = time;
+    core.digest = t.state[State.digest]!;
+    core.changes = 0;
+    for (;;) {
+      const slot = nextExpiring(t);
+      if (slot === 0 || t.orderF[(slot << ORDER_F) + Order.expiry]! * MS > time) break;
+      core.changes += 1;
+      closeOrder(core, slot, Status.expired);
+    }
+    core.settle();
+    evictFinished(core, flushedFinished);
+  }
+
+  /** Applies the command at word `at`; a refusal changes nothing. */
+  apply(i32: Int32Array, f64: Float64Array, at: number): RuleCode {
+    const { core } = this;
+    let rule: RuleCode;
+    switch (commandKind(i32, at)) {
+      case CommandKind.order:
+        rule = placeOrder(core, i32, f64, at);
+        break;
+      case CommandKind.cancel:
+        rule = this.cancel(i32, at);
+        break;
+      case CommandKind.cancelOwner:
+        rule = this.cancelOwner(i32, at);
+        break;
+      case CommandKind.market:
+        rule = registerMarket(core, i32, f64, at);
+        break;
+      case CommandKind.marketChange:
+        rule = changeMarket(core, i32, f64, at);
+        break;
+      default:
+        assert(commandKind(i32, at) === CommandKind.configure, 'a command has a known kind');
+        rule = this.configure(i32, at);
+    }
+    core.settle();
+    return rule;
+  }
+
+  /** Closes the batch. True when it changed any table. */
+  end(): boolean {
+    const { core, t } = this;
+    if (core.changes === 0) return false;
+    t.state[State.time] = core.time;
+    t.state[State.batch]! += 1;
+    t.state[State.digest] = core.digest;
+    return true;
+  }
+
+  private cancel(i32: Int32Array, at: number): RuleCode {
+    const { core, t } = this;
+    const slot = findOrder(t, i32, at + CancelCommand.id);
+    if (slot === 0 || orderStatus(t, slot) !== Status.live) return Rule.orderNotFound;
+    const owner = t.orderI[(slot << ORDER_I) + Order.owner]! << ACCOUNT_I;
+    if (!sameWords(t.accountI, owner, i32, at + CancelCommand.signer, ADDRESS_WORDS)) {
+      return Rule.orderNotFound;
+    }
+    core.changes += 1;
+    core.orderSlot = slot;
+    closeOrder(core, slot, Status.canceled);
+    return Rule.accepted;
+  }
+
+  private cancelOwner(i32: Int32Array, at: number): RuleCode {
+    const { core, t } = this;
+    const owner = findAccount(t, i32, at + CancelOwnerCommand.signer);
+    if (owner === 0) return Rule.accepted;
+    const market = i32[at + CancelOwnerCommand.market]!;
+    const token = i32[at + CancelOwnerCommand.token]!;
+    let slot = t.accountI[(owner << ACCOUNT_I) + Account.openHead]!;
+    while (slot !== 0) {
+      const row = slot << ORDER_I;
+      const next = t.orderI[row + Order.ownerNext]!;
+      const its = t.orderI[row + Order.token]!;
+      const isMeant =
+        (token === 0 || token === its) &&
+        (market === 0 || market === t.tokenI[(its << TOKEN_I) + Token.market]);
+      if (isMeant) {
+        core.changes += 1;
+        closeOrder(core, slot, Status.canceled);
+      }
+      slot = next;
+    }
+    return Rule.accepted;
+  }
+
+  private configure(i32: Int32Array, at: number): RuleCode {
+    const { core, t } = this;
+    const policy = i32[at + ConfigureCommand.selfTrade]!;
+    if (policy === t.state[State.selfTrade]) return Rule.accepted;
+    core.changes += 1;
+    t.state[State.selfTrade] = policy;
+    core.note(policy);
+    return Rule.accepted;
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * The expiry heap: open good-till-date orders, earliest first; equal times by slot, so that the
+ * order of leaving is a function of the tables. Each order knows its place, so a cancel is O(log n).
+ */
+import { assert } from './assert.ts';
+import { ORDER_F, ORDER_I, Order, State } from './layout.ts';
+import type { Tables } from './tables.ts';
+
+function before(t: Tables, a: number, b: number): boolean {
+  const left = t.orderF[(a << ORDER_F) + Order.expiry]!;
+  const right = t.orderF[(b << ORDER_F) + Order.expiry]!;
+  return left < right || (left === right && a < b);
+}
+
+function put(t: Tables, at: number, slot: number): void {
+  t.expiries[at] = slot;
+  t.orderI[(slot << ORDER_I) + Order.heap] = at;
+}
+
+function siftUp(t: Tables, from: number, slot: number): void {
+  let at = from;
+  while (at > 1) {
+    const parent = t.expiries[at >>> 1]!;
+    if (!before(t, slot, parent)) break;
+    put(t, at, parent);
+    at >>>= 1;
+  }
+  put(t, at, slot);
+}
+
+function siftDown(t: Tables, from: number, slot: number, size: number): void {
+  let at = from;
+  for (;;) {
+    let child = at * 2;
+    if (child > size) break;
+    if (child < size && before(t, t.expiries[child + 1]!, t.expiries[child]!)) child += 1;
+    if (!before(t, t.expiries[child]!, slot)) break;
+    put(t, at, t.expiries[child]!);
+    at = child;
+  }
+  put(t, at, slot);
+}
+
+export function scheduleExpiry(t: Tables, slot: number): void {
+  const size = t.state[State.expiries]! + 1;
+  t.state[State.expiries] = size;
+  siftUp(t, size, slot);
+}
+
+export function unscheduleExpiry(t: Tables, slot: number): void {
+  const at = t.orderI[(slot << ORDER_I) + Order.heap]!;
+  assert(t.expiries[at] === slot, 'an order knows its place in the expiry heap');
+  const size = t.state[State.expiries]!;
+  const last = t.expiries[size]!;
+  t.expiries[size] = 0;
+  t.state[State.expiries] = size - 1;
+  t.orderI[(slot << ORDER_I) + Order.heap] = 0;
+  if (last === slot) return;
+  siftDown(t, at, last, size - 1);
+  siftUp(t, t.orderI[(last << ORDER_I) + Order.heap]!, last);
+}
+
+/** Slot of the order that expires first; 0 = none. */
+export function nextExpiring(t: Tables): number {
+  return t.state[State.expiries] === 0 ? 0 : t.expiries[1]!;
+}
+
+/** Unix seconds of the earliest expiry; 0 = none. */
+export function earliestExpiry(t: Tables): number {
+  const slot = nextExpiring(t);
+  return slot === 0 ? 0 : t.orderF[(slot << ORDER_F) + Order.expiry]!;
+}

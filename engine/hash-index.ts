@@ -1,0 +1,94 @@
+/**
+ * Open-addressing hash indexes over Int32 entries of two words: tag and slot. The tag is a hash of
+ * the key; it alone decides where an entry belongs, so entries can be moved without reading rows,
+ * and rows are read only where all 32 bits of the tag agree. Slots are 1-based; 0 is empty. Linear
+ * probing, backward-shift deletion: no tombstones, so an index never wears out.
+ *
+ * A search is a loop of the caller's: `for (let at = home(...); ...; at = next(...))`, because the
+ * key comparison differs per table and a callback would cost an allocation.
+ */
+const GOLDEN = 0x9e3779b1;
+
+/** Mixes `words` words of a key, starting at `offset`, into a tag. */
+export function tagOf(key: Int32Array, offset: number, words: number): number {
+  let tag = 0;
+  for (let i = 0; i < words; i++) {
+    tag = Math.imul(tag ^ key[offset + i]!, GOLDEN);
+    tag ^= tag >>> 15;
+  }
+  return tag;
+}
+
+/** Entry where a tag's search begins. */
+export function home(index: Int32Array, tag: number): number {
+  const mask = (index.length >>> 1) - 1;
+  return Math.imul(tag, GOLDEN) >>> Math.clz32(mask);
+}
+
+export function next(index: Int32Array, at: number): number {
+  return (at + 1) & ((index.length >>> 1) - 1);
+}
+
+export function indexInsert(index: Int32Array, tag: number, slot: number): void {
+  let at = home(index, tag);
+  while (index[2 * at + 1] !== 0) at = next(index, at);
+  index[2 * at] = tag;
+  index[2 * at + 1] = slot;
+}
+
+/** Removes the entry of `slot`; false when it is not there. */
+export function indexRemove(index: Int32Array, tag: number, slot: number): boolean {
+  let hole = home(index, tag);
+  for (;;) {
+    const found = index[2 * hole + 1];
+    if (found === 0) return false;
+    if (found === slot) break;
+    hole = next(index, hole);
+  }
+  const mask = (index.length >>> 1) - 1;
+  let at = hole;
+  for (;;) {
+    at = next(index, at);
+    if (index[2 * at + 1] === 0) break;
+    // An entry may move back into the hole unless its home lies cyclically after the hole.
+    const distanceHome = (at - home(index, index[2 * at]!)) & mask;
+    if (distanceHome < ((at - hole) & mask)) continue;
+    index[2 * hole] = index[2 * at]!;
+    index[2 * hole + 1] = index[2 * at + 1]!;
+    hole = at;
+  }
+  index[2 * hole] = 0;
+  index[2 * hole + 1] = 0;
+  return true;
+}
+
+/** True where `words` words of two keys agree. */
+export function sameWords(
+  a: Int32Array,
+  aOffset: number,
+  b: Int32Array,
+  bOffset: number,
+  words: number,
+): boolean {
+  for (let i = 0; i < words; i++) if (a[aOffset + i] !== b[bOffset + i]) return false;
+  return true;
+}
+
+/** Slot of the row whose `words` key words, at `column` of rows of 2^shift words, equal the key. */
+export function indexFind(
+  index: Int32Array,
+  rows: Int32Array,
+  shift: number,
+  column: number,
+  key: Int32Array,
+  offset: number,
+  words: number,
+  tag: number,
+): number {
+  for (let at = home(index, tag); ; at = next(index, at)) {
+    const slot = index[2 * at + 1]!;
+    if (slot === 0) return 0;
+    if (index[2 * at] !== tag) continue;
+    if (sameWords(rows, (slot << shift) + column, key, offset, words)) return slot;
+  }
+}

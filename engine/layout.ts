@@ -1,0 +1,238 @@
+/**
+ * The memory of the engine, drawn: which tables there are, how wide a row is, and where each column
+ * lies in it. Offsets live here and nowhere else.
+ *
+ * Rows, not one array per column: an order is touched as a whole, so a row of two cache lines costs
+ * two misses where a column each would cost a dozen (bench/README.md).
+ *
+ *   order (128 bytes)  remaining f64 | original f64 | budget f64 | expiry f64 | created f64
+ *                      price | flags | token | heap | next | prev            <- first cache line
+ *                      maker | owner | ownerNext | ownerPrev | id (8) | apiKey (4)
+ *   level (16 bytes)   quantity f64 | head | tail
+ *
+ * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
+ */
+import { assert } from './assert.ts';
+import { type Capacities, fillRows, orderRows } from './limits.ts';
+
+export const ID_WORDS = 8;
+export const ADDRESS_WORDS = 5;
+export const API_KEY_WORDS = 4;
+
+/** Order row: shifts turn a slot into an index of its first word or double. */
+export const ORDER_I = 5;
+export const ORDER_F = 4;
+export const Order = {
+  // Float64 columns
+  remaining: 0,
+  original: 1,
+  /** BUY: collateral that it may still pay; never more than its makerAmount in all. */
+  budget: 2,
+  /** Unix seconds; 0 = never. */
+  expiry: 3,
+  /** Unix milliseconds of the command that brought it. */
+  created: 4,
+  /** Unix milliseconds; shares its bytes with next and prev, which a finished order lacks. */
+  finishedAt: 7,
+  // Int32 columns
+  /** Open: ticks of the book (the first outcome's price). Finished: pips of its own token. */
+  price: 10,
+  flags: 11,
+  token: 12,
+  /** 1-based place in the expiry heap; 0 = not in it. */
+  heap: 13,
+  next: 14,
+  prev: 15,
+  maker: 16,
+  owner: 17,
+  ownerNext: 18,
+  ownerPrev: 19,
+  id: 20,
+  apiKey: 28,
+} as const;
+
+/** Order.flags, from the low bit up. */
+export const Flag = {
+  /** 0 bid, 1 ask, in the prices of the book. */
+  ask: 1 << 0,
+  /** 0 BUY, 1 SELL, of its own token. */
+  sell: 1 << 1,
+  typeShift: 2,
+  signatureShift: 4,
+  feeShift: 8,
+  statusShift: 20,
+} as const;
+
+/** Status in Order.flags. */
+export const Status = { free: 0, live: 1, matched: 2, canceled: 3, expired: 4 } as const;
+
+export const LEVEL_I = 2;
+export const LEVEL_F = 1;
+export const Level = { quantity: 0, head: 2, tail: 3 } as const;
+
+export const MARKET_I = 5;
+export const MARKET_F = 4;
+export const Market = {
+  condition: 0,
+  flags: 8,
+  ticksPerUnit: 9,
+  baseFeeBps: 10,
+  firstToken: 11,
+  tokenCount: 12,
+  firstBook: 13,
+  bookCount: 14,
+  // Float64
+  minSize: 8,
+  /** Micro-units of collateral by which settlement differs from the exact sums (GAPS 12). */
+  rounding: 9,
+  registeredAt: 10,
+} as const;
+export const MarketFlag = { tradable: 1, ended: 2, negRisk: 4 } as const;
+
+export const TOKEN_I = 4;
+export const Token = {
+  id: 0,
+  market: 8,
+  outcome: 9,
+  book: 10,
+  /** 1 = its book is the mirror image of the ladder's prices. */
+  mirrored: 11,
+  /** The other token of a mirrored pair; 0 = none. */
+  complement: 12,
+  /** Pips of the last trade; 0 = never traded. */
+  lastPrice: 13,
+  lastSide: 14,
+} as const;
+
+export const BOOK_I = 4;
+export const BOOK_F = 3;
+export const Book = {
+  /** Odd while a writer is inside; compared for equality only, because it wraps. */
+  version: 0,
+  market: 1,
+  /** First level row of its ladder; 0 = no order has rested here yet. */
+  base: 2,
+  ticksPerUnit: 3,
+  /** Ticks; 0 = no bid. */
+  bestBid: 4,
+  /** Ticks; 0 = no ask. */
+  bestAsk: 5,
+  firstToken: 6,
+  orders: 7,
+  // Float64: unix milliseconds of the last change.
+  changedAt: 4,
+} as const;
+
+export const ACCOUNT_I = 3;
+export const Account = {
+  address: 0,
+  /** The account whose key signs for this wallet; 0 = not bound. */
+  binding: 5,
+  openHead: 6,
+  openCount: 7,
+} as const;
+
+/** Fill row: 160 bytes. Fill `n` lies at row n % rows. */
+export const FILL_WORDS = 40;
+export const FILL_DOUBLES = 20;
+export const Fill = {
+  // Float64
+  time: 0,
+  size: 1,
+  /** Sequence of the first fill of its match; all fills of one taker command share it. */
+  match: 2,
+  takerCollateral: 3,
+  makerCollateral: 4,
+  /** The taker's: shares when it buys, collateral when it sells; micro-units. */
+  fee: 5,
+  // Int32
+  kind: 12,
+  takerSide: 13,
+  takerToken: 14,
+  makerToken: 15,
+  takerPrice: 16,
+  makerPrice: 17,
+  taker: 18,
+  maker: 19,
+  takerOwner: 20,
+  makerOwner: 21,
+  takerId: 22,
+  makerId: 30,
+} as const;
+/** Match types (GAPS 7). */
+export const MatchKind = { complementary: 0, mint: 1, merge: 2 } as const;
+
+/** Words of the state table: every number of the engine that is not in a row. */
+export const State = {
+  time: 0,
+  batch: 1,
+  /** Sequence of the next fill. */
+  fills: 2,
+  /** Digest of every change so far: each batch goes on from the one before. */
+  digest: 3,
+  markets: 4,
+  tokens: 5,
+  books: 6,
+  accounts: 7,
+  openOrders: 8,
+  /** Order rows ever used; rows above it were never touched. */
+  orderRows: 9,
+  orderFree: 10,
+  /** Sequence of the next finished order, and of the oldest whose id is still kept. */
+  finished: 11,
+  finishedFirst: 12,
+  levelRows: 13,
+  /** Heads of the free ladders, one per tick grid: 14 to 17. */
+  levelFree: 14,
+  expiries: 18,
+  selfTrade: 19,
+  size: 32,
+} as const;
+
+/** Entries of a hash index: a power of two, at most half full. */
+export function indexEntries(rows: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(2, rows * 2)));
+}
+
+const INDEX_ENTRY_BYTES = 8;
+
+export function tableShapes(c: Capacities): Record<TableName, number> {
+  const orders = orderRows(c);
+  return {
+    state: State.size * 8,
+    markets: (c.markets + 1) * (4 << MARKET_I),
+    tokens: (c.tokens + 1) * (4 << TOKEN_I),
+    books: (c.tokens + 1) * (4 << BOOK_I),
+    accounts: (c.accounts + 1) * (4 << ACCOUNT_I),
+    orders: (orders + 1) * (4 << ORDER_I),
+    finished: orders * 4,
+    levels: (c.levels + 1) * (4 << LEVEL_I),
+    expiries: (c.orders + 2) * 4,
+    marketIndex: indexEntries(c.markets) * INDEX_ENTRY_BYTES,
+    tokenIndex: indexEntries(c.tokens) * INDEX_ENTRY_BYTES,
+    accountIndex: indexEntries(c.accounts) * INDEX_ENTRY_BYTES,
+    orderIndex: indexEntries(orders) * INDEX_ENTRY_BYTES,
+    fills: fillRows(c) * FILL_WORDS * 4,
+  };
+}
+
+export const TABLE_NAMES = [
+  'state',
+  'markets',
+  'tokens',
+  'books',
+  'accounts',
+  'orders',
+  'finished',
+  'levels',
+  'expiries',
+  'marketIndex',
+  'tokenIndex',
+  'accountIndex',
+  'orderIndex',
+  'fills',
+] as const;
+export type TableName = (typeof TABLE_NAMES)[number];
+
+assert(Order.apiKey + API_KEY_WORDS === 1 << ORDER_I, 'an order row is full');
+assert(Fill.makerId + ID_WORDS <= FILL_WORDS, 'a fill row holds both ids');

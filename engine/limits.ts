@@ -1,0 +1,62 @@
+/** Every bound of the engine, with its reason. Cross-checked at import. */
+import { assert } from './assert.ts';
+
+/** Shares or collateral of one order, and the total of a level: the exact integers of a double. */
+export const AMOUNT_MAX = Number.MAX_SAFE_INTEGER;
+
+/** A signed fee rate above a tenth is taken for a mistake (GAPS 1.6). */
+export const FEE_BPS_MAX = 1_000;
+
+/** Price levels of one ladder: four 32-way bitmap storeys cover 32^4 = 2^20 levels. */
+export const LADDER_LEVELS_MAX = 2 ** 20;
+
+/** Outcomes of one market: the widest market seen in the field has 7; a command must stay small. */
+export const OUTCOMES_MAX = 64;
+
+/** Commands of one batch, which bounds how many fills can wait for the journal. */
+export const BATCH_COMMANDS_MAX = 8_192;
+
+/** Batches that may be applied and not yet journaled; the I/O thread holds back beyond it. */
+export const UNJOURNALED_BATCHES_MAX = 64;
+
+/** Sizes of the tables, in rows. A full table is a per-order error, never a crash (DESIGN). */
+export interface Capacities {
+  readonly markets: number;
+  readonly tokens: number;
+  readonly accounts: number;
+  /** Open orders. */
+  readonly orders: number;
+  /** Price-level rows of all ladders together. */
+  readonly levels: number;
+  /** Newest fills that GET /trades can reach. */
+  readonly trades: number;
+  /** Newest finished orders whose ids stay in memory. */
+  readonly history: number;
+}
+
+export const DEFAULT_CAPACITIES: Capacities = {
+  markets: 65_536,
+  tokens: 262_144,
+  accounts: 1_048_576,
+  orders: 1_048_576,
+  levels: 8_388_608,
+  trades: 1_000_000,
+  history: 1_048_576,
+};
+
+/** Rows of the order table: every open order, and every finished one whose id is still kept. */
+export function orderRows(capacities: Capacities): number {
+  return capacities.orders + capacities.history;
+}
+
+/**
+ * Rows of the ring of fills. A fill ends a maker or a taker, so the fills that wait for the journal
+ * are at most the open orders plus two for each command that waits with them.
+ */
+export function fillRows(capacities: Capacities): number {
+  return (
+    capacities.trades + capacities.orders + 2 * BATCH_COMMANDS_MAX * (UNJOURNALED_BATCHES_MAX + 1)
+  );
+}
+
+assert(FEE_BPS_MAX * 10_000 * 10_000 * 10_000 <= AMOUNT_MAX, 'fee products are exact');

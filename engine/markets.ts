@@ -1,0 +1,218 @@
+/**
+ * Markets, tokens and books: registration, and the changes that a catalog may bring. negRisk and
+ * the token ids of a market never change (GAPS 12).
+ */
+import { giveLadder, ladderAvailable, levelRow, shapeOf, takeLadder, worseLevel } from './books.ts';
+import { MarketChangeCommand, MarketCommand } from './commands.ts';
+import type { Core } from './core.ts';
+import { indexFind, indexInsert, tagOf } from './hash-index.ts';
+import { nextAbove, occupy, vacate } from './ladder.ts';
+import {
+  BOOK_F,
+  BOOK_I,
+  Book,
+  ID_WORDS,
+  LEVEL_F,
+  LEVEL_I,
+  Level,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  MarketFlag,
+  ORDER_I,
+  Order,
+  State,
+  Status,
+  TOKEN_I,
+  Token,
+} from './layout.ts';
+import { closeOrder } from './orders.ts';
+import { Rule, type RuleCode } from './rules.ts';
+import type { Tables } from './tables.ts';
+
+/** Market slot of a condition id (8 words from `offset`), or 0. */
+export function findMarket(t: Tables, key: Int32Array, offset: number): number {
+  const tag = tagOf(key, offset, ID_WORDS);
+  const { marketIndex, marketI } = t;
+  return indexFind(marketIndex, marketI, MARKET_I, Market.condition, key, offset, ID_WORDS, tag);
+}
+
+/** Token slot of a token id (8 words from `offset`), or 0. */
+export function findToken(t: Tables, key: Int32Array, offset: number): number {
+  const tag = tagOf(key, offset, ID_WORDS);
+  return indexFind(t.tokenIndex, t.tokenI, TOKEN_I, Token.id, key, offset, ID_WORDS, tag);
+}
+
+/** Applies a market command: two outcomes share one mirrored book, any other number has one each. */
+export function registerMarket(
+  core: Core,
+  i32: Int32Array,
+  f64: Float64Array,
+  at: number,
+): RuleCode {
+  const { t } = core;
+  const count = i32[at + MarketCommand.tokenCount]!;
+  if (findMarket(t, i32, at + MarketCommand.condition) !== 0) return Rule.marketRefused;
+  for (let outcome = 0; outcome < count; outcome++) {
+    const id = at + MarketCommand.tokens + ID_WORDS * outcome;
+    if (findToken(t, i32, id) !== 0) return Rule.marketRefused;
+    for (let other = 0; other < outcome; other++) {
+      const same = at + MarketCommand.tokens + ID_WORDS * other;
+      let differs = false;
+      for (let w = 0; w < ID_WORDS; w++) if (i32[id + w] !== i32[same + w]) differs = true;
+      if (!differs) return Rule.marketRefused;
+    }
+  }
+  if (t.state[State.markets]! + 1 > t.capacities.markets) return Rule.tableFull;
+  if (t.state[State.tokens]! + count > t.capacities.tokens) return Rule.tableFull;
+
+  core.changes += 1;
+  const isPair = count === 2;
+  const market = t.state[State.markets]! + 1;
+  const firstToken = t.state[State.tokens]! + 1;
+  const firstBook = t.state[State.books]! + 1;
+  const bookCount = isPair ? 1 : count;
+  t.state[State.markets] = market;
+  t.state[State.tokens] = firstToken + count - 1;
+  t.state[State.books] = firstBook + bookCount - 1;
+  const grid = i32[at + MarketCommand.ticksPerUnit]!;
+  const row = market << MARKET_I;
+  for (let w = 0; w < ID_WORDS; w++) {
+    t.marketI[row + Market.condition + w] = i32[at + MarketCommand.condition + w]!;
+  }
+  t.marketI[row + Market.flags] = i32[at + MarketCommand.flags]!;
+  t.marketI[row + Market.ticksPerUnit] = grid;
+  t.marketI[row + Market.baseFeeBps] = i32[at + MarketCommand.baseFeeBps]!;
+  t.marketI[row + Market.firstToken] = firstToken;
+  t.marketI[row + Market.tokenCount] = count;
+  t.marketI[row + Market.firstBook] = firstBook;
+  t.marketI[row + Market.bookCount] = bookCount;
+  t.marketF[(market << MARKET_F) + Market.minSize] = f64[at / 2 + MarketCommand.minSize]!;
+  t.marketF[(market << MARKET_F) + Market.registeredAt] = core.time;
+  for (let outcome = 0; outcome < count; outcome++) {
+    const token = firstToken + outcome;
+    const tokenRow = token << TOKEN_I;
+    for (let w = 0; w < ID_WORDS; w++) {
+      t.tokenI[tokenRow + Token.id + w] = i32[at + MarketCommand.tokens + ID_WORDS * outcome + w]!;
+    }
+    t.tokenI[tokenRow + Token.market] = market;
+    t.tokenI[tokenRow + Token.outcome] = outcome;
+    t.tokenI[tokenRow + Token.book] = isPair ? firstBook : firstBook + outcome;
+    t.tokenI[tokenRow + Token.mirrored] = isPair ? outcome : 0;
+    t.tokenI[tokenRow + Token.complement] = isPair ? firstToken + 1 - outcome : 0;
+    indexInsert(t.tokenIndex, tagOf(t.tokenI, tokenRow + Token.id, ID_WORDS), token);
+  }
+  for (let book = firstBook; book < firstBook + bookCount; book++) {
+    t.bookI[(book << BOOK_I) + Book.market] = market;
+    t.bookI[(book << BOOK_I) + Book.ticksPerUnit] = grid;
+    t.bookI[(book << BOOK_I) + Book.firstToken] = firstToken + (book - firstBook);
+    t.bookF[(book << BOOK_F) + Book.changedAt] = core.time;
+  }
+  // Last, so that a reader that finds the market finds all of it.
+  indexInsert(t.marketIndex, tagOf(t.marketI, row + Market.condition, ID_WORDS), market);
+  core.note(market);
+  return Rule.accepted;
+}
+
+/** Applies a market change: flags, fee, minimum size, tick. An ended market loses its orders. */
+export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at: number): RuleCode {
+  const { t } = core;
+  const market = i32[at + MarketChangeCommand.market]!;
+  if (market < 1 || market > t.state[State.markets]!) return Rule.marketRefused;
+  const row = market << MARKET_I;
+  const before = t.marketI[row + Market.flags]!;
+  const flags = i32[at + MarketChangeCommand.flags]!;
+  if (((flags ^ before) & MarketFlag.negRisk) !== 0) return Rule.marketRefused;
+  const grid = i32[at + MarketChangeCommand.ticksPerUnit]!;
+  const firstBook = t.marketI[row + Market.firstBook]!;
+  const endBook = firstBook + t.marketI[row + Market.bookCount]!;
+  if (grid !== t.marketI[row + Market.ticksPerUnit]! && !laddersAvailable(t, market, grid)) {
+    return Rule.tableFull;
+  }
+
+  core.changes += 1;
+  core.note(market);
+  if ((flags & MarketFlag.ended) !== 0 && (before & MarketFlag.ended) === 0) {
+    for (let book = firstBook; book < endBook; book++) cancelWhere(core, book, () => true);
+  }
+  if (grid !== t.marketI[row + Market.ticksPerUnit]!) {
+    for (let book = firstBook; book < endBook; book++) regrid(core, book, grid);
+    t.marketI[row + Market.ticksPerUnit] = grid;
+  }
+  t.marketI[row + Market.flags] = flags;
+  t.marketI[row + Market.baseFeeBps] = i32[at + MarketChangeCommand.baseFeeBps]!;
+  t.marketF[(market << MARKET_F) + Market.minSize] = f64[at / 2 + MarketChangeCommand.minSize]!;
+  for (let book = firstBook; book < endBook; book++) core.touch(book);
+  return Rule.accepted;
+}
+
+function laddersAvailable(t: Tables, market: number, grid: number): boolean {
+  const row = market << MARKET_I;
+  const count = t.marketI[row + Market.bookCount]!;
+  if (count === 1) return ladderAvailable(t, grid);
+  const needed = count * shapeOf(grid).rows;
+  return t.state[State.levelRows]! + needed <= t.capacities.levels;
+}
+
+/** Calls `visit` for each order of a book, lowest price first, in queue order. */
+function eachOrder(t: Tables, book: number, visit: (slot: number, tick: number) => void): void {
+  if (t.bookI[(book << BOOK_I) + Book.base] === 0) return;
+  for (let tick = worseLevel(t, book, true, 0); tick !== 0; ) {
+    // Read both ways on before the visit: it may take the order, and with it the level, away.
+    const after = worseLevel(t, book, true, tick);
+    let slot = t.levelI[(levelRow(t, book, tick) << LEVEL_I) + Level.head]!;
+    while (slot !== 0) {
+      const next = t.orderI[(slot << ORDER_I) + Order.next]!;
+      visit(slot, tick);
+      slot = next;
+    }
+    tick = after;
+  }
+}
+
+function cancelWhere(core: Core, book: number, matches: (tick: number) => boolean): void {
+  eachOrder(core.t, book, (slot, tick) => {
+    if (matches(tick)) closeOrder(core, slot, Status.canceled);
+  });
+}
+
+/**
+ * Moves a book to another grid. Finer: every level is rescaled and keeps its queue. Coarser: orders
+ * off the new grid are cancelled first (GAPS 12).
+ */
+function regrid(core: Core, book: number, grid: number): void {
+  const { t } = core;
+  const at = book << BOOK_I;
+  const oldGrid = t.bookI[at + Book.ticksPerUnit]!;
+  core.touch(book);
+  const isOnGrid = (tick: number): boolean => (tick * grid) % oldGrid === 0;
+  cancelWhere(core, book, (tick) => !isOnGrid(tick));
+  const oldBase = t.bookI[at + Book.base]!;
+  if (oldBase !== 0) {
+    const base = takeLadder(t, grid);
+    const from = shapeOf(oldGrid);
+    const to = shapeOf(grid);
+    eachOrder(t, book, (slot, tick) => {
+      t.orderI[(slot << ORDER_I) + Order.price] = (tick * grid) / oldGrid;
+    });
+    for (let tick = nextAbove(from, t.levelI, oldBase << LEVEL_I, 0); tick !== -1; ) {
+      const after = nextAbove(from, t.levelI, oldBase << LEVEL_I, tick);
+      const moved = (tick * grid) / oldGrid;
+      const source = oldBase + from.firstLevelRow + tick;
+      const target = base + to.firstLevelRow + moved;
+      t.levelF[(target << LEVEL_F) + Level.quantity] =
+        t.levelF[(source << LEVEL_F) + Level.quantity]!;
+      t.levelI[(target << LEVEL_I) + Level.head] = t.levelI[(source << LEVEL_I) + Level.head]!;
+      t.levelI[(target << LEVEL_I) + Level.tail] = t.levelI[(source << LEVEL_I) + Level.tail]!;
+      t.levelI.fill(0, source << LEVEL_I, (source + 1) << LEVEL_I);
+      vacate(from, t.levelI, oldBase << LEVEL_I, tick);
+      occupy(to, t.levelI, base << LEVEL_I, moved);
+      tick = after;
+    }
+    giveLadder(t, oldBase, oldGrid);
+    t.bookI[at + Book.base] = base;
+  }
+  t.bookI[at + Book.bestBid] = (t.bookI[at + Book.bestBid]! * grid) / oldGrid;
+  t.bookI[at + Book.bestAsk] = (t.bookI[at + Book.bestAsk]! * grid) / oldGrid;
+  t.bookI[at + Book.ticksPerUnit] = grid;
+}

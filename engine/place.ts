@@ -1,0 +1,292 @@
+/**
+ * Placing an order: the rules that need the tables, in the order of GAPS 3.5; then the reservation
+ * of every row that it may need; then, and only then, the first change.
+ */
+import { findAccount, takeAccount } from './accounts.ts';
+import { assert } from './assert.ts';
+import { ladderAvailable, levelQuantity, levelRow } from './books.ts';
+import { OrderCommand, OrderFlag, OrderType, Verdict } from './commands.ts';
+import { type Core, SelfTrade } from './core.ts';
+import { sameWords } from './hash-index.ts';
+import {
+  ACCOUNT_I,
+  Account,
+  ADDRESS_WORDS,
+  API_KEY_WORDS,
+  BOOK_I,
+  Book,
+  Flag,
+  ID_WORDS,
+  LEVEL_I,
+  Level,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  MarketFlag,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  Status,
+  TOKEN_I,
+  Token,
+} from './layout.ts';
+import { AMOUNT_MAX } from './limits.ts';
+import { bestOpposite, crosses, survey, sweep } from './match.ts';
+import {
+  closeOrder,
+  findOrder,
+  finish,
+  openOrder,
+  orderRoom,
+  register,
+  takeOrder,
+} from './orders.ts';
+import { exactTicks, nearestTicks } from './price.ts';
+import { Rule, type RuleCode } from './rules.ts';
+
+const MS = 1_000;
+
+/** Applies the order command at word `at`. A refusal leaves every table as it was. */
+export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: number): RuleCode {
+  const { t } = core;
+  const verdict = i32[at + OrderCommand.verdict]!;
+  const early = (verdict & Verdict.ruleMask) as RuleCode;
+  if (early !== Rule.accepted) return early;
+  if ((verdict & Verdict.known) !== 0 || findOrder(t, i32, at + OrderCommand.id) !== 0) {
+    return Rule.duplicate;
+  }
+  const flags = i32[at + OrderCommand.flags]!;
+  const type = (flags >>> OrderFlag.typeShift) & 3;
+  const isBuy = (flags & OrderFlag.sell) === 0;
+  const shares = f64[at / 2 + OrderCommand.shares]!;
+  const collateral = f64[at / 2 + OrderCommand.collateral]!;
+  const token = i32[at + OrderCommand.token]! << TOKEN_I;
+  const market = t.tokenI[token + Token.market]!;
+  const grid = t.marketI[(market << MARKET_I) + Market.ticksPerUnit]!;
+  const early2 = checkTerms(core, i32, f64, at, market);
+  if (early2 !== Rule.accepted) return early2;
+  const ticks =
+    type === OrderType.GTC || type === OrderType.GTD
+      ? exactTicks(collateral, shares, grid)
+      : nearestTicks(isBuy, collateral, shares, grid);
+  if (ticks === 0) return Rule.tick;
+  if (shares < t.marketF[(market << MARKET_F) + Market.minSize]!) return Rule.sizeBelowMinimum;
+  if ((verdict & Verdict.signature) !== 0) return Rule.signature;
+  const maker = findAccount(t, i32, at + OrderCommand.maker);
+  if (!bindingAllows(core, i32, at, maker)) return Rule.binding;
+
+  const book = t.tokenI[token + Token.book]!;
+  const mirrored = t.tokenI[token + Token.mirrored] === 1;
+  const takerIsBid = isBuy !== mirrored;
+  const limit = mirrored ? grid - ticks : ticks;
+  const full = checkRoom(core, i32, at, maker, book, takerIsBid, limit, shares);
+  if (full !== Rule.accepted) return full;
+  const unmatched = checkMatch(core, flags, book, takerIsBid, limit, maker, shares);
+  if (unmatched !== Rule.accepted) return unmatched;
+
+  accept(core, i32, f64, at, book, takerIsBid, limit);
+  return Rule.accepted;
+}
+
+/** Rules 5 to 8 of GAPS 3.5, the public taker and the largest size. */
+function checkTerms(
+  core: Core,
+  i32: Int32Array,
+  f64: Float64Array,
+  at: number,
+  market: number,
+): RuleCode {
+  const { t } = core;
+  const verdict = i32[at + OrderCommand.verdict]!;
+  const flags = i32[at + OrderCommand.flags]!;
+  const row = market << MARKET_I;
+  if ((t.marketI[row + Market.flags]! & MarketFlag.tradable) === 0) return Rule.marketNotReady;
+  if ((verdict & Verdict.amounts) !== 0) return Rule.amountsNotPositive;
+  const expiration = f64[at / 2 + OrderCommand.expiration]!;
+  if (((flags >>> OrderFlag.typeShift) & 3) === OrderType.GTD) {
+    if (expiration === 0) return Rule.expirationRequired;
+    if (expiration * MS <= core.time) return Rule.expirationPast;
+  } else if (expiration !== 0) {
+    return Rule.expirationInvalid;
+  }
+  if ((verdict & Verdict.feeNegative) !== 0) return Rule.feeNegative;
+  if ((verdict & Verdict.feeTooHigh) !== 0) return Rule.feeTooHigh;
+  if (flags >>> OrderFlag.feeShift < t.marketI[row + Market.baseFeeBps]!) return Rule.feeBelowBase;
+  if ((verdict & Verdict.taker) !== 0) return Rule.takerNotPublic;
+  if ((verdict & Verdict.tooLarge) !== 0) return Rule.sizeAboveMaximum;
+  return Rule.accepted;
+}
+
+/** A wallet that another key has signed for keeps that key; type 0 is never refused (GAPS 12). */
+function bindingAllows(core: Core, i32: Int32Array, at: number, maker: number): boolean {
+  const signatureType = (i32[at + OrderCommand.flags]! >>> OrderFlag.signatureShift) & 3;
+  if (signatureType === 0 || maker === 0) return true;
+  const { accountI } = core.t;
+  const bound = accountI[(maker << ACCOUNT_I) + Account.binding]!;
+  if (bound === 0) return true;
+  const signer = at + OrderCommand.signer;
+  return sameWords(accountI, bound << ACCOUNT_I, i32, signer, ADDRESS_WORDS);
+}
+
+/** True when every row that the order may need can be had. */
+function checkRoom(
+  core: Core,
+  i32: Int32Array,
+  at: number,
+  maker: number,
+  book: number,
+  takerIsBid: boolean,
+  limit: number,
+  shares: number,
+): RuleCode {
+  const { t } = core;
+  if (!orderRoom(t)) return Rule.tableFull;
+  const sameWallet = sameWords(
+    i32,
+    at + OrderCommand.maker,
+    i32,
+    at + OrderCommand.signer,
+    ADDRESS_WORDS,
+  );
+  const newSigner = !sameWallet && findAccount(t, i32, at + OrderCommand.signer) === 0;
+  const newAccounts = (maker === 0 ? 1 : 0) + (newSigner ? 1 : 0);
+  if (t.state[State.accounts]! + newAccounts > t.capacities.accounts) return Rule.tableFull;
+  const type = (i32[at + OrderCommand.flags]! >>> OrderFlag.typeShift) & 3;
+  if (type === OrderType.FOK || type === OrderType.FAK) return Rule.accepted;
+  const row = book << BOOK_I;
+  if (t.bookI[row + Book.base] === 0 && !ladderAvailable(t, t.bookI[row + Book.ticksPerUnit]!)) {
+    return Rule.tableFull;
+  }
+  const resting = levelQuantity(t, book, limit);
+  if (resting + shares > AMOUNT_MAX) {
+    // Quantity of the other side is not added to: only what does not match comes to rest.
+    if (crosses(takerIsBid, bestOpposite(core, book, takerIsBid), limit)) {
+      survey(core, book, takerIsBid, limit, maker, shares);
+      const own = t.bookI[row + (takerIsBid ? Book.bestBid : Book.bestAsk)] === limit ? resting : 0;
+      if (own + (shares - core.surveyedQuantity) <= AMOUNT_MAX) return Rule.accepted;
+    }
+    return Rule.sizeAboveMaximum;
+  }
+  return Rule.accepted;
+}
+
+/** Post-only, FOK, FAK and self-trade: whatever the other side of the book can refuse. */
+function checkMatch(
+  core: Core,
+  flags: number,
+  book: number,
+  takerIsBid: boolean,
+  limit: number,
+  maker: number,
+  shares: number,
+): RuleCode {
+  const best = bestOpposite(core, book, takerIsBid);
+  const isCrossing = crosses(takerIsBid, best, limit);
+  if ((flags & OrderFlag.postOnly) !== 0) {
+    if (!isCrossing) return Rule.accepted;
+    return (flags & OrderFlag.sell) === 0 ? Rule.postOnlyCrossesAsk : Rule.postOnlyCrossesBid;
+  }
+  const type = (flags >>> OrderFlag.typeShift) & 3;
+  const policy = core.selfTrade();
+  if (type === OrderType.FOK) {
+    survey(core, book, takerIsBid, limit, maker, shares);
+    if (core.surveyedQuantity === shares) return Rule.accepted;
+    return core.surveyStopped ? Rule.selfTrade : Rule.fokUnfilled;
+  }
+  if (isCrossing && policy !== SelfTrade.allow) {
+    survey(core, book, takerIsBid, limit, maker, 1);
+    if (core.surveyedQuantity === 0 && core.surveyStopped) {
+      if (policy === SelfTrade.cancelBoth) cancelFirst(core, book, best);
+      return Rule.selfTrade;
+    }
+    if (core.surveyedQuantity > 0) return Rule.accepted;
+  }
+  if (type === OrderType.FAK && (!isCrossing || policy !== SelfTrade.allow)) {
+    return Rule.fakUnfilled;
+  }
+  return Rule.accepted;
+}
+
+/** cancel-both: the maker in the way goes, though the taker is refused. */
+function cancelFirst(core: Core, book: number, tick: number): void {
+  const maker = core.t.levelI[(levelRow(core.t, book, tick) << LEVEL_I) + Level.head]!;
+  core.changes += 1;
+  closeOrder(core, maker, Status.canceled);
+}
+
+/** The order is taken: rows, matching, then rest or end. */
+function accept(
+  core: Core,
+  i32: Int32Array,
+  f64: Float64Array,
+  at: number,
+  book: number,
+  takerIsBid: boolean,
+  limit: number,
+): void {
+  const { t } = core;
+  core.changes += 1;
+  core.making = 0;
+  core.taking = 0;
+  const slot = takeOrder(t);
+  core.orderSlot = slot;
+  fillRow(core, slot, i32, f64, at, takerIsBid, limit);
+  register(t, slot);
+  core.note(slot);
+
+  const type = (i32[at + OrderCommand.flags]! >>> OrderFlag.typeShift) & 3;
+  const stopped = sweep(core, slot, book, limit);
+  const remaining = t.orderF[(slot << ORDER_F) + Order.remaining]!;
+  assert(type !== OrderType.FOK || remaining === 0, 'a FOK that was taken is filled whole');
+  if (remaining === 0) finish(core, slot, Status.matched);
+  else if (stopped) finish(core, slot, Status.canceled);
+  else if (type === OrderType.FAK) finish(core, slot, Status.matched);
+  else openOrder(core, slot, book);
+}
+
+function fillRow(
+  core: Core,
+  slot: number,
+  i32: Int32Array,
+  f64: Float64Array,
+  at: number,
+  takerIsBid: boolean,
+  limit: number,
+): void {
+  const { t } = core;
+  const flags = i32[at + OrderCommand.flags]!;
+  const isSell = (flags & OrderFlag.sell) !== 0;
+  const signatureType = (flags >>> OrderFlag.signatureShift) & 3;
+  const maker = takeAccount(t, i32, at + OrderCommand.maker);
+  const owner = takeAccount(t, i32, at + OrderCommand.signer);
+  t.accountI[(maker << ACCOUNT_I) + Account.binding] = owner;
+  const d = slot << ORDER_F;
+  const { orderF, orderI } = t;
+  const shares = f64[at / 2 + OrderCommand.shares]!;
+  orderF[d + Order.remaining] = shares;
+  orderF[d + Order.original] = shares;
+  orderF[d + Order.budget] = isSell ? 0 : f64[at / 2 + OrderCommand.collateral]!;
+  orderF[d + Order.expiry] = f64[at / 2 + OrderCommand.expiration]!;
+  orderF[d + Order.created] = core.time;
+  const w = slot << ORDER_I;
+  orderI[w + Order.price] = limit;
+  orderI[w + Order.flags] =
+    (takerIsBid ? 0 : Flag.ask) |
+    (isSell ? Flag.sell : 0) |
+    (((flags >>> OrderFlag.typeShift) & 3) << Flag.typeShift) |
+    (signatureType << Flag.signatureShift) |
+    ((flags >>> OrderFlag.feeShift) << Flag.feeShift);
+  orderI[w + Order.token] = i32[at + OrderCommand.token]!;
+  orderI[w + Order.heap] = 0;
+  orderI[w + Order.next] = 0;
+  orderI[w + Order.prev] = 0;
+  orderI[w + Order.maker] = maker;
+  orderI[w + Order.owner] = owner;
+  orderI[w + Order.ownerNext] = 0;
+  orderI[w + Order.ownerPrev] = 0;
+  for (let i = 0; i < ID_WORDS; i++) orderI[w + Order.id + i] = i32[at + OrderCommand.id + i]!;
+  for (let i = 0; i < API_KEY_WORDS; i++) {
+    orderI[w + Order.apiKey + i] = i32[at + OrderCommand.apiKey + i]!;
+  }
+}

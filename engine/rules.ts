@@ -1,0 +1,38 @@
+/**
+ * Why an order was refused: the rules of GAPS 3.5 and 12, in the order in which they are checked.
+ * The first that fails is the answer. Texts belong to the server; the engine knows only codes.
+ */
+export const Rule = {
+  accepted: 0,
+  ownerMismatch: 1,
+  postOnlyType: 2,
+  conditionUnknown: 3,
+  tokenUnknown: 4,
+  tokenOfOtherCondition: 5,
+  takerNotPublic: 6,
+  duplicate: 7,
+  marketNotReady: 8,
+  amountsNotPositive: 9,
+  expirationPast: 10,
+  expirationRequired: 11,
+  expirationInvalid: 12,
+  feeNegative: 13,
+  feeBelowBase: 14,
+  feeTooHigh: 15,
+  sizeAboveMaximum: 16,
+  tick: 17,
+  sizeBelowMinimum: 18,
+  signature: 19,
+  binding: 20,
+  tableFull: 21,
+  postOnlyCrossesAsk: 22,
+  postOnlyCrossesBid: 23,
+  fokUnfilled: 24,
+  fakUnfilled: 25,
+  selfTrade: 26,
+  /** Cancels: unknown, foreign, or already finished. */
+  orderNotFound: 27,
+  /** Market commands: already registered, unknown, or a change that may not be. */
+  marketRefused: 28,
+} as const;
+export type RuleCode = (typeof Rule)[keyof typeof Rule];

@@ -1,0 +1,116 @@
+/**
+ * The tables of layout.ts as typed views over shared buffers. Allocated once at boot and never
+ * grown: other threads hold the same buffers.
+ *
+ * Thread: the worker that holds its turn writes; everyone may read, books under their version.
+ */
+import { assert } from './assert.ts';
+import {
+  ACCOUNT_I,
+  BOOK_I,
+  LEVEL_I,
+  MARKET_I,
+  ORDER_I,
+  State,
+  TABLE_NAMES,
+  type TableName,
+  TOKEN_I,
+  tableShapes,
+} from './layout.ts';
+import { type Capacities, fillRows, orderRows } from './limits.ts';
+
+/** What a thread needs to attach to an engine: pass it to a worker as it is. */
+export interface EngineMemory {
+  readonly capacities: Capacities;
+  readonly buffers: Readonly<Record<TableName, SharedArrayBuffer>>;
+}
+
+export function allocateEngine(capacities: Capacities): EngineMemory {
+  const shapes = tableShapes(capacities);
+  const buffers = {} as Record<TableName, SharedArrayBuffer>;
+  for (const name of TABLE_NAMES) buffers[name] = new SharedArrayBuffer(shapes[name]);
+  return { capacities, buffers };
+}
+
+export class Tables {
+  readonly memory: EngineMemory;
+  readonly capacities: Capacities;
+  readonly state: Float64Array;
+  readonly marketI: Int32Array;
+  readonly marketF: Float64Array;
+  readonly tokenI: Int32Array;
+  readonly bookI: Int32Array;
+  readonly bookF: Float64Array;
+  readonly accountI: Int32Array;
+  readonly orderI: Int32Array;
+  readonly orderF: Float64Array;
+  /** Ring: sequence of a finished order, modulo its length, to its slot. */
+  readonly finished: Int32Array;
+  readonly levelI: Int32Array;
+  readonly levelF: Float64Array;
+  /** Binary heap of order slots by expiry; 1-based. */
+  readonly expiries: Int32Array;
+  readonly marketIndex: Int32Array;
+  readonly tokenIndex: Int32Array;
+  readonly accountIndex: Int32Array;
+  readonly orderIndex: Int32Array;
+  readonly fillI: Int32Array;
+  readonly fillF: Float64Array;
+  readonly fillRows: number;
+  readonly orderRows: number;
+
+  constructor(memory: EngineMemory) {
+    const b = memory.buffers;
+    this.memory = memory;
+    this.capacities = memory.capacities;
+    this.state = new Float64Array(b.state);
+    this.marketI = new Int32Array(b.markets);
+    this.marketF = new Float64Array(b.markets);
+    this.tokenI = new Int32Array(b.tokens);
+    this.bookI = new Int32Array(b.books);
+    this.bookF = new Float64Array(b.books);
+    this.accountI = new Int32Array(b.accounts);
+    this.orderI = new Int32Array(b.orders);
+    this.orderF = new Float64Array(b.orders);
+    this.finished = new Int32Array(b.finished);
+    this.levelI = new Int32Array(b.levels);
+    this.levelF = new Float64Array(b.levels);
+    this.expiries = new Int32Array(b.expiries);
+    this.marketIndex = new Int32Array(b.marketIndex);
+    this.tokenIndex = new Int32Array(b.tokenIndex);
+    this.accountIndex = new Int32Array(b.accountIndex);
+    this.orderIndex = new Int32Array(b.orderIndex);
+    this.fillI = new Int32Array(b.fills);
+    this.fillF = new Float64Array(b.fills);
+    this.fillRows = fillRows(memory.capacities);
+    this.orderRows = orderRows(memory.capacities);
+    assert(this.state.length === State.size, 'the state table has its own size');
+  }
+}
+
+/**
+ * Bytes of each table that hold anything: what an image copies and a state hash covers. Indexes are
+ * rebuilt from the rows, and fills lie in the journal's own table, so neither is listed.
+ */
+export function usedBytes(t: Tables): ReadonlyMap<TableName, number> {
+  const s = t.state;
+  return new Map<TableName, number>([
+    ['state', State.size * 8],
+    ['markets', (s[State.markets]! + 1) * (4 << MARKET_I)],
+    ['tokens', (s[State.tokens]! + 1) * (4 << TOKEN_I)],
+    ['books', (s[State.books]! + 1) * (4 << BOOK_I)],
+    ['accounts', (s[State.accounts]! + 1) * (4 << ACCOUNT_I)],
+    ['orders', (s[State.orderRows]! + 1) * (4 << ORDER_I)],
+    ['finished', Math.min(s[State.finished]!, t.orderRows) * 4],
+    ['levels', (s[State.levelRows]! + 1) * (4 << LEVEL_I)],
+    ['expiries', (s[State.expiries]! + 1) * 4],
+  ]);
+}
+
+/** Copies everything in use into tables of the same capacities, which nobody reads meanwhile. */
+export function copyTables(from: Tables, into: Tables): void {
+  for (const [name, bytes] of usedBytes(from)) {
+    const source = new Uint8Array(from.memory.buffers[name], 0, bytes);
+    new Uint8Array(into.memory.buffers[name]).set(source);
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Units as types, and the whole-number arithmetic of money. Nothing here rounds in secret: each
+ * function that can drop a part says which way.
+ *
+ * Collateral and shares both have six decimals (GAPS 1.4), so 1 unit = 1,000,000 micro-units.
+ */
+import { assert } from './assert.ts';
+
+declare const unit: unique symbol;
+type Unit<Name extends string> = number & { readonly [unit]: Name };
+
+/** A price as a whole number of ticks of its market's grid; strictly between 0 and 1 unit. */
+export type Ticks = Unit<'Ticks'>;
+/** How many ticks make one unit of collateral: 10, 100, 1000 or 10000. */
+export type TicksPerUnit = 10 | 100 | 1_000 | 10_000;
+/** A price in ten-thousandths of a unit: the finest grid, into which every other one divides. */
+export type Pips = Unit<'Pips'>;
+/** A number of shares in millionths of a share. */
+export type MicroShares = Unit<'MicroShares'>;
+/** An amount of collateral in millionths of a unit. */
+export type MicroCollateral = Unit<'MicroCollateral'>;
+/** Where an order lives in the order table (1-based; 0 is "none"), not which order it is. */
+export type OrderSlot = Unit<'OrderSlot'>;
+/** Where a market, token, book or account lives (1-based; 0 is "none"). */
+export type MarketSlot = Unit<'MarketSlot'>;
+export type TokenSlot = Unit<'TokenSlot'>;
+export type BookSlot = Unit<'BookSlot'>;
+export type AccountSlot = Unit<'AccountSlot'>;
+
+export const MICRO = 1_000_000;
+export const PIPS_PER_UNIT = 10_000;
+export const TICK_GRIDS: readonly TicksPerUnit[] = [10, 100, 1_000, 10_000];
+
+export function isTickGrid(value: number): value is TicksPerUnit {
+  return value === 10 || value === 100 || value === 1_000 || value === 10_000;
+}
+
+/**
+ * floor(quantity x numerator / denominator), exact for every quantity below 2^53, as long as
+ * numerator <= denominator and numerator x denominator stays below 2^53. The quantity is split by
+ * the denominator first, because the plain product would leave the exact range.
+ */
+export function mulDivFloor(quantity: number, numerator: number, denominator: number): number {
+  let whole = Math.floor(quantity / denominator);
+  let rest = quantity - whole * denominator;
+  // The division may have rounded up to the next whole number.
+  if (rest < 0) {
+    whole -= 1;
+    rest += denominator;
+  }
+  return whole * numerator + Math.floor((rest * numerator) / denominator);
+}
+
+/** What `shares` cost at a price, in micro-units, rounded down (GAPS 3.1). */
+export function collateralOf(shares: number, ticks: number, ticksPerUnit: number): number {
+  return mulDivFloor(shares, ticks, ticksPerUnit);
+}
+
+/**
+ * The taker's fee on one fill (GAPS 1.6 and 12): `bps / 10000 x min(p, 1 - p) x shares`, in
+ * collateral for a seller; the same divided by p, in shares, for a buyer. Rounded down.
+ */
+export function feeOf(
+  isBuy: boolean,
+  shares: number,
+  ticks: number,
+  ticksPerUnit: number,
+  bps: number,
+): number {
+  if (bps === 0) return 0;
+  const smaller = Math.min(ticks, ticksPerUnit - ticks);
+  return mulDivFloor(shares, bps * smaller, 10_000 * (isBuy ? ticks : ticksPerUnit));
+}
+
+/** Ticks of one grid as pips; exact, because every grid divides the finest one. */
+export function pipsOf(ticks: number, ticksPerUnit: number): Pips {
+  const perTick = PIPS_PER_UNIT / ticksPerUnit;
+  assert(Number.isInteger(perTick), 'every grid divides the finest one');
+  return (ticks * perTick) as Pips;
+}
