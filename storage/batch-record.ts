@@ -1,0 +1,88 @@
+/**
+ * The journal's format, stated once: one batch of commands that changed the engine, as bytes.
+ *
+ *   0   magic u32, version u32
+ *   8   sequence f64        the engine's batch number after it, from 1 without a gap
+ *   16  time f64            unix milliseconds given to the batch
+ *   24  flushedFinished f64 stamp given to the batch (engine.begin)
+ *   32  firstFill f64, endFill f64
+ *   48  endFinished f64
+ *   56  digest i32, command words u32
+ *   64  commands            as engine/commands.ts encodes them
+ *   end crc32 u32, pad u32  over everything before it
+ *
+ * Little-endian, as the machines that it runs on are.
+ */
+import assert from 'node:assert/strict';
+import { crc32 } from 'node:zlib';
+
+const MAGIC = 0x4a544250;
+const VERSION = 1;
+const HEADER_BYTES = 64;
+const TRAILER_BYTES = 8;
+
+export interface BatchFacts {
+  readonly sequence: number;
+  readonly time: number;
+  readonly flushedFinished: number;
+  readonly firstFill: number;
+  readonly endFill: number;
+  readonly endFinished: number;
+  readonly digest: number;
+}
+
+export interface BatchRecord extends BatchFacts {
+  readonly i32: Int32Array;
+  readonly f64: Float64Array;
+}
+
+/** Bytes of a record with this many command words. */
+export function batchRecordBytes(words: number): number {
+  return HEADER_BYTES + words * 4 + TRAILER_BYTES;
+}
+
+/** Writes a record whose commands are copied from `commands`; an ordinary Buffer of its own. */
+export function encodeBatch(facts: BatchFacts, commands: Int32Array): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(batchRecordBytes(commands.length));
+  bytes.writeUInt32LE(MAGIC, 0);
+  bytes.writeUInt32LE(VERSION, 4);
+  bytes.writeDoubleLE(facts.sequence, 8);
+  bytes.writeDoubleLE(facts.time, 16);
+  bytes.writeDoubleLE(facts.flushedFinished, 24);
+  bytes.writeDoubleLE(facts.firstFill, 32);
+  bytes.writeDoubleLE(facts.endFill, 40);
+  bytes.writeDoubleLE(facts.endFinished, 48);
+  bytes.writeInt32LE(facts.digest, 56);
+  bytes.writeUInt32LE(commands.length, 60);
+  new Int32Array(bytes.buffer, bytes.byteOffset + HEADER_BYTES, commands.length).set(commands);
+  const end = bytes.length - TRAILER_BYTES;
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, end)), end);
+  bytes.writeUInt32LE(0, end + 4);
+  return bytes;
+}
+
+/** Reads a record back; a text says what is wrong with it. */
+export function decodeBatch(stored: Buffer): BatchRecord | string {
+  if (stored.length < HEADER_BYTES + TRAILER_BYTES) return 'it is too short';
+  if (stored.readUInt32LE(0) !== MAGIC) return 'it does not begin with the magic number';
+  const version = stored.readUInt32LE(4);
+  if (version !== VERSION) return `its format is ${version}, this node reads ${VERSION}`;
+  const words = stored.readUInt32LE(60);
+  if (stored.length !== batchRecordBytes(words)) return 'its length differs from its header';
+  const end = stored.length - TRAILER_BYTES;
+  if (stored.readUInt32LE(end) !== crc32(stored.subarray(0, end))) return 'its checksum is wrong';
+  const commands = new ArrayBuffer(words * 4);
+  new Uint8Array(commands).set(stored.subarray(HEADER_BYTES, end));
+  assert.equal(words % 2, 0, 'commands are whole doubles');
+  return {
+    sequence: stored.readDoubleLE(8),
+    time: stored.readDoubleLE(16),
+    flushedFinished: stored.readDoubleLE(24),
+    firstFill: stored.readDoubleLE(32),
+    endFill: stored.readDoubleLE(40),
+    endFinished: stored.readDoubleLE(48),
+    digest: stored.readInt32LE(56),
+    i32: new Int32Array(commands),
+    f64: new Float64Array(commands),
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * The catalog on disk: LMDB environment DATA_DIR/catalog, one generation at a time. A new
+ * generation is written beside the one in use, in chunks, and switched to by one atomic put, so
+ * a crash anywhere leaves the old one whole; older generations go after the switch.
+ *
+ *   state    'current' -> header of the generation in use;  'next' -> number of the next one
+ *   objects  generation (6 bytes) | kind (1) | id (8), all big-endian -> JSON of one raw object
+ *
+ * Thread: the I/O thread of a node, or the import command; both processes may have it open.
+ * Non-goals: indexes, and noticing a new generation (callers compare `current()`).
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Catalog, type JsonObject, readCatalog } from './catalog-file.ts';
+import { type BinaryTable, type Durability, openEnvironment, openTable } from './lmdb.ts';
+
+export interface CatalogStore {
+  /** Number of the generation in use, also when another process switched; undefined: none. */
+  current(): number | undefined;
+  /** The generation in use, read from one snapshot; an empty catalog when there is none. */
+  load(): Catalog;
+  /**
+   * Writes a generation, switches to it, removes older ones; resolves with its number once that
+   * is durable. Of overlapping calls, in any process, the one that began last prevails. Rejects
+   * when the disk refuses; the old generation then stays in use.
+   */
+  replace(catalog: Catalog): Promise<number>;
+  close(): Promise<void>;
+}
+
+interface Header {
+  readonly format: number;
+  readonly generation: number;
+  readonly counts: readonly number[];
+}
+
+/** Version of what stands in this environment; another one is refused. */
+const FORMAT = 1;
+const KINDS = ['events', 'tags', 'series'] as const;
+const CURRENT_KEY = Buffer.from('current');
+const NEXT_KEY = Buffer.from('next');
+const KEY_BYTES = 15;
+/** One transaction's worth: bounds its memory and how long it holds the write lock. */
+const CHUNK_BYTES = 1 << 20;
+const REMOVE_MAX = 4096;
+
+export function openCatalog(
+  dataDir: string,
+  options: { readonly durability: Durability; readonly readOnly?: boolean },
+): CatalogStore {
+  const path = join(dataDir, 'catalog');
+  if (options.readOnly !== true) mkdirSync(path, { recursive: true });
+  const root = openEnvironment({ path, ...options });
+  const state = openTable(root, 'state');
+  const objects = openTable(root, 'objects');
+
+  async function nextGeneration(): Promise<number> {
+    return root.transaction(() => {
+      const next = Number(state.get(NEXT_KEY)?.toString() ?? '1');
+      state.putSync(NEXT_KEY, Buffer.from(String(next + 1)));
+      return next;
+    });
+  }
+
+  /** Returns the generation in use afterwards: a later one if that overtook this one. */
+  async function switchTo(header: Header): Promise<number> {
+    return root.transaction(() => {
+      const held = readHeader(state);
+      if (held !== undefined && held.generation > header.generation) return held.generation;
+      state.putSync(CURRENT_KEY, Buffer.from(JSON.stringify(header)));
+      return header.generation;
+    });
+  }
+
+  return {
+    current() {
+      root.resetReadTxn();
+      return readHeader(state)?.generation;
+    },
+
+    load() {
+      root.resetReadTxn();
+      return readGeneration(state, objects);
+    },
+
+    async replace(catalog) {
+      try {
+        const generation = await nextGeneration();
+        const counts = KINDS.map((kind) => catalog[kind].length);
+        await writeObjects(objects, generation, catalog);
+        const inUse = await switchTo({ format: FORMAT, generation, counts });
+        // Only what is older: a younger one may be half written by another process.
+        await removeBefore(objects, inUse);
+        return generation;
+      } catch (error) {
+        throw await causeOf(error);
+      }
+    },
+
+    async close() {
+      await root.close();
+    },
+  };
+}
+
+async function writeObjects(
+  objects: BinaryTable,
+  generation: number,
+  catalog: Catalog,
+): Promise<void> {
+  let pending: Promise<boolean>[] = [];
+  let bytes = 0;
+  for (const [kind, name] of KINDS.entries()) {
+    for (const object of catalog[name]) {
+      const value = Buffer.from(JSON.stringify(object));
+      pending.push(objects.put(objectKey(generation, kind, String(object.id)), value));
+      bytes += value.length;
+      if (bytes < CHUNK_BYTES) continue;
+      await Promise.all(pending);
+      pending = [];
+      bytes = 0;
+    }
+  }
+  await Promise.all(pending);
+}
+
+async function removeBefore(objects: BinaryTable, generation: number): Promise<void> {
+  for (;;) {
+    objects.resetReadTxn();
+    const keys = [...objects.getKeys({ end: objectKey(generation, 0, '0'), limit: REMOVE_MAX })];
+    if (keys.length === 0) return;
+    await Promise.all(keys.map((key) => objects.remove(key)));
+  }
+}
+
+/** Runs in one turn, so that every read sees the same snapshot. */
+function readGeneration(state: BinaryTable, objects: BinaryTable): Catalog {
+  const file: Record<(typeof KINDS)[number], JsonObject[]> = { events: [], tags: [], series: [] };
+  const header = readHeader(state);
+  if (header !== undefined) {
+    const start = objectKey(header.generation, 0, '0');
+    const end = objectKey(header.generation + 1, 0, '0');
+    for (const { key, value } of objects.getRange({ start, end })) {
+      const name = KINDS[key[6] ?? KINDS.length];
+      assert(name !== undefined, 'a catalog key names a known kind');
+      file[name].push(JSON.parse(value.toString()));
+    }
+    const counts = KINDS.map((name) => file[name].length);
+    assert.deepEqual(counts, header.counts, 'a catalog generation is complete');
+  }
+  // The raw objects are the stored form; what trading needs is read from them anew.
+  const result = readCatalog(file);
+  assert(result.ok, 'a stored catalog has been read before');
+  return result.catalog;
+}
+
+function readHeader(state: BinaryTable): Header | undefined {
+  const bytes = state.get(CURRENT_KEY);
+  if (bytes === undefined) return undefined;
+  const header: Header = JSON.parse(bytes.toString());
+  if (header.format !== FORMAT) {
+    throw new Error(`catalog format ${FORMAT} expected, format ${header.format} found`);
+  }
+  return header;
+}
+
+function objectKey(generation: number, kind: number, id: string): Buffer {
+  const key = Buffer.alloc(KEY_BYTES);
+  key.writeUIntBE(generation, 0, 6);
+  key.writeUInt8(kind, 6);
+  key.writeBigUInt64BE(BigInt(id), 7);
+  return key;
+}
+
+/**
+ * The reason of a failed commit. lmdb hides it in a second promise, which rejects with it and
+ * would end the process if nobody listened.
+ */
+async function causeOf(error: unknown): Promise<unknown> {
+  const hidden = (error as { commitError?: Promise<never> } | null)?.commitError;
+  if (hidden === undefined) return error;
+  const giveUp = new Promise<unknown>((resolve) => setImmediate(resolve, error));
+  return Promise.race([hidden, giveUp]).catch((cause: unknown) => cause);
+}

@@ -1,0 +1,99 @@
+/**
+ * The table of issued API keys. A row says to whom a key belongs and whether it is revoked; secret
+ * and passphrase are not in it (they follow from the node's own key file, GAPS 2.1).
+ *
+ * Thread: the I/O thread.
+ */
+import assert from 'node:assert/strict';
+import type { BinaryTable } from './lmdb.ts';
+
+export interface KeyRow {
+  /** Lower-case UUID text. */
+  readonly apiKey: string;
+  /** 20 bytes. */
+  readonly address: Uint8Array;
+  /** The nonce that was signed, uint256 text. */
+  readonly nonce: string;
+  readonly revoked: boolean;
+}
+
+export interface KeyStore {
+  /** Every row, read once at start. Throws on a row that is damaged, naming its key. */
+  rows(): Iterable<KeyRow>;
+  /** Resolves when the row is as durable as the environment promises; replaces an older row. */
+  put(row: KeyRow): Promise<void>;
+}
+
+/**
+ * Key: the UUID's 16 bytes. Value:
+ *
+ *   version | revoked | address (20 bytes) | nonce (ASCII digits, 1 to 78)
+ */
+const VERSION = 1;
+const REVOKED_AT = 1;
+const ADDRESS_AT = 2;
+const ADDRESS_BYTES = 20;
+const NONCE_AT = ADDRESS_AT + ADDRESS_BYTES;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const UUID_BYTES = 16;
+const NONCE = /^(0|[1-9][0-9]{0,77})$/;
+
+/** `report` hears of a failed write, besides the caller: only the caller's client is told. */
+export function openKeyStore(table: BinaryTable, report: (error: unknown) => void): KeyStore {
+  return {
+    *rows() {
+      for (const { key, value } of table.getRange()) yield decodeRow(key, value);
+    },
+    async put(row) {
+      try {
+        await table.put(encodeKey(row.apiKey), encodeRow(row));
+      } catch (error) {
+        silenceHiddenRejection(error);
+        report(error);
+        throw error;
+      }
+    },
+  };
+}
+
+function encodeKey(apiKey: string): Buffer {
+  assert(UUID.test(apiKey), 'an API key is a lower-case UUID');
+  return Buffer.from(apiKey.replaceAll('-', ''), 'hex');
+}
+
+function encodeRow(row: KeyRow): Buffer {
+  assert(row.address.length === ADDRESS_BYTES, 'an address has 20 bytes');
+  assert(NONCE.test(row.nonce), 'a nonce is a uint256');
+  const value = Buffer.alloc(NONCE_AT + row.nonce.length);
+  value[0] = VERSION;
+  value[REVOKED_AT] = row.revoked ? 1 : 0;
+  value.set(row.address, ADDRESS_AT);
+  value.write(row.nonce, NONCE_AT, 'latin1');
+  return value;
+}
+
+function decodeRow(key: Buffer, value: Buffer): KeyRow {
+  const hex = key.toString('hex');
+  const nonce = value.toString('latin1', NONCE_AT);
+  const revoked = value[REVOKED_AT];
+  if (value[0] !== VERSION) {
+    throw new Error(`API key row ${hex}: found version ${value[0]}, expected ${VERSION}`);
+  }
+  if (key.length !== UUID_BYTES || (revoked !== 0 && revoked !== 1) || !NONCE.test(nonce)) {
+    throw new Error(`API key row ${hex}: damaged`);
+  }
+  const part = (from: number, to: number) => hex.slice(from, to);
+  return {
+    apiKey: `${part(0, 8)}-${part(8, 12)}-${part(12, 16)}-${part(16, 20)}-${part(20, 32)}`,
+    address: new Uint8Array(value.subarray(ADDRESS_AT, NONCE_AT)),
+    nonce,
+    revoked: revoked === 1,
+  };
+}
+
+/** lmdb rejects a second promise beside the one it returned; unhandled, it ends the process. */
+function silenceHiddenRejection(error: unknown): void {
+  const hidden = (error as { readonly commitError?: unknown } | null)?.commitError;
+  if (hidden instanceof Promise) hidden.catch(() => undefined);
+}

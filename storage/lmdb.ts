@@ -1,0 +1,49 @@
+/**
+ * The one door to LMDB: opens environments with every option that decides durability passed
+ * explicitly, so that no default of the package can weaken an acknowledgement.
+ *
+ * Thread: the I/O thread opens for writing; workers and command-line tools may open read-only.
+ */
+import { type Database, open, type RootDatabase } from 'lmdb';
+
+export type { Database, Key, RootDatabase } from 'lmdb';
+
+/** What a resolved write means: on disk (survives a power cut), or in the page cache only. */
+export type Durability = 'flushed' | 'committed';
+
+export interface EnvironmentOptions {
+  readonly path: string;
+  readonly durability: Durability;
+  readonly readOnly?: boolean;
+}
+
+/** Address space reserved per environment; the file grows sparsely up to it. */
+const MAP_BYTES_MAX = 2 ** 38;
+
+export function openEnvironment(options: EnvironmentOptions): RootDatabase<Buffer, string> {
+  return open<Buffer, string>({
+    path: options.path,
+    encoding: 'binary',
+    compression: false,
+    cache: false,
+    maxDbs: 16,
+    mapSize: MAP_BYTES_MAX,
+    overlappingSync: false,
+    noSync: options.durability === 'committed',
+    noMemInit: true,
+    readOnly: options.readOnly ?? false,
+  });
+}
+
+/** A named table of binary values under whole-number keys below 2^53, kept in key order. */
+export function openSequence(root: RootDatabase<Buffer, string>, name: string): SequenceTable {
+  return root.openDB<Buffer, number>({ name, encoding: 'binary', keyEncoding: 'ordered-binary' });
+}
+
+/** A named table of binary values with binary keys. */
+export function openTable(root: RootDatabase<Buffer, string>, name: string): BinaryTable {
+  return root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
+}
+
+export type SequenceTable = Database<Buffer, number>;
+export type BinaryTable = Database<Buffer, Buffer>;
