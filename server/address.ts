@@ -1,0 +1,103 @@
+/**
+ * Caller addresses as text: one spelling for each, who the caller is behind proxies, and who is on
+ * an allow-list.
+ *
+ * Pure functions, on the I/O thread. Not here: sockets and headers (http.ts), the PROXY protocol.
+ */
+import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
+
+/** An IPv6 address that stands for an IPv4 one, as `SocketAddress` spells it. */
+const MAPPED_PREFIX = '::ffff:';
+
+/** The mapped addresses are ::ffff:0:0/96. */
+const MAPPED_PREFIX_BITS = 96;
+
+/**
+ * The one spelling of an IP address: dotted IPv4, shortest lower-case IPv6 without zone, and IPv4
+ * also where it came mapped into IPv6 (`::ffff:192.0.2.1`). '' for anything else.
+ */
+export function normaliseAddress(text: string): string {
+  if (isIPv4(text)) return text;
+  if (isIP(text) === 0) return '';
+  const zone = text.indexOf('%');
+  const address = zone < 0 ? text : text.slice(0, zone);
+  const canonical = new SocketAddress({ address, family: 'ipv6' }).address;
+  const inner = canonical.slice(MAPPED_PREFIX.length);
+  return canonical.startsWith(MAPPED_PREFIX) && isIPv4(inner) ? inner : canonical;
+}
+
+/**
+ * The caller behind `trustedHops` proxies, normalised, or '' when it cannot be known.
+ *
+ * Each proxy appends the address that it was called from, so the last N entries were written by the
+ * N trusted ones and the N-th from the right is the caller; what stands left of it is hearsay.
+ * Without the header nobody forwarded the request, so the peer is the caller. With a header that is
+ * too short or malformed at that place the caller is unknown, '': to fall back to the peer would
+ * give a stranger the address, and so the rights, of the nearest proxy.
+ *
+ * @param peer address of the other end of the connection
+ * @param forwardedFor all X-Forwarded-For lines joined by commas, '' when there is none
+ */
+export function clientAddress(peer: string, forwardedFor: string, trustedHops: number): string {
+  if (trustedHops === 0 || forwardedFor === '') return normaliseAddress(peer);
+  const entry = forwardedFor.split(',').at(-trustedHops);
+  return entry === undefined ? '' : normaliseAddress(withoutPort(entry.trim()));
+}
+
+/** Some proxies append the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function withoutPort(entry: string): string {
+  const match = /^\[([^\]]*)\](?::\d+)?$/.exec(entry) ?? /^([\d.]+):\d+$/.exec(entry);
+  return match?.[1] ?? entry;
+}
+
+export interface Allowlist {
+  /** The entries as written; none means that everyone is allowed. */
+  readonly entries: readonly string[];
+  /** @param address normalised; '' (unknown) is only allowed where everyone is */
+  allows(address: string): boolean;
+}
+
+/**
+ * Reads a comma-separated list of addresses and CIDR ranges, IPv4 and IPv6. An IPv6 range never
+ * covers IPv4 callers, unless it is written in the mapped form (`::ffff:0:0/96`). `detail` names
+ * the first entry that is neither.
+ */
+export function parseAllowlist(
+  text: string,
+): { ok: true; list: Allowlist } | { ok: false; detail: string } {
+  const entries = text.trim() === '' ? [] : text.split(',').map((entry) => entry.trim());
+  // One list each: a single BlockList would let ::/0 cover every IPv4 address.
+  const ranges = { 4: new BlockList(), 6: new BlockList() };
+  for (const entry of entries) {
+    const range = parseRange(entry);
+    if (range === undefined) {
+      return { ok: false, detail: `${JSON.stringify(entry)} is no IP address or CIDR range` };
+    }
+    ranges[range.version].addSubnet(range.address, range.bits, `ipv${range.version}`);
+  }
+  const allows = (address: string): boolean => {
+    if (entries.length === 0) return true;
+    const version = isIP(address);
+    return (version === 4 || version === 6) && ranges[version].check(address, `ipv${version}`);
+  };
+  return { ok: true, list: { entries, allows } };
+}
+
+interface Range {
+  readonly version: 4 | 6;
+  readonly address: string;
+  readonly bits: number;
+}
+
+function parseRange(entry: string): Range | undefined {
+  const [base = '', suffix, ...rest] = entry.split('/');
+  const address = normaliseAddress(base);
+  if (address === '' || base.includes('%') || rest.length > 0) return undefined;
+  if (suffix !== undefined && !/^(0|[1-9]\d{0,2})$/.test(suffix)) return undefined;
+  const version = isIPv4(address) ? 4 : 6;
+  const bitsMax = version === 4 ? 32 : 128;
+  if (suffix === undefined) return { version, address, bits: bitsMax };
+  const mapped = version === 4 && base.includes(':');
+  const bits = Number(suffix) - (mapped ? MAPPED_PREFIX_BITS : 0);
+  return 0 <= bits && bits <= bitsMax ? { version, address, bits } : undefined;
+}

@@ -1,0 +1,260 @@
+/**
+ * The configuration: every environment variable and command-line flag of the node, with its default
+ * and its bounds, checked once before anything else starts.
+ *
+ * Pure functions: the caller hands in environment, arguments and core count. Nothing here is read
+ * again later; a change needs a restart. No variable holds a secret (keys live in the data
+ * directory), and describeConfig prints only what is listed here.
+ */
+import { isIP } from 'node:net';
+import { type Allowlist, parseAllowlist } from './address.ts';
+
+const DURABILITIES = ['flushed', 'committed'] as const;
+const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as const;
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const JOURNAL_KEEPS = ['images', 'all'] as const;
+const SWITCH = ['on', 'off'] as const;
+
+/** Row counts of the engine's tables, fixed at start. */
+export interface Capacities {
+  readonly markets: number;
+  readonly tokens: number;
+  readonly accounts: number;
+  readonly orders: number;
+  readonly levels: number;
+  readonly trades: number;
+  /** Ids of finished orders that memory keeps. */
+  readonly history: number;
+}
+
+export interface Config {
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  readonly dataDir: string;
+  readonly workers: number;
+  readonly durability: (typeof DURABILITIES)[number];
+  readonly tradesAllowlist: Allowlist;
+  /** Proxies in front of the node whose X-Forwarded-For entries count. */
+  readonly trustProxy: number;
+  /** First part of the names of the credential headers, without its underscore. */
+  readonly credentialPrefix: string;
+  readonly chainId: number;
+  readonly domainName: string;
+  readonly domainVersion: string;
+  /** 0x and 40 hexadecimal digits, letter case as given. */
+  readonly exchangeAddress: string;
+  readonly negRiskExchangeAddress: string;
+  readonly verifySignatures: boolean;
+  readonly selfTrade: (typeof SELF_TRADES)[number];
+  readonly maxBatchOrders: number;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly demo: boolean;
+  readonly capacities: Capacities;
+  /** An image is taken after so many seconds or so many batches, whichever comes first. */
+  readonly imageSeconds: number;
+  readonly imageBatches: number;
+  readonly journalKeep: (typeof JOURNAL_KEEPS)[number];
+  /** Requests that may wait for a worker before the next is answered 503. */
+  readonly engineQueue: number;
+  /** Accepted distance of SERVICE_TIMESTAMP from the clock, to either side. */
+  readonly authSkewSeconds: number;
+}
+
+/**
+ * Reads and checks everything. Each problem is one line that names the variable, its rule and the
+ * value found.
+ *
+ * @param env the process environment; an empty string counts as unset
+ * @param argv the command-line arguments behind the script's name
+ * @param cores processors of this machine, for the default of WORKERS
+ */
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  argv: readonly string[],
+  cores: number,
+): { ok: true; config: Config } | { ok: false; problems: string[] } {
+  const from = new Reader(env);
+  const noDemo = from.flags(argv, ['--no-demo']).has('--no-demo');
+  const config: Config = {
+    host: from.text('HOST', '127.0.0.1', isHost, 'an IP address or a host name'),
+    port: from.integer('PORT', 3000, 0, 65_535),
+    dataDir: from.text('DATA_DIR', './data', isPath, 'a path'),
+    workers: from.integer('WORKERS', Math.min(WORKERS_MAX, Math.max(1, cores - 1)), 1, WORKERS_MAX),
+    durability: from.choice('DURABILITY', DURABILITIES, 'flushed'),
+    tradesAllowlist: from.allowlist('TRADES_ALLOWLIST'),
+    trustProxy: from.integer('TRUST_PROXY', 0, 0, 16),
+    credentialPrefix: from.text(
+      'CREDENTIAL_PREFIX',
+      'SERVICE',
+      (text) => /^[A-Z][A-Z0-9_]*$/.test(text),
+      'a capital letter, then capital letters, digits and underscores',
+    ),
+    chainId: from.integer('CHAIN_ID', 137, 1, Number.MAX_SAFE_INTEGER),
+    domainName: from.text('EIP712_DOMAIN_NAME', 'CTF Exchange', isPrintable, PRINTABLE),
+    domainVersion: from.text('EIP712_DOMAIN_VERSION', '1', isPrintable, PRINTABLE),
+    // The published V1 addresses of GAPS 1.1.
+    exchangeAddress: from.wallet('EXCHANGE_ADDRESS', '0xB5592f7CccA122558D2201e190826276f3a661cb'),
+    negRiskExchangeAddress: from.wallet(
+      'NEG_RISK_EXCHANGE_ADDRESS',
+      '0xef02d1Ea5B42432C4E99C2785d1a4020d2FB24F5',
+    ),
+    verifySignatures: from.choice('VERIFY_SIGNATURES', SWITCH, 'on') === 'on',
+    selfTrade: from.choice('SELF_TRADE', SELF_TRADES, 'allow'),
+    maxBatchOrders: from.integer('MAX_BATCH_ORDERS', 500, 1, 5000),
+    logLevel: from.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
+    demo: from.choice('DEMO', SWITCH, 'on') === 'on' && !noDemo,
+    capacities: readCapacities(from),
+    imageSeconds: from.integer('IMAGE_SECONDS', 300, 1, 86_400),
+    imageBatches: from.integer('IMAGE_BATCHES', 100_000, 1, 2 ** 31),
+    journalKeep: from.choice('JOURNAL_KEEP', JOURNAL_KEEPS, 'images'),
+    engineQueue: from.integer('ENGINE_QUEUE', 1024, 1, 65_536),
+    authSkewSeconds: from.integer('AUTH_SKEW_SECONDS', 300, 1, 86_400),
+  };
+  return from.problems.length === 0
+    ? { ok: true, config }
+    : { ok: false, problems: [...from.problems] };
+}
+
+/** The effective configuration, a line for each variable, to be printed once at start. */
+export function describeConfig(config: Config): string {
+  const { capacities } = config;
+  const rows: readonly (readonly [string, string | number | boolean])[] = [
+    ['HOST', config.host],
+    ['PORT', config.port],
+    ['DATA_DIR', config.dataDir],
+    ['WORKERS', config.workers],
+    ['DURABILITY', config.durability],
+    ['TRADES_ALLOWLIST', config.tradesAllowlist.entries.join(',') || '(everyone)'],
+    ['TRUST_PROXY', config.trustProxy],
+    ['CREDENTIAL_PREFIX', config.credentialPrefix],
+    ['CHAIN_ID', config.chainId],
+    ['EIP712_DOMAIN_NAME', config.domainName],
+    ['EIP712_DOMAIN_VERSION', config.domainVersion],
+    ['EXCHANGE_ADDRESS', config.exchangeAddress],
+    ['NEG_RISK_EXCHANGE_ADDRESS', config.negRiskExchangeAddress],
+    ['VERIFY_SIGNATURES', config.verifySignatures],
+    ['SELF_TRADE', config.selfTrade],
+    ['MAX_BATCH_ORDERS', config.maxBatchOrders],
+    ['LOG_LEVEL', config.logLevel],
+    ['DEMO', config.demo],
+    ['MARKETS_MAX', capacities.markets],
+    ['TOKENS_MAX', capacities.tokens],
+    ['ACCOUNTS_MAX', capacities.accounts],
+    ['ORDERS_MAX', capacities.orders],
+    ['LEVELS_MAX', capacities.levels],
+    ['TRADES_MAX', capacities.trades],
+    ['ORDER_HISTORY', capacities.history],
+    ['IMAGE_SECONDS', config.imageSeconds],
+    ['IMAGE_BATCHES', config.imageBatches],
+    ['JOURNAL_KEEP', config.journalKeep],
+    ['ENGINE_QUEUE', config.engineQueue],
+    ['AUTH_SKEW_SECONDS', config.authSkewSeconds],
+  ];
+  const lines = rows.map(([name, value]) => {
+    return `  ${name}=${typeof value === 'boolean' ? (value ? 'on' : 'off') : value}`;
+  });
+  return ['configuration', ...lines].join('\n');
+}
+
+function readCapacities(from: Reader): Capacities {
+  return {
+    markets: from.integer('MARKETS_MAX', 65_536, 16, 2 ** 20),
+    tokens: from.integer('TOKENS_MAX', 262_144, 32, 2 ** 22),
+    accounts: from.integer('ACCOUNTS_MAX', 1_048_576, 16, 2 ** 24),
+    orders: from.integer('ORDERS_MAX', 1_048_576, 16, 2 ** 24),
+    levels: from.integer('LEVELS_MAX', 8_388_608, 1024, 2 ** 26),
+    trades: from.integer('TRADES_MAX', 1_000_000, 1000, 2 ** 24),
+    history: from.integer('ORDER_HISTORY', 1_048_576, 16, 2 ** 24),
+  };
+}
+
+/** Applying is one at a time, so more threads than this would mostly wait for their turn. */
+const WORKERS_MAX = 64;
+
+const PRINTABLE = 'at most 100 characters, none of them a control character';
+
+function isPrintable(text: string): boolean {
+  return text.length <= 100 && !/\p{Cc}/u.test(text);
+}
+
+function isPath(text: string): boolean {
+  return !text.includes('\0');
+}
+
+/** Host names as RFC 1123 writes them: labels of letters, digits and inner hyphens. */
+function isHost(text: string): boolean {
+  const label = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
+  if (isIP(text) !== 0) return true;
+  // Digits and dots alone are a mistyped address.
+  return (
+    text.length <= 253 && !/^[\d.]*$/.test(text) && text.split('.').every((l) => label.test(l))
+  );
+}
+
+/** Reads single values and collects what is wrong with them, so that one start tells it all. */
+class Reader {
+  readonly problems: string[] = [];
+  private readonly env: Readonly<Record<string, string | undefined>>;
+
+  constructor(env: Readonly<Record<string, string | undefined>>) {
+    this.env = env;
+  }
+
+  text(name: string, unset: string, fits: (text: string) => boolean, rule: string): string {
+    const value = this.env[name] || unset;
+    if (!fits(value)) this.problem(name, rule, value);
+    return value;
+  }
+
+  integer(name: string, unset: number, min: number, max: number): number {
+    const text = this.env[name];
+    if (!text) return unset;
+    const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
+    // A NaN fails both comparisons.
+    if (!(value >= min && value <= max)) {
+      this.problem(name, `a whole number from ${min} to ${max}`, text);
+    }
+    return value;
+  }
+
+  choice<Option extends string>(name: string, options: readonly Option[], unset: Option): Option {
+    const text = this.env[name];
+    if (!text) return unset;
+    const found = options.find((option) => option === text);
+    if (found === undefined) this.problem(name, `one of ${options.join(', ')}`, text);
+    return found ?? unset;
+  }
+
+  wallet(name: string, unset: string): string {
+    const fits = (text: string) => /^0x[0-9a-fA-F]{40}$/.test(text);
+    return this.text(name, unset, fits, 'an address, 0x and 40 hexadecimal digits');
+  }
+
+  allowlist(name: string): Allowlist {
+    const text = this.env[name] ?? '';
+    const parsed = parseAllowlist(text);
+    if (parsed.ok) return parsed.list;
+    const rule = `a comma-separated list of IP addresses and CIDR ranges (${parsed.detail})`;
+    this.problem(name, rule, text);
+    return { entries: [], allows: () => false };
+  }
+
+  flags(argv: readonly string[], known: readonly string[]): ReadonlySet<string> {
+    for (const flag of argv) {
+      if (!known.includes(flag)) {
+        this.problems.push(`unknown argument ${quoted(flag)}; known: ${known.join(', ')}`);
+      }
+    }
+    return new Set(argv);
+  }
+
+  private problem(name: string, rule: string, value: string): void {
+    this.problems.push(`${name} must be ${rule}, not ${quoted(value)}`);
+  }
+}
+
+/** A value as one short printable line. */
+function quoted(value: string): string {
+  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}...` : value);
+}

@@ -1,0 +1,311 @@
+/**
+ * One HTTP request being answered, on top of uWebSockets.js, whose rules are kept here.
+ *
+ * Runs on the I/O thread. A request object of the package dies when its handler returns, a body
+ * chunk with its callback, and a response with its answer or its abort; an exchange stays valid for
+ * as long as anyone holds it. Not here: routing and listening (http.ts), what routes mean.
+ */
+import assert from 'node:assert/strict';
+import { STATUS_CODES } from 'node:http';
+import { clientAddress } from './address.ts';
+import type { HttpRequest, HttpResponse } from './uws.ts';
+
+export type Method = 'GET' | 'POST' | 'DELETE';
+
+/** One request being answered. */
+export interface Exchange {
+  readonly method: Method;
+  /** URL path as sent, without the query string. */
+  readonly path: string;
+  /** Raw query string without '?', '' when absent. */
+  readonly query: string;
+  /** Values of the ':name' parts of the route's path, as sent (still percent-encoded). */
+  readonly parameters: readonly string[];
+  /** Values of the route's headers, in that order, '' when absent. */
+  readonly headers: readonly string[];
+  /** Raw bytes, empty when none. May lie in Node's shared pool: copy it, never transfer it. */
+  readonly body: Buffer;
+  /**
+   * The caller's address as clientAddress gives it, '' when unknown. Read it before the first
+   * await or not at all: once the exchange is over a first reading gives ''.
+   */
+  readonly address: string;
+  /** The caller is gone; nothing will be sent any more. */
+  readonly aborted: boolean;
+  /**
+   * Answers with JSON. Does nothing after an abort; a second answer is an assertion error. Bytes
+   * given must stay unchanged, because a slow reader may take them later. Header values must be
+   * free of control characters.
+   */
+  reply(
+    status: number,
+    body: string | Uint8Array,
+    headers?: readonly (readonly [string, string])[],
+  ): void;
+}
+
+export interface Route {
+  readonly method: Method;
+  /** Starts with '/'; a part ':name' matches anything up to the next '/'. */
+  readonly path: string;
+  /** Lower-case names of the headers to keep. */
+  readonly headers: readonly string[];
+  /** 0 = a body is neither read nor refused. */
+  readonly bodyBytesMax: number;
+  /** May answer at once or later; what it throws or rejects with becomes a 500. */
+  readonly run: (exchange: Exchange) => void | Promise<void>;
+  /** Body of that 500; by default {"error":"internal_error"}. */
+  readonly failure?: (error: unknown) => string;
+}
+
+export type Headers = readonly (readonly [string, string])[];
+
+/** What the exchanges of one server share. */
+export interface Door {
+  readonly trustProxy: number;
+  readonly log: (line: string) => void;
+  readonly bytesInFlightMax: number;
+  /** Bytes of the answers that are held until their readers take them. */
+  bytesInFlight: number;
+  /** Answers tell their callers that the connection ends. */
+  readonly closing: boolean;
+  /** An exchange is over. */
+  settled(): void;
+}
+
+/** Answers above this wait for their turn under the cap; those below are bounded by connections. */
+const LARGE_BYTES = 64 * 1024;
+
+/** First allocation for a body of unknown length, doubled as it grows. */
+const BODY_BYTES_FIRST = 16 * 1024;
+
+const NO_BODY = Buffer.alloc(0);
+const NO_TEXTS: readonly string[] = [];
+const NO_HEADERS: Headers = [];
+const RETRY_SOON: Headers = [['Retry-After', '1']];
+
+const PAYLOAD_TOO_LARGE = '{"error":"payload too large"}';
+const INTERNAL_ERROR = '{"error":"internal_error"}';
+const TOO_MANY_BYTES = '{"error":"too many answers in flight"}';
+
+export class UwsExchange implements Exchange {
+  readonly method: Method;
+  readonly path: string;
+  readonly query: string;
+  readonly parameters: readonly string[];
+  readonly headers: readonly string[];
+  body: Buffer = NO_BODY;
+  aborted = false;
+  private readonly door: Door;
+  private readonly route: Route;
+  private readonly response: HttpResponse;
+  private readonly forwardedFor: string;
+  private caller: string | undefined = undefined;
+  private bytesReceived = 0;
+  /** Bytes of the answer that are held for a slow reader. */
+  private bytesHeld = 0;
+  /** Inside a callback of the package, which has corked the socket already. */
+  private corked = true;
+  /** reply() was called, or an error took its place. */
+  private answered = false;
+  /** The whole answer is on its way, or the caller is gone: the response is dead. */
+  private over = false;
+
+  constructor(
+    door: Door,
+    route: Route,
+    parameterCount: number,
+    response: HttpResponse,
+    request: HttpRequest,
+  ) {
+    // First of all: without it, an early return would end the process.
+    response.onAborted(() => this.abort());
+    this.door = door;
+    this.route = route;
+    this.response = response;
+    this.method = route.method;
+    this.path = request.getUrl();
+    this.query = request.getQuery() ?? '';
+    this.parameters = parameterCount === 0 ? NO_TEXTS : parametersOf(request, parameterCount);
+    this.headers = route.headers.length === 0 ? NO_TEXTS : headersOf(request, route.headers);
+    this.forwardedFor = door.trustProxy === 0 ? '' : forwardedForOf(request);
+  }
+
+  get address(): string {
+    if (this.caller === undefined) {
+      // Asked for on first use only, because it costs about as much as the whole answer.
+      const peer = this.over ? '' : latin1(this.response.getRemoteAddressAsText());
+      this.caller = clientAddress(peer, this.forwardedFor, this.door.trustProxy);
+    }
+    return this.caller;
+  }
+
+  /** Runs the route, at once or when the body is there. */
+  start(request: HttpRequest): void {
+    if (this.route.bodyBytesMax === 0) {
+      this.run();
+      return;
+    }
+    const declared = Number(request.getHeader('content-length')); // '' is 0
+    if (declared > this.route.bodyBytesMax) {
+      this.refuseBody();
+      return;
+    }
+    this.response.onData((chunk, isLast) => this.receive(chunk, isLast, declared));
+  }
+
+  /** @param declared bytes of the whole body, 0 when the caller did not say */
+  private receive(chunk: ArrayBuffer, isLast: boolean, declared: number): void {
+    if (this.over) return; // refused before, the rest does not matter
+    const { bodyBytesMax } = this.route;
+    const start = this.bytesReceived;
+    const end = start + chunk.byteLength;
+    if (end > bodyBytesMax) {
+      this.body = NO_BODY;
+      this.refuseBody();
+      return;
+    }
+    if (end > this.body.length) {
+      const guess = Math.max(declared, BODY_BYTES_FIRST, 2 * this.body.length, end);
+      const grown = Buffer.allocUnsafe(isLast ? end : Math.min(guess, bodyBytesMax));
+      grown.set(this.body.subarray(0, start));
+      this.body = grown;
+    }
+    // The chunk is emptied when this callback returns.
+    this.body.set(new Uint8Array(chunk), start);
+    this.bytesReceived = end;
+    if (!isLast) return;
+    if (end < this.body.length) this.body = this.body.subarray(0, end);
+    this.run();
+  }
+
+  private refuseBody(): void {
+    this.answered = true;
+    writeHead(this.response, 413, NO_HEADERS).end(PAYLOAD_TOO_LARGE, true);
+    this.finish();
+  }
+
+  private run(): void {
+    this.corked = true;
+    try {
+      const pending = this.route.run(this);
+      if (pending !== undefined) pending.then(undefined, (error: unknown) => this.fail(error));
+    } catch (error) {
+      this.fail(error);
+    }
+    this.corked = false;
+  }
+
+  private fail(error: unknown): void {
+    const { method, path, failure } = this.route;
+    this.door.log(`${method} ${path} failed: ${oneLine(error)}`);
+    if (this.answered) return;
+    let body = INTERNAL_ERROR;
+    try {
+      if (failure !== undefined) body = failure(error);
+    } catch (second) {
+      this.door.log(`${method} ${path} failed to say why: ${oneLine(second)}`);
+    }
+    this.reply(500, body);
+  }
+
+  reply(status: number, body: string | Uint8Array, headers: Headers = NO_HEADERS): void {
+    if (this.aborted) return;
+    assert(!this.answered, 'an exchange is answered once');
+    for (const [, value] of headers) {
+      assert(!/\p{Cc}/u.test(value), 'a header value has no control characters');
+    }
+    this.answered = true;
+    if (this.corked) this.send(status, body, headers);
+    else this.response.cork(() => this.send(status, body, headers));
+  }
+
+  private send(status: number, body: string | Uint8Array, headers: Headers): void {
+    const { door } = this;
+    let content = body;
+    if (content.length > LARGE_BYTES) {
+      if (typeof content === 'string') content = Buffer.from(content);
+      const held = door.bytesInFlight;
+      if (held > 0 && held + content.length > door.bytesInFlightMax) {
+        this.write(503, TOO_MANY_BYTES, RETRY_SOON);
+        return;
+      }
+    }
+    this.write(status, content, headers);
+  }
+
+  /**
+   * Hands over what the socket takes now and the rest when it takes more, so that nothing piles up
+   * in the package, however small the answers and slow the reader.
+   */
+  private write(status: number, body: string | Uint8Array, headers: Headers): void {
+    const { door, response } = this;
+    writeHead(response, status, headers);
+    if (door.closing) response.writeHeader('Connection', 'close');
+    const [, complete] = response.tryEnd(body, 0); // 0 = this is all of it
+    if (complete) {
+      this.finish();
+      return;
+    }
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    this.bytesHeld = bytes.length;
+    door.bytesInFlight += bytes.length;
+    response.onWritable((offset) => {
+      const [taken, completed] = response.tryEnd(bytes.subarray(offset), bytes.length);
+      if (completed) this.finish();
+      return taken;
+    });
+  }
+
+  private abort(): void {
+    this.aborted = true;
+    this.finish();
+  }
+
+  private finish(): void {
+    assert(!this.over, 'an exchange ends once');
+    this.over = true;
+    this.door.bytesInFlight -= this.bytesHeld;
+    this.door.settled();
+  }
+}
+
+const STATUS_LINES: ReadonlyMap<number, string> = new Map(
+  Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
+);
+
+/** Status line and headers; the socket has to be corked. */
+export function writeHead(response: HttpResponse, status: number, headers: Headers): HttpResponse {
+  const line = STATUS_LINES.get(status);
+  assert(line !== undefined, 'a registered status');
+  response.writeStatus(line).writeHeader('Content-Type', 'application/json');
+  for (const [name, value] of headers) response.writeHeader(name, value);
+  return response;
+}
+
+function parametersOf(request: HttpRequest, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => request.getParameter(index) ?? '');
+}
+
+function headersOf(request: HttpRequest, names: readonly string[]): readonly string[] {
+  return names.map((name) => request.getHeader(name));
+}
+
+/** All lines of the header: a proxy may append a line of its own, and getHeader sees the first. */
+function forwardedForOf(request: HttpRequest): string {
+  const lines: string[] = [];
+  request.forEach((name, value) => {
+    if (name === 'x-forwarded-for') lines.push(value);
+  });
+  return lines.join(',');
+}
+
+function latin1(bytes: ArrayBuffer): string {
+  return Buffer.from(bytes).toString('latin1');
+}
+
+/** What an error says, fit for one line of a log. */
+function oneLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/\s+/g, ' ').slice(0, 500);
+}

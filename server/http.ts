@@ -1,0 +1,158 @@
+/**
+ * The HTTP door: listens, finds the route, and ends in good order.
+ *
+ * Runs on the I/O thread. One request is an Exchange (http-exchange.ts). Not here: what routes
+ * mean, credentials, rate limits, streams, TLS.
+ *
+ * Known to callers of the door: a request that is pipelined behind one that is still waiting for
+ * its answer closes the connection (the package does that); malformed HTTP is answered by the
+ * package itself, not in JSON.
+ */
+import { setImmediate } from 'node:timers/promises';
+import {
+  type Door,
+  type Exchange,
+  type Headers,
+  type Method,
+  type Route,
+  UwsExchange,
+  writeHead,
+} from './http-exchange.ts';
+import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './uws.ts';
+
+export type { Exchange, Method, Route } from './http-exchange.ts';
+
+export interface HttpServer {
+  /** The port that is listened on, also when an ephemeral one was asked for. */
+  readonly port: number;
+  /** Stops accepting, lets what is in flight finish, closes every connection. */
+  close(): Promise<void>;
+}
+
+export interface HttpOptions {
+  readonly host: string;
+  /** 0 = an ephemeral port. */
+  readonly port: number;
+  /** Number of proxies whose X-Forwarded-For entries are believed. */
+  readonly trustProxy: number;
+  readonly log: (line: string) => void;
+  /** Cap on the bytes of all answers that slow readers have not taken yet. */
+  readonly bytesInFlightMax?: number;
+}
+
+/** Ten of the largest answers, 10,000 trades of about 700 bytes, and some room. */
+const BYTES_IN_FLIGHT_MAX = 128 * 1024 * 1024;
+
+const NOT_FOUND = '{"error":"not found"}';
+const METHOD_NOT_ALLOWED = '{"error":"method not allowed"}';
+const SHUTTING_DOWN = '{"error":"shutting down"}';
+
+/**
+ * Listens and serves the routes. Rejects when the port is taken or the address is not of this
+ * machine, and when the native package cannot be loaded.
+ */
+export async function listen(routes: readonly Route[], options: HttpOptions): Promise<HttpServer> {
+  const uws = loadUws();
+  const app = uws.App();
+  const door = new HttpDoor(options);
+  const allowed = new Map<string, Method[]>();
+  for (const route of routes) {
+    const handler = door.serve(route);
+    if (route.method === 'GET') app.get(route.path, handler);
+    else if (route.method === 'POST') app.post(route.path, handler);
+    else app.del(route.path, handler);
+    allowed.set(route.path, [...(allowed.get(route.path) ?? []), route.method]);
+  }
+  // Handlers for any method come after those for one, whatever their order here.
+  for (const [path, methods] of allowed) {
+    const headers: Headers = [['Allow', methods.join(', ')]];
+    app.any(path, door.refuse(405, METHOD_NOT_ALLOWED, headers));
+  }
+  app.any('/*', door.refuse(404, NOT_FOUND, []));
+
+  const socket = await new Promise<us_listen_socket | false>((resolve) => {
+    app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
+  });
+  if (socket === false) {
+    app.close();
+    const where = `${options.host}:${options.port}`;
+    throw new Error(
+      `cannot listen on ${where}: the port is taken, not permitted, or the host is not ours`,
+    );
+  }
+  return {
+    port: uws.us_socket_local_port(socket),
+    close: () =>
+      door.close(
+        () => uws.us_listen_socket_close(socket),
+        () => app.close(),
+      ),
+  };
+}
+
+type Handler = (response: HttpResponse, request: HttpRequest) => void;
+
+class HttpDoor implements Door {
+  readonly trustProxy: number;
+  readonly log: (line: string) => void;
+  readonly bytesInFlightMax: number;
+  bytesInFlight = 0;
+  closing = false;
+  private exchanges = 0;
+  private whenIdle: (() => void) | undefined = undefined;
+  private closed: Promise<void> | undefined = undefined;
+
+  constructor(options: HttpOptions) {
+    this.trustProxy = options.trustProxy;
+    this.log = options.log;
+    this.bytesInFlightMax = options.bytesInFlightMax ?? BYTES_IN_FLIGHT_MAX;
+  }
+
+  serve(route: Route): Handler {
+    const parameterCount = route.path.split('/:').length - 1;
+    return (response, request) => {
+      const exchange = new UwsExchange(this, route, parameterCount, response, request);
+      this.exchanges += 1;
+      if (this.closing) exchange.reply(503, SHUTTING_DOWN);
+      else exchange.start(request);
+    };
+  }
+
+  /** A handler that answers everything the same way. */
+  refuse(status: number, body: string, headers: Headers): Handler {
+    const run = (exchange: Exchange) => exchange.reply(status, body, headers);
+    const answer = this.serve({ method: 'GET', path: '/*', headers: [], bodyBytesMax: 0, run });
+    return (response, request) => {
+      if (request.getMethod() === 'head') {
+        // An answer to HEAD has no body, which only this call can do; it can't wait for a slow
+        // reader, hence the end of the connection.
+        writeHead(response, status, headers).endWithoutBody(Buffer.byteLength(body), true);
+      } else {
+        answer(response, request);
+      }
+    };
+  }
+
+  settled(): void {
+    this.exchanges -= 1;
+    if (this.exchanges === 0) this.whenIdle?.();
+  }
+
+  close(stopListening: () => void, closeApp: () => void): Promise<void> {
+    this.closed ??= this.drain(stopListening, closeApp);
+    return this.closed;
+  }
+
+  private async drain(stopListening: () => void, closeApp: () => void): Promise<void> {
+    this.closing = true;
+    stopListening();
+    if (this.exchanges > 0) {
+      await new Promise<void>((resolve) => {
+        this.whenIdle = resolve;
+      });
+    }
+    // The last answer may still lie in the cork of the callback that wrote it.
+    await setImmediate();
+    closeApp();
+  }
+}

@@ -1,0 +1,306 @@
+/**
+ * The node, put together: recover, start workers, bring markets up to the catalog, then open the
+ * port; and the same backwards at the end.
+ *
+ * Thread: the I/O thread.
+ */
+import { CommandBuffer, encodeConfigure } from '../engine/commands.ts';
+import { SelfTrade } from '../engine/core.ts';
+import { State } from '../engine/layout.ts';
+import { BATCH_COMMANDS_MAX } from '../engine/limits.ts';
+import { allocateEngine, Tables } from '../engine/tables.ts';
+import { type Catalog, readCatalog } from '../storage/catalog-file.ts';
+import { demoCatalog } from '../storage/demo-catalog.ts';
+import { openKeyStore } from '../storage/keys.ts';
+import { takePidLock } from '../storage/pid-lock.ts';
+import { type Recovered, recover } from '../storage/recover.ts';
+import { openAuth } from './auth.ts';
+import { BookRenderer } from './books.ts';
+import type { Config } from './config.ts';
+import { KeyRegistry, openNodeKey } from './credentials.ts';
+import { appendDemoOrders, type Separators } from './demo-books.ts';
+import { domainSeparator } from './eip712.ts';
+import { type HttpServer, listen } from './http.ts';
+import { FinalsKeeper, ImageKeeper } from './keepers.ts';
+import { MarketInfos, marketCommands } from './market-registry.ts';
+import { openPool } from './pool.ts';
+import { nodeRoutes, ordersBodyMax } from './routes.ts';
+import { Sequencer } from './sequencer.ts';
+import { allocateSlots } from './slots.ts';
+import { openStores, type Stores } from './stores.ts';
+import { TokenTexts } from './texts.ts';
+import { TradesIndex } from './trades-index.ts';
+import { TradesRenderer } from './trades-render.ts';
+import type { WorkerSetup } from './worker.ts';
+
+const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
+  allow: SelfTrade.allow,
+  'cancel-taker': SelfTrade.cancelTaker,
+  'cancel-maker': SelfTrade.cancelMaker,
+  'cancel-both': SelfTrade.cancelBoth,
+};
+
+export interface NodeOptions {
+  readonly config: Config;
+  readonly log: (level: 'debug' | 'info' | 'warn' | 'error', line: string) => void;
+  /** The node cannot go on: the journal failed, or the memory may be wrong. */
+  readonly onFatal: (error: Error) => void;
+  /** Another worker file, for tests of what happens when one dies. */
+  readonly workerFile?: URL;
+}
+
+export interface RunningNode {
+  readonly port: number;
+  /** False: the data directory cannot be written; reads are served, orders are refused. */
+  readonly writable: boolean;
+  /** Stops accepting, finishes what is in flight, writes an image, closes. */
+  close(): Promise<void>;
+}
+
+/** Starts a node; rejects with a clear Error when it must not run. */
+export async function startNode(options: NodeOptions): Promise<RunningNode> {
+  const { config, log } = options;
+  const { stores, problem } = await openStores(config);
+  const warn = (line: string): void => log('warn', line);
+  if (problem !== undefined) {
+    warn(`DATA_DIR ${config.dataDir} cannot be written: ${problem}; reads only, trying again`);
+  }
+  const lock = problem === undefined ? takePidLock(config.dataDir) : undefined;
+  if (lock?.ok === false) {
+    await stores.close();
+    throw new Error(lock.detail);
+  }
+  const release = (): void => lock?.release();
+  try {
+    const recovered = recover(config.capacities, stores.images, stores.journal.tables, warn);
+    const { t } = recovered.engine;
+    log(
+      'info',
+      `recovered image ${recovered.image}, ${recovered.replayed} batches after it: batch ` +
+        `${t.state[State.batch]}, ${t.state[State.openOrders]} open orders, ` +
+        `${t.state[State.fills]} fills`,
+    );
+    const infos = new MarketInfos(t);
+    const trades = new TradesIndex(t);
+    trades.append(
+      Math.max(0, t.state[State.fills]! - config.capacities.trades),
+      t.state[State.fills]!,
+    );
+    const writer =
+      problem === undefined
+        ? await startWriter(options, stores, recovered, infos, trades)
+        : undefined;
+    if (writer === undefined) infos.replace(stores.catalog.load().markets);
+    const server = await openPort(options, stores, t, infos, trades, writer);
+    return {
+      port: server.port,
+      writable: writer !== undefined,
+      async close() {
+        await server.close();
+        await writer?.close();
+        await stores.close();
+        release();
+      },
+    };
+  } catch (error) {
+    await stores.close();
+    release();
+    throw error;
+  }
+}
+
+interface Writer {
+  readonly sequencer: Sequencer;
+  close(): Promise<void>;
+}
+
+/** Workers, sequencer and keepers; the markets and the demo are in place when it resolves. */
+async function startWriter(
+  options: NodeOptions,
+  stores: Stores,
+  recovered: Recovered,
+  infos: MarketInfos,
+  trades: TradesIndex,
+): Promise<Writer> {
+  const { config, log } = options;
+  const { memory } = recovered;
+  const { t } = recovered.engine;
+  const separators = separatorsOf(config);
+  const spare = allocateEngine(config.capacities);
+  const slots = allocateSlots(
+    2 * config.workers,
+    ordersBodyMax(config.maxBatchOrders),
+    BATCH_COMMANDS_MAX,
+  );
+  const setup: WorkerSetup = {
+    memory,
+    spare,
+    slots,
+    ...separators,
+    verifySignatures: config.verifySignatures,
+    maxBatchOrders: config.maxBatchOrders,
+    dataDir: config.dataDir,
+  };
+  const pool = openPool({
+    ...(options.workerFile === undefined ? {} : { file: options.workerFile }),
+    workers: config.workers,
+    setup,
+    report: (error) => log('warn', `a worker died: ${String(error)}`),
+  });
+  const finals = new FinalsKeeper(t, stores.journal, t.state[State.finished]!, (line) =>
+    log('warn', line),
+  );
+  const sequencer: Sequencer = new Sequencer({
+    tables: t,
+    slots,
+    pool,
+    journal: stores.journal,
+    workers: config.workers,
+    queueMax: config.engineQueue,
+    now: Date.now,
+    finalsFlushed: () => finals.flushed,
+    onFlushed: (sequence, endFill, endFinished) => {
+      trades.append(trades.end, endFill);
+      finals.reach(endFinished);
+      images.reach(sequence);
+    },
+    onFatal: options.onFatal,
+    log: (line) => log('warn', line),
+  });
+  const images = new ImageKeeper({
+    sequencer,
+    images: stores.images,
+    journal: stores.journal,
+    spare: new Tables(spare),
+    seconds: config.imageSeconds,
+    batches: config.imageBatches,
+    keepsJournal: config.journalKeep === 'all',
+    sequence: stores.images.list()[0]?.sequence ?? 0,
+    log: (line) => log('info', line),
+  });
+  await settleState(options, stores, t, infos, sequencer, separators);
+  return {
+    sequencer,
+    async close() {
+      images.stop();
+      await sequencer.idle();
+      await images.take();
+      await sequencer.drain();
+      await finals.drain();
+      await pool.close();
+    },
+  };
+}
+
+/** Configuration that changes results, the catalog's markets, and the demo: as commands. */
+async function settleState(
+  options: NodeOptions,
+  stores: Stores,
+  t: Tables,
+  infos: MarketInfos,
+  sequencer: Sequencer,
+  separators: Separators,
+): Promise<void> {
+  const { config, log } = options;
+  const selfTrade = SELF_TRADE[config.selfTrade];
+  if (t.state[State.selfTrade] !== selfTrade) {
+    const out = new CommandBuffer(16);
+    encodeConfigure(out, selfTrade);
+    await applyCommands(sequencer, out.i32.slice(0, out.words));
+  }
+  const isNew = t.state[State.markets] === 0;
+  let catalog = stores.catalog.load();
+  if (isNew && config.demo && stores.catalog.current() === undefined) {
+    catalog = readDemo();
+    await stores.catalog.replace(catalog);
+    log('info', `demo catalog: ${catalog.markets.length} markets`);
+  }
+  infos.replace(catalog.markets);
+  const chunks = marketCommands(t, catalog.markets, (line) => log('warn', line));
+  const isDemo = catalog.markets[0]?.conditionId === readDemo().markets[0]!.conditionId;
+  if (isNew && config.demo && isDemo) {
+    // One batch with the registrations: a kill leaves both or neither.
+    const out = new CommandBuffer();
+    appendDemoOrders(catalog.markets, 1, separators, out);
+    chunks[0] = Int32Array.from([...chunks[0]!, ...out.i32.subarray(0, out.words)]);
+  }
+  for (const chunk of chunks) await applyCommands(sequencer, chunk);
+  log('info', `catalog: ${catalog.markets.length} markets with books`);
+}
+
+function readDemo(): Catalog {
+  const read = readCatalog(demoCatalog());
+  if (!read.ok) throw new Error(`demo catalog: ${read.error}`);
+  return read.catalog;
+}
+
+/** Runs commands of the node's own, and insists that each is accepted. */
+async function applyCommands(sequencer: Sequencer, words: Int32Array): Promise<void> {
+  const answer = await new Promise<{ status: number; body: Uint8Array | string }>((resolve) => {
+    sequencer.submitCommands(words, (status, body) => resolve({ status, body }));
+  });
+  if (answer.status !== 200 || typeof answer.body === 'string') {
+    throw new Error(`the node's own commands were refused: ${String(answer.body)}`);
+  }
+  const rules = new Int32Array(Uint8Array.from(answer.body).buffer);
+  const refused = rules.findIndex((rule) => rule !== 0);
+  if (refused !== -1) {
+    throw new Error(`command ${refused} of the node's own was refused by rule ${rules[refused]}`);
+  }
+}
+
+function separatorsOf(config: Config): Separators {
+  const domain = {
+    name: config.domainName,
+    version: config.domainVersion,
+    chainId: config.chainId,
+  };
+  return {
+    separator: domainSeparator({ ...domain, verifyingContract: config.exchangeAddress }),
+    negRiskSeparator: domainSeparator({
+      ...domain,
+      verifyingContract: config.negRiskExchangeAddress,
+    }),
+  };
+}
+
+async function openPort(
+  options: NodeOptions,
+  stores: Stores,
+  t: Tables,
+  infos: MarketInfos,
+  trades: TradesIndex,
+  writer: Writer | undefined,
+): Promise<HttpServer> {
+  const { config, log } = options;
+  const nodeKey = openNodeKey(config.dataDir);
+  if (!nodeKey.ok) throw new Error(nodeKey.problem);
+  const keys = openKeyStore(stores.journal.tables.keys, (error) => log('error', String(error)));
+  const registry = new KeyRegistry(nodeKey.key, config.chainId, {
+    rows: () => keys.rows(),
+    // Through the journal, so that its latch covers keys too.
+    put: (row) => stores.journal.transact(() => void keys.put(row).catch(() => undefined)),
+  });
+  if (!registry.matchesStore) {
+    log('warn', 'the stored API keys were issued under another node.key or CHAIN_ID: none works');
+  }
+  const texts = new TokenTexts(t, (market) => infos.find(market));
+  return listen(
+    nodeRoutes({
+      config,
+      auth: openAuth(config.credentialPrefix, config.chainId, config.authSkewSeconds, registry),
+      tables: t,
+      texts,
+      books: new BookRenderer(t, texts),
+      trades: new TradesRenderer(trades, texts),
+      sequencer: writer?.sequencer,
+      now: Date.now,
+    }),
+    {
+      host: config.host,
+      port: config.port,
+      trustProxy: config.trustProxy,
+      log: (line) => log('warn', line),
+    },
+  );
+}

@@ -1,0 +1,41 @@
+/**
+ * The one door to typebox: shapes of JSON bodies, compiled to plain functions at module load.
+ *
+ * Thread: any. Non-goals: coercion, defaults, transforms; what a value means is its parser's job.
+ */
+import assert from 'node:assert/strict';
+import { type Static, type TSchema, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+export { Type };
+
+/** The first fault of a value. */
+export interface Fault {
+  /** Member names from the value inwards; none when the value itself is at fault. */
+  readonly path: readonly string[];
+  /** The last member of `path` is not there at all. */
+  readonly missing: boolean;
+}
+
+export interface Shape<T> {
+  /** Runs the compiled check: allocates nothing. */
+  matches(value: unknown): value is T;
+  /** Only for a value that does not match; slow. */
+  fault(value: unknown): Fault;
+}
+
+export function compileShape<S extends TSchema>(schema: S): Shape<Static<S>> {
+  const validator = Compile(schema);
+  // Where code generation is blocked the package falls back to a slow walk without a word.
+  assert(validator.IsAccelerated(), 'shape checks are compiled');
+  return {
+    matches: (value): value is Static<S> => validator.Check(value),
+    fault(value) {
+      const first = validator.Errors(value)[0];
+      assert(first !== undefined, 'a value that does not match has a fault');
+      const path = first.instancePath.split('/').slice(1);
+      if (first.keyword !== 'required') return { path, missing: false };
+      return { path: [...path, first.params.requiredProperties[0]!], missing: true };
+    },
+  };
+}

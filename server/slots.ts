@@ -1,0 +1,147 @@
+/**
+ * The memory that the I/O thread and the workers share beside the engine: the control words that
+ * order turns, and a slot per ticket that carries requests in and answers and journal words out.
+ *
+ *   control  turn | writer | poisoned
+ *   slot     state ticket kind requests inputBytes answerBytes journalWords changed digest  (i32)
+ *            time flushedFinished firstFill endFill firstFinished endFinished sequence      (f64)
+ *   input    per request: 12 words (kind, bytes, apiKey (4), address (5), -), body, padded to 8
+ *   answers  per request: 2 words (status, bytes), body, padded to 8
+ *   journal  the commands that changed the engine, as engine/commands.ts encodes them
+ *
+ * Who writes: the I/O thread while a slot is free, then the worker that runs its ticket until it
+ * says done or failed, then the I/O thread again.
+ */
+import assert from 'node:assert/strict';
+
+export const Control = { turn: 0, writer: 1, poisoned: 2, words: 16 } as const;
+export const SlotState = { free: 0, verifying: 1, applying: 2, done: 3, failed: 4 } as const;
+export const TicketKind = { batch: 0, image: 1 } as const;
+export const RequestKind = { orders: 0, commands: 1 } as const;
+
+export const Slot = {
+  state: 0,
+  ticket: 1,
+  kind: 2,
+  requests: 3,
+  inputBytes: 4,
+  answerBytes: 5,
+  journalWords: 6,
+  changed: 7,
+  digest: 8,
+  // Float64
+  time: 8,
+  flushedFinished: 9,
+  firstFill: 10,
+  endFill: 11,
+  firstFinished: 12,
+  endFinished: 13,
+  sequence: 14,
+  words: 32,
+} as const;
+
+export const RequestHead = { kind: 0, bytes: 1, apiKey: 2, address: 6, words: 12 } as const;
+export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
+
+/** A JSON order is never shorter: its keys and three addresses alone are longer than this. */
+export const ORDER_BYTES_MIN = 256;
+/** Longest answer to one order: the longest text of contract.ts, or an id and two amounts. */
+const ANSWER_BYTES_MAX = 320;
+
+export interface SlotSizes {
+  readonly inputBytes: number;
+  readonly answerBytes: number;
+  readonly journalBytes: number;
+}
+
+export interface SlotMemory {
+  readonly control: SharedArrayBuffer;
+  readonly slots: readonly SharedArrayBuffer[];
+  readonly sizes: SlotSizes;
+}
+
+/** `bodyBytesMax`: the largest request; `commandsMax`: the most commands of one batch. */
+export function allocateSlots(
+  count: number,
+  bodyBytesMax: number,
+  commandsMax: number,
+): SlotMemory {
+  const sizes = {
+    inputBytes: align(
+      Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN) + 4 * RequestHead.words,
+    ),
+    answerBytes: align(commandsMax * ANSWER_BYTES_MAX),
+    journalBytes: align(Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN)),
+  };
+  const bytes = Slot.words * 4 + sizes.inputBytes + sizes.answerBytes + sizes.journalBytes;
+  return {
+    control: new SharedArrayBuffer(Control.words * 4),
+    slots: Array.from({ length: count }, () => new SharedArrayBuffer(bytes)),
+    sizes,
+  };
+}
+
+export function align(bytes: number): number {
+  return (bytes + 7) & ~7;
+}
+
+/** Typed views of one slot. */
+export class SlotView {
+  readonly i32: Int32Array;
+  readonly f64: Float64Array;
+  readonly input: Uint8Array;
+  readonly inputWords: Int32Array;
+  readonly answers: Uint8Array;
+  readonly answerWords: Int32Array;
+  readonly journal: Int32Array;
+
+  constructor(buffer: SharedArrayBuffer, sizes: SlotSizes) {
+    let at = 0;
+    this.i32 = new Int32Array(buffer, at, Slot.words);
+    this.f64 = new Float64Array(buffer, at, Slot.words / 2);
+    at += Slot.words * 4;
+    this.input = new Uint8Array(buffer, at, sizes.inputBytes);
+    this.inputWords = new Int32Array(buffer, at, sizes.inputBytes / 4);
+    at += sizes.inputBytes;
+    this.answers = new Uint8Array(buffer, at, sizes.answerBytes);
+    this.answerWords = new Int32Array(buffer, at, sizes.answerBytes / 4);
+    at += sizes.answerBytes;
+    this.journal = new Int32Array(buffer, at, sizes.journalBytes / 4);
+  }
+
+  state(): number {
+    return Atomics.load(this.i32, Slot.state);
+  }
+
+  setState(state: number): void {
+    Atomics.store(this.i32, Slot.state, state);
+  }
+}
+
+/** Waits until it is this ticket's turn. Tickets wrap at 32 bits and are compared for equality. */
+export function awaitTurn(control: Int32Array, ticket: number): void {
+  for (;;) {
+    const turn = Atomics.load(control, Control.turn);
+    if (turn === ticket) return;
+    Atomics.wait(control, Control.turn, turn);
+  }
+}
+
+/** Enters the turn: from here on this ticket is the only writer of the engine. */
+export function enterTurn(control: Int32Array, ticket: number): void {
+  const owner = Atomics.compareExchange(control, Control.writer, 0, ticket + 1);
+  assert(owner === 0, 'the engine has one writer');
+}
+
+export function leaveTurn(control: Int32Array, ticket: number): void {
+  Atomics.store(control, Control.writer, 0);
+  passTurn(control, ticket);
+}
+
+/** Hands the turn on; false when it was not this ticket's. */
+export function passTurn(control: Int32Array, ticket: number): boolean {
+  const before = Atomics.compareExchange(control, Control.turn, ticket, (ticket + 1) | 0);
+  if (before !== ticket) return false;
+  Atomics.notify(control, Control.turn);
+  return true;
+}

@@ -1,0 +1,162 @@
+/**
+ * Unsigned 256-bit numbers and fixed-size byte strings between their JSON text and their bytes.
+ * Text is read into a caller's buffer without allocating and without BigInt.
+ *
+ * Thread: any. Non-goals: arithmetic.
+ */
+
+const UINT256_BYTES = 32;
+
+const UINT256_MAX_TEXT =
+  '115792089237316195423570985008687907853269984665640564039457584007913129639935';
+
+/** Limbs of 24 bits: one limb times 10^8 plus a carry stays below 2^53. */
+const LIMB_BITS = 24;
+const LIMB = 2 ** LIMB_BITS;
+const LIMBS = 11;
+const CHUNK_DIGITS = 8;
+const limbs = new Float64Array(LIMBS);
+
+const wordBytes = new Uint8Array(UINT256_BYTES);
+
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+
+/** Whether `text`, from its character `start` on, is `0|[1-9][0-9]{0,77}` below 2^256 (GAPS 12). */
+export function isUint256(text: string, start = 0): boolean {
+  const digits = text.length - start;
+  if (digits < 1 || digits > UINT256_MAX_TEXT.length) return false;
+  if (digits > 1 && text.charCodeAt(start) === DIGIT_0) return false;
+  for (let i = start; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < DIGIT_0 || code > DIGIT_9) return false;
+  }
+  if (digits < UINT256_MAX_TEXT.length) return true;
+  return (start === 0 ? text : text.slice(start)) <= UINT256_MAX_TEXT;
+}
+
+/**
+ * Writes a decimal text as 32 big-endian bytes to `out` from `offset`.
+ *
+ * @returns false, with `out` untouched, when the text is not a uint256
+ */
+export function decimalToBytes(text: string, out: Uint8Array, offset: number): boolean {
+  if (!isUint256(text)) return false;
+  const used = readLimbs(text);
+  out.fill(0, offset, offset + UINT256_BYTES);
+  let at = offset + UINT256_BYTES - 1;
+  for (let i = 0; i < used; i++) {
+    const limb = limbs[i]!;
+    out[at] = limb;
+    if (at - 1 >= offset) out[at - 1] = limb >>> 8;
+    if (at - 2 >= offset) out[at - 2] = limb >>> 16;
+    at -= 3;
+  }
+  return true;
+}
+
+/**
+ * Writes a decimal text as eight 32-bit words, the most significant first, to `out` from `offset`.
+ *
+ * @returns false, with `out` untouched, when the text is not a uint256
+ */
+export function decimalToWords(
+  text: string,
+  out: Uint32Array | Int32Array,
+  offset: number,
+): boolean {
+  if (!decimalToBytes(text, wordBytes, 0)) return false;
+  for (let i = 0; i < 8; i++) {
+    const at = i * 4;
+    out[offset + i] =
+      (wordBytes[at]! << 24) |
+      (wordBytes[at + 1]! << 16) |
+      (wordBytes[at + 2]! << 8) |
+      wordBytes[at + 3]!;
+  }
+  return true;
+}
+
+/** The decimal text of 32 big-endian bytes. */
+export function bytesToDecimal(bytes: Uint8Array, offset: number): string {
+  return BigInt(bytesToHex(bytes, offset, UINT256_BYTES)).toString();
+}
+
+/** The decimal text of eight 32-bit words, the most significant first. */
+export function wordsToDecimal(words: Uint32Array | Int32Array, offset: number): string {
+  let value = 0n;
+  for (let i = 0; i < 8; i++) value = (value << 32n) | BigInt(words[offset + i]! >>> 0);
+  return value.toString();
+}
+
+/** A uint256 text as a number, or -1 above 2^53 - 1 (and for text that is no uint256). */
+export function decimalToSafe(text: string): number {
+  if (text.length > 16 || !isUint256(text)) return -1;
+  let value = 0;
+  for (let i = 0; i < text.length; i++) value = value * 10 + (text.charCodeAt(i) - DIGIT_0);
+  // Rounding in the last step cannot bring a larger value down to 2^53 - 1: 2^53 lies between.
+  return value <= Number.MAX_SAFE_INTEGER ? value : -1;
+}
+
+/**
+ * Writes `0x` + exactly 2 x `byteCount` hex digits (either case) as bytes to `out` from `offset`.
+ *
+ * @returns false when the text has another length or another character; `out` may then hold a part
+ */
+export function hexToBytes(
+  text: string,
+  byteCount: number,
+  out: Uint8Array,
+  offset: number,
+): boolean {
+  if (text.length !== 2 + 2 * byteCount) return false;
+  if (text.charCodeAt(0) !== DIGIT_0 || text.charCodeAt(1) !== 0x78) return false;
+  for (let i = 0; i < byteCount; i++) {
+    const value = (nibble(text.charCodeAt(2 + 2 * i)) << 4) | nibble(text.charCodeAt(3 + 2 * i));
+    if (value < 0) return false;
+    out[offset + i] = value;
+  }
+  return true;
+}
+
+/** `0x` and the lower-case hex digits of `byteCount` bytes from `offset`. */
+export function bytesToHex(bytes: Uint8Array, offset: number, byteCount: number): string {
+  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset + offset, byteCount).toString('hex')}`;
+}
+
+/** -1 for what is no hex digit; or-ing it into a byte keeps the byte negative. */
+function nibble(code: number): number {
+  if (code >= DIGIT_0 && code <= DIGIT_9) return code - DIGIT_0;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : -1;
+}
+
+/** Reads checked digits into `limbs`, the least significant first; returns how many are in use. */
+function readLimbs(text: string): number {
+  let used = 1;
+  limbs[0] = 0;
+  let at = 0;
+  while (at < text.length) {
+    // The first chunk takes what does not divide evenly, so that every later one is full.
+    const end = at === 0 ? text.length % CHUNK_DIGITS || CHUNK_DIGITS : at + CHUNK_DIGITS;
+    let chunk = 0;
+    for (; at < end; at++) chunk = chunk * 10 + (text.charCodeAt(at) - DIGIT_0);
+    used = multiplyAdd(used, chunk);
+  }
+  return used;
+}
+
+/** limbs = limbs x 10^8 + chunk. */
+function multiplyAdd(used: number, chunk: number): number {
+  let carry = chunk;
+  for (let i = 0; i < used; i++) {
+    const product = limbs[i]! * 1e8 + carry;
+    carry = Math.floor(product / LIMB);
+    limbs[i] = product - carry * LIMB;
+  }
+  while (carry > 0) {
+    limbs[used++] = carry % LIMB;
+    carry = Math.floor(carry / LIMB);
+  }
+  return used;
+}
