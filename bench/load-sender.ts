@@ -1,0 +1,68 @@
+/**
+ * Sends the batches of a load run, and sends them again, byte for byte, until each is answered:
+ * what was taken the first time comes back as a duplicate, never twice (USERS.md 1.3).
+ * Thread: the tool's only one; one sender per connection.
+ * Non-goals: judging the answers (load-ledger.ts does).
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { busyPauseMs, type Client, type Reply, refusal } from './load-client.ts';
+import type { Trader } from './load-keys.ts';
+import type { Answer } from './load-ledger.ts';
+import type { SignedOrder } from './load-orders.ts';
+import { level2 } from './wallets.ts';
+
+/** The orders of one request, all of one wallet. */
+export interface Batch {
+  readonly trader: Trader;
+  readonly orders: readonly SignedOrder[];
+  readonly body: string;
+}
+
+interface Settled {
+  readonly answers: readonly Answer[];
+  /** How many earlier sendings of the request had no answer that tells what became of it. */
+  readonly lost: number;
+  /** From the last send to its answer. */
+  readonly latencyMs: number;
+}
+
+const SENDINGS_MAX = 1000;
+const ORDERS_PATH = '/orders';
+
+/**
+ * Sends one batch until it is answered. `ready` is awaited before each sending and told whether one
+ * was lost before; it resolves when the node can be reached and rejects when there is no hope.
+ */
+export async function sendBatch(
+  client: Client,
+  prefix: string,
+  batch: Batch,
+  ready: (again: boolean) => Promise<void>,
+): Promise<Settled> {
+  let lost = 0;
+  for (let sending = 0; sending < SENDINGS_MAX; sending += 1) {
+    await ready(lost > 0);
+    const { wallet, trio } = batch.trader;
+    const now = String(Math.floor(Date.now() / 1000));
+    const headers = level2(prefix, wallet.address, trio, 'POST', ORDERS_PATH, batch.body, now);
+    const sentAt = performance.now();
+    let reply: Reply;
+    try {
+      reply = await client.send('POST', ORDERS_PATH, headers, batch.body);
+    } catch {
+      lost += 1;
+      continue;
+    }
+    if (reply.status === 200) {
+      const latencyMs = performance.now() - sentAt;
+      return { answers: JSON.parse(reply.body) as Answer[], lost, latencyMs };
+    }
+    if (reply.status !== 429 && reply.status !== 503) {
+      throw new Error(refusal('POST', ORDERS_PATH, reply));
+    }
+    // Only `engine busy` and throttling promise that nothing was done (DESIGN.md, storage).
+    if (reply.status === 503 && !reply.body.includes('engine busy')) lost += 1;
+    await pause(busyPauseMs(reply));
+  }
+  throw new Error(`POST ${ORDERS_PATH} was not answered in ${SENDINGS_MAX} tries`);
+}

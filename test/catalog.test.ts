@@ -1,0 +1,327 @@
+/**
+ * The catalog on disk, the demo and the import command, over real LMDB in temporary directories, with
+ * real second processes.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type CatalogStore, openCatalog } from '../storage/catalog.ts';
+import { type Catalog, type JsonObject, readCatalog } from '../storage/catalog-file.ts';
+import { demoCatalog } from '../storage/demo-catalog.ts';
+import { openEnvironment, openTable } from '../storage/lmdb.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const CLI = join(ROOT, 'storage/catalog-cli.ts');
+const STORE_URL = new URL('../storage/catalog.ts', import.meta.url).href;
+
+function temporary(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'catalog-test-'));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+function opened(t: TestContext, dataDir: string): CatalogStore {
+  const store = openCatalog(dataDir, { durability: 'committed' });
+  t.after(() => store.close());
+  return store;
+}
+
+function read(json: unknown): Catalog {
+  const result = readCatalog(json);
+  assert.ok(result.ok, result.ok ? '' : result.error);
+  return result.catalog;
+}
+
+/** Distinct events without markets, each with a text of this many bytes. */
+function generated(count: number, bytes: number, title: string): Catalog {
+  const events = Array.from({ length: count }, (_, index) => ({
+    id: String(index + 1),
+    title,
+    description: 'x'.repeat(bytes),
+  }));
+  return read({ events });
+}
+
+/** How many objects each generation has on disk, counted behind the store's back. */
+async function storedGenerations(dataDir: string): Promise<Record<number, number>> {
+  const root = openEnvironment({ path: join(dataDir, 'catalog'), durability: 'committed' });
+  const found: Record<number, number> = {};
+  for (const key of openTable(root, 'objects').getKeys()) {
+    const generation = key.readUIntBE(0, 6);
+    found[generation] = (found[generation] ?? 0) + 1;
+  }
+  await root.close();
+  return found;
+}
+
+function runNode(script: string, env: Record<string, string>): ChildProcess {
+  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+test('an empty directory has no generation and an empty catalog', (t) => {
+  const store = opened(t, temporary(t));
+  assert.equal(store.current(), undefined);
+  assert.deepEqual(store.load(), { events: [], tags: [], series: [], markets: [] });
+});
+
+test('a catalog comes back as it was written, also after reopening', async (t) => {
+  const dataDir = join(temporary(t), 'not', 'yet', 'there');
+  const catalog = read(demoCatalog());
+  const store = openCatalog(dataDir, { durability: 'flushed' });
+  assert.equal(await store.replace(catalog), 1);
+  assert.equal(store.current(), 1);
+  assert.deepEqual(store.load(), catalog);
+  await store.close();
+  const again = opened(t, dataDir);
+  assert.equal(again.current(), 1);
+  assert.deepEqual(again.load(), catalog);
+});
+
+test('every field survives: unicode, lone surrogates, null, nested and strange names', async (t) => {
+  const store = opened(t, temporary(t));
+  const strange =
+    '{"id":"1","title":"Zürich 伊朗 🌒","odd":"\\ud800","a":{"b":[null,1.5]},"__proto__":1}';
+  const catalog = read({ events: [JSON.parse(strange)] });
+  await store.replace(catalog);
+  assert.deepEqual(store.load(), catalog);
+  assert.ok(Object.hasOwn(store.load().events[0] as JsonObject, '__proto__'));
+});
+
+test('a new generation replaces the old one and leaves nothing of it', async (t) => {
+  const dataDir = temporary(t);
+  const store = opened(t, dataDir);
+  await store.replace(generated(5000, 10, 'many keys'));
+  const second = generated(40, 200_000, 'many chunks');
+  assert.equal(await store.replace(second), 2);
+  assert.equal(store.current(), 2);
+  assert.deepEqual(store.load(), second);
+  assert.deepEqual(await storedGenerations(dataDir), { 2: 40 });
+});
+
+test('overlapping replacements end with one whole catalog, the one that began last', async (t) => {
+  const dataDir = temporary(t);
+  const store = opened(t, dataDir);
+  const other = opened(t, dataDir);
+  const slow = generated(30, 300_000, 'slow');
+  const quick = generated(3, 10, 'quick');
+  const numbers = await Promise.all([
+    store.replace(slow),
+    new Promise((resolve) => setImmediate(resolve)).then(() => other.replace(quick)),
+  ]);
+  const last = numbers[0] > numbers[1] ? slow : quick;
+  assert.equal(store.current(), Math.max(...numbers));
+  assert.deepEqual(store.load(), last);
+  assert.deepEqual(Object.keys(await storedGenerations(dataDir)), [String(store.current())]);
+});
+
+test('a process killed in the middle of a replacement leaves the old generation', async (t) => {
+  const dataDir = temporary(t);
+  const old = generated(20, 1000, 'old');
+  const first = openCatalog(dataDir, { durability: 'flushed' });
+  await first.replace(old);
+  await first.close();
+
+  // The last event tells the parent that it is its turn, and then never gets written.
+  const child = runNode(
+    `import { openCatalog } from '${STORE_URL}';
+     import { writeSync } from 'node:fs';
+     const events = Array.from({ length: 12 }, (_, i) => ({ id: String(i), text: 'y'.repeat(400000) }));
+     events.push({ id: '99', toJSON() {
+       writeSync(1, 'half');
+       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+     } });
+     const store = openCatalog(process.env.DATA_DIR, { durability: 'flushed' });
+     await store.replace({ events, tags: [], series: [], markets: [] });`,
+    { DATA_DIR: dataDir },
+  );
+  const [said] = await once(child.stdout!, 'data');
+  assert.equal(String(said), 'half');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+
+  const left = await storedGenerations(dataDir);
+  assert.equal(left[1], 20);
+  assert.ok((left[2] ?? 0) > 0, 'the new generation was half written');
+  const store = opened(t, dataDir);
+  assert.equal(store.current(), 1);
+  assert.deepEqual(store.load(), old);
+
+  const next = generated(7, 10, 'next');
+  assert.equal(await store.replace(next), 3);
+  assert.deepEqual(store.load(), next);
+  assert.deepEqual(await storedGenerations(dataDir), { 3: 7 });
+});
+
+test('a full disk fails the replacement, with the reason, and the old generation stays', async (t) => {
+  const dataDir = temporary(t);
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', dataDir]).status !== 0) {
+    t.skip('mounting a small file system is not allowed here');
+    return;
+  }
+  const store = openCatalog(dataDir, { durability: 'flushed' });
+  try {
+    const old = generated(5, 1000, 'old');
+    await store.replace(old);
+    const large = generated(40, 200_000, 'large');
+    await assert.rejects(
+      store.replace(large),
+      (error: Error) => !/see commitError/.test(error.message),
+    );
+    assert.equal(store.current(), 1);
+    assert.deepEqual(store.load(), old);
+  } finally {
+    await store.close();
+    spawnSync('umount', [dataDir]);
+  }
+});
+
+test('a switch made by another process is seen without reopening', async (t) => {
+  const dataDir = temporary(t);
+  const file = join(dataDir, 'demo.json');
+  writeFileSync(file, JSON.stringify(demoCatalog()));
+  const store = opened(t, dataDir);
+  await store.replace(generated(3, 10, 'before'));
+  assert.equal(store.current(), 1);
+  const done = await runCli(['import', file], { DATA_DIR: dataDir });
+  assert.equal(done.code, 0, done.stderr);
+  assert.equal(store.current(), 2);
+  assert.deepEqual(store.load(), read(demoCatalog()));
+});
+
+test('an environment of another format is refused, naming found and expected', async (t) => {
+  const dataDir = temporary(t);
+  const store = opened(t, dataDir);
+  await store.replace(generated(1, 1, 'ours'));
+  const root = openEnvironment({ path: join(dataDir, 'catalog'), durability: 'committed' });
+  const header = JSON.stringify({ format: 99, generation: 1, counts: [1, 0, 0] });
+  await openTable(root, 'state').put(Buffer.from('current'), Buffer.from(header));
+  await root.close();
+  assert.throws(() => store.load(), /format 1 expected, format 99 found/);
+  await assert.rejects(store.replace(generated(1, 1, 'more')), /format 1 expected/);
+});
+
+test('the demo has every kind of market, whole and open for trading', () => {
+  const result = readCatalog(demoCatalog());
+  assert.ok(result.ok);
+  const { catalog, report } = result;
+  assert.equal(report.events, 12);
+  assert.equal(report.marketsTradable, report.markets);
+  assert.deepEqual(report.skipped, []);
+  assert.equal(report.series, 2);
+  const ticks = new Set(catalog.markets.map((one) => one.ticksPerUnit));
+  assert.deepEqual([...ticks].sort(), [10, 100, 1000, 10000].sort());
+  assert.ok(new Set(catalog.markets.map((one) => one.minSizeMicro)).size >= 3);
+  assert.equal(catalog.markets.filter((one) => one.outcomes.length === 3).length, 1);
+  const negRiskEvents = catalog.markets.filter((one) => one.negRisk).map((one) => one.eventId);
+  assert.equal(new Set(negRiskEvents).size, 1);
+  assert.ok(negRiskEvents.length > 1);
+  const first = catalog.markets.find((one) => one.id === '1001');
+  assert.equal(first?.ticksPerUnit, 100);
+  assert.equal(first?.outcomes.length, 2);
+  for (const one of catalog.markets) {
+    for (const id of one.tokenIds) assert.match(id, /^[0-9]{70,78}$/);
+  }
+});
+
+test('the demo is the same on every call, with distinct slugs and the fields of SPEC 2', () => {
+  assert.deepEqual(demoCatalog(), demoCatalog());
+  assert.notEqual(demoCatalog(), demoCatalog());
+  const catalog = read(demoCatalog());
+  const markets = catalog.events.flatMap((one) => one.markets as JsonObject[]);
+  for (const list of [catalog.events, catalog.series, catalog.tags, markets]) {
+    assert.equal(new Set(list.map((one) => one.slug)).size, list.length);
+    for (const one of list) assert.match(String(one.slug), /^[a-z0-9]+(-[a-z0-9]+)*$/);
+  }
+  const shared = 'id slug description resolutionSource startDate endDate image icon'.split(' ');
+  const states = 'active closed archived createdAt updatedAt'.split(' ');
+  for (const one of [...catalog.events, ...markets]) {
+    for (const name of [...shared, ...states]) assert.ok(name in one, `${name} of ${one.slug}`);
+    assert.ok(String(one.endDate) >= '2027', 'open for a while');
+    assert.equal(one.endDate, new Date(String(one.endDate)).toISOString().replace('.000', ''));
+  }
+  for (const one of markets) assert.match(String(one.questionID), /^0x[0-9a-f]{64}$/);
+  for (const one of catalog.events) assert.ok('tags' in one && 'series' in one);
+});
+
+interface CliResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function runCli(args: readonly string[], env: Record<string, string>): Promise<CliResult> {
+  const child = spawn(process.execPath, ['--import', 'tsx', CLI, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, DURABILITY: '', ...env },
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (bytes) => {
+    stdout += bytes;
+  });
+  child.stderr.on('data', (bytes) => {
+    stderr += bytes;
+  });
+  const [code] = await once(child, 'close');
+  return { code, stdout, stderr };
+}
+
+test('import prints what the file held and what it could not use', async (t) => {
+  const dataDir = temporary(t);
+  const file = join(dataDir, 'catalog.json');
+  const catalog = demoCatalog() as { events: { markets: { clobTokenIds?: string }[] }[] };
+  delete catalog.events[0]?.markets[0]?.clobTokenIds;
+  writeFileSync(file, `\ufeff${JSON.stringify(catalog)}`);
+  const done = await runCli(['import', file], { DATA_DIR: dataDir });
+  assert.equal(done.stderr, '');
+  assert.equal(done.code, 0);
+  assert.match(done.stdout, /imported 12 events, 17 markets \(16 with order books, 16 open/);
+  assert.match(done.stdout, /1 markets without token ids: no book \(1001\)/);
+  assert.match(done.stdout, /generation 1\n$/);
+  assert.equal(opened(t, dataDir).load().markets.length, 16);
+});
+
+test('a mistake in the command gets a plain message and a non-zero exit', async (t) => {
+  const dataDir = temporary(t);
+  const path = (name: string, content: string | Buffer): string => {
+    writeFileSync(join(dataDir, name), content);
+    return join(dataDir, name);
+  };
+  const demo = path('demo.json', JSON.stringify(demoCatalog()));
+  const twice = demoCatalog() as { events: { markets: JsonObject[] }[] };
+  twice.events[1]?.markets.push({ ...twice.events[0]?.markets[0], id: '5000' });
+  const cases: [string[], Record<string, string>, number, RegExp][] = [
+    [[], {}, 2, /^usage: /],
+    [['exprot'], {}, 2, /^unknown command "exprot"/],
+    [['import'], {}, 2, /which FILE/],
+    [['import', demo, 'more'], {}, 2, /unexpected argument "more"/],
+    [['import', demo], { DURABILITY: 'maybe' }, 2, /^DURABILITY must be flushed or committed/],
+    [['import', join(dataDir, 'none.json')], {}, 1, /^cannot read .*none\.json: ENOENT/],
+    [['import', dataDir], {}, 1, /^cannot read .*: EISDIR/],
+    [['import', path('bad.json', '{"events": [')], {}, 1, /^cannot read .*bad\.json: .*JSON/],
+    [['import', path('latin.json', Buffer.from([0x22, 0xe9, 0x22]))], {}, 1, /utf-8/i],
+    [['import', path('shape.json', '[]')], {}, 1, /^cannot import .*one JSON object/],
+    [['import', path('two.json', JSON.stringify(twice))], {}, 1, /1001 and 5000 both claim/],
+    [['import', demo], { DATA_DIR: demo }, 1, /^cannot open the catalog in .*demo\.json/],
+  ];
+  const results = await Promise.all(
+    cases.map(([args, env]) => runCli(args, { DATA_DIR: dataDir, ...env })),
+  );
+  for (const [index, [args, , code, message]] of cases.entries()) {
+    const result = results[index];
+    assert.equal(result?.code, code, args.join(' '));
+    assert.match(result?.stderr ?? '', message);
+    assert.doesNotMatch(result?.stderr ?? '', /^\s+at /m, 'no stack trace');
+    assert.equal(result?.stdout, '');
+  }
+  assert.equal(opened(t, dataDir).current(), undefined, 'nothing was written');
+});

@@ -1,0 +1,233 @@
+/**
+ * The obvious market, to hold the engine against: written from GAPS 1.4 to 1.6, 3.1, 7 and 12, not
+ * from the engine. One list of open orders in arrival order; whoever takes looks at all of them.
+ * Kept for ever, and never made faster.
+ */
+import type {
+  BookView,
+  EndLine,
+  FillLine,
+  OrderLine,
+  Policy,
+  SideName,
+  Terms,
+} from './naive-types.ts';
+
+const PIPS = 10_000;
+const ONE_SHARE = 1_000_000n;
+
+export interface NaiveOrder {
+  readonly line: OrderLine;
+  /** Pips of its own token: the limit. */
+  readonly price: number;
+  remaining: bigint;
+  /** Collateral paid so far by a BUY. */
+  paid: bigint;
+}
+
+export interface Plan {
+  /** In the order of matching; size 0 = the maker is cancelled instead. */
+  readonly steps: readonly { readonly maker: NaiveOrder; readonly size: bigint }[];
+  readonly filled: bigint;
+  /** The own order that ended the walk. */
+  readonly stoppedBy: NaiveOrder | undefined;
+}
+
+export interface Settlement {
+  making: bigint;
+  taking: bigint;
+  readonly fills: FillLine[];
+  readonly ended: EndLine[];
+}
+
+export function settlement(): Settlement {
+  return { making: 0n, taking: 0n, fills: [], ended: [] };
+}
+
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const other = (side: SideName): SideName => (side === 'BUY' ? 'SELL' : 'BUY');
+
+/** Price in ticks by the rule of GAPS 1.4 and 12, or 0 when it breaks the tick rule. */
+export function ticksOf(order: OrderLine, grid: number): number {
+  const g = BigInt(grid);
+  const { collateral: c, shares: s } = order;
+  let ticks: bigint;
+  if (order.type === 'GTC' || order.type === 'GTD') {
+    if ((c * g) % s !== 0n) return 0;
+    ticks = (c * g) / s;
+  } else {
+    const below = (c * g) / s;
+    ticks = c * g - below * s < (below + 1n) * s - c * g ? below : below + 1n;
+    const away = c * g > ticks * s ? c * g - ticks * s : ticks * s - c * g;
+    const amountDecimals = { 10: 3, 100: 4, 1000: 5, 10000: 6 }[grid] ?? 0;
+    const step = BigInt(10 ** (6 - amountDecimals));
+    const isWithin = away * 100n <= 2n * s || (s < ONE_SHARE && away <= ticks * step);
+    if (!isWithin) return 0;
+    if (order.side === 'BUY' && (s * ticks) / g > c) ticks -= 1n;
+    else if (order.side === 'SELL' && (s * ticks) / g < c) ticks += 1n;
+  }
+  return ticks >= 1n && ticks < g ? Number(ticks) : 0;
+}
+
+export class NaiveMarket {
+  terms: Terms;
+  readonly firstToken: number;
+  readonly outcomes: number;
+  /** In order of arrival. */
+  open: NaiveOrder[] = [];
+  /** Collateral that settlement is short of (below 0), see GAPS 12. */
+  rounding = 0n;
+  readonly last = new Map<number, { price: number; side: SideName }>();
+  /** Per token: the two books of a pair always change together. */
+  readonly changedAt = new Map<number, number>();
+
+  constructor(terms: Terms, firstToken: number, outcomes: number, time: number) {
+    this.terms = terms;
+    this.firstToken = firstToken;
+    this.outcomes = outcomes;
+    this.touchAll(time);
+  }
+
+  touchAll(time: number): void {
+    for (let i = 0; i < this.outcomes; i++) this.changedAt.set(this.firstToken + i, time);
+  }
+
+  touch(token: number, time: number): void {
+    if (this.outcomes === 2) this.touchAll(time);
+    else this.changedAt.set(token, time);
+  }
+
+  /** How an order appears in the book of `token` (GAPS 7), if it does. */
+  view(order: NaiveOrder, token: number): { side: SideName; price: number } | undefined {
+    const { line, price } = order;
+    if (line.token === token) return { side: line.side, price };
+    if (this.outcomes !== 2) return undefined;
+    return { side: other(line.side), price: PIPS - price };
+  }
+
+  /** What the taker would do, without doing it. */
+  plan(taker: NaiveOrder, policy: Policy): Plan {
+    const { side, token, maker: account } = taker.line;
+    const reachable: { maker: NaiveOrder; price: number }[] = [];
+    for (const maker of this.open) {
+      const seen = this.view(maker, token);
+      if (seen === undefined || seen.side === side) continue;
+      const isInside = side === 'BUY' ? seen.price <= taker.price : seen.price >= taker.price;
+      if (isInside) reachable.push({ maker, price: seen.price });
+    }
+    // The sort is stable: equal prices stay in order of arrival.
+    reachable.sort((a, b) => (side === 'BUY' ? a.price - b.price : b.price - a.price));
+    const steps: { maker: NaiveOrder; size: bigint }[] = [];
+    let filled = 0n;
+    for (const { maker } of reachable) {
+      if (filled === taker.remaining) break;
+      if (policy !== 'allow' && maker.line.maker === account) {
+        if (policy !== 'cancel-maker') return { steps, filled, stoppedBy: maker };
+        steps.push({ maker, size: 0n });
+        continue;
+      }
+      const size = min(maker.remaining, taker.remaining - filled);
+      steps.push({ maker, size });
+      filled += size;
+    }
+    return { steps, filled, stoppedBy: undefined };
+  }
+
+  /** Total that rests in the book of `token` at a price of a side. */
+  levelTotal(token: number, side: SideName, price: number): bigint {
+    let total = 0n;
+    for (const order of this.open) {
+      const seen = this.view(order, token);
+      if (seen?.side === side && seen.price === price) total += order.remaining;
+    }
+    return total;
+  }
+
+  /** Settles one fill at the maker's price (GAPS 3.1, 12 Money). */
+  fill(taker: NaiveOrder, maker: NaiveOrder, size: bigint, match: number, out: Settlement): void {
+    const t = taker.line;
+    const m = maker.line;
+    const sameToken = t.token === m.token;
+    const takerPrice = sameToken ? maker.price : PIPS - maker.price;
+    const makerLeg = (size * BigInt(maker.price)) / BigInt(PIPS);
+    const takerLeg = sameToken ? makerLeg : size - makerLeg;
+    const makerCollateral = m.side === 'BUY' ? this.#pay(maker, makerLeg) : makerLeg;
+    const takerCollateral = t.side === 'BUY' ? this.#pay(taker, takerLeg) : takerLeg;
+    const paidIn =
+      (m.side === 'BUY' ? makerCollateral : 0n) + (t.side === 'BUY' ? takerCollateral : 0n);
+    const paidOut =
+      (m.side === 'SELL' ? makerCollateral : 0n) + (t.side === 'SELL' ? takerCollateral : 0n);
+    const minted = !sameToken && t.side === 'BUY' ? size : 0n;
+    const merged = !sameToken && t.side === 'SELL' ? size : 0n;
+    this.rounding += paidIn + merged - paidOut - minted;
+
+    const bps = BigInt(this.terms.baseFeeBps);
+    const p = BigInt(takerPrice);
+    const smaller = BigInt(Math.min(takerPrice, PIPS - takerPrice));
+    const fee =
+      t.side === 'BUY'
+        ? (bps * smaller * size) / (10_000n * p)
+        : (bps * smaller * size) / (10_000n * 10_000n);
+    out.making += t.side === 'BUY' ? takerCollateral : size;
+    out.taking += (t.side === 'BUY' ? size : takerCollateral) - fee;
+    taker.remaining -= size;
+    maker.remaining -= size;
+    this.last.set(t.token, { price: takerPrice, side: t.side });
+    if (!sameToken) this.last.set(m.token, { price: maker.price, side: m.side });
+    out.fills.push({
+      kind: sameToken ? 'fills' : t.side === 'BUY' ? 'mints' : 'merges',
+      match,
+      size,
+      taker: t.id,
+      takerAccount: t.maker,
+      takerOwner: t.signer,
+      takerToken: t.token,
+      takerSide: t.side,
+      takerPrice,
+      takerCollateral,
+      fee,
+      maker: m.id,
+      makerAccount: m.maker,
+      makerOwner: m.signer,
+      makerToken: m.token,
+      makerPrice: maker.price,
+      makerCollateral,
+    });
+    if (maker.remaining === 0n) this.close(maker, 'matched', out);
+  }
+
+  /** Never more than the makerAmount of a BUY over its whole life. */
+  #pay(order: NaiveOrder, leg: bigint): bigint {
+    const paid = min(leg, order.line.collateral - order.paid);
+    order.paid += paid;
+    return paid;
+  }
+
+  /** Ends an order, open or just taken. */
+  close(order: NaiveOrder, status: string, out: Settlement): void {
+    const at = this.open.indexOf(order);
+    if (at !== -1) this.open.splice(at, 1);
+    out.ended.push({ id: order.line.id, status, remaining: order.remaining });
+  }
+
+  book(token: number): BookView {
+    const bids = new Map<number, bigint>();
+    const asks = new Map<number, bigint>();
+    for (const order of this.open) {
+      const seen = this.view(order, token);
+      if (seen === undefined) continue;
+      const levels = seen.side === 'BUY' ? bids : asks;
+      levels.set(seen.price, (levels.get(seen.price) ?? 0n) + order.remaining);
+    }
+    const last = this.last.get(token);
+    return {
+      bids: [...bids].sort((a, b) => a[0] - b[0]),
+      asks: [...asks].sort((a, b) => b[0] - a[0]),
+      changedAt: this.changedAt.get(token) ?? 0,
+      grid: this.terms.grid,
+      minSize: this.terms.minSize,
+      lastPrice: last?.price ?? 0,
+      lastSide: last?.side ?? 'BUY',
+    };
+  }
+}
