@@ -1,0 +1,53 @@
+/**
+ * The one door to tinybench. A task is a block of messages; its rate is messages over the mean time
+ * of a block, with the spread over the blocks beside it.
+ *
+ * Figures are printed with what is needed to doubt them: seed, machine, commit.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpus } from 'node:os';
+import { Bench } from 'tinybench';
+
+export interface Task {
+  readonly name: string;
+  /** Messages of one block. */
+  readonly messages: number;
+  /** Runs before each block, outside the measured time. */
+  readonly before?: () => void;
+  readonly run: () => void;
+}
+
+export interface Measured {
+  readonly name: string;
+  readonly perSecond: number;
+}
+
+/** Runs each task for `blocks` measured blocks after two that warm up. */
+export async function measure(tasks: readonly Task[], blocks: number): Promise<Measured[]> {
+  const measured: Measured[] = [];
+  for (const task of tasks) {
+    const bench = new Bench({ time: 0, iterations: blocks, warmupTime: 0, warmupIterations: 2 });
+    bench.add(task.name, task.run, task.before === undefined ? {} : { beforeEach: task.before });
+    await bench.run();
+    const result = bench.tasks[0]!.result;
+    if (!('latency' in result)) throw new Error(`${task.name} did not run`);
+    const perSecond = (task.messages * 1_000) / result.latency.mean;
+    measured.push({ name: task.name, perSecond });
+    const spread = (100 * result.latency.sd) / result.latency.mean;
+    const rate =
+      perSecond >= 1e5 ? `${(perSecond / 1e6).toFixed(2)} M/s` : `${perSecond.toFixed(0)} /s`;
+    process.stdout.write(
+      `${task.name.padEnd(44)} ${rate.padStart(12)}  ${((1e9 / perSecond) | 0).toString().padStart(7)} ns` +
+        `  sd ${spread.toFixed(1)} % of ${blocks} blocks of ${task.messages}\n`,
+    );
+  }
+  return measured;
+}
+
+export function printMachine(seed: string): void {
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  const cpu = cpus();
+  process.stdout.write(
+    `seed ${seed}, ${cpu.length} x ${cpu[0]?.model ?? 'unknown'}, node ${process.version}, commit ${commit}\n`,
+  );
+}

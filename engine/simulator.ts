@@ -1,0 +1,238 @@
+/**
+ * The engine without HTTP, signatures or LMDB, for simulations, notebooks and other people's
+ * harnesses: the very same code that a node runs, in one module to import. Accounts and orders are
+ * plain numbers, prices are ticks, sizes micro-shares; time is whatever the caller says it is.
+ *
+ * For millions of commands a second encode into a CommandBuffer and drive an Engine directly, as
+ * bench/engine.bench.ts does.
+ */
+import { assert } from './assert.ts';
+import {
+  CommandBuffer,
+  encodeCancel,
+  encodeCancelOwner,
+  encodeConfigure,
+  encodeMarket,
+  encodeMarketChange,
+  encodeOrder,
+  OrderType,
+  Side,
+} from './commands.ts';
+import { Depth, marketOf, readDepth } from './depth.ts';
+import { Engine } from './engine.ts';
+import {
+  ADDRESS_WORDS,
+  API_KEY_WORDS,
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  ID_WORDS,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  MarketFlag,
+  State,
+} from './layout.ts';
+import { type Capacities, DEFAULT_CAPACITIES } from './limits.ts';
+import { Rule, type RuleCode } from './rules.ts';
+import { allocateEngine } from './tables.ts';
+import { collateralOf, type TicksPerUnit } from './units.ts';
+
+export interface SimulatedMarket {
+  readonly outcomes?: number;
+  readonly ticksPerUnit?: TicksPerUnit;
+  /** Micro-shares. */
+  readonly minSize?: number;
+  readonly baseFeeBps?: number;
+}
+
+export interface SimulatedOrder {
+  readonly account: number;
+  /** As addMarket returned it. */
+  readonly token: number;
+  readonly side: keyof typeof Side;
+  readonly type?: keyof typeof OrderType;
+  /** 1 to ticksPerUnit - 1. */
+  readonly ticks: number;
+  /** Micro-shares; for an exact price a multiple of ticksPerUnit. */
+  readonly size: number;
+  readonly postOnly?: boolean;
+  /** Unix seconds, GTD only. */
+  readonly expiration?: number;
+}
+
+export interface Placed {
+  /** 0 = accepted, else why not (rules.ts). */
+  readonly rule: RuleCode;
+  /** For cancel(). */
+  readonly order: number;
+  /** Micro-units given and received at once, net of fees. */
+  readonly making: number;
+  readonly taking: number;
+}
+
+export interface SimulatedFill {
+  readonly sequence: number;
+  readonly taker: number;
+  readonly maker: number;
+  readonly takerToken: number;
+  readonly makerToken: number;
+  readonly size: number;
+  /** Ten-thousandths of a unit, each in its own token's prices. */
+  readonly takerPips: number;
+  readonly makerPips: number;
+}
+
+export interface SimulatedBook {
+  /** [ticks, micro-shares], worst first: the best level is the last, as in GAPS 7. */
+  readonly bids: readonly (readonly [number, number])[];
+  readonly asks: readonly (readonly [number, number])[];
+}
+
+export class Simulator {
+  readonly engine: Engine;
+  private readonly out = new CommandBuffer(1 << 10);
+  private readonly depth = new Depth();
+  private readonly apiKey = new Int32Array(API_KEY_WORDS);
+  private readonly owners: number[] = [0];
+  private time = 1;
+
+  constructor(capacities: Partial<Capacities> = {}) {
+    this.engine = new Engine(allocateEngine({ ...DEFAULT_CAPACITIES, ...capacities }));
+  }
+
+  /** Moves the clock on, in unix milliseconds; orders that expire leave. */
+  at(time: number): void {
+    this.time = time;
+    this.run(() => Rule.accepted);
+  }
+
+  /** Registers a market; its tokens follow one another. Two outcomes share a mirrored book. */
+  addMarket(market: SimulatedMarket = {}): number[] {
+    const { t } = this.engine;
+    const first = t.state[State.tokens]! + 1;
+    const count = market.outcomes ?? 2;
+    const ids = Array.from({ length: count }, (_, i) => numbered(ID_WORDS, 3, first + i));
+    const condition = numbered(ID_WORDS, 4, t.state[State.markets]! + 1);
+    this.out.clear();
+    const fields = {
+      flags: MarketFlag.tradable,
+      ticksPerUnit: market.ticksPerUnit ?? 100,
+      minSize: market.minSize ?? 1,
+      baseFeeBps: market.baseFeeBps ?? 0,
+    };
+    const at = encodeMarket(this.out, fields, condition, ids);
+    const rule = this.apply(at);
+    assert(rule === Rule.accepted, 'there is room for the market');
+    return ids.map((_, i) => first + i);
+  }
+
+  place(order: SimulatedOrder): Placed {
+    const { core, t } = this.engine;
+    const number = this.owners.length;
+    this.owners.push(order.account);
+    const grid = t.marketI[(marketOf(t, order.token) << MARKET_I) + Market.ticksPerUnit]!;
+    const account = numbered(ADDRESS_WORDS, 1, order.account);
+    this.out.clear();
+    const at = encodeOrder(this.out, {
+      token: order.token,
+      side: Side[order.side],
+      type: OrderType[order.type ?? 'GTC'],
+      postOnly: order.postOnly ?? false,
+      shares: order.size,
+      collateral: collateralOf(order.size, order.ticks, grid),
+      expiration: order.expiration ?? 0,
+      feeRateBps: 1_000,
+      signatureType: 0,
+      verdict: 0,
+      id: numbered(ID_WORDS, 2, number),
+      maker: account,
+      signer: account,
+      apiKey: this.apiKey,
+    });
+    core.making = 0;
+    core.taking = 0;
+    const rule = this.apply(at);
+    return { rule, order: number, making: core.making, taking: core.taking };
+  }
+
+  cancel(order: number): RuleCode {
+    const owner = numbered(ADDRESS_WORDS, 1, this.owners[order] ?? 0);
+    this.out.clear();
+    return this.apply(encodeCancel(this.out, numbered(ID_WORDS, 2, order), owner));
+  }
+
+  cancelAll(account: number): void {
+    this.out.clear();
+    this.apply(encodeCancelOwner(this.out, numbered(ADDRESS_WORDS, 1, account), 0, 0));
+  }
+
+  /** One of core.ts SelfTrade. */
+  setSelfTrade(policy: number): void {
+    this.out.clear();
+    this.apply(encodeConfigure(this.out, policy));
+  }
+
+  setTick(token: number, ticksPerUnit: TicksPerUnit): RuleCode {
+    const { t } = this.engine;
+    const market = marketOf(t, token);
+    const row = market << MARKET_I;
+    this.out.clear();
+    const at = encodeMarketChange(this.out, market, {
+      flags: t.marketI[row + Market.flags]!,
+      ticksPerUnit,
+      baseFeeBps: t.marketI[row + Market.baseFeeBps]!,
+      minSize: t.marketF[(market << MARKET_F) + Market.minSize]!,
+    });
+    return this.apply(at);
+  }
+
+  book(token: number): SimulatedBook {
+    const { depth } = this;
+    assert(readDepth(this.engine.t, token, depth), 'nobody writes between two calls');
+    const side = (levels: Depth['bids']) =>
+      Array.from({ length: levels.count }, (_, i) => [levels.ticks[i]!, levels.sizes[i]!] as const);
+    return { bids: side(depth.bids), asks: side(depth.asks) };
+  }
+
+  /** Fills from a sequence on, oldest first. */
+  fills(from = 0): SimulatedFill[] {
+    const { t } = this.engine;
+    const found: SimulatedFill[] = [];
+    for (let sequence = from; sequence < t.state[State.fills]!; sequence++) {
+      const i = (sequence % t.fillRows) * FILL_WORDS;
+      const f = (sequence % t.fillRows) * FILL_DOUBLES;
+      found.push({
+        sequence,
+        taker: t.fillI[i + Fill.takerId + ID_WORDS - 1]!,
+        maker: t.fillI[i + Fill.makerId + ID_WORDS - 1]!,
+        takerToken: t.fillI[i + Fill.takerToken]!,
+        makerToken: t.fillI[i + Fill.makerToken]!,
+        size: t.fillF[f + Fill.size]!,
+        takerPips: t.fillI[i + Fill.takerPrice]!,
+        makerPips: t.fillI[i + Fill.makerPrice]!,
+      });
+    }
+    return found;
+  }
+
+  private apply(at: number): RuleCode {
+    return this.run(() => this.engine.apply(this.out.i32, this.out.f64, at));
+  }
+
+  /** A batch of its own for each call: what finished earlier may be forgotten. */
+  private run(body: () => RuleCode): RuleCode {
+    this.engine.begin(this.time, this.engine.t.state[State.finished]!);
+    const rule = body();
+    this.engine.end();
+    return rule;
+  }
+}
+
+/** A key of `words` words: which kind of thing, and its number. */
+function numbered(words: number, kind: number, number: number): Int32Array {
+  const key = new Int32Array(words);
+  key[0] = kind;
+  key[words - 1] = number;
+  return key;
+}
