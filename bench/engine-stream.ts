@@ -21,16 +21,9 @@ import {
   Side,
 } from '../engine/commands.ts';
 import { Engine } from '../engine/engine.ts';
-import {
-  ADDRESS_WORDS,
-  API_KEY_WORDS,
-  ID_WORDS,
-  MarketFlag,
-  State,
-  Status,
-} from '../engine/layout.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag, State } from '../engine/layout.ts';
 import type { Capacities } from '../engine/limits.ts';
-import { findOrder, orderStatus } from '../engine/orders.ts';
+import { findOrder } from '../engine/orders.ts';
 import { allocateEngine } from '../engine/tables.ts';
 import { Random } from './random.ts';
 
@@ -173,8 +166,7 @@ export class EngineLoad {
     const at = live[place]!;
     live[place] = live[live.length - 1]!;
     live.pop();
-    const slot = findOrder(this.engine.t, commands.i32, at + OrderCommand.id);
-    return slot !== 0 && orderStatus(this.engine.t, slot) === Status.live ? at : -1;
+    return findOrder(this.engine.t, commands.i32, at + OrderCommand.id) > 0 ? at : -1;
   }
 
   /** Appends an order and applies it, so that the stream knows what rests; returns where it is. */

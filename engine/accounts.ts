@@ -3,36 +3,40 @@
  * owns. Rows are made only when an order of that address is accepted, and are never removed.
  */
 import { assert } from './assert.ts';
-import { indexFind, indexInsert, tagOf } from './hash-index.ts';
-import { ACCOUNT_I, Account, ADDRESS_WORDS, ORDER_I, Order, State } from './layout.ts';
+import { home, indexInsert, next, sameWords } from './hash-index.ts';
+import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
 
-/** Account slot of an address (five words from `offset`), or 0. */
-export function findAccount(t: Tables, key: Int32Array, offset: number): number {
-  const tag = tagOf(key, offset, ADDRESS_WORDS);
-  const { accountIndex, accountI } = t;
-  return indexFind(
-    accountIndex,
-    accountI,
-    ACCOUNT_I,
-    Account.address,
-    key,
-    offset,
-    ADDRESS_WORDS,
-    tag,
-  );
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { ACCOUNT_I, Account, ADDRESS_WORDS, LINK_I, Link, ORDER_I, Order, State } = layout;
+
+const GOLDEN = 0x9e3779b1;
+
+/** Tag of an address: it is a hash already, so three of its words are mixed enough. */
+export function accountTag(key: Int32Array, at: number): number {
+  return Math.imul(key[at]! ^ Math.imul(key[at + 1]!, GOLDEN), GOLDEN) ^ key[at + 4]!;
 }
 
-/** Account slot of an address, made if need be; the caller made sure of the room. */
-export function takeAccount(t: Tables, key: Int32Array, offset: number): number {
-  const found = findAccount(t, key, offset);
-  if (found !== 0) return found;
+/** Account slot of an address (five words from `at`), or 0. */
+export function findAccount(t: Tables, key: Int32Array, at: number): number {
+  const tag = accountTag(key, at);
+  const { accountI, accountIndex } = t;
+  for (let entry = home(accountIndex, tag); ; entry = next(accountIndex, entry)) {
+    const slot = accountIndex[2 * entry + 1]!;
+    if (slot === 0) return 0;
+    if (accountIndex[2 * entry] !== tag) continue;
+    if (sameWords(accountI, slot << ACCOUNT_I, key, at, ADDRESS_WORDS)) return slot;
+  }
+}
+
+/** Makes the account of an address that has none; the caller made sure of the room. */
+export function makeAccount(t: Tables, key: Int32Array, at: number): number {
   const slot = t.state[State.accounts]! + 1;
   assert(slot <= t.capacities.accounts, 'an account row is reserved before it is taken');
   t.state[State.accounts] = slot;
   const row = slot << ACCOUNT_I;
-  for (let i = 0; i < ADDRESS_WORDS; i++) t.accountI[row + i] = key[offset + i]!;
-  indexInsert(t.accountIndex, tagOf(key, offset, ADDRESS_WORDS), slot);
+  for (let i = 0; i < ADDRESS_WORDS; i++) t.accountI[row + i] = key[at + i]!;
+  indexInsert(t.accountIndex, accountTag(key, at), slot);
   return slot;
 }
 
@@ -40,10 +44,9 @@ export function takeAccount(t: Tables, key: Int32Array, offset: number): number 
 export function linkOwner(t: Tables, slot: number, owner: number): void {
   const account = owner << ACCOUNT_I;
   const head = t.accountI[account + Account.openHead]!;
-  const order = slot << ORDER_I;
-  t.orderI[order + Order.ownerNext] = head;
-  t.orderI[order + Order.ownerPrev] = 0;
-  if (head !== 0) t.orderI[(head << ORDER_I) + Order.ownerPrev] = slot;
+  t.linkI[(slot << LINK_I) + Link.ownerNext] = head;
+  t.linkI[(slot << LINK_I) + Link.ownerPrev] = 0;
+  if (head !== 0) t.linkI[(head << LINK_I) + Link.ownerPrev] = slot;
   t.accountI[account + Account.openHead] = slot;
   t.accountI[account + Account.openCount]! += 1;
 }
@@ -51,12 +54,12 @@ export function linkOwner(t: Tables, slot: number, owner: number): void {
 export function unlinkOwner(t: Tables, slot: number): void {
   const order = slot << ORDER_I;
   const account = t.orderI[order + Order.owner]! << ACCOUNT_I;
-  const after = t.orderI[order + Order.ownerNext]!;
-  const before = t.orderI[order + Order.ownerPrev]!;
+  const after = t.linkI[(slot << LINK_I) + Link.ownerNext]!;
+  const before = t.linkI[(slot << LINK_I) + Link.ownerPrev]!;
   if (before === 0) t.accountI[account + Account.openHead] = after;
-  else t.orderI[(before << ORDER_I) + Order.ownerNext] = after;
-  if (after !== 0) t.orderI[(after << ORDER_I) + Order.ownerPrev] = before;
-  t.orderI[order + Order.ownerNext] = 0;
-  t.orderI[order + Order.ownerPrev] = 0;
+  else t.linkI[(before << LINK_I) + Link.ownerNext] = after;
+  if (after !== 0) t.linkI[(after << LINK_I) + Link.ownerPrev] = before;
+  t.linkI[(slot << LINK_I) + Link.ownerNext] = 0;
+  t.linkI[(slot << LINK_I) + Link.ownerPrev] = 0;
   t.accountI[account + Account.openCount]! -= 1;
 }

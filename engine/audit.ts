@@ -15,6 +15,8 @@ import {
   LEVEL_F,
   LEVEL_I,
   Level,
+  LINK_I,
+  Link,
   MARKET_I,
   Market,
   MarketFlag,
@@ -28,7 +30,7 @@ import {
 } from './layout.ts';
 import { AMOUNT_MAX } from './limits.ts';
 import { findMarket, findToken } from './markets.ts';
-import { findOrder, orderStatus } from './orders.ts';
+import { findOrder, historyRow, keptFinished, orderStatus } from './orders.ts';
 import type { Tables } from './tables.ts';
 import { isTickGrid, TICK_GRIDS } from './units.ts';
 
@@ -87,7 +89,7 @@ function auditLevel(
     const remaining = t.orderF[(slot << ORDER_F) + Order.remaining]!;
     assert(orderStatus(t, slot) === Status.live, 'a resting order is live');
     assert(t.orderI[order + Order.price] === tick, 'an order rests at its own price');
-    assert(t.orderI[order + Order.prev] === before, 'a queue is linked both ways');
+    assert(t.linkI[(slot << LINK_I) + Link.prev] === before, 'a queue is linked both ways');
     assert(((t.orderI[order + Order.flags]! & Flag.ask) !== 0) === isAsk, 'a level has one side');
     assert(remaining > 0, 'nothing empty rests');
     assert(remaining <= t.orderF[(slot << ORDER_F) + Order.original]!, 'an order only shrinks');
@@ -99,7 +101,7 @@ function auditLevel(
     quantity += remaining;
     inBook.orders += 1;
     before = slot;
-    slot = t.orderI[order + Order.next]!;
+    slot = t.linkI[(slot << LINK_I) + Link.next]!;
   }
   assert(t.levelI[(row << LEVEL_I) + Level.tail] === before, 'a level ends at its tail');
   assert(levelQuantity(t, book, tick) === quantity, 'a level is the sum of its orders');
@@ -144,10 +146,9 @@ function auditOrderRows(t: Tables): void {
     assert(orderStatus(t, slot) === Status.free, 'a free row holds no order');
     free += 1;
     assert(free <= rows, 'the free list ends');
-    slot = t.orderI[(slot << ORDER_I) + Order.next]!;
+    slot = t.linkI[(slot << LINK_I) + Link.next]!;
   }
-  const kept = t.state[State.finished]! - t.state[State.finishedFirst]!;
-  assert(free + kept + t.state[State.openOrders]! === rows, 'every order row is accounted for');
+  assert(free + t.state[State.openOrders]! === rows, 'every order row is open or free');
   for (let slot = 1; slot <= rows; slot++) {
     if (orderStatus(t, slot) === Status.free) continue;
     assert(findOrder(t, t.orderI, (slot << ORDER_I) + Order.id) === slot, 'an order has one id');
@@ -156,10 +157,15 @@ function auditOrderRows(t: Tables): void {
 
 function auditFinished(t: Tables): void {
   const end = t.state[State.finished]!;
+  const { history, orders } = t.capacities;
+  assert(keptFinished(t) + t.state[State.openOrders]! <= orders + history, 'the ring has room');
   for (let sequence = t.state[State.finishedFirst]!; sequence < end; sequence++) {
-    const slot = t.finished[sequence % t.orderRows]!;
-    const status = orderStatus(t, slot);
+    const place = historyRow(t, sequence);
+    const row = place << ORDER_I;
+    const status = (t.historyI[row + Order.flags]! >>> Flag.statusShift) & 7;
     assert(status !== Status.live && status !== Status.free, 'a finished order has an end state');
+    const found = findOrder(t, t.historyI, row + Order.id);
+    assert(found === -place - 1, 'a finished order is known by its id');
   }
 }
 
@@ -177,14 +183,11 @@ function auditAccounts(t: Tables, openOrders: number): void {
         t.orderI[(slot << ORDER_I) + Order.owner] === account,
         'an owner lists its own orders',
       );
-      assert(
-        t.orderI[(slot << ORDER_I) + Order.ownerPrev] === before,
-        'lists are linked both ways',
-      );
+      assert(t.linkI[(slot << LINK_I) + Link.ownerPrev] === before, 'lists are linked both ways');
       count += 1;
       assert(count <= openOrders, 'an owner list ends');
       before = slot;
-      slot = t.orderI[(slot << ORDER_I) + Order.ownerNext]!;
+      slot = t.linkI[(slot << LINK_I) + Link.ownerNext]!;
     }
     assert(count === t.accountI[row + Account.openCount], 'an owner counts its orders');
     owned += count;

@@ -5,22 +5,27 @@
 import { assert } from './assert.ts';
 import type { Core } from './core.ts';
 import { type LadderShape, ladderShape, nextAbove, nextBelow, occupy, vacate } from './ladder.ts';
-import {
+import * as layout from './layout.ts';
+import type { Tables } from './tables.ts';
+import { TICK_GRIDS } from './units.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const {
   BOOK_I,
   Book,
   Flag,
   LEVEL_F,
   LEVEL_I,
   Level,
+  LINK_I,
+  Link,
   ORDER_F,
   ORDER_I,
   Order,
   State,
   TOKEN_I,
   Token,
-} from './layout.ts';
-import type { Tables } from './tables.ts';
-import { TICK_GRIDS } from './units.ts';
+} = layout;
 
 const SHAPES: readonly LadderShape[] = TICK_GRIDS.map((grid) => ladderShape(grid));
 
@@ -103,8 +108,8 @@ export function rest(core: Core, slot: number, book: number): void {
   const row = base + shape.firstLevelRow + tick;
   const level = row << LEVEL_I;
   const tail = t.levelI[level + Level.tail]!;
-  t.orderI[order + Order.next] = 0;
-  t.orderI[order + Order.prev] = tail;
+  t.linkI[(slot << LINK_I) + Link.next] = 0;
+  t.linkI[(slot << LINK_I) + Link.prev] = tail;
   if (tail === 0) {
     t.levelI[level + Level.head] = slot;
     occupy(shape, t.levelI, base << LEVEL_I, tick);
@@ -112,7 +117,7 @@ export function rest(core: Core, slot: number, book: number): void {
     const best = t.bookI[bestAt]!;
     if (best === 0 || (ask ? tick < best : tick > best)) t.bookI[bestAt] = tick;
   } else {
-    t.orderI[(tail << ORDER_I) + Order.next] = slot;
+    t.linkI[(tail << LINK_I) + Link.next] = slot;
   }
   t.levelI[level + Level.tail] = slot;
   t.levelF[(row << LEVEL_F) + Level.quantity]! += t.orderF[(slot << ORDER_F) + Order.remaining]!;
@@ -131,12 +136,12 @@ export function unrest(core: Core, slot: number): void {
   const tick = t.orderI[order + Order.price]!;
   const row = base + shape.firstLevelRow + tick;
   const level = row << LEVEL_I;
-  const before = t.orderI[order + Order.prev]!;
-  const after = t.orderI[order + Order.next]!;
+  const before = t.linkI[(slot << LINK_I) + Link.prev]!;
+  const after = t.linkI[(slot << LINK_I) + Link.next]!;
   if (before === 0) t.levelI[level + Level.head] = after;
-  else t.orderI[(before << ORDER_I) + Order.next] = after;
+  else t.linkI[(before << LINK_I) + Link.next] = after;
   if (after === 0) t.levelI[level + Level.tail] = before;
-  else t.orderI[(after << ORDER_I) + Order.prev] = before;
+  else t.linkI[(after << LINK_I) + Link.prev] = before;
   t.levelF[(row << LEVEL_F) + Level.quantity]! -= t.orderF[(slot << ORDER_F) + Order.remaining]!;
   t.bookI[at + Book.orders]! -= 1;
   if (before !== 0 || after !== 0) return;

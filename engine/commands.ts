@@ -9,7 +9,7 @@
  *   cancelOwner   header market token - signer (5) -                                  10 words
  *   market  header flags ticksPerUnit baseFee | minSize f64 | tokens - condition (8) ids (8 each)
  *   marketChange  header market flags ticksPerUnit baseFee - | minSize f64             8 words
- *   configure     header selfTrade                                                     2 words
+ *   configure     header selfTrade | history f64                                       4 words
  */
 import { assert } from './assert.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './layout.ts';
@@ -86,7 +86,7 @@ export const MarketChangeCommand = {
   minSize: 3,
   words: 8,
 } as const;
-export const ConfigureCommand = { selfTrade: 1, words: 2 } as const;
+export const ConfigureCommand = { selfTrade: 1, history: 1, words: 4 } as const;
 
 const KIND_BITS = 8;
 
@@ -178,10 +178,14 @@ export function encodeMarketChange(
   return at;
 }
 
-/** Sets what changes results and is not of one market: the self-trade policy (core.ts). */
-export function encodeConfigure(out: CommandBuffer, selfTrade: number): number {
+/**
+ * Sets what changes results and is not of one market: the self-trade policy (core.ts) and how many
+ * finished orders keep their ids in memory.
+ */
+export function encodeConfigure(out: CommandBuffer, selfTrade: number, history: number): number {
   const at = out.begin(CommandKind.configure, ConfigureCommand.words);
   out.i32[at + ConfigureCommand.selfTrade] = selfTrade;
+  out.f64[at / 2 + ConfigureCommand.history] = history;
   return at;
 }
 

@@ -3,12 +3,17 @@
  * book that is being written, and what the last order gave and received. One per writing thread.
  */
 import { assert } from './assert.ts';
-import { BOOK_F, BOOK_I, Book, State } from './layout.ts';
+import * as layout from './layout.ts';
 import type { EngineMemory } from './tables.ts';
 import { Tables } from './tables.ts';
 
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { BOOK_F, BOOK_I, Book, State } = layout;
+
 /** Policies for a taker that meets an order of the same maker account (GAPS 12, SELF_TRADE). */
 export const SelfTrade = { allow: 0, cancelTaker: 1, cancelMaker: 2, cancelBoth: 3 } as const;
+
+const HIGH_HALF = 2 ** -32;
 
 export class Core {
   readonly t: Tables;
@@ -17,8 +22,6 @@ export class Core {
   /** What the last accepted order paid and received at once, in micro-units, net of fees. */
   making = 0;
   taking = 0;
-  /** Slot of the last accepted order. */
-  orderSlot = 0;
   /** Digest of the records of the current batch. */
   digest = 0;
   /** Changes of the current batch; a batch without any is not journaled. */
@@ -26,38 +29,46 @@ export class Core {
   /** Where survey() (match.ts) leaves its answer. */
   surveyedQuantity = 0;
   surveyStopped = false;
-  private writing = 0;
+  /** Books that this batch has changed so far. */
+  private readonly touched: Int32Array;
+  private touchedCount = 0;
 
   constructor(memory: EngineMemory) {
     this.t = new Tables(memory);
+    this.touched = new Int32Array(memory.capacities.tokens + 1);
   }
 
   /** Mixes one number of a record into the digest of the batch. */
   note(value: number): void {
     // Amounts are below 2^53: both halves count.
-    const high = Math.floor(value / 4_294_967_296);
-    this.digest = Math.imul(this.digest ^ (value | 0), 0x01000193) ^ high;
-    this.digest ^= this.digest >>> 13;
+    const mixed = Math.imul(this.digest ^ (value | 0), 0x01000193) ^ (value * HIGH_HALF);
+    this.digest = mixed ^ (mixed >>> 13);
   }
 
-  /** Marks a book as being written until the end of the command, and stamps its time of change. */
+  /**
+   * Marks a book as being written until the end of the batch, and stamps its time of change: what a
+   * batch does to a book is seen at once or not at all.
+   */
   touch(book: number): void {
-    if (this.writing === book) return;
-    this.settle();
-    const { bookI, bookF } = this.t;
+    const { bookF, bookI } = this.t;
     const version = bookI[(book << BOOK_I) + Book.version]!;
-    assert((version & 1) === 0, 'a book has one writer');
+    if ((version & 1) !== 0) return;
     Atomics.store(bookI, (book << BOOK_I) + Book.version, (version + 1) | 0);
     bookF[(book << BOOK_F) + Book.changedAt] = this.time;
-    this.writing = book;
+    this.touched[this.touchedCount] = book;
+    this.touchedCount += 1;
   }
 
-  /** Ends the writing of the touched book: readers may believe it again. */
+  /** Ends the batch's writing: readers may believe the books again. */
   settle(): void {
-    if (this.writing === 0) return;
-    const at = (this.writing << BOOK_I) + Book.version;
-    Atomics.store(this.t.bookI, at, (this.t.bookI[at]! + 1) | 0);
-    this.writing = 0;
+    const { bookI } = this.t;
+    for (let i = 0; i < this.touchedCount; i++) {
+      const at = (this.touched[i]! << BOOK_I) + Book.version;
+      const version = bookI[at]!;
+      assert((version & 1) === 1, 'a touched book is being written');
+      Atomics.store(bookI, at, (version + 1) | 0);
+    }
+    this.touchedCount = 0;
   }
 
   selfTrade(): number {

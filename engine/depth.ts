@@ -7,7 +7,13 @@
  */
 import { shapeOf } from './books.ts';
 import { nextAbove } from './ladder.ts';
-import {
+import * as layout from './layout.ts';
+import type { Tables } from './tables.ts';
+import * as units from './units.ts';
+import { isTickGrid } from './units.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const {
   BOOK_F,
   BOOK_I,
   Book,
@@ -19,9 +25,8 @@ import {
   Market,
   TOKEN_I,
   Token,
-} from './layout.ts';
-import type { Tables } from './tables.ts';
-import { isTickGrid, PIPS_PER_UNIT } from './units.ts';
+} = layout;
+const { PIPS_PER_UNIT } = units;
 
 /** One side of a book, worst price first, in the prices of the token that was asked for. */
 export interface DepthSide {

@@ -7,26 +7,32 @@
  *   engine.end()                            true when anything changed (then it is journaled)
  *
  * What happened is read from the tables: fills [before, after) in the ring of fills, ended orders
- * [before, after) in the ring of finished ones, and for an accepted order core.making, core.taking
- * and core.orderSlot.
+ * [before, after) in the ring of finished ones, and for an accepted order core.making and
+ * core.taking.
  */
 
 import { findAccount } from './accounts.ts';
 import { assert } from './assert.ts';
-import {
-  CancelCommand,
-  CancelOwnerCommand,
-  CommandKind,
-  ConfigureCommand,
-  commandKind,
-} from './commands.ts';
+import * as commands from './commands.ts';
+import { commandKind } from './commands.ts';
 import { Core } from './core.ts';
 import { nextExpiring } from './expiries.ts';
 import { sameWords } from './hash-index.ts';
-import {
+import * as layout from './layout.ts';
+import { changeMarket, registerMarket } from './markets.ts';
+import { closeOrder, evictFinished, findOrder } from './orders.ts';
+import { placeOrder } from './place.ts';
+import type { RuleCode } from './rules.ts';
+import * as rules from './rules.ts';
+import type { EngineMemory, Tables } from './tables.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const {
   ACCOUNT_I,
   Account,
   ADDRESS_WORDS,
+  LINK_I,
+  Link,
   ORDER_F,
   ORDER_I,
   Order,
@@ -34,12 +40,9 @@ import {
   Status,
   TOKEN_I,
   Token,
-} from './layout.ts';
-import { changeMarket, registerMarket } from './markets.ts';
-import { closeOrder, evictFinished, findOrder, orderStatus } from './orders.ts';
-import { placeOrder } from './place.ts';
-import { Rule, type RuleCode } from './rules.ts';
-import type { EngineMemory, Tables } from './tables.ts';
+} = layout;
+const { CancelCommand, CancelOwnerCommand, CommandKind, ConfigureCommand } = commands;
+const { Rule } = rules;
 
 const MS = 1_000;
 
@@ -50,6 +53,8 @@ export class Engine {
   constructor(memory: EngineMemory) {
     this.core = new Core(memory);
     this.t = this.core.t;
+    // Until a command says otherwise, as many as there is room for.
+    if (this.t.state[State.batch] === 0) this.t.state[State.history] = memory.capacities.history;
   }
 
   /**
@@ -68,41 +73,33 @@ export class Engine {
       core.changes += 1;
       closeOrder(core, slot, Status.expired);
     }
-    core.settle();
     evictFinished(core, flushedFinished);
   }
 
   /** Applies the command at word `at`; a refusal changes nothing. */
   apply(i32: Int32Array, f64: Float64Array, at: number): RuleCode {
     const { core } = this;
-    let rule: RuleCode;
     switch (commandKind(i32, at)) {
       case CommandKind.order:
-        rule = placeOrder(core, i32, f64, at);
-        break;
+        return placeOrder(core, i32, f64, at);
       case CommandKind.cancel:
-        rule = this.cancel(i32, at);
-        break;
+        return this.cancel(i32, at);
       case CommandKind.cancelOwner:
-        rule = this.cancelOwner(i32, at);
-        break;
+        return this.cancelOwner(i32, at);
       case CommandKind.market:
-        rule = registerMarket(core, i32, f64, at);
-        break;
+        return registerMarket(core, i32, f64, at);
       case CommandKind.marketChange:
-        rule = changeMarket(core, i32, f64, at);
-        break;
+        return changeMarket(core, i32, f64, at);
       default:
         assert(commandKind(i32, at) === CommandKind.configure, 'a command has a known kind');
-        rule = this.configure(i32, at);
+        return this.configure(i32, f64, at);
     }
-    core.settle();
-    return rule;
   }
 
   /** Closes the batch. True when it changed any table. */
   end(): boolean {
     const { core, t } = this;
+    core.settle();
     if (core.changes === 0) return false;
     t.state[State.time] = core.time;
     t.state[State.batch]! += 1;
@@ -113,13 +110,12 @@ export class Engine {
   private cancel(i32: Int32Array, at: number): RuleCode {
     const { core, t } = this;
     const slot = findOrder(t, i32, at + CancelCommand.id);
-    if (slot === 0 || orderStatus(t, slot) !== Status.live) return Rule.orderNotFound;
+    if (slot <= 0) return Rule.orderNotFound;
     const owner = t.orderI[(slot << ORDER_I) + Order.owner]! << ACCOUNT_I;
     if (!sameWords(t.accountI, owner, i32, at + CancelCommand.signer, ADDRESS_WORDS)) {
       return Rule.orderNotFound;
     }
     core.changes += 1;
-    core.orderSlot = slot;
     closeOrder(core, slot, Status.canceled);
     return Rule.accepted;
   }
@@ -133,7 +129,7 @@ export class Engine {
     let slot = t.accountI[(owner << ACCOUNT_I) + Account.openHead]!;
     while (slot !== 0) {
       const row = slot << ORDER_I;
-      const next = t.orderI[row + Order.ownerNext]!;
+      const next = t.linkI[(slot << LINK_I) + Link.ownerNext]!;
       const its = t.orderI[row + Order.token]!;
       const isMeant =
         (token === 0 || token === its) &&
@@ -147,13 +143,15 @@ export class Engine {
     return Rule.accepted;
   }
 
-  private configure(i32: Int32Array, at: number): RuleCode {
+  private configure(i32: Int32Array, f64: Float64Array, at: number): RuleCode {
     const { core, t } = this;
     const policy = i32[at + ConfigureCommand.selfTrade]!;
-    if (policy === t.state[State.selfTrade]) return Rule.accepted;
+    const history = f64[at / 2 + ConfigureCommand.history]!;
     core.changes += 1;
     t.state[State.selfTrade] = policy;
+    t.state[State.history] = history;
     core.note(policy);
+    core.note(history);
     return Rule.accepted;
   }
 }

@@ -3,8 +3,11 @@
  * order of leaving is a function of the tables. Each order knows its place, so a cancel is O(log n).
  */
 import { assert } from './assert.ts';
-import { ORDER_F, ORDER_I, Order, State } from './layout.ts';
+import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { ORDER_F, ORDER_I, Order, State } = layout;
 
 function before(t: Tables, a: number, b: number): boolean {
   const left = t.orderF[(a << ORDER_F) + Order.expiry]!;

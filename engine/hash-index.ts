@@ -1,12 +1,14 @@
 /**
  * Open-addressing hash indexes over Int32 entries of two words: tag and slot. The tag is a hash of
  * the key; it alone decides where an entry belongs, so entries can be moved without reading rows,
- * and rows are read only where all 32 bits of the tag agree. Slots are 1-based; 0 is empty. Linear
+ * and rows are read only where all 32 bits of the tag agree. Slots are never 0, which means empty. Linear
  * probing, backward-shift deletion: no tombstones, so an index never wears out.
  *
  * A search is a loop of the caller's: `for (let at = home(...); ...; at = next(...))`, because the
  * key comparison differs per table and a callback would cost an allocation.
  */
+import { assert } from './assert.ts';
+
 const GOLDEN = 0x9e3779b1;
 
 /** Mixes `words` words of a key, starting at `offset`, into a tag. */
@@ -34,6 +36,16 @@ export function indexInsert(index: Int32Array, tag: number, slot: number): void 
   while (index[2 * at + 1] !== 0) at = next(index, at);
   index[2 * at] = tag;
   index[2 * at + 1] = slot;
+}
+
+/** Points the entry of `from` to `to`. */
+export function indexReplace(index: Int32Array, tag: number, from: number, to: number): void {
+  let at = home(index, tag);
+  while (index[2 * at + 1] !== from) {
+    assert(index[2 * at + 1] !== 0, 'what is replaced is in the index');
+    at = next(index, at);
+  }
+  index[2 * at + 1] = to;
 }
 
 /** Removes the entry of `slot`; false when it is not there. */

@@ -9,8 +9,12 @@
  * In memory, in rows of 16 bytes from `base` on: the bitmap, then one row per level.
  */
 import { assert } from './assert.ts';
-import { LEVEL_I } from './layout.ts';
-import { LADDER_LEVELS_MAX } from './limits.ts';
+import * as layout from './layout.ts';
+import * as limits from './limits.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { LEVEL_I } = layout;
+const { LADDER_LEVELS_MAX } = limits;
 
 /** Geometry of a ladder: a function of the number of its levels alone. */
 export interface LadderShape {

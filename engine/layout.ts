@@ -3,17 +3,19 @@
  * lies in it. Offsets live here and nowhere else.
  *
  * Rows, not one array per column: an order is touched as a whole, so a row of two cache lines costs
- * two misses where a column each would cost a dozen (bench/README.md).
+ * two misses where a column each would cost a dozen. The links between orders are a table of their
+ * own, because a neighbour is touched for its links alone, and 16 bytes an order stay in the cache
+ * where 128 do not (bench/README.md).
  *
- *   order (128 bytes)  remaining f64 | original f64 | budget f64 | expiry f64 | created f64
- *                      price | flags | token | heap | next | prev            <- first cache line
- *                      maker | owner | ownerNext | ownerPrev | id (8) | apiKey (4)
+ *   order (128 bytes)  id (8) | remaining f64 | price | flags | token | owner | maker | heap
+ *                      original f64 | budget f64 | expiry f64 | created f64 | apiKey (4) | ended f64
+ *   link (16 bytes)    next | prev | ownerNext | ownerPrev
  *   level (16 bytes)   quantity f64 | head | tail
  *
  * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
  */
 import { assert } from './assert.ts';
-import { type Capacities, fillRows, orderRows } from './limits.ts';
+import { type Capacities, fillRows, historyRows } from './limits.ts';
 
 export const ID_WORDS = 8;
 export const ADDRESS_WORDS = 5;
@@ -23,33 +25,33 @@ export const API_KEY_WORDS = 4;
 export const ORDER_I = 5;
 export const ORDER_F = 4;
 export const Order = {
-  // Float64 columns
-  remaining: 0,
-  original: 1,
-  /** BUY: collateral that it may still pay; never more than its makerAmount in all. */
-  budget: 2,
-  /** Unix seconds; 0 = never. */
-  expiry: 3,
-  /** Unix milliseconds of the command that brought it. */
-  created: 4,
-  /** Unix milliseconds; shares its bytes with next and prev, which a finished order lacks. */
-  finishedAt: 7,
   // Int32 columns
+  id: 0,
   /** Open: ticks of the book (the first outcome's price). Finished: pips of its own token. */
   price: 10,
   flags: 11,
   token: 12,
+  owner: 13,
+  maker: 14,
   /** 1-based place in the expiry heap; 0 = not in it. */
-  heap: 13,
-  next: 14,
-  prev: 15,
-  maker: 16,
-  owner: 17,
-  ownerNext: 18,
-  ownerPrev: 19,
-  id: 20,
-  apiKey: 28,
+  heap: 15,
+  apiKey: 24,
+  // Float64 columns
+  remaining: 4,
+  original: 8,
+  /** BUY: collateral that it may still pay; never more than its makerAmount in all. */
+  budget: 9,
+  /** Unix seconds; 0 = never. */
+  expiry: 10,
+  /** Unix milliseconds of the command that brought it. */
+  created: 11,
+  /** Unix milliseconds; of finished orders only. */
+  finishedAt: 14,
 } as const;
+
+export const LINK_I = 2;
+/** Neighbours of an open order: in the queue of its level, and in its owner's list. */
+export const Link = { next: 0, prev: 1, ownerNext: 2, ownerPrev: 3 } as const;
 
 /** Order.flags, from the low bit up. */
 export const Flag = {
@@ -63,7 +65,7 @@ export const Flag = {
   statusShift: 20,
 } as const;
 
-/** Status in Order.flags. */
+/** Status in Order.flags; a free row has none of them. */
 export const Status = { free: 0, live: 1, matched: 2, canceled: 3, expired: 4 } as const;
 
 export const LEVEL_I = 2;
@@ -186,6 +188,8 @@ export const State = {
   levelFree: 14,
   expiries: 18,
   selfTrade: 19,
+  /** Finished orders whose ids stay in memory. */
+  history: 20,
   size: 32,
 } as const;
 
@@ -197,21 +201,21 @@ export function indexEntries(rows: number): number {
 const INDEX_ENTRY_BYTES = 8;
 
 export function tableShapes(c: Capacities): Record<TableName, number> {
-  const orders = orderRows(c);
   return {
     state: State.size * 8,
     markets: (c.markets + 1) * (4 << MARKET_I),
     tokens: (c.tokens + 1) * (4 << TOKEN_I),
     books: (c.tokens + 1) * (4 << BOOK_I),
     accounts: (c.accounts + 1) * (4 << ACCOUNT_I),
-    orders: (orders + 1) * (4 << ORDER_I),
-    finished: orders * 4,
+    orders: (c.orders + 2) * (4 << ORDER_I),
+    links: (c.orders + 2) * (4 << LINK_I),
+    history: historyRows(c) * (4 << ORDER_I),
     levels: (c.levels + 1) * (4 << LEVEL_I),
     expiries: (c.orders + 2) * 4,
     marketIndex: indexEntries(c.markets) * INDEX_ENTRY_BYTES,
     tokenIndex: indexEntries(c.tokens) * INDEX_ENTRY_BYTES,
     accountIndex: indexEntries(c.accounts) * INDEX_ENTRY_BYTES,
-    orderIndex: indexEntries(orders) * INDEX_ENTRY_BYTES,
+    orderIndex: indexEntries(historyRows(c)) * INDEX_ENTRY_BYTES,
     fills: fillRows(c) * FILL_WORDS * 4,
   };
 }
@@ -223,7 +227,8 @@ export const TABLE_NAMES = [
   'books',
   'accounts',
   'orders',
-  'finished',
+  'links',
+  'history',
   'levels',
   'expiries',
   'marketIndex',
@@ -234,5 +239,5 @@ export const TABLE_NAMES = [
 ] as const;
 export type TableName = (typeof TABLE_NAMES)[number];
 
-assert(Order.apiKey + API_KEY_WORDS === 1 << ORDER_I, 'an order row is full');
+assert(2 * Order.finishedAt >= Order.apiKey + API_KEY_WORDS, 'columns of an order do not overlap');
 assert(Fill.makerId + ID_WORDS <= FILL_WORDS, 'a fill row holds both ids');

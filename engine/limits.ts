@@ -44,9 +44,17 @@ export const DEFAULT_CAPACITIES: Capacities = {
   history: 1_048_576,
 };
 
-/** Rows of the order table: every open order, and every finished one whose id is still kept. */
-export function orderRows(capacities: Capacities): number {
-  return capacities.orders + capacities.history;
+/** A ring has a power of two of rows, so that a sequence finds its row by a mask. */
+function ringRows(rows: number): number {
+  return 2 ** Math.ceil(Math.log2(rows));
+}
+
+/**
+ * Rows of the ring of finished orders. Each order that is taken in ends exactly once, so those that
+ * wait to be flushed never exceed what was reserved for them when they came.
+ */
+export function historyRows(capacities: Capacities): number {
+  return ringRows(capacities.orders + capacities.history);
 }
 
 /**
@@ -54,8 +62,8 @@ export function orderRows(capacities: Capacities): number {
  * are at most the open orders plus two for each command that waits with them.
  */
 export function fillRows(capacities: Capacities): number {
-  return (
-    capacities.trades + capacities.orders + 2 * BATCH_COMMANDS_MAX * (UNJOURNALED_BATCHES_MAX + 1)
+  return ringRows(
+    capacities.trades + capacities.orders + 2 * BATCH_COMMANDS_MAX * (UNJOURNALED_BATCHES_MAX + 1),
   );
 }
 

@@ -3,11 +3,18 @@
  * the token ids of a market never change (GAPS 12).
  */
 import { giveLadder, ladderAvailable, levelRow, shapeOf, takeLadder, worseLevel } from './books.ts';
-import { MarketChangeCommand, MarketCommand } from './commands.ts';
+import * as commands from './commands.ts';
 import type { Core } from './core.ts';
 import { indexFind, indexInsert, tagOf } from './hash-index.ts';
 import { nextAbove, occupy, vacate } from './ladder.ts';
-import {
+import * as layout from './layout.ts';
+import { closeOrder } from './orders.ts';
+import type { RuleCode } from './rules.ts';
+import * as rules from './rules.ts';
+import type { Tables } from './tables.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const {
   BOOK_F,
   BOOK_I,
   Book,
@@ -15,6 +22,8 @@ import {
   LEVEL_F,
   LEVEL_I,
   Level,
+  LINK_I,
+  Link,
   MARKET_F,
   MARKET_I,
   Market,
@@ -25,10 +34,9 @@ import {
   Status,
   TOKEN_I,
   Token,
-} from './layout.ts';
-import { closeOrder } from './orders.ts';
-import { Rule, type RuleCode } from './rules.ts';
-import type { Tables } from './tables.ts';
+} = layout;
+const { MarketChangeCommand, MarketCommand } = commands;
+const { Rule } = rules;
 
 /** Market slot of a condition id (8 words from `offset`), or 0. */
 export function findMarket(t: Tables, key: Int32Array, offset: number): number {
@@ -132,6 +140,8 @@ export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at:
 
   core.changes += 1;
   core.note(market);
+  // Before anything else: a reader must not see new terms under an old version.
+  for (let book = firstBook; book < endBook; book++) core.touch(book);
   if ((flags & MarketFlag.ended) !== 0 && (before & MarketFlag.ended) === 0) {
     for (let book = firstBook; book < endBook; book++) cancelWhere(core, book, () => true);
   }
@@ -142,7 +152,6 @@ export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at:
   t.marketI[row + Market.flags] = flags;
   t.marketI[row + Market.baseFeeBps] = i32[at + MarketChangeCommand.baseFeeBps]!;
   t.marketF[(market << MARKET_F) + Market.minSize] = f64[at / 2 + MarketChangeCommand.minSize]!;
-  for (let book = firstBook; book < endBook; book++) core.touch(book);
   return Rule.accepted;
 }
 
@@ -162,7 +171,7 @@ function eachOrder(t: Tables, book: number, visit: (slot: number, tick: number) 
     const after = worseLevel(t, book, true, tick);
     let slot = t.levelI[(levelRow(t, book, tick) << LEVEL_I) + Level.head]!;
     while (slot !== 0) {
-      const next = t.orderI[(slot << ORDER_I) + Order.next]!;
+      const next = t.linkI[(slot << LINK_I) + Link.next]!;
       visit(slot, tick);
       slot = next;
     }

@@ -4,8 +4,16 @@
  */
 
 import { levelQuantity, levelRow, worseLevel } from './books.ts';
-import { type Core, SelfTrade } from './core.ts';
-import {
+import type { Core } from './core.ts';
+import * as core from './core.ts';
+import * as layout from './layout.ts';
+import { closeOrder } from './orders.ts';
+import type { Tables } from './tables.ts';
+import * as units from './units.ts';
+import { collateralOf, feeOf } from './units.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const {
   BOOK_I,
   Book,
   FILL_DOUBLES,
@@ -16,6 +24,8 @@ import {
   LEVEL_F,
   LEVEL_I,
   Level,
+  LINK_I,
+  Link,
   MARKET_F,
   MARKET_I,
   Market,
@@ -27,10 +37,9 @@ import {
   Status,
   TOKEN_I,
   Token,
-} from './layout.ts';
-import { closeOrder } from './orders.ts';
-import type { Tables } from './tables.ts';
-import { collateralOf, feeOf, PIPS_PER_UNIT } from './units.ts';
+} = layout;
+const { SelfTrade } = core;
+const { PIPS_PER_UNIT } = units;
 
 /** True when a resting level at `tick` is within the limit of a taker on the other side. */
 export function crosses(takerIsBid: boolean, tick: number, limit: number): boolean {
@@ -73,7 +82,7 @@ export function survey(
           core.surveyedQuantity = quantity;
           return;
         }
-        slot = t.orderI[order + Order.next]!;
+        slot = t.linkI[(slot << LINK_I) + Link.next]!;
       }
     } else {
       quantity += levelQuantity(t, book, tick);
@@ -175,7 +184,7 @@ function settleFill(
   }
 
   const sequence = t.state[State.fills]!;
-  const at = sequence % t.fillRows;
+  const at = sequence & (t.fillRows - 1);
   const f = at * FILL_DOUBLES;
   const { fillF, fillI, orderI } = t;
   fillF[f + Fill.time] = core.time;

@@ -1,18 +1,29 @@
 /**
- * The life of an order row: taken when an order is accepted, live or at once finished, kept as a
- * finished order while its id must be recognised, given back when the id has left memory.
+ * The life of an order: a row while it is open; when it ends, its row moves to the ring of finished
+ * orders, where its id is recognised until it is known to be on disk and the ring has younger ones.
+ *
+ * Rows of open orders are used again at once, last in, first out, so that the rows in use stay few
+ * and warm; the ring is written front to back.
  */
 import { linkOwner, unlinkOwner } from './accounts.ts';
 import { assert } from './assert.ts';
 import { rest, unrest } from './books.ts';
 import type { Core } from './core.ts';
 import { scheduleExpiry, unscheduleExpiry } from './expiries.ts';
-import { indexFind, indexInsert, indexRemove, tagOf } from './hash-index.ts';
-import {
+import { home, indexInsert, indexRemove, indexReplace, next, sameWords } from './hash-index.ts';
+import * as layout from './layout.ts';
+import type { Tables } from './tables.ts';
+import * as units from './units.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const {
+  API_KEY_WORDS,
   BOOK_I,
   Book,
   Flag,
   ID_WORDS,
+  LINK_I,
+  Link,
   ORDER_F,
   ORDER_I,
   Order,
@@ -20,25 +31,47 @@ import {
   Status,
   TOKEN_I,
   Token,
-} from './layout.ts';
-import type { Tables } from './tables.ts';
-import { PIPS_PER_UNIT } from './units.ts';
+} = layout;
+const { PIPS_PER_UNIT } = units;
 
 const STATUS_MASK = ~(7 << Flag.statusShift);
+const GOLDEN = 0x9e3779b1;
 
-/** Slot of the order with this id (8 words from `offset`), open or finished; 0 = not in memory. */
-export function findOrder(t: Tables, key: Int32Array, offset: number): number {
-  const tag = tagOf(key, offset, ID_WORDS);
-  return indexFind(t.orderIndex, t.orderI, ORDER_I, Order.id, key, offset, ID_WORDS, tag);
+/** Tag of an order id: ids are hashes already, so three of their words are mixed enough. */
+export function orderTag(key: Int32Array, at: number): number {
+  return Math.imul(key[at]! ^ Math.imul(key[at + 1]!, GOLDEN), GOLDEN) ^ key[at + 7]!;
 }
 
+/**
+ * Where the order with this id (8 words from `at`) is: its slot while it is open, the negative of
+ * its ring row + 1 when it is finished, 0 when it is not in memory.
+ */
+export function findOrder(t: Tables, key: Int32Array, at: number): number {
+  const tag = orderTag(key, at);
+  const { orderIndex } = t;
+  for (let entry = home(orderIndex, tag); ; entry = next(orderIndex, entry)) {
+    const place = orderIndex[2 * entry + 1]!;
+    if (place === 0) return 0;
+    if (orderIndex[2 * entry] !== tag) continue;
+    const rows = place > 0 ? t.orderI : t.historyI;
+    const row = place > 0 ? place << ORDER_I : (-place - 1) << ORDER_I;
+    if (sameWords(rows, row + Order.id, key, at, ID_WORDS)) return place;
+  }
+}
+
+/** Status of an open row. */
 export function orderStatus(t: Tables, slot: number): number {
   return (t.orderI[(slot << ORDER_I) + Order.flags]! >>> Flag.statusShift) & 7;
 }
 
-function setStatus(t: Tables, slot: number, status: number): void {
-  const at = (slot << ORDER_I) + Order.flags;
-  t.orderI[at] = (t.orderI[at]! & STATUS_MASK) | (status << Flag.statusShift);
+function setStatus(rows: Int32Array, row: number, status: number): void {
+  const at = row + Order.flags;
+  rows[at] = (rows[at]! & STATUS_MASK) | (status << Flag.statusShift);
+}
+
+/** Ring row of a finished order by its sequence. */
+export function historyRow(t: Tables, sequence: number): number {
+  return sequence & (t.historyRows - 1);
 }
 
 /** Finished orders whose ids are still in memory. */
@@ -46,35 +79,35 @@ export function keptFinished(t: Tables): number {
   return t.state[State.finished]! - t.state[State.finishedFirst]!;
 }
 
-/** True when one more order can be taken in: an open place, and a row for its id afterwards. */
+/** True when one more order can be taken in: an open place, and a row for its end. */
 export function orderRoom(t: Tables): boolean {
   const open = t.state[State.openOrders]!;
-  return open < t.capacities.orders && open + keptFinished(t) < t.orderRows;
+  const { history, orders } = t.capacities;
+  return open < orders && open + keptFinished(t) < orders + history;
 }
 
 /** Takes a row; the caller made sure of the room, and fills the columns. */
 export function takeOrder(t: Tables): number {
   const free = t.state[State.orderFree]!;
   if (free !== 0) {
-    t.state[State.orderFree] = t.orderI[(free << ORDER_I) + Order.next]!;
+    t.state[State.orderFree] = t.linkI[(free << LINK_I) + Link.next]!;
     return free;
   }
   const slot = t.state[State.orderRows]! + 1;
-  assert(slot <= t.orderRows, 'an order row is reserved before it is taken');
+  assert(slot <= t.capacities.orders, 'an order row is reserved before it is taken');
   t.state[State.orderRows] = slot;
   return slot;
 }
 
 /** Makes an accepted order known by its id. */
 export function register(t: Tables, slot: number): void {
-  const id = (slot << ORDER_I) + Order.id;
-  indexInsert(t.orderIndex, tagOf(t.orderI, id, ID_WORDS), slot);
+  indexInsert(t.orderIndex, orderTag(t.orderI, (slot << ORDER_I) + Order.id), slot);
 }
 
 /** Lets an order rest: level, owner's list, expiry. */
 export function openOrder(core: Core, slot: number, book: number): void {
   const { t } = core;
-  setStatus(t, slot, Status.live);
+  setStatus(t.orderI, slot << ORDER_I, Status.live);
   t.state[State.openOrders]! += 1;
   rest(core, slot, book);
   linkOwner(t, slot, t.orderI[(slot << ORDER_I) + Order.owner]!);
@@ -91,20 +124,45 @@ export function closeOrder(core: Core, slot: number, status: number): void {
   finish(core, slot, status);
 }
 
-/** Appends an order to the finished ones: its price becomes pips of its own token. */
+/** Copies the columns of an open order to a row of the ring. */
+function copyRow(t: Tables, slot: number, place: number): void {
+  const { historyF, historyI, orderF, orderI } = t;
+  const from = slot << ORDER_I;
+  const to = place << ORDER_I;
+  for (let w = 0; w < ID_WORDS; w++) historyI[to + w] = orderI[from + w]!;
+  for (let w = Order.price; w <= Order.heap; w++) historyI[to + w] = orderI[from + w]!;
+  for (let w = 0; w < API_KEY_WORDS; w++) {
+    historyI[to + Order.apiKey + w] = orderI[from + Order.apiKey + w]!;
+  }
+  const fromF = slot << ORDER_F;
+  const toF = place << ORDER_F;
+  historyF[toF + Order.remaining] = orderF[fromF + Order.remaining]!;
+  for (let d: number = Order.original; d <= Order.created; d++) {
+    historyF[toF + d] = orderF[fromF + d]!;
+  }
+}
+
+/** Moves an order to the finished ones: its price becomes pips of its own token. */
 export function finish(core: Core, slot: number, status: number): void {
   const { t } = core;
+  const { historyI, orderI } = t;
   const order = slot << ORDER_I;
-  setStatus(t, slot, status);
-  const token = t.orderI[order + Order.token]! << TOKEN_I;
-  const grid = t.bookI[(t.tokenI[token + Token.book]! << BOOK_I) + Book.ticksPerUnit]!;
-  const ticks = t.orderI[order + Order.price]!;
-  const own = t.tokenI[token + Token.mirrored] === 1 ? grid - ticks : ticks;
-  t.orderI[order + Order.price] = own * (PIPS_PER_UNIT / grid);
-  t.orderF[(slot << ORDER_F) + Order.finishedAt] = core.time;
   const sequence = t.state[State.finished]!;
-  t.finished[sequence % t.orderRows] = slot;
+  const place = historyRow(t, sequence);
+  const row = place << ORDER_I;
+  copyRow(t, slot, place);
+  setStatus(historyI, row, status);
+  const token = orderI[order + Order.token]! << TOKEN_I;
+  const grid = t.bookI[(t.tokenI[token + Token.book]! << BOOK_I) + Book.ticksPerUnit]!;
+  const ticks = orderI[order + Order.price]!;
+  const own = t.tokenI[token + Token.mirrored] === 1 ? grid - ticks : ticks;
+  historyI[row + Order.price] = own * (PIPS_PER_UNIT / grid);
+  t.historyF[(place << ORDER_F) + Order.finishedAt] = core.time;
   t.state[State.finished] = sequence + 1;
+  indexReplace(t.orderIndex, orderTag(orderI, order + Order.id), slot, -place - 1);
+  setStatus(orderI, order, Status.free);
+  t.linkI[(slot << LINK_I) + Link.next] = t.state[State.orderFree]!;
+  t.state[State.orderFree] = slot;
   core.note(slot);
   core.note(status);
 }
@@ -115,19 +173,15 @@ export function finish(core: Core, slot: number, status: number): void {
  */
 export function evictFinished(core: Core, flushedFinished: number): void {
   const { t } = core;
-  const keepFrom = t.state[State.finished]! - t.capacities.history;
+  const keepFrom = t.state[State.finished]! - t.state[State.history]!;
   const end = Math.min(keepFrom, flushedFinished);
   let first = t.state[State.finishedFirst]!;
   if (first >= end) return;
   core.changes += 1;
   for (; first < end; first++) {
-    const slot = t.finished[first % t.orderRows]!;
-    const order = slot << ORDER_I;
-    const removed = indexRemove(t.orderIndex, tagOf(t.orderI, order + Order.id, ID_WORDS), slot);
-    assert(removed, 'a finished order is known by its id');
-    setStatus(t, slot, Status.free);
-    t.orderI[order + Order.next] = t.state[State.orderFree]!;
-    t.state[State.orderFree] = slot;
+    const place = historyRow(t, first);
+    const tag = orderTag(t.historyI, (place << ORDER_I) + Order.id);
+    assert(indexRemove(t.orderIndex, tag, -place - 1), 'a finished order is known by its id');
   }
   t.state[State.finishedFirst] = end;
 }

@@ -2,13 +2,31 @@
  * Placing an order: the rules that need the tables, in the order of GAPS 3.5; then the reservation
  * of every row that it may need; then, and only then, the first change.
  */
-import { findAccount, takeAccount } from './accounts.ts';
+import { findAccount, makeAccount } from './accounts.ts';
 import { assert } from './assert.ts';
 import { ladderAvailable, levelQuantity, levelRow } from './books.ts';
-import { OrderCommand, OrderFlag, OrderType, Verdict } from './commands.ts';
-import { type Core, SelfTrade } from './core.ts';
+import * as commands from './commands.ts';
+import type { Core } from './core.ts';
+import * as core from './core.ts';
 import { sameWords } from './hash-index.ts';
+import * as layout from './layout.ts';
+import * as limits from './limits.ts';
+import { bestOpposite, crosses, survey, sweep } from './match.ts';
 import {
+  closeOrder,
+  findOrder,
+  finish,
+  openOrder,
+  orderRoom,
+  register,
+  takeOrder,
+} from './orders.ts';
+import { exactTicks, nearestTicks } from './price.ts';
+import type { RuleCode } from './rules.ts';
+import * as rules from './rules.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const {
   ACCOUNT_I,
   Account,
   ADDRESS_WORDS,
@@ -30,20 +48,11 @@ import {
   Status,
   TOKEN_I,
   Token,
-} from './layout.ts';
-import { AMOUNT_MAX } from './limits.ts';
-import { bestOpposite, crosses, survey, sweep } from './match.ts';
-import {
-  closeOrder,
-  findOrder,
-  finish,
-  openOrder,
-  orderRoom,
-  register,
-  takeOrder,
-} from './orders.ts';
-import { exactTicks, nearestTicks } from './price.ts';
-import { Rule, type RuleCode } from './rules.ts';
+} = layout;
+const { OrderCommand, OrderFlag, OrderType, Verdict } = commands;
+const { AMOUNT_MAX } = limits;
+const { Rule } = rules;
+const { SelfTrade } = core;
 
 const MS = 1_000;
 
@@ -74,18 +83,37 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
   if (shares < t.marketF[(market << MARKET_F) + Market.minSize]!) return Rule.sizeBelowMinimum;
   if ((verdict & Verdict.signature) !== 0) return Rule.signature;
   const maker = findAccount(t, i32, at + OrderCommand.maker);
+  const isOwnWallet = sameWords(
+    i32,
+    at + OrderCommand.maker,
+    i32,
+    at + OrderCommand.signer,
+    ADDRESS_WORDS,
+  );
+  const owner = isOwnWallet ? maker : findAccount(t, i32, at + OrderCommand.signer);
   if (!bindingAllows(core, i32, at, maker)) return Rule.binding;
 
   const book = t.tokenI[token + Token.book]!;
   const mirrored = t.tokenI[token + Token.mirrored] === 1;
   const takerIsBid = isBuy !== mirrored;
   const limit = mirrored ? grid - ticks : ticks;
-  const full = checkRoom(core, i32, at, maker, book, takerIsBid, limit, shares);
+  const newAccounts = (maker === 0 ? 1 : 0) + (!isOwnWallet && owner === 0 ? 1 : 0);
+  if (t.state[State.accounts]! + newAccounts > t.capacities.accounts) return Rule.tableFull;
+  const full = checkRoom(core, type, maker, book, takerIsBid, limit, shares);
   if (full !== Rule.accepted) return full;
   const unmatched = checkMatch(core, flags, book, takerIsBid, limit, maker, shares);
   if (unmatched !== Rule.accepted) return unmatched;
 
-  accept(core, i32, f64, at, book, takerIsBid, limit);
+  const makerSlot = maker !== 0 ? maker : makeAccount(t, i32, at + OrderCommand.maker);
+  const ownerSlot = isOwnWallet
+    ? makerSlot
+    : owner !== 0
+      ? owner
+      : makeAccount(t, i32, at + OrderCommand.signer);
+  t.accountI[(makerSlot << ACCOUNT_I) + Account.binding] = ownerSlot;
+  const slot = takeOrder(t);
+  fillRow(core, slot, i32, f64, at, makerSlot, ownerSlot, takerIsBid, limit);
+  accept(core, slot, type, book, limit);
   return Rule.accepted;
 }
 
@@ -132,8 +160,7 @@ function bindingAllows(core: Core, i32: Int32Array, at: number, maker: number): 
 /** True when every row that the order may need can be had. */
 function checkRoom(
   core: Core,
-  i32: Int32Array,
-  at: number,
+  type: number,
   maker: number,
   book: number,
   takerIsBid: boolean,
@@ -142,17 +169,6 @@ function checkRoom(
 ): RuleCode {
   const { t } = core;
   if (!orderRoom(t)) return Rule.tableFull;
-  const sameWallet = sameWords(
-    i32,
-    at + OrderCommand.maker,
-    i32,
-    at + OrderCommand.signer,
-    ADDRESS_WORDS,
-  );
-  const newSigner = !sameWallet && findAccount(t, i32, at + OrderCommand.signer) === 0;
-  const newAccounts = (maker === 0 ? 1 : 0) + (newSigner ? 1 : 0);
-  if (t.state[State.accounts]! + newAccounts > t.capacities.accounts) return Rule.tableFull;
-  const type = (i32[at + OrderCommand.flags]! >>> OrderFlag.typeShift) & 3;
   if (type === OrderType.FOK || type === OrderType.FAK) return Rule.accepted;
   const row = book << BOOK_I;
   if (t.bookI[row + Book.base] === 0 && !ladderAvailable(t, t.bookI[row + Book.ticksPerUnit]!)) {
@@ -215,27 +231,14 @@ function cancelFirst(core: Core, book: number, tick: number): void {
   closeOrder(core, maker, Status.canceled);
 }
 
-/** The order is taken: rows, matching, then rest or end. */
-function accept(
-  core: Core,
-  i32: Int32Array,
-  f64: Float64Array,
-  at: number,
-  book: number,
-  takerIsBid: boolean,
-  limit: number,
-): void {
+/** The order is taken: matching, then rest or end. */
+function accept(core: Core, slot: number, type: number, book: number, limit: number): void {
   const { t } = core;
   core.changes += 1;
   core.making = 0;
   core.taking = 0;
-  const slot = takeOrder(t);
-  core.orderSlot = slot;
-  fillRow(core, slot, i32, f64, at, takerIsBid, limit);
   register(t, slot);
   core.note(slot);
-
-  const type = (i32[at + OrderCommand.flags]! >>> OrderFlag.typeShift) & 3;
   const stopped = sweep(core, slot, book, limit);
   const remaining = t.orderF[(slot << ORDER_F) + Order.remaining]!;
   assert(type !== OrderType.FOK || remaining === 0, 'a FOK that was taken is filled whole');
@@ -251,6 +254,8 @@ function fillRow(
   i32: Int32Array,
   f64: Float64Array,
   at: number,
+  maker: number,
+  owner: number,
   takerIsBid: boolean,
   limit: number,
 ): void {
@@ -258,9 +263,6 @@ function fillRow(
   const flags = i32[at + OrderCommand.flags]!;
   const isSell = (flags & OrderFlag.sell) !== 0;
   const signatureType = (flags >>> OrderFlag.signatureShift) & 3;
-  const maker = takeAccount(t, i32, at + OrderCommand.maker);
-  const owner = takeAccount(t, i32, at + OrderCommand.signer);
-  t.accountI[(maker << ACCOUNT_I) + Account.binding] = owner;
   const d = slot << ORDER_F;
   const { orderF, orderI } = t;
   const shares = f64[at / 2 + OrderCommand.shares]!;
@@ -279,12 +281,8 @@ function fillRow(
     ((flags >>> OrderFlag.feeShift) << Flag.feeShift);
   orderI[w + Order.token] = i32[at + OrderCommand.token]!;
   orderI[w + Order.heap] = 0;
-  orderI[w + Order.next] = 0;
-  orderI[w + Order.prev] = 0;
   orderI[w + Order.maker] = maker;
   orderI[w + Order.owner] = owner;
-  orderI[w + Order.ownerNext] = 0;
-  orderI[w + Order.ownerPrev] = 0;
   for (let i = 0; i < ID_WORDS; i++) orderI[w + Order.id + i] = i32[at + OrderCommand.id + i]!;
   for (let i = 0; i < API_KEY_WORDS; i++) {
     orderI[w + Order.apiKey + i] = i32[at + OrderCommand.apiKey + i]!;

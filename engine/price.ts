@@ -2,8 +2,12 @@
  * The limit price of a signed order, from its two amounts by cross-multiplication, never by a
  * division in floating point (GAPS 1.4, 12). A price is collateral / shares.
  */
-import { AMOUNT_MAX } from './limits.ts';
-import { MICRO } from './units.ts';
+import * as limits from './limits.ts';
+import * as units from './units.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { AMOUNT_MAX } = limits;
+const { MICRO } = units;
 
 /** 10^(6 - amount decimals) of GAPS 1.5: 3, 4, 5 and 6 decimals for the four grids. */
 function roundingStep(ticksPerUnit: number): number {
@@ -21,7 +25,9 @@ export function exactTicks(collateral: number, shares: number, ticksPerUnit: num
     return product % BigInt(shares) === 0n ? Number(product / BigInt(shares)) : 0;
   }
   const product = collateral * ticksPerUnit;
-  return product % shares === 0 ? product / shares : 0;
+  // Exact: the quotient is below 2^14, so its product with `shares` is the only way to `product`.
+  const ticks = Math.round(product / shares);
+  return ticks * shares === product ? ticks : 0;
 }
 
 /**

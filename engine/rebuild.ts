@@ -2,12 +2,12 @@
  * Fills the hash indexes of freshly loaded tables from their rows. Images leave the indexes out:
  * they are a third of the memory and say nothing that the rows do not.
  */
+import { accountTag } from './accounts.ts';
 import { assert } from './assert.ts';
 import { indexInsert, tagOf } from './hash-index.ts';
 import {
   ACCOUNT_I,
   Account,
-  ADDRESS_WORDS,
   ID_WORDS,
   MARKET_I,
   Market,
@@ -18,7 +18,7 @@ import {
   TOKEN_I,
   Token,
 } from './layout.ts';
-import { orderStatus } from './orders.ts';
+import { historyRow, orderStatus, orderTag } from './orders.ts';
 import type { Tables } from './tables.ts';
 
 export function rebuildIndexes(t: Tables): void {
@@ -36,11 +36,16 @@ export function rebuildIndexes(t: Tables): void {
   }
   for (let slot = 1; slot <= t.state[State.accounts]!; slot++) {
     const at = (slot << ACCOUNT_I) + Account.address;
-    indexInsert(t.accountIndex, tagOf(t.accountI, at, ADDRESS_WORDS), slot);
+    indexInsert(t.accountIndex, accountTag(t.accountI, at), slot);
   }
   for (let slot = 1; slot <= t.state[State.orderRows]!; slot++) {
     if (orderStatus(t, slot) === Status.free) continue;
-    const at = (slot << ORDER_I) + Order.id;
-    indexInsert(t.orderIndex, tagOf(t.orderI, at, ID_WORDS), slot);
+    indexInsert(t.orderIndex, orderTag(t.orderI, (slot << ORDER_I) + Order.id), slot);
+  }
+  const end = t.state[State.finished]!;
+  for (let sequence = t.state[State.finishedFirst]!; sequence < end; sequence++) {
+    const place = historyRow(t, sequence);
+    const tag = orderTag(t.historyI, (place << ORDER_I) + Order.id);
+    indexInsert(t.orderIndex, tag, -place - 1);
   }
 }

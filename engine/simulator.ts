@@ -170,7 +170,7 @@ export class Simulator {
   /** One of core.ts SelfTrade. */
   setSelfTrade(policy: number): void {
     this.out.clear();
-    this.apply(encodeConfigure(this.out, policy));
+    this.apply(encodeConfigure(this.out, policy, this.engine.t.state[State.history]!));
   }
 
   setTick(token: number, ticksPerUnit: TicksPerUnit): RuleCode {

@@ -4,20 +4,22 @@
  * count writes, and a reader's word is not state.
  */
 import { BOOK_I, Book, State } from './layout.ts';
-import { type Tables, usedBytes } from './tables.ts';
+import { type Tables, usedSpans } from './tables.ts';
 
 /** 16 hex digits. */
 export function stateHash(t: Tables): string {
   let a = 0x811c9dc5;
   let b = 0x9747b28c;
-  for (const [name, bytes] of usedBytes(t)) {
-    const words = new Int32Array(t.memory.buffers[name], 0, bytes >>> 2);
+  let n = 0;
+  for (const { bytes, name, start } of usedSpans(t)) {
+    const words = new Int32Array(t.memory.buffers[name], start, bytes >>> 2);
     const skipsVersions = name === 'books';
     for (let i = 0; i < words.length; i++) {
       const isVersion = skipsVersions && (i & ((1 << BOOK_I) - 1)) === Book.version;
       const word = isVersion ? 0 : words[i]!;
       a = Math.imul(a ^ word, 0x01000193);
-      b = Math.imul(b ^ (word + i), 0x5bd1e995);
+      n = (n + 1) | 0;
+      b = Math.imul(b ^ (word + n), 0x5bd1e995);
       b ^= b >>> 15;
     }
   }

@@ -9,6 +9,7 @@ import {
   ACCOUNT_I,
   BOOK_I,
   LEVEL_I,
+  LINK_I,
   MARKET_I,
   ORDER_I,
   State,
@@ -17,7 +18,7 @@ import {
   TOKEN_I,
   tableShapes,
 } from './layout.ts';
-import { type Capacities, fillRows, orderRows } from './limits.ts';
+import { type Capacities, fillRows, historyRows } from './limits.ts';
 
 /** What a thread needs to attach to an engine: pass it to a worker as it is. */
 export interface EngineMemory {
@@ -44,8 +45,10 @@ export class Tables {
   readonly accountI: Int32Array;
   readonly orderI: Int32Array;
   readonly orderF: Float64Array;
-  /** Ring: sequence of a finished order, modulo its length, to its slot. */
-  readonly finished: Int32Array;
+  readonly linkI: Int32Array;
+  /** Ring of finished orders; their rows are those of orders. */
+  readonly historyI: Int32Array;
+  readonly historyF: Float64Array;
   readonly levelI: Int32Array;
   readonly levelF: Float64Array;
   /** Binary heap of order slots by expiry; 1-based. */
@@ -56,8 +59,9 @@ export class Tables {
   readonly orderIndex: Int32Array;
   readonly fillI: Int32Array;
   readonly fillF: Float64Array;
+  /** Rows of the two rings, each a power of two. */
   readonly fillRows: number;
-  readonly orderRows: number;
+  readonly historyRows: number;
 
   constructor(memory: EngineMemory) {
     const b = memory.buffers;
@@ -72,7 +76,9 @@ export class Tables {
     this.accountI = new Int32Array(b.accounts);
     this.orderI = new Int32Array(b.orders);
     this.orderF = new Float64Array(b.orders);
-    this.finished = new Int32Array(b.finished);
+    this.linkI = new Int32Array(b.links);
+    this.historyI = new Int32Array(b.history);
+    this.historyF = new Float64Array(b.history);
     this.levelI = new Int32Array(b.levels);
     this.levelF = new Float64Array(b.levels);
     this.expiries = new Int32Array(b.expiries);
@@ -83,34 +89,56 @@ export class Tables {
     this.fillI = new Int32Array(b.fills);
     this.fillF = new Float64Array(b.fills);
     this.fillRows = fillRows(memory.capacities);
-    this.orderRows = orderRows(memory.capacities);
+    this.historyRows = historyRows(memory.capacities);
     assert(this.state.length === State.size, 'the state table has its own size');
   }
 }
 
+/** A run of bytes of a table that holds something. */
+export interface Span {
+  readonly name: TableName;
+  readonly start: number;
+  readonly bytes: number;
+}
+
 /**
- * Bytes of each table that hold anything: what an image copies and a state hash covers. Indexes are
+ * What of each table holds anything: what an image copies and a state hash covers. The ring of
+ * finished orders goes by sequence, so that it reads the same whatever the capacity. Indexes are
  * rebuilt from the rows, and fills lie in the journal's own table, so neither is listed.
  */
-export function usedBytes(t: Tables): ReadonlyMap<TableName, number> {
+export function usedSpans(t: Tables): Span[] {
   const s = t.state;
-  return new Map<TableName, number>([
-    ['state', State.size * 8],
-    ['markets', (s[State.markets]! + 1) * (4 << MARKET_I)],
-    ['tokens', (s[State.tokens]! + 1) * (4 << TOKEN_I)],
-    ['books', (s[State.books]! + 1) * (4 << BOOK_I)],
-    ['accounts', (s[State.accounts]! + 1) * (4 << ACCOUNT_I)],
-    ['orders', (s[State.orderRows]! + 1) * (4 << ORDER_I)],
-    ['finished', Math.min(s[State.finished]!, t.orderRows) * 4],
-    ['levels', (s[State.levelRows]! + 1) * (4 << LEVEL_I)],
-    ['expiries', (s[State.expiries]! + 1) * 4],
-  ]);
+  const whole = (name: TableName, bytes: number): Span => ({ name, start: 0, bytes });
+  return [
+    whole('state', State.size * 8),
+    whole('markets', (s[State.markets]! + 1) * (4 << MARKET_I)),
+    whole('tokens', (s[State.tokens]! + 1) * (4 << TOKEN_I)),
+    whole('books', (s[State.books]! + 1) * (4 << BOOK_I)),
+    whole('accounts', (s[State.accounts]! + 1) * (4 << ACCOUNT_I)),
+    whole('orders', (s[State.orderRows]! + 1) * (4 << ORDER_I)),
+    whole('links', (s[State.orderRows]! + 1) * (4 << LINK_I)),
+    whole('levels', (s[State.levelRows]! + 1) * (4 << LEVEL_I)),
+    whole('expiries', (s[State.expiries]! + 1) * 4),
+    ...historySpans(t),
+  ];
+}
+
+/** The finished orders that are kept, oldest first: one run of the ring, or two. */
+export function historySpans(t: Tables): Span[] {
+  const rowBytes = 4 << ORDER_I;
+  const first = t.state[State.finishedFirst]!;
+  const count = t.state[State.finished]! - first;
+  const at = first % t.historyRows;
+  const head = Math.min(count, t.historyRows - at);
+  const spans = [{ name: 'history' as const, start: at * rowBytes, bytes: head * rowBytes }];
+  if (head < count) spans.push({ name: 'history', start: 0, bytes: (count - head) * rowBytes });
+  return spans;
 }
 
 /** Copies everything in use into tables of the same capacities, which nobody reads meanwhile. */
 export function copyTables(from: Tables, into: Tables): void {
-  for (const [name, bytes] of usedBytes(from)) {
-    const source = new Uint8Array(from.memory.buffers[name], 0, bytes);
-    new Uint8Array(into.memory.buffers[name]).set(source);
+  for (const { bytes, name, start } of usedSpans(from)) {
+    const source = new Uint8Array(from.memory.buffers[name], start, bytes);
+    new Uint8Array(into.memory.buffers[name]).set(source, start);
   }
 }

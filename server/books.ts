@@ -13,7 +13,7 @@ import {
   marketOf,
   readDepth,
 } from '../engine/depth.ts';
-import { MarketFlag } from '../engine/layout.ts';
+import { MarketFlag, TOKEN_I, Token } from '../engine/layout.ts';
 import type { Tables } from '../engine/tables.ts';
 import { PIPS_PER_UNIT } from '../engine/units.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writeMicro, writePips, writeTicks } from './decimal.ts';
@@ -59,8 +59,9 @@ interface CachedBook {
 
 export class BookRenderer {
   readonly texts: TokenTexts;
-  private readonly t: Tables;
+  readonly t: Tables;
   private readonly depth = new Depth();
+  private readonly mirror = new Depth();
   /** Every level of a book is a bid or an ask, so both sides share one grid of prices. */
   private readonly scratch = Buffer.alloc(REST_BYTES_MAX + LEVEL_BYTES_MAX * PIPS_PER_UNIT);
   private readonly cache = new Map<number, CachedBook>();
@@ -78,45 +79,55 @@ export class BookRenderer {
    * @returns undefined when a writer was inside at every try: ask again after the next batch
    */
   render(token: number, side: BookSide = ''): Buffer | undefined {
-    const key = token * 3 + (side === '' ? 0 : side === 'BUY' ? 1 : 2);
-    const cached = this.cache.get(key);
-    // While a writer is inside, the state before its command is still the last settled one.
-    const settled = bookVersion(this.t, token) & ~1;
-    if (cached !== undefined && cached.version === settled) return cached.bytes;
-    let tries = 1;
-    while (!readDepth(this.t, token, this.depth)) {
-      if (tries === READ_TRIES) return undefined;
-      tries += 1;
+    const cached = this.cached(token, side);
+    if (cached !== undefined) return cached;
+    for (let tries = 0; tries < READ_TRIES; tries++) {
+      if (readDepth(this.t, token, this.depth)) return this.write(token, side, this.depth);
     }
-    const bytes = Buffer.from(this.scratch.subarray(0, this.write(token, side)));
-    this.keep(key, { version: this.depth.version, bytes }, cached);
-    return bytes;
+    return undefined;
   }
 
-  private keep(key: number, book: CachedBook, before: CachedBook | undefined): void {
-    this.cachedBytes += book.bytes.length - (before?.bytes.length ?? 0);
-    if (this.cachedBytes > CACHE_BYTES_MAX) {
-      this.cache.clear();
-      this.cachedBytes = book.bytes.length;
+  /** Both books of a pair at one version, so that one is the mirror image of the other. */
+  renderPair(
+    token: number,
+    side: BookSide,
+    complement: number,
+    complementSide: BookSide,
+  ): readonly [Buffer, Buffer] | undefined {
+    const { depth, mirror, t } = this;
+    const cached = this.cached(token, side);
+    const cachedMirror = this.cached(complement, complementSide);
+    if (cached !== undefined && cachedMirror !== undefined) return [cached, cachedMirror];
+    for (let tries = 0; tries < READ_TRIES; tries++) {
+      const isRead = readDepth(t, token, depth) && readDepth(t, complement, mirror);
+      if (!isRead || depth.version !== mirror.version) continue;
+      return [this.write(token, side, depth), this.write(complement, complementSide, mirror)];
     }
-    this.cache.set(key, book);
+    return undefined;
   }
 
-  /** Writes the object into the scratch, in the key order that its hash demands; its length. */
-  private write(token: number, side: BookSide): number {
-    const { depth, scratch, t } = this;
+  /** While a writer is inside, the state before its command is still the last settled one. */
+  private cached(token: number, side: BookSide): Buffer | undefined {
+    const book = this.cache.get(cacheKey(token, side));
+    return book?.version === (bookVersion(this.t, token) & ~1) ? book?.bytes : undefined;
+  }
+
+  /** Writes the object, in the key order that its hash demands, and keeps it. */
+  private write(token: number, side: BookSide, depth: Depth): Buffer {
+    const { scratch, t } = this;
+    const grid = depth.ticksPerUnit;
     let at = put(this.texts.bookHead(token), scratch, 0);
     at = writeInteger(depth.changedAt, scratch, at);
     at = put(AFTER_TIMESTAMP, scratch, at);
     const hashAt = at;
     at = put(BIDS, scratch, hashAt + HASH_BYTES);
-    if (side !== 'SELL') at = this.writeLevels(depth.bids, at);
+    if (side !== 'SELL') at = writeLevels(depth.bids, grid, scratch, at);
     at = put(ASKS, scratch, at);
-    if (side !== 'BUY') at = this.writeLevels(depth.asks, at);
+    if (side !== 'BUY') at = writeLevels(depth.asks, grid, scratch, at);
     at = put(MIN_ORDER_SIZE, scratch, at);
     at = writeMicro(depth.minSize, scratch, at);
     at = put(TICK_SIZE, scratch, at);
-    at = writeTicks(1, depth.ticksPerUnit, scratch, at);
+    at = writeTicks(1, grid, scratch, at);
     const isNegRisk = (marketFlags(t, marketOf(t, token)) & MarketFlag.negRisk) !== 0;
     at = put(isNegRisk ? NEG_RISK : NOT_NEG_RISK, scratch, at);
     if (depth.lastPrice !== 0) at = writePips(depth.lastPrice, scratch, at);
@@ -125,28 +136,42 @@ export class BookRenderer {
     const hash = createHash('sha1').update(scratch.subarray(0, hashAt));
     hash.update(scratch.subarray(hashAt + HASH_BYTES, at));
     scratch.write(hash.digest('hex'), hashAt, 'latin1');
-    return at;
+    const bytes = Buffer.from(scratch.subarray(0, at));
+    this.keep(cacheKey(token, side), { version: depth.version, bytes });
+    return bytes;
   }
 
-  private writeLevels(side: DepthSide, from: number): number {
-    const { scratch } = this;
-    const grid = this.depth.ticksPerUnit;
-    let at = from;
-    for (let i = 0; i < side.count; i++) {
-      at = put(PRICE, scratch, at);
-      at = writeTicks(side.ticks[i]!, grid, scratch, at);
-      at = put(SIZE, scratch, at);
-      at = writeMicro(side.sizes[i]!, scratch, at);
-      at = put(LEVEL_END, scratch, at);
+  private keep(key: number, book: CachedBook): void {
+    this.cachedBytes += book.bytes.length - (this.cache.get(key)?.bytes.length ?? 0);
+    if (this.cachedBytes > CACHE_BYTES_MAX) {
+      this.cache.clear();
+      this.cachedBytes = book.bytes.length;
     }
-    // The comma after the last level gives way to what follows.
-    return side.count === 0 ? at : at - 1;
+    this.cache.set(key, book);
   }
+}
+
+function cacheKey(token: number, side: BookSide): number {
+  return token * 3 + (side === '' ? 0 : side === 'BUY' ? 1 : 2);
+}
+
+function writeLevels(side: DepthSide, grid: number, out: Uint8Array, from: number): number {
+  let at = from;
+  for (let i = 0; i < side.count; i++) {
+    at = put(PRICE, out, at);
+    at = writeTicks(side.ticks[i]!, grid, out, at);
+    at = put(SIZE, out, at);
+    at = writeMicro(side.sizes[i]!, out, at);
+    at = put(LEVEL_END, out, at);
+  }
+  // The comma after the last level gives way to what follows.
+  return side.count === 0 ? at : at - 1;
 }
 
 /**
  * The answer of POST /books: known tokens in request order, each once, at its first position.
- * Repetitions of a token that name different sides get both (GAPS 7 is silent).
+ * Repetitions of a token that name different sides get both (GAPS 7 is silent). Two books of a
+ * pair are of one version (GAPS 12).
  *
  * @returns undefined when some book could not be read: ask again after the next batch
  */
@@ -163,21 +188,35 @@ export function renderBooks(
     const side = sides[i] ?? '';
     wanted.set(token, before === undefined || before === side ? side : '');
   }
-  const books: Buffer[] = [];
-  let length = 2;
+  const books = new Map<number, Buffer>();
   for (const [token, side] of wanted) {
-    const book = renderer.render(token, side);
-    if (book === undefined) return undefined;
-    books.push(book);
-    length += book.length + 1;
+    const complement = complementOf(renderer.t, token);
+    const complementSide = wanted.get(complement);
+    if (books.has(token)) continue;
+    if (complementSide === undefined) {
+      const book = renderer.render(token, side);
+      if (book === undefined) return undefined;
+      books.set(token, book);
+    } else {
+      const pair = renderer.renderPair(token, side, complement, complementSide);
+      if (pair === undefined) return undefined;
+      books.set(token, pair[0]).set(complement, pair[1]);
+    }
   }
+  let length = 2;
+  for (const book of books.values()) length += book.length + 1;
   const out = Buffer.allocUnsafe(length);
   let at = 0;
   out[at++] = OPEN;
-  for (let i = 0; i < books.length; i++) {
-    if (i > 0) out[at++] = COMMA;
-    at = put(books[i]!, out, at);
+  for (const token of wanted.keys()) {
+    if (at > 1) out[at++] = COMMA;
+    at = put(books.get(token)!, out, at);
   }
   out[at++] = CLOSE;
   return out.subarray(0, at);
+}
+
+/** The other token of a mirrored pair; 0 = none. */
+function complementOf(t: Tables, token: number): number {
+  return t.tokenI[(token << TOKEN_I) + Token.complement]!;
 }

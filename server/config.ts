@@ -7,6 +7,7 @@
  * directory), and describeConfig prints only what is listed here.
  */
 import { isIP } from 'node:net';
+import { type Capacities, DEFAULT_CAPACITIES } from '../engine/limits.ts';
 import { type Allowlist, parseAllowlist } from './address.ts';
 
 const DURABILITIES = ['flushed', 'committed'] as const;
@@ -14,18 +15,6 @@ const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const JOURNAL_KEEPS = ['images', 'all'] as const;
 const SWITCH = ['on', 'off'] as const;
-
-/** Row counts of the engine's tables, fixed at start. */
-export interface Capacities {
-  readonly markets: number;
-  readonly tokens: number;
-  readonly accounts: number;
-  readonly orders: number;
-  readonly levels: number;
-  readonly trades: number;
-  /** Ids of finished orders that memory keeps. */
-  readonly history: number;
-}
 
 export interface Config {
   readonly host: string;
@@ -158,14 +147,15 @@ export function describeConfig(config: Config): string {
 }
 
 function readCapacities(from: Reader): Capacities {
+  const unset = DEFAULT_CAPACITIES;
   return {
-    markets: from.integer('MARKETS_MAX', 65_536, 16, 2 ** 20),
-    tokens: from.integer('TOKENS_MAX', 262_144, 32, 2 ** 22),
-    accounts: from.integer('ACCOUNTS_MAX', 1_048_576, 16, 2 ** 24),
-    orders: from.integer('ORDERS_MAX', 1_048_576, 16, 2 ** 24),
-    levels: from.integer('LEVELS_MAX', 8_388_608, 1024, 2 ** 26),
-    trades: from.integer('TRADES_MAX', 1_000_000, 1000, 2 ** 24),
-    history: from.integer('ORDER_HISTORY', 1_048_576, 16, 2 ** 24),
+    markets: from.integer('MARKETS_MAX', unset.markets, 16, 2 ** 20),
+    tokens: from.integer('TOKENS_MAX', unset.tokens, 32, 2 ** 22),
+    accounts: from.integer('ACCOUNTS_MAX', unset.accounts, 16, 2 ** 24),
+    orders: from.integer('ORDERS_MAX', unset.orders, 16, 2 ** 24),
+    levels: from.integer('LEVELS_MAX', unset.levels, 1024, 2 ** 26),
+    trades: from.integer('TRADES_MAX', unset.trades, 1000, 2 ** 24),
+    history: from.integer('ORDER_HISTORY', unset.history, 16, 2 ** 24),
   };
 }
 

@@ -77,7 +77,7 @@ const SECTION_DYNAMIC_SYMBOLS = 11;
 const SYMBOL_BYTES = 24;
 const SECTION_VERSION_NEEDS = 0x6ffffffe;
 
-export type Patched =
+type Patched =
   | { readonly ok: true; readonly bytes: Buffer }
   | { readonly ok: false; readonly detail: string };
 

@@ -17,7 +17,7 @@ import { PINS, patchedBinary, sha256 } from './uws-patch.ts';
 export type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
 
 /** `listen` with host and options together, which 20.57.0 has but does not declare. */
-export interface UwsApp extends Omit<TemplatedApp, 'listen'> {
+interface UwsApp extends Omit<TemplatedApp, 'listen'> {
   listen(
     host: string,
     port: number,
@@ -27,7 +27,7 @@ export interface UwsApp extends Omit<TemplatedApp, 'listen'> {
 }
 
 /** What the node uses of the package. */
-export interface Uws {
+interface Uws {
   App(): UwsApp;
   us_listen_socket_close(socket: us_listen_socket): void;
   us_socket_local_port(socket: us_listen_socket): number;

@@ -70,61 +70,39 @@ test('both sides of a trade use the same leg, rounded down', () => {
 
 test('in a mint the maker pays its part rounded down and the taker the rest', () => {
   check(`
-    change 1 grid 10
+    change 1 grid 10          done
     buy #1 0.00001 @ 0.3 No   rests
-    buy #2 0.000001 for 0.000001 Yes FAK   refused tick
     buy #3 0.000005 for 0.000004 Yes FAK   mints #1 0.000005 @ 0.7, legs 0.000004 / 0.000001
     rounding 1                0
   `);
 });
 
-test('a buyer never pays more than it signed for: what is missing is counted as rounding', () => {
+/** Two buyers of No with one micro-share left each: who mints with one pays a whole micro-unit. */
+const CRUMBS = `
+  change 1 grid 10            done
+  buy #1 0.000004 @ 0.5 No    rests
+  sell #2 0.000003 for 0.000001 No FAK   fills #1 0.000003 @ 0.5, gets 0.000001
+  buy #3 0.000005 @ 0.6 No    rests
+  sell #4 0.000004 @ 0.5 No FAK   fills #3 0.000004 @ 0.6, gets 0.000002
+  book 1                      bids none; asks 0.000001 @ 0.5, 0.000001 @ 0.4
+`;
+
+test('a taker never pays more than it signed for: what is missing is counted as rounding', () => {
   check(`
-    change 1 grid 10
-    buy #1 0.000005 @ 0.4 No by 1   rests
-    buy #2 0.000005 @ 0.4 No by 2   rests
-    buy #3 0.00001 @ 0.6 Yes  mints #1 0.000005 @ 0.6, mints #2 0.000005 @ 0.6, gives 0.000006
-    rounding 1                0
-    buy #4 0.000003 for 0.000001 No FAK   refused tick
-    buy #10 0.00001 @ 0.1 No  rests
-    buy #11 0.000005 @ 0.8 No rests
-    buy #12 0.000015 @ 0.2 Yes   mints #11 0.000005 @ 0.2, rests
-    sell #13 0.00001 @ 0.2 Yes   fills #12 0.00001 @ 0.2
+    ${CRUMBS}
+    buy #5 0.000002 @ 0.5   mints #3 0.000001 @ 0.4, mints #1 0.000001 @ 0.5, gives 0.000001, legs 0.000001 / 0, legs 0 / 0
+    rounding 1                -0.000001
   `);
 });
 
-test('a buyer that took by mints pays less as a maker, down to its makerAmount', () => {
-  // Two fills of 1 micro-share at 0.5: each costs the taker a whole micro-unit, and it has one.
+test('a buyer that paid all in mints makes for nothing later, and its seller is paid', () => {
   check(`
-    change 1 grid 10
-    buy #1 0.000001 for 0.000001 No   refused tick
-    buy #2 0.000002 @ 0.5 No by 2   rests
-    buy #3 0.000002 @ 0.5 No by 3   rests
-    sell #4 0.000001 for 0.000001 No FAK   refused tick
-    buy #5 0.000004 @ 0.5 Yes   mints #2 0.000002 @ 0.5, mints #3 0.000002 @ 0.5, gives 0.000002
+    ${CRUMBS}
+    buy #5 0.000004 @ 0.5   mints #3 0.000001 @ 0.4, mints #1 0.000001 @ 0.5, rests, gives 0.000002
     rounding 1                0
+    sell #6 0.000002 @ 0.5    fills #5 0.000002 @ 0.5, gets 0.000001, legs 0.000001 / 0
+    rounding 1                -0.000001
   `);
-  check(
-    `
-    change 1 grid 1000
-    buy #1 0.001 @ 0.333 No   rests
-    sell #2 0.000501 for 0.000168 No FAK   fills #1 0.000501 @ 0.333
-    buy #3 0.0015 for 0.001002 Yes   mints #1 0.000499 @ 0.667, rests
-  `.replace('buy #3 0.0015 for 0.001002', 'buy #3 0.002 for 0.001334'),
-  );
-});
-
-test('an order of odd fills ends within what it signed, and the market knows what it lacks', () => {
-  const duel = check(`
-    change 1 grid 1000
-    buy #1 0.000001 for 0.000001 No FAK   refused tick
-    buy #2 0.001 @ 0.5 No     rests
-    sell #3 0.000999 for 0.000499 No FAK   fills #2 0.000999 @ 0.5
-    buy #4 0.001 @ 0.5 No     rests
-    sell #5 0.000999 for 0.000499 No FAK   fills #2 0.000001 @ 0.5, fills #4 0.000998 @ 0.5
-    buy #6 0.001 @ 0.5 Yes    mints #4 0.000002 @ 0.5, rests
-  `);
-  assert(duel.driver.rounding(1) <= 0);
 });
 
 test('shares and collateral are conserved on a stream of odd sizes and fees', () => {

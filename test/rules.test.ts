@@ -56,25 +56,20 @@ function preparedDuel(): Duel {
   `);
 }
 
-test('every rule refuses by its own name', () => {
-  for (const [name, breakIt] of BREAKS) {
-    const { rule } = preparedDuel().step(breakIt(plain));
-    assert.equal(rule, Rule[name], name);
-  }
-  assert.equal(preparedDuel().step(plain).rule, Rule.accepted, 'and without a fault it is taken');
-});
-
-test('where two rules are broken the earlier one is the answer', () => {
+test('every rule refuses by its own name, the earlier one where two are broken', () => {
+  const duel = preparedDuel();
   BREAKS.forEach(([first, breakFirst], i) => {
+    assert.equal(duel.step(breakFirst(plain)).rule, Rule[first], first);
     for (const [second, breakSecond] of BREAKS.slice(i + 1)) {
-      const line = breakFirst(breakSecond(plain));
-      const { rule } = preparedDuel().step(line);
+      const { rule } = duel.step(breakFirst(breakSecond(plain)));
       assert.equal(rule, Rule[first], `${first} before ${second}`);
     }
   });
+  assert.equal(duel.step(plain).rule, Rule.accepted, 'and without a fault it is taken');
 });
 
 test('amounts must be positive, both of them', () => {
+  const duel = preparedDuel();
   for (const [shares, collateral] of [
     [0n, 5n],
     [5n, 0n],
@@ -82,7 +77,7 @@ test('amounts must be positive, both of them', () => {
     [5n, -5n],
     [0n, 0n],
   ] as const) {
-    const { rule } = preparedDuel().step({ ...plain, shares, collateral });
+    const { rule } = duel.step({ ...plain, shares, collateral });
     assert.equal(rule, Rule.amountsNotPositive);
   }
 });
@@ -129,8 +124,8 @@ test('the nearest tick never crosses what was signed', () => {
     sell #3 10 @ 0.33         rests
     buy #2 10 for 3.3999 FOK  fills #3 10 @ 0.33, gives 3.3
     buy #4 10 @ 0.32          rests
-    sell #5 10 for 3.2001 FOK refused fokUnfilled
-    sell #6 10 for 3.2 FOK    fills #4 10 @ 0.32
+    sell #5 10 for 3.2001 FOK   refused fokUnfilled
+    sell #6 10 for 3.2 FOK      fills #4 10 @ 0.32
   `);
 });
 
