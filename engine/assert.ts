@@ -2,7 +2,7 @@
  * Checks of what only a bug can cause. They stay on in production: the node stops before it can be
  * wrong. Messages are constants, so that a check that holds costs a comparison.
  */
-export class AssertionFailure extends Error {
+class AssertionFailure extends Error {
   override readonly name = 'AssertionFailure';
 }
 

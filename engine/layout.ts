@@ -194,7 +194,7 @@ export const State = {
 } as const;
 
 /** Entries of a hash index: a power of two, at most half full. */
-export function indexEntries(rows: number): number {
+function indexEntries(rows: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(2, rows * 2)));
 }
 

@@ -124,7 +124,7 @@ export function usedSpans(t: Tables): Span[] {
 }
 
 /** The finished orders that are kept, oldest first: one run of the ring, or two. */
-export function historySpans(t: Tables): Span[] {
+function historySpans(t: Tables): Span[] {
   const rowBytes = 4 << ORDER_I;
   const first = t.state[State.finishedFirst]!;
   const count = t.state[State.finished]! - first;
