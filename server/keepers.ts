@@ -89,6 +89,8 @@ export class ImageKeeper {
   private readonly o: ImageOptions;
   private imaged: number;
   private durable: number;
+  /** Batches that were durable at the last attempt: one that fails is not repeated at once. */
+  private attempted: number;
   private taking: Promise<void> | undefined;
   private readonly timer: NodeJS.Timeout;
 
@@ -96,14 +98,18 @@ export class ImageKeeper {
     this.o = options;
     this.imaged = options.sequence;
     this.durable = options.sequence;
-    this.timer = setInterval(() => void this.take(), options.seconds * MS);
+    this.attempted = options.sequence;
+    this.timer = setInterval(() => {
+      if (this.taking === undefined) void this.take();
+    }, options.seconds * MS);
     this.timer.unref();
   }
 
   /** Batches up to `sequence` are durable now. */
   reach(sequence: number): void {
     this.durable = sequence;
-    if (sequence - this.imaged >= this.o.batches) void this.take();
+    const isDue = sequence - this.attempted >= this.o.batches;
+    if (isDue && this.taking === undefined) void this.take();
   }
 
   /** Takes an image, unless the newest one is as new; resolves when it is on disk. */
@@ -120,6 +126,7 @@ export class ImageKeeper {
 
   private async run(): Promise<void> {
     const { images, journal, keepsJournal, sequencer, spare } = this.o;
+    this.attempted = this.durable;
     try {
       await sequencer.requestImage();
       const info = await images.save(spare);

@@ -203,9 +203,12 @@ async function settleState(
 ): Promise<void> {
   const { config, log } = options;
   const selfTrade = SELF_TRADE[config.selfTrade];
-  if (t.state[State.selfTrade] !== selfTrade) {
+  const { history } = config.capacities;
+  const isSame = t.state[State.selfTrade] === selfTrade && t.state[State.history] === history;
+  // The first batch of all says it in any case: the journal must not depend on an environment.
+  if (!isSame || t.state[State.batch] === 0) {
     const out = new CommandBuffer(16);
-    encodeConfigure(out, selfTrade);
+    encodeConfigure(out, selfTrade, history);
     await applyCommands(sequencer, out.i32.slice(0, out.words));
   }
   const isNew = t.state[State.markets] === 0;

@@ -21,9 +21,16 @@ import type { Journal } from '../storage/journal.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from './contract.ts';
 import type { WorkerPool } from './pool.ts';
 import {
-  AnswerHead,
+  type Answered,
+  type Request,
+  type RequestOwner,
+  takeAnswers,
+  writeRequest,
+} from './slot-requests.ts';
+import {
   align,
   Control,
+  leaveTurn,
   ORDER_BYTES_MIN,
   passTurn,
   RequestHead,
@@ -34,16 +41,6 @@ import {
   SlotView,
   TicketKind,
 } from './slots.ts';
-
-/** What the level-2 check found out about the caller of a request. */
-export interface RequestOwner {
-  /** The UUID's 16 bytes. */
-  readonly apiKeyBytes: Uint8Array;
-  /** 20 bytes. */
-  readonly address: Uint8Array;
-}
-
-export type Answered = (status: number, body: Uint8Array | string) => void;
 
 export interface SequencerOptions {
   readonly tables: Tables;
@@ -63,21 +60,17 @@ export interface SequencerOptions {
   readonly log: (line: string) => void;
 }
 
-interface Request {
-  readonly kind: number;
-  readonly owner: RequestOwner | undefined;
-  readonly body: Uint8Array;
-  /** Bytes that count against a batch: at least ORDER_BYTES_MIN a command. */
-  readonly weight: number;
-  readonly answered: Answered;
-}
-
 interface Ticket {
   readonly number: number;
   readonly slot: number;
   readonly requests: readonly Request[];
-  readonly copied: (() => void) | undefined;
+  readonly image: ImageRequest | undefined;
   finished: boolean;
+}
+
+interface ImageRequest {
+  readonly copied: () => void;
+  readonly failed: (error: Error) => void;
 }
 
 const QUEUE_BYTES_MAX = 256 * 2 ** 20;
@@ -91,7 +84,7 @@ export class Sequencer {
   private readonly freeSlots: number[];
   private queue: Request[] = [];
   private queueBytes = 0;
-  private imageWanted: (() => void) | undefined;
+  private imageWanted: ImageRequest | undefined;
   private tickWanted = false;
   /** In ticket order: dispatched, not yet collected. */
   private tickets: Ticket[] = [];
@@ -114,7 +107,9 @@ export class Sequencer {
 
   /** Takes a POST /orders body; answers 503 at once when the queue is full. */
   submitOrders(owner: RequestOwner, body: Uint8Array, answered: Answered): void {
-    this.submit({ kind: RequestKind.orders, owner, body, weight: body.length, answered });
+    // A refused request has an answer too, however short it was.
+    const weight = Math.max(body.length, ORDER_BYTES_MIN);
+    this.submit({ kind: RequestKind.orders, owner, body, weight, answered });
   }
 
   /** Takes encoded commands; the answer's body is a 32-bit rule code for each. */
@@ -127,11 +122,15 @@ export class Sequencer {
     this.submit({ kind: RequestKind.commands, owner: undefined, body, weight, answered });
   }
 
-  /** Copies the engine's tables to the spare region, between two batches. */
+  /** Copies the engine's tables to the spare region, between two batches; rejects if it cannot. */
   requestImage(): Promise<void> {
     assert(this.imageWanted === undefined, 'one image at a time');
-    return new Promise((resolve) => {
-      this.imageWanted = resolve;
+    return new Promise((copied, failed) => {
+      if (this.stopped) {
+        failed(new Error('the sequencer has stopped'));
+        return;
+      }
+      this.imageWanted = { copied, failed };
       this.pump();
     });
   }
@@ -179,9 +178,9 @@ export class Sequencer {
       this.unjournaled + this.tickets.length < UNJOURNALED_BATCHES_MAX
     ) {
       if (this.imageWanted !== undefined) {
-        const copied = this.imageWanted;
+        const image = this.imageWanted;
         this.imageWanted = undefined;
-        this.dispatch(TicketKind.image, [], copied);
+        this.dispatch(TicketKind.image, [], image);
       } else if (this.queue.length > 0 || this.tickWanted) {
         this.tickWanted = false;
         this.dispatch(TicketKind.batch, this.takeRequests(), undefined);
@@ -191,9 +190,13 @@ export class Sequencer {
     }
   }
 
-  /** This worker's fair share of the queue, bounded by what a slot holds. */
+  /**
+   * One worker's fair share of the queue, bounded by what a slot holds. The others, though busy now,
+   * count too: most of the work is checking signatures, and all of it in one batch would be done by
+   * one of them.
+   */
   private takeRequests(): Request[] {
-    const share = Math.ceil(this.queue.length / (this.o.workers - this.running));
+    const share = Math.ceil(this.queue.length / this.o.workers);
     const bytesMax = BATCH_COMMANDS_MAX * ORDER_BYTES_MIN;
     let count = 0;
     let bytes = 0;
@@ -211,11 +214,11 @@ export class Sequencer {
   private dispatch(
     kind: number,
     requests: readonly Request[],
-    copied: (() => void) | undefined,
+    image: ImageRequest | undefined,
   ): void {
     const slot = this.freeSlots.pop()!;
     const view = this.views[slot]!;
-    const ticket: Ticket = { number: this.nextTicket, slot, requests, copied, finished: false };
+    const ticket: Ticket = { number: this.nextTicket, slot, requests, image, finished: false };
     this.nextTicket = (this.nextTicket + 1) | 0;
     this.lastTime = Math.max(this.lastTime, this.o.now());
     view.i32[Slot.ticket] = ticket.number;
@@ -252,13 +255,21 @@ export class Sequencer {
     }
     this.o.log(`a worker failed on ticket ${ticket.number}: ${error.message}`);
     // Dead while verifying: its turn is passed on once it comes, never earlier.
-    if (state === SlotState.verifying) this.passWhenDue(ticket);
-    else this.finish(ticket);
+    if (state === SlotState.verifying) {
+      this.passWhenDue(ticket);
+      return;
+    }
+    // It may have died between saying so and passing its turn on.
+    const { number } = ticket;
+    if (Atomics.load(this.control, Control.turn) === number) leaveTurn(this.control, number);
+    this.finish(ticket);
   }
 
   private passWhenDue(ticket: Ticket): void {
+    if (this.stopped) return;
     // It may have died between taking its turn and saying so.
-    if (Atomics.load(this.control, Control.writer) === ticket.number + 1) {
+    const mark = (ticket.number + 1) | 0;
+    if (mark !== 0 && Atomics.load(this.control, Control.writer) === mark) {
       this.stop(new Error('a worker died inside its turn'));
       return;
     }
@@ -297,13 +308,15 @@ export class Sequencer {
       this.unjournaled -= 1;
       if (error !== undefined) {
         for (const request of ticket.requests) request.answered(503, JOURNAL_UNAVAILABLE);
+        ticket.image?.failed(error);
         this.stop(error);
         return;
       }
       if (entry !== null) this.o.onFlushed(sequence, endFill, endFinished);
       if (hasFailed) for (const request of ticket.requests) request.answered(500, INTERNAL_ERROR);
       else deliver();
-      if (isImage) ticket.copied?.();
+      if (hasFailed) ticket.image?.failed(new Error('the worker that was to copy it failed'));
+      else ticket.image?.copied();
       this.pump();
     });
   }
@@ -336,7 +349,10 @@ export class Sequencer {
     clearTimeout(this.expiryTimer);
     const waiting = this.queue;
     this.queue = [];
+    this.queueBytes = 0;
     for (const request of waiting) request.answered(503, JOURNAL_UNAVAILABLE);
+    this.imageWanted?.failed(error);
+    this.imageWanted = undefined;
     this.o.onFatal(error);
   }
 
@@ -353,43 +369,4 @@ export class Sequencer {
     }, wait);
     this.expiryTimer.unref();
   }
-}
-
-function writeRequest(view: SlotView, at: number, request: Request): number {
-  const head = at / 4;
-  const { input, inputWords } = view;
-  inputWords[head + RequestHead.kind] = request.kind;
-  inputWords[head + RequestHead.bytes] = request.body.length;
-  if (request.owner !== undefined) {
-    writeWords(request.owner.apiKeyBytes, inputWords, head + RequestHead.apiKey);
-    writeWords(request.owner.address, inputWords, head + RequestHead.address);
-  }
-  const bodyAt = at + 4 * RequestHead.words;
-  input.set(request.body, bodyAt);
-  return bodyAt + align(request.body.length);
-}
-
-/** Big-endian words of a key. */
-function writeWords(bytes: Uint8Array, out: Int32Array, at: number): void {
-  for (let i = 0; i < bytes.length; i += 4) {
-    const word = (bytes[i]! << 24) | (bytes[i + 1]! << 16) | (bytes[i + 2]! << 8) | bytes[i + 3]!;
-    out[at + i / 4] = word;
-  }
-}
-
-/** Copies the answers out of the slot; the result delivers them once they may leave. */
-function takeAnswers(view: SlotView, requests: readonly Request[]): () => void {
-  const bytes = Buffer.from(view.answers.subarray(0, view.i32[Slot.answerBytes]!));
-  let at = 0;
-  const answers = requests.map((request) => {
-    const head = at / 4;
-    const status = view.answerWords[head + AnswerHead.status]!;
-    const length = view.answerWords[head + AnswerHead.bytes]!;
-    const bodyAt = at + 4 * AnswerHead.words;
-    at = bodyAt + align(length);
-    return { request, status, body: bytes.subarray(bodyAt, bodyAt + length) };
-  });
-  return () => {
-    for (const { request, status, body } of answers) request.answered(status, body);
-  };
 }

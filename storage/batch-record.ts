@@ -9,7 +9,7 @@
  *   48  endFinished f64
  *   56  digest i32, command words u32
  *   64  commands            as engine/commands.ts encodes them
- *   end crc32 u32, pad u32  over everything before it
+ *   end crc32 u32           over everything before it
  *
  * Little-endian, as the machines that it runs on are.
  */
@@ -19,7 +19,7 @@ import { crc32 } from 'node:zlib';
 const MAGIC = 0x4a544250;
 const VERSION = 1;
 const HEADER_BYTES = 64;
-const TRAILER_BYTES = 8;
+const TRAILER_BYTES = 4;
 
 export interface BatchFacts {
   readonly sequence: number;
@@ -37,7 +37,7 @@ export interface BatchRecord extends BatchFacts {
 }
 
 /** Bytes of a record with this many command words. */
-export function batchRecordBytes(words: number): number {
+function batchRecordBytes(words: number): number {
   return HEADER_BYTES + words * 4 + TRAILER_BYTES;
 }
 
@@ -57,7 +57,6 @@ export function encodeBatch(facts: BatchFacts, commands: Int32Array): Buffer {
   new Int32Array(bytes.buffer, bytes.byteOffset + HEADER_BYTES, commands.length).set(commands);
   const end = bytes.length - TRAILER_BYTES;
   bytes.writeUInt32LE(crc32(bytes.subarray(0, end)), end);
-  bytes.writeUInt32LE(0, end + 4);
   return bytes;
 }
 

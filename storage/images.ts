@@ -2,9 +2,10 @@
  * Images of the engine's memory: LMDB environment DATA_DIR/images, the newest two.
  *
  *   chunks   image number (6 bytes) | table (1) | chunk (4), big-endian -> up to 1 MiB of a table
- *   headers  image number -> JSON: sequence, capacities, bytes and checksum of each table
+ *   headers  image number -> crc32 u32 of the rest, JSON: sequence, capacities, and bytes and
+ *            checksum of each table
  *
- * The header is written last, so an image without one does not count. Chunks are small because one
+ * The header is written last, so an image without a whole one does not count. Chunks are small because one
  * value of 128 MiB held up a journal write for a quarter of a second (DESIGN).
  *
  * Thread: the I/O thread. The tables copied are a spare region that no worker writes meanwhile.
@@ -14,7 +15,8 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { State, type TableName } from '../engine/layout.ts';
 import type { Capacities } from '../engine/limits.ts';
-import { type Tables, usedBytes } from '../engine/tables.ts';
+import { rebuildIndexes } from '../engine/rebuild.ts';
+import { allocateEngine, Tables, usedSpans } from '../engine/tables.ts';
 import {
   type BinaryTable,
   type Durability,
@@ -23,22 +25,29 @@ import {
   openTable,
   type RootDatabase,
   type SequenceTable,
+  writeFailure,
 } from './lmdb.ts';
+
+/** A run of bytes of one table; a ring that has wrapped takes two. */
+interface ImageSpan {
+  readonly name: TableName;
+  readonly start: number;
+  readonly bytes: number;
+  readonly crc: number;
+}
 
 interface ImageHeader {
   readonly format: number;
   readonly sequence: number;
   readonly capacities: Capacities;
-  readonly tables: readonly {
-    readonly name: TableName;
-    readonly bytes: number;
-    readonly crc: number;
-  }[];
+  readonly tables: readonly ImageSpan[];
 }
 
 const FORMAT = 1;
 const CHUNK_BYTES = 1 << 20;
 const KEY_BYTES = 11;
+/** An image that counts, and the one before it. */
+const KEPT = 2;
 
 export interface ImageInfo {
   readonly number: number;
@@ -50,6 +59,8 @@ export class Images {
   private readonly root: RootDatabase<Buffer, string>;
   private readonly chunks: BinaryTable;
   private readonly headers: SequenceTable;
+  /** Images that load() found damaged: they are no longer among the two that are kept. */
+  private readonly damaged = new Set<number>();
 
   constructor(
     dataDir: string,
@@ -62,24 +73,47 @@ export class Images {
     this.headers = openSequence(this.root, 'headers');
   }
 
-  /** Images with a header, newest first. */
+  /** Images that count, newest first: those with a whole header that did not fail to load. */
   list(): ImageInfo[] {
-    return [...this.headers.getRange({ reverse: true })].map(({ key, value }) => ({
-      number: key,
-      sequence: (JSON.parse(value.toString()) as ImageHeader).sequence,
-    }));
+    const found: ImageInfo[] = [];
+    for (const { key, value } of this.headers.getRange({ reverse: true })) {
+      const header = readHeader(value);
+      if (header === undefined || this.damaged.has(key)) continue;
+      found.push({ number: key, sequence: header.sequence });
+    }
+    return found;
   }
 
   /**
-   * Writes an image of `spare`, and removes all but the newest two. The caller made sure that the
-   * journal is on disk up to its sequence.
+   * Writes an image of `spare`, and removes all but the newest two that count. The caller made sure
+   * that the journal is on disk up to its sequence. Rejects with an Error that says why.
    */
   async save(spare: Tables): Promise<ImageInfo> {
-    const number = (this.list()[0]?.number ?? 0) + 1;
-    const tables: { name: TableName; bytes: number; crc: number }[] = [];
+    try {
+      return await this.write(spare);
+    } catch (error) {
+      throw new Error(await writeFailure(error));
+    }
+  }
+
+  /** Reads an image into tables of its own capacities; a text says why it cannot be used. */
+  load(info: ImageInfo): Tables | string {
+    const loaded = this.read(info);
+    if (typeof loaded === 'string') this.damaged.add(info.number);
+    return loaded;
+  }
+
+  async close(): Promise<void> {
+    await this.root.close();
+  }
+
+  private async write(spare: Tables): Promise<ImageInfo> {
+    const newest = [...this.headers.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
+    const number = newest + 1;
+    const tables: ImageSpan[] = [];
     let table = 0;
-    for (const [name, bytes] of usedBytes(spare)) {
-      const source = new Uint8Array(spare.memory.buffers[name], 0, bytes);
+    for (const { bytes, name, start } of usedSpans(spare)) {
+      const source = new Uint8Array(spare.memory.buffers[name], start, bytes);
       let crc = 0;
       for (let at = 0, chunk = 0; at < bytes; at += CHUNK_BYTES, chunk++) {
         // A copy in ordinary memory: LMDB must never be handed a view of a shared buffer.
@@ -87,45 +121,42 @@ export class Images {
         crc = crc32(copy, crc);
         await this.chunks.put(chunkKey(number, table, chunk), copy);
       }
-      tables.push({ name, bytes, crc });
+      tables.push({ name, start, bytes, crc });
       table += 1;
     }
     const sequence = spare.state[State.batch]!;
-    const header: ImageHeader = { format: FORMAT, sequence, capacities: spare.capacities, tables };
-    await this.headers.put(number, Buffer.from(JSON.stringify(header)));
-    await this.removeBefore(number - 1);
+    const { capacities } = spare;
+    await this.headers.put(number, headerBytes({ format: FORMAT, sequence, capacities, tables }));
+    const kept = this.list().slice(0, KEPT);
+    await this.removeBefore(kept[kept.length - 1]!.number);
     return { number, sequence };
   }
 
-  /** Loads an image into fresh tables; a text says why it cannot be used. */
-  load(info: ImageInfo, into: Tables): string | undefined {
+  private read(info: ImageInfo): Tables | string {
     const stored = this.headers.get(info.number);
-    if (stored === undefined) return 'it has no header';
-    const header = JSON.parse(stored.toString()) as ImageHeader;
+    const header = stored === undefined ? undefined : readHeader(stored);
+    if (header === undefined) return 'it has no whole header';
     if (header.format !== FORMAT)
       return `its format is ${header.format}, this node reads ${FORMAT}`;
+    const into = new Tables(allocateEngine(header.capacities));
     for (const [i, table] of header.tables.entries()) {
-      const buffer = into.memory.buffers[table.name];
-      const name = table.name;
-      if (table.bytes > buffer.byteLength) return `its table ${name} is larger than the capacity`;
-      const target = new Uint8Array(buffer);
+      const { bytes, name, start } = table;
+      const target = new Uint8Array(into.memory.buffers[name], start, bytes);
       let crc = 0;
-      for (let at = 0, chunk = 0; at < table.bytes; at += CHUNK_BYTES, chunk++) {
-        const bytes = this.chunks.get(chunkKey(info.number, i, chunk));
-        const expected = Math.min(CHUNK_BYTES, table.bytes - at);
-        if (bytes === undefined || bytes.length !== expected) return `a part of ${name} is missing`;
-        crc = crc32(bytes, crc);
-        target.set(bytes, at);
+      for (let at = 0, chunk = 0; at < bytes; at += CHUNK_BYTES, chunk++) {
+        const part = this.chunks.get(chunkKey(info.number, i, chunk));
+        const expected = Math.min(CHUNK_BYTES, bytes - at);
+        if (part === undefined || part.length !== expected) return `a part of ${name} is missing`;
+        crc = crc32(part, crc);
+        target.set(part, at);
       }
       if (crc !== table.crc) return `the checksum of its table ${name} is wrong`;
     }
-    return undefined;
+    rebuildIndexes(into);
+    return into;
   }
 
-  async close(): Promise<void> {
-    await this.root.close();
-  }
-
+  /** A damaged image that is newer stays until two newer ones count: it costs room, no more. */
   private async removeBefore(number: number): Promise<void> {
     for (const key of [...this.headers.getKeys({ end: number })]) await this.headers.remove(key);
     const end = chunkKey(number, 0, 0);
@@ -143,4 +174,17 @@ function chunkKey(number: number, table: number, chunk: number): Buffer {
   key.writeUInt8(table, 6);
   key.writeUInt32BE(chunk, 7);
   return key;
+}
+
+function headerBytes(header: ImageHeader): Buffer {
+  const json = Buffer.from(JSON.stringify(header));
+  const crc = Buffer.alloc(4);
+  crc.writeUInt32LE(crc32(json));
+  return Buffer.concat([crc, json]);
+}
+
+function readHeader(stored: Buffer): ImageHeader | undefined {
+  const json = stored.subarray(4);
+  if (stored.length < 4 || stored.readUInt32LE(0) !== crc32(json)) return undefined;
+  return JSON.parse(json.toString()) as ImageHeader;
 }

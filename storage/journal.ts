@@ -22,6 +22,7 @@ import {
   openTable,
   type RootDatabase,
   type SequenceTable,
+  writeFailure,
 } from './lmdb.ts';
 
 export interface JournalTables {
@@ -45,6 +46,11 @@ export interface JournalEntry {
   readonly record: Buffer;
   readonly firstFill: number;
   readonly fills: readonly Buffer[];
+}
+
+interface Waiting {
+  readonly entry: JournalEntry | null;
+  readonly done: (error: Error | undefined) => void;
 }
 
 const META_FINALS = Buffer.from('finals');
@@ -86,7 +92,9 @@ export class Journal {
   readonly tables: JournalTables;
   /** Set by the first write that failed; nothing is acknowledged after it. */
   failure: Error | undefined;
-  private waiting: { entry: JournalEntry | null; done: (error: Error | undefined) => void }[] = [];
+  private waiting: Waiting[] = [];
+  /** Other transactions, each in its turn between two commits. */
+  private others: (() => Promise<void>)[] = [];
   private busy = false;
   private idle: (() => void)[] = [];
 
@@ -119,7 +127,7 @@ export class Journal {
       return;
     }
     this.waiting.push({ entry, done });
-    if (!this.busy) void this.commit();
+    if (!this.busy) void this.work();
   }
 
   /** Sequence up to which final states are on disk. */
@@ -136,8 +144,16 @@ export class Journal {
   }
 
   /** Runs a transaction of its own between commits; on disk when it resolves. */
-  async transact(puts: () => void): Promise<void> {
-    await this.exclusive(() => this.write(puts));
+  transact(puts: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.others.push(() =>
+        (this.failure === undefined ? this.write(puts) : Promise.reject(this.failure)).then(
+          resolve,
+          reject,
+        ),
+      );
+      if (!this.busy) void this.work();
+    });
   }
 
   /** Removes batches up to `sequence`, a chunk at a time, between commits. */
@@ -154,7 +170,7 @@ export class Journal {
 
   /** Resolves when nothing is waiting or being written. */
   async drained(): Promise<void> {
-    while (this.busy || this.waiting.length > 0) {
+    while (this.busy) {
       await new Promise<void>((resolve) => this.idle.push(resolve));
     }
   }
@@ -164,42 +180,30 @@ export class Journal {
     await this.tables.root.close();
   }
 
-  private async commit(): Promise<void> {
+  /** Commits and other transactions, one at a time and by turns, until there is nothing to do. */
+  private async work(): Promise<void> {
     this.busy = true;
-    while (this.waiting.length > 0 && this.failure === undefined) {
-      const batch = this.waiting;
-      this.waiting = [];
-      try {
-        await this.putAll(batch.flatMap(({ entry }) => (entry === null ? [] : [entry])));
-        for (const { done } of batch) done(undefined);
-      } catch (error) {
-        for (const { done } of batch) done(error as Error);
-      }
+    while (this.waiting.length > 0 || this.others.length > 0) {
+      if (this.waiting.length > 0) await this.commit();
+      await this.others.shift()?.();
     }
-    const refused = this.waiting;
-    this.waiting = [];
-    for (const { done } of refused) done(this.failure);
-    this.release();
-  }
-
-  /** Runs one other transaction while no commit is in flight, and lets waiting batches go on. */
-  private async exclusive(work: () => Promise<void>): Promise<void> {
-    while (this.busy) await new Promise<void>((resolve) => this.idle.push(resolve));
-    this.busy = true;
-    try {
-      if (this.failure !== undefined) throw this.failure;
-      await work();
-    } finally {
-      if (this.waiting.length > 0) void this.commit();
-      else this.release();
-    }
-  }
-
-  private release(): void {
     this.busy = false;
     const idle = this.idle;
     this.idle = [];
     for (const resolve of idle) resolve();
+  }
+
+  /** Everything that waits, as one transaction: the group commit. */
+  private async commit(): Promise<void> {
+    const batch = this.waiting;
+    this.waiting = [];
+    const entries = batch.flatMap(({ entry }) => (entry === null ? [] : [entry]));
+    try {
+      if (this.failure === undefined) await this.putAll(entries);
+    } catch {
+      assert(this.failure !== undefined, 'a write that failed has latched');
+    }
+    for (const { done } of batch) done(this.failure);
   }
 
   private async putAll(entries: readonly JournalEntry[]): Promise<void> {
@@ -210,6 +214,7 @@ export class Journal {
         assert(entry.record.buffer instanceof ArrayBuffer, 'LMDB is handed ordinary memory only');
         batches.put(entry.sequence, entry.record);
         entry.fills.forEach((fill, i) => {
+          assert(fill.buffer instanceof ArrayBuffer, 'LMDB is handed ordinary memory only');
           fills.put(entry.firstFill + i, fill);
         });
       }
@@ -221,13 +226,7 @@ export class Journal {
     try {
       await this.tables.root.batch(puts);
     } catch (error) {
-      const hidden = (error as { commitError?: Promise<unknown> }).commitError;
-      // The package rejects a second, hidden promise on a failed commit (USERS section 4).
-      const cause = await hidden?.then(
-        () => undefined,
-        (inner: unknown) => inner,
-      );
-      const text = cause instanceof Error ? cause.message : (error as Error).message;
+      const text = await writeFailure(error);
       this.failure ??= new Error(`journal: a write failed: ${text}`);
       throw this.failure;
     }

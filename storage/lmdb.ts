@@ -29,6 +29,9 @@ export function openEnvironment(options: EnvironmentOptions): RootDatabase<Buffe
     maxDbs: 16,
     mapSize: MAP_BYTES_MAX,
     overlappingSync: false,
+    // Batching by event turn keeps a promise of its own, which rejects unheard when a commit fails.
+    // What belongs together is put in one batch() instead.
+    eventTurnBatching: false,
     noSync: options.durability === 'committed',
     noMemInit: true,
     readOnly: options.readOnly ?? false,
@@ -47,3 +50,27 @@ export function openTable(root: RootDatabase<Buffer, string>, name: string): Bin
 
 export type SequenceTable = Database<Buffer, number>;
 export type BinaryTable = Database<Buffer, Buffer>;
+
+/** Longest wait for the reason of a failed commit: the package may never tell it. */
+const REASON_MS_MAX = 100;
+
+/**
+ * Why a write failed, as one text. A failed commit rejects a second, hidden promise beside the one
+ * that the package returned, and unhandled it would end the process (USERS section 4).
+ */
+export async function writeFailure(error: unknown): Promise<string> {
+  const text = error instanceof Error ? error.message : String(error);
+  const hidden = (error as { readonly commitError?: unknown } | null)?.commitError;
+  if (!(hidden instanceof Promise)) return text;
+  const reason: Promise<string> = hidden.then(
+    () => text,
+    (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
+  );
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(text), REASON_MS_MAX);
+  });
+  const found = await Promise.race([reason, patience]);
+  clearTimeout(timer);
+  return found;
+}

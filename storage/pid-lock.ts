@@ -19,11 +19,13 @@ export function takePidLock(dataDir: string): PidLock {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const [pid = '', started = ''] = readText(path).trim().split(' ');
+    const found = readText(path);
+    const [pid = '', started = ''] = found.trim().split(' ');
     if (started !== '' && startTime(Number(pid)) === started) {
       return { ok: false, detail: `DATA_DIR ${dataDir} is in use by process ${pid}` };
     }
-    release(path, readText(path));
+    // Only what was just judged: meanwhile another process may have replaced it with its own.
+    release(path, found);
   }
   return { ok: false, detail: `DATA_DIR ${dataDir}: its lock file node.pid keeps changing` };
 }

@@ -10,11 +10,12 @@ import { commandWords } from '../engine/commands.ts';
 import { Engine } from '../engine/engine.ts';
 import { FILL_WORDS, State } from '../engine/layout.ts';
 import type { Capacities } from '../engine/limits.ts';
-import { rebuildIndexes } from '../engine/rebuild.ts';
+import { Rule } from '../engine/rules.ts';
 import { allocateEngine, type EngineMemory, Tables } from '../engine/tables.ts';
 import { type BatchRecord, decodeBatch } from './batch-record.ts';
 import type { Images } from './images.ts';
 import type { JournalTables } from './journal.ts';
+import { refit } from './refit.ts';
 
 export interface Recovered {
   readonly memory: EngineMemory;
@@ -24,35 +25,40 @@ export interface Recovered {
   readonly replayed: number;
 }
 
+const TOO_SMALL =
+  'a table is full; MARKETS_MAX, TOKENS_MAX, ACCOUNTS_MAX, ORDERS_MAX, LEVELS_MAX and ' +
+  'ORDER_HISTORY may grow, but not shrink below what is in use';
 const FILL_BYTES = FILL_WORDS * 4;
 
-/** Rebuilds the engine's memory; throws an Error that names what is wrong and where. */
+/**
+ * Rebuilds the engine's memory in tables of `capacities`, which may be larger than those of the last
+ * run; throws an Error that names what is wrong and where.
+ */
 export function recover(
   capacities: Capacities,
   images: Images,
   journal: JournalTables,
   warn: (line: string) => void,
 ): Recovered {
-  let memory = allocateEngine(capacities);
+  let t: Tables | undefined;
   let image = 0;
   const reasons: string[] = [];
   for (const info of images.list()) {
-    const reason = images.load(info, new Tables(memory));
-    if (reason === undefined) {
+    const loaded = images.load(info);
+    if (typeof loaded !== 'string') {
+      t = loaded;
       image = info.number;
       break;
     }
-    reasons.push(`image ${info.number}: ${reason}`);
-    warn(`recovery: image ${info.number} cannot be used: ${reason}`);
-    memory = allocateEngine(capacities);
+    reasons.push(`image ${info.number}: ${loaded}`);
+    warn(`recovery: image ${info.number} cannot be used: ${loaded}`);
   }
-  const engine = new Engine(memory);
-  const { t } = engine;
-  rebuildIndexes(t);
+  t = t === undefined ? new Tables(allocateEngine(capacities)) : refit(t, capacities);
+  const engine = new Engine(t.memory);
   loadFills(t, journal);
   const replayed = replay(engine, journal, reasons);
   audit(t);
-  return { memory, engine, image, replayed };
+  return { memory: t.memory, engine, image, replayed };
 }
 
 /** Refills the ring of fills up to the image's sequence; later fills come from the replay. */
@@ -88,14 +94,16 @@ function replay(engine: Engine, journal: JournalTables, reasons: readonly string
 }
 
 /** Applies one batch of the journal and holds its outcome against what was recorded. */
-export function applyRecord(engine: Engine, record: BatchRecord, key: number): void {
+function applyRecord(engine: Engine, record: BatchRecord, key: number): void {
   const { t } = engine;
   const wrong = (what: string): Error => new Error(`recovery: batch ${key}: its ${what} differs`);
   if (record.sequence !== key) throw wrong('own sequence');
   if (record.firstFill !== t.state[State.fills]) throw wrong('first fill');
   engine.begin(record.time, record.flushedFinished);
   for (let at = 0; at < record.i32.length; at += commandWords(record.i32, at)) {
-    engine.apply(record.i32, record.f64, at);
+    const rule = engine.apply(record.i32, record.f64, at);
+    // It found room when it came: the tables are smaller than they were.
+    if (rule === Rule.tableFull) throw new Error(`recovery: batch ${key}: ${TOO_SMALL}`);
   }
   engine.end();
   if (t.state[State.batch] !== key) throw wrong('effect');

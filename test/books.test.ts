@@ -1,6 +1,7 @@
 /** POST /books and POST /last-trades-prices from real engine tables. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import test from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { OrderType } from '../engine/commands.ts';
@@ -22,7 +23,7 @@ import { allocateEngine, type Tables } from '../engine/tables.ts';
 import { BookRenderer, renderBooks } from '../server/books.ts';
 import { renderLastPrices } from '../server/last-prices.ts';
 import { freshSeed, withSeed } from './random.ts';
-import { Fixture, idWords, SMALL, wordsHex } from './read-fixture.ts';
+import { Fixture, idWords, plain, SMALL, wordsHex } from './read-fixture.ts';
 
 interface Level {
   readonly price: string;
@@ -251,27 +252,24 @@ test('a book read while another thread trades is never torn', async () => {
   const token = fixture.market(2, 10);
   const ids = [tokenText(1, 0), tokenText(1, 1)];
   const renderer = open(fixture);
-  const worker = new Worker(new URL('./books-writer.ts', import.meta.url), {
-    workerData: { memory, tokens: [token, token + 1], orders: 15_000, seed },
-  });
+  const worker = startWriter({ memory, tokens: [token, token + 1], orders: 15_000, seed });
   let isDone = false;
-  const ended = new Promise<void>((resolve, reject) => {
-    worker.once('error', reject);
-    worker.once('message', () => {
-      isDone = true;
-      resolve();
-    });
+  const ended = once(worker, 'message').finally(() => {
+    isDone = true;
   });
   const seen = new Set<string>();
   let newest = 0;
   while (!isDone) {
     await new Promise((resolve) => setImmediate(resolve));
     const version = bookVersion(fixture.t, token);
-    const bytes = renderer.render(token);
+    const bytes = renderBooks(renderer, ids, []);
     const last = renderLastPrices(fixture.t, fixture.texts, ids);
     const isOneVersion = version % 2 === 0 && bookVersion(fixture.t, token) === version;
     if (bytes === undefined) continue;
-    const book = JSON.parse(bytes.toString()) as BookJson;
+    const [book, mirror] = JSON.parse(bytes.toString()) as [BookJson, BookJson];
+    assert.deepEqual(mirror.bids, mirrored(book.asks), `SEED=${seed}`);
+    assert.deepEqual(mirror.asks, mirrored(book.bids), `SEED=${seed}`);
+    assert.equal(mirror.timestamp, book.timestamp, `SEED=${seed}`);
     seen.add(book.hash);
     assert.equal(book.hash, hashByClient(book), `SEED=${seed}`);
     assert(Number(book.timestamp) >= newest, `time goes back, SEED=${seed}`);
@@ -288,6 +286,19 @@ test('a book read while another thread trades is never torn', async () => {
   assert(seen.size > 1, 'the book changed between reads');
   assert.deepEqual(bookOf(renderer, token).bids, levelsOf(fixture.t, token, false));
 });
+
+/** What the other token of the pair shows on its other side. Grid of 10 ticks. */
+function mirrored(levels: readonly Level[]): Level[] {
+  return levels.map(({ price, size }) => ({ price: `0.${10 - Number(price.slice(2))}`, size }));
+}
+
+/** A bare worker thread does not read TypeScript: it has to register the loader first. */
+function startWriter(workerData: unknown): Worker {
+  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  const file = JSON.stringify(import.meta.resolve('./books-writer.ts'));
+  const code = `import(${loader}).then((tsx) => { tsx.register(); return import(${file}); });`;
+  return new Worker(code, { eval: true, workerData });
+}
 
 /** The levels of a token by looking at every open order, worst price first. Grid of 10 ticks. */
 function levelsOf(t: Tables, token: number, asks: boolean): Level[] {
@@ -309,9 +320,4 @@ function levelsOf(t: Tables, token: number, asks: boolean): Level[] {
   }
   const sorted = [...sums].sort(([a], [b]) => (asks ? b - a : a - b));
   return sorted.map(([ticks, micro]) => ({ price: `0.${ticks}`, size: plain(micro) }));
-}
-
-function plain(micro: bigint): string {
-  const digits = micro.toString().padStart(7, '0');
-  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
 }

@@ -29,6 +29,8 @@ export class Duel {
   readonly driver: EngineDriver;
   readonly naive = new NaiveExchange();
   readonly commands: Command[] = [];
+  /** Tokens that the open batch named. */
+  readonly #named = new Set<number>();
   readonly #orders = new Map<number, OrderLine>();
   readonly #results: { line: OrderLine; making: bigint; taking: bigint }[] = [];
 
@@ -36,9 +38,13 @@ export class Duel {
     this.driver = new EngineDriver(capacities);
   }
 
-  /** Both do it, and agree. What only a full table refuses is kept from the naive exchange. */
+  /**
+   * Both do it, and agree; at the end of each batch the books that it named agree too. What only a
+   * full table refuses is kept from the naive exchange.
+   */
   step(command: Command): Outcome {
     this.commands.push(command);
+    if (command.kind === 'at') this.#compareNamed();
     const outcome = this.driver.run(command);
     if (outcome.rule === Rule.tableFull) return outcome;
     const actual = outcomeText(command, outcome);
@@ -52,8 +58,8 @@ export class Duel {
     }
     if (command.kind === 'order') {
       if (outcome.rule === Rule.accepted) this.#accept(command, outcome);
-      this.compareBook(command.token);
-      if (outcome.fills[0] !== undefined) this.compareBook(outcome.fills[0].makerToken);
+      this.#named.add(command.token);
+      for (const fill of outcome.fills) this.#named.add(fill.makerToken);
     }
     return outcome;
   }
@@ -65,7 +71,7 @@ export class Duel {
     this.#results.push({ line, making: BigInt(making), taking: BigInt(taking) });
   }
 
-  compareBook(token: number): void {
+  #compareBook(token: number): void {
     const book = this.naive.book(token);
     if (book === undefined) return;
     const actual = bookText(this.driver.book(token));
@@ -73,11 +79,18 @@ export class Duel {
     if (actual !== expected) assert.equal(actual, expected, `books of token ${token} differ`);
   }
 
+  #compareNamed(): void {
+    this.driver.close();
+    for (const token of this.#named) this.#compareBook(token);
+    this.#named.clear();
+  }
+
   /** Everything that can be compared, and every invariant. */
   compareAll(): void {
     const { t } = this.driver;
+    this.driver.settle();
     audit(t);
-    for (let token = 1; token <= this.naive.tokenCount(); token++) this.compareBook(token);
+    for (let token = 1; token <= this.naive.tokenCount(); token++) this.#compareBook(token);
     assert.equal(t.state[State.openOrders], this.naive.openOrders(), 'open orders');
     assert.equal(t.state[State.fills], this.naive.fills, 'fills');
     this.naive.markets.forEach((market, i) => {

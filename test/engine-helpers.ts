@@ -111,10 +111,7 @@ export class EngineDriver {
     const finished = this.t.state[State.finished]!;
     if (command.kind === 'at') {
       this.close();
-      const { time } = command;
-      this.#batch = { time, flushedFinished: this.flushedFinished, commands: [] };
-      this.engine.begin(time, this.flushedFinished);
-      core.settle();
+      this.#open(command.time, this.flushedFinished);
       return this.#outcome(command, Rule.accepted, fills, finished);
     }
     const changes = core.changes;
@@ -122,7 +119,6 @@ export class EngineDriver {
     const at = this.#encode(command);
     const rule = this.engine.apply(this.#buffer.i32, this.#buffer.f64, at);
     // Tests look in the middle of a batch, which no reader of a node can.
-    core.settle();
     if (core.changes !== changes) {
       this.#batch?.commands.push(this.#buffer.i32.slice(0, this.#buffer.words));
     }
@@ -137,7 +133,18 @@ export class EngineDriver {
     if (batch !== null && this.engine.end()) this.journal.push(batch);
   }
 
+  /**
+   * Ends the open batch, so that its books may be read, and goes on in another of the same time.
+   */
+  settle(): void {
+    const batch = this.#batch;
+    if (batch === null) return;
+    this.close();
+    this.#open(batch.time, batch.flushedFinished);
+  }
+
   book(token: number): BookView {
+    this.settle();
     const depth = this.#depth;
     if (!readDepth(this.t, token, depth)) throw new Error('nobody writes, so a read succeeds');
     const perTick = PIPS / depth.ticksPerUnit;
@@ -190,6 +197,11 @@ export class EngineDriver {
     return findOrder(this.t, idWords(id), 0) !== 0;
   }
 
+  #open(time: number, flushedFinished: number): void {
+    this.#batch = { time, flushedFinished, commands: [] };
+    this.engine.begin(time, flushedFinished);
+  }
+
   #address(account: number): number {
     return this.t.accountI[(account << ACCOUNT_I) + 4]!;
   }
@@ -208,12 +220,12 @@ export class EngineDriver {
 
   #endLine(sequence: number): EndLine {
     const { historyF, historyI } = this.t;
-    const place = historyRow(this.t, sequence);
-    const row = place << ORDER_I;
+    const row = historyRow(this.t, sequence);
+    const flags = historyI[(row << ORDER_I) + Order.flags]!;
     return {
-      id: historyI[row + Order.id + 7]!,
-      status: STATUS_NAMES[(historyI[row + Order.flags]! >>> Flag.statusShift) & 7] ?? 'forgotten',
-      remaining: historyF[(place << ORDER_F) + Order.remaining]!,
+      id: historyI[(row << ORDER_I) + Order.id + 7]!,
+      status: STATUS_NAMES[(flags >>> Flag.statusShift) & 7] ?? 'none',
+      remaining: historyF[(row << ORDER_F) + Order.remaining]!,
     };
   }
 

@@ -165,7 +165,7 @@ test('a refused command leaves every table as it was', () => {
     const stream = new Stream(random, { ...BUSY, faults: 20 }, MARKETS.slice(0, 4));
     const { core } = duel.driver.engine;
     let refusals = 0;
-    for (let i = 0; i < 12_000; i++) {
+    for (let i = 0; i < 6_000; i++) {
       const command = stream.next();
       // A batch ends with its last command: what begin() did is part of the state before.
       const isSampled = command.kind !== 'at' && random.chance(10);
@@ -179,6 +179,6 @@ test('a refused command leaves every table as it was', () => {
       assert.equal(stateHash(duel.driver.t), before, `${commandText(command)} changed something`);
       assert.equal(core.changes, changes, 'nor is it journaled');
     }
-    assert(refusals > 100, 'the sample holds refusals');
+    assert(refusals > 50, 'the sample holds refusals');
   });
 });

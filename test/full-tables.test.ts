@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../engine/audit.ts';
 import { shapeOf } from '../engine/books.ts';
+import { CommandBuffer, encodeConfigure } from '../engine/commands.ts';
 import { State } from '../engine/layout.ts';
 import { Rule } from '../engine/rules.ts';
 import { stateHash } from '../engine/state-hash.ts';
@@ -28,7 +29,10 @@ function runSmall(duel: Duel, stream: Stream, random: Random, length: number): n
       full += 1;
       assert.equal(stateHash(driver.t), before, `a full table at ${duel.commands.length}`);
     }
-    if (i % 100 === 99) audit(driver.t);
+    if (i % 100 === 99) {
+      driver.settle();
+      audit(driver.t);
+    }
   }
   driver.close();
   audit(driver.t);
@@ -52,7 +56,7 @@ for (const [table, capacities] of Object.entries(CASES)) {
       const duel = new Duel(small);
       const shape = { ...BUSY, accounts: 8, faults: 1, huge: 0, changes: 1.5 };
       const stream = new Stream(random, shape, MARKETS.slice(0, 5));
-      const full = runSmall(duel, stream, random, 2_500);
+      const full = runSmall(duel, stream, random, 1_500);
       assert(full > 0, 'the table was full at times');
       const again = replay(duel.driver.journal, small);
       assert.equal(stateHash(again.t), stateHash(duel.driver.t), 'a replay ends in the same state');
@@ -97,9 +101,30 @@ test('ids of finished orders leave memory oldest first, and only once they are f
   driver.flushedFinished = 6;
   duel.step({ kind: 'at', time: 1_003_000 });
   assert.deepEqual(remembered(), [4, 5, 6], 'the history keeps three');
+  driver.settle();
   audit(driver.t);
   assert.equal(duel.step(orderOf(4)).rule, Rule.duplicate, 'memory knows it');
   assert.equal(duel.step(orderOf(1)).rule, Rule.duplicate, 'the request brings what memory forgot');
+});
+
+test('how much history is kept is a command, and takes effect with the next batch', () => {
+  const duel = check('', { ...ROOMY, history: 8 });
+  const { driver } = duel;
+  const remembered = (): number[] => [1, 2, 3, 4, 5, 6].filter((id) => driver.isInMemory(id));
+  for (const id of [1, 2, 3, 4, 5, 6]) {
+    duel.step(orderOf(id));
+    duel.step({ kind: 'cancel', id, signer: 1 });
+  }
+  driver.flushedFinished = 6;
+  duel.step({ kind: 'at', time: 1_001_000 });
+  assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6]);
+  const buffer = new CommandBuffer();
+  const at = encodeConfigure(buffer, 0, 2);
+  assert.equal(driver.engine.apply(buffer.i32, buffer.f64, at), Rule.accepted);
+  assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6]);
+  duel.step({ kind: 'at', time: 1_002_000 });
+  assert.deepEqual(remembered(), [5, 6]);
+  duel.compareAll();
 });
 
 test('open orders never leave memory, however old', () => {

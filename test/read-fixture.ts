@@ -12,13 +12,21 @@ import {
 } from '../engine/commands.ts';
 import { marketOf } from '../engine/depth.ts';
 import { Engine } from '../engine/engine.ts';
-import { MARKET_I, Market, MarketFlag, State } from '../engine/layout.ts';
+import {
+  ACCOUNT_I,
+  Account,
+  ADDRESS_WORDS,
+  MARKET_I,
+  Market,
+  MarketFlag,
+  State,
+} from '../engine/layout.ts';
 import type { Capacities } from '../engine/limits.ts';
 import { Rule, type RuleCode } from '../engine/rules.ts';
 import { allocateEngine, type EngineMemory, type Tables } from '../engine/tables.ts';
 import type { MarketInfo } from '../server/texts.ts';
 import { TokenTexts } from '../server/texts.ts';
-import type { Random } from './random.ts';
+import { freshSeed, Random } from './random.ts';
 
 export const SMALL: Capacities = {
   markets: 16,
@@ -144,7 +152,30 @@ export function walletWords(n: number): Int32Array {
   return Int32Array.from({ length: 5 }, (_, i) => Math.imul(n * 5 + i + 1, 0x85ebca6b) ^ n);
 }
 
+/** The address words of an account slot. */
+export function addressWords(t: Tables, account: number): Int32Array {
+  const at = (account << ACCOUNT_I) + Account.address;
+  return t.accountI.slice(at, at + ADDRESS_WORDS);
+}
+
 /** Lower-case hex of key words, the most significant word first. */
 export function wordsHex(words: Int32Array): string {
   return `0x${[...words].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('')}`;
+}
+
+/** The decimal text of micro-units, the obvious way. */
+export function plain(micro: bigint): string {
+  const digits = micro.toString().padStart(7, '0');
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
+}
+
+/** withSeed (random.ts) for a body that waits. */
+export async function withSeedAsync(body: (random: Random) => Promise<void>): Promise<void> {
+  const seed = freshSeed();
+  try {
+    await body(new Random(seed));
+  } catch (error) {
+    console.error(`replay with: SEED=${seed} npm test`);
+    throw error;
+  }
 }

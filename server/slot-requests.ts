@@ -1,0 +1,66 @@
+/**
+ * Requests into a ticket's slot, and answers out of it (the layout is drawn in slots.ts).
+ *
+ * Thread: the I/O thread, while no worker has the slot.
+ */
+import { AnswerHead, align, RequestHead, Slot, type SlotView } from './slots.ts';
+
+/** What the level-2 check found out about the caller of a request. */
+export interface RequestOwner {
+  /** The UUID's 16 bytes. */
+  readonly apiKeyBytes: Uint8Array;
+  /** 20 bytes. */
+  readonly address: Uint8Array;
+}
+
+export type Answered = (status: number, body: Uint8Array | string) => void;
+
+/** A request on its way through the sequencer. */
+export interface Request {
+  readonly kind: number;
+  readonly owner: RequestOwner | undefined;
+  readonly body: Uint8Array;
+  /** Bytes that count against a batch: at least ORDER_BYTES_MIN a command. */
+  readonly weight: number;
+  readonly answered: Answered;
+}
+
+/** Writes a request at byte `at` of the slot's input; returns where the next one begins. */
+export function writeRequest(view: SlotView, at: number, request: Request): number {
+  const head = at / 4;
+  const { input, inputWords } = view;
+  inputWords[head + RequestHead.kind] = request.kind;
+  inputWords[head + RequestHead.bytes] = request.body.length;
+  if (request.owner !== undefined) {
+    writeWords(request.owner.apiKeyBytes, inputWords, head + RequestHead.apiKey);
+    writeWords(request.owner.address, inputWords, head + RequestHead.address);
+  }
+  const bodyAt = at + 4 * RequestHead.words;
+  input.set(request.body, bodyAt);
+  return bodyAt + align(request.body.length);
+}
+
+/** Big-endian words of a key. */
+function writeWords(bytes: Uint8Array, out: Int32Array, at: number): void {
+  for (let i = 0; i < bytes.length; i += 4) {
+    const word = (bytes[i]! << 24) | (bytes[i + 1]! << 16) | (bytes[i + 2]! << 8) | bytes[i + 3]!;
+    out[at + i / 4] = word;
+  }
+}
+
+/** Copies the answers out of the slot; the result delivers them once they may leave. */
+export function takeAnswers(view: SlotView, requests: readonly Request[]): () => void {
+  const bytes = Buffer.from(view.answers.subarray(0, view.i32[Slot.answerBytes]!));
+  let at = 0;
+  const answers = requests.map((request) => {
+    const head = at / 4;
+    const status = view.answerWords[head + AnswerHead.status]!;
+    const length = view.answerWords[head + AnswerHead.bytes]!;
+    const bodyAt = at + 4 * AnswerHead.words;
+    at = bodyAt + align(length);
+    return { request, status, body: bytes.subarray(bodyAt, bodyAt + length) };
+  });
+  return () => {
+    for (const { request, status, body } of answers) request.answered(status, body);
+  };
+}

@@ -1,0 +1,149 @@
+/** Reading a book: what a reader sees, and when it must not believe it. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import test from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { audit } from '../engine/audit.ts';
+import { bookVersion, Depth, marketFlags, marketOf, readDepth } from '../engine/depth.ts';
+import { BOOK_I, Book, MarketFlag } from '../engine/layout.ts';
+import { Rule } from '../engine/rules.ts';
+import { check } from './duel.ts';
+import { EngineDriver, ROOMY } from './engine-helpers.ts';
+import { withSeed } from './random.ts';
+import { ScriptReader } from './script.ts';
+import { BUSY, MARKETS, Stream } from './stream.ts';
+
+const BOOK = 1 << BOOK_I;
+
+test('a book that is being written is not read', () => {
+  const { driver } = check('buy #1 5 @ 0.40');
+  driver.close();
+  const { t } = driver;
+  const depth = new Depth();
+  assert(readDepth(t, 1, depth));
+  t.bookI[BOOK + Book.version]! += 1;
+  assert(!readDepth(t, 1, depth), 'a writer is inside');
+  t.bookI[BOOK + Book.version]! += 1;
+  assert(readDepth(t, 1, depth), 'and left');
+  const reader = new ScriptReader();
+  driver.run(reader.read('at 2000'));
+  driver.run(reader.read('buy #2 5 @ 0.40'));
+  assert(!readDepth(t, 1, depth), 'what a batch does is seen when it ends');
+  driver.close();
+  assert(readDepth(t, 1, depth));
+  assert.deepEqual([depth.bids.sizes[0], depth.changedAt], [10_000_000, 2_000_000]);
+});
+
+test('a version moves with every change of its book, and only then', () => {
+  const duel = check(`
+    market 2                  done
+    sell #1 5 @ 0.50          rests
+  `);
+  const { t } = duel.driver;
+  const versions = (): number[] => {
+    duel.driver.settle();
+    return [1, 2, 3].map((token) => bookVersion(t, token));
+  };
+  const [yes, no, other] = versions();
+  assert.equal(yes, no, 'a pair has one version');
+  duel.step(new ScriptReader().read('buy #2 9 @ 0.50 FOK'));
+  assert.deepEqual(versions(), [yes, no, other], 'a killed order changes nothing');
+  duel.step({ kind: 'cancel', id: 1, signer: 1 });
+  assert.notEqual(versions()[0], yes);
+  assert.equal(versions()[0], versions()[1]);
+  assert.equal(versions()[2], other, 'the other market is as it was');
+});
+
+test('versions wrap around without anybody noticing', () => {
+  const duel = check('');
+  const { t } = duel.driver;
+  t.bookI[BOOK + Book.version] = 2 ** 31 - 2;
+  withSeed((random) => {
+    const stream = new Stream(random, { ...BUSY, changes: 0 }, MARKETS.slice(0, 1));
+    for (let i = 0; i < 300; i++) {
+      const command = stream.next();
+      if (command.kind !== 'market') duel.step(command);
+    }
+  });
+  assert(t.bookI[BOOK + Book.version]! < 0, 'it went below zero');
+  duel.compareAll();
+});
+
+test('a reader gets the terms of the market with the book', () => {
+  const { t } = check(`
+    at 1000
+    market 1 grid 1000 min 5 neg-risk
+    buy #1 7 @ 0.405          rests
+    at 1001.5
+    sell #2 6 @ 0.405         fills #1 6 @ 0.405
+  `).driver;
+  const depth = new Depth();
+  assert(readDepth(t, 2, depth));
+  assert.equal(depth.ticksPerUnit, 1_000);
+  assert.equal(depth.minSize, 5_000_000);
+  assert.equal(depth.changedAt, 1_001_500);
+  assert.equal(depth.lastPrice, 0, 'No never traded');
+  assert.deepEqual([depth.asks.count, depth.asks.ticks[0], depth.asks.sizes[0]], [1, 595, 1e6]);
+  assert.equal(depth.bids.count, 0);
+  assert.equal(marketOf(t, 2), 1);
+  assert.equal(marketFlags(t, 1), MarketFlag.tradable | MarketFlag.negRisk);
+});
+
+test('every level of the finest grid can be full', () => {
+  const driver = new EngineDriver({ ...ROOMY, accounts: 20_000 });
+  const reader = new ScriptReader();
+  driver.run(reader.read('at 1000'));
+  driver.run(reader.read('market 1 grid 10000'));
+  for (let tick = 1; tick < 10_000; tick++) {
+    const price = (tick / 10_000).toFixed(4);
+    const side = tick < 5_000 ? 'buy' : 'sell';
+    const { rule } = driver.run(reader.read(`${side} #${tick} 1 @ ${price}`));
+    assert.equal(rule, Rule.accepted);
+  }
+  driver.close();
+  audit(driver.t);
+  const { bids, asks } = driver.book(2);
+  assert.equal(bids.length + asks.length, 9_999);
+  assert.deepEqual([bids[0]?.[0], bids.at(-1)?.[0]], [1, 5_000], 'from the worst bid to the best');
+  assert.deepEqual([asks[0]?.[0], asks.at(-1)?.[0]], [9_999, 5_001], 'and of the asks');
+});
+
+/** A bare worker thread does not read TypeScript: it has to register the loader first. */
+function startReader(workerData: unknown): Worker {
+  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  const file = JSON.stringify(import.meta.resolve('./depth-reader.ts'));
+  const code = `import(${loader}).then((tsx) => { tsx.register(); return import(${file}); });`;
+  return new Worker(code, { eval: true, workerData });
+}
+
+test('a thread that reads while another writes sees whole books only', async () => {
+  const driver = new EngineDriver();
+  const reader = new ScriptReader();
+  driver.run(reader.read('at 1000'));
+  driver.run(reader.read('market 1 grid 100'));
+  const signals = new SharedArrayBuffer(8);
+  const words = new Int32Array(signals);
+  const worker = startReader({ memory: driver.t.memory, signals });
+  const answer = once(worker, 'message');
+  while (Atomics.load(words, 0) === 0) await Promise.race([setTimeout(5), answer]);
+  withSeed((random) => {
+    const stream = new Stream(random, { ...BUSY, changes: 1 }, MARKETS.slice(0, 1));
+    for (let i = 0; i < 40_000; i++) {
+      const command = stream.next();
+      if (command.kind === 'market') continue;
+      // Between two batches the reader gets a moment in which the book stands still.
+      if (command.kind === 'at') {
+        driver.close();
+        for (let spin = random.below(5_000); spin > 0; spin--) Atomics.load(words, 1);
+      }
+      driver.run(command);
+    }
+  });
+  driver.close();
+  Atomics.store(words, 1, 1);
+  const [counts] = (await answer) as [{ read: number; broken: number }];
+  assert.equal(counts.broken, 0, `of ${counts.read} books`);
+  assert(counts.read > 0, 'some reads succeeded');
+  await worker.terminate();
+});
