@@ -3,9 +3,10 @@
  * owns. Rows are made only when an order of that address is accepted, and are never removed.
  */
 import { assert } from './assert.ts';
-import { home, indexInsert, next, sameWords } from './hash-index.ts';
+import { home, indexInsert, next } from './hash-index.ts';
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
+import { sameAddress } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { ACCOUNT_I, Account, ADDRESS_WORDS, LINK_I, Link, ORDER_I, Order, State } = layout;
@@ -25,7 +26,7 @@ export function findAccount(t: Tables, key: Int32Array, at: number): number {
     const slot = accountIndex[2 * entry + 1]!;
     if (slot === 0) return 0;
     if (accountIndex[2 * entry] !== tag) continue;
-    if (sameWords(accountI, slot << ACCOUNT_I, key, at, ADDRESS_WORDS)) return slot;
+    if (sameAddress(accountI, slot << ACCOUNT_I, key, at)) return slot;
   }
 }
 

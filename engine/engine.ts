@@ -17,7 +17,6 @@ import * as commands from './commands.ts';
 import { commandKind } from './commands.ts';
 import { Core } from './core.ts';
 import { nextExpiring } from './expiries.ts';
-import { sameWords } from './hash-index.ts';
 import * as layout from './layout.ts';
 import { changeMarket, registerMarket } from './markets.ts';
 import { closeOrder, evictFinished, findOrder } from './orders.ts';
@@ -25,22 +24,11 @@ import { placeOrder } from './place.ts';
 import type { RuleCode } from './rules.ts';
 import * as rules from './rules.ts';
 import type { EngineMemory, Tables } from './tables.ts';
+import { sameAddress } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const {
-  ACCOUNT_I,
-  Account,
-  ADDRESS_WORDS,
-  LINK_I,
-  Link,
-  ORDER_F,
-  ORDER_I,
-  Order,
-  State,
-  Status,
-  TOKEN_I,
-  Token,
-} = layout;
+const { ACCOUNT_I, Account, LINK_I, Link, ORDER_F, ORDER_I, Order, State, Status, TOKEN_I, Token } =
+  layout;
 const { CancelCommand, CancelOwnerCommand, CommandKind, ConfigureCommand } = commands;
 const { Rule } = rules;
 
@@ -112,7 +100,7 @@ export class Engine {
     const slot = findOrder(t, i32, at + CancelCommand.id);
     if (slot <= 0) return Rule.orderNotFound;
     const owner = t.orderI[(slot << ORDER_I) + Order.owner]! << ACCOUNT_I;
-    if (!sameWords(t.accountI, owner, i32, at + CancelCommand.signer, ADDRESS_WORDS)) {
+    if (!sameAddress(t.accountI, owner, i32, at + CancelCommand.signer)) {
       return Rule.orderNotFound;
     }
     core.changes += 1;

@@ -11,6 +11,7 @@ import { closeOrder } from './orders.ts';
 import type { Tables } from './tables.ts';
 import * as units from './units.ts';
 import { collateralOf, feeOf } from './units.ts';
+import { copyId } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const {
@@ -20,7 +21,6 @@ const {
   FILL_WORDS,
   Fill,
   Flag,
-  ID_WORDS,
   LEVEL_F,
   LEVEL_I,
   Level,
@@ -204,10 +204,8 @@ function settleFill(
   fillI[i + Fill.maker] = orderI[maker + Order.maker]!;
   fillI[i + Fill.takerOwner] = orderI[taker + Order.owner]!;
   fillI[i + Fill.makerOwner] = orderI[maker + Order.owner]!;
-  for (let w = 0; w < ID_WORDS; w++) {
-    fillI[i + Fill.takerId + w] = orderI[taker + Order.id + w]!;
-    fillI[i + Fill.makerId + w] = orderI[maker + Order.id + w]!;
-  }
+  copyId(orderI, taker + Order.id, fillI, i + Fill.takerId);
+  copyId(orderI, maker + Order.id, fillI, i + Fill.makerId);
   t.state[State.fills] = sequence + 1;
   core.note(makerSlot);
   core.note(size);

@@ -10,28 +10,15 @@ import { assert } from './assert.ts';
 import { rest, unrest } from './books.ts';
 import type { Core } from './core.ts';
 import { scheduleExpiry, unscheduleExpiry } from './expiries.ts';
-import { home, indexInsert, indexRemove, indexReplace, next, sameWords } from './hash-index.ts';
+import { home, indexInsert, indexRemove, indexReplace, next } from './hash-index.ts';
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
 import * as units from './units.ts';
+import { copyFour, copyId, sameId } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const {
-  API_KEY_WORDS,
-  BOOK_I,
-  Book,
-  Flag,
-  ID_WORDS,
-  LINK_I,
-  Link,
-  ORDER_F,
-  ORDER_I,
-  Order,
-  State,
-  Status,
-  TOKEN_I,
-  Token,
-} = layout;
+const { BOOK_I, Book, Flag, LINK_I, Link, ORDER_F, ORDER_I, Order, State, Status, TOKEN_I, Token } =
+  layout;
 const { PIPS_PER_UNIT } = units;
 
 const STATUS_MASK = ~(7 << Flag.statusShift);
@@ -55,7 +42,7 @@ export function findOrder(t: Tables, key: Int32Array, at: number): number {
     if (orderIndex[2 * entry] !== tag) continue;
     const rows = place > 0 ? t.orderI : t.historyI;
     const row = place > 0 ? place << ORDER_I : (-place - 1) << ORDER_I;
-    if (sameWords(rows, row + Order.id, key, at, ID_WORDS)) return place;
+    if (sameId(rows, row + Order.id, key, at)) return place;
   }
 }
 
@@ -129,17 +116,19 @@ function copyRow(t: Tables, slot: number, place: number): void {
   const { historyF, historyI, orderF, orderI } = t;
   const from = slot << ORDER_I;
   const to = place << ORDER_I;
-  for (let w = 0; w < ID_WORDS; w++) historyI[to + w] = orderI[from + w]!;
-  for (let w = Order.price; w <= Order.heap; w++) historyI[to + w] = orderI[from + w]!;
-  for (let w = 0; w < API_KEY_WORDS; w++) {
-    historyI[to + Order.apiKey + w] = orderI[from + Order.apiKey + w]!;
-  }
+  copyId(orderI, from + Order.id, historyI, to + Order.id);
+  // price, flags, token, owner
+  copyFour(orderI, from + Order.price, historyI, to + Order.price);
+  historyI[to + Order.maker] = orderI[from + Order.maker]!;
+  historyI[to + Order.heap] = orderI[from + Order.heap]!;
+  copyFour(orderI, from + Order.apiKey, historyI, to + Order.apiKey);
   const fromF = slot << ORDER_F;
   const toF = place << ORDER_F;
   historyF[toF + Order.remaining] = orderF[fromF + Order.remaining]!;
-  for (let d: number = Order.original; d <= Order.created; d++) {
-    historyF[toF + d] = orderF[fromF + d]!;
-  }
+  historyF[toF + Order.original] = orderF[fromF + Order.original]!;
+  historyF[toF + Order.budget] = orderF[fromF + Order.budget]!;
+  historyF[toF + Order.expiry] = orderF[fromF + Order.expiry]!;
+  historyF[toF + Order.created] = orderF[fromF + Order.created]!;
 }
 
 /** Moves an order to the finished ones: its price becomes pips of its own token. */

@@ -8,7 +8,6 @@ import { ladderAvailable, levelQuantity, levelRow } from './books.ts';
 import * as commands from './commands.ts';
 import type { Core } from './core.ts';
 import * as core from './core.ts';
-import { sameWords } from './hash-index.ts';
 import * as layout from './layout.ts';
 import * as limits from './limits.ts';
 import { bestOpposite, crosses, survey, sweep } from './match.ts';
@@ -24,17 +23,15 @@ import {
 import { exactTicks, nearestTicks } from './price.ts';
 import type { RuleCode } from './rules.ts';
 import * as rules from './rules.ts';
+import { copyFour, copyId, sameAddress } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const {
   ACCOUNT_I,
   Account,
-  ADDRESS_WORDS,
-  API_KEY_WORDS,
   BOOK_I,
   Book,
   Flag,
-  ID_WORDS,
   LEVEL_I,
   Level,
   MARKET_F,
@@ -83,13 +80,7 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
   if (shares < t.marketF[(market << MARKET_F) + Market.minSize]!) return Rule.sizeBelowMinimum;
   if ((verdict & Verdict.signature) !== 0) return Rule.signature;
   const maker = findAccount(t, i32, at + OrderCommand.maker);
-  const isOwnWallet = sameWords(
-    i32,
-    at + OrderCommand.maker,
-    i32,
-    at + OrderCommand.signer,
-    ADDRESS_WORDS,
-  );
+  const isOwnWallet = sameAddress(i32, at + OrderCommand.maker, i32, at + OrderCommand.signer);
   const owner = isOwnWallet ? maker : findAccount(t, i32, at + OrderCommand.signer);
   if (!bindingAllows(core, i32, at, maker)) return Rule.binding;
 
@@ -154,7 +145,7 @@ function bindingAllows(core: Core, i32: Int32Array, at: number, maker: number): 
   const bound = accountI[(maker << ACCOUNT_I) + Account.binding]!;
   if (bound === 0) return true;
   const signer = at + OrderCommand.signer;
-  return sameWords(accountI, bound << ACCOUNT_I, i32, signer, ADDRESS_WORDS);
+  return sameAddress(accountI, bound << ACCOUNT_I, i32, signer);
 }
 
 /** True when every row that the order may need can be had. */
@@ -283,8 +274,6 @@ function fillRow(
   orderI[w + Order.heap] = 0;
   orderI[w + Order.maker] = maker;
   orderI[w + Order.owner] = owner;
-  for (let i = 0; i < ID_WORDS; i++) orderI[w + Order.id + i] = i32[at + OrderCommand.id + i]!;
-  for (let i = 0; i < API_KEY_WORDS; i++) {
-    orderI[w + Order.apiKey + i] = i32[at + OrderCommand.apiKey + i]!;
-  }
+  copyId(i32, at + OrderCommand.id, orderI, w + Order.id);
+  copyFour(i32, at + OrderCommand.apiKey, orderI, w + Order.apiKey);
 }

@@ -52,7 +52,7 @@ export function nearestTicks(
   const distance = signed < 0n ? -signed : signed;
   const step = BigInt(roundingStep(ticksPerUnit));
   const close = distance * 50n <= s || (shares < MICRO && distance <= nearest * step);
-  if (!close) return 0;
+  if (!close || nearest < 1n || nearest >= grid) return 0;
   // Cost of all shares at the nearest tick, rounded down, against the signed amount.
   const cost = (s * nearest) / grid;
   let ticks = Number(nearest);

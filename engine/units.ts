@@ -41,13 +41,9 @@ export function isTickGrid(value: number): value is TicksPerUnit {
  * the denominator first, because the plain product would leave the exact range.
  */
 export function mulDivFloor(quantity: number, numerator: number, denominator: number): number {
-  let whole = Math.floor(quantity / denominator);
-  let rest = quantity - whole * denominator;
-  // The division may have rounded up to the next whole number.
-  if (rest < 0) {
-    whole -= 1;
-    rest += denominator;
-  }
+  // Below 2^53 a quotient is never rounded up to the next whole number, so `rest` is not negative.
+  const whole = Math.floor(quantity / denominator);
+  const rest = quantity - whole * denominator;
   return whole * numerator + Math.floor((rest * numerator) / denominator);
 }
 

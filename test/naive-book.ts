@@ -62,7 +62,7 @@ export function ticksOf(order: OrderLine, grid: number): number {
     const amountDecimals = { 10: 3, 100: 4, 1000: 5, 10000: 6 }[grid] ?? 0;
     const step = BigInt(10 ** (6 - amountDecimals));
     const isWithin = away * 100n <= 2n * s || (s < ONE_SHARE && away <= ticks * step);
-    if (!isWithin) return 0;
+    if (!isWithin || ticks < 1n || ticks >= g) return 0;
     if (order.side === 'BUY' && (s * ticks) / g > c) ticks -= 1n;
     else if (order.side === 'SELL' && (s * ticks) / g < c) ticks += 1n;
   }

@@ -144,7 +144,7 @@ test('every file is imported, run by a script, or a test', () => {
     const base = path.split('/')[1]!.replace(/\.ts$/, '');
     const isRun = scripts.includes(path) || scripts.includes(compiled);
     // Worker and child-process files are named by URL or path, not imported.
-    const isNamed = sources.some((s) => s.path !== path && s.code.includes(`${base}.`));
+    const isNamed = sources.some((s) => s.path !== path && s.code.includes(base));
     assert(isRun || isNamed, `nothing imports or runs ${path}`);
   }
 });
