@@ -22,10 +22,10 @@ export async function engineSuite(messages: number, blocks: number): Promise<Mea
       markets: shape.books,
       tokens: 2 * shape.books,
       accounts: 2_000,
-      orders: 2 * messages,
+      orders: messages + 1,
       levels: shape.books * (shape.grid + 512),
       trades: 65_536,
-      history: 65_536,
+      history: 32_768,
     };
     const load = new EngineLoad(shape, capacities, SEED);
     const label = (what: string): string =>

@@ -1,12 +1,14 @@
 /** `npm run bench -- [suite ...]`: runs the named suites, or all of them. */
 import { engineSuite } from './engine.bench.ts';
 import { printMachine } from './harness.ts';
+import { validateSuite } from './validate.bench.ts';
 
 const MESSAGES = 200_000;
 const BLOCKS = 10;
 
 const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   engine: () => engineSuite(MESSAGES, BLOCKS),
+  validate: () => validateSuite(2_000, BLOCKS),
 };
 
 const names = process.argv.slice(2);
