@@ -23,6 +23,7 @@ export class FinalsKeeper {
   flushed: number;
   private durable: number;
   private writing: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(tables: Tables, journal: Journal, durable: number, log: (line: string) => void) {
     this.tables = tables;
@@ -30,31 +31,43 @@ export class FinalsKeeper {
     this.log = log;
     this.flushed = journal.finalsFlushed();
     this.durable = durable;
-    this.wake(0);
+    this.wake();
   }
 
   /** Orders finished before `sequence` are in the durable journal now. */
   reach(sequence: number): void {
     this.durable = sequence;
-    this.wake(FINALS_MS);
+    this.wake();
   }
 
-  /** Resolves when all that is durable has been moved. */
+  /** Resolves when all that is durable has been moved, or could not be. */
   async drain(): Promise<void> {
-    while (this.flushed < this.durable && this.journal.failure === undefined) {
-      this.wake(0);
-      await this.writing;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    let before = -1;
+    while (this.flushed < this.durable && this.flushed !== before) {
+      before = this.flushed;
+      await this.run();
     }
   }
 
-  private wake(delayMs: number): void {
-    if (this.writing !== undefined || this.flushed >= this.durable) return;
-    this.writing = new Promise((resolve) => {
-      setTimeout(() => void this.run().then(resolve), delayMs).unref();
-    });
+  private wake(): void {
+    if (this.timer !== undefined || this.flushed >= this.durable) return;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      void this.run();
+    }, FINALS_MS).unref();
   }
 
-  private async run(): Promise<void> {
+  /** One at a time: who comes while it runs waits for its end. */
+  private run(): Promise<void> {
+    this.writing ??= this.move().finally(() => {
+      this.writing = undefined;
+    });
+    return this.writing;
+  }
+
+  private async move(): Promise<void> {
     try {
       while (this.flushed < this.durable) {
         const end = Math.min(this.durable, this.flushed + FINALS_PER_COMMIT);
@@ -64,7 +77,6 @@ export class FinalsKeeper {
     } catch (error) {
       this.log(`final states: ${(error as Error).message}`);
     }
-    this.writing = undefined;
   }
 }
 

@@ -4,6 +4,7 @@
  *
  * Thread: the I/O thread.
  */
+import { mkdirSync } from 'node:fs';
 import { CommandBuffer, encodeConfigure } from '../engine/commands.ts';
 import { SelfTrade } from '../engine/core.ts';
 import { State } from '../engine/layout.ts';
@@ -60,17 +61,17 @@ export interface RunningNode {
 /** Starts a node; rejects with a clear Error when it must not run. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const { config, log } = options;
-  const { stores, problem } = await openStores(config);
   const warn = (line: string): void => log('warn', line);
+  makeDirectory(config.dataDir);
+  const lock = takePidLock(config.dataDir);
+  if (!lock.ok) throw new Error(lock.detail);
+  const { stores, problem } = await openStores(config).catch((error: unknown) => {
+    lock.release();
+    throw error;
+  });
   if (problem !== undefined) {
     warn(`DATA_DIR ${config.dataDir} cannot be written: ${problem}; reads only, trying again`);
   }
-  const lock = problem === undefined ? takePidLock(config.dataDir) : undefined;
-  if (lock?.ok === false) {
-    await stores.close();
-    throw new Error(lock.detail);
-  }
-  const release = (): void => lock?.release();
   try {
     const recovered = recover(config.capacities, stores.images, stores.journal.tables, warn);
     const { t } = recovered.engine;
@@ -99,13 +100,22 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         await server.close();
         await writer?.close();
         await stores.close();
-        release();
+        lock.release();
       },
     };
   } catch (error) {
     await stores.close();
-    release();
+    lock.release();
     throw error;
+  }
+}
+
+/** A directory that cannot be made is found out about when it is opened. */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch {
+    return;
   }
 }
 

@@ -98,9 +98,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       headers: [],
       bodyBytesMax: MIB,
       run: (exchange) =>
-        postTokens(parts, exchange, (tokens, sides) =>
-          renderBooks(parts.books, tokens, sides),
-        ),
+        postTokens(parts, exchange, (tokens, sides) => renderBooks(parts.books, tokens, sides)),
     },
     {
       method: 'POST',

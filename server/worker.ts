@@ -107,8 +107,11 @@ function prepare(slot: SlotView): Prepared[] {
   const { state } = engine.t;
   const known = state[State.finished]! + state[State.openOrders]!;
   const coming = UNJOURNALED_BATCHES_MAX * BATCH_COMMANDS_MAX;
+  // One that is larger than before does not bring back what has left under a smaller one.
+  const history = Math.min(state[State.history]!, engine.t.capacities.history);
   idsMayHaveLeft =
-    slot.f64[Slot.flushedFinished]! > 0 && known + coming > engine.t.capacities.history;
+    state[State.finishedFirst]! > 0 ||
+    (slot.f64[Slot.flushedFinished]! > 0 && known + coming > history);
   finals.refresh();
   const prepared: Prepared[] = [];
   let at = 0;

@@ -1,33 +1,54 @@
 /**
- * Keeps a second serving process out of a data directory: a file with the pid and the start time of
- * its owner, so that a recycled pid is not mistaken for it. Left behind by a kill, it is replaced.
+ * Keeps a second serving process out of a data directory: a file with a line for each process that
+ * wanted it, pid and start time, so that a recycled pid is not mistaken for its owner. The owner is
+ * the first line whose process lives. Lines are only ever appended, which is one step for the
+ * system: of processes that find the owner dead at once, all see the same one first. The owner then
+ * replaces the file, as a whole, by one with its line alone.
  */
-import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export type PidLock =
   | { readonly ok: true; readonly release: () => void }
   | { readonly ok: false; readonly detail: string };
 
+/** Between append and look the owner may have released the file, which removes it. */
+const ATTEMPTS_MAX = 3;
+
 export function takePidLock(dataDir: string): PidLock {
   const path = join(dataDir, 'node.pid');
-  const mine = `${process.pid} ${startTime(process.pid)}\n`;
-  for (let attempt = 0; attempt < 3; attempt++) {
-    try {
-      writeFileSync(path, mine, { flag: 'wx', mode: 0o644 });
-      return { ok: true, release: () => release(path, mine) };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  const mine = `${process.pid} ${startTime(process.pid)}`;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    let owner = ownerOf(path);
+    if (owner === undefined) {
+      // What is there may lack its end of line.
+      const isWritten = succeeds(() => appendFileSync(path, `\n${mine}\n`, { mode: 0o644 }));
+      // Where nothing can be written, nothing needs to be kept apart: such a node only reads.
+      if (!isWritten) return { ok: true, release: () => undefined };
+      owner = ownerOf(path);
+      if (owner === mine) {
+        replace(path, mine);
+        return { ok: true, release: () => release(path, mine) };
+      }
     }
-    const found = readText(path);
-    const [pid = '', started = ''] = found.trim().split(' ');
-    if (started !== '' && startTime(Number(pid)) === started) {
-      return { ok: false, detail: `DATA_DIR ${dataDir} is in use by process ${pid}` };
+    if (owner !== undefined) {
+      return {
+        ok: false,
+        detail: `DATA_DIR ${dataDir} is in use by process ${owner.split(' ')[0]}`,
+      };
     }
-    // Only what was just judged: meanwhile another process may have replaced it with its own.
-    release(path, found);
   }
   return { ok: false, detail: `DATA_DIR ${dataDir}: its lock file node.pid keeps changing` };
+}
+
+/** The first line whose process lives. */
+function ownerOf(path: string): string | undefined {
+  return readText(path).split('\n').find(isLive);
+}
+
+function isLive(line: string): boolean {
+  const [pid = '', started = ''] = line.split(' ');
+  return started !== '' && startTime(Number(pid)) === started;
 }
 
 function readText(path: string): string {
@@ -38,12 +59,27 @@ function readText(path: string): string {
   }
 }
 
-/** Removes the file, if it still says what it said. */
-function release(path: string, text: string): void {
+/** Leaves the owner's line alone in the file; where there is no room for that, the others stay. */
+function replace(path: string, mine: string): void {
+  const own = `${path}.${process.pid}`;
+  const isReplaced = succeeds(() => {
+    writeFileSync(own, `${mine}\n`, { mode: 0o644 });
+    renameSync(own, path);
+  });
+  if (!isReplaced) succeeds(() => rmSync(own, { force: true }));
+}
+
+/** Removes the file, if it is still the owner's. */
+function release(path: string, mine: string): void {
+  if (ownerOf(path) === mine) succeeds(() => rmSync(path, { force: true }));
+}
+
+function succeeds(work: () => void): boolean {
   try {
-    if (readFileSync(path, 'utf8') === text) unlinkSync(path);
+    work();
+    return true;
   } catch {
-    // Somebody else removed it first.
+    return false;
   }
 }
 

@@ -70,6 +70,7 @@ test('a plain market is read whole, with the defaults of the family', () => {
     ticksPerUnit: 100,
     minSizeMicro: 5_000_000,
     negRisk: false,
+    ended: false,
     tradable: true,
     eventId: '1',
     eventSlug: 'event-1',

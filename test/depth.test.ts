@@ -10,7 +10,7 @@ import { BOOK_I, Book, MarketFlag } from '../engine/layout.ts';
 import { Rule } from '../engine/rules.ts';
 import { check } from './duel.ts';
 import { EngineDriver, ROOMY } from './engine-helpers.ts';
-import { withSeed } from './random.ts';
+import { type Random, withSeed } from './random.ts';
 import { ScriptReader } from './script.ts';
 import { BUSY, MARKETS, Stream } from './stream.ts';
 
@@ -117,6 +117,21 @@ function startReader(workerData: unknown): Worker {
   return new Worker(code, { eval: true, workerData });
 }
 
+/** Thousands of batches on one pair, with a moment between two in which its book stands still. */
+function writeBatches(driver: EngineDriver, random: Random, words: Int32Array): void {
+  const stream = new Stream(random, { ...BUSY, changes: 1 }, MARKETS.slice(0, 1));
+  for (let i = 0; i < 40_000; i++) {
+    const command = stream.next();
+    if (command.kind === 'market') continue;
+    if (command.kind === 'at') {
+      driver.close();
+      for (let spin = random.below(5_000); spin > 0; spin--) Atomics.load(words, 1);
+    }
+    driver.run(command);
+  }
+  driver.close();
+}
+
 test('a thread that reads while another writes sees whole books only', async () => {
   const driver = new EngineDriver();
   const reader = new ScriptReader();
@@ -125,25 +140,15 @@ test('a thread that reads while another writes sees whole books only', async () 
   const signals = new SharedArrayBuffer(8);
   const words = new Int32Array(signals);
   const worker = startReader({ memory: driver.t.memory, signals });
-  const answer = once(worker, 'message');
-  while (Atomics.load(words, 0) === 0) await Promise.race([setTimeout(5), answer]);
-  withSeed((random) => {
-    const stream = new Stream(random, { ...BUSY, changes: 1 }, MARKETS.slice(0, 1));
-    for (let i = 0; i < 40_000; i++) {
-      const command = stream.next();
-      if (command.kind === 'market') continue;
-      // Between two batches the reader gets a moment in which the book stands still.
-      if (command.kind === 'at') {
-        driver.close();
-        for (let spin = random.below(5_000); spin > 0; spin--) Atomics.load(words, 1);
-      }
-      driver.run(command);
-    }
-  });
-  driver.close();
-  Atomics.store(words, 1, 1);
-  const [counts] = (await answer) as [{ read: number; broken: number }];
-  assert.equal(counts.broken, 0, `of ${counts.read} books`);
-  assert(counts.read > 0, 'some reads succeeded');
-  await worker.terminate();
+  try {
+    const answer = once(worker, 'message');
+    while (Atomics.load(words, 0) === 0) await Promise.race([setTimeout(5), answer]);
+    withSeed((random) => writeBatches(driver, random, words));
+    Atomics.store(words, 1, 1);
+    const [counts] = (await answer) as [{ read: number; broken: number }];
+    assert.equal(counts.broken, 0, `of ${counts.read} books`);
+    assert(counts.read > 0, 'some reads succeeded');
+  } finally {
+    await worker.terminate();
+  }
 });

@@ -8,8 +8,8 @@ import test, { type TestContext } from 'node:test';
 import { stateHash } from '../engine/state-hash.ts';
 import { Images } from '../storage/images.ts';
 import { Journal, type JournalEntry, openJournalTables } from '../storage/journal.ts';
-import type { RootDatabase } from '../storage/lmdb.ts';
 import { recover } from '../storage/recover.ts';
+import { Gate } from './journal-gate.ts';
 import {
   appended,
   directoryOf,
@@ -24,43 +24,6 @@ import {
 function entryOf(sequence: number, bytes = 100): JournalEntry {
   const record = Buffer.alloc(bytes, sequence & 255);
   return { sequence, record, firstFill: sequence, fills: [Buffer.alloc(160, sequence & 255)] };
-}
-
-/** A journal whose transactions begin, end and fail when the test says so; no disk is involved. */
-class Gate {
-  readonly journal: Journal;
-  inFlight = 0;
-  /** Sequences of the batches of each transaction so far. */
-  readonly transactions: number[][] = [];
-  private readonly ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
-
-  constructor() {
-    const puts: number[] = [];
-    const root = {
-      batch: (write: () => void) => {
-        puts.length = 0;
-        write();
-        this.transactions.push([...puts]);
-        this.inFlight += 1;
-        assert.equal(this.inFlight, 1, 'one transaction is in flight at most');
-        return new Promise<void>((resolve, reject) => this.ends.push({ resolve, reject }));
-      },
-    } as unknown as RootDatabase<Buffer, string>;
-    const table = { put: () => undefined };
-    const batches = { put: (sequence: number) => void puts.push(sequence) };
-    const tables = { root, batches, fills: table, finals: table, meta: table, keys: table };
-    this.journal = new Journal(tables as unknown as ConstructorParameters<typeof Journal>[0]);
-  }
-
-  /** Ends the transaction in flight, and lets what follows from it happen. */
-  async end(failure?: Error): Promise<void> {
-    const end = this.ends.shift();
-    assert(end !== undefined, 'a transaction is in flight');
-    this.inFlight -= 1;
-    if (failure === undefined) end.resolve();
-    else end.reject(failure);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 /** Fails the test if a promise is rejected and nobody hears of it. */

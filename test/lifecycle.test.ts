@@ -136,10 +136,10 @@ test('the pid file of a killed node is replaced, also when its number lives on',
   await trade();
   const before = await view();
   await node.end('SIGKILL');
-  assert.match(readFileSync(pidFile, 'utf8'), new RegExp(`^${node.pid} `));
+  assert.match(readFileSync(pidFile, 'utf8'), new RegExp(`^${node.pid} `, 'm'));
   writeFileSync(pidFile, `${process.pid} 1\n`);
   node = await TestNode.start(dataDir);
-  assert.match(readFileSync(pidFile, 'utf8'), new RegExp(`^${node.pid} `));
+  assert.match(readFileSync(pidFile, 'utf8'), new RegExp(`^${node.pid} `, 'm'));
   assert.deepEqual(await view(), before);
   await node.end('SIGKILL');
 });

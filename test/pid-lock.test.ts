@@ -68,9 +68,20 @@ test('a file of a process that is gone, of a recycled pid, or of nonsense is rep
     const directory = directoryOf(t);
     writeFileSync(join(directory, 'node.pid'), text);
     const release = taken(directory);
-    assert.match(readFileSync(join(directory, 'node.pid'), 'utf8'), /^\d+ \d+\n$/);
+    const refused = takePidLock(directory);
+    assert(!refused.ok && refused.detail.endsWith(` is in use by process ${process.pid}`));
     release();
+    assert(!existsSync(join(directory, 'node.pid')));
   }
+});
+
+test('in a directory that cannot be written the lock keeps nobody out, and nothing is left', (t) => {
+  const missing = join(directoryOf(t), 'missing');
+  const first = taken(missing);
+  const second = taken(missing);
+  first();
+  second();
+  assert(!existsSync(missing));
 });
 
 test('a release leaves the lock of somebody else alone', (t) => {
