@@ -103,6 +103,11 @@ test('after a restart ids are still known, open orders open, and a larger table 
   await bob.place(node, { market: other, side: 'SELL', ticks: 20, shares: 80, type: 'FOK' });
 });
 
+test('ids that left a smaller memory are still known to a larger one', async () => {
+  await restart({ SELF_TRADE: 'cancel-maker', ORDERS_MAX: '64', ORDER_HISTORY: '1048576' });
+  await assertAllKnown();
+});
+
 test('cancel-maker lets the taker through to the next order', async () => {
   await alice.place(node, { market: own, side: 'SELL', ticks: 40, shares: 10 });
   await bob.place(node, { market: own, side: 'SELL', ticks: 41, shares: 10 });
