@@ -25,6 +25,7 @@ import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag, State } from '../en
 import type { Capacities } from '../engine/limits.ts';
 import { findOrder } from '../engine/orders.ts';
 import { allocateEngine } from '../engine/tables.ts';
+import type { MicroCollateral, MicroShares, TicksPerUnit, TokenSlot } from '../engine/units.ts';
 import { Random } from './random.ts';
 
 const ACCOUNTS = 1_000;
@@ -34,7 +35,7 @@ const BATCH = 64;
 export interface Shape {
   readonly books: number;
   /** Ticks of a unit in each market. */
-  readonly grid: 10 | 100 | 1_000 | 10_000;
+  readonly grid: TicksPerUnit;
 }
 
 export interface Stream {
@@ -65,7 +66,7 @@ export class EngineLoad {
         flags: MarketFlag.tradable,
         ticksPerUnit: shape.grid,
         baseFeeBps: 0,
-        minSize: 1,
+        minSize: 1 as MicroShares,
       };
       const tokens = [this.key(ID_WORDS), this.key(ID_WORDS)];
       encodeMarket(markets, fields, this.key(ID_WORDS), tokens);
@@ -185,12 +186,12 @@ export class EngineLoad {
     const ticks = isMirrored ? grid - tick : tick;
     const account = random.pick(this.accounts);
     const at = encodeOrder(out, {
-      token: 2 * random.below(this.shape.books) + (isMirrored ? 2 : 1),
+      token: (2 * random.below(this.shape.books) + (isMirrored ? 2 : 1)) as TokenSlot,
       side: isBuy ? Side.buy : Side.sell,
       type,
       postOnly: false,
-      shares,
-      collateral: (shares / grid) * ticks,
+      shares: shares as MicroShares,
+      collateral: ((shares / grid) * ticks) as MicroCollateral,
       expiration: 0,
       feeRateBps: 0,
       signatureType: 0,

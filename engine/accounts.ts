@@ -6,6 +6,7 @@ import { assert } from './assert.ts';
 import { home, indexInsert, next } from './hash-index.ts';
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
+import type { AccountSlot, OrderSlot } from './units.ts';
 import { sameAddress } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -19,11 +20,11 @@ export function accountTag(key: Int32Array, at: number): number {
 }
 
 /** Account slot of an address (five words from `at`), or 0. */
-export function findAccount(t: Tables, key: Int32Array, at: number): number {
+export function findAccount(t: Tables, key: Int32Array, at: number): AccountSlot | 0 {
   const tag = accountTag(key, at);
   const { accountI, accountIndex } = t;
   for (let entry = home(accountIndex, tag); ; entry = next(accountIndex, entry)) {
-    const slot = accountIndex[2 * entry + 1]!;
+    const slot = accountIndex[2 * entry + 1]! as AccountSlot | 0;
     if (slot === 0) return 0;
     if (accountIndex[2 * entry] !== tag) continue;
     if (sameAddress(accountI, slot << ACCOUNT_I, key, at)) return slot;
@@ -31,8 +32,8 @@ export function findAccount(t: Tables, key: Int32Array, at: number): number {
 }
 
 /** Makes the account of an address that has none; the caller made sure of the room. */
-export function makeAccount(t: Tables, key: Int32Array, at: number): number {
-  const slot = t.state[State.accounts]! + 1;
+export function makeAccount(t: Tables, key: Int32Array, at: number): AccountSlot {
+  const slot = (t.state[State.accounts]! + 1) as AccountSlot;
   assert(slot <= t.capacities.accounts, 'an account row is reserved before it is taken');
   t.state[State.accounts] = slot;
   const row = slot << ACCOUNT_I;
@@ -42,7 +43,7 @@ export function makeAccount(t: Tables, key: Int32Array, at: number): number {
 }
 
 /** Appends an order to the head of its owner's list of open orders. */
-export function linkOwner(t: Tables, slot: number, owner: number): void {
+export function linkOwner(t: Tables, slot: OrderSlot, owner: AccountSlot): void {
   const account = owner << ACCOUNT_I;
   const head = t.accountI[account + Account.openHead]!;
   t.linkI[(slot << LINK_I) + Link.ownerNext] = head;
@@ -52,7 +53,7 @@ export function linkOwner(t: Tables, slot: number, owner: number): void {
   t.accountI[account + Account.openCount]! += 1;
 }
 
-export function unlinkOwner(t: Tables, slot: number): void {
+export function unlinkOwner(t: Tables, slot: OrderSlot): void {
   const order = slot << ORDER_I;
   const account = t.orderI[order + Order.owner]! << ACCOUNT_I;
   const after = t.linkI[(slot << LINK_I) + Link.ownerNext]!;

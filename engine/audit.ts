@@ -32,6 +32,15 @@ import { AMOUNT_MAX } from './limits.ts';
 import { findMarket, findToken } from './markets.ts';
 import { findOrder, historyRow, keptFinished, orderStatus } from './orders.ts';
 import type { Tables } from './tables.ts';
+import type {
+  AccountSlot,
+  BookSlot,
+  MarketSlot,
+  OrderSlot,
+  Ticks,
+  TicksPerUnit,
+  TokenSlot,
+} from './units.ts';
 import { isTickGrid, TICK_GRIDS } from './units.ts';
 
 export function audit(t: Tables): void {
@@ -48,7 +57,7 @@ export function audit(t: Tables): void {
 function auditBooks(t: Tables): { orders: number; expiring: number } {
   let orders = 0;
   let expiring = 0;
-  for (let book = 1; book <= t.state[State.books]!; book++) {
+  for (let book = 1 as BookSlot; book <= t.state[State.books]!; book++) {
     const at = book << BOOK_I;
     assert((t.bookI[at + Book.version]! & 1) === 0, 'no book is being written');
     assert(isTickGrid(t.bookI[at + Book.ticksPerUnit]!), 'a book has one of the four grids');
@@ -73,12 +82,12 @@ function auditBooks(t: Tables): { orders: number; expiring: number } {
 
 function auditLevel(
   t: Tables,
-  book: number,
-  tick: number,
+  book: BookSlot,
+  tick: Ticks,
   inBook: { orders: number; highestBid: number; lowestAsk: number },
 ): number {
   const row = levelRow(t, book, tick);
-  let slot = t.levelI[(row << LEVEL_I) + Level.head]!;
+  let slot = t.levelI[(row << LEVEL_I) + Level.head]! as OrderSlot | 0;
   assert(slot !== 0, 'an occupied level has a head');
   let before = 0;
   let quantity = 0;
@@ -101,7 +110,7 @@ function auditLevel(
     quantity += remaining;
     inBook.orders += 1;
     before = slot;
-    slot = t.linkI[(slot << LINK_I) + Link.next]!;
+    slot = t.linkI[(slot << LINK_I) + Link.next]! as OrderSlot | 0;
   }
   assert(t.levelI[(row << LEVEL_I) + Level.tail] === before, 'a level ends at its tail');
   assert(levelQuantity(t, book, tick) === quantity, 'a level is the sum of its orders');
@@ -113,12 +122,12 @@ function auditLevel(
 }
 
 /** The bitmap marks exactly the levels with orders, and each storey the words of the one below. */
-function auditBitmap(t: Tables, book: number): void {
+function auditBitmap(t: Tables, book: BookSlot): void {
   const at = book << BOOK_I;
-  const grid = t.bookI[at + Book.ticksPerUnit]!;
+  const grid = t.bookI[at + Book.ticksPerUnit]! as TicksPerUnit;
   const shape = shapeOf(grid);
   const base = t.bookI[at + Book.base]! << LEVEL_I;
-  for (let tick = 0; tick < grid; tick++) {
+  for (let tick = 0 as Ticks; tick < grid; tick++) {
     const row = levelRow(t, book, tick);
     const marked = ((t.levelI[base + (tick >>> 5)]! >>> (tick & 31)) & 1) === 1;
     assert(marked === (t.levelI[(row << LEVEL_I) + Level.head] !== 0), 'the bitmap is right');
@@ -142,14 +151,14 @@ function auditBitmap(t: Tables, book: number): void {
 function auditOrderRows(t: Tables): void {
   const rows = t.state[State.orderRows]!;
   let free = 0;
-  for (let slot = t.state[State.orderFree]!; slot !== 0; ) {
+  for (let slot = t.state[State.orderFree]! as OrderSlot | 0; slot !== 0; ) {
     assert(orderStatus(t, slot) === Status.free, 'a free row holds no order');
     free += 1;
     assert(free <= rows, 'the free list ends');
-    slot = t.linkI[(slot << LINK_I) + Link.next]!;
+    slot = t.linkI[(slot << LINK_I) + Link.next]! as OrderSlot | 0;
   }
   assert(free + t.state[State.openOrders]! === rows, 'every order row is open or free');
-  for (let slot = 1; slot <= rows; slot++) {
+  for (let slot = 1 as OrderSlot; slot <= rows; slot++) {
     if (orderStatus(t, slot) === Status.free) continue;
     assert(findOrder(t, t.orderI, (slot << ORDER_I) + Order.id) === slot, 'an order has one id');
   }
@@ -171,13 +180,13 @@ function auditFinished(t: Tables): void {
 
 function auditAccounts(t: Tables, openOrders: number): void {
   let owned = 0;
-  for (let account = 1; account <= t.state[State.accounts]!; account++) {
+  for (let account = 1 as AccountSlot; account <= t.state[State.accounts]!; account++) {
     const row = account << ACCOUNT_I;
     assert(findAccount(t, t.accountI, row) === account, 'an address has one account');
     assert(t.accountI[row + Account.binding]! <= t.state[State.accounts]!, 'bindings exist');
     let count = 0;
     let before = 0;
-    for (let slot = t.accountI[row + Account.openHead]!; slot !== 0; ) {
+    for (let slot = t.accountI[row + Account.openHead]! as OrderSlot | 0; slot !== 0; ) {
       assert(orderStatus(t, slot) === Status.live, 'an owner lists live orders');
       assert(
         t.orderI[(slot << ORDER_I) + Order.owner] === account,
@@ -187,7 +196,7 @@ function auditAccounts(t: Tables, openOrders: number): void {
       count += 1;
       assert(count <= openOrders, 'an owner list ends');
       before = slot;
-      slot = t.linkI[(slot << LINK_I) + Link.ownerNext]!;
+      slot = t.linkI[(slot << LINK_I) + Link.ownerNext]! as OrderSlot | 0;
     }
     assert(count === t.accountI[row + Account.openCount], 'an owner counts its orders');
     owned += count;
@@ -213,7 +222,7 @@ function auditExpiries(t: Tables, expiring: number): void {
 function auditMarkets(t: Tables): void {
   let tokens = 0;
   let books = 0;
-  for (let market = 1; market <= t.state[State.markets]!; market++) {
+  for (let market = 1 as MarketSlot; market <= t.state[State.markets]!; market++) {
     const row = market << MARKET_I;
     assert(findMarket(t, t.marketI, row) === market, 'a condition id has one market');
     assert(t.marketI[row + Market.firstToken] === tokens + 1, 'tokens follow one another');
@@ -223,11 +232,15 @@ function auditMarkets(t: Tables): void {
     const flags = t.marketI[row + Market.flags]!;
     const isBoth = (flags & MarketFlag.tradable) !== 0 && (flags & MarketFlag.ended) !== 0;
     assert(!isBoth, 'an ended market is not tradable');
-    for (let token = tokens + 1; token <= tokens + count; token++) {
+    for (let token = (tokens + 1) as TokenSlot; token <= tokens + count; token++) {
       assert(findToken(t, t.tokenI, token << TOKEN_I) === token, 'a token id has one token');
       assert(t.tokenI[(token << TOKEN_I) + Token.market] === market, 'a token has its market');
     }
-    for (let book = books + 1; book <= books + t.marketI[row + Market.bookCount]!; book++) {
+    for (
+      let book = (books + 1) as BookSlot;
+      book <= books + t.marketI[row + Market.bookCount]!;
+      book++
+    ) {
       const at = book << BOOK_I;
       assert(t.bookI[at + Book.market] === market, 'a book has its market');
       const grid = t.marketI[row + Market.ticksPerUnit];
@@ -243,10 +256,11 @@ function auditMarkets(t: Tables): void {
 /** Used and free ladders fill the level table without gap or overlap. */
 function auditLadders(t: Tables): void {
   const spans: [base: number, rows: number][] = [];
-  for (let book = 1; book <= t.state[State.books]!; book++) {
+  for (let book = 1 as BookSlot; book <= t.state[State.books]!; book++) {
     const at = book << BOOK_I;
     const base = t.bookI[at + Book.base]!;
-    if (base !== 0) spans.push([base, shapeOf(t.bookI[at + Book.ticksPerUnit]!).rows]);
+    if (base !== 0)
+      spans.push([base, shapeOf(t.bookI[at + Book.ticksPerUnit]! as TicksPerUnit).rows]);
   }
   TICK_GRIDS.forEach((grid, i) => {
     for (let base = t.state[State.levelFree + i]!; base !== 0; ) {

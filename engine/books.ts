@@ -7,6 +7,7 @@ import type { Core } from './core.ts';
 import { type LadderShape, ladderShape, nextAbove, nextBelow, occupy, vacate } from './ladder.ts';
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
+import type { BookSlot, MicroShares, OrderSlot, Ticks, TicksPerUnit } from './units.ts';
 import { TICK_GRIDS } from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -30,22 +31,22 @@ const {
 const SHAPES: readonly LadderShape[] = TICK_GRIDS.map((grid) => ladderShape(grid));
 
 /** Place of a grid in TICK_GRIDS, and so of its list of free ladders. */
-function gridIndex(ticksPerUnit: number): number {
+function gridIndex(ticksPerUnit: TicksPerUnit): number {
   return ticksPerUnit === 10 ? 0 : ticksPerUnit === 100 ? 1 : ticksPerUnit === 1_000 ? 2 : 3;
 }
 
-export function shapeOf(ticksPerUnit: number): LadderShape {
+export function shapeOf(ticksPerUnit: TicksPerUnit): LadderShape {
   return SHAPES[gridIndex(ticksPerUnit)]!;
 }
 
 /** True when a ladder of this grid can be had. */
-export function ladderAvailable(t: Tables, ticksPerUnit: number): boolean {
+export function ladderAvailable(t: Tables, ticksPerUnit: TicksPerUnit): boolean {
   if (t.state[State.levelFree + gridIndex(ticksPerUnit)]! !== 0) return true;
   return t.state[State.levelRows]! + shapeOf(ticksPerUnit).rows <= t.capacities.levels;
 }
 
 /** Takes an empty ladder; the caller made sure that there is one. */
-export function takeLadder(t: Tables, ticksPerUnit: number): number {
+export function takeLadder(t: Tables, ticksPerUnit: TicksPerUnit): number {
   const free = State.levelFree + gridIndex(ticksPerUnit);
   const recycled = t.state[free]!;
   if (recycled !== 0) {
@@ -60,7 +61,7 @@ export function takeLadder(t: Tables, ticksPerUnit: number): number {
 }
 
 /** Gives an empty ladder back: its first word links the list of free ones. */
-export function giveLadder(t: Tables, base: number, ticksPerUnit: number): void {
+export function giveLadder(t: Tables, base: number, ticksPerUnit: TicksPerUnit): void {
   const free = State.levelFree + gridIndex(ticksPerUnit);
   assert(t.levelI[base << LEVEL_I] === 0, 'only an empty ladder is given back');
   t.levelI[base << LEVEL_I] = t.state[free]!;
@@ -68,41 +69,41 @@ export function giveLadder(t: Tables, base: number, ticksPerUnit: number): void 
 }
 
 /** Row of a level in the level table. */
-export function levelRow(t: Tables, book: number, tick: number): number {
+export function levelRow(t: Tables, book: BookSlot, tick: Ticks): number {
   const at = book << BOOK_I;
   const base = t.bookI[at + Book.base]!;
-  return base + shapeOf(t.bookI[at + Book.ticksPerUnit]!).firstLevelRow + tick;
+  return base + shapeOf(t.bookI[at + Book.ticksPerUnit]! as TicksPerUnit).firstLevelRow + tick;
 }
 
 /** Total resting quantity at a level; 0 where the book has no ladder yet. */
-export function levelQuantity(t: Tables, book: number, tick: number): number {
-  if (t.bookI[(book << BOOK_I) + Book.base] === 0) return 0;
-  return t.levelF[(levelRow(t, book, tick) << LEVEL_F) + Level.quantity]!;
+export function levelQuantity(t: Tables, book: BookSlot, tick: Ticks): MicroShares {
+  if (t.bookI[(book << BOOK_I) + Book.base] === 0) return 0 as MicroShares;
+  return t.levelF[(levelRow(t, book, tick) << LEVEL_F) + Level.quantity]! as MicroShares;
 }
 
-/** The next worse occupied level of a side after `tick`; 0 = none. */
-export function worseLevel(t: Tables, book: number, ask: boolean, tick: number): number {
+/** The next worse occupied level of a side after `tick` (0: from price zero on); 0 = none. */
+export function worseLevel(t: Tables, book: BookSlot, ask: boolean, tick: Ticks | 0): Ticks | 0 {
   const at = book << BOOK_I;
-  const shape = shapeOf(t.bookI[at + Book.ticksPerUnit]!);
+  const shape = shapeOf(t.bookI[at + Book.ticksPerUnit]! as TicksPerUnit);
   const base = t.bookI[at + Book.base]! << LEVEL_I;
   const found = ask
     ? nextAbove(shape, t.levelI, base, tick)
     : nextBelow(shape, t.levelI, base, tick);
-  return found === -1 ? 0 : found;
+  return found === -1 ? 0 : (found as Ticks);
 }
 
 /** Puts an order at the end of the queue of its level. Its columns are already set. */
-export function rest(core: Core, slot: number, book: number): void {
+export function rest(core: Core, slot: OrderSlot, book: BookSlot): void {
   const { t } = core;
   core.touch(book);
   const order = slot << ORDER_I;
-  const tick = t.orderI[order + Order.price]!;
+  const tick = t.orderI[order + Order.price]! as Ticks;
   const ask = (t.orderI[order + Order.flags]! & Flag.ask) !== 0;
   const at = book << BOOK_I;
-  const shape = shapeOf(t.bookI[at + Book.ticksPerUnit]!);
+  const shape = shapeOf(t.bookI[at + Book.ticksPerUnit]! as TicksPerUnit);
   let base = t.bookI[at + Book.base]!;
   if (base === 0) {
-    base = takeLadder(t, shape.levels);
+    base = takeLadder(t, shape.levels as TicksPerUnit);
     t.bookI[at + Book.base] = base;
   }
   const row = base + shape.firstLevelRow + tick;
@@ -125,15 +126,15 @@ export function rest(core: Core, slot: number, book: number): void {
 }
 
 /** Takes a resting order out of its level, whatever remains of it. */
-export function unrest(core: Core, slot: number): void {
+export function unrest(core: Core, slot: OrderSlot): void {
   const { t } = core;
   const order = slot << ORDER_I;
-  const book = t.tokenI[(t.orderI[order + Order.token]! << TOKEN_I) + Token.book]!;
+  const book = t.tokenI[(t.orderI[order + Order.token]! << TOKEN_I) + Token.book]! as BookSlot;
   core.touch(book);
   const at = book << BOOK_I;
-  const shape = shapeOf(t.bookI[at + Book.ticksPerUnit]!);
+  const shape = shapeOf(t.bookI[at + Book.ticksPerUnit]! as TicksPerUnit);
   const base = t.bookI[at + Book.base]!;
-  const tick = t.orderI[order + Order.price]!;
+  const tick = t.orderI[order + Order.price]! as Ticks;
   const row = base + shape.firstLevelRow + tick;
   const level = row << LEVEL_I;
   const before = t.linkI[(slot << LINK_I) + Link.prev]!;

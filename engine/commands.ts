@@ -14,6 +14,7 @@
 import { assert } from './assert.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './layout.ts';
 import { OUTCOMES_MAX } from './limits.ts';
+import type { MarketSlot, MicroCollateral, MicroShares, TicksPerUnit, TokenSlot } from './units.ts';
 
 export const CommandKind = {
   order: 1,
@@ -135,10 +136,9 @@ export function commandWords(i32: Int32Array, at: number): number {
 
 export interface MarketFields {
   readonly flags: number;
-  readonly ticksPerUnit: number;
+  readonly ticksPerUnit: TicksPerUnit;
   readonly baseFeeBps: number;
-  /** Micro-shares. */
-  readonly minSize: number;
+  readonly minSize: MicroShares;
 }
 
 /** Registers a market. `condition` has 8 words; `tokens` 8 words for each outcome, in order. */
@@ -166,7 +166,7 @@ export function encodeMarket(
 /** Changes tick, flags, fee or minimum size of a market; negRisk and tokens never change. */
 export function encodeMarketChange(
   out: CommandBuffer,
-  market: number,
+  market: MarketSlot,
   fields: MarketFields,
 ): number {
   const at = out.begin(CommandKind.marketChange, MarketChangeCommand.words);
@@ -201,8 +201,8 @@ export function encodeCancel(out: CommandBuffer, id: Int32Array, signer: Int32Ar
 export function encodeCancelOwner(
   out: CommandBuffer,
   signer: Int32Array,
-  market: number,
-  token: number,
+  market: MarketSlot | 0,
+  token: TokenSlot | 0,
 ): number {
   const at = out.begin(CommandKind.cancelOwner, CancelOwnerCommand.words);
   out.i32[at + CancelOwnerCommand.market] = market;
@@ -212,14 +212,15 @@ export function encodeCancelOwner(
 }
 
 export interface OrderFields {
-  readonly token: number;
+  /** 0 = unknown: the verdict refuses it. */
+  readonly token: TokenSlot | 0;
   readonly side: number;
   readonly type: number;
   readonly postOnly: boolean;
-  /** Micro-shares: takerAmount of a BUY, makerAmount of a SELL. */
-  readonly shares: number;
-  /** Micro-units of collateral: the other amount. */
-  readonly collateral: number;
+  /** takerAmount of a BUY, makerAmount of a SELL. */
+  readonly shares: MicroShares;
+  /** The other amount. */
+  readonly collateral: MicroCollateral;
   /** Unix seconds; 0 = never. */
   readonly expiration: number;
   readonly feeRateBps: number;

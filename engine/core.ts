@@ -6,6 +6,7 @@ import { assert } from './assert.ts';
 import * as layout from './layout.ts';
 import type { EngineMemory } from './tables.ts';
 import { Tables } from './tables.ts';
+import type { BookSlot, MicroShares } from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { BOOK_F, BOOK_I, Book, State } = layout;
@@ -27,7 +28,7 @@ export class Core {
   /** Changes of the current batch; a batch without any is not journaled. */
   changes = 0;
   /** Where survey() (match.ts) leaves its answer. */
-  surveyedQuantity = 0;
+  surveyedQuantity = 0 as MicroShares;
   surveyStopped = false;
   /** Books that this batch has changed so far. */
   private readonly touched: Int32Array;
@@ -49,7 +50,7 @@ export class Core {
    * Marks a book as being written until the end of the batch, and stamps its time of change: what a
    * batch does to a book is seen at once or not at all.
    */
-  touch(book: number): void {
+  touch(book: BookSlot): void {
     const { bookF, bookI } = this.t;
     const version = bookI[(book << BOOK_I) + Book.version]!;
     if ((version & 1) !== 0) return;

@@ -9,6 +9,7 @@ import { shapeOf } from './books.ts';
 import { nextAbove } from './ladder.ts';
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
+import type { BookSlot, MarketSlot, MicroShares, Pips, TicksPerUnit, TokenSlot } from './units.ts';
 import * as units from './units.ts';
 import { isTickGrid } from './units.ts';
 
@@ -39,13 +40,13 @@ export interface DepthSide {
 /** A consistent copy of one token's book, reused from read to read. */
 export class Depth {
   version = 0;
-  ticksPerUnit = 0;
+  ticksPerUnit: TicksPerUnit | 0 = 0;
   /** Unix milliseconds of the last change. */
   changedAt = 0;
   /** Micro-shares. */
-  minSize = 0;
+  minSize = 0 as MicroShares;
   /** Pips; 0 = never traded. */
-  lastPrice = 0;
+  lastPrice: Pips | 0 = 0;
   /** 0 BUY, 1 SELL. */
   lastSide = 0;
   /** Ascending: the best bid is the last. */
@@ -68,24 +69,24 @@ function emptySide(): DepthSide {
 }
 
 /** Version of the book of a token; odd while it is being written. Compare for equality only. */
-export function bookVersion(t: Tables, token: number): number {
+export function bookVersion(t: Tables, token: TokenSlot): number {
   const book = t.tokenI[(token << TOKEN_I) + Token.book]!;
   return Atomics.load(t.bookI, (book << BOOK_I) + Book.version);
 }
 
 /** Copies the book of a token. False when a writer was inside: nothing in `out` may be used. */
-export function readDepth(t: Tables, token: number, out: Depth): boolean {
+export function readDepth(t: Tables, token: TokenSlot, out: Depth): boolean {
   const tokenRow = token << TOKEN_I;
-  const book = t.tokenI[tokenRow + Token.book]!;
+  const book = t.tokenI[tokenRow + Token.book]! as BookSlot;
   const versionAt = (book << BOOK_I) + Book.version;
   const version = Atomics.load(t.bookI, versionAt);
   if ((version & 1) !== 0) return false;
   const market = t.bookI[(book << BOOK_I) + Book.market]!;
   out.version = version;
-  out.ticksPerUnit = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!;
+  out.ticksPerUnit = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]! as TicksPerUnit;
   out.changedAt = t.bookF[(book << BOOK_F) + Book.changedAt]!;
-  out.minSize = t.marketF[(market << MARKET_F) + Market.minSize]!;
-  out.lastPrice = t.tokenI[tokenRow + Token.lastPrice]!;
+  out.minSize = t.marketF[(market << MARKET_F) + Market.minSize]! as MicroShares;
+  out.lastPrice = t.tokenI[tokenRow + Token.lastPrice]! as Pips | 0;
   out.lastSide = t.tokenI[tokenRow + Token.lastSide]!;
   const mirrored = t.tokenI[tokenRow + Token.mirrored] === 1;
   const readable = isTickGrid(out.ticksPerUnit) && copyLevels(t, book, mirrored, out);
@@ -93,8 +94,8 @@ export function readDepth(t: Tables, token: number, out: Depth): boolean {
 }
 
 /** Copies both sides; false when what it reads cannot be a book, because it is being changed. */
-function copyLevels(t: Tables, book: number, mirrored: boolean, out: Depth): boolean {
-  const grid = out.ticksPerUnit;
+function copyLevels(t: Tables, book: BookSlot, mirrored: boolean, out: Depth): boolean {
+  const grid = out.ticksPerUnit as TicksPerUnit;
   const base = t.bookI[(book << BOOK_I) + Book.base]!;
   const bestBid = t.bookI[(book << BOOK_I) + Book.bestBid]!;
   const low = mirrored ? out.asks : out.bids;
@@ -123,11 +124,11 @@ function copyLevels(t: Tables, book: number, mirrored: boolean, out: Depth): boo
 }
 
 /** Registration facts of a token that never change. */
-export function marketOf(t: Tables, token: number): number {
-  return t.tokenI[(token << TOKEN_I) + Token.market]!;
+export function marketOf(t: Tables, token: TokenSlot): MarketSlot {
+  return t.tokenI[(token << TOKEN_I) + Token.market]! as MarketSlot;
 }
 
 /** Flags of a market (MarketFlag). */
-export function marketFlags(t: Tables, market: number): number {
+export function marketFlags(t: Tables, market: MarketSlot): number {
   return t.marketI[(market << MARKET_I) + Market.flags]!;
 }

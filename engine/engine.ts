@@ -24,6 +24,7 @@ import { placeOrder } from './place.ts';
 import type { RuleCode } from './rules.ts';
 import * as rules from './rules.ts';
 import type { EngineMemory, Tables } from './tables.ts';
+import type { MarketSlot, OrderSlot, TokenSlot } from './units.ts';
 import { sameAddress } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -104,7 +105,7 @@ export class Engine {
       return Rule.orderNotFound;
     }
     core.changes += 1;
-    closeOrder(core, slot, Status.canceled);
+    closeOrder(core, slot as OrderSlot, Status.canceled);
     return Rule.accepted;
   }
 
@@ -112,13 +113,13 @@ export class Engine {
     const { core, t } = this;
     const owner = findAccount(t, i32, at + CancelOwnerCommand.signer);
     if (owner === 0) return Rule.accepted;
-    const market = i32[at + CancelOwnerCommand.market]!;
-    const token = i32[at + CancelOwnerCommand.token]!;
-    let slot = t.accountI[(owner << ACCOUNT_I) + Account.openHead]!;
+    const market = i32[at + CancelOwnerCommand.market]! as MarketSlot | 0;
+    const token = i32[at + CancelOwnerCommand.token]! as TokenSlot | 0;
+    let slot = t.accountI[(owner << ACCOUNT_I) + Account.openHead]! as OrderSlot | 0;
     while (slot !== 0) {
       const row = slot << ORDER_I;
-      const next = t.linkI[(slot << LINK_I) + Link.ownerNext]!;
-      const its = t.orderI[row + Order.token]!;
+      const next = t.linkI[(slot << LINK_I) + Link.ownerNext]! as OrderSlot | 0;
+      const its = t.orderI[row + Order.token]! as TokenSlot;
       const isMeant =
         (token === 0 || token === its) &&
         (market === 0 || market === t.tokenI[(its << TOKEN_I) + Token.market]);

@@ -5,25 +5,30 @@
 import { assert } from './assert.ts';
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
+import type { OrderSlot } from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { ORDER_F, ORDER_I, Order, State } = layout;
 
-function before(t: Tables, a: number, b: number): boolean {
+function slotAt(t: Tables, at: number): OrderSlot {
+  return t.expiries[at]! as OrderSlot;
+}
+
+function before(t: Tables, a: OrderSlot, b: OrderSlot): boolean {
   const left = t.orderF[(a << ORDER_F) + Order.expiry]!;
   const right = t.orderF[(b << ORDER_F) + Order.expiry]!;
   return left < right || (left === right && a < b);
 }
 
-function put(t: Tables, at: number, slot: number): void {
+function put(t: Tables, at: number, slot: OrderSlot): void {
   t.expiries[at] = slot;
   t.orderI[(slot << ORDER_I) + Order.heap] = at;
 }
 
-function siftUp(t: Tables, from: number, slot: number): void {
+function siftUp(t: Tables, from: number, slot: OrderSlot): void {
   let at = from;
   while (at > 1) {
-    const parent = t.expiries[at >>> 1]!;
+    const parent = slotAt(t, at >>> 1);
     if (!before(t, slot, parent)) break;
     put(t, at, parent);
     at >>>= 1;
@@ -31,30 +36,30 @@ function siftUp(t: Tables, from: number, slot: number): void {
   put(t, at, slot);
 }
 
-function siftDown(t: Tables, from: number, slot: number, size: number): void {
+function siftDown(t: Tables, from: number, slot: OrderSlot, size: number): void {
   let at = from;
   for (;;) {
     let child = at * 2;
     if (child > size) break;
-    if (child < size && before(t, t.expiries[child + 1]!, t.expiries[child]!)) child += 1;
-    if (!before(t, t.expiries[child]!, slot)) break;
-    put(t, at, t.expiries[child]!);
+    if (child < size && before(t, slotAt(t, child + 1), slotAt(t, child))) child += 1;
+    if (!before(t, slotAt(t, child), slot)) break;
+    put(t, at, slotAt(t, child));
     at = child;
   }
   put(t, at, slot);
 }
 
-export function scheduleExpiry(t: Tables, slot: number): void {
+export function scheduleExpiry(t: Tables, slot: OrderSlot): void {
   const size = t.state[State.expiries]! + 1;
   t.state[State.expiries] = size;
   siftUp(t, size, slot);
 }
 
-export function unscheduleExpiry(t: Tables, slot: number): void {
+export function unscheduleExpiry(t: Tables, slot: OrderSlot): void {
   const at = t.orderI[(slot << ORDER_I) + Order.heap]!;
   assert(t.expiries[at] === slot, 'an order knows its place in the expiry heap');
   const size = t.state[State.expiries]!;
-  const last = t.expiries[size]!;
+  const last = slotAt(t, size);
   t.expiries[size] = 0;
   t.state[State.expiries] = size - 1;
   t.orderI[(slot << ORDER_I) + Order.heap] = 0;
@@ -64,8 +69,8 @@ export function unscheduleExpiry(t: Tables, slot: number): void {
 }
 
 /** Slot of the order that expires first; 0 = none. */
-export function nextExpiring(t: Tables): number {
-  return t.state[State.expiries] === 0 ? 0 : t.expiries[1]!;
+export function nextExpiring(t: Tables): OrderSlot | 0 {
+  return t.state[State.expiries] === 0 ? 0 : slotAt(t, 1);
 }
 
 /** Unix seconds of the earliest expiry; 0 = none. */

@@ -86,8 +86,11 @@ export function sameWords(
   return true;
 }
 
-/** Slot of the row whose `words` key words, at `column` of rows of 2^shift words, equal the key. */
-export function indexFind(
+/**
+ * Slot of the row whose `words` key words, at `column` of rows of 2^shift words, equal the key; 0 =
+ * none. The caller says whose slots the index holds.
+ */
+export function indexFind<Slot extends number>(
   index: Int32Array,
   rows: Int32Array,
   shift: number,
@@ -96,9 +99,9 @@ export function indexFind(
   offset: number,
   words: number,
   tag: number,
-): number {
+): Slot | 0 {
   for (let at = home(index, tag); ; at = next(index, at)) {
-    const slot = index[2 * at + 1]!;
+    const slot = index[2 * at + 1]! as Slot | 0;
     if (slot === 0) return 0;
     if (index[2 * at] !== tag) continue;
     if (sameWords(rows, (slot << shift) + column, key, offset, words)) return slot;

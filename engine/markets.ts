@@ -12,6 +12,7 @@ import { closeOrder } from './orders.ts';
 import type { RuleCode } from './rules.ts';
 import * as rules from './rules.ts';
 import type { Tables } from './tables.ts';
+import type { BookSlot, MarketSlot, OrderSlot, Ticks, TicksPerUnit, TokenSlot } from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const {
@@ -39,14 +40,14 @@ const { MarketChangeCommand, MarketCommand } = commands;
 const { Rule } = rules;
 
 /** Market slot of a condition id (8 words from `offset`), or 0. */
-export function findMarket(t: Tables, key: Int32Array, offset: number): number {
+export function findMarket(t: Tables, key: Int32Array, offset: number): MarketSlot | 0 {
   const tag = tagOf(key, offset, ID_WORDS);
   const { marketIndex, marketI } = t;
   return indexFind(marketIndex, marketI, MARKET_I, Market.condition, key, offset, ID_WORDS, tag);
 }
 
 /** Token slot of a token id (8 words from `offset`), or 0. */
-export function findToken(t: Tables, key: Int32Array, offset: number): number {
+export function findToken(t: Tables, key: Int32Array, offset: number): TokenSlot | 0 {
   const tag = tagOf(key, offset, ID_WORDS);
   return indexFind(t.tokenIndex, t.tokenI, TOKEN_I, Token.id, key, offset, ID_WORDS, tag);
 }
@@ -125,14 +126,14 @@ export function registerMarket(
 /** Applies a market change: flags, fee, minimum size, tick. An ended market loses its orders. */
 export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at: number): RuleCode {
   const { t } = core;
-  const market = i32[at + MarketChangeCommand.market]!;
+  const market = i32[at + MarketChangeCommand.market]! as MarketSlot;
   if (market < 1 || market > t.state[State.markets]!) return Rule.marketRefused;
   const row = market << MARKET_I;
   const before = t.marketI[row + Market.flags]!;
   const flags = i32[at + MarketChangeCommand.flags]!;
   if (((flags ^ before) & MarketFlag.negRisk) !== 0) return Rule.marketRefused;
-  const grid = i32[at + MarketChangeCommand.ticksPerUnit]!;
-  const firstBook = t.marketI[row + Market.firstBook]!;
+  const grid = i32[at + MarketChangeCommand.ticksPerUnit]! as TicksPerUnit;
+  const firstBook = t.marketI[row + Market.firstBook]! as BookSlot;
   const endBook = firstBook + t.marketI[row + Market.bookCount]!;
   if (grid !== t.marketI[row + Market.ticksPerUnit]! && !laddersAvailable(t, market, grid)) {
     return Rule.tableFull;
@@ -155,7 +156,7 @@ export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at:
   return Rule.accepted;
 }
 
-function laddersAvailable(t: Tables, market: number, grid: number): boolean {
+function laddersAvailable(t: Tables, market: MarketSlot, grid: TicksPerUnit): boolean {
   const row = market << MARKET_I;
   const count = t.marketI[row + Market.bookCount]!;
   if (count === 1) return ladderAvailable(t, grid);
@@ -164,14 +165,14 @@ function laddersAvailable(t: Tables, market: number, grid: number): boolean {
 }
 
 /** Calls `visit` for each order of a book, lowest price first, in queue order. */
-function eachOrder(t: Tables, book: number, visit: (slot: number, tick: number) => void): void {
+function eachOrder(t: Tables, book: BookSlot, visit: (slot: OrderSlot, tick: Ticks) => void): void {
   if (t.bookI[(book << BOOK_I) + Book.base] === 0) return;
   for (let tick = worseLevel(t, book, true, 0); tick !== 0; ) {
     // Read both ways on before the visit: it may take the order, and with it the level, away.
     const after = worseLevel(t, book, true, tick);
-    let slot = t.levelI[(levelRow(t, book, tick) << LEVEL_I) + Level.head]!;
+    let slot = t.levelI[(levelRow(t, book, tick) << LEVEL_I) + Level.head]! as OrderSlot | 0;
     while (slot !== 0) {
-      const next = t.linkI[(slot << LINK_I) + Link.next]!;
+      const next = t.linkI[(slot << LINK_I) + Link.next]! as OrderSlot | 0;
       visit(slot, tick);
       slot = next;
     }
@@ -179,7 +180,7 @@ function eachOrder(t: Tables, book: number, visit: (slot: number, tick: number) 
   }
 }
 
-function cancelWhere(core: Core, book: number, matches: (tick: number) => boolean): void {
+function cancelWhere(core: Core, book: BookSlot, matches: (tick: Ticks) => boolean): void {
   eachOrder(core.t, book, (slot, tick) => {
     if (matches(tick)) closeOrder(core, slot, Status.canceled);
   });
@@ -189,10 +190,10 @@ function cancelWhere(core: Core, book: number, matches: (tick: number) => boolea
  * Moves a book to another grid. Finer: every level is rescaled and keeps its queue. Coarser: orders
  * off the new grid are cancelled first (GAPS 12).
  */
-function regrid(core: Core, book: number, grid: number): void {
+function regrid(core: Core, book: BookSlot, grid: TicksPerUnit): void {
   const { t } = core;
   const at = book << BOOK_I;
-  const oldGrid = t.bookI[at + Book.ticksPerUnit]!;
+  const oldGrid = t.bookI[at + Book.ticksPerUnit]! as TicksPerUnit;
   core.touch(book);
   const isOnGrid = (tick: number): boolean => (tick * grid) % oldGrid === 0;
   cancelWhere(core, book, (tick) => !isOnGrid(tick));

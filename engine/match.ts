@@ -9,6 +9,17 @@ import * as core from './core.ts';
 import * as layout from './layout.ts';
 import { closeOrder } from './orders.ts';
 import type { Tables } from './tables.ts';
+import type {
+  AccountSlot,
+  BookSlot,
+  MarketSlot,
+  MicroCollateral,
+  MicroShares,
+  OrderSlot,
+  Ticks,
+  TicksPerUnit,
+  TokenSlot,
+} from './units.ts';
 import * as units from './units.ts';
 import { collateralOf, feeOf } from './units.ts';
 import { copyId } from './words.ts';
@@ -41,14 +52,17 @@ const {
 const { SelfTrade } = core;
 const { PIPS_PER_UNIT } = units;
 
-/** True when a resting level at `tick` is within the limit of a taker on the other side. */
-export function crosses(takerIsBid: boolean, tick: number, limit: number): boolean {
+/**
+ * True when a resting level at `tick` is within the limit of a taker on the other side. A false
+ * answer says nothing about the tick, whatever the compiler concludes.
+ */
+export function crosses(takerIsBid: boolean, tick: Ticks | 0, limit: Ticks): tick is Ticks {
   return tick !== 0 && (takerIsBid ? tick <= limit : tick >= limit);
 }
 
 /** Ticks of the best level that a taker meets; 0 = none. */
-export function bestOpposite(core: Core, book: number, takerIsBid: boolean): number {
-  return core.t.bookI[(book << BOOK_I) + (takerIsBid ? Book.bestAsk : Book.bestBid)]!;
+export function bestOpposite(core: Core, book: BookSlot, takerIsBid: boolean): Ticks | 0 {
+  return core.t.bookI[(book << BOOK_I) + (takerIsBid ? Book.bestAsk : Book.bestBid)]! as Ticks;
 }
 
 /**
@@ -58,11 +72,11 @@ export function bestOpposite(core: Core, book: number, takerIsBid: boolean): num
  */
 export function survey(
   core: Core,
-  book: number,
+  book: BookSlot,
   takerIsBid: boolean,
-  limit: number,
-  account: number,
-  wanted: number,
+  limit: Ticks,
+  account: AccountSlot | 0,
+  wanted: MicroShares,
 ): void {
   const { t } = core;
   const policy = core.selfTrade();
@@ -79,7 +93,7 @@ export function survey(
           quantity += t.orderF[(slot << ORDER_F) + Order.remaining]!;
         } else if (policy !== SelfTrade.cancelMaker) {
           core.surveyStopped = true;
-          core.surveyedQuantity = quantity;
+          core.surveyedQuantity = quantity as MicroShares;
           return;
         }
         slot = t.linkI[(slot << LINK_I) + Link.next]!;
@@ -89,14 +103,14 @@ export function survey(
     }
     tick = worseLevel(t, book, takerIsBid, tick);
   }
-  core.surveyedQuantity = Math.min(quantity, wanted);
+  core.surveyedQuantity = Math.min(quantity, wanted) as MicroShares;
 }
 
 /**
  * Fills a taker against the book until it is full, nothing is left inside its limit, or an order of
  * its own account stops it. Returns true when it was stopped.
  */
-export function sweep(core: Core, slot: number, book: number, limit: number): boolean {
+export function sweep(core: Core, slot: OrderSlot, book: BookSlot, limit: Ticks): boolean {
   const { t } = core;
   const order = slot << ORDER_I;
   const takerIsBid = (t.orderI[order + Order.flags]! & Flag.ask) === 0;
@@ -104,20 +118,20 @@ export function sweep(core: Core, slot: number, book: number, limit: number): bo
   const policy = core.selfTrade();
   const match = t.state[State.fills]!;
   for (;;) {
-    const remaining = t.orderF[(slot << ORDER_F) + Order.remaining]!;
+    const remaining = t.orderF[(slot << ORDER_F) + Order.remaining]! as MicroShares;
     if (remaining === 0) return false;
     const tick = bestOpposite(core, book, takerIsBid);
     if (!crosses(takerIsBid, tick, limit)) return false;
     core.touch(book);
     const row = levelRow(t, book, tick);
-    const maker = t.levelI[(row << LEVEL_I) + Level.head]!;
+    const maker = t.levelI[(row << LEVEL_I) + Level.head]! as OrderSlot;
     if (policy !== SelfTrade.allow && t.orderI[(maker << ORDER_I) + Order.maker] === account) {
       if (policy !== SelfTrade.cancelTaker) closeOrder(core, maker, Status.canceled);
       if (policy !== SelfTrade.cancelMaker) return true;
       continue;
     }
-    const makerRemaining = t.orderF[(maker << ORDER_F) + Order.remaining]!;
-    const size = Math.min(remaining, makerRemaining);
+    const makerRemaining = t.orderF[(maker << ORDER_F) + Order.remaining]! as MicroShares;
+    const size = Math.min(remaining, makerRemaining) as MicroShares;
     settleFill(core, slot, maker, book, tick, size, match);
     t.orderF[(slot << ORDER_F) + Order.remaining] = remaining - size;
     t.orderF[(maker << ORDER_F) + Order.remaining] = makerRemaining - size;
@@ -129,30 +143,30 @@ export function sweep(core: Core, slot: number, book: number, limit: number): bo
 /** Pays both sides of one fill, records it, and moves the last prices. */
 function settleFill(
   core: Core,
-  takerSlot: number,
-  makerSlot: number,
-  book: number,
-  tick: number,
-  size: number,
+  takerSlot: OrderSlot,
+  makerSlot: OrderSlot,
+  book: BookSlot,
+  tick: Ticks,
+  size: MicroShares,
   match: number,
 ): void {
   const { t } = core;
-  const grid = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!;
-  const market = t.bookI[(book << BOOK_I) + Book.market]!;
+  const grid = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]! as TicksPerUnit;
+  const market = t.bookI[(book << BOOK_I) + Book.market]! as MarketSlot;
   const taker = takerSlot << ORDER_I;
   const maker = makerSlot << ORDER_I;
-  const takerToken = t.orderI[taker + Order.token]!;
-  const makerToken = t.orderI[maker + Order.token]!;
+  const takerToken = t.orderI[taker + Order.token]! as TokenSlot;
+  const makerToken = t.orderI[maker + Order.token]! as TokenSlot;
   const takerSells = t.orderI[taker + Order.flags]! & Flag.sell;
   const makerSells = t.orderI[maker + Order.flags]! & Flag.sell;
   const makerMirrored = t.tokenI[(makerToken << TOKEN_I) + Token.mirrored];
-  const makerTicks = makerMirrored === 1 ? grid - tick : tick;
+  const makerTicks = (makerMirrored === 1 ? grid - tick : tick) as Ticks;
   const sameToken = takerToken === makerToken;
-  const takerTicks = sameToken ? makerTicks : grid - makerTicks;
+  const takerTicks = (sameToken ? makerTicks : grid - makerTicks) as Ticks;
 
   // The maker's leg is rounded down; in a mint or merge the taker's is the rest of the size.
   const makerLeg = collateralOf(size, makerTicks, grid);
-  const takerLeg = sameToken ? makerLeg : size - makerLeg;
+  const takerLeg = (sameToken ? makerLeg : size - makerLeg) as MicroCollateral;
   const makerPays = makerSells === 0 ? pay(t, makerSlot, makerLeg) : makerLeg;
   const takerPays = takerSells === 0 ? pay(t, takerSlot, takerLeg) : takerLeg;
   const missing = makerLeg - makerPays + (takerLeg - takerPays);
@@ -214,10 +228,10 @@ function settleFill(
 }
 
 /** Takes collateral from a buyer's budget, at most what is left of it. */
-function pay(t: Tables, slot: number, leg: number): number {
+function pay(t: Tables, slot: OrderSlot, leg: MicroCollateral): MicroCollateral {
   const at = (slot << ORDER_F) + Order.budget;
-  const budget = t.orderF[at]!;
-  const paid = Math.min(leg, budget);
+  const budget = t.orderF[at]! as MicroCollateral;
+  const paid = Math.min(leg, budget) as MicroCollateral;
   t.orderF[at] = budget - paid;
   return paid;
 }

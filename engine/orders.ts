@@ -13,6 +13,7 @@ import { scheduleExpiry, unscheduleExpiry } from './expiries.ts';
 import { home, indexInsert, indexRemove, indexReplace, next } from './hash-index.ts';
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
+import type { AccountSlot, BookSlot, OrderSlot } from './units.ts';
 import * as units from './units.ts';
 import { copyFour, copyId, sameId } from './words.ts';
 
@@ -47,7 +48,7 @@ export function findOrder(t: Tables, key: Int32Array, at: number): number {
 }
 
 /** Status of an open row. */
-export function orderStatus(t: Tables, slot: number): number {
+export function orderStatus(t: Tables, slot: OrderSlot): number {
   return (t.orderI[(slot << ORDER_I) + Order.flags]! >>> Flag.statusShift) & 7;
 }
 
@@ -74,35 +75,35 @@ export function orderRoom(t: Tables): boolean {
 }
 
 /** Takes a row; the caller made sure of the room, and fills the columns. */
-export function takeOrder(t: Tables): number {
-  const free = t.state[State.orderFree]!;
+export function takeOrder(t: Tables): OrderSlot {
+  const free = t.state[State.orderFree]! as OrderSlot | 0;
   if (free !== 0) {
     t.state[State.orderFree] = t.linkI[(free << LINK_I) + Link.next]!;
     return free;
   }
-  const slot = t.state[State.orderRows]! + 1;
+  const slot = (t.state[State.orderRows]! + 1) as OrderSlot;
   assert(slot <= t.capacities.orders, 'an order row is reserved before it is taken');
   t.state[State.orderRows] = slot;
   return slot;
 }
 
 /** Makes an accepted order known by its id. */
-export function register(t: Tables, slot: number): void {
+export function register(t: Tables, slot: OrderSlot): void {
   indexInsert(t.orderIndex, orderTag(t.orderI, (slot << ORDER_I) + Order.id), slot);
 }
 
 /** Lets an order rest: level, owner's list, expiry. */
-export function openOrder(core: Core, slot: number, book: number): void {
+export function openOrder(core: Core, slot: OrderSlot, book: BookSlot): void {
   const { t } = core;
   setStatus(t.orderI, slot << ORDER_I, Status.live);
   t.state[State.openOrders]! += 1;
   rest(core, slot, book);
-  linkOwner(t, slot, t.orderI[(slot << ORDER_I) + Order.owner]!);
+  linkOwner(t, slot, t.orderI[(slot << ORDER_I) + Order.owner]! as AccountSlot);
   if (t.orderF[(slot << ORDER_F) + Order.expiry] !== 0) scheduleExpiry(t, slot);
 }
 
 /** Ends an order that rests, for whatever reason. */
-export function closeOrder(core: Core, slot: number, status: number): void {
+export function closeOrder(core: Core, slot: OrderSlot, status: number): void {
   const { t } = core;
   unrest(core, slot);
   unlinkOwner(t, slot);
@@ -112,7 +113,7 @@ export function closeOrder(core: Core, slot: number, status: number): void {
 }
 
 /** Copies the columns of an open order to a row of the ring. */
-function copyRow(t: Tables, slot: number, place: number): void {
+function copyRow(t: Tables, slot: OrderSlot, place: number): void {
   const { historyF, historyI, orderF, orderI } = t;
   const from = slot << ORDER_I;
   const to = place << ORDER_I;
@@ -132,7 +133,7 @@ function copyRow(t: Tables, slot: number, place: number): void {
 }
 
 /** Moves an order to the finished ones: its price becomes pips of its own token. */
-export function finish(core: Core, slot: number, status: number): void {
+export function finish(core: Core, slot: OrderSlot, status: number): void {
   const { t } = core;
   const { historyI, orderI } = t;
   const order = slot << ORDER_I;

@@ -23,6 +23,16 @@ import {
 import { exactTicks, nearestTicks } from './price.ts';
 import type { RuleCode } from './rules.ts';
 import * as rules from './rules.ts';
+import type {
+  AccountSlot,
+  BookSlot,
+  MarketSlot,
+  MicroCollateral,
+  MicroShares,
+  OrderSlot,
+  Ticks,
+  TicksPerUnit,
+} from './units.ts';
 import { copyFour, copyId, sameAddress } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -65,11 +75,11 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
   const flags = i32[at + OrderCommand.flags]!;
   const type = (flags >>> OrderFlag.typeShift) & 3;
   const isBuy = (flags & OrderFlag.sell) === 0;
-  const shares = f64[at / 2 + OrderCommand.shares]!;
-  const collateral = f64[at / 2 + OrderCommand.collateral]!;
+  const shares = f64[at / 2 + OrderCommand.shares]! as MicroShares;
+  const collateral = f64[at / 2 + OrderCommand.collateral]! as MicroCollateral;
   const token = i32[at + OrderCommand.token]! << TOKEN_I;
-  const market = t.tokenI[token + Token.market]!;
-  const grid = t.marketI[(market << MARKET_I) + Market.ticksPerUnit]!;
+  const market = t.tokenI[token + Token.market]! as MarketSlot;
+  const grid = t.marketI[(market << MARKET_I) + Market.ticksPerUnit]! as TicksPerUnit;
   const early2 = checkTerms(core, i32, f64, at, market);
   if (early2 !== Rule.accepted) return early2;
   const ticks =
@@ -84,10 +94,10 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
   const owner = isOwnWallet ? maker : findAccount(t, i32, at + OrderCommand.signer);
   if (!bindingAllows(core, i32, at, maker)) return Rule.binding;
 
-  const book = t.tokenI[token + Token.book]!;
+  const book = t.tokenI[token + Token.book]! as BookSlot;
   const mirrored = t.tokenI[token + Token.mirrored] === 1;
   const takerIsBid = isBuy !== mirrored;
-  const limit = mirrored ? grid - ticks : ticks;
+  const limit = (mirrored ? grid - ticks : ticks) as Ticks;
   const newAccounts = (maker === 0 ? 1 : 0) + (!isOwnWallet && owner === 0 ? 1 : 0);
   if (t.state[State.accounts]! + newAccounts > t.capacities.accounts) return Rule.tableFull;
   const full = checkRoom(core, type, maker, book, takerIsBid, limit, shares);
@@ -114,7 +124,7 @@ function checkTerms(
   i32: Int32Array,
   f64: Float64Array,
   at: number,
-  market: number,
+  market: MarketSlot,
 ): RuleCode {
   const { t } = core;
   const verdict = i32[at + OrderCommand.verdict]!;
@@ -138,7 +148,7 @@ function checkTerms(
 }
 
 /** A wallet that another key has signed for keeps that key; type 0 is never refused (GAPS 12). */
-function bindingAllows(core: Core, i32: Int32Array, at: number, maker: number): boolean {
+function bindingAllows(core: Core, i32: Int32Array, at: number, maker: AccountSlot | 0): boolean {
   const signatureType = (i32[at + OrderCommand.flags]! >>> OrderFlag.signatureShift) & 3;
   if (signatureType === 0 || maker === 0) return true;
   const { accountI } = core.t;
@@ -152,17 +162,20 @@ function bindingAllows(core: Core, i32: Int32Array, at: number, maker: number): 
 function checkRoom(
   core: Core,
   type: number,
-  maker: number,
-  book: number,
+  maker: AccountSlot | 0,
+  book: BookSlot,
   takerIsBid: boolean,
-  limit: number,
-  shares: number,
+  limit: Ticks,
+  shares: MicroShares,
 ): RuleCode {
   const { t } = core;
   if (!orderRoom(t)) return Rule.tableFull;
   if (type === OrderType.FOK || type === OrderType.FAK) return Rule.accepted;
   const row = book << BOOK_I;
-  if (t.bookI[row + Book.base] === 0 && !ladderAvailable(t, t.bookI[row + Book.ticksPerUnit]!)) {
+  if (
+    t.bookI[row + Book.base] === 0 &&
+    !ladderAvailable(t, t.bookI[row + Book.ticksPerUnit]! as TicksPerUnit)
+  ) {
     return Rule.tableFull;
   }
   const resting = levelQuantity(t, book, limit);
@@ -182,11 +195,11 @@ function checkRoom(
 function checkMatch(
   core: Core,
   flags: number,
-  book: number,
+  book: BookSlot,
   takerIsBid: boolean,
-  limit: number,
-  maker: number,
-  shares: number,
+  limit: Ticks,
+  maker: AccountSlot | 0,
+  shares: MicroShares,
 ): RuleCode {
   const best = bestOpposite(core, book, takerIsBid);
   const isCrossing = crosses(takerIsBid, best, limit);
@@ -202,7 +215,7 @@ function checkMatch(
     return core.surveyStopped ? Rule.selfTrade : Rule.fokUnfilled;
   }
   if (isCrossing && policy !== SelfTrade.allow) {
-    survey(core, book, takerIsBid, limit, maker, 1);
+    survey(core, book, takerIsBid, limit, maker, 1 as MicroShares);
     if (core.surveyedQuantity === 0 && core.surveyStopped) {
       if (policy === SelfTrade.cancelBoth) cancelFirst(core, book, best);
       return Rule.selfTrade;
@@ -216,14 +229,14 @@ function checkMatch(
 }
 
 /** cancel-both: the maker in the way goes, though the taker is refused. */
-function cancelFirst(core: Core, book: number, tick: number): void {
+function cancelFirst(core: Core, book: BookSlot, tick: Ticks): void {
   const maker = core.t.levelI[(levelRow(core.t, book, tick) << LEVEL_I) + Level.head]!;
   core.changes += 1;
-  closeOrder(core, maker, Status.canceled);
+  closeOrder(core, maker as OrderSlot, Status.canceled);
 }
 
 /** The order is taken: matching, then rest or end. */
-function accept(core: Core, slot: number, type: number, book: number, limit: number): void {
+function accept(core: Core, slot: OrderSlot, type: number, book: BookSlot, limit: Ticks): void {
   const { t } = core;
   core.changes += 1;
   core.making = 0;
@@ -241,14 +254,14 @@ function accept(core: Core, slot: number, type: number, book: number, limit: num
 
 function fillRow(
   core: Core,
-  slot: number,
+  slot: OrderSlot,
   i32: Int32Array,
   f64: Float64Array,
   at: number,
-  maker: number,
-  owner: number,
+  maker: AccountSlot,
+  owner: AccountSlot,
   takerIsBid: boolean,
-  limit: number,
+  limit: Ticks,
 ): void {
   const { t } = core;
   const flags = i32[at + OrderCommand.flags]!;

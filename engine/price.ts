@@ -3,6 +3,7 @@
  * division in floating point (GAPS 1.4, 12). A price is collateral / shares.
  */
 import * as limits from './limits.ts';
+import type { MicroCollateral, MicroShares, Ticks, TicksPerUnit } from './units.ts';
 import * as units from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -10,7 +11,7 @@ const { AMOUNT_MAX } = limits;
 const { MICRO } = units;
 
 /** 10^(6 - amount decimals) of GAPS 1.5: 3, 4, 5 and 6 decimals for the four grids. */
-function roundingStep(ticksPerUnit: number): number {
+function roundingStep(ticksPerUnit: TicksPerUnit): number {
   return ticksPerUnit === 10 ? 1_000 : ticksPerUnit === 100 ? 100 : ticksPerUnit === 1_000 ? 10 : 1;
 }
 
@@ -18,15 +19,19 @@ function roundingStep(ticksPerUnit: number): number {
  * Ticks of a resting order's price: collateral x ticksPerUnit must be a whole multiple of shares.
  * 0 when it breaks the tick rule. Both amounts are positive.
  */
-export function exactTicks(collateral: number, shares: number, ticksPerUnit: number): number {
+export function exactTicks(
+  collateral: MicroCollateral,
+  shares: MicroShares,
+  ticksPerUnit: TicksPerUnit,
+): Ticks | 0 {
   if (collateral >= shares) return 0;
   if (collateral > AMOUNT_MAX / ticksPerUnit) {
     const product = BigInt(collateral) * BigInt(ticksPerUnit);
-    return product % BigInt(shares) === 0n ? Number(product / BigInt(shares)) : 0;
+    return product % BigInt(shares) === 0n ? (Number(product / BigInt(shares)) as Ticks) : 0;
   }
   const product = collateral * ticksPerUnit;
   // Exact: the quotient is below 2^14, so its product with `shares` is the only way to `product`.
-  const ticks = Math.round(product / shares);
+  const ticks = Math.round(product / shares) as Ticks;
   return ticks * shares === product ? ticks : 0;
 }
 
@@ -38,10 +43,10 @@ export function exactTicks(collateral: number, shares: number, ticksPerUnit: num
  */
 export function nearestTicks(
   isBuy: boolean,
-  collateral: number,
-  shares: number,
-  ticksPerUnit: number,
-): number {
+  collateral: MicroCollateral,
+  shares: MicroShares,
+  ticksPerUnit: TicksPerUnit,
+): Ticks | 0 {
   if (collateral >= shares) return 0;
   // Rare and off the hot path for ordinary sizes: whole-number arithmetic without a bound.
   const c = BigInt(collateral);
@@ -58,5 +63,5 @@ export function nearestTicks(
   let ticks = Number(nearest);
   if (isBuy && cost > c) ticks -= 1;
   if (!isBuy && cost < c) ticks += 1;
-  return ticks >= 1 && ticks < ticksPerUnit ? ticks : 0;
+  return ticks >= 1 && ticks < ticksPerUnit ? (ticks as Ticks) : 0;
 }

@@ -20,6 +20,7 @@ import {
 } from './layout.ts';
 import { historyRow, orderStatus, orderTag } from './orders.ts';
 import type { Tables } from './tables.ts';
+import type { OrderSlot } from './units.ts';
 
 export function rebuildIndexes(t: Tables): void {
   assert(
@@ -38,7 +39,7 @@ export function rebuildIndexes(t: Tables): void {
     const at = (slot << ACCOUNT_I) + Account.address;
     indexInsert(t.accountIndex, accountTag(t.accountI, at), slot);
   }
-  for (let slot = 1; slot <= t.state[State.orderRows]!; slot++) {
+  for (let slot = 1 as OrderSlot; slot <= t.state[State.orderRows]!; slot++) {
     if (orderStatus(t, slot) === Status.free) continue;
     indexInsert(t.orderIndex, orderTag(t.orderI, (slot << ORDER_I) + Order.id), slot);
   }

@@ -36,7 +36,14 @@ import {
 import { type Capacities, DEFAULT_CAPACITIES } from './limits.ts';
 import { Rule, type RuleCode } from './rules.ts';
 import { allocateEngine } from './tables.ts';
-import { collateralOf, type TicksPerUnit } from './units.ts';
+import {
+  collateralOf,
+  type MicroShares,
+  type Pips,
+  type Ticks,
+  type TicksPerUnit,
+  type TokenSlot,
+} from './units.ts';
 
 export interface SimulatedMarket {
   readonly outcomes?: number;
@@ -49,7 +56,7 @@ export interface SimulatedMarket {
 export interface SimulatedOrder {
   readonly account: number;
   /** As addMarket returned it. */
-  readonly token: number;
+  readonly token: TokenSlot;
   readonly side: keyof typeof Side;
   readonly type?: keyof typeof OrderType;
   /** 1 to ticksPerUnit - 1. */
@@ -75,12 +82,12 @@ export interface SimulatedFill {
   readonly sequence: number;
   readonly taker: number;
   readonly maker: number;
-  readonly takerToken: number;
-  readonly makerToken: number;
+  readonly takerToken: TokenSlot;
+  readonly makerToken: TokenSlot;
   readonly size: number;
-  /** Ten-thousandths of a unit, each in its own token's prices. */
-  readonly takerPips: number;
-  readonly makerPips: number;
+  /** Each in its own token's prices. */
+  readonly takerPips: Pips;
+  readonly makerPips: Pips;
 }
 
 export interface SimulatedBook {
@@ -108,7 +115,7 @@ export class Simulator {
   }
 
   /** Registers a market; its tokens follow one another. Two outcomes share a mirrored book. */
-  addMarket(market: SimulatedMarket = {}): number[] {
+  addMarket(market: SimulatedMarket = {}): TokenSlot[] {
     const { t } = this.engine;
     const first = t.state[State.tokens]! + 1;
     const count = market.outcomes ?? 2;
@@ -118,20 +125,22 @@ export class Simulator {
     const fields = {
       flags: MarketFlag.tradable,
       ticksPerUnit: market.ticksPerUnit ?? 100,
-      minSize: market.minSize ?? 1,
+      minSize: (market.minSize ?? 1) as MicroShares,
       baseFeeBps: market.baseFeeBps ?? 0,
     };
     const at = encodeMarket(this.out, fields, condition, ids);
     const rule = this.apply(at);
     assert(rule === Rule.accepted, 'there is room for the market');
-    return ids.map((_, i) => first + i);
+    return ids.map((_, i) => (first + i) as TokenSlot);
   }
 
   place(order: SimulatedOrder): Placed {
     const { core, t } = this.engine;
     const number = this.owners.length;
     this.owners.push(order.account);
-    const grid = t.marketI[(marketOf(t, order.token) << MARKET_I) + Market.ticksPerUnit]!;
+    const grid = t.marketI[
+      (marketOf(t, order.token) << MARKET_I) + Market.ticksPerUnit
+    ]! as TicksPerUnit;
     const account = numbered(ADDRESS_WORDS, 1, order.account);
     this.out.clear();
     const at = encodeOrder(this.out, {
@@ -139,8 +148,8 @@ export class Simulator {
       side: Side[order.side],
       type: OrderType[order.type ?? 'GTC'],
       postOnly: order.postOnly ?? false,
-      shares: order.size,
-      collateral: collateralOf(order.size, order.ticks, grid),
+      shares: order.size as MicroShares,
+      collateral: collateralOf(order.size as MicroShares, order.ticks as Ticks, grid),
       expiration: order.expiration ?? 0,
       feeRateBps: 1_000,
       signatureType: 0,
@@ -173,7 +182,7 @@ export class Simulator {
     this.apply(encodeConfigure(this.out, policy, this.engine.t.state[State.history]!));
   }
 
-  setTick(token: number, ticksPerUnit: TicksPerUnit): RuleCode {
+  setTick(token: TokenSlot, ticksPerUnit: TicksPerUnit): RuleCode {
     const { t } = this.engine;
     const market = marketOf(t, token);
     const row = market << MARKET_I;
@@ -182,12 +191,12 @@ export class Simulator {
       flags: t.marketI[row + Market.flags]!,
       ticksPerUnit,
       baseFeeBps: t.marketI[row + Market.baseFeeBps]!,
-      minSize: t.marketF[(market << MARKET_F) + Market.minSize]!,
+      minSize: t.marketF[(market << MARKET_F) + Market.minSize]! as MicroShares,
     });
     return this.apply(at);
   }
 
-  book(token: number): SimulatedBook {
+  book(token: TokenSlot): SimulatedBook {
     const { depth } = this;
     assert(readDepth(this.engine.t, token, depth), 'nobody writes between two calls');
     const side = (levels: Depth['bids']) =>
@@ -206,11 +215,11 @@ export class Simulator {
         sequence,
         taker: t.fillI[i + Fill.takerId + ID_WORDS - 1]!,
         maker: t.fillI[i + Fill.makerId + ID_WORDS - 1]!,
-        takerToken: t.fillI[i + Fill.takerToken]!,
-        makerToken: t.fillI[i + Fill.makerToken]!,
+        takerToken: t.fillI[i + Fill.takerToken]! as TokenSlot,
+        makerToken: t.fillI[i + Fill.makerToken]! as TokenSlot,
         size: t.fillF[f + Fill.size]!,
-        takerPips: t.fillI[i + Fill.takerPrice]!,
-        makerPips: t.fillI[i + Fill.makerPrice]!,
+        takerPips: t.fillI[i + Fill.takerPrice]! as Pips,
+        makerPips: t.fillI[i + Fill.makerPrice]! as Pips,
       });
     }
     return found;

@@ -2,6 +2,9 @@
  * Units as types, and the whole-number arithmetic of money. Nothing here rounds in secret: each
  * function that can drop a part says which way.
  *
+ * A number earns its unit by a cast where it enters: read from a column or a command, or computed
+ * from other units. The casts leave no trace in the compiled code.
+ *
  * Collateral and shares both have six decimals (GAPS 1.4), so 1 unit = 1,000,000 micro-units.
  */
 import { assert } from './assert.ts';
@@ -19,9 +22,12 @@ export type Pips = Unit<'Pips'>;
 export type MicroShares = Unit<'MicroShares'>;
 /** An amount of collateral in millionths of a unit. */
 export type MicroCollateral = Unit<'MicroCollateral'>;
-/** Where an order lives in the order table (1-based; 0 is "none"), not which order it is. */
+/**
+ * Where an order lives in the order table, not which order it is. Slots count from 1; a column or an
+ * answer in which 0 stands for "none" is `OrderSlot | 0`, so that nobody forgets to ask.
+ */
 export type OrderSlot = Unit<'OrderSlot'>;
-/** Where a market, token, book or account lives (1-based; 0 is "none"). */
+/** Where a market, token, book or account lives, likewise. */
 export type MarketSlot = Unit<'MarketSlot'>;
 export type TokenSlot = Unit<'TokenSlot'>;
 export type BookSlot = Unit<'BookSlot'>;
@@ -48,8 +54,12 @@ export function mulDivFloor(quantity: number, numerator: number, denominator: nu
 }
 
 /** What `shares` cost at a price, in micro-units, rounded down (GAPS 3.1). */
-export function collateralOf(shares: number, ticks: number, ticksPerUnit: number): number {
-  return mulDivFloor(shares, ticks, ticksPerUnit);
+export function collateralOf(
+  shares: MicroShares,
+  ticks: Ticks,
+  ticksPerUnit: TicksPerUnit,
+): MicroCollateral {
+  return mulDivFloor(shares, ticks, ticksPerUnit) as MicroCollateral;
 }
 
 /**
@@ -58,9 +68,9 @@ export function collateralOf(shares: number, ticks: number, ticksPerUnit: number
  */
 export function feeOf(
   isBuy: boolean,
-  shares: number,
-  ticks: number,
-  ticksPerUnit: number,
+  shares: MicroShares,
+  ticks: Ticks,
+  ticksPerUnit: TicksPerUnit,
   bps: number,
 ): number {
   if (bps === 0) return 0;
@@ -69,7 +79,7 @@ export function feeOf(
 }
 
 /** Ticks of one grid as pips; exact, because every grid divides the finest one. */
-export function pipsOf(ticks: number, ticksPerUnit: number): Pips {
+export function pipsOf(ticks: Ticks, ticksPerUnit: TicksPerUnit): Pips {
   const perTick = PIPS_PER_UNIT / ticksPerUnit;
   assert(Number.isInteger(perTick), 'every grid divides the finest one');
   return (ticks * perTick) as Pips;

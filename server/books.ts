@@ -15,7 +15,7 @@ import {
 } from '../engine/depth.ts';
 import { MarketFlag, TOKEN_I, Token } from '../engine/layout.ts';
 import type { Tables } from '../engine/tables.ts';
-import { PIPS_PER_UNIT } from '../engine/units.ts';
+import { PIPS_PER_UNIT, type Ticks, type TicksPerUnit, type TokenSlot } from '../engine/units.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writeMicro, writePips, writeTicks } from './decimal.ts';
 import { ascii, put, type TokenTexts } from './texts.ts';
 
@@ -78,7 +78,7 @@ export class BookRenderer {
    *
    * @returns undefined when a writer was inside at every try: ask again after the next batch
    */
-  render(token: number, side: BookSide = ''): Buffer | undefined {
+  render(token: TokenSlot, side: BookSide = ''): Buffer | undefined {
     const cached = this.cached(token, side);
     if (cached !== undefined) return cached;
     for (let tries = 0; tries < READ_TRIES; tries++) {
@@ -89,9 +89,9 @@ export class BookRenderer {
 
   /** Both books of a pair at one version, so that one is the mirror image of the other. */
   renderPair(
-    token: number,
+    token: TokenSlot,
     side: BookSide,
-    complement: number,
+    complement: TokenSlot,
     complementSide: BookSide,
   ): readonly [Buffer, Buffer] | undefined {
     const { depth, mirror, t } = this;
@@ -107,15 +107,15 @@ export class BookRenderer {
   }
 
   /** While a writer is inside, the state before its command is still the last settled one. */
-  private cached(token: number, side: BookSide): Buffer | undefined {
+  private cached(token: TokenSlot, side: BookSide): Buffer | undefined {
     const book = this.cache.get(cacheKey(token, side));
     return book?.version === (bookVersion(this.t, token) & ~1) ? book?.bytes : undefined;
   }
 
   /** Writes the object, in the key order that its hash demands, and keeps it. */
-  private write(token: number, side: BookSide, depth: Depth): Buffer {
+  private write(token: TokenSlot, side: BookSide, depth: Depth): Buffer {
     const { scratch, t } = this;
-    const grid = depth.ticksPerUnit;
+    const grid = depth.ticksPerUnit as TicksPerUnit;
     let at = put(this.texts.bookHead(token), scratch, 0);
     at = writeInteger(depth.changedAt, scratch, at);
     at = put(AFTER_TIMESTAMP, scratch, at);
@@ -127,7 +127,7 @@ export class BookRenderer {
     at = put(MIN_ORDER_SIZE, scratch, at);
     at = writeMicro(depth.minSize, scratch, at);
     at = put(TICK_SIZE, scratch, at);
-    at = writeTicks(1, grid, scratch, at);
+    at = writeTicks(1 as Ticks, grid, scratch, at);
     const isNegRisk = (marketFlags(t, marketOf(t, token)) & MarketFlag.negRisk) !== 0;
     at = put(isNegRisk ? NEG_RISK : NOT_NEG_RISK, scratch, at);
     if (depth.lastPrice !== 0) at = writePips(depth.lastPrice, scratch, at);
@@ -151,15 +151,15 @@ export class BookRenderer {
   }
 }
 
-function cacheKey(token: number, side: BookSide): number {
+function cacheKey(token: TokenSlot, side: BookSide): number {
   return token * 3 + (side === '' ? 0 : side === 'BUY' ? 1 : 2);
 }
 
-function writeLevels(side: DepthSide, grid: number, out: Uint8Array, from: number): number {
+function writeLevels(side: DepthSide, grid: TicksPerUnit, out: Uint8Array, from: number): number {
   let at = from;
   for (let i = 0; i < side.count; i++) {
     at = put(PRICE, out, at);
-    at = writeTicks(side.ticks[i]!, grid, out, at);
+    at = writeTicks(side.ticks[i]! as Ticks, grid, out, at);
     at = put(SIZE, out, at);
     at = writeMicro(side.sizes[i]!, out, at);
     at = put(LEVEL_END, out, at);
@@ -180,7 +180,7 @@ export function renderBooks(
   tokens: readonly string[],
   sides: readonly BookSide[],
 ): Buffer | undefined {
-  const wanted = new Map<number, BookSide>();
+  const wanted = new Map<TokenSlot, BookSide>();
   for (let i = 0; i < tokens.length; i++) {
     const token = renderer.texts.find(tokens[i]!);
     if (token === 0) continue;
@@ -188,12 +188,12 @@ export function renderBooks(
     const side = sides[i] ?? '';
     wanted.set(token, before === undefined || before === side ? side : '');
   }
-  const books = new Map<number, Buffer>();
+  const books = new Map<TokenSlot, Buffer>();
   for (const [token, side] of wanted) {
     const complement = complementOf(renderer.t, token);
-    const complementSide = wanted.get(complement);
+    const complementSide = complement === 0 ? undefined : wanted.get(complement);
     if (books.has(token)) continue;
-    if (complementSide === undefined) {
+    if (complement === 0 || complementSide === undefined) {
       const book = renderer.render(token, side);
       if (book === undefined) return undefined;
       books.set(token, book);
@@ -217,6 +217,6 @@ export function renderBooks(
 }
 
 /** The other token of a mirrored pair; 0 = none. */
-function complementOf(t: Tables, token: number): number {
-  return t.tokenI[(token << TOKEN_I) + Token.complement]!;
+function complementOf(t: Tables, token: TokenSlot): TokenSlot | 0 {
+  return t.tokenI[(token << TOKEN_I) + Token.complement]! as TokenSlot | 0;
 }

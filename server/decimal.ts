@@ -8,7 +8,14 @@
  * Thread: any. Non-goals: negative amounts; amounts of 2^53 and above.
  */
 import { assert } from '../engine/assert.ts';
-import { MICRO, PIPS_PER_UNIT, pipsOf } from '../engine/units.ts';
+import {
+  MICRO,
+  PIPS_PER_UNIT,
+  type Pips,
+  pipsOf,
+  type Ticks,
+  type TicksPerUnit,
+} from '../engine/units.ts';
 
 /** Digits of the largest amount: `9007199254.740991`. */
 export const DECIMAL_BYTES_MAX = 17;
@@ -55,14 +62,14 @@ export function writeMicro(micro: number, out: Uint8Array, at: number): number {
 }
 
 /** A price in pips: 4800 is `0.48`. */
-export function writePips(pips: number, out: Uint8Array, at: number): number {
+export function writePips(pips: Pips, out: Uint8Array, at: number): number {
   return writeMicro(pips * MICRO_PER_PIP, out, at);
 }
 
 /** A price in ticks of a grid: 48 of 100 is `0.48`. */
 export function writeTicks(
-  ticks: number,
-  ticksPerUnit: number,
+  ticks: Ticks,
+  ticksPerUnit: TicksPerUnit,
   out: Uint8Array,
   at: number,
 ): number {
@@ -77,7 +84,7 @@ export function microText(micro: number): string {
 }
 
 /** The text of a price in pips. */
-export function pipsText(pips: number): string {
+export function pipsText(pips: Pips): string {
   return microText(pips * MICRO_PER_PIP);
 }
 

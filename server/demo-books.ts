@@ -7,7 +7,7 @@
  */
 import { type CommandBuffer, encodeOrder, OrderType, Side } from '../engine/commands.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../engine/layout.ts';
-import { MICRO } from '../engine/units.ts';
+import { MICRO, type MicroCollateral, type MicroShares, type TokenSlot } from '../engine/units.ts';
 import type { CatalogMarket } from '../storage/catalog-file.ts';
 import { orderDigest } from './eip712.ts';
 import { keccak256 } from './keccak.ts';
@@ -25,14 +25,14 @@ const ZERO_ADDRESS = new Uint8Array(20);
 /** Appends the demo's orders; the markets' tokens have slots from `firstToken` on, in order. */
 export function appendDemoOrders(
   markets: readonly CatalogMarket[],
-  firstToken: number,
+  firstToken: TokenSlot,
   separators: Separators,
   out: CommandBuffer,
 ): void {
   const wallets = Array.from({ length: WALLETS }, (_, i) =>
     keccak256(Buffer.from(`demo wallet ${i}`)).slice(12),
   );
-  let token = firstToken;
+  let token: number = firstToken;
   let salt = 1;
   markets.forEach((market, m) => {
     const grid = market.ticksPerUnit;
@@ -65,12 +65,12 @@ export function appendDemoOrders(
       );
       salt += 1;
       encodeOrder(out, {
-        token: token + outcome,
+        token: (token + outcome) as TokenSlot,
         side,
         type,
         postOnly: false,
-        shares: shares * MICRO,
-        collateral,
+        shares: (shares * MICRO) as MicroShares,
+        collateral: collateral as MicroCollateral,
         expiration: 0,
         feeRateBps: 0,
         signatureType: 0,

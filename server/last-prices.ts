@@ -7,6 +7,7 @@
 import { bookVersion } from '../engine/depth.ts';
 import { TOKEN_I, Token } from '../engine/layout.ts';
 import type { Tables } from '../engine/tables.ts';
+import type { Pips, TokenSlot } from '../engine/units.ts';
 import { READ_TRIES } from './books.ts';
 import { pipsText } from './decimal.ts';
 import type { TokenTexts } from './texts.ts';
@@ -25,7 +26,7 @@ export function renderLastPrices(
   texts: TokenTexts,
   tokens: readonly string[],
 ): Buffer | undefined {
-  const seen = new Set<number>();
+  const seen = new Set<TokenSlot>();
   let json = '';
   for (const tokenId of tokens) {
     const token = texts.find(tokenId);
@@ -36,14 +37,15 @@ export function renderLastPrices(
     if (last === 0) continue;
     const side = (last & 1) === 0 ? 'BUY' : 'SELL';
     const comma = json === '' ? '' : ',';
+    const price = pipsText((last >> 1) as Pips);
     // A text that names a token is plain digits, and the only one that names it.
-    json += `${comma}{"token_id":"${tokenId}","price":"${pipsText(last >> 1)}","side":"${side}"}`;
+    json += `${comma}{"token_id":"${tokenId}","price":"${price}","side":"${side}"}`;
   }
   return Buffer.from(`[${json}]`, 'latin1');
 }
 
 /** Pips x 2 + side of the last trade; 0 = never traded. */
-function readLast(t: Tables, token: number): number {
+function readLast(t: Tables, token: TokenSlot): number {
   const row = token << TOKEN_I;
   for (let tries = 0; tries < READ_TRIES; tries++) {
     const version = bookVersion(t, token);

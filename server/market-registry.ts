@@ -18,6 +18,7 @@ import {
 import { OUTCOMES_MAX } from '../engine/limits.ts';
 import { findMarket } from '../engine/markets.ts';
 import type { Tables } from '../engine/tables.ts';
+import type { MarketSlot, MicroShares } from '../engine/units.ts';
 import type { CatalogMarket } from '../storage/catalog-file.ts';
 import { bytesToWords } from './prepare.ts';
 import type { MarketInfo } from './texts.ts';
@@ -72,7 +73,7 @@ function appendMarket(
     flags: flagsOf(market),
     ticksPerUnit: market.ticksPerUnit,
     baseFeeBps: 0,
-    minSize: market.minSizeMicro,
+    minSize: market.minSizeMicro as MicroShares,
   };
   if (slot === 0) {
     encodeMarket(out, fields, conditionWords, tokens);
@@ -103,12 +104,12 @@ function flagsOf(market: CatalogMarket): number {
   );
 }
 
-function findCondition(t: Tables, conditionId: string): number {
+function findCondition(t: Tables, conditionId: string): MarketSlot | 0 {
   if (!hexToBytes(conditionId, 32, condition, 0)) return 0;
   return findMarket(t, bytesToWords(condition, conditionWords), 0);
 }
 
-function sameTokens(t: Tables, market: number, tokens: readonly Int32Array[]): boolean {
+function sameTokens(t: Tables, market: MarketSlot, tokens: readonly Int32Array[]): boolean {
   const row = market << MARKET_I;
   if (t.marketI[row + Market.tokenCount] !== tokens.length) return false;
   const first = t.marketI[row + Market.firstToken]!;
@@ -120,7 +121,7 @@ function sameTokens(t: Tables, market: number, tokens: readonly Int32Array[]): b
 /** Market slot to what the catalog says of it. */
 export class MarketInfos {
   private readonly t: Tables;
-  private readonly bySlot = new Map<number, MarketInfo>();
+  private readonly bySlot = new Map<MarketSlot, MarketInfo>();
   private byCondition: ReadonlyMap<string, CatalogMarket> = new Map();
 
   constructor(t: Tables) {
@@ -133,7 +134,7 @@ export class MarketInfos {
     this.bySlot.clear();
   }
 
-  find(market: number): MarketInfo | undefined {
+  find(market: MarketSlot): MarketInfo | undefined {
     const known = this.bySlot.get(market);
     if (known !== undefined) return known;
     if (market < 1 || market > this.t.state[State.markets]!) return undefined;
@@ -143,7 +144,7 @@ export class MarketInfos {
   }
 }
 
-function conditionText(t: Tables, market: number): string {
+function conditionText(t: Tables, market: MarketSlot): string {
   let text = '0x';
   for (let w = 0; w < ID_WORDS; w++) {
     const word = t.marketI[(market << MARKET_I) + Market.condition + w]! >>> 0;

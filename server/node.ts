@@ -10,6 +10,7 @@ import { SelfTrade } from '../engine/core.ts';
 import { State } from '../engine/layout.ts';
 import { BATCH_COMMANDS_MAX } from '../engine/limits.ts';
 import { allocateEngine, Tables } from '../engine/tables.ts';
+import type { TokenSlot } from '../engine/units.ts';
 import { type Catalog, readCatalog } from '../storage/catalog-file.ts';
 import { demoCatalog } from '../storage/demo-catalog.ts';
 import { openKeyStore } from '../storage/keys.ts';
@@ -234,7 +235,7 @@ async function settleState(
   if (isNew && config.demo && isDemo) {
     // One batch with the registrations: a kill leaves both or neither.
     const out = new CommandBuffer();
-    appendDemoOrders(catalog.markets, 1, separators, out);
+    appendDemoOrders(catalog.markets, 1 as TokenSlot, separators, out);
     chunks[0] = Int32Array.from([...chunks[0]!, ...out.i32.subarray(0, out.words)]);
   }
   for (const chunk of chunks) await applyCommands(sequencer, chunk);

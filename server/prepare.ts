@@ -13,6 +13,7 @@ import { FEE_BPS_MAX } from '../engine/limits.ts';
 import { findMarket, findToken } from '../engine/markets.ts';
 import { Rule } from '../engine/rules.ts';
 import type { Tables } from '../engine/tables.ts';
+import type { MicroCollateral, MicroShares, TokenSlot } from '../engine/units.ts';
 import { orderDigest } from './eip712.ts';
 import type { OrderItem } from './order-parse.ts';
 import { recoverAddress } from './secp256k1.ts';
@@ -80,7 +81,8 @@ export class OrderPreparer {
 
     this.digest.fill(0);
     if (item.digestable && (verdict & Verdict.ruleMask) === 0) {
-      verdict |= this.verify(item, token);
+      // No early rule failed, so the token is known.
+      verdict |= this.verify(item, token as TokenSlot);
     }
     const expiration = decimalToSafe(item.expiration);
     encodeOrder(out, {
@@ -88,8 +90,8 @@ export class OrderPreparer {
       side: item.side,
       type: OrderType[item.orderType],
       postOnly: item.postOnly,
-      shares: Math.max(0, shares),
-      collateral: Math.max(0, collateral),
+      shares: Math.max(0, shares) as MicroShares,
+      collateral: Math.max(0, collateral) as MicroCollateral,
       expiration: expiration < 0 ? NEVER : expiration,
       feeRateBps: Math.min(Math.max(0, fee), FEE_BPS_MAX),
       signatureType: item.signatureType,
@@ -101,12 +103,12 @@ export class OrderPreparer {
     });
   }
 
-  private findTokenSlot(item: OrderItem): number {
+  private findTokenSlot(item: OrderItem): TokenSlot | 0 {
     return decimalToWords(item.tokenId, this.words, 0) ? findToken(this.t, this.words, 0) : 0;
   }
 
   /** Rules 1 to 4, or 0. Registrations only ever appear, so an answer found here stays true. */
-  private earlyRule(item: OrderItem, caller: Caller, token: number): number {
+  private earlyRule(item: OrderItem, caller: Caller, token: TokenSlot | 0): number {
     if (item.owner.toLowerCase() !== caller.apiKey || !sameBytes(item.signer, caller.address)) {
       return Rule.ownerMismatch;
     }
@@ -122,7 +124,7 @@ export class OrderPreparer {
   }
 
   /** Digest, duplicate that has left memory, signature. */
-  private verify(item: OrderItem, token: number): number {
+  private verify(item: OrderItem, token: TokenSlot): number {
     const { options, t } = this;
     const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
     const flags = t.marketI[(market << MARKET_I) + Market.flags]!;

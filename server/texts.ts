@@ -5,9 +5,11 @@
  *
  * Thread: I/O. Non-goals: prices, sizes, anything that a book's version covers.
  */
+import { marketOf } from '../engine/depth.ts';
 import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../engine/layout.ts';
 import { findToken } from '../engine/markets.ts';
 import type { Tables } from '../engine/tables.ts';
+import type { MarketSlot, TokenSlot } from '../engine/units.ts';
 import { decimalToWords, wordsToDecimal } from './uint256.ts';
 
 /** What the catalog knows of a market and a trade row shows. */
@@ -24,7 +26,7 @@ export interface MarketInfo {
  * Asked for each trade row: it answers the same object until the catalog changes, because a new
  * object makes new texts.
  */
-export type MarketLookup = (market: number) => MarketInfo | undefined;
+export type MarketLookup = (market: MarketSlot) => MarketInfo | undefined;
 
 /** The constant parts of a trade row, in UTF-8; what lies between them is the trade's own. */
 export interface TradeTexts {
@@ -39,9 +41,9 @@ export interface TradeTexts {
 export class TokenTexts {
   private readonly t: Tables;
   private readonly lookup: MarketLookup;
-  private readonly slots = new Map<string, number>();
-  private readonly heads = new Map<number, Buffer>();
-  private readonly trades = new Map<number, TradeTexts>();
+  private readonly slots = new Map<string, TokenSlot>();
+  private readonly heads = new Map<TokenSlot, Buffer>();
+  private readonly trades = new Map<TokenSlot, TradeTexts>();
   private readonly key = new Int32Array(ID_WORDS);
 
   constructor(tables: Tables, lookup: MarketLookup) {
@@ -50,7 +52,7 @@ export class TokenTexts {
   }
 
   /** Slot of a token by its decimal text; 0 = no such token. Only known texts are remembered. */
-  find(tokenId: string): number {
+  find(tokenId: string): TokenSlot | 0 {
     const known = this.slots.get(tokenId);
     if (known !== undefined) return known;
     if (!decimalToWords(tokenId, this.key, 0)) return 0;
@@ -60,11 +62,11 @@ export class TokenTexts {
   }
 
   /** The beginning of a book, up to and with the opening quote of its timestamp (GAPS 7). */
-  bookHead(token: number): Buffer {
+  bookHead(token: TokenSlot): Buffer {
     const known = this.heads.get(token);
     if (known !== undefined) return known;
     const id = wordsToDecimal(this.t.tokenI, (token << TOKEN_I) + Token.id);
-    const market = this.t.tokenI[(token << TOKEN_I) + Token.market]!;
+    const market = marketOf(this.t, token);
     const condition = this.conditionId(market);
     const head = Buffer.from(`{"market":"${condition}","asset_id":"${id}","timestamp":"`, 'latin1');
     this.heads.set(token, head);
@@ -72,8 +74,8 @@ export class TokenTexts {
   }
 
   /** The constant parts of the trade rows of a token, as the catalog stands now (GAPS 8). */
-  trade(token: number): TradeTexts {
-    const market = this.t.tokenI[(token << TOKEN_I) + Token.market]!;
+  trade(token: TokenSlot): TradeTexts {
+    const market = marketOf(this.t, token);
     const info = this.lookup(market);
     const known = this.trades.get(token);
     if (known !== undefined && known.info === info) return known;
@@ -82,7 +84,11 @@ export class TokenTexts {
     return texts;
   }
 
-  private makeTradeTexts(token: number, market: number, info: MarketInfo | undefined): TradeTexts {
+  private makeTradeTexts(
+    token: TokenSlot,
+    market: MarketSlot,
+    info: MarketInfo | undefined,
+  ): TradeTexts {
     const condition = this.conditionId(market);
     const outcome = this.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
     const ids = `"asset":"${condition}:${outcome}","conditionId":"${condition}","size":`;
@@ -101,7 +107,7 @@ export class TokenTexts {
     };
   }
 
-  private conditionId(market: number): string {
+  private conditionId(market: MarketSlot): string {
     const at = (market << MARKET_I) + Market.condition;
     let text = '0x';
     for (let w = 0; w < ID_WORDS; w++) {

@@ -11,6 +11,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ACCOUNT_I, Account, ADDRESS_WORDS } from '../engine/layout.ts';
 import type { Tables } from '../engine/tables.ts';
+import type { AccountSlot, TokenSlot } from '../engine/units.ts';
 import { checksumAddress } from './checksum.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writeMicro } from './decimal.ts';
 import { keccak256 } from './keccak.ts';
@@ -88,7 +89,7 @@ export class TradesRenderer {
     this.t = index.t;
     this.texts = texts;
     this.selector = new TradesSelector(index);
-    this.wallets = new TextCache(ADDRESS_TEXT_BYTES, (account) => this.walletText(account));
+    this.wallets = new TextCache(ADDRESS_TEXT_BYTES, (key) => this.walletText(key as AccountSlot));
     this.hashes = new TextCache(HASH_TEXT_BYTES, (match) => this.hashText(match));
   }
 
@@ -102,7 +103,7 @@ export class TradesRenderer {
     for (let i = 0; i < count; i++) {
       if (i > 0 && i % ROWS_PER_TURN === 0) await nextTurn();
       const row = i * ROW_DOUBLES;
-      const texts = this.texts.trade(rows[row + Row.token]!);
+      const texts = this.texts.trade(rows[row + Row.token]! as TokenSlot);
       const ids = rows[row + Row.side] === 0 ? texts.buy : texts.sell;
       const needed = at + ids.length + texts.tail.length + OWN_BYTES_MAX;
       if (needed >= out.length) out = larger(out, at, needed);
@@ -126,7 +127,7 @@ export class TradesRenderer {
     return out.subarray(0, at);
   }
 
-  private walletText(account: number): string {
+  private walletText(account: AccountSlot): string {
     const from = (account << ACCOUNT_I) + Account.address;
     for (let w = 0; w < ADDRESS_WORDS; w++) {
       this.scratch.writeInt32BE(this.t.accountI[from + w]!, w * 4);

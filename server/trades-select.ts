@@ -17,7 +17,7 @@ import {
   MatchKind,
 } from '../engine/layout.ts';
 import { findMarket } from '../engine/markets.ts';
-import { MICRO, PIPS_PER_UNIT } from '../engine/units.ts';
+import { type AccountSlot, type MarketSlot, MICRO, PIPS_PER_UNIT } from '../engine/units.ts';
 import { ratioMicro } from './decimal.ts';
 import type { TradesIndex } from './trades-index.ts';
 import { PAGE_MAX, type TradesQuery } from './trades-query.ts';
@@ -57,7 +57,7 @@ export class TradesSelector {
   private side = ANY_SIDE;
   private amountColumn: 'size' | 'collateral' | '' = '';
   private amount = 0;
-  private markets: ReadonlySet<number> | null = null;
+  private markets: ReadonlySet<MarketSlot> | null = null;
   private toSkip = 0;
   private limit = 0;
   private count = 0;
@@ -106,7 +106,7 @@ export class TradesSelector {
   }
 
   /** Several chains of matches, merged: the newest of their heads is the next. */
-  private walkMarkets(markets: readonly number[]): void {
+  private walkMarkets(markets: readonly MarketSlot[]): void {
     const { index } = this;
     const heads = markets.map((market) => this.head(index.lastInMarket, market));
     for (;;) {
@@ -118,7 +118,7 @@ export class TradesSelector {
     }
   }
 
-  private walkTaker(account: number): void {
+  private walkTaker(account: AccountSlot): void {
     const { index } = this;
     let match = this.head(index.lastTaken, account);
     while (match !== NONE && !this.takeTaker(match)) {
@@ -127,7 +127,7 @@ export class TradesSelector {
   }
 
   /** What a wallet took and made: two chains, merged match by match. */
-  private walkWallet(account: number): void {
+  private walkWallet(account: AccountSlot): void {
     const { group, index } = this;
     let taken = this.head(index.lastTaken, account);
     let made = this.head(index.lastMade, account);
@@ -180,7 +180,7 @@ export class TradesSelector {
     const slot = match & index.mask;
     const marketSide = index.marketSide[slot]!;
     if (this.side !== ANY_SIDE && (marketSide & 1) !== this.side) return false;
-    if (this.markets !== null && !this.markets.has(marketSide >> 1)) return false;
+    if (this.markets !== null && !this.markets.has((marketSide >> 1) as MarketSlot)) return false;
     if (this.amountColumn !== '' && index[this.amountColumn][slot]! < this.amount) return false;
     if (this.skips()) return false;
     const { fillF, fillI, fillRows } = index.t;
@@ -208,7 +208,7 @@ export class TradesSelector {
   private takeMaker(fill: number, match: number): boolean {
     const { index } = this;
     const marketSide = index.marketSide[match & index.mask]!;
-    if (this.markets !== null && !this.markets.has(marketSide >> 1)) return false;
+    if (this.markets !== null && !this.markets.has((marketSide >> 1) as MarketSlot)) return false;
     const { fillF, fillI, fillRows } = index.t;
     const row = fill % fillRows;
     const f = row * FILL_DOUBLES;
@@ -243,8 +243,8 @@ export class TradesSelector {
     return true;
   }
 
-  private marketSlots(conditionIds: readonly string[]): ReadonlySet<number> {
-    const slots = new Set<number>();
+  private marketSlots(conditionIds: readonly string[]): ReadonlySet<MarketSlot> {
+    const slots = new Set<MarketSlot>();
     for (const id of conditionIds) {
       if (!this.readKey(id, ID_WORDS)) continue;
       const market = findMarket(this.index.t, this.key, 0);
@@ -253,7 +253,7 @@ export class TradesSelector {
     return slots;
   }
 
-  private accountSlot(address: string): number {
+  private accountSlot(address: string): AccountSlot | 0 {
     return this.readKey(address, ADDRESS_WORDS) ? findAccount(this.index.t, this.key, 0) : 0;
   }
 

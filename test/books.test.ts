@@ -20,6 +20,7 @@ import {
 } from '../engine/layout.ts';
 import { Rule } from '../engine/rules.ts';
 import { allocateEngine, type Tables } from '../engine/tables.ts';
+import type { TokenSlot } from '../engine/units.ts';
 import { BookRenderer, renderBooks } from '../server/books.ts';
 import { renderLastPrices } from '../server/last-prices.ts';
 import { freshSeed, withSeed } from './random.ts';
@@ -64,7 +65,7 @@ function open(fixture: Fixture): BookRenderer {
 }
 
 function bookOf(renderer: BookRenderer, token: number): BookJson {
-  const bytes = renderer.render(token);
+  const bytes = renderer.render(token as TokenSlot);
   assert(bytes !== undefined);
   return JSON.parse(bytes.toString()) as BookJson;
 }
@@ -191,16 +192,17 @@ test('while a writer is inside, the last settled book is answered, or none', () 
   fixture.order({ wallet: 1, token, ticks: 50, shares: 5_000_000, sell: true });
   fixture.order({ wallet: 2, token, ticks: 50, shares: 1_000_000 });
   const renderer = open(fixture);
+  const complement = (token + 1) as TokenSlot;
   const settled = renderer.render(token);
   const row = fixture.t.tokenI[(token << TOKEN_I) + Token.book]! << BOOK_I;
   const id = tokenText(1, 0);
   Atomics.add(fixture.t.bookI, row + Book.version, 1);
   assert.equal(renderer.render(token), settled);
-  assert.equal(renderer.render(token + 1), undefined);
+  assert.equal(renderer.render(complement), undefined);
   assert.equal(renderBooks(renderer, [id, tokenText(1, 1)], []), undefined);
   assert.equal(renderLastPrices(fixture.t, fixture.texts, [id]), undefined);
   Atomics.add(fixture.t.bookI, row + Book.version, 1);
-  assert.notEqual(renderer.render(token + 1), undefined);
+  assert.notEqual(renderer.render(complement), undefined);
   assert.notEqual(renderer.render(token), settled);
 });
 

@@ -1,6 +1,7 @@
 /** Printing and reading of decimal amounts, against BigInt arithmetic. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Pips, Ticks } from '../engine/units.ts';
 import {
   DECIMAL_BYTES_MAX,
   microText,
@@ -31,9 +32,9 @@ test('amounts print plain, without trailing zeros and without an exponent', () =
 });
 
 test('prices print from pips and from the ticks of every grid', () => {
-  assert.equal(pipsText(4_800), '0.48');
-  assert.equal(pipsText(1), '0.0001');
-  assert.equal(pipsText(9_999), '0.9999');
+  assert.equal(pipsText(4_800 as Pips), '0.48');
+  assert.equal(pipsText(1 as Pips), '0.0001');
+  assert.equal(pipsText(9_999 as Pips), '0.9999');
   const out = Buffer.alloc(20);
   for (const [ticks, grid, text] of [
     [1, 10, '0.1'],
@@ -42,7 +43,7 @@ test('prices print from pips and from the ticks of every grid', () => {
     [999, 1_000, '0.999'],
     [1, 10_000, '0.0001'],
   ] as const) {
-    assert.equal(out.toString('latin1', 0, writeTicks(ticks, grid, out, 0)), text);
+    assert.equal(out.toString('latin1', 0, writeTicks(ticks as Ticks, grid, out, 0)), text);
   }
 });
 

@@ -8,6 +8,7 @@ import { audit } from '../engine/audit.ts';
 import { bookVersion, Depth, marketFlags, marketOf, readDepth } from '../engine/depth.ts';
 import { BOOK_I, Book, MarketFlag } from '../engine/layout.ts';
 import { Rule } from '../engine/rules.ts';
+import type { MarketSlot, TokenSlot } from '../engine/units.ts';
 import { check } from './duel.ts';
 import { EngineDriver, ROOMY } from './engine-helpers.ts';
 import { type Random, withSeed } from './random.ts';
@@ -15,23 +16,25 @@ import { ScriptReader } from './script.ts';
 import { BUSY, MARKETS, Stream } from './stream.ts';
 
 const BOOK = 1 << BOOK_I;
+const YES = 1 as TokenSlot;
+const NO = 2 as TokenSlot;
 
 test('a book that is being written is not read', () => {
   const { driver } = check('buy #1 5 @ 0.40');
   driver.close();
   const { t } = driver;
   const depth = new Depth();
-  assert(readDepth(t, 1, depth));
+  assert(readDepth(t, YES, depth));
   t.bookI[BOOK + Book.version]! += 1;
-  assert(!readDepth(t, 1, depth), 'a writer is inside');
+  assert(!readDepth(t, YES, depth), 'a writer is inside');
   t.bookI[BOOK + Book.version]! += 1;
-  assert(readDepth(t, 1, depth), 'and left');
+  assert(readDepth(t, YES, depth), 'and left');
   const reader = new ScriptReader();
   driver.run(reader.read('at 2000'));
   driver.run(reader.read('buy #2 5 @ 0.40'));
-  assert(!readDepth(t, 1, depth), 'what a batch does is seen when it ends');
+  assert(!readDepth(t, YES, depth), 'what a batch does is seen when it ends');
   driver.close();
-  assert(readDepth(t, 1, depth));
+  assert(readDepth(t, YES, depth));
   assert.deepEqual([depth.bids.sizes[0], depth.changedAt], [10_000_000, 2_000_000]);
 });
 
@@ -43,7 +46,7 @@ test('a version moves with every change of its book, and only then', () => {
   const { t } = duel.driver;
   const versions = (): number[] => {
     duel.driver.settle();
-    return [1, 2, 3].map((token) => bookVersion(t, token));
+    return [1, 2, 3].map((token) => bookVersion(t, token as TokenSlot));
   };
   const [yes, no, other] = versions();
   assert.equal(yes, no, 'a pair has one version');
@@ -79,15 +82,15 @@ test('a reader gets the terms of the market with the book', () => {
     sell #2 6 @ 0.405         fills #1 6 @ 0.405
   `).driver;
   const depth = new Depth();
-  assert(readDepth(t, 2, depth));
+  assert(readDepth(t, NO, depth));
   assert.equal(depth.ticksPerUnit, 1_000);
   assert.equal(depth.minSize, 5_000_000);
   assert.equal(depth.changedAt, 1_001_500);
   assert.equal(depth.lastPrice, 0, 'No never traded');
   assert.deepEqual([depth.asks.count, depth.asks.ticks[0], depth.asks.sizes[0]], [1, 595, 1e6]);
   assert.equal(depth.bids.count, 0);
-  assert.equal(marketOf(t, 2), 1);
-  assert.equal(marketFlags(t, 1), MarketFlag.tradable | MarketFlag.negRisk);
+  assert.equal(marketOf(t, NO), 1);
+  assert.equal(marketFlags(t, 1 as MarketSlot), MarketFlag.tradable | MarketFlag.negRisk);
 });
 
 test('every level of the finest grid can be full', () => {

@@ -36,6 +36,13 @@ import type { Capacities } from '../engine/limits.ts';
 import { findOrder, historyRow } from '../engine/orders.ts';
 import { Rule, type RuleCode } from '../engine/rules.ts';
 import { allocateEngine, type Tables } from '../engine/tables.ts';
+import type {
+  MarketSlot,
+  MicroCollateral,
+  MicroShares,
+  TicksPerUnit,
+  TokenSlot,
+} from '../engine/units.ts';
 import {
   type BookView,
   type Command,
@@ -146,7 +153,8 @@ export class EngineDriver {
   book(token: number): BookView {
     this.settle();
     const depth = this.#depth;
-    if (!readDepth(this.t, token, depth)) throw new Error('nobody writes, so a read succeeds');
+    if (!readDepth(this.t, token as TokenSlot, depth))
+      throw new Error('nobody writes, so a read succeeds');
     const perTick = PIPS / depth.ticksPerUnit;
     const levels = (side: DepthSide) =>
       Array.from({ length: side.count }, (_, i): [number, number] => [
@@ -237,7 +245,12 @@ export class EngineDriver {
       case 'cancel':
         return encodeCancel(out, idWords(command.id), addressWords(command.signer));
       case 'cancel-all':
-        return encodeCancelOwner(out, addressWords(command.signer), command.market, command.token);
+        return encodeCancelOwner(
+          out,
+          addressWords(command.signer),
+          command.market as MarketSlot | 0,
+          command.token as TokenSlot | 0,
+        );
       case 'market': {
         const ids = Array.from({ length: command.outcomes }, (_, i) =>
           idWords(1_000_000 + command.condition * 100 + i),
@@ -245,7 +258,7 @@ export class EngineDriver {
         return encodeMarket(out, marketFields(command), idWords(command.condition), ids);
       }
       case 'change':
-        return encodeMarketChange(out, command.market, marketFields(command));
+        return encodeMarketChange(out, command.market as MarketSlot, marketFields(command));
       case 'policy':
         return encodeConfigure(out, POLICIES.indexOf(command.policy), this.t.state[State.history]!);
     }
@@ -256,12 +269,12 @@ export class EngineDriver {
     const isSendable = shares > 0n && collateral > 0n && !isTooLarge(line);
     const feeIsSendable = line.feeRateBps >= 0 && line.feeRateBps <= 1_000;
     return encodeOrder(this.#buffer, {
-      token: line.token <= this.t.state[State.tokens]! ? line.token : 0,
+      token: line.token <= this.t.state[State.tokens]! ? (line.token as TokenSlot) : 0,
       side: line.side === 'BUY' ? Side.buy : Side.sell,
       type: OrderType[line.type],
       postOnly: line.postOnly,
-      shares: isSendable ? Number(shares) : 0,
-      collateral: isSendable ? Number(collateral) : 0,
+      shares: (isSendable ? Number(shares) : 0) as MicroShares,
+      collateral: (isSendable ? Number(collateral) : 0) as MicroCollateral,
       expiration: line.expiration,
       feeRateBps: feeIsSendable ? line.feeRateBps : 0,
       signatureType: line.signatureType,
@@ -307,9 +320,9 @@ function marketFields(terms: Terms): MarketFields {
       (terms.tradable ? MarketFlag.tradable : 0) |
       (terms.ended ? MarketFlag.ended : 0) |
       (terms.negRisk ? MarketFlag.negRisk : 0),
-    ticksPerUnit: terms.grid,
+    ticksPerUnit: terms.grid as TicksPerUnit,
     baseFeeBps: terms.baseFeeBps,
-    minSize: Number(terms.minSize),
+    minSize: Number(terms.minSize) as MicroShares,
   };
 }
 

@@ -9,10 +9,11 @@ import {
 } from '../engine/expiries.ts';
 import { ORDER_F, ORDER_I, Order, State } from '../engine/layout.ts';
 import { allocateEngine, Tables } from '../engine/tables.ts';
+import type { OrderSlot } from '../engine/units.ts';
 import { ROOMY } from './engine-helpers.ts';
 import { withSeed } from './random.ts';
 
-function schedule(t: Tables, slot: number, seconds: number): void {
+function schedule(t: Tables, slot: OrderSlot, seconds: number): void {
   t.orderF[(slot << ORDER_F) + Order.expiry] = seconds;
   scheduleExpiry(t, slot);
 }
@@ -20,9 +21,9 @@ function schedule(t: Tables, slot: number, seconds: number): void {
 test('the earliest order is on top, whoever came and went before', () => {
   withSeed((random) => {
     const t = new Tables(allocateEngine({ ...ROOMY, orders: 300, history: 1 }));
-    const held = new Map<number, number>();
+    const held = new Map<OrderSlot, number>();
     for (let i = 0; i < 20_000; i++) {
-      const slot = random.between(1, 300);
+      const slot = random.between(1, 300) as OrderSlot;
       if (held.has(slot)) {
         unscheduleExpiry(t, slot);
         held.delete(slot);
@@ -32,7 +33,7 @@ test('the earliest order is on top, whoever came and went before', () => {
         schedule(t, slot, seconds);
         held.set(slot, seconds);
       }
-      let first = 0;
+      let first = 0 as OrderSlot;
       for (const [other, seconds] of held) {
         const best = held.get(first) ?? Number.POSITIVE_INFINITY;
         if (seconds < best || (seconds === best && other < first)) first = other;
@@ -41,7 +42,7 @@ test('the earliest order is on top, whoever came and went before', () => {
       assert.equal(earliestExpiry(t), held.get(first) ?? 0);
       assert.equal(t.state[State.expiries], held.size);
     }
-    while (nextExpiring(t) !== 0) unscheduleExpiry(t, nextExpiring(t));
+    for (let slot = nextExpiring(t); slot !== 0; slot = nextExpiring(t)) unscheduleExpiry(t, slot);
     assert(
       t.expiries.every((slot) => slot === 0),
       'an empty heap keeps no traces',
@@ -58,21 +59,22 @@ test('orders leave by time, and by slot where times are equal', () => {
     [1, 8],
     [2, 7],
   ] as const) {
-    schedule(t, slot, seconds);
+    schedule(t, slot as OrderSlot, seconds);
   }
   const left: number[] = [];
-  while (nextExpiring(t) !== 0) {
-    left.push(nextExpiring(t));
-    unscheduleExpiry(t, nextExpiring(t));
+  for (let slot = nextExpiring(t); slot !== 0; slot = nextExpiring(t)) {
+    left.push(slot);
+    unscheduleExpiry(t, slot);
   }
   assert.deepEqual(left, [2, 3, 9, 1, 5]);
 });
 
 test('an order that is not in the heap cannot be taken out of it', () => {
   const t = new Tables(allocateEngine({ ...ROOMY, orders: 10, history: 1 }));
-  schedule(t, 1, 5);
-  unscheduleExpiry(t, 1);
-  assert.equal(t.orderI[(1 << ORDER_I) + Order.heap], 0);
-  schedule(t, 2, 5);
-  assert.throws(() => unscheduleExpiry(t, 1));
+  const [one, other] = [1 as OrderSlot, 2 as OrderSlot];
+  schedule(t, one, 5);
+  unscheduleExpiry(t, one);
+  assert.equal(t.orderI[(one << ORDER_I) + Order.heap], 0);
+  schedule(t, other, 5);
+  assert.throws(() => unscheduleExpiry(t, one));
 });

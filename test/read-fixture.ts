@@ -24,6 +24,13 @@ import {
 import type { Capacities } from '../engine/limits.ts';
 import { Rule, type RuleCode } from '../engine/rules.ts';
 import { allocateEngine, type EngineMemory, type Tables } from '../engine/tables.ts';
+import type {
+  MarketSlot,
+  MicroCollateral,
+  MicroShares,
+  TicksPerUnit,
+  TokenSlot,
+} from '../engine/units.ts';
 import type { MarketInfo } from '../server/texts.ts';
 import { TokenTexts } from '../server/texts.ts';
 import { freshSeed, Random } from './random.ts';
@@ -67,38 +74,50 @@ export class Fixture {
   }
 
   /** Registers a market; returns the slot of its first token. */
-  market(outcomes: number, ticksPerUnit: number, negRisk = false, info?: MarketInfo): number {
+  market(
+    outcomes: number,
+    ticksPerUnit: TicksPerUnit,
+    negRisk = false,
+    info?: MarketInfo,
+  ): TokenSlot {
     const market = this.t.state[State.markets]! + 1;
     this.infos[market] = info;
     this.buffer.clear();
     const flags = MarketFlag.tradable | (negRisk ? MarketFlag.negRisk : 0);
-    const fields = { flags, ticksPerUnit, baseFeeBps: 100, minSize: 10_000 };
+    const fields = { flags, ticksPerUnit, baseFeeBps: 100, minSize: 10_000 as MicroShares };
     const tokens = Array.from({ length: outcomes }, (_, i) => idWords(1_000 + market * 100 + i));
     const at = encodeMarket(this.buffer, fields, idWords(market), tokens);
     this.mustAccept(this.apply(at));
-    return this.t.marketI[(market << MARKET_I) + Market.firstToken]!;
+    return this.t.marketI[(market << MARKET_I) + Market.firstToken]! as TokenSlot;
   }
 
-  changeMarket(market: number, ticksPerUnit: number, minSize: number): void {
+  changeMarket(market: number, ticksPerUnit: TicksPerUnit, minSize: number): void {
     this.buffer.clear();
-    const fields = { flags: MarketFlag.tradable, ticksPerUnit, baseFeeBps: 100, minSize };
-    this.mustAccept(this.apply(encodeMarketChange(this.buffer, market, fields)));
+    const fields = {
+      flags: MarketFlag.tradable,
+      ticksPerUnit,
+      baseFeeBps: 100,
+      minSize: minSize as MicroShares,
+    };
+    this.mustAccept(this.apply(encodeMarketChange(this.buffer, market as MarketSlot, fields)));
   }
 
   /** Places an order in a batch of its own; a second later each time. */
   order(order: TestOrder): RuleCode {
     this.orders += 1;
     this.buffer.clear();
-    const market = marketOf(this.t, order.token);
+    const token = order.token as TokenSlot;
+    const market = marketOf(this.t, token);
     const grid = this.t.marketI[(market << MARKET_I) + Market.ticksPerUnit]!;
     const product = order.shares * order.ticks;
+    const collateral = order.sell ? Math.floor(product / grid) : Math.ceil(product / grid);
     const at = encodeOrder(this.buffer, {
-      token: order.token,
+      token,
       side: order.sell ? Side.sell : Side.buy,
       type: order.type ?? OrderType.GTC,
       postOnly: false,
-      shares: order.shares,
-      collateral: order.sell ? Math.floor(product / grid) : Math.ceil(product / grid),
+      shares: order.shares as MicroShares,
+      collateral: collateral as MicroCollateral,
       expiration: 0,
       feeRateBps: 200,
       signatureType: 0,

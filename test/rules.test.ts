@@ -4,6 +4,7 @@ import test from 'node:test';
 import { CommandBuffer, encodeMarket } from '../engine/commands.ts';
 import { MarketFlag } from '../engine/layout.ts';
 import { Rule } from '../engine/rules.ts';
+import type { MicroShares } from '../engine/units.ts';
 import { check, type Duel } from './duel.ts';
 import { EngineDriver, idWords } from './engine-helpers.ts';
 import type { OrderLine } from './naive-types.ts';
@@ -215,7 +216,12 @@ test('what matches at once does not count towards the total of a level', () => {
 test('a market with the id of a token that exists, or one id twice, is refused', () => {
   const driver = new EngineDriver();
   const buffer = new CommandBuffer();
-  const fields = { flags: MarketFlag.tradable, ticksPerUnit: 100, baseFeeBps: 0, minSize: 0 };
+  const fields = {
+    flags: MarketFlag.tradable,
+    ticksPerUnit: 100,
+    baseFeeBps: 0,
+    minSize: 0 as MicroShares,
+  } as const;
   const register = (condition: number, ...tokens: number[]): number => {
     buffer.clear();
     const at = encodeMarket(buffer, fields, idWords(condition), tokens.map(idWords));

@@ -14,6 +14,7 @@ import { Engine } from '../engine/engine.ts';
 import { MarketFlag } from '../engine/layout.ts';
 import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../engine/limits.ts';
 import { Rule } from '../engine/rules.ts';
+import type { MicroCollateral, MicroShares, TokenSlot } from '../engine/units.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../server/contract.ts';
 import { Control, enterTurn, passTurn, SlotState } from '../server/slots.ts';
 import { addressWords, idWords } from './engine-helpers.ts';
@@ -288,16 +289,16 @@ test('orders expire on time although nobody trades', async () => {
     flags: MarketFlag.tradable,
     ticksPerUnit: 100,
     baseFeeBps: 0,
-    minSize: 1,
-  };
+    minSize: 1 as MicroShares,
+  } as const;
   const market = encodeMarket(out, fields, idWords(1), [idWords(2), idWords(3)]);
   const order = encodeOrder(out, {
-    token: 1,
+    token: 1 as TokenSlot,
     side: Side.buy,
     type: OrderType.GTD,
     postOnly: false,
-    shares: 100,
-    collateral: 50,
+    shares: 100 as MicroShares,
+    collateral: 50 as MicroCollateral,
     expiration: 2,
     feeRateBps: 0,
     signatureType: 0,

@@ -4,6 +4,7 @@ import { audit } from '../engine/audit.ts';
 import { SelfTrade } from '../engine/core.ts';
 import { Rule } from '../engine/rules.ts';
 import { Simulator } from '../engine/simulator.ts';
+import type { TokenSlot } from '../engine/units.ts';
 
 const SMALL = {
   markets: 16,
@@ -18,7 +19,7 @@ const SHARE = 1_000_000;
 
 test('the ten lines of engine/README.md do what they say', () => {
   const exchange = new Simulator(SMALL);
-  const [yes, no] = exchange.addMarket({ ticksPerUnit: 100 }) as [number, number];
+  const [yes, no] = exchange.addMarket({ ticksPerUnit: 100 }) as [TokenSlot, TokenSlot];
   exchange.place({ account: 1, token: no, side: 'buy', ticks: 40, size: 50 * SHARE });
   const taken = exchange.place({
     account: 2,
@@ -43,7 +44,7 @@ test('the ten lines of engine/README.md do what they say', () => {
 
 test('a bid for one outcome shows as an offer of the other', () => {
   const exchange = new Simulator(SMALL);
-  const [yes, no] = exchange.addMarket() as [number, number];
+  const [yes, no] = exchange.addMarket() as [TokenSlot, TokenSlot];
   exchange.place({ account: 1, token: yes, side: 'buy', ticks: 30, size: 7 * SHARE });
   exchange.place({ account: 1, token: yes, side: 'buy', ticks: 31, size: 5 * SHARE });
   assert.deepEqual(exchange.book(yes).bids, [
@@ -58,7 +59,7 @@ test('a bid for one outcome shows as an offer of the other', () => {
 
 test('cancels, expiry, policies and ticks work as in a node', () => {
   const exchange = new Simulator(SMALL);
-  const [yes] = exchange.addMarket({ outcomes: 3, ticksPerUnit: 10 }) as [number];
+  const [yes] = exchange.addMarket({ outcomes: 3, ticksPerUnit: 10 }) as [TokenSlot];
   const order = { account: 1, token: yes, side: 'sell', ticks: 6, size: 10 * SHARE } as const;
   const resting = exchange.place(order);
   assert.equal(exchange.cancel(resting.order), Rule.accepted);

@@ -6,9 +6,13 @@ import {
   collateralOf,
   feeOf,
   isTickGrid,
+  type MicroCollateral,
+  type MicroShares,
   mulDivFloor,
   pipsOf,
   TICK_GRIDS,
+  type Ticks,
+  type TicksPerUnit,
 } from '../engine/units.ts';
 import { ticksOf } from './naive-book.ts';
 import type { OrderLine, SideName, TypeName } from './naive-types.ts';
@@ -16,6 +20,10 @@ import { type Random, withSeed } from './random.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const ROUNDS = 20_000;
+
+const asShares = (n: number): MicroShares => n as MicroShares;
+const asCollateral = (n: number): MicroCollateral => n as MicroCollateral;
+const asTicks = (n: number): Ticks => n as Ticks;
 
 /** Any size from 1 to 2^53 - 1, each number of digits as likely as the next, and the very ends. */
 function anyAmount(random: Random): number {
@@ -45,7 +53,7 @@ test('what shares cost is rounded down, at every price of every grid', () => {
       const ticks = random.between(1, grid - 1);
       const shares = anyAmount(random);
       const expected = (BigInt(shares) * BigInt(ticks)) / BigInt(grid);
-      assert.equal(BigInt(collateralOf(shares, ticks, grid)), expected);
+      assert.equal(BigInt(collateralOf(asShares(shares), asTicks(ticks), grid)), expected);
     }
   });
 });
@@ -60,13 +68,13 @@ test('a fee is the formula, rounded down once', () => {
       const isBuy = random.chance(50);
       const rate = BigInt(bps) * BigInt(Math.min(ticks, grid - ticks)) * BigInt(shares);
       const expected = rate / (10_000n * BigInt(isBuy ? ticks : grid));
-      assert.equal(BigInt(feeOf(isBuy, shares, ticks, grid, bps)), expected);
+      assert.equal(BigInt(feeOf(isBuy, asShares(shares), asTicks(ticks), grid, bps)), expected);
     }
   });
   // GAPS 1.6: 200 bps, 100 shares at one half.
-  assert.equal(feeOf(true, 100_000_000, 50, 100, 200), 2_000_000);
-  assert.equal(feeOf(false, 100_000_000, 50, 100, 200), 1_000_000);
-  assert.equal(feeOf(true, MAX, 1, 10, 0), 0);
+  assert.equal(feeOf(true, asShares(100_000_000), asTicks(50), 100, 200), 2_000_000);
+  assert.equal(feeOf(false, asShares(100_000_000), asTicks(50), 100, 200), 1_000_000);
+  assert.equal(feeOf(true, asShares(MAX), asTicks(1), 10, 0), 0);
 });
 
 function lineOf(type: TypeName, side: SideName, shares: number, collateral: number): OrderLine {
@@ -106,9 +114,14 @@ test('the limit price of every pair of amounts is that of the reference, on both
       const { shares, collateral } = amountsNear(random, grid);
       const side: SideName = random.chance(50) ? 'BUY' : 'SELL';
       const text = `${side} ${shares} for ${collateral} on ${grid}`;
-      const exact = exactTicks(collateral, shares, grid);
+      const exact = exactTicks(asCollateral(collateral), asShares(shares), grid);
       assert.equal(exact, ticksOf(lineOf('GTC', side, shares, collateral), grid), text);
-      const nearest = nearestTicks(side === 'BUY', collateral, shares, grid);
+      const nearest = nearestTicks(
+        side === 'BUY',
+        asCollateral(collateral),
+        asShares(shares),
+        grid,
+      );
       assert.equal(nearest, ticksOf(lineOf('FOK', side, shares, collateral), grid), text);
       if (exact !== 0) assert.equal(nearest, exact, `${text}: what is exact is nearest`);
       seen[exact !== 0 ? 'exact' : nearest !== 0 ? 'nearest' : 'refused'] += 1;
@@ -118,9 +131,13 @@ test('the limit price of every pair of amounts is that of the reference, on both
 });
 
 test('amounts of clients that round (GAPS 1.5) are on their tick', () => {
-  assert.equal(exactTicks(11_782_400, 21_040_000, 100), 56);
-  assert.equal(nearestTicks(true, 100_000_000, 294_117_600, 100), 34);
-  assert.equal(exactTicks(100_000_000, 294_117_600, 100), 0, 'a resting order has to be exact');
+  assert.equal(exactTicks(asCollateral(11_782_400), asShares(21_040_000), 100), 56);
+  assert.equal(nearestTicks(true, asCollateral(100_000_000), asShares(294_117_600), 100), 34);
+  assert.equal(
+    exactTicks(asCollateral(100_000_000), asShares(294_117_600), 100),
+    0,
+    'a resting order has to be exact',
+  );
 });
 
 test('market orders of every tick and two decimals pass the rule of two per cent', () => {
@@ -133,28 +150,33 @@ test('market orders of every tick and two decimals pass the rule of two per cent
       // Two-step rounding of GAPS 1.5 ends at a multiple of the step: 3, 4, 5 or 6 decimals.
       const round = (value: number): number => Math.round(value / step) * step;
       const forBuy = round((cents * grid) / ticks);
-      if (forBuy >= 1_000_000) assert.equal(nearestTicks(true, cents, forBuy, grid) > 0, true);
+      if (forBuy >= 1_000_000)
+        assert.equal(nearestTicks(true, asCollateral(cents), asShares(forBuy), grid) > 0, true);
       const forSell = round((cents * ticks) / grid);
-      assert.equal(nearestTicks(false, forSell, cents, grid) > 0, true, `${cents} @ ${ticks}`);
+      assert.equal(
+        nearestTicks(false, asCollateral(forSell), asShares(cents), grid) > 0,
+        true,
+        `${cents} @ ${ticks}`,
+      );
     }
   });
 });
 
 test('prices of nothing and of a whole unit are on no tick', () => {
   for (const grid of TICK_GRIDS) {
-    assert.equal(exactTicks(5, 5, grid), 0);
-    assert.equal(exactTicks(6, 5, grid), 0);
-    assert.equal(nearestTicks(true, 6_000_000, 5_000_000, grid), 0);
-    assert.equal(exactTicks(1, MAX, grid), 0);
-    assert.equal(exactTicks(MAX - 1, MAX, grid), 0);
+    assert.equal(exactTicks(asCollateral(5), asShares(5), grid), 0);
+    assert.equal(exactTicks(asCollateral(6), asShares(5), grid), 0);
+    assert.equal(nearestTicks(true, asCollateral(6_000_000), asShares(5_000_000), grid), 0);
+    assert.equal(exactTicks(asCollateral(1), asShares(MAX), grid), 0);
+    assert.equal(exactTicks(asCollateral(MAX - 1), asShares(MAX), grid), 0);
   }
 });
 
 test('the four grids are grids, and every tick is a whole number of pips', () => {
   for (const grid of TICK_GRIDS) {
     assert(isTickGrid(grid));
-    assert.equal(pipsOf(1, grid) * grid, 10_000);
+    assert.equal(pipsOf(asTicks(1), grid) * grid, 10_000);
   }
   for (const other of [0, 1, 2, 100.5, 20, 100_000]) assert(!isTickGrid(other));
-  assert.throws(() => pipsOf(1, 3));
+  assert.throws(() => pipsOf(asTicks(1), 3 as number as TicksPerUnit));
 });
