@@ -94,6 +94,7 @@ let form = { root: ROOT, execArgv: ['--import', 'tsx'], extension: 'ts' };
  * of the time, which files with many starts live by. Returns the directory of the compiled files.
  */
 export function useCompiledNodes(): string {
+  if (form.extension === 'js') return form.root;
   // Coverage is reported after the tests: then the files and their maps have to be there still.
   const root = IS_COVERAGE ? join(ROOT, 'coverage', `build-${process.pid}`) : temporaryDirectory();
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
