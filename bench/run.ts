@@ -8,7 +8,7 @@ const BLOCKS = 10;
 
 const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   engine: () => engineSuite(MESSAGES, BLOCKS),
-  validate: () => validateSuite(2_000, BLOCKS),
+  validate: () => validateSuite(2_000, 3 * BLOCKS),
 };
 
 const names = process.argv.slice(2);
