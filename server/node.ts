@@ -9,6 +9,7 @@ import { CommandBuffer, encodeConfigure } from '../engine/commands.ts';
 import { SelfTrade } from '../engine/core.ts';
 import { State } from '../engine/layout.ts';
 import { BATCH_COMMANDS_MAX } from '../engine/limits.ts';
+import { stateHash } from '../engine/state-hash.ts';
 import { allocateEngine, Tables } from '../engine/tables.ts';
 import type { TokenSlot } from '../engine/units.ts';
 import { type Catalog, readCatalog } from '../storage/catalog-file.ts';
@@ -80,7 +81,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       'info',
       `recovered image ${recovered.image}, ${recovered.replayed} batches after it: batch ` +
         `${t.state[State.batch]}, ${t.state[State.openOrders]} open orders, ` +
-        `${t.state[State.fills]} fills`,
+        `${t.state[State.fills]} fills, state hash ${stateHash(t)}`,
     );
     const infos = new MarketInfos(t);
     const trades = new TradesIndex(t);

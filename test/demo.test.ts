@@ -3,6 +3,8 @@
  * not at all when told not to.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { readCatalog } from '../storage/catalog-file.ts';
 import { demoCatalog } from '../storage/demo-catalog.ts';
@@ -46,6 +48,23 @@ test('a first start shows books with both sides and trades for every demo market
   const trades = (await get(node, '/trades')).json as { title: string; slug: string }[];
   assert(trades.length >= markets.length);
   assert(trades.every(({ slug, title }) => slug !== '' && title !== ''));
+
+  const hasCurl = spawnSync('curl', ['--version']).status === 0;
+  await t.test(
+    'the curl lines of the README answer as they stand',
+    { skip: hasCurl ? false : 'curl is not installed' },
+    () => {
+      const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+      const lines = readme.split('\n').filter((line) => line.startsWith('curl '));
+      assert.equal(lines.length, 3);
+      for (const line of lines) {
+        const here = line.replace('127.0.0.1:3000', `127.0.0.1:${node.port}`);
+        const { stdout } = spawnSync('sh', ['-c', here], { encoding: 'utf8' });
+        const answer = JSON.parse(stdout) as unknown[];
+        assert(Array.isArray(answer) && answer.length > 0, line);
+      }
+    },
+  );
 
   await t.test('real signed orders trade against the demo, neg-risk markets included', async () => {
     const alice = await Trader.join(node, 'alice');
