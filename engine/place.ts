@@ -100,7 +100,7 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
   const limit = (mirrored ? grid - ticks : ticks) as Ticks;
   const newAccounts = (maker === 0 ? 1 : 0) + (!isOwnWallet && owner === 0 ? 1 : 0);
   if (t.state[State.accounts]! + newAccounts > t.capacities.accounts) return Rule.tableFull;
-  const full = checkRoom(core, type, maker, book, takerIsBid, limit, shares);
+  const full = checkRoom(core, type, book, takerIsBid, limit, shares);
   if (full !== Rule.accepted) return full;
   const unmatched = checkMatch(core, flags, book, takerIsBid, limit, maker, shares);
   if (unmatched !== Rule.accepted) return unmatched;
@@ -162,7 +162,6 @@ function bindingAllows(core: Core, i32: Int32Array, at: number, maker: AccountSl
 function checkRoom(
   core: Core,
   type: number,
-  maker: AccountSlot | 0,
   book: BookSlot,
   takerIsBid: boolean,
   limit: Ticks,
@@ -178,17 +177,10 @@ function checkRoom(
   ) {
     return Rule.tableFull;
   }
-  const resting = levelQuantity(t, book, limit);
-  if (resting + shares > AMOUNT_MAX) {
-    // Quantity of the other side is not added to: only what does not match comes to rest.
-    if (crosses(takerIsBid, bestOpposite(core, book, takerIsBid), limit)) {
-      survey(core, book, takerIsBid, limit, maker, shares);
-      const own = t.bookI[row + (takerIsBid ? Book.bestBid : Book.bestAsk)] === limit ? resting : 0;
-      if (own + (shares - core.surveyedQuantity) <= AMOUNT_MAX) return Rule.accepted;
-    }
-    return Rule.sizeAboveMaximum;
-  }
-  return Rule.accepted;
+  if (levelQuantity(t, book, limit) + shares <= AMOUNT_MAX) return Rule.accepted;
+  // What lies at the limit of an order that crosses is of the other side, and goes before it rests.
+  const isCrossing = crosses(takerIsBid, bestOpposite(core, book, takerIsBid), limit);
+  return isCrossing ? Rule.accepted : Rule.sizeAboveMaximum;
 }
 
 /** Post-only, FOK, FAK and self-trade: whatever the other side of the book can refuse. */

@@ -25,7 +25,7 @@ export type { Exchange, Method, Route } from './http-exchange.ts';
 export interface HttpServer {
   /** The port that is listened on, also when an ephemeral one was asked for. */
   readonly port: number;
-  /** Stops accepting, lets what is in flight finish, closes every connection. */
+  /** Stops accepting, lets what is in flight finish for a while, closes every connection. */
   close(): Promise<void>;
 }
 
@@ -38,10 +38,15 @@ export interface HttpOptions {
   readonly log: (line: string) => void;
   /** Cap on the bytes of all answers that slow readers have not taken yet. */
   readonly bytesInFlightMax?: number;
+  /** Longest wait of close() for what is in flight. */
+  readonly drainMsMax?: number;
 }
 
 /** Ten of the largest answers, 10,000 trades of about 700 bytes, and some room. */
 const BYTES_IN_FLIGHT_MAX = 128 * 1024 * 1024;
+
+/** Far above what an order takes: only who sends or reads slowly is cut off at the end. */
+const DRAIN_MS_MAX = 10_000;
 
 const NOT_FOUND = '{"error":"not found"}';
 const METHOD_NOT_ALLOWED = '{"error":"method not allowed"}';
@@ -98,6 +103,7 @@ class HttpDoor implements Door {
   readonly bytesInFlightMax: number;
   bytesInFlight = 0;
   closing = false;
+  private readonly drainMsMax: number;
   private exchanges = 0;
   private whenIdle: (() => void) | undefined = undefined;
   private closed: Promise<void> | undefined = undefined;
@@ -106,6 +112,7 @@ class HttpDoor implements Door {
     this.trustProxy = options.trustProxy;
     this.log = options.log;
     this.bytesInFlightMax = options.bytesInFlightMax ?? BYTES_IN_FLIGHT_MAX;
+    this.drainMsMax = options.drainMsMax ?? DRAIN_MS_MAX;
   }
 
   serve(route: Route): Handler {
@@ -147,9 +154,12 @@ class HttpDoor implements Door {
     this.closing = true;
     stopListening();
     if (this.exchanges > 0) {
+      let patience: NodeJS.Timeout | undefined;
       await new Promise<void>((resolve) => {
         this.whenIdle = resolve;
+        patience = setTimeout(resolve, this.drainMsMax);
       });
+      clearTimeout(patience);
     }
     // The last answer may still lie in the cork of the callback that wrote it.
     await setImmediate();

@@ -89,8 +89,9 @@ export interface ImageOptions {
   readonly seconds: number;
   readonly batches: number;
   readonly keepsJournal: boolean;
-  /** Batches that the newest image holds. */
+  /** Batches that the newest image holds, and those that the journal held at start. */
   readonly sequence: number;
+  readonly durable: number;
   readonly log: (line: string) => void;
 }
 
@@ -109,7 +110,7 @@ export class ImageKeeper {
   constructor(options: ImageOptions) {
     this.o = options;
     this.imaged = options.sequence;
-    this.durable = options.sequence;
+    this.durable = options.durable;
     this.attempted = options.sequence;
     this.timer = setInterval(() => {
       if (this.taking === undefined) void this.take();

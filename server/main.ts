@@ -12,6 +12,7 @@ import { secp256k1IsNative } from './secp256k1.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const RETRY_MS = 2_000;
+const RETRY_MS_MAX = 300_000;
 /** Enough to show that the disk has room again. */
 const PROBE_BYTES = 1 << 20;
 
@@ -47,9 +48,12 @@ async function main(): Promise<void> {
   process.on('SIGTERM', () => void stop('SIGTERM'));
   process.on('SIGINT', () => void stop('SIGINT'));
   await start();
+  let waitMs = RETRY_MS;
   while (node?.writable === false && !isStopping) {
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
     if (!canWrite(config.dataDir) || isStopping) continue;
+    // Each attempt interrupts the reads, and may fail for a reason that the probe cannot see.
+    waitMs = Math.min(2 * waitMs, RETRY_MS_MAX);
     log('info', 'DATA_DIR can be written again: starting over');
     await node.close();
     await start();

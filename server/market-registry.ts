@@ -16,7 +16,7 @@ import {
   Token,
 } from '../engine/layout.ts';
 import { OUTCOMES_MAX } from '../engine/limits.ts';
-import { findMarket } from '../engine/markets.ts';
+import { findMarket, findToken } from '../engine/markets.ts';
 import type { Tables } from '../engine/tables.ts';
 import type { MarketSlot, MicroShares } from '../engine/units.ts';
 import type { CatalogMarket } from '../storage/catalog-file.ts';
@@ -76,6 +76,10 @@ function appendMarket(
     minSize: market.minSizeMicro as MicroShares,
   };
   if (slot === 0) {
+    if (tokens.some((words) => findToken(t, words, 0) !== 0)) {
+      warn(`market ${market.id} lists a token of another market; it gets no book`);
+      return false;
+    }
     encodeMarket(out, fields, conditionWords, tokens);
     return true;
   }

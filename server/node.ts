@@ -9,6 +9,7 @@ import { CommandBuffer, encodeConfigure } from '../engine/commands.ts';
 import { SelfTrade } from '../engine/core.ts';
 import { State } from '../engine/layout.ts';
 import { BATCH_COMMANDS_MAX } from '../engine/limits.ts';
+import { Rule } from '../engine/rules.ts';
 import { stateHash } from '../engine/state-hash.ts';
 import { allocateEngine, Tables } from '../engine/tables.ts';
 import type { TokenSlot } from '../engine/units.ts';
@@ -188,6 +189,7 @@ async function startWriter(
     batches: config.imageBatches,
     keepsJournal: config.journalKeep === 'all',
     sequence: stores.images.list()[0]?.sequence ?? 0,
+    durable: t.state[State.batch]!,
     log: (line) => log('info', line),
   });
   await settleState(options, stores, t, infos, sequencer, separators);
@@ -258,9 +260,12 @@ async function applyCommands(sequencer: Sequencer, words: Int32Array): Promise<v
     throw new Error(`the node's own commands were refused: ${String(answer.body)}`);
   }
   const rules = new Int32Array(Uint8Array.from(answer.body).buffer);
-  const refused = rules.findIndex((rule) => rule !== 0);
-  if (refused !== -1) {
-    throw new Error(`command ${refused} of the node's own was refused by rule ${rules[refused]}`);
+  const refused = rules.find((rule) => rule !== Rule.accepted);
+  if (refused === Rule.tableFull) {
+    throw new Error('no room for the catalog: MARKETS_MAX, TOKENS_MAX or LEVELS_MAX must grow');
+  }
+  if (refused !== undefined) {
+    throw new Error(`a command of the node's own was refused by rule ${refused}`);
   }
 }
 

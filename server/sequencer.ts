@@ -102,6 +102,7 @@ export class Sequencer {
     this.views = options.slots.slots.map((b) => new SlotView(b, options.slots.sizes));
     this.freeSlots = this.views.map((_, i) => i);
     this.lastTime = options.tables.state[State.time]!;
+    options.journal.onFailure = (error) => this.stop(error);
     this.armExpiry();
   }
 

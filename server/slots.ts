@@ -4,7 +4,7 @@
  *
  *   control  turn | writer | poisoned
  *   slot     state ticket kind requests inputBytes answerBytes journalWords changed digest  (i32)
- *            time flushedFinished firstFill endFill firstFinished endFinished sequence      (f64)
+ *            time flushedFinished firstFill endFill endFinished sequence                    (f64)
  *   input    per request: 12 words (kind, bytes, apiKey (4), address (5), -), body, padded to 8
  *   answers  per request: 2 words (status, bytes), body, padded to 8
  *   journal  the commands that changed the engine, as engine/commands.ts encodes them
@@ -34,9 +34,8 @@ export const Slot = {
   flushedFinished: 9,
   firstFill: 10,
   endFill: 11,
-  firstFinished: 12,
-  endFinished: 13,
-  sequence: 14,
+  endFinished: 12,
+  sequence: 13,
   words: 32,
 } as const;
 

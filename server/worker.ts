@@ -173,7 +173,6 @@ function applyBatch(slot: SlotView, prepared: readonly Prepared[]): void {
   const { core, t } = engine;
   const { f64, i32 } = slot;
   f64[Slot.firstFill] = t.state[State.fills]!;
-  f64[Slot.firstFinished] = t.state[State.finished]!;
   engine.begin(f64[Slot.time]!, f64[Slot.flushedFinished]!);
   answers.start(slot);
   let journalWords = 0;

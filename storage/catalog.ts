@@ -13,7 +13,13 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Catalog, type JsonObject, readCatalog } from './catalog-file.ts';
-import { type BinaryTable, type Durability, openEnvironment, openTable } from './lmdb.ts';
+import {
+  type BinaryTable,
+  type Durability,
+  openEnvironment,
+  openTable,
+  writeFailure,
+} from './lmdb.ts';
 
 export interface CatalogStore {
   /** Number of the generation in use, also when another process switched; undefined: none. */
@@ -94,7 +100,7 @@ export function openCatalog(
         await removeBefore(objects, inUse);
         return generation;
       } catch (error) {
-        throw await causeOf(error);
+        throw new Error(await writeFailure(error));
       }
     },
 
@@ -171,15 +177,4 @@ function objectKey(generation: number, kind: number, id: string): Buffer {
   key.writeUInt8(kind, 6);
   key.writeBigUInt64BE(BigInt(id), 7);
   return key;
-}
-
-/**
- * The reason of a failed commit. lmdb hides it in a second promise, which rejects with it and
- * would end the process if nobody listened.
- */
-async function causeOf(error: unknown): Promise<unknown> {
-  const hidden = (error as { commitError?: Promise<never> } | null)?.commitError;
-  if (hidden === undefined) return error;
-  const giveUp = new Promise<unknown>((resolve) => setImmediate(resolve, error));
-  return Promise.race([hidden, giveUp]).catch((cause: unknown) => cause);
 }

@@ -92,6 +92,8 @@ export class Journal {
   readonly tables: JournalTables;
   /** Set by the first write that failed; nothing is acknowledged after it. */
   failure: Error | undefined;
+  /** Told of that failure, whatever the write was for: a batch, final states, a key. */
+  onFailure: (error: Error) => void = () => undefined;
   private waiting: Waiting[] = [];
   /** Other transactions, each in its turn between two commits. */
   private others: (() => Promise<void>)[] = [];
@@ -227,7 +229,10 @@ export class Journal {
       await this.tables.root.batch(puts);
     } catch (error) {
       const text = await writeFailure(error);
-      this.failure ??= new Error(`journal: a write failed: ${text}`);
+      if (this.failure === undefined) {
+        this.failure = new Error(`journal: a write failed: ${text}`);
+        this.onFailure(this.failure);
+      }
       throw this.failure;
     }
   }

@@ -5,7 +5,7 @@
  * Thread: the I/O thread.
  */
 import assert from 'node:assert/strict';
-import type { BinaryTable } from './lmdb.ts';
+import { type BinaryTable, writeFailure } from './lmdb.ts';
 
 export interface KeyRow {
   /** Lower-case UUID text. */
@@ -49,9 +49,9 @@ export function openKeyStore(table: BinaryTable, report: (error: unknown) => voi
       try {
         await table.put(encodeKey(row.apiKey), encodeRow(row));
       } catch (error) {
-        silenceHiddenRejection(error);
-        report(error);
-        throw error;
+        const failure = new Error(await writeFailure(error));
+        report(failure);
+        throw failure;
       }
     },
   };
@@ -90,10 +90,4 @@ function decodeRow(key: Buffer, value: Buffer): KeyRow {
     nonce,
     revoked: revoked === 1,
   };
-}
-
-/** lmdb rejects a second promise beside the one it returned; unhandled, it ends the process. */
-function silenceHiddenRejection(error: unknown): void {
-  const hidden = (error as { readonly commitError?: unknown } | null)?.commitError;
-  if (hidden instanceof Promise) hidden.catch(() => undefined);
 }

@@ -10,7 +10,7 @@ import { BOOK_I, Book, MarketFlag } from '../engine/layout.ts';
 import { Rule } from '../engine/rules.ts';
 import type { MarketSlot, TokenSlot } from '../engine/units.ts';
 import { check } from './duel.ts';
-import { EngineDriver, ROOMY } from './engine-helpers.ts';
+import { EngineDriver, ROOMY } from './engine-driver.ts';
 import { type Random, withSeed } from './random.ts';
 import { ScriptReader } from './script.ts';
 import { BUSY, MARKETS, Stream } from './stream.ts';

@@ -7,7 +7,7 @@ import { audit } from '../engine/audit.ts';
 import { State } from '../engine/layout.ts';
 import type { Capacities } from '../engine/limits.ts';
 import { Rule } from '../engine/rules.ts';
-import { EngineDriver, ROOMY } from './engine-helpers.ts';
+import { EngineDriver, ROOMY } from './engine-driver.ts';
 import { NaiveExchange } from './naive-exchange.ts';
 import {
   bookText,

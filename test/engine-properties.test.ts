@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { Rule } from '../engine/rules.ts';
 import { digestOf, stateHash } from '../engine/state-hash.ts';
 import { Duel } from './duel.ts';
-import { ROOMY, replay } from './engine-helpers.ts';
+import { ROOMY, replay } from './engine-driver.ts';
 import { type Command, POLICIES, type SideName, type TypeName } from './naive-types.ts';
 import { freshSeed, withSeed } from './random.ts';
 import { commandText, ScriptReader } from './script.ts';

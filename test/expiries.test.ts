@@ -10,7 +10,7 @@ import {
 import { ORDER_F, ORDER_I, Order, State } from '../engine/layout.ts';
 import { allocateEngine, Tables } from '../engine/tables.ts';
 import type { OrderSlot } from '../engine/units.ts';
-import { ROOMY } from './engine-helpers.ts';
+import { ROOMY } from './engine-driver.ts';
 import { withSeed } from './random.ts';
 
 function schedule(t: Tables, slot: OrderSlot, seconds: number): void {

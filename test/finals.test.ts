@@ -8,7 +8,7 @@ import { FinalsKeeper } from '../server/keepers.ts';
 import { finalCopies } from '../storage/fills.ts';
 import { type FinalsReader, openFinalsReader } from '../storage/finals-reader.ts';
 import { FINALS_PER_COMMIT, type Journal, type StoredFinal } from '../storage/journal.ts';
-import type { JournalBatch } from './engine-helpers.ts';
+import type { JournalBatch } from './engine-driver.ts';
 import {
   appended,
   directoryOf,

@@ -8,7 +8,7 @@ import { State } from '../engine/layout.ts';
 import { Rule } from '../engine/rules.ts';
 import { stateHash } from '../engine/state-hash.ts';
 import { check, Duel } from './duel.ts';
-import { ROOMY, replay } from './engine-helpers.ts';
+import { ROOMY, replay } from './engine-driver.ts';
 import type { Command, OrderLine } from './naive-types.ts';
 import { type Random, withSeed } from './random.ts';
 import { BUSY, MARKETS, Stream } from './stream.ts';

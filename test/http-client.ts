@@ -100,7 +100,12 @@ export interface Fixture {
 export async function serve(
   context: TestContext,
   routes: readonly Route[],
-  options: { port?: number; trustProxy?: number; bytesInFlightMax?: number } = {},
+  options: {
+    port?: number;
+    trustProxy?: number;
+    bytesInFlightMax?: number;
+    drainMsMax?: number;
+  } = {},
 ): Promise<Fixture> {
   const log: string[] = [];
   const base = { host: '127.0.0.1', port: 0, trustProxy: 0, log: (line: string) => log.push(line) };

@@ -215,6 +215,27 @@ test('close waits for the reader of a large answer', async (t) => {
   await closing;
 });
 
+test('close cuts off who sends or reads too slowly', async (t) => {
+  let ran = 0;
+  const run = (exchange: Exchange) => {
+    ran += 1;
+    exchange.reply(200, randomBytes(12 * MB));
+  };
+  const routes = [route({ method: 'POST', bodyBytesMax: 100, run }), route({ run })];
+  const { server, client } = await serve(t, routes, { drainMsMax: 60 });
+  const [sender, reader] = [client(), client()];
+  sender.send(post(4), 'ha');
+  reader.socket.pause();
+  reader.send(get());
+  await until(() => ran === 1);
+  await server.close();
+  reader.socket.resume();
+  await Promise.all([sender.closed, reader.closed]);
+  assert.equal(sender.socket.bytesRead, 0);
+  assert(reader.socket.bytesRead < 12 * MB);
+  assert.equal(ran, 1);
+});
+
 test('close with nothing in flight closes at once', async (t) => {
   const { server, client } = await serve(t, [
     route({ run: (exchange) => exchange.reply(200, '') }),

@@ -286,6 +286,7 @@ async function withKeeper(
       batches: options.batches,
       keepsJournal: options.keepsJournal,
       sequence: 0,
+      durable: 0,
       log: (line) => lines.push(line),
     });
     t.after(() => keeper.stop());

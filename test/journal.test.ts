@@ -165,6 +165,23 @@ test('after the first failure nothing is acknowledged, whatever comes later', as
   assert.deepEqual(unheard, [], 'the hidden second promise is heard');
 });
 
+test('a failure of whatever write is told once, also when no batch waits', async () => {
+  for (const write of [
+    (journal: Journal) => journal.putFinals([], 1),
+    (journal: Journal) => journal.transact(() => undefined),
+  ]) {
+    const gate = new Gate();
+    const told: string[] = [];
+    gate.journal.onFailure = ({ message }) => told.push(message);
+    const writes = [write(gate.journal), write(gate.journal)].map((one) =>
+      assert.rejects(one, /no space/),
+    );
+    await gate.end(new Error('no space'));
+    await Promise.all(writes);
+    assert.deepEqual(told, ['journal: a write failed: no space']);
+  }
+});
+
 test('a failure whose hidden reason never comes latches all the same', async () => {
   const gate = new Gate();
   const done = appended(gate.journal, entryOf(1));

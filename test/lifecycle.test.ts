@@ -144,6 +144,18 @@ test('the pid file of a killed node is replaced, also when its number lives on',
   await node.end('SIGKILL');
 });
 
+test('a stop right after a recovery writes an image of what was replayed', async () => {
+  const directory = temporaryDirectory();
+  const killed = await TestNode.start(directory);
+  await killed.end('SIGKILL');
+  const replaying = await TestNode.start(directory);
+  assert.match(replaying.log, /recovered image 0, [1-9]\d* batches after it/);
+  await replaying.stop();
+  const last = await TestNode.start(directory);
+  assert.match(last.log, /recovered image 1, 0 batches after it/);
+  await last.stop();
+});
+
 test('a gap or a flipped byte in the journal stops the start and names the batch', async () => {
   const gone = temporaryDirectory();
   cpSync(dataDir, gone, { recursive: true });

@@ -7,7 +7,7 @@ import { Rule, type RuleCode } from '../engine/rules.ts';
 import type { MarketSlot } from '../engine/units.ts';
 import { MarketInfos, marketCommands } from '../server/market-registry.ts';
 import type { CatalogMarket } from '../storage/catalog-file.ts';
-import { ROOMY } from './engine-helpers.ts';
+import { ROOMY } from './engine-driver.ts';
 import { Exchange } from './stored-exchange.ts';
 
 function market(n: number, change: Partial<CatalogMarket> = {}): CatalogMarket {
@@ -108,6 +108,16 @@ test('what differs becomes a change: tick, minimum size, opening and end', () =>
     assert.equal((flags! & MarketFlag.ended) !== 0, wanted.ended);
     assert.deepEqual(follow(exchange, catalog), NOTHING);
   }
+});
+
+test('a token stays with the market that has it: another one that lists it gets no book', () => {
+  const exchange = new Exchange();
+  follow(exchange, [market(1)]);
+  const thief = market(2, { tokenIds: ['20001', '10002'] });
+  const { rules, warnings } = follow(exchange, [thief, market(3)]);
+  assert.deepEqual(rules, [Rule.accepted], 'and the others are registered');
+  assert.deepEqual(warnings, ['market 2 lists a token of another market; it gets no book']);
+  assert.equal(exchange.t.state[State.markets], 2);
 });
 
 test('a change keeps the fee that the market has', () => {

@@ -10,7 +10,7 @@ import { finalCopies } from '../storage/fills.ts';
 import { Images } from '../storage/images.ts';
 import type { Journal } from '../storage/journal.ts';
 import { type Recovered, recover } from '../storage/recover.ts';
-import type { JournalBatch } from './engine-helpers.ts';
+import type { JournalBatch } from './engine-driver.ts';
 import type { Random } from './random.ts';
 import {
   appended,

@@ -6,7 +6,7 @@ import { MarketFlag } from '../engine/layout.ts';
 import { Rule } from '../engine/rules.ts';
 import type { MicroShares } from '../engine/units.ts';
 import { check, type Duel } from './duel.ts';
-import { EngineDriver, idWords } from './engine-helpers.ts';
+import { EngineDriver, idWords } from './engine-driver.ts';
 import type { OrderLine } from './naive-types.ts';
 
 const MAX = 2n ** 53n - 1n;

@@ -17,7 +17,7 @@ import { Rule } from '../engine/rules.ts';
 import type { MicroCollateral, MicroShares, TokenSlot } from '../engine/units.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../server/contract.ts';
 import { Control, enterTurn, passTurn, SlotState } from '../server/slots.ts';
-import { addressWords, idWords } from './engine-helpers.ts';
+import { addressWords, idWords } from './engine-driver.ts';
 import { Stage, type Task } from './sequencer-stage.ts';
 import { seeded } from './stored-exchange.ts';
 
@@ -98,6 +98,10 @@ test('a failing journal answers 503 to whatever waits, comes later or is still r
   assert.deepEqual(stage.fatal, [LATCHED], 'told once');
   assert.deepEqual(stage.flushed, []);
   assert.equal(stage.gate.transactions.length, 1, 'nothing more is written');
+  const quiet = new Stage(1);
+  const finals = quiet.gate.journal.putFinals([], 1);
+  await Promise.all([assert.rejects(finals), quiet.gate.end(new Error('no space'))]);
+  assert.deepEqual(quiet.fatal, [LATCHED], 'also when no request waits');
 });
 
 test('each worker gets its share of what has piled up, and nobody is passed over', async () => {

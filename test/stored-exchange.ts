@@ -13,7 +13,7 @@ import { allocateEngine, type EngineMemory, type Tables } from '../engine/tables
 import { encodeBatch } from '../storage/batch-record.ts';
 import { fillCopies } from '../storage/fills.ts';
 import { Journal, type JournalEntry, openJournalTables } from '../storage/journal.ts';
-import { EngineDriver, type JournalBatch } from './engine-helpers.ts';
+import { EngineDriver, type JournalBatch } from './engine-driver.ts';
 import { freshSeed, Random } from './random.ts';
 import { BUSY, MARKETS, Stream } from './stream.ts';
 
