@@ -1,4 +1,4 @@
-/** Trading sessions: each line runs on the engine and on the naive reference (script.ts). */
+/** Days of trading: each line runs on the engine and on the naive reference (script.ts). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { check } from './duel.ts';

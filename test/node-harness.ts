@@ -81,12 +81,12 @@ function mount(...args: readonly string[]): boolean {
   return spawnSync('mount', args, { stdio: 'ignore' }).status === 0;
 }
 
-/** Where the node's files are, and how a process runs them. */
 /**
  * Under a loader a worker's modules are transformed another way than the main thread's, and two
  * texts of one file cannot be added up: nodes whose coverage counts run compiled, with source maps.
  */
 const IS_COVERAGE = process.env.NODE_V8_COVERAGE !== undefined;
+/** Where the node's files are, and how a process runs them. */
 let form = { root: ROOT, execArgv: ['--import', 'tsx'], extension: 'ts' };
 
 /**
