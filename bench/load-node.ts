@@ -45,7 +45,7 @@ export async function untilUp(url: URL, gone: () => string | undefined): Promise
 export async function importCatalog(file: string, dataDir: string): Promise<void> {
   const child = spawn(
     process.execPath,
-    [...process.execArgv, script('storage/catalog-cli'), 'import', resolve(file)],
+    [...process.execArgv, script('server/catalog/catalog-cli'), 'import', resolve(file)],
     { env: { ...process.env, DATA_DIR: dataDir, DEMO: 'off' }, stdio: 'inherit' },
   );
   const [code] = await once(child, 'exit');

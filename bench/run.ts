@@ -1,4 +1,5 @@
 /** `npm run bench -- [suite ...]`: runs the named suites, or all of them. */
+import { CATALOG_FULL, catalogSuite } from './catalog.bench.ts';
 import { engineSuite } from './engine.bench.ts';
 import { printMachine } from './harness.ts';
 import { validateSuite } from './validate.bench.ts';
@@ -9,15 +10,24 @@ const BLOCKS = 10;
 const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   engine: () => engineSuite(MESSAGES, BLOCKS),
   validate: () => validateSuite(2_000, 3 * BLOCKS),
+  catalog: () => catalogSuite(CATALOG_FULL),
 };
 
+/** Parts of a suite, by name only. */
+const parts: typeof suites = {
+  'catalog-throughput': () => catalogSuite(CATALOG_FULL, ['throughput']),
+  'catalog-size': () => catalogSuite(CATALOG_FULL, ['size']),
+  'catalog-switch': () => catalogSuite(CATALOG_FULL, ['switching']),
+};
+
+const known = { ...suites, ...parts };
 const names = process.argv.slice(2);
-const unknown = names.filter((name) => !(name in suites));
+const unknown = names.filter((name) => !(name in known));
 if (unknown.length > 0) {
   process.stderr.write(
-    `no suite ${unknown.join(', ')}; there is ${Object.keys(suites).join(', ')}\n`,
+    `no suite ${unknown.join(', ')}; there is ${Object.keys(known).join(', ')}\n`,
   );
   process.exit(2);
 }
 printMachine('fixed, by suite');
-for (const name of names.length > 0 ? names : Object.keys(suites)) await suites[name]!();
+for (const name of names.length > 0 ? names : Object.keys(suites)) await known[name]!();

@@ -9,6 +9,7 @@
 import { isIP } from 'node:net';
 import { type Capacities, DEFAULT_CAPACITIES } from '../engine/limits.ts';
 import { type Allowlist, parseAllowlist } from './address.ts';
+import { sourceUrlProblem } from './catalog/sync-client.ts';
 
 const DURABILITIES = ['flushed', 'committed'] as const;
 const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as const;
@@ -48,6 +49,9 @@ export interface Config {
   readonly engineQueue: number;
   /** Accepted distance of SERVICE_TIMESTAMP from the clock, to either side. */
   readonly authSkewSeconds: number;
+  /** Base address of the catalog API to mirror; '' = none. */
+  readonly catalogSyncUrl: string;
+  readonly catalogSyncSeconds: number;
 }
 
 /**
@@ -99,6 +103,13 @@ export function readConfig(
     journalKeep: from.choice('JOURNAL_KEEP', JOURNAL_KEEPS, 'images'),
     engineQueue: from.integer('ENGINE_QUEUE', 1024, 1, 65_536),
     authSkewSeconds: from.integer('AUTH_SKEW_SECONDS', 300, 1, 86_400),
+    catalogSyncUrl: from.text(
+      'CATALOG_SYNC_URL',
+      '',
+      (text) => text === '' || sourceUrlProblem(text) === undefined,
+      'an http or https address without credentials, query or fragment',
+    ),
+    catalogSyncSeconds: from.integer('CATALOG_SYNC_SECONDS', 300, 1, 86_400),
   };
   return from.problems.length === 0
     ? { ok: true, config }
@@ -139,6 +150,8 @@ export function describeConfig(config: Config): string {
     ['JOURNAL_KEEP', config.journalKeep],
     ['ENGINE_QUEUE', config.engineQueue],
     ['AUTH_SKEW_SECONDS', config.authSkewSeconds],
+    ['CATALOG_SYNC_URL', config.catalogSyncUrl || '(none)'],
+    ['CATALOG_SYNC_SECONDS', config.catalogSyncSeconds],
   ];
   const lines = rows.map(([name, value]) => {
     return `  ${name}=${typeof value === 'boolean' ? (value ? 'on' : 'off') : value}`;

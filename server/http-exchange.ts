@@ -15,7 +15,10 @@ export type Method = 'GET' | 'POST' | 'DELETE';
 /** One request being answered. */
 export interface Exchange {
   readonly method: Method;
-  /** URL path as sent, without the query string. */
+  /**
+   * URL path as sent, without the query string. Where the route takes no body it is read before
+   * the first await or not at all: later, a first reading gives ''.
+   */
   readonly path: string;
   /** Raw query string without '?', '' when absent. */
   readonly query: string;
@@ -42,6 +45,8 @@ export interface Exchange {
     body: string | Uint8Array,
     headers?: readonly (readonly [string, string])[],
   ): void;
+  /** As reply(), for bytes that stay as they are only until this call returns. */
+  replyTransient(status: number, body: Uint8Array, headers?: Headers): void;
 }
 
 export interface Route {
@@ -79,6 +84,9 @@ const LARGE_BYTES = 64 * 1024;
 /** First allocation for a body of unknown length, doubled as it grows. */
 const BODY_BYTES_FIRST = 16 * 1024;
 
+/** The one status whose answer has no body. */
+const NOT_MODIFIED = 304;
+
 const NO_BODY = Buffer.alloc(0);
 const NO_TEXTS: readonly string[] = [];
 const NO_HEADERS: Headers = [];
@@ -86,11 +94,11 @@ const RETRY_SOON: Headers = [['Retry-After', '1']];
 
 const PAYLOAD_TOO_LARGE = '{"error":"payload too large"}';
 const INTERNAL_ERROR = '{"error":"internal_error"}';
+const SHUTTING_DOWN = '{"error":"shutting down"}';
 const TOO_MANY_BYTES = '{"error":"too many answers in flight"}';
 
 export class UwsExchange implements Exchange {
   readonly method: Method;
-  readonly path: string;
   readonly query: string;
   readonly parameters: readonly string[];
   readonly headers: readonly string[];
@@ -100,6 +108,9 @@ export class UwsExchange implements Exchange {
   private readonly route: Route;
   private readonly response: HttpResponse;
   private readonly forwardedFor: string;
+  /** Until the package's handler returns. */
+  private request: HttpRequest | undefined;
+  private url: string | undefined = undefined;
   private caller: string | undefined = undefined;
   private bytesReceived = 0;
   /** Bytes of the answer that are held for a slow reader. */
@@ -108,6 +119,8 @@ export class UwsExchange implements Exchange {
   private corked = true;
   /** reply() was called, or an error took its place. */
   private answered = false;
+  /** The bytes of the answer are another's as soon as they have been offered. */
+  private transient = false;
   /** The whole answer is on its way, or the caller is gone: the response is dead. */
   private over = false;
 
@@ -118,13 +131,11 @@ export class UwsExchange implements Exchange {
     response: HttpResponse,
     request: HttpRequest,
   ) {
-    // First of all: without it, an early return would end the process.
-    response.onAborted(() => this.abort());
     this.door = door;
     this.route = route;
     this.response = response;
     this.method = route.method;
-    this.path = request.getUrl();
+    this.request = request;
     this.query = request.getQuery() ?? '';
     this.parameters = parameterCount === 0 ? NO_TEXTS : parametersOf(request, parameterCount);
     this.headers = route.headers.length === 0 ? NO_TEXTS : headersOf(request, route.headers);
@@ -140,12 +151,24 @@ export class UwsExchange implements Exchange {
     return this.caller;
   }
 
+  /** Asked for on first use only: most routes know their path. */
+  get path(): string {
+    this.url ??= this.request?.getUrl() ?? '';
+    return this.url;
+  }
+
   /** Runs the route, at once or when the body is there. */
   start(request: HttpRequest): void {
-    if (this.route.bodyBytesMax === 0) {
-      this.run();
-      return;
-    }
+    if (this.door.closing) this.reply(503, SHUTTING_DOWN);
+    else if (this.route.bodyBytesMax === 0) this.run();
+    else this.startBody(request);
+    this.request = undefined;
+    // Whoever returns without an answer and without this ends the process.
+    if (!this.over) this.response.onAborted(() => this.abort());
+  }
+
+  private startBody(request: HttpRequest): void {
+    this.url = request.getUrl();
     const declared = Number(request.getHeader('content-length')); // '' is 0
     if (declared > this.route.bodyBytesMax) {
       this.refuseBody();
@@ -209,12 +232,16 @@ export class UwsExchange implements Exchange {
     this.reply(500, body);
   }
 
+  replyTransient(status: number, body: Uint8Array, headers: Headers = NO_HEADERS): void {
+    // Out of a callback of the package the bytes are sent within this call too: cork() is.
+    this.transient = true;
+    this.reply(status, body, headers);
+  }
+
   reply(status: number, body: string | Uint8Array, headers: Headers = NO_HEADERS): void {
     if (this.aborted) return;
     assert(!this.answered, 'an exchange is answered once');
-    for (const [, value] of headers) {
-      assert(!/\p{Cc}/u.test(value), 'a header value has no control characters');
-    }
+    assertPrintable(headers);
     this.answered = true;
     if (this.corked) this.send(status, body, headers);
     else this.response.cork(() => this.send(status, body, headers));
@@ -242,16 +269,24 @@ export class UwsExchange implements Exchange {
     const { door, response } = this;
     writeHead(response, status, headers);
     if (door.closing) response.writeHeader('Connection', 'close');
+    if (status === NOT_MODIFIED) {
+      response.endWithoutBody();
+      this.finish();
+      return;
+    }
     const [, complete] = response.tryEnd(body, 0); // 0 = this is all of it
     if (complete) {
       this.finish();
       return;
     }
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    let bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    const total = bytes.length;
+    const start = this.transient ? response.getWriteOffset() : 0;
+    if (this.transient) bytes = Buffer.from(bytes.subarray(start));
     this.bytesHeld = bytes.length;
     door.bytesInFlight += bytes.length;
     response.onWritable((offset) => {
-      const [taken, completed] = response.tryEnd(bytes.subarray(offset), bytes.length);
+      const [taken, completed] = response.tryEnd(bytes.subarray(offset - start), total);
       if (completed) this.finish();
       return taken;
     });
@@ -270,21 +305,40 @@ export class UwsExchange implements Exchange {
   }
 }
 
+/** What the package says by itself. */
+const OK = 200;
+
+/** Lists of headers that have been looked at: those of most answers are made once. */
+const printable = new WeakSet<Headers>();
+
+function assertPrintable(headers: Headers): void {
+  if (headers.length === 0 || printable.has(headers)) return;
+  for (const [, value] of headers) {
+    assert(!/\p{Cc}/u.test(value), 'a header value has no control characters');
+  }
+  printable.add(headers);
+}
+
 const STATUS_LINES: ReadonlyMap<number, string> = new Map(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
 );
 
 /** Status line and headers; the socket has to be corked. */
 export function writeHead(response: HttpResponse, status: number, headers: Headers): HttpResponse {
-  const line = STATUS_LINES.get(status);
-  assert(line !== undefined, 'a registered status');
-  response.writeStatus(line).writeHeader('Content-Type', 'application/json');
+  if (status !== OK) {
+    const line = STATUS_LINES.get(status);
+    assert(line !== undefined, 'a registered status');
+    response.writeStatus(line);
+  }
+  response.writeHeader('Content-Type', 'application/json');
   for (const [name, value] of headers) response.writeHeader(name, value);
   return response;
 }
 
 function parametersOf(request: HttpRequest, count: number): readonly string[] {
-  return Array.from({ length: count }, (_, index) => request.getParameter(index) ?? '');
+  const parameters: string[] = [];
+  for (let index = 0; index < count; index++) parameters.push(request.getParameter(index) ?? '');
+  return parameters;
 }
 
 function headersOf(request: HttpRequest, names: readonly string[]): readonly string[] {

@@ -50,7 +50,6 @@ const DRAIN_MS_MAX = 10_000;
 
 const NOT_FOUND = '{"error":"not found"}';
 const METHOD_NOT_ALLOWED = '{"error":"method not allowed"}';
-const SHUTTING_DOWN = '{"error":"shutting down"}';
 
 /**
  * Listens and serves the routes. Rejects when the port is taken or the address is not of this
@@ -120,8 +119,7 @@ class HttpDoor implements Door {
     return (response, request) => {
       const exchange = new UwsExchange(this, route, parameterCount, response, request);
       this.exchanges += 1;
-      if (this.closing) exchange.reply(503, SHUTTING_DOWN);
-      else exchange.start(request);
+      exchange.start(request);
     };
   }
 

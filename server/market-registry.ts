@@ -1,8 +1,11 @@
 /**
  * Keeps the engine's markets equal to the catalog: what is new becomes a registration, what differs
- * a change, each a journaled command like any other. Also answers what the catalog says of a market.
+ * a change, each a journaled command like any other. A market that the catalog no longer lists
+ * takes no more orders; those that rest stay, because it may come back. Also answers what the
+ * catalog says of a market.
  *
- * Thread: the I/O thread.
+ * Thread: any for marketCommands, as long as no other market command is under way; the I/O thread
+ * for MarketInfos.
  */
 import { CommandBuffer, encodeMarket, encodeMarketChange } from '../engine/commands.ts';
 import {
@@ -18,7 +21,7 @@ import {
 import { OUTCOMES_MAX } from '../engine/limits.ts';
 import { findMarket, findToken } from '../engine/markets.ts';
 import type { Tables } from '../engine/tables.ts';
-import type { MarketSlot, MicroShares } from '../engine/units.ts';
+import type { MarketSlot, MicroShares, TicksPerUnit } from '../engine/units.ts';
 import type { CatalogMarket } from '../storage/catalog-file.ts';
 import { bytesToWords } from './prepare.ts';
 import type { MarketInfo } from './texts.ts';
@@ -39,17 +42,37 @@ export function marketCommands(
   const chunks: Int32Array[] = [];
   let out = new CommandBuffer(1 << 10);
   let count = 0;
+  const finishChunk = (): void => {
+    if (count > 0) chunks.push(out.i32.slice(0, out.words));
+    out = new CommandBuffer(1 << 10);
+    count = 0;
+  };
+  const listed = new Set<number>();
   for (const market of markets) {
-    if (!appendMarket(t, market, out, warn)) continue;
-    count += 1;
-    if (count === CHUNK_COMMANDS) {
-      chunks.push(out.i32.slice(0, out.words));
-      out = new CommandBuffer(1 << 10);
-      count = 0;
-    }
+    listed.add(findCondition(t, market.conditionId));
+    if (appendMarket(t, market, out, warn)) count += 1;
+    if (count === CHUNK_COMMANDS) finishChunk();
   }
-  if (count > 0) chunks.push(out.i32.slice(0, out.words));
+  for (let slot = 1; slot <= t.state[State.markets]!; slot++) {
+    if (!listed.has(slot) && appendSuspension(t, slot as MarketSlot, out)) count += 1;
+    if (count === CHUNK_COMMANDS) finishChunk();
+  }
+  finishChunk();
   return chunks;
+}
+
+/** Appends what makes a market refuse orders; false when it does already. */
+function appendSuspension(t: Tables, slot: MarketSlot, out: CommandBuffer): boolean {
+  const row = slot << MARKET_I;
+  const flags = t.marketI[row + Market.flags]!;
+  if ((flags & MarketFlag.tradable) === 0) return false;
+  encodeMarketChange(out, slot, {
+    flags: flags & ~MarketFlag.tradable,
+    ticksPerUnit: t.marketI[row + Market.ticksPerUnit]! as TicksPerUnit,
+    baseFeeBps: t.marketI[row + Market.baseFeeBps]!,
+    minSize: t.marketF[(slot << MARKET_F) + Market.minSize]! as MicroShares,
+  });
+  return true;
 }
 
 /** Appends what this market needs; false when it is as it should be, or cannot be traded. */
@@ -86,8 +109,9 @@ function appendMarket(
   const row = slot << MARKET_I;
   const flags = t.marketI[row + Market.flags]!;
   if (!sameTokens(t, slot, tokens) || ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0) {
+    // Only what never changes is kept (GAPS 12): such a market can still be closed.
     warn(`market ${market.id}: its tokens or neg-risk flag differ from those registered; kept`);
-    return false;
+    fields.flags = (fields.flags & ~MarketFlag.negRisk) | (flags & MarketFlag.negRisk);
   }
   const isSame =
     flags === fields.flags &&
@@ -122,19 +146,22 @@ function sameTokens(t: Tables, market: MarketSlot, tokens: readonly Int32Array[]
   );
 }
 
+/** What a catalog says of the market with this condition id (`0x` + 64 lower-case hex digits). */
+type ConditionLookup = (conditionId: string) => MarketInfo | undefined;
+
 /** Market slot to what the catalog says of it. */
 export class MarketInfos {
   private readonly t: Tables;
   private readonly bySlot = new Map<MarketSlot, MarketInfo>();
-  private byCondition: ReadonlyMap<string, CatalogMarket> = new Map();
+  private byCondition: ConditionLookup = () => undefined;
 
   constructor(t: Tables) {
     this.t = t;
   }
 
   /** Takes a new catalog: every answer from here on is of it. */
-  replace(markets: readonly CatalogMarket[]): void {
-    this.byCondition = new Map(markets.map((market) => [market.conditionId, market]));
+  replace(byCondition: ConditionLookup): void {
+    this.byCondition = byCondition;
     this.bySlot.clear();
   }
 
@@ -142,7 +169,7 @@ export class MarketInfos {
     const known = this.bySlot.get(market);
     if (known !== undefined) return known;
     if (market < 1 || market > this.t.state[State.markets]!) return undefined;
-    const found = this.byCondition.get(conditionText(this.t, market));
+    const found = this.byCondition(conditionText(this.t, market));
     if (found !== undefined) this.bySlot.set(market, found);
     return found;
   }

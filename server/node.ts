@@ -5,44 +5,34 @@
  * Thread: the I/O thread.
  */
 import { mkdirSync } from 'node:fs';
-import { CommandBuffer, encodeConfigure } from '../engine/commands.ts';
-import { SelfTrade } from '../engine/core.ts';
 import { State } from '../engine/layout.ts';
 import { BATCH_COMMANDS_MAX } from '../engine/limits.ts';
-import { Rule } from '../engine/rules.ts';
 import { stateHash } from '../engine/state-hash.ts';
 import { allocateEngine, Tables } from '../engine/tables.ts';
-import type { TokenSlot } from '../engine/units.ts';
-import { type Catalog, readCatalog } from '../storage/catalog-file.ts';
-import { demoCatalog } from '../storage/demo-catalog.ts';
 import { openKeyStore } from '../storage/keys.ts';
 import { takePidLock } from '../storage/pid-lock.ts';
 import { type Recovered, recover } from '../storage/recover.ts';
 import { openAuth } from './auth.ts';
 import { BookRenderer } from './books.ts';
+import type { CatalogKeeper } from './catalog/catalog-keeper.ts';
+import { startSync } from './catalog/sync-keeper.ts';
 import type { Config } from './config.ts';
 import { KeyRegistry, openNodeKey } from './credentials.ts';
-import { appendDemoOrders, type Separators } from './demo-books.ts';
+import type { Separators } from './demo-books.ts';
 import { domainSeparator } from './eip712.ts';
 import { type HttpServer, listen } from './http.ts';
 import { FinalsKeeper, ImageKeeper } from './keepers.ts';
-import { MarketInfos, marketCommands } from './market-registry.ts';
+import { MarketInfos } from './market-registry.ts';
 import { openPool } from './pool.ts';
 import { nodeRoutes, ordersBodyMax } from './routes.ts';
 import { Sequencer } from './sequencer.ts';
+import { settleCatalog, settleConfiguration } from './settle.ts';
 import { allocateSlots } from './slots.ts';
 import { openStores, type Stores } from './stores.ts';
 import { TokenTexts } from './texts.ts';
 import { TradesIndex } from './trades-index.ts';
 import { TradesRenderer } from './trades-render.ts';
 import type { WorkerSetup } from './worker.ts';
-
-const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
-  allow: SelfTrade.allow,
-  'cancel-taker': SelfTrade.cancelTaker,
-  'cancel-maker': SelfTrade.cancelMaker,
-  'cancel-both': SelfTrade.cancelBoth,
-};
 
 export interface NodeOptions {
   readonly config: Config;
@@ -90,17 +80,29 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       Math.max(0, t.state[State.fills]! - config.capacities.trades),
       t.state[State.fills]!,
     );
+    const separators = separatorsOf(config);
     const writer =
       problem === undefined
-        ? await startWriter(options, stores, recovered, infos, trades)
+        ? await startWriter(options, stores, recovered, separators, trades)
         : undefined;
-    if (writer === undefined) infos.replace(stores.catalog.load().markets);
-    const server = await openPort(options, stores, t, infos, trades, writer);
+    const catalog = await settleCatalog(config, t, separators, {
+      store: stores.catalog,
+      dataDir: config.dataDir,
+      durability: config.durability,
+      engine: writer && { memory: recovered.memory, sequencer: writer.sequencer },
+      infos,
+      log,
+      onFatal: options.onFatal,
+    });
+    const sync = writer && openSync(options);
+    const server = await openPort(options, stores, t, infos, trades, catalog, writer);
     return {
       port: server.port,
       writable: writer !== undefined,
       async close() {
+        await sync?.close();
         await server.close();
+        await catalog.close();
         await writer?.close();
         await stores.close();
         lock.release();
@@ -127,18 +129,17 @@ interface Writer {
   close(): Promise<void>;
 }
 
-/** Workers, sequencer and keepers; the markets and the demo are in place when it resolves. */
+/** Workers, sequencer and keepers; what the configuration changes is in place when it resolves. */
 async function startWriter(
   options: NodeOptions,
   stores: Stores,
   recovered: Recovered,
-  infos: MarketInfos,
+  separators: Separators,
   trades: TradesIndex,
 ): Promise<Writer> {
   const { config, log } = options;
   const { memory } = recovered;
   const { t } = recovered.engine;
-  const separators = separatorsOf(config);
   const spare = allocateEngine(config.capacities);
   const slots = allocateSlots(
     2 * config.workers,
@@ -192,7 +193,7 @@ async function startWriter(
     durable: t.state[State.batch]!,
     log: (line) => log('info', line),
   });
-  await settleState(options, stores, t, infos, sequencer, separators);
+  await settleConfiguration(config, t, sequencer);
   return {
     sequencer,
     async close() {
@@ -206,67 +207,16 @@ async function startWriter(
   };
 }
 
-/** Configuration that changes results, the catalog's markets, and the demo: as commands. */
-async function settleState(
-  options: NodeOptions,
-  stores: Stores,
-  t: Tables,
-  infos: MarketInfos,
-  sequencer: Sequencer,
-  separators: Separators,
-): Promise<void> {
-  const { config, log } = options;
-  const selfTrade = SELF_TRADE[config.selfTrade];
-  const { history } = config.capacities;
-  const isSame = t.state[State.selfTrade] === selfTrade && t.state[State.history] === history;
-  // The first batch of all says it in any case: the journal must not depend on an environment.
-  if (!isSame || t.state[State.batch] === 0) {
-    const out = new CommandBuffer(16);
-    encodeConfigure(out, selfTrade, history);
-    await applyCommands(sequencer, out.i32.slice(0, out.words));
-  }
-  const isNew = t.state[State.markets] === 0;
-  let catalog = stores.catalog.load();
-  if (isNew && config.demo && stores.catalog.current() === undefined) {
-    catalog = readDemo();
-    await stores.catalog.replace(catalog);
-    log('info', `demo catalog: ${catalog.markets.length} markets`);
-  }
-  infos.replace(catalog.markets);
-  const chunks = marketCommands(t, catalog.markets, (line) => log('warn', line));
-  const isDemo = catalog.markets[0]?.conditionId === readDemo().markets[0]!.conditionId;
-  if (isNew && config.demo && isDemo) {
-    // One batch with the registrations: a kill leaves both or neither.
-    const out = new CommandBuffer();
-    appendDemoOrders(catalog.markets, 1 as TokenSlot, separators, out);
-    chunks[0] = Int32Array.from([...chunks[0]!, ...out.i32.subarray(0, out.words)]);
-  }
-  for (const chunk of chunks) await applyCommands(sequencer, chunk);
-  log('info', `catalog: ${catalog.markets.length} markets with books`);
-}
-
-function readDemo(): Catalog {
-  const read = readCatalog(demoCatalog());
-  if (!read.ok) throw new Error(`demo catalog: ${read.error}`);
-  return read.catalog;
-}
-
-/** Runs commands of the node's own, and insists that each is accepted. */
-async function applyCommands(sequencer: Sequencer, words: Int32Array): Promise<void> {
-  const answer = await new Promise<{ status: number; body: Uint8Array | string }>((resolve) => {
-    sequencer.submitCommands(words, (status, body) => resolve({ status, body }));
+/** Mirrors another catalog where one is configured. */
+function openSync({ config, log }: NodeOptions): { close(): Promise<void> } | undefined {
+  if (config.catalogSyncUrl === '') return undefined;
+  return startSync({
+    url: config.catalogSyncUrl,
+    seconds: config.catalogSyncSeconds,
+    dataDir: config.dataDir,
+    durability: config.durability,
+    log,
   });
-  if (answer.status !== 200 || typeof answer.body === 'string') {
-    throw new Error(`the node's own commands were refused: ${String(answer.body)}`);
-  }
-  const rules = new Int32Array(Uint8Array.from(answer.body).buffer);
-  const refused = rules.find((rule) => rule !== Rule.accepted);
-  if (refused === Rule.tableFull) {
-    throw new Error('no room for the catalog: MARKETS_MAX, TOKENS_MAX or LEVELS_MAX must grow');
-  }
-  if (refused !== undefined) {
-    throw new Error(`a command of the node's own was refused by rule ${refused}`);
-  }
 }
 
 function separatorsOf(config: Config): Separators {
@@ -290,6 +240,7 @@ async function openPort(
   t: Tables,
   infos: MarketInfos,
   trades: TradesIndex,
+  catalog: CatalogKeeper,
   writer: Writer | undefined,
 ): Promise<HttpServer> {
   const { config, log } = options;
@@ -313,6 +264,7 @@ async function openPort(
       texts,
       books: new BookRenderer(t, texts),
       trades: new TradesRenderer(trades, texts),
+      catalog: () => catalog.current,
       sequencer: writer?.sequencer,
       now: Date.now,
     }),

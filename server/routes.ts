@@ -13,6 +13,8 @@ import {
   level2Headers,
 } from './auth.ts';
 import { type BookRenderer, renderBooks } from './books.ts';
+import { catalogRoutes } from './catalog/catalog-routes.ts';
+import type { Generation } from './catalog/generation.ts';
 import type { Config } from './config.ts';
 import { errorBody, JOURNAL_UNAVAILABLE, NOT_ALLOWED_ADDRESS } from './contract.ts';
 import type { Exchange, Route } from './http.ts';
@@ -30,6 +32,8 @@ export interface RouteParts {
   readonly texts: TokenTexts;
   readonly books: BookRenderer;
   readonly trades: TradesRenderer;
+  /** The generation of the catalog in use; an answer is made of one. */
+  readonly catalog: () => Generation;
   /** Undefined while the data directory cannot be written: reads go on, orders do not. */
   readonly sequencer: Sequencer | undefined;
   /** Unix milliseconds. */
@@ -119,6 +123,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       failure: (error) =>
         errorBody(`internal_error: ${error instanceof Error ? error.message : 'unexpected'}`),
     },
+    ...catalogRoutes({ generation: parts.catalog }),
   ];
 }
 

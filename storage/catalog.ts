@@ -4,15 +4,17 @@
  * a crash anywhere leaves the old one whole; older generations go after the switch.
  *
  *   state    'current' -> header of the generation in use;  'next' -> number of the next one
- *   objects  generation (6 bytes) | kind (1) | id (8), all big-endian -> JSON of one raw object
+ *   objects  generation (6 bytes) | kind (1) | id (8), all big-endian -> JSON of one object
  *
- * Thread: the I/O thread of a node, or the import command; both processes may have it open.
+ * A site has no number: its place among the sites stands for its id.
+ *
+ * Thread: any, with a store of its own: several threads and processes may have it open at a time.
  * Non-goals: indexes, and noticing a new generation (callers compare `current()`).
  */
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Catalog, type JsonObject, readCatalog } from './catalog-file.ts';
+import { type Catalog, readCatalog } from './catalog-file.ts';
 import {
   type BinaryTable,
   type Durability,
@@ -27,6 +29,11 @@ export interface CatalogStore {
   /** The generation in use, read from one snapshot; an empty catalog when there is none. */
   load(): Catalog;
   /**
+   * The stored objects of the generation in use, by kind, ids ascending, as the JSON they are kept
+   * as; from one snapshot, however slowly they are taken. Each value is the caller's own.
+   */
+  objects(): Iterable<StoredObject>;
+  /**
    * Writes a generation, switches to it, removes older ones; resolves with its number once that
    * is durable. Of overlapping calls, in any process, the one that began last prevails. Rejects
    * when the disk refuses; the old generation then stays in use.
@@ -35,15 +42,24 @@ export interface CatalogStore {
   close(): Promise<void>;
 }
 
+export interface StoredObject {
+  readonly kind: (typeof KINDS)[number];
+  readonly json: Buffer;
+}
+
 interface Header {
   readonly format: number;
   readonly generation: number;
+  /** Objects of each kind, in the order of KINDS. */
   readonly counts: readonly number[];
 }
 
-/** Version of what stands in this environment; another one is refused. */
-const FORMAT = 1;
-const KINDS = ['events', 'tags', 'series'] as const;
+/** Version of what stands in this environment; an unknown one is refused. */
+const FORMAT = 2;
+/** As FORMAT, but without sites. */
+const FORMAT_BEFORE_SITES = 1;
+/** A kind's place is its number on disk. */
+export const KINDS = ['events', 'tags', 'series', 'sites'] as const;
 const CURRENT_KEY = Buffer.from('current');
 const NEXT_KEY = Buffer.from('next');
 const KEY_BYTES = 15;
@@ -57,6 +73,7 @@ export function openCatalog(
 ): CatalogStore {
   const path = join(dataDir, 'catalog');
   if (options.readOnly !== true) mkdirSync(path, { recursive: true });
+  else if (!existsSync(path)) throw new Error(`there is no directory ${path}`);
   const root = openEnvironment({ path, ...options });
   const state = openTable(root, 'state');
   const objects = openTable(root, 'objects');
@@ -87,7 +104,20 @@ export function openCatalog(
 
     load() {
       root.resetReadTxn();
-      return readGeneration(state, objects);
+      const file = { events: [], tags: [], series: [], sites: [] };
+      for (const { kind, json } of readGeneration(state, objects)) {
+        const list: unknown[] = file[kind];
+        list.push(JSON.parse(json.toString()));
+      }
+      // The raw objects are the stored form; what trading needs is read from them anew.
+      const result = readCatalog(file);
+      assert(result.ok, 'a stored catalog has been read before');
+      return result.catalog;
+    },
+
+    *objects() {
+      root.resetReadTxn();
+      yield* readGeneration(state, objects);
     },
 
     async replace(catalog) {
@@ -118,9 +148,10 @@ async function writeObjects(
   let pending: Promise<boolean>[] = [];
   let bytes = 0;
   for (const [kind, name] of KINDS.entries()) {
-    for (const object of catalog[name]) {
+    for (const [place, object] of catalog[name].entries()) {
       const value = Buffer.from(JSON.stringify(object));
-      pending.push(objects.put(objectKey(generation, kind, String(object.id)), value));
+      const id = name === 'sites' ? String(place) : String(object.id);
+      pending.push(objects.put(objectKey(generation, kind, id), value));
       bytes += value.length;
       if (bytes < CHUNK_BYTES) continue;
       await Promise.all(pending);
@@ -140,32 +171,32 @@ async function removeBefore(objects: BinaryTable, generation: number): Promise<v
   }
 }
 
-/** Runs in one turn, so that every read sees the same snapshot. */
-function readGeneration(state: BinaryTable, objects: BinaryTable): Catalog {
-  const file: Record<(typeof KINDS)[number], JsonObject[]> = { events: [], tags: [], series: [] };
+/**
+ * Header and first object are read in one turn, hence from one snapshot, and the range holds on to
+ * that snapshot until it ends.
+ */
+function* readGeneration(state: BinaryTable, objects: BinaryTable): Iterable<StoredObject> {
   const header = readHeader(state);
-  if (header !== undefined) {
-    const start = objectKey(header.generation, 0, '0');
-    const end = objectKey(header.generation + 1, 0, '0');
-    for (const { key, value } of objects.getRange({ start, end })) {
-      const name = KINDS[key[6] ?? KINDS.length];
-      assert(name !== undefined, 'a catalog key names a known kind');
-      file[name].push(JSON.parse(value.toString()));
-    }
-    const counts = KINDS.map((name) => file[name].length);
-    assert.deepEqual(counts, header.counts, 'a catalog generation is complete');
+  if (header === undefined) return;
+  const counts = KINDS.map(() => 0);
+  const start = objectKey(header.generation, 0, '0');
+  const end = objectKey(header.generation + 1, 0, '0');
+  for (const { key, value } of objects.getRange({ start, end })) {
+    const number = key[6] ?? KINDS.length;
+    const kind = KINDS[number];
+    assert(kind !== undefined, 'a catalog key names a known kind');
+    counts[number] = (counts[number] ?? 0) + 1;
+    yield { kind, json: value };
   }
-  // The raw objects are the stored form; what trading needs is read from them anew.
-  const result = readCatalog(file);
-  assert(result.ok, 'a stored catalog has been read before');
-  return result.catalog;
+  const expected = KINDS.map((_, number) => header.counts[number] ?? 0);
+  assert.deepEqual(counts, expected, 'a catalog generation is complete');
 }
 
 function readHeader(state: BinaryTable): Header | undefined {
   const bytes = state.get(CURRENT_KEY);
   if (bytes === undefined) return undefined;
   const header: Header = JSON.parse(bytes.toString());
-  if (header.format !== FORMAT) {
+  if (header.format !== FORMAT && header.format !== FORMAT_BEFORE_SITES) {
     throw new Error(`catalog format ${FORMAT} expected, format ${header.format} found`);
   }
   return header;

@@ -38,6 +38,14 @@ const SERIES = [
   { id: PORT_ALDER, title: 'Port Alder Weather', recurrence: 'monthly' },
 ] as const;
 
+/** Wallets of which nobody has the key, each of a site of its own. */
+const ALDER_CREATOR = `0x${'a1de'.repeat(10)}`;
+const AURORA_CREATOR = `0x${'a070'.repeat(10)}`;
+const SITES = [
+  { id: 'alder.example', creators: [ALDER_CREATOR] },
+  { id: 'aurora.example', creators: [AURORA_CREATOR] },
+];
+
 const EVENTS: readonly DemoEvent[] = [
   {
     id: 101,
@@ -262,12 +270,13 @@ export function demoCatalog(): unknown {
     ...openFlags(),
     ...stamps(),
     negRisk: event.negRisk ?? false,
+    creator: event.series === PORT_ALDER ? ALDER_CREATOR : AURORA_CREATOR,
     tags: tags.filter((tag) => event.tags.includes(Number(tag.id))),
     markets: event.markets.map((market) => marketOf(market, event)),
     series: series.filter((one) => Number(one.id) === event.series),
     eventMetadata: {},
   }));
-  return { tags, series, events };
+  return { tags, series, sites: SITES, events };
 }
 
 function marketOf(market: DemoMarket, event: DemoEvent): object {

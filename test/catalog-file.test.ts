@@ -1,9 +1,8 @@
 /**
- * The catalog file reader: what it makes of good markets, of every known oddity, of files that
- * would corrupt, and of the real file where it is there.
+ * The catalog file reader: what it makes of good markets, of flawed ones and of files that would
+ * corrupt. What real files are known for is in catalog-oddities.test.ts.
  */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 import {
   type Catalog,
@@ -13,8 +12,6 @@ import {
   readCatalog,
 } from '../storage/catalog-file.ts';
 import { demoCatalog } from '../storage/demo-catalog.ts';
-
-const REAL_FILE = new URL('../../shared/data/catalog-shared.json', import.meta.url);
 
 const condition = (n: number) => `0x${n.toString(16).padStart(64, '0')}`;
 const token = (n: number, index: number) => `${7}${String(n * 10 + index).padStart(75, '0')}`;
@@ -349,51 +346,10 @@ test('a file of another shape is refused with a reason', () => {
   assert.match(errorOf({ events: {} }), /`events` must be an array/);
   assert.match(errorOf({ events: [], tags: {} }), /`tags` must be an array/);
   assert.match(errorOf({ events: [], series: 'x' }), /`series` must be an array/);
+  assert.match(errorOf({ events: [], sites: {} }), /`sites` must be an array/);
 });
 
 test('reading a catalog again gives the same catalog', () => {
   const { catalog } = read(demoCatalog());
   assert.deepEqual(read(catalog).catalog, catalog);
 });
-
-const realMissing = existsSync(REAL_FILE) ? false : 'the shared data is not here';
-test('the real catalog reads with the counts of its raw JSON', { skip: realMissing }, () => {
-  const json = JSON.parse(readFileSync(REAL_FILE, 'utf8'));
-  const raw: JsonObject[] = json.events.flatMap((one: JsonObject) => one.markets ?? []);
-  const withBooks = raw.filter((one) => one.clobTokenIds && one.conditionId);
-  const open = withBooks.filter(
-    (one) =>
-      one.active &&
-      !one.closed &&
-      !one.archived &&
-      one.acceptingOrders !== false &&
-      one.enableOrderBook !== false,
-  );
-  const idsOf = (kind: 'tags' | 'series') =>
-    new Set(
-      [json, ...json.events].flatMap((one) => (one[kind] ?? []).map((item: JsonObject) => item.id)),
-    );
-  const { catalog, report } = read(json);
-  assert.equal(report.events, json.events.length);
-  assert.equal(report.markets, raw.length);
-  assert.equal(report.marketsWithBooks, withBooks.length);
-  assert.equal(report.marketsTradable, open.length);
-  assert.equal(report.tags, idsOf('tags').size);
-  assert.equal(report.series, idsOf('series').size);
-  const left = report.skipped.reduce((sum, group) => sum + group.count, 0);
-  assert.equal(left, raw.length - withBooks.length);
-
-  const byId = new Map(raw.map((one) => [one.id, one]));
-  for (const found of catalog.markets) {
-    const one = byId.get(found.id);
-    const tokens = one?.clobTokenIds;
-    assert.deepEqual(found.tokenIds, typeof tokens === 'string' ? JSON.parse(tokens) : tokens);
-    assert.equal(1 / found.ticksPerUnit, one?.orderPriceMinTickSize ?? 0.01);
-    assert.equal(found.minSizeMicro, Number(one?.orderMinSize ?? 5) * 1e6);
-  }
-  assert.equal(new Set(catalog.markets.flatMap((found) => found.tokenIds)).size, count(catalog));
-});
-
-function count(catalog: Catalog): number {
-  return catalog.markets.reduce((sum, one) => sum + one.tokenIds.length, 0);
-}

@@ -1,22 +1,22 @@
 /**
- * The catalog on disk, the demo and the import command, over real LMDB in temporary directories, with
- * real second processes.
+ * The catalog on disk and the demo, over real LMDB in temporary directories, with a real second
+ * process.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type CatalogStore, openCatalog } from '../storage/catalog.ts';
 import { type Catalog, type JsonObject, readCatalog } from '../storage/catalog-file.ts';
+import { creatorOf } from '../storage/catalog-market.ts';
 import { demoCatalog } from '../storage/demo-catalog.ts';
 import { openEnvironment, openTable } from '../storage/lmdb.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const CLI = join(ROOT, 'storage/catalog-cli.ts');
 const STORE_URL = new URL('../storage/catalog.ts', import.meta.url).href;
 
 function temporary(t: TestContext): string {
@@ -70,7 +70,7 @@ function runNode(script: string, env: Record<string, string>): ChildProcess {
 test('an empty directory has no generation and an empty catalog', (t) => {
   const store = opened(t, temporary(t));
   assert.equal(store.current(), undefined);
-  assert.deepEqual(store.load(), { events: [], tags: [], series: [], markets: [] });
+  assert.deepEqual(store.load(), { events: [], tags: [], series: [], sites: [], markets: [] });
 });
 
 test('a catalog comes back as it was written, also after reopening', async (t) => {
@@ -140,7 +140,7 @@ test('a process killed in the middle of a replacement leaves the old generation'
        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
      } });
      const store = openCatalog(process.env.DATA_DIR, { durability: 'flushed' });
-     await store.replace({ events, tags: [], series: [], markets: [] });`,
+     await store.replace({ events, tags: [], series: [], sites: [], markets: [] });`,
     { DATA_DIR: dataDir },
   );
   const [said] = await once(child.stdout!, 'data');
@@ -184,29 +184,66 @@ test('a full disk fails the replacement, with the reason, and the old generation
   }
 });
 
-test('a switch made by another process is seen without reopening', async (t) => {
-  const dataDir = temporary(t);
-  const file = join(dataDir, 'demo.json');
-  writeFileSync(file, JSON.stringify(demoCatalog()));
-  const store = opened(t, dataDir);
-  await store.replace(generated(3, 10, 'before'));
-  assert.equal(store.current(), 1);
-  const done = await runCli(['import', file], { DATA_DIR: dataDir });
-  assert.equal(done.code, 0, done.stderr);
-  assert.equal(store.current(), 2);
-  assert.deepEqual(store.load(), read(demoCatalog()));
-});
-
 test('an environment of another format is refused, naming found and expected', async (t) => {
   const dataDir = temporary(t);
   const store = opened(t, dataDir);
   await store.replace(generated(1, 1, 'ours'));
   const root = openEnvironment({ path: join(dataDir, 'catalog'), durability: 'committed' });
-  const header = JSON.stringify({ format: 99, generation: 1, counts: [1, 0, 0] });
+  const header = JSON.stringify({ format: 99, generation: 1, counts: [1, 0, 0, 0] });
   await openTable(root, 'state').put(Buffer.from('current'), Buffer.from(header));
   await root.close();
-  assert.throws(() => store.load(), /format 1 expected, format 99 found/);
-  await assert.rejects(store.replace(generated(1, 1, 'more')), /format 1 expected/);
+  assert.throws(() => store.load(), /format 2 expected, format 99 found/);
+  await assert.rejects(store.replace(generated(1, 1, 'more')), /format 2 expected/);
+});
+
+test('a directory from before there were sites still loads, as without any', async (t) => {
+  const dataDir = temporary(t);
+  const store = opened(t, dataDir);
+  const { sites: _, ...rest } = demoCatalog() as { sites: unknown };
+  const catalog = read(rest);
+  await store.replace(catalog);
+  const root = openEnvironment({ path: join(dataDir, 'catalog'), durability: 'committed' });
+  const counts = [catalog.events.length, catalog.tags.length, catalog.series.length];
+  const header = JSON.stringify({ format: 1, generation: 1, counts });
+  await openTable(root, 'state').put(Buffer.from('current'), Buffer.from(header));
+  await root.close();
+  assert.equal(store.current(), 1);
+  assert.deepEqual(store.load(), catalog);
+  const next = read(demoCatalog());
+  assert.equal(await store.replace(next), 2);
+  assert.deepEqual(store.load(), next);
+});
+
+test('the stored objects come from one snapshot, however slowly they are taken', async (t) => {
+  const dataDir = temporary(t);
+  const store = opened(t, dataDir);
+  const first = generated(500, 1000, 'first');
+  await store.replace(first);
+  const taken: string[] = [];
+  let rounds = 0;
+  for (const { kind, json } of store.objects()) {
+    assert.equal(kind, 'events');
+    taken.push(json.toString());
+    if (taken.length % 100 !== 0) continue;
+    await opened(t, dataDir).replace(generated(300, 1000, `round ${rounds++}`));
+  }
+  assert.deepEqual(
+    taken,
+    first.events.map((one) => JSON.stringify(one)),
+  );
+  assert.equal(store.current(), 1 + rounds);
+  for (const { json } of store.objects()) {
+    assert.equal(JSON.parse(json.toString()).title, `round ${rounds - 1}`);
+    break;
+  }
+  assert.equal(store.load().events.length, 300);
+});
+
+test('a store opened only to read makes no directory where there is none', (t) => {
+  const dataDir = temporary(t);
+  const open = () => openCatalog(dataDir, { durability: 'flushed', readOnly: true });
+  assert.throws(open, /there is no directory .*catalog/);
+  assert.deepEqual(readdirSync(dataDir), []);
 });
 
 test('the demo has every kind of market, whole and open for trading', () => {
@@ -217,6 +254,8 @@ test('the demo has every kind of market, whole and open for trading', () => {
   assert.equal(report.marketsTradable, report.markets);
   assert.deepEqual(report.skipped, []);
   assert.equal(report.series, 2);
+  assert.equal(report.sites, 2);
+  assert.equal(report.creators, 2);
   const ticks = new Set(catalog.markets.map((one) => one.ticksPerUnit));
   assert.deepEqual([...ticks].sort(), [10, 100, 1000, 10000].sort());
   assert.ok(new Set(catalog.markets.map((one) => one.minSizeMicro)).size >= 3);
@@ -230,6 +269,14 @@ test('the demo has every kind of market, whole and open for trading', () => {
   for (const one of catalog.markets) {
     for (const id of one.tokenIds) assert.match(id, /^[0-9]{70,78}$/);
   }
+});
+
+test('every creator of the demo belongs to one of its sites, and every site has markets', () => {
+  const { events, sites } = read(demoCatalog());
+  const creators = events.flatMap((one) =>
+    (one.markets as JsonObject[]).map((market) => creatorOf(market, one)),
+  );
+  assert.deepEqual([...new Set(creators)].sort(), sites.flatMap((site) => site.creators).sort());
 });
 
 test('the demo is the same on every call, with distinct slugs and the fields of SPEC 2', () => {
@@ -250,78 +297,4 @@ test('the demo is the same on every call, with distinct slugs and the fields of 
   }
   for (const one of markets) assert.match(String(one.questionID), /^0x[0-9a-f]{64}$/);
   for (const one of catalog.events) assert.ok('tags' in one && 'series' in one);
-});
-
-interface CliResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function runCli(args: readonly string[], env: Record<string, string>): Promise<CliResult> {
-  const child = spawn(process.execPath, ['--import', 'tsx', CLI, ...args], {
-    cwd: ROOT,
-    env: { ...process.env, DURABILITY: '', ...env },
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (bytes) => {
-    stdout += bytes;
-  });
-  child.stderr.on('data', (bytes) => {
-    stderr += bytes;
-  });
-  const [code] = await once(child, 'close');
-  return { code, stdout, stderr };
-}
-
-test('import prints what the file held and what it could not use', async (t) => {
-  const dataDir = temporary(t);
-  const file = join(dataDir, 'catalog.json');
-  const catalog = demoCatalog() as { events: { markets: { clobTokenIds?: string }[] }[] };
-  delete catalog.events[0]?.markets[0]?.clobTokenIds;
-  writeFileSync(file, `\ufeff${JSON.stringify(catalog)}`);
-  const done = await runCli(['import', file], { DATA_DIR: dataDir });
-  assert.equal(done.stderr, '');
-  assert.equal(done.code, 0);
-  assert.match(done.stdout, /imported 12 events, 17 markets \(16 with order books, 16 open/);
-  assert.match(done.stdout, /1 markets without token ids: no book \(1001\)/);
-  assert.match(done.stdout, /generation 1\n$/);
-  assert.equal(opened(t, dataDir).load().markets.length, 16);
-});
-
-test('a mistake in the command gets a plain message and a non-zero exit', async (t) => {
-  const dataDir = temporary(t);
-  const path = (name: string, content: string | Buffer): string => {
-    writeFileSync(join(dataDir, name), content);
-    return join(dataDir, name);
-  };
-  const demo = path('demo.json', JSON.stringify(demoCatalog()));
-  const twice = demoCatalog() as { events: { markets: JsonObject[] }[] };
-  twice.events[1]?.markets.push({ ...twice.events[0]?.markets[0], id: '5000' });
-  const cases: [string[], Record<string, string>, number, RegExp][] = [
-    [[], {}, 2, /^usage: /],
-    [['exprot'], {}, 2, /^unknown command "exprot"/],
-    [['import'], {}, 2, /which FILE/],
-    [['import', demo, 'more'], {}, 2, /unexpected argument "more"/],
-    [['import', demo], { DURABILITY: 'maybe' }, 2, /^DURABILITY must be flushed or committed/],
-    [['import', join(dataDir, 'none.json')], {}, 1, /^cannot read .*none\.json: ENOENT/],
-    [['import', dataDir], {}, 1, /^cannot read .*: EISDIR/],
-    [['import', path('bad.json', '{"events": [')], {}, 1, /^cannot read .*bad\.json: .*JSON/],
-    [['import', path('latin.json', Buffer.from([0x22, 0xe9, 0x22]))], {}, 1, /utf-8/i],
-    [['import', path('shape.json', '[]')], {}, 1, /^cannot import .*one JSON object/],
-    [['import', path('two.json', JSON.stringify(twice))], {}, 1, /1001 and 5000 both claim/],
-    [['import', demo], { DATA_DIR: demo }, 1, /^cannot open the catalog in .*demo\.json/],
-  ];
-  const results = await Promise.all(
-    cases.map(([args, env]) => runCli(args, { DATA_DIR: dataDir, ...env })),
-  );
-  for (const [index, [args, , code, message]] of cases.entries()) {
-    const result = results[index];
-    assert.equal(result?.code, code, args.join(' '));
-    assert.match(result?.stderr ?? '', message);
-    assert.doesNotMatch(result?.stderr ?? '', /^\s+at /m, 'no stack trace');
-    assert.equal(result?.stdout, '');
-  }
-  assert.equal(opened(t, dataDir).current(), undefined, 'nothing was written');
 });

@@ -52,6 +52,8 @@ test('without any variable every default of the contract stands', () => {
     journalKeep: 'images',
     engineQueue: 1024,
     authSkewSeconds: 300,
+    catalogSyncUrl: '',
+    catalogSyncSeconds: 300,
   });
 });
 
@@ -128,6 +130,7 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['IMAGE_BATCHES', 1, 2 ** 31, 'imageBatches'],
   ['ENGINE_QUEUE', 1, 65536, 'engineQueue'],
   ['AUTH_SKEW_SECONDS', 1, 86400, 'authSkewSeconds'],
+  ['CATALOG_SYNC_SECONDS', 1, 86400, 'catalogSyncSeconds'],
 ];
 
 for (const [name, min, max, field] of NUMBERS) {
@@ -204,6 +207,7 @@ test('what is printed at start starts the same node again', () => {
     VERIFY_SIGNATURES: 'off',
     EIP712_DOMAIN_NAME: 'A=B',
     TRADES_MAX: '5000',
+    CATALOG_SYNC_URL: 'https://catalog.example/api',
   });
   const printed = describeConfig(config).split('\n').slice(1);
   const env = Object.fromEntries(
@@ -219,6 +223,16 @@ test('what is printed at start starts the same node again', () => {
   assert.deepEqual(list.entries, expectedList.entries);
 });
 
-test('an empty allow-list is printed in words', () => {
+test('an empty allow-list and no catalog to mirror are printed in words', () => {
   assert.match(describeConfig(accepted()), /TRADES_ALLOWLIST=\(everyone\)/);
+  assert.match(describeConfig(accepted()), /CATALOG_SYNC_URL=\(none\)/);
+});
+
+test('the address of a catalog to mirror is a plain web address', () => {
+  const urls = ['ftp://a.example', 'a.example', 'http://me:pw@a.example', 'http://a.example/?x=1'];
+  for (const CATALOG_SYNC_URL of urls) {
+    const read = readConfig({ CATALOG_SYNC_URL }, [], 2);
+    assert(!read.ok);
+    assert.match(read.problems[0] ?? '', /^CATALOG_SYNC_URL must be an http or https address/);
+  }
 });

@@ -56,7 +56,7 @@ test('a first start shows books with both sides and trades for every demo market
     () => {
       const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
       const lines = readme.split('\n').filter((line) => line.startsWith('curl '));
-      assert.equal(lines.length, 3);
+      assert.equal(lines.length, 4);
       for (const line of lines) {
         const here = line.replace('127.0.0.1:3000', `127.0.0.1:${node.port}`);
         const { stdout } = spawnSync('sh', ['-c', here], { encoding: 'utf8' });

@@ -58,7 +58,7 @@ export class Client {
         return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
       }),
     );
-    const length = Number(headers.get('content-length'));
+    const length = Number(headers.get('content-length') ?? 0);
     await this.more(length - this.pending.length);
     const body = this.take(length);
     return { status: Number(first.split(' ')[1]), headers, body };

@@ -83,6 +83,39 @@ test('a slow reader gets a large answer byte by byte', async (t) => {
   assert.equal((await reader.send(get()).answer()).status, 200, 'the connection goes on');
 });
 
+test('transient bytes may be overwritten as soon as they are answered, however slow the reader', async (t) => {
+  const expected = randomBytes(12 * MB);
+  const shared = Buffer.from(expected);
+  const run = async (exchange: Exchange) => {
+    if (exchange.query === 'later') await sleep(1);
+    expected.copy(shared);
+    exchange.replyTransient(200, shared, [['ETag', '"1"']]);
+    shared.fill(0);
+  };
+  const { client } = await serve(t, [route({ run })]);
+  for (const path of ['/', '/?later']) {
+    const reader = client().send(get(path));
+    reader.socket.pause();
+    setTimeout(() => reader.socket.resume(), 30);
+    const answer = await reader.answer();
+    assert(answer.body.equals(expected), path);
+    assert.equal(answer.headers.get('etag'), '"1"');
+  }
+});
+
+test('an answer 304 has headers and no body, and the connection goes on', async (t) => {
+  const run = (exchange: Exchange) =>
+    exchange.query === '' ? exchange.reply(304, '', [['ETag', '"1"']]) : exchange.reply(200, '1');
+  const { client } = await serve(t, [route({ run })]);
+  const asking = client();
+  const answer = await asking.send(get()).answer();
+  assert.equal(answer.status, 304);
+  assert.equal(answer.headers.get('etag'), '"1"');
+  assert.equal(answer.headers.has('transfer-encoding'), false);
+  // A body would be taken for the beginning of the next answer.
+  assert.equal(String((await asking.send(get('/?again')).answer()).body), '1');
+});
+
 test('a large text is sent as its UTF-8 bytes', async (t) => {
   const text = '€µ'.repeat(3 * MB);
   const { ask } = await serve(t, [route({ run: (exchange) => exchange.reply(200, text) })]);

@@ -114,7 +114,7 @@ test('a token stays with the market that has it: another one that lists it gets 
   const exchange = new Exchange();
   follow(exchange, [market(1)]);
   const thief = market(2, { tokenIds: ['20001', '10002'] });
-  const { rules, warnings } = follow(exchange, [thief, market(3)]);
+  const { rules, warnings } = follow(exchange, [market(1), thief, market(3)]);
   assert.deepEqual(rules, [Rule.accepted], 'and the others are registered');
   assert.deepEqual(warnings, ['market 2 lists a token of another market; it gets no book']);
   assert.equal(exchange.t.state[State.markets], 2);
@@ -129,10 +129,7 @@ test('a change keeps the fee that the market has', () => {
   assert.equal(termsOf(exchange, 1).baseFeeBps, 35);
 });
 
-test('tokens and the neg-risk flag never change: a warning, and the market stays as it is', () => {
-  const exchange = new Exchange();
-  follow(exchange, [market(1)]);
-  const before = termsOf(exchange, 1);
+test('tokens and the neg-risk flag never change: a warning, and the rest of the market follows', () => {
   for (const change of [
     { negRisk: true },
     { tokenIds: ['10001', '5'] },
@@ -140,11 +137,29 @@ test('tokens and the neg-risk flag never change: a warning, and the market stays
     { tokenIds: ['10001'] },
     { tokenIds: ['10001', '10002', '6'] },
   ]) {
-    const answer = follow(exchange, [market(1, { ...change, ticksPerUnit: 10 })]);
+    const exchange = new Exchange();
+    follow(exchange, [market(1)]);
+    const before = termsOf(exchange, 1);
     const line = 'market 1: its tokens or neg-risk flag differ from those registered; kept';
-    assert.deepEqual(answer, { ...NOTHING, warnings: [line] });
+    assert.deepEqual(follow(exchange, [market(1, change)]), { ...NOTHING, warnings: [line] });
     assert.deepEqual(termsOf(exchange, 1), before);
+    const closed = follow(exchange, [market(1, { ...change, tradable: false, ended: true })]);
+    assert.deepEqual([closed.rules, closed.warnings], [[Rule.accepted], [line]]);
+    assert.deepEqual(termsOf(exchange, 1), { ...before, flags: MarketFlag.ended });
+    assert.equal(exchange.t.state[State.tokens], 2);
   }
+});
+
+test('a market that the catalog no longer lists takes no orders until it is listed again', () => {
+  const exchange = new Exchange();
+  follow(exchange, [market(1, { negRisk: true }), market(2)]);
+  const before = termsOf(exchange, 1);
+  const without = follow(exchange, [market(2)]);
+  assert.deepEqual([without.kinds, without.rules], [[CHANGE], [Rule.accepted]]);
+  assert.deepEqual(termsOf(exchange, 1), { ...before, flags: MarketFlag.negRisk });
+  assert.deepEqual(follow(exchange, [market(2)]), NOTHING, 'once only');
+  follow(exchange, [market(1, { negRisk: true }), market(2)]);
+  assert.deepEqual(termsOf(exchange, 1), before);
 });
 
 test('a market with more outcomes than a command can carry gets a warning instead of a book', () => {
@@ -177,11 +192,15 @@ test('what the catalog says of a market is found by its slot, and follows a new 
   const infos = new MarketInfos(exchange.t);
   const find = (slot: number) => infos.find(slot as MarketSlot);
   assert.equal(find(1), undefined, 'before there is a catalog');
-  infos.replace([market(0xbeef), market(1)]);
+  const catalog = (...markets: CatalogMarket[]) => {
+    const byCondition = new Map(markets.map((listed) => [listed.conditionId, listed]));
+    return (conditionId: string) => byCondition.get(conditionId);
+  };
+  infos.replace(catalog(market(0xbeef), market(1)));
   assert.equal(find(1)?.slug, 'question-1');
   assert.equal(find(2)?.slug, `question-${0xbeef}`);
   for (const slot of [0, -1, 3]) assert.equal(find(slot), undefined);
-  infos.replace([market(1, { slug: 'renamed' })]);
+  infos.replace(catalog(market(1, { slug: 'renamed' })));
   assert.equal(find(1)?.slug, 'renamed');
   assert.equal(find(2), undefined, 'a market that left the catalog has no text');
 });

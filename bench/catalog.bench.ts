@@ -1,0 +1,75 @@
+/**
+ * The suite `catalog`: how fast it is served beside a bare handler, what a large one costs, and what
+ * a new one does to a node that is serving. Figures and how to read them: bench/README.md.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { catalogSize, type SizeFigures } from './catalog-size.ts';
+import { catalogSwitch, type SwitchFigures } from './catalog-switch.ts';
+import { catalogThroughput, type ThroughputFigures } from './catalog-throughput.ts';
+import { loadProblem } from './http-load.ts';
+
+export interface CatalogScale {
+  readonly throughput: {
+    readonly markets: number;
+    readonly warmUps: number;
+    readonly rounds: number;
+    readonly seconds: number;
+    /** Names of the cases to run; all when empty. */
+    readonly only: readonly string[];
+  };
+  readonly size: { readonly markets: number; readonly rounds: number };
+  readonly switching: {
+    readonly markets: number;
+    readonly rounds: number;
+    readonly windowMs: number;
+  };
+}
+
+export type CatalogPart = keyof CatalogScale;
+
+export interface CatalogFigures {
+  /** Undefined also where there is nothing to make the load with. */
+  readonly throughput?: readonly ThroughputFigures[] | undefined;
+  readonly size?: SizeFigures;
+  readonly switching?: SwitchFigures;
+}
+
+const SEED = 'catalog';
+
+export const CATALOG_FULL: CatalogScale = {
+  throughput: { markets: 5_000, warmUps: 2, rounds: 7, seconds: 2, only: [] },
+  size: { markets: 50_000, rounds: 3 },
+  switching: { markets: 5_000, rounds: 5, windowMs: 5_000 },
+};
+
+export async function catalogSuite(
+  scale: CatalogScale,
+  parts: readonly CatalogPart[] = ['throughput', 'size', 'switching'],
+): Promise<CatalogFigures> {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-bench-'));
+  const common = (part: CatalogPart) => ({ seed: SEED, dataDir: join(folder, part) });
+  const has = (part: CatalogPart): boolean => parts.includes(part);
+  try {
+    return {
+      ...(has('throughput') ? { throughput: await throughput(scale, common('throughput')) } : {}),
+      ...(has('size') ? { size: await catalogSize({ ...scale.size, ...common('size') }) } : {}),
+      ...(has('switching')
+        ? { switching: await catalogSwitch({ ...scale.switching, ...common('switching') }) }
+        : {}),
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function throughput(
+  scale: CatalogScale,
+  common: { readonly seed: string; readonly dataDir: string },
+): Promise<readonly ThroughputFigures[] | undefined> {
+  const problem = loadProblem();
+  if (problem === undefined) return catalogThroughput({ ...scale.throughput, ...common });
+  process.stdout.write(`catalog throughput: not run, ${problem}\n`);
+  return undefined;
+}

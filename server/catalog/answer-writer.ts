@@ -1,0 +1,87 @@
+/**
+ * Joins an answer from fragments in one growing piece of memory that all answers share: the bytes
+ * of one are valid until the next is begun. Neighbouring fragments are copied as one run.
+ *
+ * Thread: the I/O thread. Non-goals: what the fragments mean, and JSON.
+ */
+
+const BYTES_FIRST = 1 << 20;
+
+export class AnswerWriter {
+  private out = Buffer.allocUnsafeSlow(BYTES_FIRST);
+  private at = 0;
+  private source: Uint8Array = this.out;
+  /** A run of the source that is not copied yet. */
+  private runStart = 0;
+  private runEnd = 0;
+
+  /** Begins an answer of fragments of `source`. */
+  begin(source: Uint8Array): this {
+    this.at = 0;
+    this.source = source;
+    this.runStart = 0;
+    this.runEnd = 0;
+    return this;
+  }
+
+  /** Appends [start, end) of the source. */
+  fragment(start: number, end: number): this {
+    if (start === this.runEnd) {
+      this.runEnd = end;
+      return this;
+    }
+    this.flush();
+    this.runStart = start;
+    this.runEnd = end;
+    return this;
+  }
+
+  /** Appends bytes from elsewhere, such as a prepared constant. */
+  bytes(bytes: Uint8Array): this {
+    this.flush();
+    this.reserve(bytes.length);
+    this.out.set(bytes, this.at);
+    this.at += bytes.length;
+    return this;
+  }
+
+  /** Appends an ASCII text. */
+  ascii(text: string): this {
+    this.flush();
+    this.reserve(text.length);
+    this.at += this.out.write(text, this.at, 'latin1');
+    return this;
+  }
+
+  /** Takes back the last byte, a comma behind the last of a list. */
+  dropLast(): this {
+    this.flush();
+    this.at -= 1;
+    return this;
+  }
+
+  /** The answer; valid until the next begin(). */
+  done(): Buffer {
+    this.flush();
+    return this.out.subarray(0, this.at);
+  }
+
+  private flush(): void {
+    const length = this.runEnd - this.runStart;
+    if (length > 0) {
+      this.reserve(length);
+      this.out.set(this.source.subarray(this.runStart, this.runEnd), this.at);
+      this.at += length;
+    }
+    this.runStart = 0;
+    this.runEnd = 0;
+  }
+
+  private reserve(length: number): void {
+    const needed = this.at + length;
+    if (needed <= this.out.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.out.length));
+    grown.set(this.out.subarray(0, this.at));
+    this.out = grown;
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Relations between rows as two flat arrays, from pairs in any order.
+ *
+ * Pure; runs on the catalog thread.
+ */
+import type { Relation } from './prepared.ts';
+
+/**
+ * The rows `to[i]` of every row `from[i]`, ascending and each once; rows of `from` are numbered from
+ * 0 to `count` - 1.
+ */
+export function relationOf(
+  count: number,
+  from: ArrayLike<number>,
+  to: ArrayLike<number>,
+): Relation {
+  const ends = new Uint32Array(count + 1);
+  for (let pair = 0; pair < from.length; pair++) ends[from[pair]! + 1]! += 1;
+  for (let row = 0; row < count; row++) ends[row + 1]! += ends[row]!;
+  const values = new Uint32Array(from.length);
+  const next = ends.slice(0, count);
+  for (let pair = 0; pair < from.length; pair++) values[next[from[pair]!]!++] = to[pair]!;
+  return withoutRepeats({ ends, values });
+}
+
+/** From values to rows; there are `count` rows of values. */
+export function inverseOf(relation: Relation, count: number): Relation {
+  const rows = new Uint32Array(relation.values.length);
+  for (let row = 0; row + 1 < relation.ends.length; row++) {
+    rows.fill(row, relation.ends[row]!, relation.ends[row + 1]!);
+  }
+  return relationOf(count, relation.values, rows);
+}
+
+/** Sorts each row's values where need be and drops repeated ones; in place, then cut to size. */
+function withoutRepeats({ ends, values }: Relation): Relation {
+  let kept = 0;
+  let start = 0;
+  for (let row = 0; row + 1 < ends.length; row++) {
+    const end = ends[row + 1]!;
+    if (!isAscending(values, start, end)) values.subarray(start, end).sort();
+    const first = kept;
+    for (let at = start; at < end; at++) {
+      const value = values[at]!;
+      if (kept === first || values[kept - 1] !== value) values[kept++] = value;
+    }
+    ends[row + 1] = kept;
+    start = end;
+  }
+  return { ends, values: kept === values.length ? values : values.slice(0, kept) };
+}
+
+function isAscending(values: Uint32Array, start: number, end: number): boolean {
+  for (let at = start + 1; at < end; at++) if (values[at - 1]! > values[at]!) return false;
+  return true;
+}

@@ -1,0 +1,70 @@
+/**
+ * Makes a catalog ready to be served: fragments of JSON and indexes in flat buffers, laid out as
+ * prepared.ts says.
+ *
+ * Pure; runs on the catalog thread. Non-goals: full-text search, and the markets' books.
+ */
+import { createHash } from 'node:crypto';
+import type { Catalog } from '../../storage/catalog-file.ts';
+import { ByteCollector } from './build-bytes.ts';
+import {
+  eventColumnsOf,
+  prepareEvents,
+  prepareSeries,
+  prepareTags,
+  sharedSeries,
+  sharedTags,
+  shortSummariesOf,
+} from './build-events.ts';
+import {
+  indexCreators,
+  marketRowsOf,
+  numberCreators,
+  prepareMarkets,
+  prepareSampling,
+} from './build-markets.ts';
+import { buffersOf, type PreparedCatalog } from './prepared.ts';
+
+/** What a market and an event come to, in a catalog of long texts; and where guessing ends. */
+const MARKET_BYTES = 2600;
+const EVENT_BYTES = 4000;
+const EXPECTED_BYTES_MAX = 1 << 30;
+
+export function prepareCatalog(catalog: Catalog): PreparedCatalog {
+  const rows = marketRowsOf(catalog.events);
+  const expected = rows.length * MARKET_BYTES + catalog.events.length * EVENT_BYTES;
+  const bytes = new ByteCollector(Math.min(expected, EXPECTED_BYTES_MAX));
+  const eventColumns = eventColumnsOf(catalog.events);
+  const creatorNumbers = numberCreators(rows);
+  const summaries = shortSummariesOf(catalog.events, eventColumns);
+  const markets = prepareMarkets(bytes, rows, summaries, creatorNumbers);
+  const sharedOnes = {
+    tags: sharedTags(catalog.tags, catalog.events),
+    series: sharedSeries(catalog.series, catalog.events),
+  };
+  const events = prepareEvents(bytes, catalog.events, eventColumns, {
+    ...sharedOnes,
+    eventOfMarket: markets.event,
+  });
+  const prepared = {
+    etag: '',
+    markets,
+    events,
+    series: prepareSeries(bytes, sharedOnes.series),
+    tags: prepareTags(bytes, sharedOnes.tags),
+    sampling: prepareSampling(bytes, rows, markets.flags),
+    creators: indexCreators(creatorNumbers, catalog.sites),
+    creatorCount: creatorNumbers.size,
+    bytes: bytes.take(),
+  };
+  return { ...prepared, etag: etagOf(prepared) };
+}
+
+/** All that is served follows from the buffers; each is hashed behind its length. */
+function etagOf(prepared: PreparedCatalog): string {
+  const hash = createHash('sha1');
+  for (const buffer of buffersOf(prepared)) {
+    hash.update(`${buffer.byteLength}:`).update(new Uint8Array(buffer));
+  }
+  return `W/"catalog-${hash.digest('hex')}"`;
+}

@@ -1,0 +1,184 @@
+/**
+ * Follows the catalog: notices a new generation, has it prepared in a thread of its own, brings the
+ * engine's markets up to it, and only then lets answers come from it. Requests keep the generation
+ * that they began with.
+ *
+ * Thread: the I/O thread, which does nothing here that grows with the catalog.
+ */
+import { Rule } from '../../engine/rules.ts';
+import type { EngineMemory } from '../../engine/tables.ts';
+import type { CatalogStore } from '../../storage/catalog.ts';
+import type { Durability } from '../../storage/lmdb.ts';
+import type { MarketInfos } from '../market-registry.ts';
+import { applyCommands } from '../own-commands.ts';
+import type { Sequencer } from '../sequencer.ts';
+import { type Generation, type LoadedGeneration, openGeneration } from './generation.ts';
+import { marketInfoLookup } from './market-info.ts';
+
+export interface CatalogKeeperOptions {
+  readonly store: CatalogStore;
+  readonly dataDir: string;
+  readonly durability: Durability;
+  /** Where the markets are brought up to the catalog; undefined while nothing can be written. */
+  readonly engine: { readonly memory: EngineMemory; readonly sequencer: Sequencer } | undefined;
+  readonly infos: MarketInfos;
+  readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
+  /** The engine refused a command that only a bug can make it refuse. */
+  readonly onFatal: (error: Error) => void;
+}
+
+/** How often the number of the generation in use is looked up; a second is what is promised. */
+const POLL_MS = 250;
+/** A generation that could not be loaded, or lost its thread, is tried again after so long. */
+const RETRY_MS_FIRST = 1_000;
+const RETRY_MS_MAX = 60_000;
+
+/** A generation and whether its thread has died, so that it has to be loaded once more. */
+interface Watched {
+  readonly generation: LoadedGeneration;
+  readonly life: { hasDied: boolean };
+}
+
+export class CatalogKeeper {
+  private readonly o: CatalogKeeperOptions;
+  private used: Watched;
+  private switching: Promise<void> | undefined;
+  private retryMs = RETRY_MS_FIRST;
+  private retryAt = 0;
+  private readonly timer: NodeJS.Timeout;
+
+  private constructor(options: CatalogKeeperOptions, first: Watched) {
+    this.o = options;
+    this.used = first;
+    this.timer = setInterval(() => this.look(), POLL_MS);
+  }
+
+  /**
+   * Loads the generation in use and brings the engine up to it.
+   *
+   * @param extend may add commands of its own to those that the generation needs
+   */
+  static async open(
+    options: CatalogKeeperOptions,
+    extend: (first: LoadedGeneration) => readonly Int32Array[] = ({ commands }) => commands,
+  ): Promise<CatalogKeeper> {
+    const first = await load(options);
+    try {
+      await applyMarkets(options, extend(first.generation));
+    } catch (error) {
+      await first.generation.close();
+      throw error;
+    }
+    options.infos.replace(marketInfoLookup(first.generation.prepared));
+    return new CatalogKeeper(options, first);
+  }
+
+  /** What answers are made of, now. */
+  get current(): Generation {
+    return this.used.generation;
+  }
+
+  /** Ends the threads; a switch that is under way is finished first. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await this.switching;
+    await this.used.generation.close();
+  }
+
+  private look(): void {
+    if (this.switching !== undefined || performance.now() < this.retryAt) return;
+    try {
+      const number = this.o.store.current();
+      const isNew = number !== undefined && number !== this.used.generation.number;
+      if (isNew) this.retryMs = RETRY_MS_FIRST;
+      else if (!this.used.life.hasDied) return;
+    } catch (error) {
+      this.fail('the catalog cannot be read', error);
+      return;
+    }
+    this.switching = this.follow().finally(() => {
+      this.switching = undefined;
+    });
+  }
+
+  private async follow(): Promise<void> {
+    const before = this.used;
+    // A thread that dies again and again is not started again and again at once.
+    if (before.life.hasDied) this.retryLater();
+    let next: Watched;
+    try {
+      next = await load(this.o);
+    } catch (error) {
+      this.fail('a new catalog cannot be loaded, the old one stays in use', error);
+      return;
+    }
+    try {
+      await applyMarkets(this.o, next.generation.commands);
+    } catch (error) {
+      await next.generation.close();
+      this.fail('the markets cannot be brought up to the new catalog', error);
+      return;
+    }
+    this.used = next;
+    this.o.infos.replace(marketInfoLookup(next.generation.prepared));
+    await before.generation.close();
+  }
+
+  private fail(what: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.o.log('error', `${what}: ${reason}`);
+    this.retryLater();
+  }
+
+  private retryLater(): void {
+    this.retryAt = performance.now() + this.retryMs;
+    this.retryMs = Math.min(2 * this.retryMs, RETRY_MS_MAX);
+  }
+}
+
+async function load(options: CatalogKeeperOptions): Promise<Watched> {
+  const { store, dataDir, durability, engine, log } = options;
+  const life = { hasDied: false };
+  const generation = await openGeneration({
+    dataDir,
+    durability,
+    number: store.current(),
+    ...(engine === undefined ? {} : { memory: engine.memory }),
+    onFailure: (error) => {
+      life.hasDied = true;
+      log('error', `the catalog's thread died: ${error.message}`);
+    },
+  });
+  for (const line of generation.warnings) log('warn', line);
+  const { events, markets, books, tags, series, sites, milliseconds } = generation.counts;
+  log(
+    'info',
+    `catalog generation ${generation.number}: ${events} events, ${markets} markets (${books} with ` +
+      `books), ${tags} tags, ${series} series, ${sites} sites; prepared in ${milliseconds | 0} ms`,
+  );
+  return { generation, life };
+}
+
+/** Applies the commands batch by batch; a full table leaves the markets that it has no room for. */
+async function applyMarkets(
+  { engine, log, onFatal }: CatalogKeeperOptions,
+  chunks: readonly Int32Array[],
+): Promise<void> {
+  if (engine === undefined) return;
+  let withoutRoom = 0;
+  for (const chunk of chunks) {
+    for (const rule of await applyCommands(engine.sequencer, chunk)) {
+      if (rule === Rule.tableFull) withoutRoom += 1;
+      else if (rule !== Rule.accepted) {
+        onFatal(new Error(`a command of the node's own was refused by rule ${rule}`));
+      }
+    }
+  }
+  if (withoutRoom > 0) {
+    log(
+      'error',
+      `no room for ${withoutRoom} markets of the catalog, which cannot be traded or changed: ` +
+        'MARKETS_MAX, TOKENS_MAX or LEVELS_MAX must grow',
+    );
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * One generation of the catalog, ready to be served: what its own thread (catalog-thread.ts) has
+ * prepared, and a way to search it there.
+ *
+ * Thread: the I/O thread. Non-goals: noticing new generations, and applying their commands.
+ */
+import type { Worker } from 'node:worker_threads';
+import type { EngineMemory } from '../../engine/tables.ts';
+import type { Durability } from '../../storage/lmdb.ts';
+import { startThread } from '../thread.ts';
+import type { PreparedCatalog } from './prepared.ts';
+import type { SearchRows } from './search-index.ts';
+
+/** What requests are answered from. It stays whole for those who hold it, also after close(). */
+export interface Generation {
+  /** Its number in the store; 0 = the empty catalog of a store without one. */
+  readonly number: number;
+  readonly prepared: PreparedCatalog;
+  /**
+   * All that match, best first; callers share the answer. Rejects when the thread has ended, or too
+   * many searches are waiting for it.
+   */
+  search(query: string): Promise<SearchRows>;
+}
+
+export interface LoadedGeneration extends Generation {
+  /** Runs of commands that bring the engine up to this catalog, to be applied in order. */
+  readonly commands: readonly Int32Array[];
+  /** Markets that get no book, or not the one that the catalog asks for, and why. */
+  readonly warnings: readonly string[];
+  readonly counts: CatalogCounts;
+  /** Lets the searches that are under way finish, refuses later ones, ends the thread. */
+  close(): Promise<void>;
+}
+
+/** For the log. */
+export interface CatalogCounts {
+  readonly events: number;
+  readonly markets: number;
+  /** Markets with order books. */
+  readonly books: number;
+  readonly tags: number;
+  readonly series: number;
+  readonly sites: number;
+  /** From the start of the thread's work until all but search was ready. */
+  readonly milliseconds: number;
+}
+
+export interface GenerationOptions extends CatalogThreadSetup {
+  /** The thread died after it had loaded; told once, and not of one that was closed. */
+  readonly onFailure: (error: Error) => void;
+  /** Ends the thread while it loads; the promise then rejects. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the thread is started with. */
+export interface CatalogThreadSetup {
+  readonly dataDir: string;
+  readonly durability: Durability;
+  /** The generation in use as the caller saw it (undefined: none); that or a later one is loaded. */
+  readonly number: number | undefined;
+  /** The engine's tables, to find what differs in them; without, there are no commands. */
+  readonly memory?: EngineMemory | undefined;
+}
+
+/** What the thread hands over once, its buffers included. */
+export type LoadedCatalog = Omit<LoadedGeneration, 'search' | 'close'>;
+
+/** Numbered from 0 by the asker. */
+export interface SearchQuestion {
+  readonly id: number;
+  readonly query: string;
+}
+
+export interface SearchAnswer {
+  readonly id: number;
+  readonly rows: SearchRows;
+}
+
+export type FromCatalogThread = { readonly loaded: LoadedCatalog } | SearchAnswer;
+
+/** Answers kept for the pages of a search, and for what many type; a few hundred KB at most each. */
+const ANSWERS_KEPT_MAX = 64;
+/** At ten searches a second, the worst of them, the last one waits for a minute and a half. */
+const SEARCHES_WAITING_MAX = 1_000;
+
+const BUSY = 'too many searches are waiting';
+
+/**
+ * Starts a thread that loads the generation in use; resolves once all but search is ready (searches
+ * wait for it). Rejects when the thread fails.
+ */
+export async function openGeneration(options: GenerationOptions): Promise<LoadedGeneration> {
+  const thread = new CatalogThread(options);
+  try {
+    const loaded = await thread.loaded;
+    return {
+      ...loaded,
+      search: (query) => thread.search(query),
+      close: () => thread.close(),
+    };
+  } catch (error) {
+    await thread.close();
+    throw error;
+  }
+}
+
+interface Settle<Value> {
+  resolve(value: Value): void;
+  reject(error: Error): void;
+}
+
+class CatalogThread {
+  readonly loaded: Promise<LoadedCatalog>;
+  private readonly worker: Worker;
+  private readonly onFailure: (error: Error) => void;
+  /** Of `loaded`, until it is settled. */
+  private loading: Settle<LoadedCatalog> | undefined;
+  private readonly asked = new Map<number, Settle<SearchRows>>();
+  /** By query, the one used last at the end. */
+  private readonly answers = new Map<string, Promise<SearchRows>>();
+  private nextId = 0;
+  /** Why there are no more searches. */
+  private end: Error | undefined;
+  private closing: Promise<void> | undefined;
+  /** Called once no search is under way. */
+  private onIdle: (() => void) | undefined;
+
+  constructor({ onFailure, signal, ...setup }: GenerationOptions) {
+    this.onFailure = onFailure;
+    this.loaded = new Promise((resolve, reject) => {
+      this.loading = { resolve, reject };
+    });
+    this.worker = startThread(new URL('./catalog-thread', import.meta.url), {
+      workerData: setup,
+      name: 'catalog',
+    });
+    this.worker.on('message', (message: FromCatalogThread) => this.receive(message));
+    this.worker.on('error', (error: Error) => this.fail(error));
+    this.worker.on('exit', () => this.fail(new Error('the catalog thread has ended')));
+    const abort = (): void => this.fail(new Error('the catalog was closed while it loaded'));
+    if (signal?.aborted === true) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+    const unheard = (): void => signal?.removeEventListener('abort', abort);
+    this.loaded.then(unheard, unheard);
+  }
+
+  search(query: string): Promise<SearchRows> {
+    if (this.end !== undefined) return Promise.reject(this.end);
+    let answer = this.answers.get(query);
+    if (answer === undefined) {
+      if (this.asked.size >= SEARCHES_WAITING_MAX) return Promise.reject(new Error(BUSY));
+      answer = this.ask(query);
+      const [oldest] = this.answers.keys();
+      if (this.answers.size >= ANSWERS_KEPT_MAX) this.answers.delete(oldest!);
+    }
+    this.answers.delete(query);
+    this.answers.set(query, answer);
+    return answer;
+  }
+
+  close(): Promise<void> {
+    this.end ??= new Error('the catalog generation is closed');
+    this.closing ??= this.shutDown();
+    return this.closing;
+  }
+
+  private async shutDown(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.onIdle = resolve;
+      this.tellIdle();
+    });
+    await this.worker.terminate();
+  }
+
+  private ask(query: string): Promise<SearchRows> {
+    return new Promise((resolve, reject) => {
+      const question: SearchQuestion = { id: this.nextId, query };
+      this.nextId += 1;
+      this.asked.set(question.id, { resolve, reject });
+      this.worker.postMessage(question);
+    });
+  }
+
+  private receive(message: FromCatalogThread): void {
+    if ('loaded' in message) {
+      this.loading?.resolve(message.loaded);
+      this.loading = undefined;
+      return;
+    }
+    this.asked.get(message.id)?.resolve(message.rows);
+    this.asked.delete(message.id);
+    this.tellIdle();
+  }
+
+  private fail(error: Error): void {
+    const isNews = this.end === undefined && this.loading === undefined;
+    this.end ??= error;
+    this.loading?.reject(error);
+    this.loading = undefined;
+    for (const { reject } of this.asked.values()) reject(error);
+    this.asked.clear();
+    this.tellIdle();
+    if (isNews) this.onFailure(error);
+  }
+
+  private tellIdle(): void {
+    if (this.asked.size === 0) this.onIdle?.();
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * A catalog generation made ready to be served: every object as UTF-8 JSON fragments in one run of
+ * bytes, and every index as plain typed arrays. Nothing in it is an object per row, so a generation
+ * of any size passes from the thread that built it to the I/O thread by handing over its buffers.
+ *
+ * Rows: the objects of a kind are numbered from 0 in ascending order of id.
+ * Fragments: a span [start, end) of `bytes`. Where "open" is said, the closing `}` is left out, so
+ * that members can follow.
+ *
+ * Pure data, any thread. Made by build.ts, read by select.ts and render.ts.
+ */
+
+/** `rowsOf(row)` = values[ends[row] .. ends[row + 1]), ascending; `ends` has one more than rows. */
+export interface Relation {
+  readonly ends: Uint32Array<ArrayBuffer>;
+  readonly values: Uint32Array<ArrayBuffer>;
+}
+
+/** Text to rows, exact match of UTF-16 code units; see text-index.ts. */
+export interface TextIndex {
+  /** Open addressing, a power of two long: key number + 1, 0 = free. */
+  readonly slots: Uint32Array<ArrayBuffer>;
+  /** Key k = units[keyEnds[k] .. keyEnds[k + 1]). */
+  readonly keyEnds: Uint32Array<ArrayBuffer>;
+  readonly units: Uint16Array<ArrayBuffer>;
+  /** Rows of each key, ascending. */
+  readonly rows: Relation;
+}
+
+/** All rows by one column, ascending; equal values by id ascending (GAPS 5). */
+export interface SortOrder {
+  /** The first `present` rows have a value; the rest have none and stand in order of id. */
+  readonly rows: Uint32Array<ArrayBuffer>;
+  readonly present: number;
+  /** The inverse: place of each row in `rows`. */
+  readonly places: Uint32Array<ArrayBuffer>;
+}
+
+/** By column name, as the objects show it (camelCase). */
+export type SortOrders = Readonly<Record<string, SortOrder>>;
+
+/** Bits of `flags`. */
+export const CatalogFlag = { active: 1, closed: 2, archived: 4 } as const;
+
+export interface PreparedMarkets {
+  readonly ids: Float64Array<ArrayBuffer>;
+  readonly flags: Uint8Array<ArrayBuffer>;
+  /** Row of the market's event. */
+  readonly event: Uint32Array<ArrayBuffer>;
+  /** Number of its creator, see `creators`; 0 = none. */
+  readonly creator: Uint32Array<ArrayBuffer>;
+  /** The market without `events`, open. */
+  readonly coreStart: Uint32Array<ArrayBuffer>;
+  readonly coreEnd: Uint32Array<ArrayBuffer>;
+  /**
+   * [coreStart, entryEnd) is the whole market as lists show it, with its event's short summary
+   * (id, ticker, slug, title); a `,` follows it. Entries lie in descending order of id, each right
+   * behind the comma of the one before, so that a page of the default listing is one run.
+   */
+  readonly entryEnd: Uint32Array<ArrayBuffer>;
+  /** The JSON text of the description, quotes included, inside the core. */
+  readonly descriptionStart: Uint32Array<ArrayBuffer>;
+  readonly descriptionEnd: Uint32Array<ArrayBuffer>;
+  readonly slugs: TextIndex;
+  /** Condition ids in lower case; markets without one are not in it. */
+  readonly conditions: TextIndex;
+  readonly orders: SortOrders;
+}
+
+export interface PreparedEvents {
+  readonly ids: Float64Array<ArrayBuffer>;
+  readonly flags: Uint8Array<ArrayBuffer>;
+  /** The event summary, open (SPEC 2: without tags, markets, series, eventMetadata). */
+  readonly coreStart: Uint32Array<ArrayBuffer>;
+  readonly coreEnd: Uint32Array<ArrayBuffer>;
+  /** [coreStart, entryEnd) is the event with `tags`, closed; `,` follows; laid out as markets are. */
+  readonly entryEnd: Uint32Array<ArrayBuffer>;
+  /** `,"series":[...],"eventMetadata":{...}}`: what follows `markets` in a single event. */
+  readonly restStart: Uint32Array<ArrayBuffer>;
+  readonly restEnd: Uint32Array<ArrayBuffer>;
+  /** `{"id","slug","title","ticker","description"}` of the sampling lists, closed. */
+  readonly samplingStart: Uint32Array<ArrayBuffer>;
+  readonly samplingEnd: Uint32Array<ArrayBuffer>;
+  readonly slugs: TextIndex;
+  readonly orders: SortOrders;
+  readonly markets: Relation;
+  readonly tags: Relation;
+}
+
+export interface PreparedSeries {
+  readonly ids: Float64Array<ArrayBuffer>;
+  /** The series without `events`, open. */
+  readonly coreStart: Uint32Array<ArrayBuffer>;
+  readonly coreEnd: Uint32Array<ArrayBuffer>;
+  readonly slugs: TextIndex;
+  readonly events: Relation;
+}
+
+export interface PreparedTags {
+  readonly ids: Float64Array<ArrayBuffer>;
+  /** The whole tag, closed; no comma follows. */
+  readonly start: Uint32Array<ArrayBuffer>;
+  readonly end: Uint32Array<ArrayBuffer>;
+  /** [start, headEnd) is `{"id","label","slug"`, open: what search shows before `event_count`. */
+  readonly headEnd: Uint32Array<ArrayBuffer>;
+  readonly slugs: TextIndex;
+  readonly events: Relation;
+}
+
+/** The markets of the sampling lists (GAPS 5: active, not closed, not archived), ascending. */
+export interface PreparedSampling {
+  /** Market rows. */
+  readonly markets: Uint32Array<ArrayBuffer>;
+  /**
+   * [start, split) = `{"condition_id","status","neg_risk","market_id","question","slug"`, and
+   * [split, end) = `,"assets_ids","outcomes"`; together the simplified form, open. The full form
+   * has `,"description":` between them and `,"event":`, `,"raw_metadata":` behind.
+   */
+  readonly start: Uint32Array<ArrayBuffer>;
+  readonly split: Uint32Array<ArrayBuffer>;
+  readonly end: Uint32Array<ArrayBuffer>;
+  /** The JSON object raw_metadata. */
+  readonly metadataStart: Uint32Array<ArrayBuffer>;
+  readonly metadataEnd: Uint32Array<ArrayBuffer>;
+}
+
+export interface PreparedCatalog {
+  /** `W/"catalog-<40 hex>"`, a hash of all that is served: equal catalogs have equal tags. */
+  readonly etag: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly markets: PreparedMarkets;
+  readonly events: PreparedEvents;
+  readonly series: PreparedSeries;
+  readonly tags: PreparedTags;
+  readonly sampling: PreparedSampling;
+  /** Wallet in lower case, or normalised site id -> numbers of creators (as rows), from 1. */
+  readonly creators: TextIndex;
+  /** Creators are numbered from 1 to this. */
+  readonly creatorCount: number;
+}
+
+/** Every buffer of a prepared catalog, once: the transfer list of a message. */
+export function buffersOf(prepared: PreparedCatalog): ArrayBuffer[] {
+  const found = new Set<ArrayBuffer>();
+  const visit = (value: unknown): void => {
+    if (ArrayBuffer.isView(value)) found.add(value.buffer as ArrayBuffer);
+    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(visit);
+  };
+  visit(prepared);
+  return [...found];
+}

@@ -1,0 +1,88 @@
+/**
+ * GET /sampling-markets and GET /sampling-simplified-markets of the trading API (SPEC 4.3,
+ * GAPS 5): every open market, ascending by id, in pages that follow one another by a cursor.
+ *
+ * A cursor is an offset: it stays right while one generation is served. Unknown parameters are
+ * ignored, as in the rest of the catalog.
+ *
+ * Thread: the I/O thread.
+ */
+import type { Route } from '../http.ts';
+import type { AnswerWriter } from './answer-writer.ts';
+import type { CatalogDesk } from './catalog-desk.ts';
+import { cursorOf, LAST_CURSOR, offsetOf } from './cursor.ts';
+import type { PreparedCatalog } from './prepared.ts';
+import { parseQuery, SAMPLING_PARAMETERS } from './query.ts';
+
+/** GAPS 5. */
+const PAGE_SIZE = 1000;
+
+const INVALID_CURSOR = '{"error":"invalid next_cursor"}';
+
+const DATA = Buffer.from('{"data":[');
+const COMMA = Buffer.from(',');
+const END = Buffer.from('}');
+const DESCRIPTION = Buffer.from(',"description":');
+const EVENT = Buffer.from(',"event":');
+const METADATA = Buffer.from(',"raw_metadata":');
+
+type RenderItem = (writer: AnswerWriter, catalog: PreparedCatalog, place: number) => void;
+
+export function samplingRoutes(desk: CatalogDesk): Route[] {
+  return [
+    samplingRoute(desk, '/sampling-markets', renderFull),
+    samplingRoute(desk, '/sampling-simplified-markets', renderSimplified),
+  ];
+}
+
+function samplingRoute(desk: CatalogDesk, path: string, render: RenderItem): Route {
+  return desk.route(path, (exchange, served) => {
+    const query = parseQuery(exchange.query, SAMPLING_PARAMETERS);
+    const offset = typeof query === 'string' ? -1 : offsetOf(query.cursor);
+    if (offset === -1) return exchange.reply(400, INVALID_CURSOR);
+    if (desk.confirm(exchange, served)) return;
+    const catalog = served.generation.prepared;
+    return desk.send(exchange, served, renderPage(desk.writer, catalog, offset, render));
+  });
+}
+
+function renderPage(
+  writer: AnswerWriter,
+  catalog: PreparedCatalog,
+  offset: number,
+  render: RenderItem,
+): Uint8Array {
+  const total = catalog.sampling.markets.length;
+  const end = Math.min(offset + PAGE_SIZE, total);
+  writer.begin(catalog.bytes).bytes(DATA);
+  for (let place = offset; place < end; place++) {
+    if (place > offset) writer.bytes(COMMA);
+    render(writer, catalog, place);
+    writer.bytes(END);
+  }
+  const next = end < total ? cursorOf(end) : LAST_CURSOR;
+  return writer.ascii(`],"next_cursor":"${next}"}`).done();
+}
+
+function renderSimplified(
+  writer: AnswerWriter,
+  { sampling }: PreparedCatalog,
+  place: number,
+): void {
+  writer.fragment(sampling.start[place]!, sampling.end[place]!);
+}
+
+function renderFull(writer: AnswerWriter, catalog: PreparedCatalog, place: number): void {
+  const { sampling, markets, events } = catalog;
+  const market = sampling.markets[place]!;
+  const event = markets.event[market]!;
+  writer
+    .fragment(sampling.start[place]!, sampling.split[place]!)
+    .bytes(DESCRIPTION)
+    .fragment(markets.descriptionStart[market]!, markets.descriptionEnd[market]!)
+    .fragment(sampling.split[place]!, sampling.end[place]!)
+    .bytes(EVENT)
+    .fragment(events.samplingStart[event]!, events.samplingEnd[event]!)
+    .bytes(METADATA)
+    .fragment(sampling.metadataStart[place]!, sampling.metadataEnd[place]!);
+}

@@ -1,0 +1,241 @@
+/**
+ * GET requests to the catalog API that is mirrored, with every limit that a strange or broken
+ * source calls for: time, bytes, tries, and the pauses that it asks for.
+ *
+ * Thread: the sync thread, or the sync command. Non-goals: what the answers mean.
+ */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface SyncLimits {
+  /** One try of one request, its body included. */
+  readonly requestMs: number;
+  readonly pullMs: number;
+  /** Of one body, and of all bodies of a pull; after decompression. */
+  readonly bodyBytes: number;
+  readonly pullBytes: number;
+  /** Tries of one request; the wait before the second, doubled before each further one. */
+  readonly tries: number;
+  readonly retryMs: number;
+  /** A source that asks for a longer pause than this fails the request. */
+  readonly pauseMs: number;
+  /** Pages of one list: a walk that goes on for longer never ends. */
+  readonly pages: number;
+}
+
+export const SYNC_LIMITS: SyncLimits = {
+  requestMs: 30_000,
+  // 50,000 lookups at the 4,000 a 10 s that the source allows (SPEC 8) take two minutes.
+  pullMs: 600_000,
+  // An answer has 500 objects at most, of a few KiB each.
+  bodyBytes: 64 << 20,
+  // Ten times a catalog of 50,000 markets; more would not fit the thread's heap when parsed.
+  pullBytes: 1 << 30,
+  tries: 5,
+  retryMs: 250,
+  // Windows of the rate limits are 10 s long (GAPS 6.4), those of other sources a minute.
+  pauseMs: 60_000,
+  pages: 2_000,
+};
+
+/** Why a pull cannot go on: a text for the log. */
+export class SourceError extends Error {
+  /** Whether the same request may succeed when it is sent again. */
+  readonly isPassing: boolean;
+
+  constructor(message: string, isPassing = false) {
+    super(message);
+    this.isPassing = isPassing;
+  }
+}
+
+/** The source switched to another generation while it was read. */
+export class SourceChanged extends SourceError {}
+
+export type Answer =
+  | { readonly status: 200; readonly json: unknown }
+  | { readonly status: 304 }
+  | { readonly status: 404 };
+
+/** What nodes of this kind send with each answer of one generation; no other ETag tells as much. */
+const CATALOG_ETAG = /^W\/"catalog-[0-9a-f]{40}"$/;
+const RETRIED_STATUSES = new Set([408, 425, 500, 502, 503, 504]);
+const TOO_MANY_REQUESTS = 429;
+
+/** Why this cannot be the address of a source, or undefined. */
+export function sourceUrlProblem(url: string): string | undefined {
+  if (!URL.canParse(url)) return 'must be an http or https URL';
+  const { protocol, username, password, search, hash } = new URL(url);
+  if (protocol !== 'http:' && protocol !== 'https:') return 'must be an http or https URL';
+  if (username !== '' || password !== '') return 'must not hold a user name or password';
+  if (search !== '' || hash !== '') return 'must not hold a query or fragment';
+  return undefined;
+}
+
+/**
+ * A signal that follows `parent` and ends by itself `ms` later with `late` as its reason. `release`
+ * lets go of parent and timer at once, which AbortSignal.any and AbortSignal.timeout leave to the
+ * garbage collector: too late for tens of thousands of requests under one parent.
+ */
+export function boundedSignal(
+  parent: AbortSignal,
+  ms: number,
+  late: SourceError,
+): { readonly signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const follow = (): void => controller.abort(parent.reason);
+  if (parent.aborted) follow();
+  parent.addEventListener('abort', follow);
+  const timer = setTimeout(() => controller.abort(late), ms);
+  return {
+    signal: controller.signal,
+    release() {
+      clearTimeout(timer);
+      parent.removeEventListener('abort', follow);
+    },
+  };
+}
+
+/** Serves one walk through the source: its answers are of one generation, where that shows. */
+export class SourceClient {
+  private readonly base: string;
+  private readonly limits: SyncLimits;
+  private readonly signal: AbortSignal;
+  private readonly over = new AbortController();
+  private bytesLeft: number;
+  /** Monotonic ms; the source has asked for quiet until then. */
+  private quietUntil = 0;
+  private seenEtag: string | undefined;
+
+  /** `signal` ends every request; its reason is what they reject with. */
+  constructor(url: string, limits: SyncLimits, signal: AbortSignal) {
+    const { origin, pathname } = new URL(url);
+    this.base = `${origin}${pathname.replace(/\/+$/, '')}`;
+    this.limits = limits;
+    this.signal = AbortSignal.any([signal, this.over.signal]);
+    // Each request under way and each wait listens to it: a few dozen, and no leak.
+    setMaxListeners(0, this.signal);
+    this.bytesLeft = limits.pullBytes;
+  }
+
+  /** The generation of the source that all answers so far are of; undefined: it does not say. */
+  get etag(): string | undefined {
+    return this.seenEtag;
+  }
+
+  /** Ends every request under way, and those to come, with this reason. */
+  end(reason: unknown): void {
+    this.over.abort(reason);
+  }
+
+  /** A 200, or the 404 or 304 that the caller can make use of. Rejects with a SourceError. */
+  async get(path: string, ifNoneMatch?: string): Promise<Answer> {
+    for (let tried = 1; ; tried++) {
+      await this.sleep(this.quietUntil - performance.now());
+      try {
+        return await this.once(path, ifNoneMatch);
+      } catch (error) {
+        this.signal.throwIfAborted();
+        const failure = asSourceError(error);
+        if (failure instanceof SourceChanged) throw failure;
+        if (!failure.isPassing || tried >= this.limits.tries) {
+          throw new SourceError(`GET ${path}: ${failure.message}`);
+        }
+        await this.sleep(this.limits.retryMs * 2 ** (tried - 1));
+      }
+    }
+  }
+
+  private async sleep(ms: number): Promise<void> {
+    if (ms <= 0) return;
+    try {
+      await sleep(ms, undefined, { signal: this.signal });
+    } catch {
+      this.signal.throwIfAborted();
+    }
+  }
+
+  private async once(path: string, ifNoneMatch: string | undefined): Promise<Answer> {
+    const { requestMs } = this.limits;
+    const late = new SourceError(`no answer within ${requestMs} ms`, true);
+    const bounded = boundedSignal(this.signal, requestMs, late);
+    try {
+      const headers: Record<string, string> = { accept: 'application/json' };
+      if (ifNoneMatch !== undefined) headers['if-none-match'] = ifNoneMatch;
+      const response = await fetch(`${this.base}${path}`, { headers, signal: bounded.signal });
+      return await this.read(response, ifNoneMatch);
+    } catch (error) {
+      bounded.signal.throwIfAborted();
+      throw error;
+    } finally {
+      bounded.release();
+    }
+  }
+
+  private async read(response: Response, ifNoneMatch: string | undefined): Promise<Answer> {
+    const { status } = response;
+    if (status === 200) {
+      this.checkGeneration(response.headers.get('etag'));
+      return { status, json: parseJson(await this.bodyOf(response)) };
+    }
+    await response.body?.cancel();
+    if (status === 304 && ifNoneMatch !== undefined) return { status };
+    if (status === 404) {
+      // Within one generation nothing goes away between a list and a lookup.
+      if (this.seenEtag !== undefined) throw new SourceChanged('an object went away');
+      return { status };
+    }
+    if (status === TOO_MANY_REQUESTS) this.beQuiet(response.headers.get('retry-after'));
+    const isPassing = status === TOO_MANY_REQUESTS || RETRIED_STATUSES.has(status);
+    throw new SourceError(`status ${status}`, isPassing);
+  }
+
+  private checkGeneration(etag: string | null): void {
+    if (etag === null || !CATALOG_ETAG.test(etag)) return;
+    this.seenEtag ??= etag;
+    if (etag !== this.seenEtag) throw new SourceChanged('its catalog changed');
+  }
+
+  /** Holds all requests back for as long as the source asks, in seconds or until an instant. */
+  private beQuiet(retryAfter: string | null): void {
+    if (retryAfter === null) return;
+    const isSeconds = /^[0-9]+$/.test(retryAfter);
+    const ms = isSeconds ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
+    if (Number.isNaN(ms)) return;
+    if (ms > this.limits.pauseMs) throw new SourceError(`it asks for a pause of ${ms / 1000} s`);
+    this.quietUntil = Math.max(this.quietUntil, performance.now() + ms);
+  }
+
+  private async bodyOf(response: Response): Promise<Buffer> {
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > this.limits.bodyBytes) {
+        throw new SourceError(`an answer of over ${this.limits.bodyBytes} bytes`);
+      }
+      this.bytesLeft -= chunk.length;
+      if (this.bytesLeft < 0) {
+        throw new SourceError(`a catalog of over ${this.limits.pullBytes} bytes`);
+      }
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  }
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new SourceError('an answer that is not JSON', true);
+  }
+}
+
+/** What fetch rejects with says nothing by itself; its cause does. */
+function asSourceError(error: unknown): SourceError {
+  if (error instanceof SourceError) return error;
+  const { message, cause } = error as Error;
+  const { code, message: why } = (cause ?? {}) as { code?: string; message?: string };
+  return new SourceError(why || code || message, true);
+}

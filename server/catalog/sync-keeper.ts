@@ -1,0 +1,65 @@
+/**
+ * Runs the sync thread: passes its lines to the log, and starts it again when it dies, which a
+ * catalog too large for its memory or a directory that cannot be written may cause.
+ *
+ * Thread: the I/O thread. Non-goals: switching to what was pulled (CatalogKeeper).
+ */
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../thread.ts';
+import { backoffSeconds, type SyncLog } from './sync.ts';
+import type { SyncLine, SyncSetup } from './sync-thread.ts';
+
+export interface SyncOptions extends SyncSetup {
+  readonly log: SyncLog;
+}
+
+/**
+ * Mirrors the catalog API at `url` (see sourceUrlProblem) into DATA_DIR every `seconds`, the first
+ * time at once. `close` ends a pull that is under way and resolves when the thread has ended.
+ */
+export function startSync(options: SyncOptions): { close(): Promise<void> } {
+  const { url, seconds, dataDir, durability, log } = options;
+  const setup: SyncSetup = { url, seconds, dataDir, durability };
+  let isClosing = false;
+  let deaths = 0;
+  let worker: Worker | undefined;
+  let restart: NodeJS.Timeout | undefined;
+  let ended: Promise<void> = Promise.resolve();
+
+  const start = (): void => {
+    let reason = 'it ended by itself';
+    const started = startThread(new URL('./sync-thread', import.meta.url), {
+      workerData: setup,
+      name: 'catalog sync',
+    });
+    worker = started;
+    started.on('message', ({ level, line }: SyncLine) => {
+      if (level !== 'warn') deaths = 0;
+      log(level, line);
+    });
+    started.on('error', (error) => {
+      reason = error instanceof Error ? error.message : String(error);
+    });
+    ended = new Promise((resolve) => {
+      started.once('exit', () => {
+        worker = undefined;
+        resolve();
+        if (isClosing) return;
+        deaths += 1;
+        const wait = backoffSeconds(seconds, deaths);
+        log('warn', `catalog sync from ${url} died: ${reason}; starts again in ${wait} s`);
+        restart = setTimeout(start, wait * 1000);
+      });
+    });
+  };
+
+  start();
+  return {
+    async close() {
+      isClosing = true;
+      clearTimeout(restart);
+      worker?.postMessage('stop');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,203 @@
+/**
+ * One pull: the whole catalog of another catalog API, as the JSON that readCatalog reads. All of
+ * it or nothing: a pull that meets anything odd fails, and the caller keeps what it has.
+ *
+ * Thread: the sync thread, or the sync command. Non-goals: reading the objects' fields, and sites,
+ * which the API does not serve.
+ */
+import { isObject, type JsonObject } from '../../storage/catalog-json.ts';
+import {
+  type Answer,
+  boundedSignal,
+  SourceChanged,
+  SourceClient,
+  SourceError,
+  type SyncLimits,
+} from './sync-client.ts';
+
+export interface PulledFile {
+  readonly events: readonly JsonObject[];
+  readonly tags: readonly JsonObject[];
+  readonly series: readonly JsonObject[];
+}
+
+export type PullResult =
+  | { readonly kind: 'unchanged' }
+  /** `etag`: the source's generation, where it names one (see SourceClient). */
+  | { readonly kind: 'pulled'; readonly file: PulledFile; readonly etag: string | undefined }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export interface PullOptions {
+  readonly url: string;
+  readonly limits: SyncLimits;
+  readonly signal: AbortSignal;
+  /** The generation of the source that is stored already. */
+  readonly knownEtag: string | undefined;
+}
+
+/** Lookups under way at a time: enough to hide the distance, too few to burden the source. */
+const LANES = 8;
+/** The most that a page may have (SPEC 8). */
+const PAGE_ROWS = 500;
+/** A series carries summaries of all its events, hundreds of them. */
+const SERIES_PAGE_ROWS = 50;
+/** Walks through a source that keeps changing underneath. */
+const WALKS_MAX = 4;
+/** Of the sampling lists (GAPS 5). */
+const FIRST_CURSOR = 'MA==';
+const END_CURSOR = 'LTE=';
+const ID_PATTERN = /^[0-9]{1,15}$/;
+
+export async function pullCatalog(options: PullOptions): Promise<PullResult> {
+  const { limits } = options;
+  const late = new SourceError(`the pull took over ${limits.pullMs} ms`);
+  const bounded = boundedSignal(options.signal, limits.pullMs, late);
+  try {
+    for (let walks = 1; ; walks++) {
+      try {
+        return await walk({ ...options, signal: bounded.signal });
+      } catch (error) {
+        if (!(error instanceof SourceChanged) || walks === WALKS_MAX) throw error;
+      }
+    }
+  } catch (error) {
+    if (options.signal.aborted) return { kind: 'failed', reason: 'stopped' };
+    if (error instanceof SourceChanged) {
+      return { kind: 'failed', reason: `${error.message} while it was read, ${WALKS_MAX} times` };
+    }
+    if (error instanceof SourceError) return { kind: 'failed', reason: error.message };
+    throw error;
+  } finally {
+    bounded.release();
+  }
+}
+
+async function walk({ url, limits, signal, knownEtag }: PullOptions): Promise<PullResult> {
+  const client = new SourceClient(url, limits, signal);
+  const first = await client.get(pagePath('/events', PAGE_ROWS, 0), knownEtag);
+  if (first.status === 304) return { kind: 'unchanged' };
+  const listed = await readList(client, '/events', PAGE_ROWS, limits.pages, first);
+  const tags = await readList(client, '/tags', PAGE_ROWS, limits.pages);
+  const series = await readList(client, '/series', SERIES_PAGE_ROWS, limits.pages);
+  const events = await lookUpAll(client, listed);
+  // A source that names its generation is a node of this kind: it serves the sampling lists too.
+  const metadata = client.etag === undefined ? new Map() : await readMetadata(client, limits.pages);
+  // Which events a series has follows from the events: each names its series.
+  const file = {
+    events: metadata.size === 0 ? events : events.map((event) => withMetadata(event, metadata)),
+    tags,
+    series: series.map(({ events: _, ...rest }) => rest),
+  };
+  return { kind: 'pulled', file, etag: client.etag };
+}
+
+function pagePath(path: string, rows: number, offset: number): string {
+  return `${path}?limit=${rows}&offset=${offset}&ascending=true`;
+}
+
+/**
+ * Every object of a list, once each. Walks until a page brings nothing new, not until a short one:
+ * a source may have a lower limit than was asked for.
+ */
+async function readList(
+  client: SourceClient,
+  path: string,
+  rows: number,
+  pagesMax: number,
+  first?: Answer,
+): Promise<readonly JsonObject[]> {
+  const found = new Map<unknown, JsonObject>();
+  let answer = first;
+  let offset = 0;
+  for (let pages = 0; pages < pagesMax; pages++) {
+    const page = pageOf(path, answer ?? (await client.get(pagePath(path, rows, offset))));
+    answer = undefined;
+    const before = found.size;
+    for (const object of page) found.set(object.id, object);
+    if (found.size === before) {
+      if (page.length < rows) return [...found.values()];
+      throw new SourceError(`GET ${path} repeats itself, whatever the offset`);
+    }
+    offset += page.length;
+  }
+  throw new SourceError(`GET ${path} goes on after ${pagesMax} pages`);
+}
+
+function pageOf(path: string, answer: Answer): readonly JsonObject[] {
+  if (answer.status !== 200) throw new SourceError(`GET ${path}: status ${answer.status}`);
+  const { json } = answer;
+  if (!Array.isArray(json) || !json.every(isObject)) {
+    throw new SourceError(`GET ${path}: not a list of objects`);
+  }
+  return json;
+}
+
+/** The listed events as their own routes show them, with markets; those that are gone left out. */
+async function lookUpAll(
+  client: SourceClient,
+  listed: readonly JsonObject[],
+): Promise<readonly JsonObject[]> {
+  const found = new Map<number, JsonObject>();
+  const queue = listed.entries();
+  const lane = async (): Promise<void> => {
+    try {
+      for (const [index, event] of queue) {
+        const whole = await lookUp(client, event);
+        if (whole !== undefined) found.set(index, whole);
+      }
+    } catch (error) {
+      client.end(error);
+      throw error;
+    }
+  };
+  for (const result of await Promise.allSettled(Array.from({ length: LANES }, lane))) {
+    if (result.status === 'rejected') throw result.reason;
+  }
+  return [...found].sort(([a], [b]) => a - b).map(([, event]) => event);
+}
+
+async function lookUp(client: SourceClient, listed: JsonObject): Promise<JsonObject | undefined> {
+  const id = String(listed.id);
+  // Nothing to look up; the reader of the file counts and names it.
+  if (!ID_PATTERN.test(id)) return listed;
+  const answer = await client.get(`/events/${id}`);
+  if (answer.status !== 200) return undefined;
+  const { json } = answer;
+  if (!isObject(json) || String(json.id) !== id || !Array.isArray(json.markets)) {
+    throw new SourceError(`GET /events/${id}: not that event with its markets`);
+  }
+  return json;
+}
+
+/** `raw_metadata` by market id, where there is any: the one field that only a sampling list has. */
+async function readMetadata(
+  client: SourceClient,
+  pagesMax: number,
+): Promise<ReadonlyMap<string, JsonObject>> {
+  const found = new Map<string, JsonObject>();
+  let cursor = FIRST_CURSOR;
+  for (let pages = 0; pages < pagesMax; pages++) {
+    const path = `/sampling-markets?next_cursor=${encodeURIComponent(cursor)}`;
+    const answer = await client.get(path);
+    const page = answer.status === 200 ? answer.json : undefined;
+    if (!isObject(page) || !Array.isArray(page.data) || typeof page.next_cursor !== 'string') {
+      throw new SourceError(`GET ${path}: not a page of sampling markets`);
+    }
+    for (const { market_id, raw_metadata } of page.data.filter(isObject)) {
+      if (!isObject(raw_metadata) || Object.keys(raw_metadata).length === 0) continue;
+      found.set(String(market_id), raw_metadata);
+    }
+    if (page.next_cursor === END_CURSOR) return found;
+    if (page.next_cursor === cursor) throw new SourceError(`GET ${path} repeats itself`);
+    cursor = page.next_cursor;
+  }
+  throw new SourceError(`GET /sampling-markets goes on after ${pagesMax} pages`);
+}
+
+function withMetadata(event: JsonObject, metadata: ReadonlyMap<string, JsonObject>): JsonObject {
+  const markets = (event.markets as readonly unknown[]).map((market) => {
+    const own = isObject(market) ? metadata.get(String(market.id)) : undefined;
+    return own === undefined ? market : { ...(market as JsonObject), raw_metadata: own };
+  });
+  return { ...event, markets };
+}

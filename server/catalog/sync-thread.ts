@@ -1,0 +1,39 @@
+/**
+ * The thread that mirrors another catalog API: everything heavy about it, and all its LMDB writes,
+ * happen here. Ends by itself, with its store closed, once it is told to stop.
+ */
+import assert from 'node:assert/strict';
+import { parentPort, workerData } from 'node:worker_threads';
+import { openCatalog } from '../../storage/catalog.ts';
+import type { Durability } from '../../storage/lmdb.ts';
+import { keepInSync, Mirror, type SyncLog } from './sync.ts';
+import { SYNC_LIMITS } from './sync-client.ts';
+
+export interface SyncSetup {
+  readonly url: string;
+  readonly seconds: number;
+  readonly dataDir: string;
+  readonly durability: Durability;
+}
+
+/** One line of the log. */
+export interface SyncLine {
+  readonly level: Parameters<SyncLog>[0];
+  readonly line: string;
+}
+
+assert(parentPort !== null, 'this file is the entry of a thread');
+const port = parentPort;
+const { url, seconds, dataDir, durability } = workerData as SyncSetup;
+const stop = new AbortController();
+port.once('message', () => stop.abort());
+
+const store = openCatalog(dataDir, { durability });
+const mirror = new Mirror({ url, store, limits: SYNC_LIMITS });
+const log: SyncLog = (level, line) => port.postMessage({ level, line } satisfies SyncLine);
+try {
+  await keepInSync(mirror, url, seconds, log, stop.signal);
+} finally {
+  await store.close();
+  port.close();
+}

@@ -1,0 +1,157 @@
+/**
+ * Mirroring another catalog API: pulls, compares with what is stored, and writes a new generation
+ * only where something changed. A pull that fails changes nothing.
+ *
+ * Thread: the sync thread, or the sync command; nothing here runs on the I/O thread. Non-goals:
+ * serving the new generation, which the node notices like an import.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CatalogStore, KINDS } from '../../storage/catalog.ts';
+import { type Catalog, type CatalogReport, readCatalog } from '../../storage/catalog-file.ts';
+import { describeReport } from '../../storage/catalog-report.ts';
+import type { SyncLimits } from './sync-client.ts';
+import { pullCatalog } from './sync-pull.ts';
+
+export type SyncResult =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'replaced'; readonly generation: number; readonly report: CatalogReport }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export type SyncLog = (level: 'debug' | 'info' | 'warn', line: string) => void;
+
+export interface MirrorOptions {
+  readonly url: string;
+  readonly store: CatalogStore;
+  readonly limits: SyncLimits;
+}
+
+/** The generation in use, as far as a pull has to know it. */
+interface Stored {
+  readonly number: number | undefined;
+  /** Of everything that a source serves: all but the sites. */
+  readonly digest: string;
+  readonly hasEvents: boolean;
+  readonly sites: readonly unknown[];
+}
+
+/** A source that fails is asked this seldom at most, unless it is asked as seldom anyway. */
+const BACKOFF_SECONDS_MAX = 900;
+
+/** Seconds until the next try after so many failures in a row. */
+export function backoffSeconds(seconds: number, failures: number): number {
+  return Math.min(seconds * 2 ** (failures - 1), Math.max(seconds, BACKOFF_SECONDS_MAX));
+}
+
+export class Mirror {
+  private readonly url: string;
+  private readonly store: CatalogStore;
+  private readonly limits: SyncLimits;
+  private stored: Stored | undefined;
+  /** What the source called its generation when it was last found equal to a stored one. */
+  private mirrored: { readonly number: number | undefined; readonly etag: string } | undefined;
+
+  constructor({ url, store, limits }: MirrorOptions) {
+    this.url = url;
+    this.store = store;
+    this.limits = limits;
+  }
+
+  /** One pull. Rejects only for a fault of this program; `signal` ends it early. */
+  async sync(signal: AbortSignal): Promise<SyncResult> {
+    const { url, limits, mirrored } = this;
+    // After an import the source has to be compared again, whether or not it has changed.
+    const knownEtag = mirrored?.number === this.store.current() ? mirrored?.etag : undefined;
+    const pull = await pullCatalog({ url, limits, signal, knownEtag });
+    if (pull.kind !== 'pulled') return pull;
+
+    const before = this.look();
+    const read = readCatalog({ ...pull.file, sites: before.sites });
+    if (!read.ok) return { kind: 'failed', reason: read.error };
+    const { catalog, report } = read;
+    if (catalog.events.length === 0 && before.hasEvents) {
+      return { kind: 'failed', reason: 'it has no events at all, which is hardly meant' };
+    }
+    if (signal.aborted) return { kind: 'failed', reason: 'stopped' };
+    const digest = digestOf(catalog);
+    const isSame = before.number !== undefined && digest === before.digest;
+    let number = before.number;
+    if (!isSame) {
+      try {
+        number = await this.store.replace(catalog);
+      } catch (error) {
+        return { kind: 'failed', reason: `cannot write: ${(error as Error).message}` };
+      }
+    }
+    this.mirrored = pull.etag === undefined ? undefined : { number, etag: pull.etag };
+    return isSame || number === undefined
+      ? { kind: 'unchanged' }
+      : { kind: 'replaced', generation: number, report };
+  }
+
+  /** The generation in use; read once, since a generation never changes. */
+  private look(): Stored {
+    for (;;) {
+      const number = this.store.current();
+      if (this.stored !== undefined && this.stored.number === number) return this.stored;
+      const stored = this.read(number);
+      // Another process may have switched between the two looks.
+      if (this.store.current() === number) this.stored = stored;
+    }
+  }
+
+  private read(number: number | undefined): Stored {
+    const hash = createHash('sha256');
+    const sites: unknown[] = [];
+    let hasEvents = false;
+    for (const { kind, json } of this.store.objects()) {
+      if (kind === 'sites') sites.push(JSON.parse(json.toString()));
+      else hash.update(`${kind} ${json.length}\n`).update(json);
+      hasEvents ||= kind === 'events';
+    }
+    return { number, digest: hash.digest('hex'), hasEvents, sites };
+  }
+}
+
+/** As `Mirror.read` does it, of the objects as the store would keep them. */
+function digestOf(catalog: Catalog): string {
+  const hash = createHash('sha256');
+  for (const kind of KINDS) {
+    if (kind === 'sites') continue;
+    for (const object of catalog[kind]) {
+      const json = Buffer.from(JSON.stringify(object));
+      hash.update(`${kind} ${json.length}\n`).update(json);
+    }
+  }
+  return hash.digest('hex');
+}
+
+/** Pulls every `seconds`, less often while that fails, until the signal ends it. */
+export async function keepInSync(
+  mirror: Mirror,
+  url: string,
+  seconds: number,
+  log: SyncLog,
+  signal: AbortSignal,
+): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    const result = await mirror.sync(signal);
+    if (signal.aborted) return;
+    failures = result.kind === 'failed' ? failures + 1 : 0;
+    const wait = failures === 0 ? seconds : backoffSeconds(seconds, failures);
+    if (result.kind === 'failed') {
+      const next = `the catalog stays, next try in ${wait} s`;
+      log(
+        'warn',
+        `catalog sync from ${url} failed (${failures} in a row): ${result.reason}; ${next}`,
+      );
+    } else if (result.kind === 'unchanged') {
+      log('debug', `catalog sync from ${url}: nothing changed`);
+    } else {
+      const held = describeReport(result.report).join('; ');
+      log('info', `catalog sync from ${url}: generation ${result.generation}: ${held}`);
+    }
+    await sleep(wait * 1000, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Finds rows by a text they carry, such as a slug: an open-addressing hash table in flat arrays, so
+ * that it passes between threads by handing over its buffers, and a look-up allocates nothing.
+ *
+ * Matches are exact, by UTF-16 code units. Built on the catalog thread, read on the I/O thread.
+ * Non-goals: changing an index, and texts chosen to collide (they come from the catalog's owner).
+ */
+import { relationOf } from './build-relation.ts';
+import type { TextIndex } from './prepared.ts';
+
+const SLOTS_MIN = 2;
+
+/** Pairs may come in any order; a repeated pair counts once. */
+export function buildTextIndex(
+  pairs: readonly (readonly [text: string, row: number])[],
+): TextIndex {
+  // At most half full, so that a miss ends soon.
+  let length = SLOTS_MIN;
+  while (length < 2 * pairs.length) length *= 2;
+  const slots = new Uint32Array(length);
+  const texts: string[] = [];
+  const keys = new Uint32Array(pairs.length);
+  const rows = new Uint32Array(pairs.length);
+  for (const [place, [text, row]] of pairs.entries()) {
+    let slot = hashOf(text) & (length - 1);
+    while (slots[slot] !== 0 && texts[slots[slot]! - 1] !== text) slot = (slot + 1) & (length - 1);
+    if (slots[slot] === 0) slots[slot] = texts.push(text);
+    keys[place] = slots[slot]! - 1;
+    rows[place] = row;
+  }
+  return { slots, ...unitsOf(texts), rows: relationOf(texts.length, keys, rows) };
+}
+
+/** The key number of a text, or -1 when no row carries it. */
+export function findKey(index: TextIndex, text: string): number {
+  const { slots } = index;
+  const mask = slots.length - 1;
+  for (let slot = hashOf(text) & mask; ; slot = (slot + 1) & mask) {
+    const key = slots[slot]! - 1;
+    if (key < 0 || isKey(index, key, text)) return key;
+  }
+}
+
+/** The rows that carry a key, ascending: a view of the index, not a copy. */
+export function rowsOfKey(index: TextIndex, key: number): Uint32Array {
+  const { ends, values } = index.rows;
+  return values.subarray(ends[key]!, ends[key + 1]!);
+}
+
+function unitsOf(texts: readonly string[]): Pick<TextIndex, 'keyEnds' | 'units'> {
+  const keyEnds = new Uint32Array(texts.length + 1);
+  for (const [key, text] of texts.entries()) keyEnds[key + 1] = keyEnds[key]! + text.length;
+  const units = new Uint16Array(keyEnds[texts.length]!);
+  const bytes = Buffer.from(units.buffer);
+  for (const [key, text] of texts.entries()) {
+    bytes.write(text, keyEnds[key]! * units.BYTES_PER_ELEMENT, 'utf16le');
+  }
+  return { keyEnds, units };
+}
+
+function isKey(index: TextIndex, key: number, text: string): boolean {
+  const start = index.keyEnds[key]!;
+  if (index.keyEnds[key + 1]! - start !== text.length) return false;
+  for (let unit = 0; unit < text.length; unit++) {
+    if (index.units[start + unit] !== text.charCodeAt(unit)) return false;
+  }
+  return true;
+}
+
+/** FNV-1a over the code units, its bits mixed at the end because only low ones choose the slot. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let unit = 0; unit < text.length; unit++) {
+    hash = Math.imul(hash ^ text.charCodeAt(unit), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

@@ -1,0 +1,75 @@
+/**
+ * What a start brings about before the port opens, as commands of the node's own: configuration
+ * that changes results, the markets of the catalog, and on a first start the demo.
+ *
+ * Thread: the I/O thread.
+ */
+import { CommandBuffer, encodeConfigure } from '../engine/commands.ts';
+import { SelfTrade } from '../engine/core.ts';
+import { State } from '../engine/layout.ts';
+import { Rule } from '../engine/rules.ts';
+import type { Tables } from '../engine/tables.ts';
+import type { TokenSlot } from '../engine/units.ts';
+import { type Catalog, readCatalog } from '../storage/catalog-file.ts';
+import { demoCatalog } from '../storage/demo-catalog.ts';
+import { CatalogKeeper, type CatalogKeeperOptions } from './catalog/catalog-keeper.ts';
+import { findKey } from './catalog/text-index.ts';
+import type { Config } from './config.ts';
+import { appendDemoOrders, type Separators } from './demo-books.ts';
+import { applyCommands } from './own-commands.ts';
+import type { Sequencer } from './sequencer.ts';
+
+const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
+  allow: SelfTrade.allow,
+  'cancel-taker': SelfTrade.cancelTaker,
+  'cancel-maker': SelfTrade.cancelMaker,
+  'cancel-both': SelfTrade.cancelBoth,
+};
+
+/** Compares the environment with the state; a difference becomes a journaled command. */
+export async function settleConfiguration(
+  config: Config,
+  t: Tables,
+  sequencer: Sequencer,
+): Promise<void> {
+  const selfTrade = SELF_TRADE[config.selfTrade];
+  const { history } = config.capacities;
+  const isSame = t.state[State.selfTrade] === selfTrade && t.state[State.history] === history;
+  // The first batch of all says it in any case: the journal must not depend on an environment.
+  if (isSame && t.state[State.batch] !== 0) return;
+  const out = new CommandBuffer(16);
+  encodeConfigure(out, selfTrade, history);
+  const [rule] = await applyCommands(sequencer, out.i32.slice(0, out.words));
+  if (rule !== Rule.accepted) throw new Error(`the configuration was refused by rule ${rule}`);
+}
+
+/** Opens the catalog; on the first start of a new directory it is the demo, unless one is there. */
+export async function settleCatalog(
+  config: Config,
+  t: Tables,
+  separators: Separators,
+  options: CatalogKeeperOptions,
+): Promise<CatalogKeeper> {
+  const isDemo = config.demo && options.engine !== undefined && t.state[State.markets] === 0;
+  if (!isDemo) return CatalogKeeper.open(options);
+  const demo = readDemo();
+  if (options.store.current() === undefined) {
+    await options.store.replace(demo);
+    options.log('info', `demo catalog: ${demo.markets.length} markets`);
+  }
+  return CatalogKeeper.open(options, ({ commands, prepared }) => {
+    const first = demo.markets[0]!.conditionId;
+    if (findKey(prepared.markets.conditions, first) === -1) return commands;
+    // One batch with the registrations: a kill leaves both or neither.
+    const out = new CommandBuffer();
+    appendDemoOrders(demo.markets, 1 as TokenSlot, separators, out);
+    const batch = Int32Array.from([...commands[0]!, ...out.i32.subarray(0, out.words)]);
+    return [batch, ...commands.slice(1)];
+  });
+}
+
+function readDemo(): Catalog {
+  const read = readCatalog(demoCatalog());
+  if (!read.ok) throw new Error(`demo catalog: ${read.error}`);
+  return read.catalog;
+}

@@ -1,0 +1,127 @@
+/**
+ * What reading a catalog gathers as it goes: one object per id, who owns which id, and what was
+ * odd about the file.
+ *
+ * Pure; any thread.
+ */
+import { isObject, type JsonObject, text } from './catalog-json.ts';
+
+/** Objects that were left out, or kept with something amiss, for one reason. */
+export interface SkippedGroup {
+  readonly reason: string;
+  readonly count: number;
+  /** Ids (or places in the file, where there is no id) of the first few. */
+  readonly first: readonly string[];
+}
+
+const FIRST_NAMED_MAX = 5;
+/** Ids below 10^15 are exact as JSON integers too (`market_id` of SPEC 2 is one). */
+const ID_PATTERN = /^(?:0|[1-9][0-9]{0,14})$/;
+/** Where an object stands: in its kind's own list, or as a copy inside an event. */
+export const OWN_LIST = 1;
+export const NESTED_COPY = 0;
+
+/** Counts by reason, the first few named. */
+export class Tally {
+  readonly #groups = new Map<string, { count: number; first: string[] }>();
+
+  add(reason: string, name: string): undefined {
+    const group = this.#groups.get(reason) ?? { count: 0, first: [] };
+    group.count++;
+    if (group.first.length < FIRST_NAMED_MAX) group.first.push(name);
+    this.#groups.set(reason, group);
+  }
+
+  groups(): SkippedGroup[] {
+    return [...this.#groups].map(([reason, group]) => ({ reason, ...group }));
+  }
+}
+
+interface Candidate {
+  readonly value: JsonObject;
+  readonly rank: number;
+  readonly updatedMs: number;
+}
+
+/** Keeps one object per id: of the highest rank, then the latest `updatedAt`, then the last. */
+export class LatestById {
+  readonly #kind: string;
+  readonly #tally: Tally;
+  readonly #byId = new Map<string, Candidate>();
+
+  constructor(kind: string, tally: Tally) {
+    this.#kind = kind;
+    this.#tally = tally;
+  }
+
+  /** Takes the objects with a usable id; returns them, their ids as text. */
+  addAll(list: readonly unknown[], place: string, rank: number): readonly JsonObject[] {
+    const taken: JsonObject[] = [];
+    for (const [index, item] of list.entries()) {
+      const id = isObject(item) ? idText(item.id) : undefined;
+      if (!isObject(item) || id === undefined) {
+        this.#tally.add(`${this.#kind} without a usable id: left out`, `${place}[${index}]`);
+        continue;
+      }
+      const value = item.id === id ? item : { ...item, id };
+      taken.push(value);
+      this.#add(id, { value, rank, updatedMs: instantMs(item.updatedAt) });
+    }
+    return taken;
+  }
+
+  #add(id: string, candidate: Candidate): void {
+    const held = this.#byId.get(id);
+    if (held === undefined) {
+      this.#byId.set(id, candidate);
+      return;
+    }
+    if (held.rank === OWN_LIST && candidate.rank === OWN_LIST) {
+      this.#tally.add(`${this.#kind} listed more than once: the latest version kept`, id);
+    }
+    const later =
+      candidate.rank !== held.rank
+        ? candidate.rank > held.rank
+        : candidate.updatedMs >= held.updatedMs;
+    if (later) this.#byId.set(id, candidate);
+  }
+
+  /** Ascending by id. */
+  list(): readonly JsonObject[] {
+    return [...this.#byId.entries()]
+      .sort(([a], [b]) => Number(a) - Number(b))
+      .map(([, candidate]) => candidate.value);
+  }
+}
+
+/** Who owns which condition and token; remembers the first conflict. */
+export class Claims {
+  readonly #owners = new Map<string, string>();
+  conflict: string | undefined;
+
+  condition(conditionId: string, marketId: string): void {
+    this.#claim('condition', conditionId, marketId);
+  }
+
+  tokens(tokenIds: readonly string[], marketId: string): void {
+    for (const tokenId of tokenIds) this.#claim('token', tokenId, marketId);
+  }
+
+  #claim(kind: string, id: string, marketId: string): void {
+    const owner = this.#owners.get(id);
+    if (owner === undefined) this.#owners.set(id, marketId);
+    else if (owner !== marketId) {
+      this.conflict ??= `markets ${owner} and ${marketId} both claim ${kind} id ${id}`;
+    }
+  }
+}
+
+function idText(value: unknown): string | undefined {
+  const id = typeof value === 'number' ? String(value) : value;
+  return typeof id === 'string' && ID_PATTERN.test(id) ? id : undefined;
+}
+
+function instantMs(value: unknown): number {
+  const ms = Date.parse(text(value));
+  return Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : ms;
+}

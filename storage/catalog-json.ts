@@ -1,0 +1,59 @@
+/**
+ * Small readers of raw catalog values, which are JSON that anybody may have written: each says what
+ * a value is, or that it is not that, and none throws.
+ *
+ * Pure; any thread.
+ */
+
+export type JsonObject = { readonly [key: string]: unknown };
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The text, or '' where there is none. */
+export function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** A list of texts, as an array or as the JSON text of one (SPEC 2); undefined when neither. */
+export function textList(value: unknown): readonly string[] | undefined {
+  let list = value;
+  if (typeof value === 'string') {
+    try {
+      list = JSON.parse(value);
+    } catch {
+      return undefined;
+    }
+  }
+  if (!Array.isArray(list)) return undefined;
+  return list.every((item) => typeof item === 'string') ? list : undefined;
+}
+
+const WALLET_PATTERN = /^0x[0-9a-f]{40}$/;
+
+/** A wallet address in lower case, written in any; undefined when it is none. */
+export function walletOf(value: unknown): string | undefined {
+  const wallet = text(value).toLowerCase();
+  return WALLET_PATTERN.test(wallet) ? wallet : undefined;
+}
+
+/**
+ * The whole number of 10^-decimals units that a decimal text or JSON number stands for, or
+ * undefined when it is none or not exact. Works on the digits: a JSON number's shortest text
+ * is the decimal that was written, where arithmetic on its binary value could be off by one.
+ */
+export function scaledDecimal(value: unknown, decimals: number): number | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const match = /^([0-9]*)\.?([0-9]*)(?:e([+-]?[0-9]{1,3}))?$/i.exec(String(value).trim());
+  if (match === null) return undefined;
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  if (whole === '' && fraction === '') return undefined;
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  if (digits === '') return 0;
+  const significant = digits.replace(/0+$/, '');
+  const zeros = digits.length - significant.length + Number(exponent) - fraction.length + decimals;
+  if (zeros < 0 || significant.length + zeros > 16) return undefined;
+  const scaled = Number(`${significant}${'0'.repeat(zeros)}`);
+  return Number.isSafeInteger(scaled) ? scaled : undefined;
+}
