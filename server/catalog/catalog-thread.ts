@@ -1,13 +1,11 @@
 /**
- * The thread of one catalog generation: loads it from LMDB, prepares what the I/O thread serves,
- * works out what the engine must be told, and hands both over as buffers; then builds the full-text
- * index and answers searches until it is ended. The I/O thread never waits for any of it.
+ * The thread that makes one catalog generation ready: loads it from LMDB, gives its texts to the
+ * thread that searches them, prepares what the I/O thread serves, works out what the engine must be
+ * told, hands all that over as buffers, and ends. The I/O thread never waits for any of it.
  *
  * Non-goals: writing anything anywhere.
  */
 import assert from 'node:assert/strict';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Tables } from '../../engine/tables.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
@@ -16,33 +14,29 @@ import { marketCommands } from '../market-registry.ts';
 import { prepareCatalog } from './build.ts';
 import type {
   CatalogCounts,
+  CatalogThreadData,
   CatalogThreadSetup,
-  FromCatalogThread,
-  SearchQuestion,
+  LoadedCatalog,
 } from './generation.ts';
 import { buffersOf } from './prepared.ts';
-import { buildSearchIndex, type SearchIndex } from './search-index.ts';
+import { type SearchTexts, searchTexts } from './search-texts.ts';
 
 /** The log names the first ones; a catalog of another kind would fill it. */
 const WARNINGS_MAX = 20;
-/** What one collection has freed, the next one gives back to the system. */
-const SECOND_COLLECTION_MS = 1_000;
 
-const port = parentPort;
-assert(port !== null, 'it runs as a thread');
+/** What the searching thread is sent: texts, and null behind the last of them. */
+export type TextMessage = SearchTexts | null;
 
-function post(message: FromCatalogThread, transfer: ArrayBuffer[]): void {
-  port!.postMessage(message, transfer);
-}
-
-/** Its raw objects die with this call. */
-async function start(setup: CatalogThreadSetup): Promise<SearchIndex> {
+async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   const began = performance.now();
   const store = openCatalog(setup.dataDir, { durability: setup.durability, readOnly: true });
   const { catalog, number } = read(store);
   assert(number >= (setup.number ?? 0), 'the store does not go back');
   // Before anything is handed over: from then on this thread may be ended at any moment.
   await store.close();
+  // First, so that the index is built beside the rest.
+  for (const rows of searchTexts(catalog)) texts.postMessage(rows satisfies TextMessage);
+  texts.postMessage(null satisfies TextMessage);
   const prepared = prepareCatalog(catalog);
   // A store without a generation says nothing about the markets that the engine has.
   const memory = number === 0 ? undefined : setup.memory;
@@ -57,8 +51,9 @@ async function start(setup: CatalogThreadSetup): Promise<SearchIndex> {
     milliseconds: performance.now() - began,
   };
   const transfer = [...buffersOf(prepared), ...commands.map(({ buffer }) => buffer)];
-  post({ loaded: { number, prepared, commands, warnings, counts } }, transfer);
-  return buildSearchIndex(catalog);
+  const loaded: LoadedCatalog = { number, prepared, commands, warnings, counts };
+  parentPort?.postMessage(loaded, transfer);
+  texts.close();
 }
 
 /** A generation with its number; another process may switch between two looks at the store. */
@@ -86,19 +81,4 @@ function commandsOf(
   return { commands: chunks.map((chunk) => new Int32Array(chunk)), warnings };
 }
 
-/**
- * Gives up the raw objects' memory, several times that of the index: a thread that mostly waits
- * would not collect it for a long time. V8 offers that to new contexts only.
- */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
-}
-
-const index = await start(workerData as CatalogThreadSetup);
-collectGarbage();
-setTimeout(collectGarbage, SECOND_COLLECTION_MS);
-port.on('message', ({ id, query }: SearchQuestion) => {
-  const rows = index.search(query);
-  post({ id, rows }, [rows.events.buffer, rows.tags.buffer]);
-});
+await run(workerData as CatalogThreadData);

@@ -1,10 +1,10 @@
 /**
- * One generation of the catalog, ready to be served: what its own thread (catalog-thread.ts) has
- * prepared, and a way to search it there.
+ * One generation of the catalog, ready to be served: what a thread (catalog-thread.ts) has prepared,
+ * and a way to search it in another one (search-thread.ts), which lives as long as the generation.
  *
  * Thread: the I/O thread. Non-goals: noticing new generations, and applying their commands.
  */
-import type { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import type { EngineMemory } from '../../engine/tables.ts';
 import type { Durability } from '../../storage/lmdb.ts';
 import { startThread } from '../thread.ts';
@@ -63,7 +63,19 @@ export interface CatalogThreadSetup {
   readonly memory?: EngineMemory | undefined;
 }
 
-/** What the thread hands over once, its buffers included. */
+/** What the thread that loads is started with. */
+export interface CatalogThreadData {
+  readonly setup: CatalogThreadSetup;
+  /** Takes the texts to the other thread. */
+  readonly texts: MessagePort;
+}
+
+/** What the thread that searches is started with. */
+export interface SearchThreadData {
+  readonly texts: MessagePort;
+}
+
+/** What the loading thread hands over once, its buffers included. */
 export type LoadedCatalog = Omit<LoadedGeneration, 'search' | 'close'>;
 
 /** Numbered from 0 by the asker. */
@@ -76,8 +88,6 @@ export interface SearchAnswer {
   readonly id: number;
   readonly rows: SearchRows;
 }
-
-export type FromCatalogThread = { readonly loaded: LoadedCatalog } | SearchAnswer;
 
 /** Answers kept for the pages of a search, and for what many type; a few hundred KB at most each. */
 const ANSWERS_KEPT_MAX = 64;
@@ -112,7 +122,8 @@ interface Settle<Value> {
 
 class CatalogThread {
   readonly loaded: Promise<LoadedCatalog>;
-  private readonly worker: Worker;
+  private readonly loader: Worker;
+  private readonly searcher: Worker;
   private readonly onFailure: (error: Error) => void;
   /** Of `loaded`, until it is settled. */
   private loading: Settle<LoadedCatalog> | undefined;
@@ -131,13 +142,9 @@ class CatalogThread {
     this.loaded = new Promise((resolve, reject) => {
       this.loading = { resolve, reject };
     });
-    this.worker = startThread(new URL('./catalog-thread', import.meta.url), {
-      workerData: setup,
-      name: 'catalog',
-    });
-    this.worker.on('message', (message: FromCatalogThread) => this.receive(message));
-    this.worker.on('error', (error: Error) => this.fail(error));
-    this.worker.on('exit', () => this.fail(new Error('the catalog thread has ended')));
+    const { port1, port2 } = new MessageChannel();
+    this.loader = this.startLoader({ setup, texts: port1 });
+    this.searcher = this.startSearcher({ texts: port2 });
     const abort = (): void => this.fail(new Error('the catalog was closed while it loaded'));
     if (signal?.aborted === true) abort();
     else signal?.addEventListener('abort', abort, { once: true });
@@ -170,7 +177,7 @@ class CatalogThread {
       this.onIdle = resolve;
       this.tellIdle();
     });
-    await this.worker.terminate();
+    await Promise.all([this.loader.terminate(), this.searcher.terminate()]);
   }
 
   private ask(query: string): Promise<SearchRows> {
@@ -178,19 +185,42 @@ class CatalogThread {
       const question: SearchQuestion = { id: this.nextId, query };
       this.nextId += 1;
       this.asked.set(question.id, { resolve, reject });
-      this.worker.postMessage(question);
+      this.searcher.postMessage(question);
     });
   }
 
-  private receive(message: FromCatalogThread): void {
-    if ('loaded' in message) {
-      this.loading?.resolve(message.loaded);
+  private startLoader(data: CatalogThreadData): Worker {
+    const worker = startThread(new URL('./catalog-thread', import.meta.url), {
+      workerData: data,
+      transferList: [data.texts],
+      name: 'catalog',
+    });
+    worker.on('message', (loaded: LoadedCatalog) => {
+      this.loading?.resolve(loaded);
       this.loading = undefined;
-      return;
-    }
-    this.asked.get(message.id)?.resolve(message.rows);
-    this.asked.delete(message.id);
-    this.tellIdle();
+    });
+    worker.on('error', (error: Error) => this.fail(error));
+    worker.on('exit', () => {
+      // It ends when it is done.
+      if (this.loading !== undefined) this.fail(new Error('the catalog thread has ended'));
+    });
+    return worker;
+  }
+
+  private startSearcher(data: SearchThreadData): Worker {
+    const worker = startThread(new URL('./search-thread', import.meta.url), {
+      workerData: data,
+      transferList: [data.texts],
+      name: 'search',
+    });
+    worker.on('message', ({ id, rows }: SearchAnswer) => {
+      this.asked.get(id)?.resolve(rows);
+      this.asked.delete(id);
+      this.tellIdle();
+    });
+    worker.on('error', (error: Error) => this.fail(error));
+    worker.on('exit', () => this.fail(new Error('the search thread has ended')));
+    return worker;
   }
 
   private fail(error: Error): void {

@@ -6,10 +6,11 @@
  * An event has each word once, in the weightiest of its texts: descriptions repeat the titles and
  * one another, and one entry a word is enough to find it.
  *
- * Thread: the catalog thread. Non-goals: pages, the `creator` filter, rendering.
+ * Thread: the search thread. Non-goals: pages, the `creator` filter, rendering.
  */
 import MiniSearch, { type AsPlainObject } from 'minisearch';
-import type { Catalog, JsonObject } from '../../storage/catalog-file.ts';
+import type { Catalog } from '../../storage/catalog-file.ts';
+import { SEARCH_FIELDS, type SearchTexts, searchTexts } from './search-texts.ts';
 import { eachWord, type QueryWord, queryWords } from './search-words.ts';
 
 /** All that match, as rows of PreparedCatalog, best first; equals by id descending. */
@@ -22,60 +23,46 @@ export interface SearchIndex {
   search(query: string): SearchRows;
 }
 
-/** Fields in the order of their weight. */
-const EVENT_BOOSTS = { title: 8, questions: 4, tags: 2, descriptions: 1 } as const;
-const TAG_BOOSTS = { label: 2, slug: 1 } as const;
-
-type Boosts = Readonly<Record<string, number>>;
-/** The texts of one row, by field. */
-type Texts<Fields extends Boosts> = Readonly<Record<keyof Fields & string, readonly string[]>>;
-
-/** Rows are those of `catalog.events` and `catalog.tags`. */
-export function buildSearchIndex(catalog: Catalog): SearchIndex {
-  const tags = new Map(catalog.tags.map((tag) => [String(tag.id), tag]));
-  const events = new WordIndex(EVENT_BOOSTS, catalog.events, (event) => textsOf(event, tags));
-  const ownTags = new WordIndex(TAG_BOOSTS, catalog.tags, (tag) => ({
-    label: [textOf(tag.label)],
-    slug: [textOf(tag.slug)],
-  }));
-  return {
-    search(query) {
-      const words = queryWords(query);
-      return { events: events.search(words), tags: ownTags.search(words) };
-    },
+/** Collects texts as they come, and makes the index of them. */
+export class SearchIndexBuilder {
+  private readonly words = {
+    events: new CollectedWords(Object.keys(SEARCH_FIELDS.events)),
+    tags: new CollectedWords(Object.keys(SEARCH_FIELDS.tags)),
   };
+
+  add({ kind, rows }: SearchTexts): void {
+    for (const texts of rows) this.words[kind].add(texts);
+  }
+
+  build(): SearchIndex {
+    const events = new WordIndex(SEARCH_FIELDS.events, this.words.events);
+    const tags = new WordIndex(SEARCH_FIELDS.tags, this.words.tags);
+    return {
+      search(query) {
+        const words = queryWords(query);
+        return { events: events.search(words), tags: tags.search(words) };
+      },
+    };
+  }
 }
 
-function textsOf(
-  event: JsonObject,
-  tags: ReadonlyMap<string, JsonObject>,
-): Texts<typeof EVENT_BOOSTS> {
-  const markets = event.markets as readonly JsonObject[];
-  const own = objectsOf(event.tags).map((tag) => tags.get(String(tag.id)) ?? tag);
-  return {
-    title: [textOf(event.title)],
-    questions: markets.map((market) => textOf(market.question)),
-    tags: own.flatMap((tag) => [textOf(tag.label), textOf(tag.slug)]),
-    descriptions: [textOf(event.description), ...markets.map(({ description: d }) => textOf(d))],
-  };
+/** The index of a whole catalog; rows are those of `catalog.events` and `catalog.tags`. */
+export function buildSearchIndex(catalog: Catalog): SearchIndex {
+  const builder = new SearchIndexBuilder();
+  for (const texts of searchTexts(catalog)) builder.add(texts);
+  return builder.build();
 }
 
 /** One kind of object. */
-class WordIndex<Fields extends Boosts> {
+class WordIndex {
   private readonly mini: MiniSearch;
   private readonly scores: Float64Array;
   /** How many words of the query a row has. */
   private readonly found: Uint8Array;
 
-  constructor(
-    boosts: Fields,
-    objects: readonly JsonObject[],
-    textsOf: (object: JsonObject) => Texts<Fields>,
-  ) {
-    this.scores = new Float64Array(objects.length);
-    this.found = new Uint8Array(objects.length);
-    const collected = new CollectedWords(Object.keys(boosts));
-    for (const object of objects) collected.add(textsOf(object));
+  constructor(boosts: Readonly<Record<string, number>>, collected: CollectedWords) {
+    this.scores = new Float64Array(collected.rows);
+    this.found = new Uint8Array(collected.rows);
     this.mini = MiniSearch.loadJS(collected.toPlainObject(), {
       fields: [...collected.fields],
       processTerm: (word) => word,
@@ -124,19 +111,19 @@ class CollectedWords {
     this.fields = fields;
   }
 
-  add(texts: Readonly<Record<string, readonly string[]>>): void {
+  get rows(): number {
+    return this.lengths.length;
+  }
+
+  /** @param texts of the next row, one for each field */
+  add(texts: readonly string[]): void {
     const first = this.lengths.length * this.fields.length;
     this.lengths.push(
-      this.fields.map((name, field) => {
+      texts.map((text, field) => {
         let count = 0;
-        const take = (word: string): void => {
+        eachWord(text, (word) => {
           if (this.take(word, first, field)) count += 1;
-        };
-        let previous = '';
-        for (const text of texts[name]!) {
-          eachWord(differingPart(previous, text), take);
-          previous = text;
-        }
+        });
         return count;
       }),
     );
@@ -182,41 +169,4 @@ class CollectedWords {
       yield [word, fields];
     }
   }
-}
-
-/**
- * `text` without what it begins and ends with like `previous`, cut at spaces: all its words that
- * `previous` may lack. Texts of one event often differ in a name only.
- */
-function differingPart(previous: string, text: string): string {
-  const shorter = Math.min(previous.length, text.length);
-  let start = 0;
-  let wordStart = 0;
-  while (start < shorter && previous.charCodeAt(start) === text.charCodeAt(start)) {
-    start += 1;
-    if (isSpace(text, start - 1)) wordStart = start;
-  }
-  if (start === text.length && start === previous.length) return '';
-  let same = 0;
-  let end = text.length;
-  while (same < shorter - wordStart) {
-    const at = text.length - 1 - same;
-    if (previous.charCodeAt(previous.length - 1 - same) !== text.charCodeAt(at)) break;
-    if (isSpace(text, at)) end = at;
-    same += 1;
-  }
-  return text.slice(wordStart, Math.max(wordStart, end));
-}
-
-function isSpace(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit === 32 || unit === 10;
-}
-
-function objectsOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item) : [];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,0 +1,99 @@
+/**
+ * What of a catalog is searched, as plain texts: they go from the thread that reads the catalog to
+ * the one that searches it. Texts of one row and field are joined by line breaks, and of texts that
+ * mostly repeat the one before only the rest is kept.
+ *
+ * Pure; any thread. Non-goals: words.
+ */
+import type { Catalog, JsonObject } from '../../storage/catalog-file.ts';
+
+/** Fields in the order of their weight; a row's texts stand in this order. */
+export const SEARCH_FIELDS = {
+  events: { title: 8, questions: 4, tags: 2, descriptions: 1 },
+  tags: { label: 2, slug: 1 },
+} as const;
+
+/** Some rows' texts; rows of a kind come in ascending order. */
+export interface SearchTexts {
+  readonly kind: keyof typeof SEARCH_FIELDS;
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Rows of one message: some hundred KB of text. */
+const ROWS_TOGETHER = 256;
+
+/** Rows are those of `catalog.events` and `catalog.tags`. */
+export function* searchTexts(catalog: Catalog): Generator<SearchTexts> {
+  const tags = new Map(catalog.tags.map((tag) => [String(tag.id), tag]));
+  yield* inChunks('events', catalog.events, (event) => eventTexts(event, tags));
+  yield* inChunks('tags', catalog.tags, (tag) => [textOf(tag.label), textOf(tag.slug)]);
+}
+
+function* inChunks(
+  kind: SearchTexts['kind'],
+  objects: readonly JsonObject[],
+  textsOf: (object: JsonObject) => readonly string[],
+): Generator<SearchTexts> {
+  for (let at = 0; at < objects.length; at += ROWS_TOGETHER) {
+    yield { kind, rows: objects.slice(at, at + ROWS_TOGETHER).map(textsOf) };
+  }
+}
+
+function eventTexts(event: JsonObject, tags: ReadonlyMap<string, JsonObject>): readonly string[] {
+  const markets = event.markets as readonly JsonObject[];
+  const own = objectsOf(event.tags).map((tag) => tags.get(String(tag.id)) ?? tag);
+  return [
+    textOf(event.title),
+    joined(markets.map((market) => textOf(market.question))),
+    joined(own.flatMap((tag) => [textOf(tag.label), textOf(tag.slug)])),
+    joined([textOf(event.description), ...markets.map(({ description }) => textOf(description))]),
+  ];
+}
+
+function joined(texts: readonly string[]): string {
+  let previous = '';
+  let all = '';
+  for (const text of texts) {
+    const rest = differingPart(previous, text);
+    if (rest !== '') all += all === '' ? rest : `\n${rest}`;
+    previous = text;
+  }
+  return all;
+}
+
+/**
+ * `text` without what it begins and ends with like `previous`, cut at spaces: all its words that
+ * `previous` may lack. Texts of one event often differ in a name only.
+ */
+function differingPart(previous: string, text: string): string {
+  const shorter = Math.min(previous.length, text.length);
+  let start = 0;
+  let wordStart = 0;
+  while (start < shorter && previous.charCodeAt(start) === text.charCodeAt(start)) {
+    start += 1;
+    if (isSpace(text, start - 1)) wordStart = start;
+  }
+  if (start === text.length && start === previous.length) return '';
+  let same = 0;
+  let end = text.length;
+  while (same < shorter - wordStart) {
+    const at = text.length - 1 - same;
+    if (previous.charCodeAt(previous.length - 1 - same) !== text.charCodeAt(at)) break;
+    if (isSpace(text, at)) end = at;
+    same += 1;
+  }
+  return text.slice(wordStart, Math.max(wordStart, end));
+}
+
+function isSpace(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit === 32 || unit === 10;
+}
+
+function objectsOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item) : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
