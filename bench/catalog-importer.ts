@@ -5,6 +5,7 @@
  * Thread: the child's main one. Non-goals: files; the catalog is generated here.
  */
 import assert from 'node:assert/strict';
+import { replaceCatalog } from '../server/catalog/snapshot.ts';
 import { type CatalogStore, openCatalog } from '../storage/catalog.ts';
 import { type Catalog, readCatalog } from '../storage/catalog-file.ts';
 import { answerQuestions } from './catalog-child.ts';
@@ -37,7 +38,7 @@ async function write(dataDir: string): Promise<Imported> {
   const store = openCatalog(dataDir, { durability: 'flushed' });
   const looks = watch(store);
   const began = performance.now();
-  await store.replace(prepared);
+  await replaceCatalog(store, prepared);
   const importMs = performance.now() - began;
   const switchedAt = looks.end();
   await store.close();

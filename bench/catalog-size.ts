@@ -1,7 +1,8 @@
 /**
  * What a large catalog costs: from the start of loading until it can be served and until it can be
- * searched, and the memory of fragments, indexes and search. Each load is a process of its own; the
- * catalog was written just before, so its pages are in the system's cache.
+ * searched, and the memory of fragments, indexes and search; once as an import leaves it, made ready
+ * beside the catalog itself, and once from the catalog alone. Each load is a process of its own;
+ * the catalog was written just before, so its pages are in the system's cache.
  *
  * Thread: the suite's only one. Non-goals: how fast it is served (catalog-throughput.ts).
  */
@@ -18,7 +19,11 @@ export interface SizeOptions {
 }
 
 export interface SizeFigures {
+  /** Of a generation with what was made ready at import, and of one without. */
   readonly loads: readonly LoadMeasured[];
+  readonly bareLoads: readonly LoadMeasured[];
+  /** What an import takes, from the parsed file on. */
+  readonly importMs: number;
   readonly searchHeapBytes: number;
 }
 
@@ -27,16 +32,24 @@ const MB = 1_000_000;
 export async function catalogSize(options: SizeOptions): Promise<SizeFigures> {
   const { markets, dataDir } = options;
   const catalog = generateCatalog(markets, options.seed);
+  const measureLoads = async (): Promise<LoadMeasured[]> => {
+    const loads: LoadMeasured[] = [];
+    for (let round = 0; round < options.rounds; round += 1) {
+      const request: LoadRequest = { dataDir, markets };
+      loads.push(await inChild([], (child) => child.ask<LoadMeasured>('load', request)));
+    }
+    return loads;
+  };
+  await storeCatalog(dataDir, catalog, false);
+  const bareLoads = await measureLoads();
+  const began = performance.now();
   await storeCatalog(dataDir, catalog);
-  const loads: LoadMeasured[] = [];
-  for (let round = 0; round < options.rounds; round += 1) {
-    const request: LoadRequest = { dataDir, markets };
-    loads.push(await inChild([], (child) => child.ask<LoadMeasured>('load', request)));
-  }
+  const importMs = performance.now() - began;
+  const loads = await measureLoads();
   const searchHeapBytes = await inChild(['--expose-gc'], (child) =>
     child.ask<number>('heap', dataDir),
   );
-  const figures = { loads, searchHeapBytes };
+  const figures = { loads, bareLoads, importMs, searchHeapBytes };
   print(options, catalog.events.length, figures);
   return figures;
 }
@@ -53,32 +66,31 @@ async function inChild<Value>(
   }
 }
 
-function print(
-  options: SizeOptions,
-  events: number,
-  { loads, searchHeapBytes }: SizeFigures,
-): void {
-  const row = (name: string, pick: (load: LoadMeasured) => number, unit: string): string =>
-    `${name.padEnd(52)}${loads.map((load) => pick(load).toFixed(0).padStart(8)).join('')} ${unit}\n`;
-  const [first] = loads;
-  const held = ((first?.preparedBytes ?? 0) + searchHeapBytes) / MB;
+function print(options: SizeOptions, events: number, figures: SizeFigures): void {
+  const { loads, bareLoads, importMs, searchHeapBytes } = figures;
+  const held = ((loads[0]?.preparedBytes ?? 0) + searchHeapBytes) / MB;
   process.stdout.write(
     `\ncatalog size: ${options.markets} markets in ${events} events, seed ${options.seed}, ` +
-      `${loads.length} loads, a process each\n` +
-      row('start of loading to served', (load) => load.preparedMs, 'ms') +
-      row('start of loading to searchable', (load) => load.searchMs, 'ms') +
-      row('processor time of it, all threads', (load) => load.cpuMs, 'ms') +
-      row('fragments', (load) => load.fragmentBytes / MB, 'MB') +
-      row('fragments and indexes, handed over', (load) => load.preparedBytes / MB, 'MB') +
-      row('memory of the process, before to after, no files', (load) => growth(load) / MB, 'MB') +
-      row(
-        'most that the process held, pages of LMDB included',
-        (load) => load.peakBytes / MB,
-        'MB',
-      ) +
-      row('words of engine commands', (load) => load.commands, '') +
+      `${loads.length} loads of each kind, a process each\n` +
+      `as imported (the import took ${importMs.toFixed(0)} ms)\n${tableOf(loads)}` +
+      `from the catalog alone\n${tableOf(bareLoads)}` +
       `search index, heap after a collection: ${(searchHeapBytes / MB).toFixed(0)} MB; ` +
       `fragments, indexes and search together: ${held.toFixed(0)} MB\n`,
+  );
+}
+
+function tableOf(loads: readonly LoadMeasured[]): string {
+  const row = (name: string, pick: (load: LoadMeasured) => number, unit: string): string =>
+    `  ${name.padEnd(50)}${loads.map((load) => pick(load).toFixed(0).padStart(8)).join('')} ${unit}\n`;
+  return (
+    row('start of loading to served', (load) => load.preparedMs, 'ms') +
+    row('start of loading to searchable', (load) => load.searchMs, 'ms') +
+    row('processor time of it, all threads', (load) => load.cpuMs, 'ms') +
+    row('fragments', (load) => load.fragmentBytes / MB, 'MB') +
+    row('fragments and indexes, handed over', (load) => load.preparedBytes / MB, 'MB') +
+    row('memory of the process, before to after, no files', (load) => growth(load) / MB, 'MB') +
+    row('most that it held, pages of LMDB included', (load) => load.peakBytes / MB, 'MB') +
+    row('words of engine commands', (load) => load.commands, '')
   );
 }
 

@@ -33,10 +33,23 @@ const CHUNK_COMMANDS = 1_024;
 const condition = new Uint8Array(32);
 const conditionWords = new Int32Array(ID_WORDS);
 
+/** What the engine has to know of a market. */
+export type MarketTerms = Pick<
+  CatalogMarket,
+  | 'id'
+  | 'conditionId'
+  | 'tokenIds'
+  | 'ticksPerUnit'
+  | 'minSizeMicro'
+  | 'negRisk'
+  | 'tradable'
+  | 'ended'
+>;
+
 /** Runs of commands, to be applied one after another, that bring the engine up to the catalog. */
 export function marketCommands(
   t: Tables,
-  markets: readonly CatalogMarket[],
+  markets: readonly MarketTerms[],
   warn: (line: string) => void,
 ): Int32Array[] {
   const chunks: Int32Array[] = [];
@@ -78,7 +91,7 @@ function appendSuspension(t: Tables, slot: MarketSlot, out: CommandBuffer): bool
 /** Appends what this market needs; false when it is as it should be, or cannot be traded. */
 function appendMarket(
   t: Tables,
-  market: CatalogMarket,
+  market: MarketTerms,
   out: CommandBuffer,
   warn: (line: string) => void,
 ): boolean {
@@ -124,7 +137,7 @@ function appendMarket(
   return true;
 }
 
-function flagsOf(market: CatalogMarket): number {
+function flagsOf(market: MarketTerms): number {
   return (
     (market.tradable ? MarketFlag.tradable : 0) |
     (market.ended ? MarketFlag.ended : 0) |

@@ -13,6 +13,7 @@ import type { TokenSlot } from '../engine/units.ts';
 import { type Catalog, readCatalog } from '../storage/catalog-file.ts';
 import { demoCatalog } from '../storage/demo-catalog.ts';
 import { CatalogKeeper, type CatalogKeeperOptions } from './catalog/catalog-keeper.ts';
+import { replaceCatalog } from './catalog/snapshot.ts';
 import { findKey } from './catalog/text-index.ts';
 import type { Config } from './config.ts';
 import { appendDemoOrders, type Separators } from './demo-books.ts';
@@ -54,7 +55,7 @@ export async function settleCatalog(
   if (!isDemo) return CatalogKeeper.open(options);
   const demo = readDemo();
   if (options.store.current() === undefined) {
-    await options.store.replace(demo);
+    await replaceCatalog(options.store, demo);
     options.log('info', `demo catalog: ${demo.markets.length} markets`);
   }
   return CatalogKeeper.open(options, ({ commands, prepared }) => {

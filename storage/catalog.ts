@@ -5,6 +5,8 @@
  *
  *   state    'current' -> header of the generation in use;  'next' -> number of the next one
  *   objects  generation (6 bytes) | kind (1) | id (8), all big-endian -> JSON of one object
+ *   snapshots  generation (6) | part (1) | chunk (8) -> bytes made from the generation by whoever
+ *            wrote it, to be read instead of being made anew (see CatalogSnapshot)
  *
  * A site has no number: its place among the sites stands for its id.
  *
@@ -38,8 +40,18 @@ export interface CatalogStore {
    * is durable. Of overlapping calls, in any process, the one that began last prevails. Rejects
    * when the disk refuses; the old generation then stays in use.
    */
-  replace(catalog: Catalog): Promise<number>;
+  replace(catalog: Catalog, snapshot?: CatalogSnapshot): Promise<number>;
+  /** What was written with the generation in use, if it is of this format; its own buffers. */
+  snapshot(format: string): ArrayBuffer[] | undefined;
   close(): Promise<void>;
+}
+
+/** Parts of bytes that follow from a generation; the store does not know what they mean. */
+export interface CatalogSnapshot {
+  /** Another program, or another version of it, does not read them. */
+  readonly format: string;
+  /** Each part in pieces of any length, taken once. */
+  readonly parts: readonly Iterable<Uint8Array>[];
 }
 
 export interface StoredObject {
@@ -52,6 +64,11 @@ interface Header {
   readonly generation: number;
   /** Objects of each kind, in the order of KINDS. */
   readonly counts: readonly number[];
+  readonly snapshot?: {
+    readonly format: string;
+    /** Bytes of each part. */
+    readonly lengths: readonly number[];
+  };
 }
 
 /** Version of what stands in this environment; an unknown one is refused. */
@@ -77,6 +94,7 @@ export function openCatalog(
   const root = openEnvironment({ path, ...options });
   const state = openTable(root, 'state');
   const objects = openTable(root, 'objects');
+  const snapshots = openTable(root, 'snapshots');
 
   async function nextGeneration(): Promise<number> {
     return root.transaction(() => {
@@ -120,14 +138,29 @@ export function openCatalog(
       yield* readGeneration(state, objects);
     },
 
-    async replace(catalog) {
+    snapshot(format) {
+      root.resetReadTxn();
+      const header = readHeader(state);
+      if (header?.snapshot?.format !== format) return undefined;
+      return readSnapshot(snapshots, header.generation, header.snapshot.lengths);
+    },
+
+    async replace(catalog, snapshot) {
       try {
         const generation = await nextGeneration();
-        const counts = KINDS.map((kind) => catalog[kind].length);
+        const header: Header = {
+          format: FORMAT,
+          generation,
+          counts: KINDS.map((kind) => catalog[kind].length),
+        };
         await writeObjects(objects, generation, catalog);
-        const inUse = await switchTo({ format: FORMAT, generation, counts });
+        const inUse = await switchTo(
+          snapshot === undefined
+            ? header
+            : { ...header, snapshot: await writeSnapshot(snapshots, generation, snapshot) },
+        );
         // Only what is older: a younger one may be half written by another process.
-        await removeBefore(objects, inUse);
+        for (const table of [objects, snapshots]) await removeBefore(table, inUse);
         return generation;
       } catch (error) {
         throw new Error(await writeFailure(error));
@@ -162,12 +195,70 @@ async function writeObjects(
   await Promise.all(pending);
 }
 
-async function removeBefore(objects: BinaryTable, generation: number): Promise<void> {
+async function writeSnapshot(
+  snapshots: BinaryTable,
+  generation: number,
+  { format, parts }: CatalogSnapshot,
+): Promise<NonNullable<Header['snapshot']>> {
+  const lengths: number[] = [];
+  for (const [part, pieces] of parts.entries()) {
+    let length = 0;
+    let chunks = 0;
+    for (const chunk of chunksOf(pieces)) {
+      await snapshots.put(objectKey(generation, part, String(chunks)), chunk);
+      chunks += 1;
+      length += chunk.length;
+    }
+    lengths.push(length);
+  }
+  return { format, lengths };
+}
+
+/** Chunks of one size but for the last, each in a buffer that nobody else writes to. */
+function* chunksOf(pieces: Iterable<Uint8Array>): Generator<Buffer> {
+  let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  let at = 0;
+  for (const piece of pieces) {
+    for (let taken = 0; taken < piece.length; ) {
+      const part = piece.subarray(taken, taken + CHUNK_BYTES - at);
+      chunk.set(part, at);
+      at += part.length;
+      taken += part.length;
+      if (at < CHUNK_BYTES) continue;
+      yield chunk;
+      chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      at = 0;
+    }
+  }
+  if (at > 0) yield chunk.subarray(0, at);
+}
+
+/** Runs in one turn, hence on one snapshot of the environment. */
+function readSnapshot(
+  snapshots: BinaryTable,
+  generation: number,
+  lengths: readonly number[],
+): ArrayBuffer[] {
+  return lengths.map((length, part) => {
+    const bytes = new Uint8Array(length);
+    let at = 0;
+    const start = objectKey(generation, part, '0');
+    const end = objectKey(generation, part + 1, '0');
+    for (const { value } of snapshots.getRange({ start, end })) {
+      bytes.set(value, at);
+      at += value.length;
+    }
+    assert.equal(at, length, 'a part of a snapshot is complete');
+    return bytes.buffer;
+  });
+}
+
+async function removeBefore(table: BinaryTable, generation: number): Promise<void> {
   for (;;) {
-    objects.resetReadTxn();
-    const keys = [...objects.getKeys({ end: objectKey(generation, 0, '0'), limit: REMOVE_MAX })];
+    table.resetReadTxn();
+    const keys = [...table.getKeys({ end: objectKey(generation, 0, '0'), limit: REMOVE_MAX })];
     if (keys.length === 0) return;
-    await Promise.all(keys.map((key) => objects.remove(key)));
+    await Promise.all(keys.map((key) => table.remove(key)));
   }
 }
 

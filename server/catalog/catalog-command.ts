@@ -13,6 +13,7 @@ import { exportToFile, exportToStream } from '../../storage/catalog-export.ts';
 import { type Catalog, type CatalogReport, readCatalog } from '../../storage/catalog-file.ts';
 import { describeReport } from '../../storage/catalog-report.ts';
 import type { Durability } from '../../storage/lmdb.ts';
+import { replaceCatalog } from './snapshot.ts';
 import { Mirror } from './sync.ts';
 import { SYNC_LIMITS, sourceUrlProblem } from './sync-client.ts';
 
@@ -123,7 +124,7 @@ async function writeCatalog(
   place: Place,
 ): Promise<number> {
   try {
-    const generation = await store.replace(catalog);
+    const generation = await replaceCatalog(store, catalog);
     tell('imported', report, place, generation);
     return DONE;
   } catch (error) {

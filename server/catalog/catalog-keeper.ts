@@ -150,11 +150,12 @@ async function load(options: CatalogKeeperOptions): Promise<Watched> {
     },
   });
   for (const line of generation.warnings) log('warn', line);
-  const { events, markets, books, tags, series, sites, milliseconds } = generation.counts;
+  const { milliseconds, counts } = generation;
+  const { events, markets, books, tags, series, sites } = counts;
   log(
     'info',
     `catalog generation ${generation.number}: ${events} events, ${markets} markets (${books} with ` +
-      `books), ${tags} tags, ${series} series, ${sites} sites; prepared in ${milliseconds | 0} ms`,
+      `books), ${tags} tags, ${series} series, ${sites} sites; loaded in ${milliseconds | 0} ms`,
   );
   return { generation, life };
 }

@@ -9,70 +9,71 @@ import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Tables } from '../../engine/tables.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
-import type { Catalog } from '../../storage/catalog-file.ts';
-import { marketCommands } from '../market-registry.ts';
-import { prepareCatalog } from './build.ts';
-import type {
-  CatalogCounts,
-  CatalogThreadData,
-  CatalogThreadSetup,
-  LoadedCatalog,
-} from './generation.ts';
+import { type MarketTerms, marketCommands } from '../market-registry.ts';
+import type { CatalogThreadData, CatalogThreadSetup, LoadedCatalog } from './generation.ts';
 import { buffersOf } from './prepared.ts';
-import { type SearchTexts, searchTexts } from './search-texts.ts';
+import { makeReady, type ReadyCatalog, readSnapshot } from './snapshot.ts';
 
 /** The log names the first ones; a catalog of another kind would fill it. */
 const WARNINGS_MAX = 20;
 
-/** What the searching thread is sent: texts, and null behind the last of them. */
-export type TextMessage = SearchTexts | null;
+/** What the searching thread is sent: SearchTexts as JSON, and null behind the last of them. */
+export type TextMessage = Uint8Array | null;
 
 async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   const began = performance.now();
   const store = openCatalog(setup.dataDir, { durability: setup.durability, readOnly: true });
-  const { catalog, number } = read(store);
+  // Texts first, so that they are indexed beside the rest.
+  const { number, ready } = read(store, (bytes) => {
+    texts.postMessage(bytes satisfies TextMessage, [bytes.buffer as ArrayBuffer]);
+  });
+  texts.postMessage(null satisfies TextMessage);
   assert(number >= (setup.number ?? 0), 'the store does not go back');
   // Before anything is handed over: from then on this thread may be ended at any moment.
   await store.close();
-  // First, so that the index is built beside the rest.
-  for (const rows of searchTexts(catalog)) texts.postMessage(rows satisfies TextMessage);
-  texts.postMessage(null satisfies TextMessage);
-  const prepared = prepareCatalog(catalog);
   // A store without a generation says nothing about the markets that the engine has.
   const memory = number === 0 ? undefined : setup.memory;
-  const { commands, warnings } = commandsOf(memory, catalog);
-  const counts: CatalogCounts = {
-    events: catalog.events.length,
-    markets: prepared.markets.ids.length,
-    books: catalog.markets.length,
-    tags: catalog.tags.length,
-    series: catalog.series.length,
-    sites: catalog.sites.length,
+  const { prepared, terms, counts } = ready;
+  const { commands, warnings } = commandsOf(memory, terms);
+  const loaded: LoadedCatalog = {
+    number,
+    prepared,
+    commands,
+    warnings,
+    counts,
     milliseconds: performance.now() - began,
   };
   const transfer = [...buffersOf(prepared), ...commands.map(({ buffer }) => buffer)];
-  const loaded: LoadedCatalog = { number, prepared, commands, warnings, counts };
   parentPort?.postMessage(loaded, transfer);
   texts.close();
 }
 
 /** A generation with its number; another process may switch between two looks at the store. */
-function read(store: CatalogStore): { readonly number: number; readonly catalog: Catalog } {
+function read(
+  store: CatalogStore,
+  send: (texts: Uint8Array) => void,
+): { readonly number: number; readonly ready: ReadyCatalog } {
   for (;;) {
     const number = store.current() ?? 0;
-    const catalog = store.load();
-    if ((store.current() ?? 0) === number) return { number, catalog };
+    const texts: Uint8Array[] = [];
+    const take = (bytes: Uint8Array): void => void texts.push(bytes);
+    const stored = readSnapshot(store, take);
+    const catalog = stored === undefined ? store.load() : undefined;
+    if ((store.current() ?? 0) !== number) continue;
+    texts.forEach(send);
+    const ready = stored ?? makeReady(catalog!, send);
+    return { number, ready };
   }
 }
 
 function commandsOf(
   memory: CatalogThreadSetup['memory'],
-  catalog: Catalog,
+  terms: readonly MarketTerms[],
 ): { readonly commands: Int32Array<ArrayBuffer>[]; readonly warnings: readonly string[] } {
   if (memory === undefined) return { commands: [], warnings: [] };
   const warnings: string[] = [];
   let count = 0;
-  const chunks = marketCommands(new Tables(memory), catalog.markets, (line) => {
+  const chunks = marketCommands(new Tables(memory), terms, (line) => {
     count += 1;
     if (count <= WARNINGS_MAX) warnings.push(line);
   });

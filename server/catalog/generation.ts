@@ -10,6 +10,7 @@ import type { Durability } from '../../storage/lmdb.ts';
 import { startThread } from '../thread.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { SearchRows } from './search-index.ts';
+import type { CatalogCounts } from './snapshot.ts';
 
 /** What requests are answered from. It stays whole for those who hold it, also after close(). */
 export interface Generation {
@@ -29,21 +30,10 @@ export interface LoadedGeneration extends Generation {
   /** Markets that get no book, or not the one that the catalog asks for, and why. */
   readonly warnings: readonly string[];
   readonly counts: CatalogCounts;
-  /** Lets the searches that are under way finish, refuses later ones, ends the thread. */
-  close(): Promise<void>;
-}
-
-/** For the log. */
-export interface CatalogCounts {
-  readonly events: number;
-  readonly markets: number;
-  /** Markets with order books. */
-  readonly books: number;
-  readonly tags: number;
-  readonly series: number;
-  readonly sites: number;
   /** From the start of the thread's work until all but search was ready. */
   readonly milliseconds: number;
+  /** Lets the searches that are under way finish, refuses later ones, ends the thread. */
+  close(): Promise<void>;
 }
 
 export interface GenerationOptions extends CatalogThreadSetup {

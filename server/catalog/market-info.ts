@@ -21,7 +21,8 @@ export function marketInfoLookup(
   prepared: PreparedCatalog,
 ): (conditionId: string) => MarketInfo | undefined {
   const { events, markets } = prepared;
-  const bytes = Buffer.from(prepared.bytes.buffer);
+  const { buffer, byteOffset, byteLength } = prepared.bytes;
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
   const openObject = (start: number, end: number): unknown =>
     JSON.parse(`${bytes.toString('utf8', start, end)}}`);
   return (conditionId) => {

@@ -9,10 +9,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { TextMessage } from './catalog-thread.ts';
 import type { SearchAnswer, SearchQuestion, SearchThreadData } from './generation.ts';
 import { SearchIndexBuilder } from './search-index.ts';
+import type { SearchTexts } from './search-texts.ts';
 
 /** What one collection has freed, the next one gives back to the system. */
 const SECOND_COLLECTION_MS = 1_000;
 
+const decoder = new TextDecoder();
 const port = parentPort;
 assert(port !== null, 'it runs as a thread');
 
@@ -39,7 +41,7 @@ let builder: SearchIndexBuilder | undefined = new SearchIndexBuilder();
 texts.on('message', (message: TextMessage) => {
   if (builder === undefined) return;
   if (message !== null) {
-    builder.add(message);
+    builder.add(JSON.parse(decoder.decode(message)) as SearchTexts);
     return;
   }
   serve(builder);

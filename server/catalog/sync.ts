@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CatalogStore, KINDS } from '../../storage/catalog.ts';
 import { type Catalog, type CatalogReport, readCatalog } from '../../storage/catalog-file.ts';
 import { describeReport } from '../../storage/catalog-report.ts';
+import { replaceCatalog } from './snapshot.ts';
 import type { SyncLimits } from './sync-client.ts';
 import { pullCatalog } from './sync-pull.ts';
 
@@ -78,7 +79,7 @@ export class Mirror {
     let number = before.number;
     if (!isSame) {
       try {
-        number = await this.store.replace(catalog);
+        number = await replaceCatalog(this.store, catalog);
       } catch (error) {
         return { kind: 'failed', reason: `cannot write: ${(error as Error).message}` };
       }

@@ -1,0 +1,104 @@
+/**
+ * What a node needs of a catalog generation, made by whoever writes the generation and kept beside
+ * it: a node that takes the generation up, or starts on it, then has only to read it. A generation
+ * without one, or with one of another version, is made ready when it is loaded.
+ *
+ * Thread: any but the I/O thread, because both take time.
+ */
+import type { CatalogSnapshot, CatalogStore } from '../../storage/catalog.ts';
+import type { Catalog } from '../../storage/catalog-file.ts';
+import type { MarketTerms } from '../market-registry.ts';
+import { prepareCatalog } from './build.ts';
+import type { PreparedCatalog } from './prepared.ts';
+import { searchTexts } from './search-texts.ts';
+import { decodeTree, encodeTree } from './snapshot-codec.ts';
+
+/** Of a generation, for the log. */
+export interface CatalogCounts {
+  readonly events: number;
+  readonly markets: number;
+  /** Markets with order books. */
+  readonly books: number;
+  readonly tags: number;
+  readonly series: number;
+  readonly sites: number;
+}
+
+/** A generation as its thread needs it. */
+export interface ReadyCatalog {
+  readonly prepared: PreparedCatalog;
+  /** The markets that can have books, as the engine has to know them. */
+  readonly terms: readonly MarketTerms[];
+  readonly counts: CatalogCounts;
+}
+
+/**
+ * To be raised with every change to what is prepared (prepared.ts), to the terms or to the texts: a
+ * test holds what the demo catalog comes to against this number.
+ */
+export const SNAPSHOT_FORMAT = 'ready-1';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Makes a generation ready; `take` gets the texts to search first of all (SearchTexts as JSON). */
+export function makeReady(catalog: Catalog, take: (texts: Uint8Array) => void): ReadyCatalog {
+  for (const texts of searchTexts(catalog)) take(encoder.encode(JSON.stringify(texts)));
+  const { events, markets, tags, series, sites } = catalog;
+  const prepared = prepareCatalog(catalog);
+  return {
+    prepared,
+    terms: markets.map(termsOf),
+    counts: {
+      events: events.length,
+      markets: prepared.markets.ids.length,
+      books: markets.length,
+      tags: tags.length,
+      series: series.length,
+      sites: sites.length,
+    },
+  };
+}
+
+/** Writes a generation together with its snapshot; see CatalogStore.replace. */
+export function replaceCatalog(store: CatalogStore, catalog: Catalog): Promise<number> {
+  return store.replace(catalog, snapshotOf(catalog));
+}
+
+/** The snapshot of the generation in use, read back; undefined where there is none to be used. */
+export function readSnapshot(
+  store: CatalogStore,
+  take: (texts: Uint8Array) => void,
+): ReadyCatalog | undefined {
+  const [served, rest] = store.snapshot(SNAPSHOT_FORMAT) ?? [];
+  if (served === undefined || rest === undefined) return undefined;
+  const { texts, terms, counts } = decodeTree(rest) as StoredRest;
+  // In buffers of their own, to be handed over.
+  for (const chunk of texts) take(chunk.slice());
+  return {
+    prepared: decodeTree(served) as PreparedCatalog,
+    terms: JSON.parse(decoder.decode(terms)) as MarketTerms[],
+    counts,
+  };
+}
+
+/** Apart from what is served, because that is handed over and this is not. */
+interface StoredRest {
+  readonly texts: readonly Uint8Array[];
+  /** JSON. */
+  readonly terms: Uint8Array;
+  readonly counts: CatalogCounts;
+}
+
+function snapshotOf(catalog: Catalog): CatalogSnapshot {
+  const texts: Uint8Array[] = [];
+  const { prepared, terms, counts } = makeReady(catalog, (chunk) => texts.push(chunk));
+  const rest: StoredRest = { texts, terms: encoder.encode(JSON.stringify(terms)), counts };
+  return { format: SNAPSHOT_FORMAT, parts: [encodeTree(prepared), encodeTree(rest)] };
+}
+
+function termsOf(market: MarketTerms): MarketTerms {
+  const { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended } =
+    market;
+  return { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended };
+}
