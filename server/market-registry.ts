@@ -1,8 +1,8 @@
 /**
  * Keeps the engine's markets equal to the catalog: what is new becomes a registration, what differs
  * a change, each a journaled command like any other. A market that the catalog no longer lists
- * takes no more orders; those that rest stay, because it may come back. Also answers what the
- * catalog says of a market.
+ * takes no more orders; those that rest stay, because it may come back, unless the catalog says that
+ * it has ended. Also answers what the catalog says of a market.
  *
  * Thread: any for marketCommands, as long as no other market command is under way; the I/O thread
  * for MarketInfos.
@@ -46,11 +46,15 @@ export type MarketTerms = Pick<
   | 'ended'
 >;
 
-/** Runs of commands, to be applied one after another, that bring the engine up to the catalog. */
+/**
+ * Runs of commands, to be applied one after another, that bring the engine up to the catalog.
+ * `endedConditions` are those of Catalog: markets that have ended and are not among `markets`.
+ */
 export function marketCommands(
   t: Tables,
   markets: readonly MarketTerms[],
   warn: (line: string) => void,
+  endedConditions: readonly string[] = [],
 ): Int32Array[] {
   const chunks: Int32Array[] = [];
   let out = new CommandBuffer(1 << 10);
@@ -61,26 +65,32 @@ export function marketCommands(
     count = 0;
   };
   const listed = new Set<number>();
+  const ended = new Set<number>();
+  for (const conditionId of endedConditions) ended.add(findCondition(t, conditionId));
   for (const market of markets) {
     listed.add(findCondition(t, market.conditionId));
     if (appendMarket(t, market, out, warn)) count += 1;
     if (count === CHUNK_COMMANDS) finishChunk();
   }
   for (let slot = 1; slot <= t.state[State.markets]!; slot++) {
-    if (!listed.has(slot) && appendSuspension(t, slot as MarketSlot, out)) count += 1;
+    if (!listed.has(slot) && appendStop(t, slot as MarketSlot, ended.has(slot), out)) count += 1;
     if (count === CHUNK_COMMANDS) finishChunk();
   }
   finishChunk();
   return chunks;
 }
 
-/** Appends what makes a market refuse orders; false when it does already. */
-function appendSuspension(t: Tables, slot: MarketSlot, out: CommandBuffer): boolean {
+/**
+ * Appends what makes a market refuse orders and, if it has ended, cancels those that rest (GAPS 12);
+ * false when that has been done already.
+ */
+function appendStop(t: Tables, slot: MarketSlot, hasEnded: boolean, out: CommandBuffer): boolean {
   const row = slot << MARKET_I;
-  const flags = t.marketI[row + Market.flags]!;
-  if ((flags & MarketFlag.tradable) === 0) return false;
+  const before = t.marketI[row + Market.flags]!;
+  const flags = (before & ~MarketFlag.tradable) | (hasEnded ? MarketFlag.ended : 0);
+  if (flags === before) return false;
   encodeMarketChange(out, slot, {
-    flags: flags & ~MarketFlag.tradable,
+    flags,
     ticksPerUnit: t.marketI[row + Market.ticksPerUnit]! as TicksPerUnit,
     baseFeeBps: t.marketI[row + Market.baseFeeBps]!,
     minSize: t.marketF[(slot << MARKET_F) + Market.minSize]! as MicroShares,

@@ -65,6 +65,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   if (problem !== undefined) {
     warn(`DATA_DIR ${config.dataDir} cannot be written: ${problem}; reads only, trying again`);
   }
+  /** What has to be closed, in the order in which it was opened. */
+  const opened: (() => void | Promise<void>)[] = [() => lock.release(), () => stores.close()];
+  const close = async (): Promise<void> => {
+    for (const closeOne of opened.splice(0).reverse()) await closeOne();
+  };
   try {
     const recovered = recover(config.capacities, stores.images, stores.journal.tables, warn);
     const { t } = recovered.engine;
@@ -85,6 +90,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       problem === undefined
         ? await startWriter(options, stores, recovered, separators, trades)
         : undefined;
+    if (writer !== undefined) opened.push(() => writer.close());
     const catalog = await settleCatalog(config, t, separators, {
       store: stores.catalog,
       dataDir: config.dataDir,
@@ -94,23 +100,14 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       log,
       onFatal: options.onFatal,
     });
+    opened.push(() => catalog.close());
     const sync = writer && openSync(options);
+    if (sync !== undefined) opened.push(() => sync.close());
     const server = await openPort(options, stores, t, infos, trades, catalog, writer);
-    return {
-      port: server.port,
-      writable: writer !== undefined,
-      async close() {
-        await sync?.close();
-        await server.close();
-        await catalog.close();
-        await writer?.close();
-        await stores.close();
-        lock.release();
-      },
-    };
+    opened.push(() => server.close());
+    return { port: server.port, writable: writer !== undefined, close };
   } catch (error) {
-    await stores.close();
-    lock.release();
+    await close();
     throw error;
   }
 }

@@ -44,14 +44,18 @@ export async function settleConfiguration(
   if (rule !== Rule.accepted) throw new Error(`the configuration was refused by rule ${rule}`);
 }
 
-/** Opens the catalog; on the first start of a new directory it is the demo, unless one is there. */
+/**
+ * Opens the catalog; on the first start of a new directory it is the demo, unless one is there or is
+ * mirrored from elsewhere.
+ */
 export async function settleCatalog(
   config: Config,
   t: Tables,
   separators: Separators,
   options: CatalogKeeperOptions,
 ): Promise<CatalogKeeper> {
-  const isDemo = config.demo && options.engine !== undefined && t.state[State.markets] === 0;
+  const wantsDemo = config.demo && config.catalogSyncUrl === '';
+  const isDemo = wantsDemo && options.engine !== undefined && t.state[State.markets] === 0;
   if (!isDemo) return CatalogKeeper.open(options);
   const demo = readDemo();
   if (options.store.current() === undefined) {

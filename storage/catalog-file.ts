@@ -14,7 +14,13 @@ import {
   Tally,
 } from './catalog-collect.ts';
 import { isObject, type JsonObject, text } from './catalog-json.ts';
-import { type CatalogMarket, creatorOf, readMarket } from './catalog-market.ts';
+import {
+  type CatalogMarket,
+  conditionIdOf,
+  creatorOf,
+  hasEnded,
+  readMarket,
+} from './catalog-market.ts';
 import { readSites, type Site } from './catalog-sites.ts';
 
 export type { JsonObject } from './catalog-json.ts';
@@ -29,6 +35,11 @@ export interface Catalog {
   readonly sites: readonly Site[];
   /** The markets that can have books, by event, then in the order of the file. */
   readonly markets: readonly CatalogMarket[];
+  /**
+   * Condition ids (`0x` and 64 lower-case hex digits) of the closed or archived markets that cannot
+   * have books. An earlier catalog may have given them one, whose orders are to be cancelled.
+   */
+  readonly endedConditions: readonly string[];
 }
 
 export interface CatalogReport {
@@ -72,10 +83,13 @@ export function readCatalog(json: unknown): ReadCatalogResult {
 
   const claims = new Claims();
   const markets: CatalogMarket[] = [];
+  const endedConditions: string[] = [];
   for (const event of events) {
     for (const raw of marketsOf(event)) {
       const market = readMarket(raw, event, claims, tally);
+      const conditionId = conditionIdOf(raw);
       if (market !== undefined) markets.push(market);
+      else if (conditionId !== undefined && hasEnded(raw)) endedConditions.push(conditionId);
     }
   }
   if (claims.conflict !== undefined) return { ok: false, error: claims.conflict };
@@ -94,7 +108,7 @@ export function readCatalog(json: unknown): ReadCatalogResult {
     creators: countCreators(events, tally),
     skipped: tally.groups(),
   };
-  return { ok: true, catalog: { events, tags, series, sites, markets }, report };
+  return { ok: true, catalog: { events, tags, series, sites, markets, endedConditions }, report };
 }
 
 /** Each event with a `markets` array in which every market stands once in the whole catalog. */

@@ -25,7 +25,7 @@ export interface CatalogMarket {
   readonly negRisk: boolean;
   /** GAPS 12: active, and not closed, archived, or barred from taking orders. */
   readonly tradable: boolean;
-  /** Closed or archived: its resting orders are cancelled (GAPS 12). */
+  /** See hasEnded. */
   readonly ended: boolean;
   readonly eventId: string;
   readonly eventSlug: string;
@@ -83,6 +83,17 @@ export function creatorOf(market: JsonObject, event: JsonObject): string {
   );
 }
 
+/** The condition id of a raw market, `0x` and 64 lower-case hex digits; undefined if it has none. */
+export function conditionIdOf(market: JsonObject): string | undefined {
+  const conditionId = text(market.conditionId).trim().toLowerCase();
+  return CONDITION_PATTERN.test(conditionId) ? conditionId : undefined;
+}
+
+/** Whether a raw market is closed or archived: its resting orders are cancelled (GAPS 12). */
+export function hasEnded(market: JsonObject): boolean {
+  return market.closed === true || market.archived === true;
+}
+
 /** A raw market as trading sees it, or undefined (and counted) when it cannot have a book. */
 export function readMarket(
   raw: JsonObject,
@@ -91,12 +102,11 @@ export function readMarket(
   tally: Tally,
 ): CatalogMarket | undefined {
   const id = String(raw.id);
-  const conditionId = text(raw.conditionId).trim().toLowerCase();
-  const hasCondition = CONDITION_PATTERN.test(conditionId);
+  const conditionId = conditionIdOf(raw);
   const tokenIds = textList(raw.clobTokenIds);
   const hasTokens = tokenIds !== undefined && tokenIds.length > 0 && tokenIds.every(isTokenId);
   // A market without a book still owns its ids: nobody else may trade under them.
-  if (hasCondition) claims.condition(conditionId, id);
+  if (conditionId !== undefined) claims.condition(conditionId, id);
   if (hasTokens) claims.tokens(tokenIds, id);
 
   const { negRisk, ticksPerUnit, minSizeMicro, ...switches } = tradingTerms(raw, event);
@@ -104,7 +114,7 @@ export function readMarket(
   const without = (reason: string): undefined => tally.add(`markets ${reason}: no book`, id);
   if (raw.clobTokenIds == null || tokenIds?.length === 0) return without('without token ids');
   if (!hasTokens) return without('with unreadable token ids');
-  if (!hasCondition) return without('without a 32-byte condition id');
+  if (conditionId === undefined) return without('without a 32-byte condition id');
   if (outcomes?.length !== tokenIds.length || outcomes.length < 2) {
     return without('whose outcomes and token ids do not pair up');
   }
@@ -112,7 +122,7 @@ export function readMarket(
   if (new Set(tokenIds).size < tokenIds.length) return without('that list one token id twice');
   if (ticksPerUnit === undefined) return without('with an unknown tick size');
   if (minSizeMicro === undefined) return without('with an unreadable minimum size');
-  const ended = raw.closed === true || raw.archived === true;
+  const ended = hasEnded(raw);
   return {
     id,
     question: text(raw.question),

@@ -16,6 +16,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Catalog, readCatalog } from './catalog-file.ts';
 import {
   type BinaryTable,
@@ -96,8 +97,8 @@ export function openCatalog(
   const objects = openTable(root, 'objects');
   const snapshots = openTable(root, 'snapshots');
 
-  async function nextGeneration(): Promise<number> {
-    return root.transaction(() => {
+  function nextGeneration(): number {
+    return root.transactionSync(() => {
       const next = Number(state.get(NEXT_KEY)?.toString() ?? '1');
       state.putSync(NEXT_KEY, Buffer.from(String(next + 1)));
       return next;
@@ -105,13 +106,21 @@ export function openCatalog(
   }
 
   /** Returns the generation in use afterwards: a later one if that overtook this one. */
-  async function switchTo(header: Header): Promise<number> {
-    return root.transaction(() => {
+  function switchTo(header: Header): number {
+    return root.transactionSync(() => {
       const held = readHeader(state);
       if (held !== undefined && held.generation > header.generation) return held.generation;
       state.putSync(CURRENT_KEY, Buffer.from(JSON.stringify(header)));
       return header.generation;
     });
+  }
+
+  /** Removes what was written of a generation, unless it is in use after all. */
+  async function forget(generation: number): Promise<void> {
+    root.resetReadTxn();
+    if (readHeader(state)?.generation === generation) return;
+    for (const table of [objects, snapshots])
+      await removeBetween(table, generation, generation + 1);
   }
 
   return {
@@ -146,24 +155,28 @@ export function openCatalog(
     },
 
     async replace(catalog, snapshot) {
+      let generation: number | undefined;
       try {
-        const generation = await nextGeneration();
+        generation = nextGeneration();
         const header: Header = {
           format: FORMAT,
           generation,
           counts: KINDS.map((kind) => catalog[kind].length),
         };
         await writeObjects(objects, generation, catalog);
-        const inUse = await switchTo(
+        const inUse = switchTo(
           snapshot === undefined
             ? header
             : { ...header, snapshot: await writeSnapshot(snapshots, generation, snapshot) },
         );
         // Only what is older: a younger one may be half written by another process.
-        for (const table of [objects, snapshots]) await removeBefore(table, inUse);
+        for (const table of [objects, snapshots]) await removeBetween(table, 0, inUse);
         return generation;
       } catch (error) {
-        throw new Error(await writeFailure(error));
+        const reason = await writeFailure(error);
+        // What was written of it would lie there until the next import that succeeds.
+        if (generation !== undefined) await forget(generation).catch(() => undefined);
+        throw new Error(reason);
       }
     },
 
@@ -178,21 +191,35 @@ async function writeObjects(
   generation: number,
   catalog: Catalog,
 ): Promise<void> {
-  let pending: Promise<boolean>[] = [];
+  let pending: Entry[] = [];
   let bytes = 0;
   for (const [kind, name] of KINDS.entries()) {
     for (const [place, object] of catalog[name].entries()) {
       const value = Buffer.from(JSON.stringify(object));
       const id = name === 'sites' ? String(place) : String(object.id);
-      pending.push(objects.put(objectKey(generation, kind, id), value));
+      pending.push([objectKey(generation, kind, id), value]);
       bytes += value.length;
       if (bytes < CHUNK_BYTES) continue;
-      await Promise.all(pending);
+      await putTogether(objects, pending);
       pending = [];
       bytes = 0;
     }
   }
-  await Promise.all(pending);
+  await putTogether(objects, pending);
+}
+
+type Entry = readonly [key: Buffer, value: Buffer];
+
+/**
+ * One transaction, in this thread: with many asynchronous writes under way a full disk corrupted
+ * the package's memory (reproduced), and each left a rejection that nobody heard. Lets other work of
+ * the thread in between.
+ */
+async function putTogether(table: BinaryTable, entries: readonly Entry[]): Promise<void> {
+  await nextTurn();
+  table.transactionSync(() => {
+    for (const [key, value] of entries) table.putSync(key, value);
+  });
 }
 
 async function writeSnapshot(
@@ -205,7 +232,7 @@ async function writeSnapshot(
     let length = 0;
     let chunks = 0;
     for (const chunk of chunksOf(pieces)) {
-      await snapshots.put(objectKey(generation, part, String(chunks)), chunk);
+      await putTogether(snapshots, [[objectKey(generation, part, String(chunks)), chunk]]);
       chunks += 1;
       length += chunk.length;
     }
@@ -253,12 +280,17 @@ function readSnapshot(
   });
 }
 
-async function removeBefore(table: BinaryTable, generation: number): Promise<void> {
+/** Removes the generations from `first` on and before `end`. */
+async function removeBetween(table: BinaryTable, first: number, end: number): Promise<void> {
+  const range = { start: objectKey(first, 0, '0'), end: objectKey(end, 0, '0'), limit: REMOVE_MAX };
   for (;;) {
+    await nextTurn();
     table.resetReadTxn();
-    const keys = [...table.getKeys({ end: objectKey(generation, 0, '0'), limit: REMOVE_MAX })];
+    const keys = [...table.getKeys(range)];
     if (keys.length === 0) return;
-    await Promise.all(keys.map((key) => table.remove(key)));
+    table.transactionSync(() => {
+      for (const key of keys) table.removeSync(key);
+    });
   }
 }
 

@@ -8,13 +8,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { level1, walletFromSeed } from '../bench/wallets.ts';
+import { useCompiledNodes } from './forms.ts';
 import {
   get,
   type Reply,
   send,
   TestNode,
   temporaryDirectory,
-  useCompiledNodes,
   withMarkets,
 } from './node-harness.ts';
 import { bodyOf, CHAIN_ID, type Result, seconds, Trader } from './traders.ts';

@@ -7,12 +7,15 @@ import test from 'node:test';
 import { generateCatalog, revise, revisionOf } from '../bench/catalog-generator.ts';
 import { loadProblem, runLoad } from '../bench/http-load.ts';
 import { readCatalog } from '../storage/catalog-file.ts';
-import { useCompiledNodes } from './node-harness.ts';
+import { useCompiledNodes } from './forms.ts';
 
 /** Its processes start in the compiled form, as those of the benchmark do. */
 const { catalogSuite } = (await import(
   join(useCompiledNodes(), 'bench/catalog.bench.js')
 )) as typeof import('../bench/catalog.bench.ts');
+
+/** What this process preloads, the loader, is of no use to them. */
+process.execArgv.length = 0;
 
 const noLoad = loadProblem() ?? false;
 

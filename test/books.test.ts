@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import test from 'node:test';
-import { Worker } from 'node:worker_threads';
 import { OrderType } from '../engine/commands.ts';
 import { bookVersion } from '../engine/depth.ts';
 import {
@@ -23,6 +22,7 @@ import { allocateEngine, type Tables } from '../engine/tables.ts';
 import type { TokenSlot } from '../engine/units.ts';
 import { BookRenderer, renderBooks } from '../server/books.ts';
 import { renderLastPrices } from '../server/last-prices.ts';
+import { startThread } from './forms.ts';
 import { freshSeed, withSeed } from './random.ts';
 import { Fixture, idWords, plain, SMALL, wordsHex } from './read-fixture.ts';
 
@@ -254,7 +254,12 @@ test('a book read while another thread trades is never torn', async () => {
   const token = fixture.market(2, 10);
   const ids = [tokenText(1, 0), tokenText(1, 1)];
   const renderer = open(fixture);
-  const worker = startWriter({ memory, tokens: [token, token + 1], orders: 15_000, seed });
+  const worker = startThread('books-writer', {
+    memory,
+    tokens: [token, token + 1],
+    orders: 15_000,
+    seed,
+  });
   let isDone = false;
   const ended = once(worker, 'message').finally(() => {
     isDone = true;
@@ -292,14 +297,6 @@ test('a book read while another thread trades is never torn', async () => {
 /** What the other token of the pair shows on its other side. Grid of 10 ticks. */
 function mirrored(levels: readonly Level[]): Level[] {
   return levels.map(({ price, size }) => ({ price: `0.${10 - Number(price.slice(2))}`, size }));
-}
-
-/** A bare worker thread does not read TypeScript: it has to register the loader first. */
-function startWriter(workerData: unknown): Worker {
-  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
-  const file = JSON.stringify(import.meta.resolve('./books-writer.ts'));
-  const code = `import(${loader}).then((tsx) => { tsx.register(); return import(${file}); });`;
-  return new Worker(code, { eval: true, workerData });
 }
 
 /** The levels of a token by looking at every open order, worst price first. Grid of 10 ticks. */

@@ -4,13 +4,12 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { runCatalogCommand } from '../server/catalog/catalog-command.ts';
+import { fileArgs, ROOT } from './forms.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
-const CLI = resolve(ROOT, 'server/catalog/catalog-cli.ts');
+const CLI = 'server/catalog/catalog-cli';
 
 export interface Ended {
   readonly code: number | null;
@@ -39,7 +38,7 @@ export async function command(
 
 /** Starts a command as a process of its own. */
 export function startCommand(args: readonly string[], env: Environment) {
-  return spawn(process.execPath, ['--import', 'tsx', CLI, ...args], {
+  return spawn(process.execPath, [...fileArgs(CLI), ...args], {
     cwd: ROOT,
     env: { ...process.env, DURABILITY: '', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -177,6 +177,35 @@ test('a market that cannot have a book stays in the catalog, counted under its r
   assert.equal(largest?.tokenIds[0], (2n ** 256n - 1n).toString());
 });
 
+test('closed and archived markets without a book are listed by their condition', () => {
+  const bookless: JsonObject[] = [
+    { clobTokenIds: undefined },
+    { clobTokenIds: '[]' },
+    { clobTokenIds: 'none' },
+    { outcomes: undefined },
+    { clobTokenIds: [token(11, 0), token(11, 0)] },
+    { orderPriceMinTickSize: 0.05 },
+    { orderMinSize: -5 },
+  ];
+  const endedOf = (fields: JsonObject) => {
+    const { catalog } = read({ events: [event(1, [market(11, fields), market(12)])] });
+    return catalog.endedConditions;
+  };
+  for (const fields of bookless) {
+    const what = JSON.stringify(fields);
+    assert.deepEqual(endedOf(fields), [], `open: ${what}`);
+    assert.deepEqual(endedOf({ ...fields, closed: true }), [condition(11)], `closed: ${what}`);
+    assert.deepEqual(endedOf({ ...fields, archived: true }), [condition(11)], `archived: ${what}`);
+  }
+  assert.deepEqual(endedOf({ closed: true }), [], 'with a book it says so itself');
+  const mixed = ` 0x${'Ab'.repeat(32)}`;
+  const ended = endedOf({ closed: true, clobTokenIds: '', conditionId: mixed });
+  assert.deepEqual(ended, [mixed.trim().toLowerCase()]);
+  for (const conditionId of ['', null, '0x1234']) {
+    assert.deepEqual(endedOf({ closed: true, conditionId }), [], 'known by no condition');
+  }
+});
+
 test('the report counts all of a kind and names the first five', () => {
   const markets = Array.from({ length: 8 }, (_, n) => market(n + 1, { clobTokenIds: undefined }));
   const { report } = read({ events: [event(1, markets)] });

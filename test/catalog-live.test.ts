@@ -9,6 +9,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'node:test';
 import { type CatalogMarket, readCatalog } from '../storage/catalog-file.ts';
+import { useCompiledNodes } from './forms.ts';
 import {
   book,
   books,
@@ -19,7 +20,6 @@ import {
   TestNode,
   temporaryDirectory,
   until,
-  useCompiledNodes,
 } from './node-harness.ts';
 import { Trader } from './traders.ts';
 
@@ -136,6 +136,30 @@ test('after a kill -9 the books and the catalog are as they were, and an ended m
   assert.deepEqual((await book(node, first!.tokenIds[0]!)).bids, []);
   await maker.place(node, { market: first!, side: 'BUY', ticks: 12, shares: 10 });
   assert.deepEqual(levels((await book(node, first!.tokenIds[0]!)).bids), ['10@0.12']);
+});
+
+test('a market that ends with terms that no book has loses its orders, once', async () => {
+  const open = [{ id: 1 }, { id: 2 }];
+  const [first, second] = marketsOf(open);
+  const maker = await Trader.join(node, 'maker');
+  await maker.place(node, { market: second!, side: 'BUY', ticks: 33, shares: 10 });
+  const tokens = [first!.tokenIds[0]!, second!.tokenIds[0]!];
+  assert.deepEqual(levels((await book(node, tokens[0]!)).bids), ['10@0.12']);
+  // No ladder has this tick.
+  const ended = [{ id: 1, closed: true, tick: 0.05 }, { id: 2 }];
+  assert.deepEqual(marketsOf(ended).length, 1);
+  await importCatalog(ended);
+  await untilServed('/markets?slug=market-1&closed=true', ['market-1']);
+  const after = await books(node, tokens);
+  assert.deepEqual(after[0]?.bids, [], 'cancelled');
+  assert.notDeepEqual(after[1]?.bids, [], 'the other market keeps its own');
+  const late = await maker.order(node, { market: first!, side: 'BUY', ticks: 12, shares: 10 });
+  assert.equal(late.errorMsg, CLOSED);
+
+  const { etag } = (await get(node, '/markets')).headers;
+  await importCatalog([...ended, { id: 4, outcomes: ['A', 'B', 'C'] }]);
+  await until(async () => (await get(node, '/markets')).headers.etag !== etag);
+  assert.deepEqual(await books(node, tokens), after, 'no change the second time');
 });
 
 test('more markets than there is room for are named in the log, and the others are traded', async () => {

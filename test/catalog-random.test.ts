@@ -10,7 +10,7 @@ import { serveCatalog } from './catalog-server.ts';
 import { SURVEY } from './catalog-survey.ts';
 import { CatalogTargets } from './catalog-targets.ts';
 import { type NaiveCatalog, readNaive } from './naive-catalog.ts';
-import type { Random } from './random.ts';
+import { type Random, rounds } from './random.ts';
 
 function randomTargets(random: Random, catalog: NaiveCatalog, count: number): string[] {
   const targets = new CatalogTargets(random, catalog);
@@ -22,7 +22,7 @@ test('random filters, orders, pages and faults are answered as a plain scan answ
     const json = oddCatalog(seed, 400);
     const naive = readNaive(json);
     const { port } = await serveCatalog(json, t);
-    await askAll(port, randomTargets(random, naive, 3000), (target, answer) =>
+    await askAll(port, randomTargets(random, naive, rounds(1_200)), (target, answer) =>
       judgeAnswer(naive, target, answer),
     );
   }));
@@ -42,7 +42,7 @@ test('random requests to the real catalog are answered as a plain scan answers t
   await seeded(async (random) => {
     const naive = readNaive(json);
     const { port } = await serveCatalog(json, t);
-    await askAll(port, randomTargets(random, naive, 1500), (target, answer) =>
+    await askAll(port, randomTargets(random, naive, rounds(600)), (target, answer) =>
       judgeAnswer(naive, target, answer),
     );
   });

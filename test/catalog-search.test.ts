@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { buildSearchIndex, type SearchIndex } from '../server/catalog/search-index.ts';
+import { WordTable } from '../server/catalog/search-words.ts';
 import { type JsonObject, readCatalog } from '../storage/catalog-file.ts';
 import { type Random, withSeed } from './random.ts';
 
@@ -185,6 +186,77 @@ test('no word is lost where the texts of an event are nearly the same', () => {
       }
     }
   });
+});
+
+/** The words of a text in a script with spaces, as Unicode has them: the text folded as a whole. */
+function unicodeWords(text: string): string[] {
+  const folded = text.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '').replaceAll('ς', 'σ');
+  return (folded.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => word.slice(0, 64));
+}
+
+function tableWords(table: WordTable, text: string): string[] {
+  const words: string[] = [];
+  table.eachOf(text, (word) => words.push(table.word(word)));
+  return words;
+}
+
+/** Letters with a plain form that Unicode does not know. */
+const HAS_PLAIN_FORM = /[ßẞæœøđðþłħŧŋıĸ]/u;
+const IS_UNSPACED =
+  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
+
+test('the words of random texts are those that Unicode sees in them', () => {
+  const ascii = Array.from({ length: 128 }, (_, unit) => String.fromCharCode(unit));
+  const others = [
+    ...'éÜ“”’—ñΣΑς½²ﬁﷺ€\u0301\u0338\u00a0\u200dЁй',
+    'İ',
+    '🎻',
+    '𝐀',
+    '\ud800',
+    '한',
+    'ẍ',
+  ];
+  withSeed((random) => {
+    const table = new WordTable();
+    const sets = [ascii, [...'abAB01 .-'], [...'ab -', ...others], [...'abcde', 'é'], ['x', 'y']];
+    for (let round = 0; round < 3000; round++) {
+      const characters = random.pick(sets);
+      const text = Array.from({ length: random.below(200) }, () => random.pick(characters)).join(
+        '',
+      );
+      assert.deepEqual(tableWords(table, text), unicodeWords(text), JSON.stringify(text));
+    }
+  });
+});
+
+test('every single character is folded as Unicode folds it, wherever it stands', () => {
+  const table = new WordTable();
+  for (let code = 0; code < 0x3000; code++) {
+    const character = String.fromCharCode(code);
+    const folded = character.normalize('NFKD').toLowerCase();
+    if (HAS_PLAIN_FORM.test(folded) || IS_UNSPACED.test(folded)) continue;
+    const text = `${character}b a${character}b a${character}`;
+    assert.deepEqual(tableWords(table, text), unicodeWords(text), code.toString(16));
+  }
+});
+
+test('a word has one number, however many there are', () => {
+  const table = new WordTable();
+  const numbersOf = (text: string): number[] => {
+    const numbers: number[] = [];
+    table.eachOf(text, (word) => numbers.push(word));
+    return numbers;
+  };
+  const words = Array.from({ length: 50_000 }, (_, n) => `${n.toString(36)}${'w'.repeat(n % 70)}`);
+  const cut = new Set(words.map((word) => word.slice(0, 64)));
+  const first = numbersOf(words.join(' '));
+  assert.equal(table.size, cut.size);
+  assert.deepEqual(numbersOf(words.join('\n').toUpperCase()), first);
+  for (const [at, word] of words.entries()) assert.equal(table.word(first[at]!), word.slice(0, 64));
+  assert.deepEqual(new Set(first), new Set(Array.from(cut, (_, n) => n)));
+  const [one, other, again] = numbersOf('zzc0 zzan zzc0');
+  assert.notEqual(one, other, 'words of one hash are still two');
+  assert.equal(one, again);
 });
 
 test('any query is answered', () => {

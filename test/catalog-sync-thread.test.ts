@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { openCatalog } from '../storage/catalog.ts';
 import { catalogEtag, FakeSource, sourceFile } from './catalog-source.ts';
-import { until, useCompiledNodes } from './node-harness.ts';
+import { useCompiledNodes } from './forms.ts';
+import { until } from './node-harness.ts';
 
 /** Its threads start in the compiled form, which needs no loader. */
 const { startSync } = (await import(

@@ -9,15 +9,12 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { type CatalogStore, openCatalog } from '../storage/catalog.ts';
 import { type Catalog, type JsonObject, readCatalog } from '../storage/catalog-file.ts';
 import { creatorOf } from '../storage/catalog-market.ts';
 import { demoCatalog } from '../storage/demo-catalog.ts';
 import { openEnvironment, openTable } from '../storage/lmdb.ts';
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const STORE_URL = new URL('../storage/catalog.ts', import.meta.url).href;
+import { scriptArgs } from './forms.ts';
 
 function temporary(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'catalog-test-'));
@@ -60,8 +57,9 @@ async function storedGenerations(dataDir: string): Promise<Record<number, number
 }
 
 function runNode(script: string, env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
-    cwd: ROOT,
+  const { args, cwd } = scriptArgs(script);
+  return spawn(process.execPath, args, {
+    cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -70,7 +68,8 @@ function runNode(script: string, env: Record<string, string>): ChildProcess {
 test('an empty directory has no generation and an empty catalog', (t) => {
   const store = opened(t, temporary(t));
   assert.equal(store.current(), undefined);
-  assert.deepEqual(store.load(), { events: [], tags: [], series: [], sites: [], markets: [] });
+  const empty = { events: [], tags: [], series: [], sites: [], markets: [], endedConditions: [] };
+  assert.deepEqual(store.load(), empty);
 });
 
 test('a catalog comes back as it was written, also after reopening', async (t) => {
@@ -132,7 +131,7 @@ test('a process killed in the middle of a replacement leaves the old generation'
 
   // The last event tells the parent that it is its turn, and then never gets written.
   const child = runNode(
-    `import { openCatalog } from '${STORE_URL}';
+    `import { openCatalog } from './storage/catalog.ts';
      import { writeSync } from 'node:fs';
      const events = Array.from({ length: 12 }, (_, i) => ({ id: String(i), text: 'y'.repeat(400000) }));
      events.push({ id: '99', toJSON() {

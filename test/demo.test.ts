@@ -8,14 +8,8 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { readCatalog } from '../storage/catalog-file.ts';
 import { demoCatalog } from '../storage/demo-catalog.ts';
-import {
-  books,
-  get,
-  send,
-  TestNode,
-  temporaryDirectory,
-  useCompiledNodes,
-} from './node-harness.ts';
+import { useCompiledNodes } from './forms.ts';
+import { books, get, send, TestNode, temporaryDirectory } from './node-harness.ts';
 import { Trader } from './traders.ts';
 
 useCompiledNodes();

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { audit } from '../engine/audit.ts';
 import { bookVersion, Depth, marketFlags, marketOf, readDepth } from '../engine/depth.ts';
 import { BOOK_I, Book, MarketFlag } from '../engine/layout.ts';
@@ -11,6 +10,7 @@ import { Rule } from '../engine/rules.ts';
 import type { MarketSlot, TokenSlot } from '../engine/units.ts';
 import { check } from './duel.ts';
 import { EngineDriver, ROOMY } from './engine-driver.ts';
+import { startThread } from './forms.ts';
 import { type Random, withSeed } from './random.ts';
 import { ScriptReader } from './script.ts';
 import { BUSY, MARKETS, Stream } from './stream.ts';
@@ -112,14 +112,6 @@ test('every level of the finest grid can be full', () => {
   assert.deepEqual([asks[0]?.[0], asks.at(-1)?.[0]], [9_999, 5_001], 'and of the asks');
 });
 
-/** A bare worker thread does not read TypeScript: it has to register the loader first. */
-function startReader(workerData: unknown): Worker {
-  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
-  const file = JSON.stringify(import.meta.resolve('./depth-reader.ts'));
-  const code = `import(${loader}).then((tsx) => { tsx.register(); return import(${file}); });`;
-  return new Worker(code, { eval: true, workerData });
-}
-
 /** Thousands of batches on one pair, with a moment between two in which its book stands still. */
 function writeBatches(driver: EngineDriver, random: Random, words: Int32Array): void {
   const stream = new Stream(random, { ...BUSY, changes: 1 }, MARKETS.slice(0, 1));
@@ -142,7 +134,7 @@ test('a thread that reads while another writes sees whole books only', async () 
   driver.run(reader.read('market 1 grid 100'));
   const signals = new SharedArrayBuffer(8);
   const words = new Int32Array(signals);
-  const worker = startReader({ memory: driver.t.memory, signals });
+  const worker = startThread('depth-reader', { memory: driver.t.memory, signals });
   try {
     const answer = once(worker, 'message');
     while (Atomics.load(words, 0) === 0) await Promise.race([setTimeout(5), answer]);

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { useCompiledNodes } from './forms.ts';
 import {
   book,
   get,
@@ -16,7 +17,6 @@ import {
   smallDisk,
   TestNode,
   until,
-  useCompiledNodes,
   withMarkets,
 } from './node-harness.ts';
 import { bodyOf, type Result, type Signed, Trader } from './traders.ts';

@@ -27,6 +27,7 @@ import {
 import { keccak256, keccakIsNative } from '../server/keccak.ts';
 import { recoverAddress, secp256k1IsNative } from '../server/secp256k1.ts';
 import { bytesToHex, hexToBytes } from '../server/uint256.ts';
+import { scriptArgs } from './forms.ts';
 
 const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
 const ADDRESS = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
@@ -363,11 +364,10 @@ test('without the native bindings the fallback says so and gives the same answer
          return load.call(this, name, ...rest);
        };`,
     );
-    const from = (file: string) => new URL(`../server/${file}`, import.meta.url).href;
     const id = digestOf(domain(contract(1)), ORDER);
     const program = `
-      const { keccakIsNative, keccak256 } = await import('${from('keccak.ts')}');
-      const { secp256k1IsNative, recoverAddress } = await import('${from('secp256k1.ts')}');
+      const { keccakIsNative, keccak256 } = await import('./server/keccak.ts');
+      const { secp256k1IsNative, recoverAddress } = await import('./server/secp256k1.ts');
       const hex = (text) => Buffer.from(text.slice(2), 'hex');
       const out = new Uint8Array(20);
       const right = recoverAddress(hex('${id}'), hex('${ORDER_SIGNATURE}'), out, 0);
@@ -376,11 +376,11 @@ test('without the native bindings the fallback says so and gives the same answer
       const signer = Buffer.from(out).toString('hex');
       const native = { keccakIsNative, secp256k1IsNative };
       console.log(JSON.stringify({ ...native, right, wrong, signer, long }));`;
-    const child = spawnSync(
-      process.execPath,
-      ['--require', block, '--import', 'tsx', '--input-type=module', '-e', program],
-      { encoding: 'utf8', cwd: new URL('..', import.meta.url) },
-    );
+    const { args, cwd } = scriptArgs(program);
+    const child = spawnSync(process.execPath, ['--require', block, ...args], {
+      encoding: 'utf8',
+      cwd,
+    });
     assert.equal(child.status, 0, child.stderr);
     assert.deepEqual(JSON.parse(child.stdout), {
       keccakIsNative: false,

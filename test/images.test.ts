@@ -20,6 +20,7 @@ import {
   type SequenceTable,
 } from '../storage/lmdb.ts';
 import { recover } from '../storage/recover.ts';
+import { scriptArgs } from './forms.ts';
 import {
   appended,
   directoryOf,
@@ -189,11 +190,11 @@ test('a process killed while it writes images leaves a whole one, and the newest
   assert.deepEqual([State.batch, State.levelRows], [1, 13], 'as the child writes them');
   const directory = directoryOf(t);
   for (let round = 0; round < 3; round++) {
-    const child = spawn(
-      process.execPath,
-      ['--import', 'tsx', '--input-type=module', '--eval', SAVER, directory],
-      { cwd: join(import.meta.dirname, '..'), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
-    );
+    const { args, cwd } = scriptArgs(SAVER);
+    const child = spawn(process.execPath, [...args, directory], {
+      cwd,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     let announced = 0;
     child.on('message', (sequence: number) => {
       announced = sequence;

@@ -9,6 +9,7 @@ import { stateHash } from '../engine/state-hash.ts';
 import { Images } from '../storage/images.ts';
 import { Journal, type JournalEntry, openJournalTables } from '../storage/journal.ts';
 import { recover } from '../storage/recover.ts';
+import { scriptArgs } from './forms.ts';
 import { Gate } from './journal-gate.ts';
 import {
   appended,
@@ -49,11 +50,11 @@ process.send('ready');
 `;
 
 function startReader(t: TestContext, directory: string): ChildProcess {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--input-type=module', '--eval', READER, directory],
-    { cwd: join(import.meta.dirname, '..'), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
-  );
+  const { args, cwd } = scriptArgs(READER);
+  const child = spawn(process.execPath, [...args, directory], {
+    cwd,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   t.after(() => void child.kill());
   return child;
 }

@@ -31,9 +31,14 @@ function market(n: number, change: Partial<CatalogMarket> = {}): CatalogMarket {
 }
 
 /** Brings an exchange up to a catalog; returns the rules and kinds of the commands, and warnings. */
-function follow(exchange: Exchange, markets: readonly CatalogMarket[]) {
+function follow(
+  exchange: Exchange,
+  markets: readonly CatalogMarket[],
+  endedConditions: readonly string[] = [],
+) {
   const warnings: string[] = [];
-  const chunks = marketCommands(exchange.t, markets, (line) => warnings.push(line));
+  const warn = (line: string) => warnings.push(line);
+  const chunks = marketCommands(exchange.t, markets, warn, endedConditions);
   const rules: RuleCode[] = [];
   const kinds: number[] = [];
   const { engine } = exchange;
@@ -160,6 +165,40 @@ test('a market that the catalog no longer lists takes no orders until it is list
   assert.deepEqual(follow(exchange, [market(2)]), NOTHING, 'once only');
   follow(exchange, [market(1, { negRisk: true }), market(2)]);
   assert.deepEqual(termsOf(exchange, 1), before);
+});
+
+test('a market that ended without a book is ended once, with the terms that it had', () => {
+  const exchange = new Exchange();
+  const terms = { negRisk: true, ticksPerUnit: 1_000, minSizeMicro: 7 } as const;
+  const three = [market(1), market(2, terms), market(3)];
+  follow(exchange, three);
+  exchange.t.marketI[(2 << MARKET_I) + Market.baseFeeBps] = 35;
+  const before = [1, 2, 3].map((slot) => termsOf(exchange, slot));
+  const unknown = market(4).conditionId;
+  const end = [market(2).conditionId, unknown];
+  const { kinds, rules, warnings } = follow(exchange, [market(1), market(3)], end);
+  assert.deepEqual([kinds, rules, warnings], [[CHANGE], [Rule.accepted], []]);
+  const flags = MarketFlag.ended | MarketFlag.negRisk;
+  const after = [before[0], { ...before[1], flags }, before[2]];
+  const now = () => [1, 2, 3].map((slot) => termsOf(exchange, slot));
+  assert.deepEqual(now(), after);
+  assert.deepEqual(follow(exchange, [market(1), market(3)], end), NOTHING, 'once only');
+  assert.deepEqual(follow(exchange, [market(1), market(3)]), NOTHING, 'and gone from the catalog');
+  assert.deepEqual(now(), after);
+  follow(exchange, three);
+  assert.deepEqual(now(), before, 'unless it is opened again');
+});
+
+test('a market that takes no orders any more can still end without a book', () => {
+  const exchange = new Exchange();
+  follow(exchange, [market(1)]);
+  follow(exchange, []);
+  assert.equal(termsOf(exchange, 1).flags, 0);
+  const end = [market(1).conditionId];
+  const { kinds, rules } = follow(exchange, [], end);
+  assert.deepEqual([kinds, rules], [[CHANGE], [Rule.accepted]]);
+  assert.equal(termsOf(exchange, 1).flags, MarketFlag.ended);
+  assert.deepEqual(follow(exchange, [], end), NOTHING);
 });
 
 test('a market with more outcomes than a command can carry gets a warning instead of a book', () => {

@@ -8,16 +8,16 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { type Agent, request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openCatalog } from '../storage/catalog.ts';
 import { type CatalogMarket, readCatalog } from '../storage/catalog-file.ts';
+import { fileArgs, IS_COVERAGE, ROOT, useCompiledNodes } from './forms.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
 const POLL_MS = 5;
 /** Far above what a start takes, so that a node that hangs fails its test with the log. */
 const START_MS_MAX = 60_000;
@@ -81,51 +81,6 @@ function mount(...args: readonly string[]): boolean {
   return spawnSync('mount', args, { stdio: 'ignore' }).status === 0;
 }
 
-/**
- * Under a loader a worker's modules are transformed another way than the main thread's, and two
- * texts of one file cannot be added up: nodes whose coverage counts run compiled, with source maps.
- */
-const IS_COVERAGE = process.env.NODE_V8_COVERAGE !== undefined;
-/** Where the node's files are, and how a process runs them. */
-let form = { root: ROOT, execArgv: ['--import', 'tsx'], extension: 'ts' };
-
-/**
- * From here on this file's nodes run the compiled form, as `npm start` does: it starts in a third
- * of the time, which files with many starts live by. Returns the directory of the compiled files:
- * what `npm test` has compiled for all, or, if the sources have changed since, a build of its own.
- */
-export function useCompiledNodes(): string {
-  if (form.extension === 'js') return form.root;
-  const built = join(ROOT, 'dist');
-  const root = !IS_COVERAGE && isFresh(built) ? built : compile();
-  form = { root, execArgv: [], extension: 'js' };
-  return root;
-}
-
-/** `npm test` marks what it has compiled, because the compiler leaves unchanged files alone. */
-function isFresh(built: string): boolean {
-  const mark = statSync(join(built, '.fresh'), { throwIfNoEntry: false });
-  if (mark === undefined) return false;
-  return ['engine', 'storage', 'server', 'bench', 'test'].every((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).every(
-      (name) => !name.endsWith('.ts') || statSync(join(ROOT, folder, name)).mtimeMs < mark.mtimeMs,
-    ),
-  );
-}
-
-function compile(): string {
-  // Coverage is reported after the tests: then the files and their maps have to be there still.
-  const root = IS_COVERAGE ? join(ROOT, 'coverage', `build-${process.pid}`) : temporaryDirectory();
-  const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  const options = ['--project', ROOT, '--outDir', root, '--noCheck', '--incremental', 'false'];
-  if (IS_COVERAGE) options.push('--inlineSourceMap');
-  const { status, stdout } = spawnSync(tsc, options);
-  assert.equal(status, 0, String(stdout));
-  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
-  copyFileSync(join(ROOT, 'package.json'), join(root, 'package.json'));
-  return root;
-}
-
 /** A node in a process of its own. */
 export class TestNode {
   readonly dataDir: string;
@@ -135,8 +90,7 @@ export class TestNode {
 
   private constructor(dataDir: string, settings: Settings, flags: readonly string[], file: string) {
     this.dataDir = dataDir;
-    const path = join(form.root, `${file}.${form.extension}`);
-    this.child = spawn(process.execPath, [...form.execArgv, path, ...flags], {
+    this.child = spawn(process.execPath, [...fileArgs(file), ...flags], {
       cwd: ROOT,
       env: { ...process.env, ...SMALL_NODE, DATA_DIR: dataDir, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -386,4 +340,4 @@ export async function withMarkets(
   return read.catalog.markets;
 }
 
-if (IS_COVERAGE || isFresh(join(ROOT, 'dist'))) useCompiledNodes();
+if (IS_COVERAGE) useCompiledNodes();

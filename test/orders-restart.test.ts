@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openFinalsReader } from '../storage/finals-reader.ts';
+import { useCompiledNodes } from './forms.ts';
 import {
   book,
   levels,
@@ -12,7 +13,6 @@ import {
   TestNode,
   temporaryDirectory,
   until,
-  useCompiledNodes,
   withMarkets,
 } from './node-harness.ts';
 import { type Signed, type Terms, Trader } from './traders.ts';

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { takePidLock } from '../storage/pid-lock.ts';
+import { scriptArgs } from './forms.ts';
 import { directoryOf } from './stored-exchange.ts';
 
 const TAKER = `
@@ -19,11 +20,11 @@ process.send('ready');
 `;
 
 async function startTaker(t: TestContext, directory: string): Promise<ChildProcess> {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--input-type=module', '--eval', TAKER, directory],
-    { cwd: join(import.meta.dirname, '..'), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
-  );
+  const { args, cwd } = scriptArgs(TAKER);
+  const child = spawn(process.execPath, [...args, directory], {
+    cwd,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   t.after(() => void child.kill('SIGKILL'));
   await once(child, 'message');
   return child;

@@ -46,6 +46,14 @@ export function freshSeed(): number {
   return Number(process.env.SEED ?? randomInt(2 ** 31));
 }
 
+/**
+ * How many draws a random test makes: few in every run, as each run draws others, and as many times
+ * more as TEST_ROUNDS says.
+ */
+export function rounds(count: number): number {
+  return Math.ceil(count * Number(process.env.TEST_ROUNDS ?? 1));
+}
+
 /** Runs a random test; a failure prints the seed that replays it. */
 export function withSeed(body: (random: Random, seed: number) => void): void {
   const seed = freshSeed();

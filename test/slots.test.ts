@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
-import { Worker } from 'node:worker_threads';
 import {
   align,
   allocateSlots,
@@ -14,6 +13,7 @@ import {
   SlotState,
   SlotView,
 } from '../server/slots.ts';
+import { startThread } from './forms.ts';
 import type { Random } from './random.ts';
 import type { TurnsSetup } from './slots-worker.ts';
 import { seeded } from './stored-exchange.ts';
@@ -44,7 +44,7 @@ function startTurns(
   }
   const workers = shares.map((tickets) => {
     const setup: TurnsSetup = { control, log, tickets, failing: skip.failing ?? [] };
-    const worker = startThread(setup);
+    const worker = startThread('slots-worker', setup);
     t.after(async () => void (await worker.terminate()));
     return once(worker, 'message');
   });
@@ -53,14 +53,6 @@ function startTurns(
     log: new Int32Array(log),
     done: Promise.all(workers),
   };
-}
-
-/** A bare worker thread does not read TypeScript: it has to register the loader first. */
-function startThread(workerData: TurnsSetup): Worker {
-  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
-  const file = JSON.stringify(import.meta.resolve('./slots-worker.ts'));
-  const code = `import(${loader}).then((tsx) => { tsx.register(); return import(${file}); });`;
-  return new Worker(code, { eval: true, workerData });
 }
 
 function takenOf(log: Int32Array): number[] {

@@ -7,13 +7,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { loadUws, type us_listen_socket } from '../server/uws.ts';
 import { PINS, patchedBinary, sha256 } from '../server/uws-patch.ts';
+import { scriptArgs } from './forms.ts';
 
 const PACKAGE = new URL('../node_modules/uWebSockets.js/', import.meta.url);
-const MODULE = fileURLToPath(new URL('../server/uws.ts', import.meta.url));
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const published = (name: string) => readFileSync(new URL(name, PACKAGE));
 
@@ -31,11 +29,11 @@ const onlyOld = isNew ? 'glibc is new enough for the published file' : false;
 
 /** Loads the package in a process of its own, with a cache of its own. */
 function loadElsewhere(cache: string, temporary: string): string {
-  const script = `const { loadUws } = await import(${JSON.stringify(MODULE)});
+  const script = `const { loadUws } = await import('./server/uws.ts');
     console.log(typeof loadUws().App, process.env.UWS_HTTP_MAX_HEADERS_SIZE);`;
   const env = { ...process.env, XDG_CACHE_HOME: cache, TMPDIR: temporary };
-  const args = ['--import', 'tsx', '--input-type=module', '-e', script];
-  return execFileSync(process.execPath, args, { cwd: ROOT, env, encoding: 'utf8' }).trim();
+  const { args, cwd } = scriptArgs(script);
+  return execFileSync(process.execPath, args, { cwd, env, encoding: 'utf8' }).trim();
 }
 
 function inFolder(body: (folder: string) => void): void {

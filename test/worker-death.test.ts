@@ -4,15 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {
-  book,
-  type Reply,
-  TestNode,
-  temporaryDirectory,
-  useCompiledNodes,
-  withMarkets,
-} from './node-harness.ts';
+import { useCompiledNodes } from './forms.ts';
+import { book, type Reply, TestNode, temporaryDirectory, withMarkets } from './node-harness.ts';
 import { bodyOf, type Result, type Signed, Trader } from './traders.ts';
+
+useCompiledNodes();
 
 const INTERNAL = { error: 'internal_error' };
 const WORKERS = { WORKERS: '3' };
@@ -71,7 +67,7 @@ async function assertOnlyItsBatchFails(fate: string): Promise<void> {
   taken.push(doomed);
 }
 
-test('from source: a worker that fails or dies before its turn costs its batch an error', async () => {
+test('a worker that fails or dies before its turn costs its batch an error', async () => {
   node = await TestNode.start(dataDir, { WORKERS: '1' }, [], NODE);
   alice = await Trader.join(node, 'alice');
   await assertOnlyItsBatchFails('throw-before');
@@ -80,8 +76,7 @@ test('from source: a worker that fails or dies before its turn costs its batch a
   await node.stop();
 });
 
-test('compiled, with tickets behind it: the others go on', async () => {
-  useCompiledNodes();
+test('with tickets behind it, the others go on', async () => {
   node = await TestNode.start(dataDir, WORKERS, [], NODE);
   await assertAllStandOnce();
   await assertOnlyItsBatchFails('throw-before');

@@ -45,6 +45,11 @@ export class CatalogKeeper {
   private switching: Promise<void> | undefined;
   private retryMs = RETRY_MS_FIRST;
   private retryAt = 0;
+  /** The number that was tried last. */
+  private tried: number | undefined;
+  /** Replaced, and still answering the searches that were under way. */
+  private readonly retired = new Set<LoadedGeneration>();
+  private readonly closing = new AbortController();
   private readonly timer: NodeJS.Timeout;
 
   private constructor(options: CatalogKeeperOptions, first: Watched) {
@@ -66,7 +71,7 @@ export class CatalogKeeper {
     try {
       await applyMarkets(options, extend(first.generation));
     } catch (error) {
-      await first.generation.close();
+      await first.generation.end();
       throw error;
     }
     options.infos.replace(marketInfoLookup(first.generation.prepared));
@@ -78,11 +83,15 @@ export class CatalogKeeper {
     return this.used.generation;
   }
 
-  /** Ends the threads; a switch that is under way is finished first. */
+  /**
+   * Ends the threads, and with them the searches: whoever asked is answered or gone by now. A load
+   * that is under way is given up; markets that are being changed are finished.
+   */
   async close(): Promise<void> {
     clearInterval(this.timer);
+    this.closing.abort();
     await this.switching;
-    await this.used.generation.close();
+    await Promise.all([this.used.generation, ...this.retired].map((each) => each.end()));
   }
 
   private look(): void {
@@ -90,8 +99,9 @@ export class CatalogKeeper {
     try {
       const number = this.o.store.current();
       const isNew = number !== undefined && number !== this.used.generation.number;
-      if (isNew) this.retryMs = RETRY_MS_FIRST;
-      else if (!this.used.life.hasDied) return;
+      if (!isNew && !this.used.life.hasDied) return;
+      if (number !== this.tried) this.retryMs = RETRY_MS_FIRST;
+      this.tried = number;
     } catch (error) {
       this.fail('the catalog cannot be read', error);
       return;
@@ -107,26 +117,29 @@ export class CatalogKeeper {
     if (before.life.hasDied) this.retryLater();
     let next: Watched;
     try {
-      next = await load(this.o);
+      next = await load(this.o, this.closing.signal);
     } catch (error) {
+      if (this.closing.signal.aborted) return;
       this.fail('a new catalog cannot be loaded, the old one stays in use', error);
       return;
     }
     try {
       await applyMarkets(this.o, next.generation.commands);
     } catch (error) {
-      await next.generation.close();
+      await next.generation.end();
       this.fail('the markets cannot be brought up to the new catalog', error);
       return;
     }
     this.used = next;
     this.o.infos.replace(marketInfoLookup(next.generation.prepared));
-    await before.generation.close();
+    // Not waited for: the next generation need not wait for the searches of the last.
+    this.retired.add(before.generation);
+    void before.generation.close().then(() => this.retired.delete(before.generation));
   }
 
   private fail(what: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    this.o.log('error', `${what}: ${reason}`);
+    this.o.log('error', `${what}: ${reason.replace(/\s+/g, ' ')}`);
     this.retryLater();
   }
 
@@ -136,13 +149,14 @@ export class CatalogKeeper {
   }
 }
 
-async function load(options: CatalogKeeperOptions): Promise<Watched> {
+async function load(options: CatalogKeeperOptions, signal?: AbortSignal): Promise<Watched> {
   const { store, dataDir, durability, engine, log } = options;
   const life = { hasDied: false };
   const generation = await openGeneration({
     dataDir,
     durability,
     number: store.current(),
+    signal,
     ...(engine === undefined ? {} : { memory: engine.memory }),
     onFailure: (error) => {
       life.hasDied = true;

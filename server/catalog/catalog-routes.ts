@@ -47,6 +47,8 @@ import {
 import type { CreatorScope } from './select-creator.ts';
 
 const INTERNAL_ERROR = '{"type":"internal error","error":"internal error"}';
+const SEARCH_BUSY = '{"type":"unavailable","error":"too many searches are waiting"}';
+const RETRY_SOON = [['Retry-After', '1']] as const;
 
 const DIGITS = /^[0-9]+$/;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
@@ -161,7 +163,9 @@ function searchRoute(desk: CatalogDesk): Route {
     if (query.q.trim() === '') return refuseBadRequest(exchange, 'q must not be blank');
     if (desk.confirm(exchange, served)) return;
     const { prepared } = served.generation;
-    const found = await served.generation.search(query.q);
+    const searching = served.generation.search(query.q);
+    if (searching === undefined) return exchange.reply(503, SEARCH_BUSY, RETRY_SOON);
+    const found = await searching;
     const scope = scopeOf(prepared, query);
     const page = foundPage(prepared, found, query, scope);
     return desk.send(exchange, served, renderFound(desk.writer, prepared, page, scope));

@@ -9,7 +9,7 @@ import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Tables } from '../../engine/tables.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
-import { type MarketTerms, marketCommands } from '../market-registry.ts';
+import { marketCommands } from '../market-registry.ts';
 import type { CatalogThreadData, CatalogThreadSetup, LoadedCatalog } from './generation.ts';
 import { buffersOf } from './prepared.ts';
 import { makeReady, type ReadyCatalog, readSnapshot } from './snapshot.ts';
@@ -33,8 +33,8 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   await store.close();
   // A store without a generation says nothing about the markets that the engine has.
   const memory = number === 0 ? undefined : setup.memory;
-  const { prepared, terms, counts } = ready;
-  const { commands, warnings } = commandsOf(memory, terms);
+  const { prepared, counts } = ready;
+  const { commands, warnings } = commandsOf(memory, ready);
   const loaded: LoadedCatalog = {
     number,
     prepared,
@@ -68,15 +68,16 @@ function read(
 
 function commandsOf(
   memory: CatalogThreadSetup['memory'],
-  terms: readonly MarketTerms[],
+  { terms, endedConditions }: ReadyCatalog,
 ): { readonly commands: Int32Array<ArrayBuffer>[]; readonly warnings: readonly string[] } {
   if (memory === undefined) return { commands: [], warnings: [] };
   const warnings: string[] = [];
   let count = 0;
-  const chunks = marketCommands(new Tables(memory), terms, (line) => {
+  const warn = (line: string): void => {
     count += 1;
     if (count <= WARNINGS_MAX) warnings.push(line);
-  });
+  };
+  const chunks = marketCommands(new Tables(memory), terms, warn, endedConditions);
   if (count > WARNINGS_MAX) warnings.push(`and ${count - WARNINGS_MAX} more markets like these`);
   // Each in a buffer of its own, which can be handed over.
   return { commands: chunks.map((chunk) => new Int32Array(chunk)), warnings };

@@ -18,10 +18,10 @@ export interface Generation {
   readonly number: number;
   readonly prepared: PreparedCatalog;
   /**
-   * All that match, best first; callers share the answer. Rejects when the thread has ended, or too
-   * many searches are waiting for it.
+   * All that match, best first; callers share the answer. Undefined when too many searches wait
+   * already. Rejects when the thread has ended.
    */
-  search(query: string): Promise<SearchRows>;
+  search(query: string): Promise<SearchRows> | undefined;
 }
 
 export interface LoadedGeneration extends Generation {
@@ -32,8 +32,10 @@ export interface LoadedGeneration extends Generation {
   readonly counts: CatalogCounts;
   /** From the start of the thread's work until all but search was ready. */
   readonly milliseconds: number;
-  /** Lets the searches that are under way finish, refuses later ones, ends the thread. */
+  /** Lets the searches that are under way finish, for a while, refuses later ones, ends the thread. */
   close(): Promise<void>;
+  /** Ends the thread at once; searches that are under way reject. */
+  end(): Promise<void>;
 }
 
 export interface GenerationOptions extends CatalogThreadSetup {
@@ -66,7 +68,7 @@ export interface SearchThreadData {
 }
 
 /** What the loading thread hands over once, its buffers included. */
-export type LoadedCatalog = Omit<LoadedGeneration, 'search' | 'close'>;
+export type LoadedCatalog = Omit<LoadedGeneration, 'search' | 'close' | 'end'>;
 
 /** Numbered from 0 by the asker. */
 export interface SearchQuestion {
@@ -81,10 +83,10 @@ export interface SearchAnswer {
 
 /** Answers kept for the pages of a search, and for what many type; a few hundred KB at most each. */
 const ANSWERS_KEPT_MAX = 64;
-/** At ten searches a second, the worst of them, the last one waits for a minute and a half. */
-const SEARCHES_WAITING_MAX = 1_000;
-
-const BUSY = 'too many searches are waiting';
+/** The worst search takes a tenth of a second, most a thousandth: whoever waits, waits for seconds. */
+const SEARCHES_WAITING_MAX = 64;
+/** Longest wait of close() for what is under way. */
+const CLOSE_MS_MAX = 10_000;
 
 /**
  * Starts a thread that loads the generation in use; resolves once all but search is ready (searches
@@ -98,6 +100,7 @@ export async function openGeneration(options: GenerationOptions): Promise<Loaded
       ...loaded,
       search: (query) => thread.search(query),
       close: () => thread.close(),
+      end: () => thread.terminate(),
     };
   } catch (error) {
     await thread.close();
@@ -142,11 +145,11 @@ class CatalogThread {
     this.loaded.then(unheard, unheard);
   }
 
-  search(query: string): Promise<SearchRows> {
+  search(query: string): Promise<SearchRows> | undefined {
     if (this.end !== undefined) return Promise.reject(this.end);
     let answer = this.answers.get(query);
     if (answer === undefined) {
-      if (this.asked.size >= SEARCHES_WAITING_MAX) return Promise.reject(new Error(BUSY));
+      if (this.asked.size >= SEARCHES_WAITING_MAX) return undefined;
       answer = this.ask(query);
       const [oldest] = this.answers.keys();
       if (this.answers.size >= ANSWERS_KEPT_MAX) this.answers.delete(oldest!);
@@ -163,10 +166,18 @@ class CatalogThread {
   }
 
   private async shutDown(): Promise<void> {
+    const patience = setTimeout(() => this.onIdle?.(), CLOSE_MS_MAX);
     await new Promise<void>((resolve) => {
       this.onIdle = resolve;
       this.tellIdle();
     });
+    clearTimeout(patience);
+    await this.terminate();
+  }
+
+  async terminate(): Promise<void> {
+    this.end ??= new Error('the catalog generation is closed');
+    this.fail(this.end);
     await Promise.all([this.loader.terminate(), this.searcher.terminate()]);
   }
 
@@ -209,7 +220,14 @@ class CatalogThread {
       this.tellIdle();
     });
     worker.on('error', (error: Error) => this.fail(error));
-    worker.on('exit', () => this.fail(new Error('the search thread has ended')));
+    worker.on('exit', () => {
+      const ended = new Error('the search thread has ended');
+      // While it loads it is for the loader to say what is wrong: without it nobody has texts.
+      this.loaded.then(
+        () => this.fail(ended),
+        () => undefined,
+      );
+    });
     return worker;
   }
 

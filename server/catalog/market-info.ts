@@ -4,6 +4,7 @@
  *
  * Thread: the I/O thread.
  */
+import { textList } from '../../storage/catalog-json.ts';
 import type { MarketInfo } from '../texts.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import { findKey, rowsOfKey } from './text-index.ts';
@@ -36,7 +37,7 @@ export function marketInfoLookup(
       question: core.question,
       slug: core.slug,
       icon: core.icon,
-      outcomes: JSON.parse(core.outcomes),
+      outcomes: textList(core.outcomes) ?? [],
       eventSlug: (eventCore as { readonly slug: string }).slug,
     };
   };

@@ -8,10 +8,10 @@
  *
  * Thread: the search thread. Non-goals: pages, the `creator` filter, rendering.
  */
-import MiniSearch, { type AsPlainObject } from 'minisearch';
+import MiniSearch, { type Options } from 'minisearch';
 import type { Catalog } from '../../storage/catalog-file.ts';
 import { SEARCH_FIELDS, type SearchTexts, searchTexts } from './search-texts.ts';
-import { eachWord, type QueryWord, queryWords } from './search-words.ts';
+import { type QueryWord, queryWords, WordTable } from './search-words.ts';
 
 /** All that match, as rows of PreparedCatalog, best first; equals by id descending. */
 export interface SearchRows {
@@ -63,7 +63,7 @@ class WordIndex {
   constructor(boosts: Readonly<Record<string, number>>, collected: CollectedWords) {
     this.scores = new Float64Array(collected.rows);
     this.found = new Uint8Array(collected.rows);
-    this.mini = MiniSearch.loadJS(collected.toPlainObject(), {
+    this.mini = new WholeIndex(collected, {
       fields: [...collected.fields],
       processTerm: (word) => word,
       autoVacuum: false,
@@ -97,15 +97,45 @@ class WordIndex {
 }
 
 /**
- * Words by the rows that have them, to be loaded as a whole: in a third of the time that adding
- * row after row takes, because each word then looks for its place once.
+ * An index that is made at once. To add row after row takes several times as long, because each
+ * word then looks for its place in each row; so does `MiniSearch.loadJS`, which wants the rows of
+ * each word as the keys of an object. What it fills, this fills: the members that a search reads.
  */
+class WholeIndex extends MiniSearch {
+  constructor(collected: CollectedWords, options: Options) {
+    super(options);
+    const { lengths, rows } = collected;
+    this._documentCount = rows;
+    this._nextId = rows;
+    this._avgFieldLength = collected.averageLengths();
+    for (const [row, ofRow] of lengths.entries()) {
+      this._documentIds.set(row, row);
+      this._idToShortId.set(row, row);
+      this._fieldLength.set(row, ofRow);
+    }
+    collected.eachWord((word, rowsByField) => this._index.set(word, rowsByField));
+  }
+}
+
+/** Field to the rows that have a word in it, and how often: once. */
+type RowsByField = Map<number, Map<number, number>>;
+
+/** Words by the rows that have them. */
 class CollectedWords {
   readonly fields: readonly string[];
-  /** Word to `row x number of fields + field`, ascending: once per row. */
-  private readonly places = new Map<string, number[]>();
   /** By row, the number of words in each field. */
-  private readonly lengths: number[][] = [];
+  readonly lengths: number[][] = [];
+  private readonly words = new WordTable();
+  /** By word: the last row that has it, and 1; how many rows have it. */
+  private lastRows = new Uint32Array(1 << 12);
+  private counts = new Uint32Array(1 << 12);
+  /**
+   * Each different word of each row: its number, and `row x number of fields + field`, which
+   * ascends.
+   */
+  private entryWords = new Uint32Array(1 << 16);
+  private entryPlaces = new Uint32Array(1 << 16);
+  private entries = 0;
 
   constructor(fields: readonly string[]) {
     this.fields = fields;
@@ -117,56 +147,81 @@ class CollectedWords {
 
   /** @param texts of the next row, one for each field */
   add(texts: readonly string[]): void {
-    const first = this.lengths.length * this.fields.length;
-    this.lengths.push(
-      texts.map((text, field) => {
-        let count = 0;
-        eachWord(text, (word) => {
-          if (this.take(word, first, field)) count += 1;
-        });
-        return count;
-      }),
-    );
+    const row = this.lengths.length;
+    const lengths = texts.map((text, field) => {
+      const before = this.entries;
+      const place = row * this.fields.length + field;
+      this.words.eachOf(text, (word) => {
+        if (this.lastRows[word] !== row + 1) this.enter(word, row, place);
+      });
+      return this.entries - before;
+    });
+    this.lengths.push(lengths);
   }
 
-  private take(word: string, first: number, field: number): boolean {
-    const places = this.places.get(word);
-    if (places === undefined) this.places.set(word, [first + field]);
-    else if (places.at(-1)! >= first) return false;
-    else places.push(first + field);
-    return true;
+  private enter(word: number, row: number, place: number): void {
+    if (word >= this.lastRows.length) {
+      this.lastRows = twiceAsLong(this.lastRows);
+      this.counts = twiceAsLong(this.counts);
+    }
+    if (this.entries === this.entryWords.length) {
+      this.entryWords = twiceAsLong(this.entryWords);
+      this.entryPlaces = twiceAsLong(this.entryPlaces);
+    }
+    this.lastRows[word] = row + 1;
+    this.counts[word]! += 1;
+    this.entryWords[this.entries] = word;
+    this.entryPlaces[this.entries] = place;
+    this.entries += 1;
   }
 
-  /** What minisearch itself writes and loads (its `toJSON`). */
-  toPlainObject(): AsPlainObject {
-    const rows = this.lengths.length;
-    const totals = this.fields.map((_, field) =>
-      this.lengths.reduce((sum, lengths) => sum + lengths[field]!, 0),
-    );
-    return {
-      serializationVersion: 2,
-      documentCount: rows,
-      nextId: rows,
-      dirtCount: 0,
-      documentIds: Object.fromEntries(this.lengths.map((_, row) => [row, row])),
-      fieldIds: Object.fromEntries(this.fields.map((name, field) => [name, field])),
-      fieldLength: Object.fromEntries(this.lengths.entries()),
-      averageFieldLength: totals.map((total) => total / Math.max(rows, 1)),
-      storedFields: {},
-      // It is only walked over; as an array, all of it would be in memory at once.
-      index: this.entries() as Iterable<unknown> as AsPlainObject['index'],
-    };
+  averageLengths(): number[] {
+    return this.fields.map((_, field) => {
+      const total = this.lengths.reduce((sum, lengths) => sum + lengths[field]!, 0);
+      return total / Math.max(this.rows, 1);
+    });
   }
 
-  private *entries(): Generator<AsPlainObject['index'][number]> {
-    for (const [word, places] of this.places) {
-      const fields: Record<string, Record<number, number>> = {};
-      for (const place of places) {
-        const field = place % this.fields.length;
-        fields[field] ??= {};
-        fields[field][(place - field) / this.fields.length] = 1;
-      }
-      yield [word, fields];
+  eachWord(take: (word: string, rowsByField: RowsByField) => void): void {
+    const places = this.placesByWord();
+    let start = 0;
+    for (let word = 0; word < this.words.size; word++) {
+      const end = start + this.counts[word]!;
+      take(this.words.word(word), this.rowsByField(places.subarray(start, end)));
+      start = end;
     }
   }
+
+  /** The places of each word, ascending, behind those of the word before. */
+  private placesByWord(): Uint32Array {
+    const next = new Uint32Array(this.words.size);
+    for (let word = 1; word < next.length; word++) {
+      next[word] = next[word - 1]! + this.counts[word - 1]!;
+    }
+    const places = new Uint32Array(this.entries);
+    for (let entry = 0; entry < this.entries; entry++) {
+      const word = this.entryWords[entry]!;
+      places[next[word]!] = this.entryPlaces[entry]!;
+      next[word]! += 1;
+    }
+    return places;
+  }
+
+  private rowsByField(places: Uint32Array): RowsByField {
+    const byField: RowsByField = new Map();
+    for (const place of places) {
+      const field = place % this.fields.length;
+      const row = (place - field) / this.fields.length;
+      const rows = byField.get(field);
+      if (rows === undefined) byField.set(field, new Map([[row, 1]]));
+      else rows.set(row, 1);
+    }
+    return byField;
+  }
+}
+
+function twiceAsLong(array: Uint32Array): Uint32Array<ArrayBuffer> {
+  const longer = new Uint32Array(2 * array.length);
+  longer.set(array);
+  return longer;
 }

@@ -17,13 +17,12 @@ const WORD_UNITS_MAX = 64;
  */
 const QUERY_WORDS_MAX = 32;
 
-const ASCII_WORD = /[a-z0-9]+/g;
 const ANY_WORD = /[\p{L}\p{N}]+/gu;
-const NON_ASCII = /[^\0-\x7f]/;
 const UNSPACED =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 const UNSPACED_OR_SPACED = new RegExp(`(?:${UNSPACED.source})+|(?:(?!${UNSPACED.source}).)+`, 'gu');
 const MARKS = /\p{M}+/gu;
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 /** Letters that are a base letter to whoever types, though Unicode gives them no decomposition. */
 const PLAIN: Readonly<Record<string, string>> = {
   ß: 'ss',
@@ -43,6 +42,17 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 const WITH_PLAIN_FORM = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
 
+/** Alphabets that are written with spaces, and most punctuation, are below. */
+const SIMPLE_UNITS = 0x2070;
+/** What a unit may be besides a letter or digit, which is itself what it is folded to. */
+const SEPARATOR = 0;
+const MARK = 1;
+/** Folded to more than one unit, or part of more than a word: left to the regular expressions. */
+const INTRICATE = 2;
+const FIRST_LETTER = '0'.charCodeAt(0);
+/** By unit. Folding looks at one character at a time, so a text may be folded so. */
+const UNIT_KINDS = Uint16Array.from({ length: SIMPLE_UNITS }, (_, unit) => kindOf(unit));
+
 /** A word of a query. */
 export interface QueryWord {
   readonly word: string;
@@ -50,12 +60,146 @@ export interface QueryWord {
   readonly isPrefix: boolean;
 }
 
-/** Calls `take` with each word of a text, repeated as often as it occurs. */
-export function eachWord(text: string, take: (word: string) => void): void {
-  if (!NON_ASCII.test(text)) {
-    for (const word of text.toLowerCase().match(ASCII_WORD) ?? []) take(cut(word));
-    return;
+/**
+ * The different words of texts, numbered from 0 as they come. A hash table over plain units: texts
+ * have some hundred words for each new one, and one that is known costs no string.
+ */
+export class WordTable {
+  /** All words, one behind another; behind the last one always room for one more. */
+  private units = new Uint16Array(1 << 16);
+  /** By word where it ends, which is where the next one begins. */
+  private ends = new Uint32Array(1 << 12);
+  private hashes = new Int32Array(1 << 12);
+  /** By hash, a power of two of them: 0, or a word's number and 1. At most half are taken. */
+  private slots = new Uint32Array(1 << 13);
+  private count = 0;
+  private end = 0;
+
+  get size(): number {
+    return this.count;
   }
+
+  word(number: number): string {
+    return String.fromCharCode(...this.units.subarray(this.startOf(number), this.ends[number]));
+  }
+
+  /** Calls `take` with the number of each word of a text, repeated as often as it occurs. */
+  eachOf(text: string, take: (word: number) => void): void {
+    let start = 0;
+    let length = 0;
+    let hash = 0;
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      const kind = unit < SIMPLE_UNITS ? UNIT_KINDS[unit]! : INTRICATE;
+      if (kind >= FIRST_LETTER) {
+        if (length === WORD_UNITS_MAX) continue;
+        this.units[this.end + length] = kind;
+        length += 1;
+        hash = hashWith(hash, kind);
+      } else if (kind !== MARK) {
+        if (kind === INTRICATE) {
+          at = separatorFrom(text, at);
+          eachIntricate(text.slice(start, at), (word) => take(this.numberOf(word)));
+        } else if (length > 0) take(this.numberOfLast(length, hash));
+        start = at + 1;
+        length = 0;
+        hash = 0;
+      }
+    }
+    if (length > 0) take(this.numberOfLast(length, hash));
+  }
+
+  private numberOf(word: string): number {
+    let hash = 0;
+    for (let i = 0; i < word.length; i++) {
+      const unit = word.charCodeAt(i);
+      this.units[this.end + i] = unit;
+      hash = hashWith(hash, unit);
+    }
+    return this.numberOfLast(word.length, hash);
+  }
+
+  /** Of the word whose units stand behind all others, which is then one of them if it is new. */
+  private numberOfLast(length: number, hash: number): number {
+    const mask = this.slots.length - 1;
+    let slot = spread(hash) & mask;
+    for (let taken = this.slots[slot]!; taken !== 0; taken = this.slots[slot]!) {
+      if (this.hashes[taken - 1] === hash && this.isLast(taken - 1, length)) return taken - 1;
+      slot = (slot + 1) & mask;
+    }
+    const number = this.count;
+    this.count += 1;
+    this.end += length;
+    this.ends[number] = this.end;
+    this.hashes[number] = hash;
+    this.slots[slot] = number + 1;
+    this.makeRoom();
+    return number;
+  }
+
+  private isLast(number: number, length: number): boolean {
+    const start = this.startOf(number);
+    if (this.ends[number]! - start !== length) return false;
+    let same = 0;
+    while (same < length && this.units[start + same] === this.units[this.end + same]) same += 1;
+    return same === length;
+  }
+
+  private startOf(number: number): number {
+    return number === 0 ? 0 : this.ends[number - 1]!;
+  }
+
+  private makeRoom(): void {
+    if (this.units.length - this.end < WORD_UNITS_MAX) {
+      const units = new Uint16Array(2 * this.units.length);
+      units.set(this.units);
+      this.units = units;
+    }
+    if (this.count < this.ends.length) return;
+    const ends = new Uint32Array(2 * this.count);
+    ends.set(this.ends);
+    this.ends = ends;
+    const hashes = new Int32Array(2 * this.count);
+    hashes.set(this.hashes);
+    this.hashes = hashes;
+    this.slots = new Uint32Array(2 * this.slots.length);
+    for (let number = 0; number < this.count; number++) this.place(number);
+  }
+
+  private place(number: number): void {
+    const mask = this.slots.length - 1;
+    let slot = spread(this.hashes[number]!) & mask;
+    while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
+    this.slots[slot] = number + 1;
+  }
+}
+
+function hashWith(hash: number, unit: number): number {
+  return (Math.imul(hash, 31) + unit) | 0;
+}
+
+/** So that the low bits depend on all the others. */
+function spread(hash: number): number {
+  const mixed = Math.imul(hash, 0x9e3779b1);
+  return mixed ^ (mixed >>> 15);
+}
+
+/** Where the next separator is; the end of the text, if there is none. */
+function separatorFrom(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && UNIT_KINDS[text.charCodeAt(at)] !== SEPARATOR) at += 1;
+  return at;
+}
+
+function kindOf(unit: number): number {
+  const letters = folded(String.fromCharCode(unit));
+  if (letters === '') return MARK;
+  if (!LETTER_OR_DIGIT.test(letters)) return SEPARATOR;
+  return letters.length > 1 || UNSPACED.test(letters) ? INTRICATE : letters.charCodeAt(0);
+}
+
+/** The words of a text, whatever it is written in. */
+function eachIntricate(text: string, take: (word: string) => void): void {
   for (const word of folded(text).match(ANY_WORD) ?? []) {
     if (!UNSPACED.test(word)) take(cut(word));
     else for (const part of word.match(UNSPACED_OR_SPACED) ?? []) eachOfPart(part, take);

@@ -5,7 +5,7 @@
  *
  *   head length (uint32) | zeros (4) | head | zeros to 8 | array | zeros to 8 | array | ...
  *
- * Numbers are as this machine keeps them, little-endian on all that Node runs on; the head says so.
+ * Numbers are as this machine keeps them: a data directory does not move to one of another byte order.
  *
  * Pure; any thread.
  */

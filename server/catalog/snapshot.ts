@@ -29,6 +29,8 @@ export interface ReadyCatalog {
   readonly prepared: PreparedCatalog;
   /** The markets that can have books, as the engine has to know them. */
   readonly terms: readonly MarketTerms[];
+  /** See Catalog. */
+  readonly endedConditions: readonly string[];
   readonly counts: CatalogCounts;
 }
 
@@ -44,11 +46,12 @@ const decoder = new TextDecoder();
 /** Makes a generation ready; `take` gets the texts to search first of all (SearchTexts as JSON). */
 export function makeReady(catalog: Catalog, take: (texts: Uint8Array) => void): ReadyCatalog {
   for (const texts of searchTexts(catalog)) take(encoder.encode(JSON.stringify(texts)));
-  const { events, markets, tags, series, sites } = catalog;
+  const { events, markets, endedConditions, tags, series, sites } = catalog;
   const prepared = prepareCatalog(catalog);
   return {
     prepared,
     terms: markets.map(termsOf),
+    endedConditions,
     counts: {
       events: events.length,
       markets: prepared.markets.ids.length,
@@ -72,28 +75,33 @@ export function readSnapshot(
 ): ReadyCatalog | undefined {
   const [served, rest] = store.snapshot(SNAPSHOT_FORMAT) ?? [];
   if (served === undefined || rest === undefined) return undefined;
-  const { texts, terms, counts } = decodeTree(rest) as StoredRest;
+  const { texts, engine, counts } = decodeTree(rest) as StoredRest;
   // In buffers of their own, to be handed over.
   for (const chunk of texts) take(chunk.slice());
   return {
     prepared: decodeTree(served) as PreparedCatalog,
-    terms: JSON.parse(decoder.decode(terms)) as MarketTerms[],
+    ...(JSON.parse(decoder.decode(engine)) as EngineTerms),
     counts,
   };
 }
 
+/** What the engine has to be told of. */
+type EngineTerms = Pick<ReadyCatalog, 'terms' | 'endedConditions'>;
+
 /** Apart from what is served, because that is handed over and this is not. */
 interface StoredRest {
   readonly texts: readonly Uint8Array[];
-  /** JSON. */
-  readonly terms: Uint8Array;
+  /** EngineTerms as JSON. */
+  readonly engine: Uint8Array;
   readonly counts: CatalogCounts;
 }
 
 function snapshotOf(catalog: Catalog): CatalogSnapshot {
   const texts: Uint8Array[] = [];
-  const { prepared, terms, counts } = makeReady(catalog, (chunk) => texts.push(chunk));
-  const rest: StoredRest = { texts, terms: encoder.encode(JSON.stringify(terms)), counts };
+  const ready = makeReady(catalog, (chunk) => texts.push(chunk));
+  const { prepared, terms, endedConditions, counts } = ready;
+  const engine: EngineTerms = { terms, endedConditions };
+  const rest: StoredRest = { texts, engine: encoder.encode(JSON.stringify(engine)), counts };
   return { format: SNAPSHOT_FORMAT, parts: [encodeTree(prepared), encodeTree(rest)] };
 }
 

@@ -73,6 +73,8 @@ export class Mirror {
     if (catalog.events.length === 0 && before.hasEvents) {
       return { kind: 'failed', reason: 'it has no events at all, which is hardly meant' };
     }
+    // Nothing is not a first generation: that would tell a node that it has no markets.
+    if (catalog.events.length === 0 && before.number === undefined) return { kind: 'unchanged' };
     if (signal.aborted) return { kind: 'failed', reason: 'stopped' };
     const digest = digestOf(catalog);
     const isSame = before.number !== undefined && digest === before.digest;
