@@ -39,7 +39,7 @@ export interface CatalogFigures {
 const SEED = 'catalog';
 
 export const CATALOG_FULL: CatalogScale = {
-  throughput: { markets: 5_000, warmUps: 2, rounds: 7, seconds: 2, only: [] },
+  throughput: { markets: 5_000, warmUps: 1, rounds: 5, seconds: 2, only: [] },
   size: { markets: 50_000, rounds: 3 },
   switching: { markets: 5_000, rounds: 5, windowMs: 5_000 },
 };

@@ -10,7 +10,8 @@ const IS_SOURCE = import.meta.url.endsWith('.ts');
 
 /** @param file of the thread, without its extension */
 export function startThread(file: URL, options: WorkerOptions): Worker {
-  if (!IS_SOURCE) return new Worker(new URL(`${file.href}.js`), options);
+  // Without the flags of the parent: a loader that it was started with is not needed.
+  if (!IS_SOURCE) return new Worker(new URL(`${file.href}.js`), { ...options, execArgv: [] });
   const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
   const source = JSON.stringify(`${file.href}.ts`);
   const code = `import(${loader}).then((tsx) => { tsx.register(); return import(${source}); });`;

@@ -115,7 +115,11 @@ interface Settle<Value> {
 
 class CatalogThread {
   readonly loaded: Promise<LoadedCatalog>;
-  private readonly loader: Worker;
+  /**
+   * The loading thread is never terminated but waited for, a second or two at most: ended in the
+   * middle of a read, it takes the whole process along (the package throws where nobody can catch).
+   */
+  private readonly loaderEnded: Promise<void>;
   private readonly searcher: Worker;
   private readonly onFailure: (error: Error) => void;
   /** Of `loaded`, until it is settled. */
@@ -136,7 +140,7 @@ class CatalogThread {
       this.loading = { resolve, reject };
     });
     const { port1, port2 } = new MessageChannel();
-    this.loader = this.startLoader({ setup, texts: port1 });
+    this.loaderEnded = this.runLoader({ setup, texts: port1 });
     this.searcher = this.startSearcher({ texts: port2 });
     const abort = (): void => this.fail(new Error('the catalog was closed while it loaded'));
     if (signal?.aborted === true) abort();
@@ -178,7 +182,7 @@ class CatalogThread {
   async terminate(): Promise<void> {
     this.end ??= new Error('the catalog generation is closed');
     this.fail(this.end);
-    await Promise.all([this.loader.terminate(), this.searcher.terminate()]);
+    await Promise.all([this.loaderEnded, this.searcher.terminate()]);
   }
 
   private ask(query: string): Promise<SearchRows> {
@@ -190,7 +194,8 @@ class CatalogThread {
     });
   }
 
-  private startLoader(data: CatalogThreadData): Worker {
+  /** Resolves when the thread has ended, which it does by itself. */
+  private runLoader(data: CatalogThreadData): Promise<void> {
     const worker = startThread(new URL('./catalog-thread', import.meta.url), {
       workerData: data,
       transferList: [data.texts],
@@ -201,11 +206,13 @@ class CatalogThread {
       this.loading = undefined;
     });
     worker.on('error', (error: Error) => this.fail(error));
-    worker.on('exit', () => {
-      // It ends when it is done.
-      if (this.loading !== undefined) this.fail(new Error('the catalog thread has ended'));
+    return new Promise((resolve) => {
+      worker.on('exit', () => {
+        // It ends when it is done.
+        if (this.loading !== undefined) this.fail(new Error('the catalog thread has ended'));
+        resolve();
+      });
     });
-    return worker;
   }
 
   private startSearcher(data: SearchThreadData): Worker {
