@@ -8,6 +8,7 @@ import { generateCatalog, revise, revisionOf } from '../bench/catalog-generator.
 import { loadProblem, runLoad } from '../bench/http-load.ts';
 import { readCatalog } from '../storage/catalog-file.ts';
 import { useCompiledNodes } from './forms.ts';
+import { SHORT } from './random.ts';
 
 /** Its processes start in the compiled form, as those of the benchmark do. */
 const { catalogSuite } = (await import(
@@ -94,7 +95,7 @@ test('the load sends every target with its headers, and counts what fails', {
   assert(Math.abs(figures.failed - figures.requests / 2) <= 2);
 });
 
-test('the catalog suite runs all of its parts', async () => {
+test('the catalog suite runs all of its parts', { skip: SHORT }, async () => {
   // Side by side, as nothing is measured here.
   const [{ throughput }, { size }, { switching }] = await Promise.all([
     catalogSuite(TINY, ['throughput']),

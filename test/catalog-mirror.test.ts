@@ -13,7 +13,7 @@ import { type Catalog, type JsonObject, readCatalog } from '../storage/catalog-f
 import { oddCatalog } from './catalog-fixture.ts';
 import { useCompiledNodes } from './forms.ts';
 import { send, TestNode, temporaryDirectory, until } from './node-harness.ts';
-import { freshSeed } from './random.ts';
+import { freshSeed, SHORT } from './random.ts';
 
 const REAL = resolve(import.meta.dirname, '../../shared/data/catalog-shared.json');
 const ROOMY = { MARKETS_MAX: '8192', TOKENS_MAX: '16384', LEVELS_MAX: '16777216' };
@@ -198,7 +198,7 @@ async function mirrorOutlivesSource(t: TestContext, first: Catalog, second: Cata
   await source.stop();
 }
 
-const skip = !existsSync(REAL) && 'no ../shared/data';
+const skip = SHORT || (!existsSync(REAL) && 'no ../shared/data');
 test('a mirror of a real catalog answers with the bytes of its source', { skip }, async () => {
   const catalog = read(JSON.parse(readFileSync(REAL, 'utf8')));
   const dataDir = temporaryDirectory();

@@ -8,12 +8,13 @@ import { askAll, judgeAnswer } from './catalog-judge.ts';
 import { serveCatalog } from './catalog-server.ts';
 import { SURVEY } from './catalog-survey.ts';
 import { readNaive } from './naive-catalog.ts';
+import { SHORT } from './random.ts';
 
 const file = realCatalog();
 const real = file === undefined ? undefined : { file, naive: readNaive(file) };
 
 for (const [name, targetsOf] of Object.entries(SURVEY)) {
-  test(name, async (t) => {
+  test(name, { skip: SHORT }, async (t) => {
     if (real === undefined) return t.skip(NO_REAL_FILE);
     const { port } = await serveCatalog(real.file, t);
     await askAll(port, targetsOf(real.naive), (target, answer) =>

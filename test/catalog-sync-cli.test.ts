@@ -10,6 +10,7 @@ import test, { type TestContext } from 'node:test';
 import { openCatalog } from '../storage/catalog.ts';
 import { command, startCommand } from './catalog-commands.ts';
 import { FakeSource, sourceFile } from './catalog-source.ts';
+import { SHORT } from './random.ts';
 
 function temporary(t: TestContext): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'catalog-sync-'));
@@ -57,7 +58,9 @@ test('wrong usage is told apart, and exits with 2', async () => {
   }
 });
 
-test('killed anywhere in a pull, it leaves one whole catalog, the old or the new', async (t) => {
+test('killed anywhere in a pull, it leaves one whole catalog, the old or the new', {
+  skip: SHORT,
+}, async (t) => {
   const DATA_DIR = temporary(t);
   const source = await FakeSource.start(t, sourceFile(400, 'round 0'));
   assert.equal((await command(['sync', source.url], { DATA_DIR })).code, 0);

@@ -69,17 +69,3 @@ test('threads open, read and close while another keeps its store and switches', 
   assert.ok(switches > 1, `${switches} switches while threads were reading`);
   assert.equal(store.current(), switches + 1);
 });
-
-test('a thread that is ended in the middle of reading leaves the store of the others alone', async (t) => {
-  const { store, dataDir } = opened(t);
-  await store.replace(titled('kept'));
-  for (let round = 0; round < 4; round++) {
-    const worker = reader(dataDir, 1_000_000);
-    await once(worker, 'online');
-    await new Promise((resolve) => setTimeout(resolve, 100 + 40 * round));
-    await worker.terminate();
-    assert.equal(store.load().events.length, COUNT);
-    await store.replace(titled(`kept ${round}`));
-  }
-  assert.deepEqual(await seenBy(reader(dataDir, 1)), ['40 of kept 3']);
-});

@@ -4,6 +4,12 @@
  */
 import { randomInt } from 'node:crypto';
 
+/**
+ * `npm run test:long` runs what `npm test` leaves out or does fewer times, to stay under two minutes
+ * on two cores: for `skip` of a test, false = it runs.
+ */
+export const SHORT = process.env.TEST_LONG === undefined && 'in npm run test:long';
+
 export class Random {
   #state: number;
 
