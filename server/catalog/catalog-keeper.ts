@@ -95,15 +95,18 @@ export class CatalogKeeper {
   }
 
   private look(): void {
-    if (this.switching !== undefined || performance.now() < this.retryAt) return;
+    if (this.switching !== undefined) return;
+    const isResting = performance.now() < this.retryAt;
     try {
       const number = this.o.store.current();
       const isNew = number !== undefined && number !== this.used.generation.number;
       if (!isNew && !this.used.life.hasDied) return;
+      // What went wrong with another generation says nothing about this one.
       if (number !== this.tried) this.retryMs = RETRY_MS_FIRST;
+      else if (isResting) return;
       this.tried = number;
     } catch (error) {
-      this.fail('the catalog cannot be read', error);
+      if (!isResting) this.fail('the catalog cannot be read', error);
       return;
     }
     this.switching = this.follow().finally(() => {
