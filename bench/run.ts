@@ -1,8 +1,8 @@
 /** `npm run bench -- [suite ...]`: runs the named suites, or all of them. */
-import { CATALOG_FULL, catalogSuite } from './catalog.bench.ts';
-import { engineSuite } from './engine.bench.ts';
+import { CATALOG_FULL, catalogSuite } from './catalog/catalog.bench.ts';
+import { engineSuite } from './engine/engine.bench.ts';
 import { printMachine } from './harness.ts';
-import { validateSuite } from './validate.bench.ts';
+import { validateSuite } from './server/validate.bench.ts';
 
 const MESSAGES = 200_000;
 const BLOCKS = 10;

@@ -4,7 +4,7 @@
  * plain numbers, prices are ticks, sizes micro-shares; time is whatever the caller says it is.
  *
  * For millions of commands a second encode into a CommandBuffer and drive an Engine directly, as
- * bench/engine.bench.ts does.
+ * bench/engine/engine.bench.ts does.
  */
 import { assert } from './assert.ts';
 import {

@@ -8,8 +8,8 @@
  */
 import { isIP } from 'node:net';
 import { type Capacities, DEFAULT_CAPACITIES } from '../engine/limits.ts';
-import { type Allowlist, parseAllowlist } from './address.ts';
 import { sourceUrlProblem } from './catalog/sync-client.ts';
+import { type Allowlist, parseAllowlist } from './http/address.ts';
 
 const DURABILITIES = ['flushed', 'committed'] as const;
 const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as const;

@@ -6,9 +6,9 @@ import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Config, describeConfig, readConfig } from './config.ts';
-import { keccakIsNative } from './keccak.ts';
+import { keccakIsNative } from './identity/keccak.ts';
+import { secp256k1IsNative } from './identity/secp256k1.ts';
 import { type RunningNode, startNode } from './node.ts';
-import { secp256k1IsNative } from './secp256k1.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const RETRY_MS = 2_000;

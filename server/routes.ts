@@ -4,6 +4,11 @@
  * Thread: the I/O thread.
  */
 import type { Tables } from '../engine/tables.ts';
+import { catalogRoutes } from './catalog/catalog-routes.ts';
+import type { Generation } from './catalog/generation.ts';
+import { errorBody, JOURNAL_UNAVAILABLE, NOT_ALLOWED_ADDRESS } from './common/contract.ts';
+import type { Config } from './config.ts';
+import type { Exchange, Route } from './http/http.ts';
 import {
   type Auth,
   checkLevel2,
@@ -11,19 +16,14 @@ import {
   issueKey,
   level1Headers,
   level2Headers,
-} from './auth.ts';
-import { type BookRenderer, renderBooks } from './books.ts';
-import { catalogRoutes } from './catalog/catalog-routes.ts';
-import type { Generation } from './catalog/generation.ts';
-import type { Config } from './config.ts';
-import { errorBody, JOURNAL_UNAVAILABLE, NOT_ALLOWED_ADDRESS } from './contract.ts';
-import type { Exchange, Route } from './http.ts';
-import { renderLastPrices } from './last-prices.ts';
-import { parseTokenItems } from './order-parse.ts';
-import type { Sequencer } from './sequencer.ts';
-import type { TokenTexts } from './texts.ts';
-import { parseTradesQuery } from './trades-query.ts';
-import type { TradesRenderer } from './trades-render.ts';
+} from './identity/auth.ts';
+import { type BookRenderer, renderBooks } from './market-data/books.ts';
+import { renderLastPrices } from './market-data/last-prices.ts';
+import type { TokenTexts } from './market-data/texts.ts';
+import { parseTradesQuery } from './market-data/trades-query.ts';
+import type { TradesRenderer } from './market-data/trades-render.ts';
+import { parseTokenItems } from './orders/order-parse.ts';
+import type { Sequencer } from './orders/sequencer.ts';
 
 export interface RouteParts {
   readonly config: Config;

@@ -17,8 +17,8 @@ import { replaceCatalog } from './catalog/snapshot.ts';
 import { findKey } from './catalog/text-index.ts';
 import type { Config } from './config.ts';
 import { appendDemoOrders, type Separators } from './demo-books.ts';
-import { applyCommands } from './own-commands.ts';
-import type { Sequencer } from './sequencer.ts';
+import { applyCommands } from './orders/own-commands.ts';
+import type { Sequencer } from './orders/sequencer.ts';
 
 const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
   allow: SelfTrade.allow,

@@ -4,7 +4,7 @@
  *
  * Thread: the I/O thread. Non-goals: what is asked for and what is answered.
  */
-import type { Exchange, Route } from '../http.ts';
+import type { Exchange, Route } from '../http/http.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { acceptsGzip, CompressedAnswers } from './compressed.ts';
 import type { Generation } from './generation.ts';

@@ -9,11 +9,11 @@ import { Rule } from '../../engine/rules.ts';
 import type { EngineMemory } from '../../engine/tables.ts';
 import type { CatalogStore } from '../../storage/catalog.ts';
 import type { Durability } from '../../storage/lmdb.ts';
-import type { MarketInfos } from '../market-registry.ts';
-import { applyCommands } from '../own-commands.ts';
-import type { Sequencer } from '../sequencer.ts';
+import { applyCommands } from '../orders/own-commands.ts';
+import type { Sequencer } from '../orders/sequencer.ts';
 import { type Generation, type LoadedGeneration, openGeneration } from './generation.ts';
 import { marketInfoLookup } from './market-info.ts';
+import type { MarketInfos } from './market-registry.ts';
 
 export interface CatalogKeeperOptions {
   readonly store: CatalogStore;

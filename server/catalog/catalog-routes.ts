@@ -7,7 +7,7 @@
  *
  * Thread: the I/O thread. Non-goals: which generation is current, rate limits.
  */
-import type { Route } from '../http.ts';
+import type { Route } from '../http/http.ts';
 import { CatalogDesk, refuseBadRequest, refuseUnknown } from './catalog-desk.ts';
 import type { Generation } from './generation.ts';
 import type { PreparedCatalog, TextIndex } from './prepared.ts';

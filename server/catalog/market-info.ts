@@ -5,7 +5,7 @@
  * Thread: the I/O thread.
  */
 import { textList } from '../../storage/catalog-json.ts';
-import type { MarketInfo } from '../texts.ts';
+import type { MarketInfo } from '../market-data/texts.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import { findKey, rowsOfKey } from './text-index.ts';
 

@@ -7,7 +7,7 @@
  *
  * Thread: the I/O thread.
  */
-import type { Route } from '../http.ts';
+import type { Route } from '../http/http.ts';
 import type { AnswerWriter } from './answer-writer.ts';
 import type { CatalogDesk } from './catalog-desk.ts';
 import { cursorOf, LAST_CURSOR, offsetOf } from './cursor.ts';

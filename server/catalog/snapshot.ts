@@ -7,8 +7,8 @@
  */
 import type { CatalogSnapshot, CatalogStore } from '../../storage/catalog.ts';
 import type { Catalog } from '../../storage/catalog-file.ts';
-import type { MarketTerms } from '../market-registry.ts';
 import { prepareCatalog } from './build.ts';
+import type { MarketTerms } from './market-registry.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import { searchTexts } from './search-texts.ts';
 import { decodeTree, encodeTree } from './snapshot-codec.ts';

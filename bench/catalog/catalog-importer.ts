@@ -1,0 +1,66 @@
+/**
+ * The child process that imports catalogs beside a running node, for the switch part of the catalog
+ * suite: it has each one ready before it is told to write it.
+ *
+ * Thread: the child's main one. Non-goals: files; the catalog is generated here.
+ */
+import assert from 'node:assert/strict';
+import { replaceCatalog } from '../../server/catalog/snapshot.ts';
+import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
+import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
+import { answerQuestions } from './catalog-child.ts';
+import { generateCatalog, revise } from './catalog-generator.ts';
+
+export interface RevisionRequest {
+  readonly markets: number;
+  readonly seed: string;
+  readonly revision: number;
+}
+
+export interface Imported {
+  /** When the new generation came into use, and how long the whole import took; wall clock, ms. */
+  readonly switchedAt: number;
+  readonly importMs: number;
+}
+
+const LOOK_MS = 1;
+
+let prepared: Catalog | undefined;
+
+function prepare({ markets, seed, revision }: RevisionRequest): void {
+  const read = readCatalog(revise(generateCatalog(markets, seed), revision));
+  assert(read.ok, 'a generated catalog can be read');
+  prepared = read.catalog;
+}
+
+async function write(dataDir: string): Promise<Imported> {
+  assert(prepared !== undefined, 'a catalog is prepared before it is written');
+  const store = openCatalog(dataDir, { durability: 'flushed' });
+  const looks = watch(store);
+  const began = performance.now();
+  await replaceCatalog(store, prepared);
+  const importMs = performance.now() - began;
+  const switchedAt = looks.end();
+  await store.close();
+  return { switchedAt, importMs };
+}
+
+/** The switch is in the middle of an import: older generations are removed after it. */
+function watch(store: CatalogStore): { end(): number } {
+  const before = store.current();
+  let switchedAt: number | undefined;
+  const look = (): void => {
+    if (store.current() !== before) switchedAt ??= Date.now();
+  };
+  const timer = setInterval(look, LOOK_MS);
+  return {
+    end() {
+      clearInterval(timer);
+      look();
+      assert(switchedAt !== undefined, 'the import switched');
+      return switchedAt;
+    },
+  };
+}
+
+answerQuestions({ prepare, write });

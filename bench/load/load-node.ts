@@ -1,0 +1,139 @@
+/**
+ * A node that the load tool runs itself, as a child process on its own data directory: to kill it
+ * with SIGKILL in the middle of the load and start it again.
+ * Thread: the tool's only one.
+ * Non-goals: supervising a node that others use.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { extname, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client } from './load-client.ts';
+
+const START_TIMEOUT_MS = 120_000;
+const POLL_MS = 25;
+const OUTPUT_TAIL_CHARS = 4000;
+
+/** Sources run through tsx, compiled files as they are: the child runs the way this process does. */
+const SUFFIX = extname(fileURLToPath(import.meta.url));
+
+function script(path: string): string {
+  return resolve(import.meta.dirname, '../..', `${path}${SUFFIX}`);
+}
+
+/** Resolves when GET /time answers; rejects after a deadline, or when `gone` says why not to wait. */
+export async function untilUp(url: URL, gone: () => string | undefined): Promise<void> {
+  const client = new Client(url);
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  try {
+    for (;;) {
+      const reply = await client.send('GET', '/time').catch(() => undefined);
+      if (reply?.status === 200) return;
+      const reason = gone();
+      if (reason !== undefined) throw new Error(reason);
+      if (performance.now() > deadline) throw new Error(`no answer to GET /time at ${url}`);
+      await pause(POLL_MS);
+    }
+  } finally {
+    client.close();
+  }
+}
+
+/** Imports a catalog file into a data directory, as `npm run catalog -- import FILE` does. */
+export async function importCatalog(file: string, dataDir: string): Promise<void> {
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, script('server/catalog/catalog-cli'), 'import', resolve(file)],
+    { env: { ...process.env, DATA_DIR: dataDir, DEMO: 'off' }, stdio: 'inherit' },
+  );
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`the import of ${file} failed`);
+}
+
+export class LocalNode {
+  readonly url: URL;
+  readonly #environment: NodeJS.ProcessEnv;
+  #child: ChildProcess | undefined;
+  #output = '';
+  #up: Promise<void> = Promise.resolve();
+
+  private constructor(port: number, dataDir: string, demo: boolean) {
+    this.url = new URL(`http://127.0.0.1:${port}`);
+    this.#environment = {
+      ...process.env,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      DEMO: demo ? 'on' : 'off',
+    };
+    process.once('exit', () => this.#child?.kill('SIGKILL'));
+  }
+
+  static async start(dataDir: string, demo: boolean): Promise<LocalNode> {
+    const node = new LocalNode(await freePort(), dataDir, demo);
+    await node.#start();
+    return node;
+  }
+
+  /** Resolves at once while the node is up, after the restart while it is not. */
+  async ready(): Promise<void> {
+    await this.#up;
+    const reason = this.#gone();
+    if (reason !== undefined) throw new Error(reason);
+  }
+
+  /** SIGKILL at once, then a new start on the same directory and port; `ready` waits for it. */
+  killAndRestart(): Promise<void> {
+    const child = this.#child;
+    this.#up = (async () => {
+      if (child !== undefined) await end(child, 'SIGKILL');
+      await this.#start();
+    })();
+    return this.#up;
+  }
+
+  /** SIGTERM; the exit code, null when a signal ended the process. */
+  async stop(): Promise<number | null> {
+    return this.#child === undefined ? null : end(this.#child, 'SIGTERM');
+  }
+
+  async #start(): Promise<void> {
+    const child = spawn(process.execPath, [...process.execArgv, script('server/main')], {
+      env: this.#environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const keep = (chunk: Buffer): void => {
+      this.#output = (this.#output + chunk.toString()).slice(-OUTPUT_TAIL_CHARS);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    this.#child = child;
+    await untilUp(this.url, () => this.#gone());
+  }
+
+  #gone(): string | undefined {
+    const child = this.#child;
+    if (child === undefined || (child.exitCode === null && child.signalCode === null)) return;
+    return `the node ended (${child.exitCode ?? child.signalCode}); its last words:\n${this.#output}`;
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill(signal);
+    await once(child, 'exit');
+  }
+  return child.exitCode;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}

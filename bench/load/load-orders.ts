@@ -1,0 +1,143 @@
+/**
+ * Draws the orders of a load run and signs them: prices around a mid that wanders, so that about
+ * half of the orders cross; GTC with exact amounts, FOK partly with the amounts of a market client.
+ * Thread: the tool's only one.
+ * Non-goals: GTD, FAK, post-only and cancels; orders that are meant to be refused.
+ */
+
+import type { Random } from '../random.ts';
+import { MICRO, notional, SIZE_STEP, sharesForCollateral } from './load-amounts.ts';
+import { BUY, type Order, SELL } from './load-book.ts';
+import type { Trader } from './load-keys.ts';
+import type { LoadMarket, LoadToken } from './load-market.ts';
+import { type OrderDomain, orderDigestByEthers } from './wallets.ts';
+
+/** An order as the ledger follows it. */
+export interface LoadOrder extends Order {
+  readonly token: LoadToken;
+  readonly type: 'GTC' | 'FOK';
+  readonly makerAmount: number;
+  readonly takerAmount: number;
+}
+
+/** A drawn order with its id (GAPS 1.7) and the submission item that carries it. */
+export interface SignedOrder extends LoadOrder {
+  readonly id: string;
+  readonly item: string;
+}
+
+export interface Domains {
+  readonly normal: OrderDomain;
+  readonly negRisk: OrderDomain;
+}
+
+const FOK_IN_TEN = 3;
+const SHARES_SPREAD = 60; // sizes go from the minimum to this many shares above it
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+
+/** The mids of one connection's books; each wanders by a tick now and then. */
+export class OrderSource {
+  readonly #random: Random;
+  readonly #tokens: readonly LoadToken[];
+  readonly #mids = new Map<LoadToken['book'], number>();
+
+  constructor(random: Random, markets: readonly LoadMarket[]) {
+    this.#random = random;
+    this.#tokens = markets.flatMap((market) => market.tokens);
+  }
+
+  /** The next order of an account. */
+  draw(account: number): LoadOrder {
+    const random = this.#random;
+    const token = random.pick(this.#tokens);
+    const { ticksPerUnit, minSizeMicro } = token.market;
+    const reach = Math.max(1, Math.floor((ticksPerUnit * 3) / 100));
+    const price = this.#mid(token) + random.between(-reach, reach);
+    const inBook = Math.min(ticksPerUnit - 1, Math.max(1, price));
+    const ticks = token.slot === 0 ? inBook : ticksPerUnit - inBook;
+    const steps =
+      Math.ceil(minSizeMicro / SIZE_STEP) + random.below((SHARES_SPREAD * MICRO) / SIZE_STEP);
+    const micro = Math.max(1, steps) * SIZE_STEP;
+    const side = random.below(2) === 0 ? BUY : SELL;
+    const type = random.below(10) < FOK_IN_TEN ? 'FOK' : 'GTC';
+    if (type === 'FOK' && side === BUY && random.below(2) === 0) {
+      const bought = marketBuy(token, account, ticks, micro);
+      if (bought !== undefined) return bought;
+    }
+    const collateral = notional(micro, ticks, ticksPerUnit);
+    const [makerAmount, takerAmount] = side === BUY ? [collateral, micro] : [micro, collateral];
+    return order(token, account, { type, side, ticks, micro, makerAmount, takerAmount });
+  }
+
+  #mid(token: LoadToken): number {
+    const random = this.#random;
+    const { ticksPerUnit } = token.market;
+    const low = Math.ceil(ticksPerUnit / 5);
+    const mid = this.#mids.get(token.book) ?? random.between(low, ticksPerUnit - low);
+    const step = random.below(8) === 0 ? random.between(-1, 1) : 0;
+    const moved = Math.min(ticksPerUnit - low, Math.max(low, mid + step));
+    this.#mids.set(token.book, moved);
+    return moved;
+  }
+}
+
+/**
+ * A market BUY as clients round it (GAPS 1.5): whole cents of collateral, and the shares that they
+ * buy. Undefined where the shares would fall below one or below the minimum.
+ */
+export function marketBuy(
+  token: LoadToken,
+  account: number,
+  ticks: number,
+  micro: number,
+): LoadOrder | undefined {
+  const { ticksPerUnit, minSizeMicro } = token.market;
+  const wanted = notional(micro, ticks, ticksPerUnit);
+  const makerAmount = wanted - (wanted % SIZE_STEP);
+  const takerAmount = sharesForCollateral(makerAmount, ticks, ticksPerUnit);
+  if (takerAmount < Math.max(minSizeMicro, MICRO)) return undefined;
+  const terms = { type: 'FOK', side: BUY, ticks, micro: takerAmount } as const;
+  return order(token, account, { ...terms, makerAmount, takerAmount });
+}
+
+type Terms = Pick<LoadOrder, 'type' | 'side' | 'ticks' | 'micro' | 'makerAmount' | 'takerAmount'>;
+
+function order(token: LoadToken, account: number, terms: Terms): LoadOrder {
+  return { token, slot: token.slot, account, collateralMax: terms.makerAmount, ...terms };
+}
+
+/** Signs the order and writes its submission item (GAPS 3.1). `salt` makes the id unique. */
+export function signOrder(
+  order: LoadOrder,
+  { wallet, trio }: Trader,
+  domains: Domains,
+  salt: string,
+): SignedOrder {
+  const { token, side, type } = order;
+  const domain = token.market.negRisk ? domains.negRisk : domains.normal;
+  const unsigned = {
+    salt,
+    maker: wallet.address,
+    signer: wallet.address,
+    taker: ZERO_ADDRESS,
+    tokenId: token.tokenId,
+    makerAmount: String(order.makerAmount),
+    takerAmount: String(order.takerAmount),
+    expiration: '0',
+    nonce: '0',
+    feeRateBps: '0',
+    side,
+    signatureType: 0,
+  };
+  const item = JSON.stringify({
+    order: {
+      ...unsigned,
+      conditionId: token.market.conditionId,
+      side: side === BUY ? 'BUY' : 'SELL',
+      signature: wallet.signOrder(domain, unsigned),
+    },
+    orderType: type,
+    owner: trio.apiKey,
+  });
+  return { ...order, id: orderDigestByEthers(domain, unsigned).toLowerCase(), item };
+}

@@ -1,0 +1,208 @@
+/**
+ * Keeps the engine's markets equal to the catalog: what is new becomes a registration, what differs
+ * a change, each a journaled command like any other. A market that the catalog no longer lists
+ * takes no more orders; those that rest stay, because it may come back, unless the catalog says that
+ * it has ended. Also answers what the catalog says of a market.
+ *
+ * Thread: any for marketCommands, as long as no other market command is under way; the I/O thread
+ * for MarketInfos.
+ */
+import { CommandBuffer, encodeMarket, encodeMarketChange } from '../../engine/commands.ts';
+import {
+  ID_WORDS,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  MarketFlag,
+  State,
+  TOKEN_I,
+  Token,
+} from '../../engine/layout.ts';
+import { OUTCOMES_MAX } from '../../engine/limits.ts';
+import { findMarket, findToken } from '../../engine/markets.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { MarketSlot, MicroShares, TicksPerUnit } from '../../engine/units.ts';
+import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import { decimalToWords, hexToBytes } from '../common/uint256.ts';
+import type { MarketInfo } from '../market-data/texts.ts';
+import { bytesToWords } from '../orders/prepare.ts';
+
+/** Commands of one batch: small enough that orders are not held up behind them for long. */
+const CHUNK_COMMANDS = 1_024;
+
+const condition = new Uint8Array(32);
+const conditionWords = new Int32Array(ID_WORDS);
+
+/** What the engine has to know of a market. */
+export type MarketTerms = Pick<
+  CatalogMarket,
+  | 'id'
+  | 'conditionId'
+  | 'tokenIds'
+  | 'ticksPerUnit'
+  | 'minSizeMicro'
+  | 'negRisk'
+  | 'tradable'
+  | 'ended'
+>;
+
+/**
+ * Runs of commands, to be applied one after another, that bring the engine up to the catalog.
+ * `endedConditions` are those of Catalog: markets that have ended and are not among `markets`.
+ */
+export function marketCommands(
+  t: Tables,
+  markets: readonly MarketTerms[],
+  warn: (line: string) => void,
+  endedConditions: readonly string[] = [],
+): Int32Array[] {
+  const chunks: Int32Array[] = [];
+  let out = new CommandBuffer(1 << 10);
+  let count = 0;
+  const finishChunk = (): void => {
+    if (count > 0) chunks.push(out.i32.slice(0, out.words));
+    out = new CommandBuffer(1 << 10);
+    count = 0;
+  };
+  const listed = new Set<number>();
+  const ended = new Set<number>();
+  for (const conditionId of endedConditions) ended.add(findCondition(t, conditionId));
+  for (const market of markets) {
+    listed.add(findCondition(t, market.conditionId));
+    if (appendMarket(t, market, out, warn)) count += 1;
+    if (count === CHUNK_COMMANDS) finishChunk();
+  }
+  for (let slot = 1; slot <= t.state[State.markets]!; slot++) {
+    if (!listed.has(slot) && appendStop(t, slot as MarketSlot, ended.has(slot), out)) count += 1;
+    if (count === CHUNK_COMMANDS) finishChunk();
+  }
+  finishChunk();
+  return chunks;
+}
+
+/**
+ * Appends what makes a market refuse orders and, if it has ended, cancels those that rest (GAPS 12);
+ * false when that has been done already.
+ */
+function appendStop(t: Tables, slot: MarketSlot, hasEnded: boolean, out: CommandBuffer): boolean {
+  const row = slot << MARKET_I;
+  const before = t.marketI[row + Market.flags]!;
+  const flags = (before & ~MarketFlag.tradable) | (hasEnded ? MarketFlag.ended : 0);
+  if (flags === before) return false;
+  encodeMarketChange(out, slot, {
+    flags,
+    ticksPerUnit: t.marketI[row + Market.ticksPerUnit]! as TicksPerUnit,
+    baseFeeBps: t.marketI[row + Market.baseFeeBps]!,
+    minSize: t.marketF[(slot << MARKET_F) + Market.minSize]! as MicroShares,
+  });
+  return true;
+}
+
+/** Appends what this market needs; false when it is as it should be, or cannot be traded. */
+function appendMarket(
+  t: Tables,
+  market: MarketTerms,
+  out: CommandBuffer,
+  warn: (line: string) => void,
+): boolean {
+  if (market.tokenIds.length > OUTCOMES_MAX) {
+    warn(`market ${market.id} has ${market.tokenIds.length} outcomes; it gets no book`);
+    return false;
+  }
+  const slot = findCondition(t, market.conditionId);
+  const tokens = market.tokenIds.map((id) => {
+    const words = new Int32Array(ID_WORDS);
+    decimalToWords(id, words, 0);
+    return words;
+  });
+  const fields = {
+    flags: flagsOf(market),
+    ticksPerUnit: market.ticksPerUnit,
+    baseFeeBps: 0,
+    minSize: market.minSizeMicro as MicroShares,
+  };
+  if (slot === 0) {
+    if (tokens.some((words) => findToken(t, words, 0) !== 0)) {
+      warn(`market ${market.id} lists a token of another market; it gets no book`);
+      return false;
+    }
+    encodeMarket(out, fields, conditionWords, tokens);
+    return true;
+  }
+  const row = slot << MARKET_I;
+  const flags = t.marketI[row + Market.flags]!;
+  if (!sameTokens(t, slot, tokens) || ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0) {
+    // Only what never changes is kept (GAPS 12): such a market can still be closed.
+    warn(`market ${market.id}: its tokens or neg-risk flag differ from those registered; kept`);
+    fields.flags = (fields.flags & ~MarketFlag.negRisk) | (flags & MarketFlag.negRisk);
+  }
+  const isSame =
+    flags === fields.flags &&
+    t.marketI[row + Market.ticksPerUnit] === fields.ticksPerUnit &&
+    t.marketF[(slot << MARKET_F) + Market.minSize] === fields.minSize;
+  if (isSame) return false;
+  // The fee stays the market's own: fee fields of imported catalogs are ignored (GAPS 12).
+  const baseFeeBps = t.marketI[row + Market.baseFeeBps]!;
+  encodeMarketChange(out, slot, { ...fields, baseFeeBps });
+  return true;
+}
+
+function flagsOf(market: MarketTerms): number {
+  return (
+    (market.tradable ? MarketFlag.tradable : 0) |
+    (market.ended ? MarketFlag.ended : 0) |
+    (market.negRisk ? MarketFlag.negRisk : 0)
+  );
+}
+
+function findCondition(t: Tables, conditionId: string): MarketSlot | 0 {
+  if (!hexToBytes(conditionId, 32, condition, 0)) return 0;
+  return findMarket(t, bytesToWords(condition, conditionWords), 0);
+}
+
+function sameTokens(t: Tables, market: MarketSlot, tokens: readonly Int32Array[]): boolean {
+  const row = market << MARKET_I;
+  if (t.marketI[row + Market.tokenCount] !== tokens.length) return false;
+  const first = t.marketI[row + Market.firstToken]!;
+  return tokens.every((words, outcome) =>
+    words.every((word, w) => t.tokenI[((first + outcome) << TOKEN_I) + Token.id + w] === word),
+  );
+}
+
+/** What a catalog says of the market with this condition id (`0x` + 64 lower-case hex digits). */
+type ConditionLookup = (conditionId: string) => MarketInfo | undefined;
+
+/** Market slot to what the catalog says of it. */
+export class MarketInfos {
+  private readonly t: Tables;
+  private readonly bySlot = new Map<MarketSlot, MarketInfo>();
+  private byCondition: ConditionLookup = () => undefined;
+
+  constructor(t: Tables) {
+    this.t = t;
+  }
+
+  /** Takes a new catalog: every answer from here on is of it. */
+  replace(byCondition: ConditionLookup): void {
+    this.byCondition = byCondition;
+    this.bySlot.clear();
+  }
+
+  find(market: MarketSlot): MarketInfo | undefined {
+    const known = this.bySlot.get(market);
+    if (known !== undefined) return known;
+    if (market < 1 || market > this.t.state[State.markets]!) return undefined;
+    const found = this.byCondition(conditionText(this.t, market));
+    if (found !== undefined) this.bySlot.set(market, found);
+    return found;
+  }
+}
+
+function conditionText(t: Tables, market: MarketSlot): string {
+  let text = '0x';
+  for (let w = 0; w < ID_WORDS; w++) {
+    const word = t.marketI[(market << MARKET_I) + Market.condition + w]! >>> 0;
+    text += word.toString(16).padStart(8, '0');
+  }
+  return text;
+}

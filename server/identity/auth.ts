@@ -1,0 +1,264 @@
+/**
+ * Who is asking. Level 2: a credential trio and an HMAC over the raw request (SPEC 5, GAPS 2.2 and
+ * 2.3). Level 1: a wallet's signature, good for issuing a trio (GAPS 2.1). Every check that fails
+ * has its own reason, except that an unknown key and a wrong passphrase share one (GAPS 12).
+ *
+ * Thread: the I/O thread. Non-goals: what the caller may do, replay of requests (orders carry their
+ * own identity). Nothing here logs.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { hexToBytes, isUint256 } from '../common/uint256.ts';
+import { isAddressText } from './checksum.ts';
+import type { Credential, KeyRegistry, Trio } from './credentials.ts';
+import { authDigest, authSeparator } from './eip712.ts';
+import { recoverAddress } from './secp256k1.ts';
+
+/** What both levels need to know; made once by `openAuth`. */
+export interface Auth {
+  readonly registry: KeyRegistry;
+  /** How far a timestamp may lie from the node's clock, either way, inclusive. */
+  readonly skewSeconds: number;
+  /** Header names in capture order, as they stand in a reason. */
+  readonly level2Names: readonly string[];
+  readonly level1Names: readonly string[];
+  readonly separator: Uint8Array;
+}
+
+export interface AuthRefused {
+  readonly ok: false;
+  readonly status: 400 | 401;
+  /** JSON. */
+  readonly body: string;
+}
+
+export type Level2 =
+  | {
+      readonly ok: true;
+      /** 20 bytes, shared with the registry: not to be written. */
+      readonly address: Uint8Array;
+      /** Lower-case UUID text. */
+      readonly apiKey: string;
+      /** The UUID's 16 bytes, shared likewise. */
+      readonly apiKeyBytes: Uint8Array;
+    }
+  | AuthRefused;
+
+export type Level1 =
+  | { readonly ok: true; readonly address: Uint8Array; readonly nonce: string }
+  | AuthRefused;
+
+/** An answer ready to send; `body` is JSON. */
+export interface KeyAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+const LEVEL2 = ['ADDRESS', 'API_KEY', 'PASSPHRASE', 'TIMESTAMP', 'SIGNATURE'] as const;
+const LEVEL1 = ['ADDRESS', 'SIGNATURE', 'TIMESTAMP', 'NONCE'] as const;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const HEX_32 = /^[0-9a-f]{64}$/i;
+const BASE64_32 = /^[A-Za-z0-9+/_-]{43}=?$/;
+/** Plain seconds. Sixteen digits are exact as a number; milliseconds pass here and are stale. */
+const SECONDS = /^[0-9]{1,16}$/;
+
+const ADDRESS_BYTES = 20;
+const SIGNATURE_BYTES = 65;
+
+/** Stands in for a key that does not exist, so that looking for one takes as long. */
+const DUMMY_SECRET = Buffer.alloc(32);
+const DUMMY_PASSPHRASE = Buffer.alloc(32);
+
+const claimed = Buffer.alloc(ADDRESS_BYTES);
+const recovered = Buffer.alloc(ADDRESS_BYTES);
+const digest = new Uint8Array(32);
+const signatureBytes = new Uint8Array(SIGNATURE_BYTES);
+
+export function openAuth(
+  prefix: string,
+  chainId: number,
+  skewSeconds: number,
+  registry: KeyRegistry,
+): Auth {
+  return {
+    registry,
+    skewSeconds,
+    level2Names: LEVEL2.map((name) => `${prefix}_${name}`),
+    level1Names: LEVEL1.map((name) => `${prefix}_${name}`),
+    separator: authSeparator(chainId),
+  };
+}
+
+/** Header names to capture for `checkLevel2`, in its order; lower case, as HTTP delivers them. */
+export function level2Headers(prefix: string): string[] {
+  return LEVEL2.map((name) => `${prefix}_${name}`.toLowerCase());
+}
+
+/** Header names to capture for `checkLevel1`, in its order; lower case. */
+export function level1Headers(prefix: string): string[] {
+  return LEVEL1.map((name) => `${prefix}_${name}`.toLowerCase());
+}
+
+/**
+ * Checks a request's trio and HMAC. What can be told from the headers alone comes first (presence,
+ * format, age), so that only a caller who knows the passphrase learns more about a key.
+ *
+ * @param headers values in the order of `level2Headers`, '' when absent; further ones are ignored
+ * @param path as sent, without the query string
+ * @param query as sent, without '?'; '' when there is none
+ * @param rawBody the bytes as received
+ * @param nowSeconds whole seconds, Unix time
+ * @returns refused with 401 and `{"error":"invalid_l2: <reason>"}`
+ */
+export function checkLevel2(
+  auth: Auth,
+  headers: readonly string[],
+  method: string,
+  path: string,
+  query: string,
+  rawBody: Uint8Array,
+  nowSeconds: number,
+): Level2 {
+  const names = auth.level2Names;
+  const missing = firstMissing(headers, names);
+  if (missing >= 0) return refuse2(`missing header ${names[missing]}`);
+  const address = headers[0]!;
+  const apiKey = headers[1]!;
+  const passphrase = headers[2]!;
+  const timestamp = headers[3]!;
+  const signature = decodeSignature(headers[4]!);
+  if (!isAddressText(address)) return refuse2(`malformed header ${names[0]}`);
+  if (!UUID.test(apiKey)) return refuse2(`malformed header ${names[1]}`);
+  if (!HEX_32.test(passphrase)) return refuse2(`malformed header ${names[2]}`);
+  if (!SECONDS.test(timestamp)) return refuse2(`malformed header ${names[3]}`);
+  if (signature === null) return refuse2(`malformed header ${names[4]}`);
+  if (isStale(timestamp, nowSeconds, auth.skewSeconds)) return refuse2(staleReason(nowSeconds));
+
+  const found = auth.registry.lookup(apiKey.toLowerCase());
+  const credential = found?.addressText === address.toLowerCase() ? found : undefined;
+  const passphraseRight = timingSafeEqual(
+    Buffer.from(passphrase, 'hex'),
+    credential?.passphrase ?? DUMMY_PASSPHRASE,
+  );
+  const signed = timestamp + method.toUpperCase() + path;
+  const signatureRight = isSignedBy(credential, signed, query, rawBody, signature);
+  if (credential === undefined || !passphraseRight) {
+    return refuse2('unknown key or wrong passphrase');
+  }
+  if (!signatureRight) return refuse2('wrong signature');
+  return {
+    ok: true,
+    address: credential.address,
+    apiKey: credential.apiKey,
+    apiKeyBytes: credential.apiKeyBytes,
+  };
+}
+
+/**
+ * Checks a wallet's signature over (address, timestamp, nonce).
+ *
+ * @param headers values in the order of `level1Headers`, '' when absent; further ones are ignored
+ * @returns refused with `{"error":"invalid_l1: <reason>"}`: 400 for a malformed header, else 401
+ */
+export function checkLevel1(auth: Auth, headers: readonly string[], nowSeconds: number): Level1 {
+  const names = auth.level1Names;
+  const missing = firstMissing(headers, names);
+  if (missing >= 0) return refuse1(401, `missing header ${names[missing]}`);
+  const address = headers[0]!;
+  const timestamp = headers[2]!;
+  const nonce = headers[3]!;
+  if (!isAddressText(address)) return refuse1(400, `malformed header ${names[0]}`);
+  if (!hexToBytes(headers[1]!, SIGNATURE_BYTES, signatureBytes, 0)) {
+    return refuse1(400, `malformed header ${names[1]}`);
+  }
+  if (!SECONDS.test(timestamp)) return refuse1(400, `malformed header ${names[2]}`);
+  if (!isUint256(nonce)) return refuse1(400, `malformed header ${names[3]}`);
+  if (isStale(timestamp, nowSeconds, auth.skewSeconds)) {
+    return refuse1(401, staleReason(nowSeconds));
+  }
+  hexToBytes(address, ADDRESS_BYTES, claimed, 0);
+  authDigest(auth.separator, claimed, timestamp, nonce, digest, 0);
+  const right = recoverAddress(digest, signatureBytes, recovered, 0) && recovered.equals(claimed);
+  if (!right) return refuse1(401, 'wrong signature');
+  return { ok: true, address: new Uint8Array(claimed), nonce };
+}
+
+/**
+ * POST /auth/api-key: issues the caller's trio, or the same one again (GAPS 2.1). Resolves only
+ * when the key is durable; 503 when it cannot be written.
+ */
+export async function issueKey(
+  auth: Auth,
+  headers: readonly string[],
+  nowSeconds: number,
+): Promise<KeyAnswer> {
+  const caller = checkLevel1(auth, headers, nowSeconds);
+  if (!caller.ok) return { status: caller.status, body: caller.body };
+  try {
+    return trioAnswer(await auth.registry.create(caller.address, caller.nonce));
+  } catch {
+    return { status: 503, body: '{"error":"journal unavailable"}' };
+  }
+}
+
+/** GET /auth/derive-api-key: the caller's trio again; 404 when never issued, or revoked. */
+export function deriveKey(auth: Auth, headers: readonly string[], nowSeconds: number): KeyAnswer {
+  const caller = checkLevel1(auth, headers, nowSeconds);
+  if (!caller.ok) return { status: caller.status, body: caller.body };
+  const trio = auth.registry.derive(caller.address, caller.nonce);
+  if (trio === undefined) return { status: 404, body: '{"error":"API key not found"}' };
+  return trioAnswer(trio);
+}
+
+function trioAnswer(trio: Trio): KeyAnswer {
+  return { status: 200, body: JSON.stringify(trio) };
+}
+
+/** SDKs sign the path alone; some sign the query string with it (GAPS 2.2). */
+function isSignedBy(
+  credential: Credential | undefined,
+  signed: string,
+  query: string,
+  rawBody: Uint8Array,
+  signature: Buffer,
+): boolean {
+  const secret = credential?.secret ?? DUMMY_SECRET;
+  if (timingSafeEqual(hmac(secret, signed, rawBody), signature)) return true;
+  if (query === '') return false;
+  return timingSafeEqual(hmac(secret, `${signed}?${query}`, rawBody), signature);
+}
+
+function hmac(secret: Buffer, signed: string, rawBody: Uint8Array): Buffer {
+  return createHmac('sha256', secret).update(signed).update(rawBody).digest();
+}
+
+/** 32 bytes from hex (SPEC 5), base64url or base64 (what SDKs send, GAPS 2.2); null for others. */
+function decodeSignature(text: string): Buffer | null {
+  if (HEX_32.test(text)) return Buffer.from(text, 'hex');
+  return BASE64_32.test(text) ? Buffer.from(text, 'base64') : null;
+}
+
+function isStale(timestamp: string, nowSeconds: number, skewSeconds: number): boolean {
+  return Math.abs(Number(timestamp) - nowSeconds) > skewSeconds;
+}
+
+function staleReason(nowSeconds: number): string {
+  return `stale timestamp, server time is ${nowSeconds}`;
+}
+
+/** The index of the first absent header, or -1. */
+function firstMissing(headers: readonly string[], names: readonly string[]): number {
+  for (let i = 0; i < names.length; i++) {
+    if (headers[i] === undefined || headers[i] === '') return i;
+  }
+  return -1;
+}
+
+/** Reasons hold header names and numbers of our own, nothing that needs escaping. */
+function refuse2(reason: string): AuthRefused {
+  return { ok: false, status: 401, body: `{"error":"invalid_l2: ${reason}"}` };
+}
+
+function refuse1(status: 400 | 401, reason: string): AuthRefused {
+  return { ok: false, status, body: `{"error":"invalid_l1: ${reason}"}` };
+}

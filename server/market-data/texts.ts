@@ -1,0 +1,129 @@
+/**
+ * What the read routes say about a token and never changes, or changes only with the catalog:
+ * its id, its condition id, and the constant parts of its book and of its trade rows, ready to be
+ * copied into an answer. Made on first use, so tokens may be registered at any time.
+ *
+ * Thread: I/O. Non-goals: prices, sizes, anything that a book's version covers.
+ */
+import { marketOf } from '../../engine/depth.ts';
+import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
+import { findToken } from '../../engine/markets.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
+import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
+
+/** What the catalog knows of a market and a trade row shows. */
+export interface MarketInfo {
+  readonly question: string;
+  readonly slug: string;
+  readonly icon: string;
+  readonly eventSlug: string;
+  /** Labels, in the order of the token ids. */
+  readonly outcomes: readonly string[];
+}
+
+/**
+ * Asked for each trade row: it answers the same object until the catalog changes, because a new
+ * object makes new texts.
+ */
+export type MarketLookup = (market: MarketSlot) => MarketInfo | undefined;
+
+/** The constant parts of a trade row, in UTF-8; what lies between them is the trade's own. */
+export interface TradeTexts {
+  readonly info: MarketInfo | undefined;
+  /** From the wallet's closing quote to the size, for a BUY and a SELL. */
+  readonly buy: Buffer;
+  readonly sell: Buffer;
+  /** From after usdcSize to the `0x` of the transaction hash. */
+  readonly tail: Buffer;
+}
+
+export class TokenTexts {
+  private readonly t: Tables;
+  private readonly lookup: MarketLookup;
+  private readonly slots = new Map<string, TokenSlot>();
+  private readonly heads = new Map<TokenSlot, Buffer>();
+  private readonly trades = new Map<TokenSlot, TradeTexts>();
+  private readonly key = new Int32Array(ID_WORDS);
+
+  constructor(tables: Tables, lookup: MarketLookup) {
+    this.t = tables;
+    this.lookup = lookup;
+  }
+
+  /** Slot of a token by its decimal text; 0 = no such token. Only known texts are remembered. */
+  find(tokenId: string): TokenSlot | 0 {
+    const known = this.slots.get(tokenId);
+    if (known !== undefined) return known;
+    if (!decimalToWords(tokenId, this.key, 0)) return 0;
+    const token = findToken(this.t, this.key, 0);
+    if (token !== 0) this.slots.set(tokenId, token);
+    return token;
+  }
+
+  /** The beginning of a book, up to and with the opening quote of its timestamp (GAPS 7). */
+  bookHead(token: TokenSlot): Buffer {
+    const known = this.heads.get(token);
+    if (known !== undefined) return known;
+    const id = wordsToDecimal(this.t.tokenI, (token << TOKEN_I) + Token.id);
+    const market = marketOf(this.t, token);
+    const condition = this.conditionId(market);
+    const head = Buffer.from(`{"market":"${condition}","asset_id":"${id}","timestamp":"`, 'latin1');
+    this.heads.set(token, head);
+    return head;
+  }
+
+  /** The constant parts of the trade rows of a token, as the catalog stands now (GAPS 8). */
+  trade(token: TokenSlot): TradeTexts {
+    const market = marketOf(this.t, token);
+    const info = this.lookup(market);
+    const known = this.trades.get(token);
+    if (known !== undefined && known.info === info) return known;
+    const texts = this.makeTradeTexts(token, market, info);
+    this.trades.set(token, texts);
+    return texts;
+  }
+
+  private makeTradeTexts(
+    token: TokenSlot,
+    market: MarketSlot,
+    info: MarketInfo | undefined,
+  ): TradeTexts {
+    const condition = this.conditionId(market);
+    const outcome = this.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
+    const ids = `"asset":"${condition}:${outcome}","conditionId":"${condition}","size":`;
+    const quoted = (text: string | undefined): string => JSON.stringify(text ?? '');
+    const tail =
+      `,"title":${quoted(info?.question)},"slug":${quoted(info?.slug)}` +
+      `,"icon":${quoted(info?.icon)},"eventSlug":${quoted(info?.eventSlug)}` +
+      `,"outcome":${quoted(info?.outcomes[outcome])},"outcomeIndex":${outcome}` +
+      ',"name":"","pseudonym":"","bio":"","profileImage":"","profileImageOptimized":""' +
+      ',"transactionHash":"0x';
+    return {
+      info,
+      buy: Buffer.from(`","side":"BUY",${ids}`),
+      sell: Buffer.from(`","side":"SELL",${ids}`),
+      tail: Buffer.from(tail),
+    };
+  }
+
+  private conditionId(market: MarketSlot): string {
+    const at = (market << MARKET_I) + Market.condition;
+    let text = '0x';
+    for (let w = 0; w < ID_WORDS; w++) {
+      text += (this.t.marketI[at + w]! >>> 0).toString(16).padStart(8, '0');
+    }
+    return text;
+  }
+}
+
+/** The bytes of an ASCII text, to be copied many times. */
+export function ascii(text: string): Buffer {
+  return Buffer.from(text, 'latin1');
+}
+
+/** Copies `bytes` to `out`; the place after them. */
+export function put(bytes: Uint8Array, out: Uint8Array, at: number): number {
+  out.set(bytes, at);
+  return at + bytes.length;
+}

@@ -1,0 +1,133 @@
+/**
+ * The query string of GET /trades to a checked value (SPEC 4.1, GAPS 8).
+ *
+ * Decided here: a parameter may stand once, only `market` may be repeated; `+` is a space; a name
+ * that is not valid percent-encoding is an unknown field, such a value an invalid one; empty
+ * entries of `market` are ignored, and without any entry there is no market filter.
+ *
+ * Thread: any; pure. Non-goals: whether the wallet or the markets exist.
+ */
+import { parseMicroUp } from '../common/decimal.ts';
+
+export interface TradesQuery {
+  readonly limit: number;
+  readonly offset: number;
+  readonly takerOnly: boolean;
+  /** What filterAmount is compared with: usdcSize or size; '' = no comparison. */
+  readonly filterType: '' | 'CASH' | 'TOKENS';
+  /** Micro-units, rounded up; rows with at least as much are kept. */
+  readonly filterAmount: number;
+  /** Condition ids in lower case, or any other text, which names no market; null = no filter. */
+  readonly markets: readonly string[] | null;
+  /** `0x` + 40 hex digits in lower case; '' = no filter. */
+  readonly user: string;
+  readonly side: '' | 'BUY' | 'SELL';
+}
+
+export type ParsedTradesQuery =
+  | { readonly ok: true; readonly query: TradesQuery }
+  /** Text for the member `error` of a 400: `unknown_field: <name>` or `invalid_field: <name>`. */
+  | { readonly ok: false; readonly error: string };
+
+/** SPEC 8: the bound of limit and of offset. */
+export const PAGE_MAX = 10_000;
+const LIMIT_DEFAULT = 100;
+
+const INTEGER = /^(?:0|[1-9]\d{0,4})$/;
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+
+type Draft = { -readonly [Name in keyof TradesQuery]: TradesQuery[Name] };
+
+/** Each sets its field and says whether the value is a valid one. */
+const fields: Readonly<Record<string, (draft: Draft, value: string) => boolean>> = {
+  limit: (draft, value) => {
+    draft.limit = pageNumber(value);
+    return draft.limit >= 0;
+  },
+  offset: (draft, value) => {
+    draft.offset = pageNumber(value);
+    return draft.offset >= 0;
+  },
+  takerOnly: (draft, value) => {
+    draft.takerOnly = value === 'true' || value === '1';
+    return draft.takerOnly || value === 'false' || value === '0';
+  },
+  filterType: (draft, value) => {
+    if (value !== 'CASH' && value !== 'TOKENS') return false;
+    draft.filterType = value;
+    return true;
+  },
+  filterAmount: (draft, value) => {
+    draft.filterAmount = parseMicroUp(value);
+    return draft.filterAmount >= 0;
+  },
+  market: (draft, value) => {
+    const ids = value.toLowerCase().split(',');
+    const named = ids.filter((id) => id !== '');
+    if (named.length > 0) draft.markets = [...(draft.markets ?? []), ...named];
+    return true;
+  },
+  user: (draft, value) => {
+    draft.user = value.toLowerCase();
+    return value.startsWith('0x') && ADDRESS.test(draft.user);
+  },
+  side: (draft, value) => {
+    if (value !== 'BUY' && value !== 'SELL') return false;
+    draft.side = value;
+    return true;
+  },
+};
+
+/** @param text the raw query string, without its `?` */
+export function parseTradesQuery(text: string): ParsedTradesQuery {
+  const pairs: { readonly name: string; readonly value: string | undefined }[] = [];
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const rawName = equals === -1 ? part : part.slice(0, equals);
+    const name = decode(rawName);
+    if (name === undefined || !Object.hasOwn(fields, name)) {
+      return { ok: false, error: `unknown_field: ${name ?? rawName}` };
+    }
+    pairs.push({ name, value: decode(equals === -1 ? '' : part.slice(equals + 1)) });
+  }
+  const draft: Draft = {
+    limit: LIMIT_DEFAULT,
+    offset: 0,
+    takerOnly: true,
+    filterType: '',
+    filterAmount: 0,
+    markets: null,
+    user: '',
+    side: '',
+  };
+  const seen = new Set<string>();
+  for (const { name, value } of pairs) {
+    const isRepeated = seen.has(name) && name !== 'market';
+    seen.add(name);
+    if (isRepeated || value === undefined || !fields[name]!(draft, value)) {
+      return { ok: false, error: `invalid_field: ${name}` };
+    }
+  }
+  if (draft.filterType !== '' && !seen.has('filterAmount')) {
+    return { ok: false, error: 'invalid_field: filterAmount' };
+  }
+  return { ok: true, query: draft };
+}
+
+/** -1 for what is no whole number from 0 to PAGE_MAX. */
+function pageNumber(value: string): number {
+  if (!INTEGER.test(value)) return -1;
+  const number = Number(value);
+  return number <= PAGE_MAX ? number : -1;
+}
+
+/** Undefined for what is not valid percent-encoding of UTF-8. */
+function decode(text: string): string | undefined {
+  if (!text.includes('%') && !text.includes('+')) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Answers of the engine as JSON bytes, written straight into the ticket's shared slot. This runs
+ * inside the turn, so it is hand-written: texts are prepared once, and only ids and amounts vary.
+ *
+ * Thread: the worker that holds its turn.
+ */
+import type { RuleCode } from '../../engine/rules.ts';
+import { RULE_TEXTS } from '../common/contract.ts';
+import { writeMicro } from '../common/decimal.ts';
+import { AnswerHead, align, Slot, type SlotView } from './slots.ts';
+
+const HEX = Buffer.from('0123456789abcdef');
+const ACCEPTED = Buffer.from('{"success":true,"errorMsg":"","orderID":"0x');
+const TAKING = Buffer.from('","takingAmount":"');
+const MAKING = Buffer.from('","makingAmount":"');
+const LIVE = Buffer.from('","status":"live"}');
+const MATCHED = Buffer.from('","status":"matched"}');
+const REFUSED = new Map<RuleCode, Buffer>(
+  Object.entries(RULE_TEXTS).map(([rule, errorMsg]) => [
+    Number(rule) as RuleCode,
+    Buffer.from(
+      JSON.stringify({
+        success: false,
+        errorMsg,
+        orderID: '',
+        takingAmount: '',
+        makingAmount: '',
+        status: 'error',
+      }),
+    ),
+  ]),
+);
+const COMMA = 0x2c;
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+
+/** Writes the answers of one batch, request by request, into a slot. */
+export class AnswerWriter {
+  private slot: SlotView | undefined;
+  private bytes: Uint8Array = new Uint8Array(0);
+  private head = 0;
+  private at = 0;
+  private items = 0;
+
+  start(slot: SlotView): void {
+    this.slot = slot;
+    this.bytes = slot.answers;
+    this.head = 0;
+    this.at = 0;
+  }
+
+  /** A whole body at once: a request that was refused, or one that is not JSON. */
+  whole(status: number, body: Uint8Array): void {
+    this.open();
+    this.copy(body);
+    this.close(status);
+  }
+
+  openList(): void {
+    this.open();
+    this.items = 0;
+    this.bytes[this.at++] = OPEN;
+  }
+
+  closeList(): void {
+    this.bytes[this.at++] = CLOSE;
+    this.close(200);
+  }
+
+  refused(rule: RuleCode): void {
+    this.separate();
+    this.copy(REFUSED.get(rule)!);
+  }
+
+  /** An accepted order: id of 8 words at `words[at]`, micro-units paid and received at once. */
+  accepted(words: Int32Array, at: number, making: number, taking: number): void {
+    this.separate();
+    this.copy(ACCEPTED);
+    for (let w = 0; w < 8; w++) {
+      const word = words[at + w]!;
+      for (let shift = 28; shift >= 0; shift -= 4) {
+        this.bytes[this.at++] = HEX[(word >>> shift) & 15]!;
+      }
+    }
+    this.copy(TAKING);
+    const isMatched = making !== 0 || taking !== 0;
+    if (isMatched) this.at = writeMicro(taking, this.bytes, this.at);
+    this.copy(MAKING);
+    if (isMatched) this.at = writeMicro(making, this.bytes, this.at);
+    this.copy(isMatched ? MATCHED : LIVE);
+  }
+
+  finish(): void {
+    this.slot!.i32[Slot.answerBytes] = this.at;
+  }
+
+  private separate(): void {
+    if (this.items > 0) this.bytes[this.at++] = COMMA;
+    this.items += 1;
+  }
+
+  private open(): void {
+    this.head = this.at;
+    this.at += 4 * AnswerHead.words;
+  }
+
+  private close(status: number): void {
+    const words = this.slot!.answerWords;
+    words[this.head / 4 + AnswerHead.status] = status;
+    words[this.head / 4 + AnswerHead.bytes] = this.at - this.head - 4 * AnswerHead.words;
+    this.at = align(this.at);
+  }
+
+  private copy(source: Uint8Array): void {
+    this.bytes.set(source, this.at);
+    this.at += source.length;
+  }
+}
+
+/** Rules of a commands request as its answer: one 32-bit number each. */
+export function ruleBytes(rules: readonly RuleCode[]): Uint8Array {
+  return new Uint8Array(Int32Array.from(rules).buffer);
+}

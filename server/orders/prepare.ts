@@ -1,0 +1,181 @@
+/**
+ * Before the turn: one checked order item becomes an engine command. All that depends on the
+ * request alone happens here, in parallel with other workers: ids, digest, signature. What depends
+ * on state or time waits for the turn; a rule that already failed travels as a verdict, so that the
+ * first failing rule of the whole list is the one reported (GAPS 3.5).
+ *
+ * Thread: a worker; scratch belongs to the instance.
+ */
+import assert from 'node:assert/strict';
+import { type CommandBuffer, encodeOrder, OrderType, Verdict } from '../../engine/commands.ts';
+import {
+  ADDRESS_WORDS,
+  MARKET_I,
+  Market,
+  MarketFlag,
+  TOKEN_I,
+  Token,
+} from '../../engine/layout.ts';
+import { FEE_BPS_MAX } from '../../engine/limits.ts';
+import { findMarket, findToken } from '../../engine/markets.ts';
+import { Rule } from '../../engine/rules.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
+import { decimalToSafe, decimalToWords, hexToBytes } from '../common/uint256.ts';
+import { orderDigest } from '../identity/eip712.ts';
+import { recoverAddress } from '../identity/secp256k1.ts';
+import type { OrderItem } from './order-parse.ts';
+
+/** Who sent the request, as the level-2 check found it. */
+export interface Caller {
+  /** Lower-case UUID text. */
+  readonly apiKey: string;
+  readonly apiKeyWords: Int32Array;
+  /** 20 bytes. */
+  readonly address: Uint8Array;
+}
+
+export interface PrepareOptions {
+  /** Domain separators of the two exchange contracts, 32 bytes each. */
+  readonly separator: Uint8Array;
+  readonly negRiskSeparator: Uint8Array;
+  readonly verifySignatures: boolean;
+  /** True for an order id that was accepted before and has left memory since. */
+  readonly isKnown: (id: Uint8Array) => boolean;
+}
+
+const EOA = 0;
+const CONTRACT_WALLET = 3;
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+export class OrderPreparer {
+  /** Digest of the order prepared last: its id, 32 bytes. */
+  readonly digest = new Uint8Array(32);
+  private readonly t: Tables;
+  private readonly options: PrepareOptions;
+  private readonly words = new Int32Array(8);
+  private readonly recovered = new Uint8Array(20);
+  private readonly condition = new Uint8Array(32);
+  private readonly id = new Int32Array(8);
+  private readonly maker = new Int32Array(ADDRESS_WORDS);
+  private readonly signer = new Int32Array(ADDRESS_WORDS);
+
+  constructor(t: Tables, options: PrepareOptions) {
+    this.t = t;
+    this.options = options;
+  }
+
+  /** Appends the command of one item to `out`. */
+  prepare(item: OrderItem, caller: Caller, out: CommandBuffer): void {
+    const token = this.findTokenSlot(item);
+    let verdict = this.earlyRule(item, caller, token);
+    const isBuy = item.side === 0;
+    const shares = amountOf(isBuy ? item.takerAmount : item.makerAmount);
+    const collateral = amountOf(isBuy ? item.makerAmount : item.takerAmount);
+    if (isNotPositive(item.makerAmount) || isNotPositive(item.takerAmount)) {
+      verdict |= Verdict.amounts;
+    } else if (shares < 0 || collateral < 0) {
+      verdict |= Verdict.tooLarge;
+    }
+    const fee = feeOf(item.feeRateBps);
+    if (item.feeRateBps.startsWith('-')) verdict |= Verdict.feeNegative;
+    else if (fee > FEE_BPS_MAX) verdict |= Verdict.feeTooHigh;
+    assert(
+      item.digestable || (verdict & (Verdict.amounts | Verdict.feeNegative)) !== 0,
+      'an order without a digest is refused',
+    );
+    if (!item.taker.every((byte) => byte === 0)) verdict |= Verdict.taker;
+
+    this.digest.fill(0);
+    if (item.digestable && (verdict & Verdict.ruleMask) === 0) {
+      // No early rule failed, so the token is known.
+      verdict |= this.verify(item, token as TokenSlot);
+    }
+    const expiration = decimalToSafe(item.expiration);
+    encodeOrder(out, {
+      token,
+      side: item.side,
+      type: OrderType[item.orderType],
+      postOnly: item.postOnly,
+      shares: Math.max(0, shares) as MicroShares,
+      collateral: Math.max(0, collateral) as MicroCollateral,
+      expiration: expiration < 0 ? NEVER : expiration,
+      feeRateBps: Math.min(Math.max(0, fee), FEE_BPS_MAX),
+      signatureType: item.signatureType,
+      verdict,
+      id: bytesToWords(this.digest, this.id),
+      maker: bytesToWords(item.maker, this.maker),
+      signer: bytesToWords(item.signer, this.signer),
+      apiKey: caller.apiKeyWords,
+    });
+  }
+
+  private findTokenSlot(item: OrderItem): TokenSlot | 0 {
+    return decimalToWords(item.tokenId, this.words, 0) ? findToken(this.t, this.words, 0) : 0;
+  }
+
+  /** Rules 1 to 4, or 0. Registrations only ever appear, so an answer found here stays true. */
+  private earlyRule(item: OrderItem, caller: Caller, token: TokenSlot | 0): number {
+    if (item.owner.toLowerCase() !== caller.apiKey || !sameBytes(item.signer, caller.address)) {
+      return Rule.ownerMismatch;
+    }
+    if (item.postOnly && item.orderType !== 'GTC' && item.orderType !== 'GTD') {
+      return Rule.postOnlyType;
+    }
+    const isId = hexToBytes(item.conditionId, 32, this.condition, 0);
+    const market = isId ? findMarket(this.t, bytesToWords(this.condition, this.words), 0) : 0;
+    if (market === 0) return Rule.conditionUnknown;
+    if (token === 0) return Rule.tokenUnknown;
+    const owner = this.t.tokenI[(token << TOKEN_I) + Token.market];
+    return owner === market ? 0 : Rule.tokenOfOtherCondition;
+  }
+
+  /** Digest, duplicate that has left memory, signature. */
+  private verify(item: OrderItem, token: TokenSlot): number {
+    const { options, t } = this;
+    const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
+    const flags = t.marketI[(market << MARKET_I) + Market.flags]!;
+    const isNegRisk = (flags & MarketFlag.negRisk) !== 0;
+    orderDigest(isNegRisk ? options.negRiskSeparator : options.separator, item, this.digest, 0);
+    let verdict = options.isKnown(this.digest) ? Verdict.known : 0;
+    if (item.signatureType === EOA && !sameBytes(item.maker, item.signer)) {
+      verdict |= Verdict.signature;
+    }
+    if (!options.verifySignatures) return verdict;
+    const isGood =
+      item.signatureType !== CONTRACT_WALLET &&
+      item.signature !== null &&
+      recoverAddress(this.digest, item.signature, this.recovered, 0) &&
+      sameBytes(this.recovered, item.signer);
+    return isGood ? verdict : verdict | Verdict.signature;
+  }
+}
+
+/** Micro-units; -1 when above 2^53 - 1, 0 when not positive. */
+function amountOf(text: string): number {
+  return text.startsWith('-') ? 0 : decimalToSafe(text);
+}
+
+function isNotPositive(text: string): boolean {
+  return text.startsWith('-') || text === '0';
+}
+
+function feeOf(text: string): number {
+  if (text.startsWith('-')) return 0;
+  const fee = decimalToSafe(text);
+  return fee < 0 ? NEVER : fee;
+}
+
+/** Big-endian 32-bit words of a key. */
+export function bytesToWords(bytes: Uint8Array, out: Int32Array): Int32Array {
+  for (let i = 0; i < out.length; i++) {
+    const at = 4 * i;
+    out[i] = (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
+  }
+  return out;
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return a.length === b.length;
+}

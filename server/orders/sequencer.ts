@@ -1,0 +1,373 @@
+/**
+ * The order of everything: requests wait here, are numbered as tickets, run in workers, and are
+ * journaled and answered strictly in ticket order.
+ *
+ *   submit -> queue -> dispatch (ticket, time) -> worker -> collect -> journal -> answers
+ *
+ * Nothing waits on a timer: a batch leaves at once when a worker is free, and what arrives meanwhile
+ * leaves together. A request that finds the queue full is refused at once.
+ *
+ * Thread: the I/O thread.
+ */
+import assert from 'node:assert/strict';
+import { commandWords } from '../../engine/commands.ts';
+import { earliestExpiry } from '../../engine/expiries.ts';
+import { State } from '../../engine/layout.ts';
+import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
+import type { Tables } from '../../engine/tables.ts';
+import { encodeBatch } from '../../storage/batch-record.ts';
+import { fillCopies } from '../../storage/fills.ts';
+import type { Journal } from '../../storage/journal.ts';
+import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import type { WorkerPool } from './pool.ts';
+import {
+  type Answered,
+  type Request,
+  type RequestOwner,
+  takeAnswers,
+  writeRequest,
+} from './slot-requests.ts';
+import {
+  align,
+  Control,
+  leaveTurn,
+  ORDER_BYTES_MIN,
+  passTurn,
+  RequestHead,
+  RequestKind,
+  Slot,
+  type SlotMemory,
+  SlotState,
+  SlotView,
+  TicketKind,
+} from './slots.ts';
+
+export interface SequencerOptions {
+  readonly tables: Tables;
+  readonly slots: SlotMemory;
+  readonly pool: WorkerPool;
+  readonly journal: Journal;
+  readonly workers: number;
+  /** Requests that may wait. */
+  readonly queueMax: number;
+  readonly now: () => number;
+  /** Sequence up to which the final states of orders are on disk. */
+  readonly finalsFlushed: () => number;
+  /** Called after each flush with what became durable; fills are those before `endFill`. */
+  readonly onFlushed: (sequence: number, endFill: number, endFinished: number) => void;
+  /** The node cannot go on; nothing is acknowledged after this call. */
+  readonly onFatal: (error: Error) => void;
+  readonly log: (line: string) => void;
+}
+
+interface Ticket {
+  readonly number: number;
+  readonly slot: number;
+  readonly requests: readonly Request[];
+  readonly image: ImageRequest | undefined;
+  finished: boolean;
+}
+
+interface ImageRequest {
+  readonly copied: () => void;
+  readonly failed: (error: Error) => void;
+}
+
+const QUEUE_BYTES_MAX = 256 * 2 ** 20;
+const TIMER_MS_MAX = 2 ** 31 - 1;
+const MS = 1_000;
+
+export class Sequencer {
+  private readonly o: SequencerOptions;
+  private readonly control: Int32Array;
+  private readonly views: SlotView[];
+  private readonly freeSlots: number[];
+  private queue: Request[] = [];
+  private queueBytes = 0;
+  private imageWanted: ImageRequest | undefined;
+  private tickWanted = false;
+  /** In ticket order: dispatched, not yet collected. */
+  private tickets: Ticket[] = [];
+  private running = 0;
+  private unjournaled = 0;
+  private nextTicket = 0;
+  private lastTime: number;
+  private stopped = false;
+  private expiryTimer: NodeJS.Timeout | undefined;
+  private settled: (() => void)[] = [];
+
+  constructor(options: SequencerOptions) {
+    this.o = options;
+    this.control = new Int32Array(options.slots.control);
+    this.views = options.slots.slots.map((b) => new SlotView(b, options.slots.sizes));
+    this.freeSlots = this.views.map((_, i) => i);
+    this.lastTime = options.tables.state[State.time]!;
+    options.journal.onFailure = (error) => this.stop(error);
+    this.armExpiry();
+  }
+
+  /** Takes a POST /orders body; answers 503 at once when the queue is full. */
+  submitOrders(owner: RequestOwner, body: Uint8Array, answered: Answered): void {
+    // A refused request has an answer too, however short it was.
+    const weight = Math.max(body.length, ORDER_BYTES_MIN);
+    this.submit({ kind: RequestKind.orders, owner, body, weight, answered });
+  }
+
+  /** Takes encoded commands; the answer's body is a 32-bit rule code for each. */
+  submitCommands(words: Int32Array, answered: Answered): void {
+    const body = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+    let commands = 0;
+    for (let at = 0; at < words.length; at += commandWords(words, at)) commands += 1;
+    assert(commands <= BATCH_COMMANDS_MAX, 'a batch has a bounded number of commands');
+    const weight = Math.max(body.length, commands * ORDER_BYTES_MIN);
+    this.submit({ kind: RequestKind.commands, owner: undefined, body, weight, answered });
+  }
+
+  /** Copies the engine's tables to the spare region, between two batches; rejects if it cannot. */
+  requestImage(): Promise<void> {
+    assert(this.imageWanted === undefined, 'one image at a time');
+    return new Promise((copied, failed) => {
+      if (this.stopped) {
+        failed(new Error('the sequencer has stopped'));
+        return;
+      }
+      this.imageWanted = { copied, failed };
+      this.pump();
+    });
+  }
+
+  /** Calls back once the batches that now run are done: a torn read is worth another try then. */
+  whenSettled(callback: () => void): void {
+    if (this.running === 0) setImmediate(callback);
+    else this.settled.push(callback);
+  }
+
+  /** Resolves when nothing is queued, running or waiting for the journal. */
+  async idle(): Promise<void> {
+    while (this.queue.length > 0 || this.tickets.length > 0 || this.unjournaled > 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Takes nothing more, and resolves when what was taken is answered. */
+  async drain(): Promise<void> {
+    await this.idle();
+    clearTimeout(this.expiryTimer);
+    this.stopped = true;
+  }
+
+  private submit(request: Request): void {
+    if (this.o.journal.failure !== undefined) {
+      request.answered(503, JOURNAL_UNAVAILABLE);
+      return;
+    }
+    const bytes = this.queueBytes + request.body.length;
+    if (this.queue.length >= this.o.queueMax || bytes > QUEUE_BYTES_MAX || this.stopped) {
+      request.answered(503, ENGINE_BUSY);
+      return;
+    }
+    this.queue.push(request);
+    this.queueBytes = bytes;
+    this.pump();
+  }
+
+  private pump(): void {
+    while (
+      !this.stopped &&
+      this.running < this.o.workers &&
+      this.freeSlots.length > 0 &&
+      this.unjournaled + this.tickets.length < UNJOURNALED_BATCHES_MAX
+    ) {
+      if (this.imageWanted !== undefined) {
+        const image = this.imageWanted;
+        this.imageWanted = undefined;
+        this.dispatch(TicketKind.image, [], image);
+      } else if (this.queue.length > 0 || this.tickWanted) {
+        this.tickWanted = false;
+        this.dispatch(TicketKind.batch, this.takeRequests(), undefined);
+      } else {
+        return;
+      }
+    }
+  }
+
+  /**
+   * One worker's fair share of the queue, bounded by what a slot holds. The others, though busy now,
+   * count too: most of the work is checking signatures, and all of it in one batch would be done by
+   * one of them.
+   */
+  private takeRequests(): Request[] {
+    const share = Math.ceil(this.queue.length / this.o.workers);
+    const bytesMax = BATCH_COMMANDS_MAX * ORDER_BYTES_MIN;
+    let count = 0;
+    let bytes = 0;
+    while (count < share) {
+      const { body, weight } = this.queue[count]!;
+      const framed = align(weight) + 4 * RequestHead.words;
+      if (count > 0 && bytes + framed > bytesMax) break;
+      bytes += framed;
+      this.queueBytes -= body.length;
+      count += 1;
+    }
+    return this.queue.splice(0, count);
+  }
+
+  private dispatch(
+    kind: number,
+    requests: readonly Request[],
+    image: ImageRequest | undefined,
+  ): void {
+    const slot = this.freeSlots.pop()!;
+    const view = this.views[slot]!;
+    const ticket: Ticket = { number: this.nextTicket, slot, requests, image, finished: false };
+    this.nextTicket = (this.nextTicket + 1) | 0;
+    this.lastTime = Math.max(this.lastTime, this.o.now());
+    view.i32[Slot.ticket] = ticket.number;
+    view.i32[Slot.kind] = kind;
+    view.i32[Slot.requests] = requests.length;
+    view.f64[Slot.time] = this.lastTime;
+    view.f64[Slot.flushedFinished] = this.o.finalsFlushed();
+    let at = 0;
+    for (const request of requests) at = writeRequest(view, at, request);
+    view.i32[Slot.inputBytes] = at;
+    view.setState(SlotState.verifying);
+    this.tickets.push(ticket);
+    this.running += 1;
+    this.o.pool.run(slot).then(
+      () => this.finish(ticket),
+      (error: unknown) => this.fail(ticket, error as Error),
+    );
+  }
+
+  private finish(ticket: Ticket): void {
+    this.running -= 1;
+    ticket.finished = true;
+    this.collectReady();
+  }
+
+  /** A worker threw or died: what that means depends on how far it had come. */
+  private fail(ticket: Ticket, error: Error): void {
+    const view = this.views[ticket.slot]!;
+    const state = view.state();
+    const isPoisoned = Atomics.load(this.control, Control.poisoned) !== 0;
+    if (isPoisoned || state === SlotState.applying) {
+      this.stop(new Error(`a worker died inside its turn: ${error.message}`));
+      return;
+    }
+    this.o.log(`a worker failed on ticket ${ticket.number}: ${error.message}`);
+    // Dead while verifying: its turn is passed on once it comes, never earlier.
+    if (state === SlotState.verifying) {
+      this.passWhenDue(ticket);
+      return;
+    }
+    // It may have died between saying so and passing its turn on.
+    const { number } = ticket;
+    if (Atomics.load(this.control, Control.turn) === number) leaveTurn(this.control, number);
+    this.finish(ticket);
+  }
+
+  private passWhenDue(ticket: Ticket): void {
+    if (this.stopped) return;
+    // It may have died between taking its turn and saying so.
+    const mark = (ticket.number + 1) | 0;
+    if (mark !== 0 && Atomics.load(this.control, Control.writer) === mark) {
+      this.stop(new Error('a worker died inside its turn'));
+      return;
+    }
+    if (passTurn(this.control, ticket.number)) {
+      this.views[ticket.slot]!.setState(SlotState.failed);
+      this.finish(ticket);
+      return;
+    }
+    setImmediate(() => this.passWhenDue(ticket));
+  }
+
+  private collectReady(): void {
+    while (this.tickets[0]?.finished === true) this.collect(this.tickets.shift()!);
+    const settled = this.settled;
+    this.settled = [];
+    for (const callback of settled) callback();
+    this.armExpiry();
+    this.pump();
+  }
+
+  /** Takes a finished ticket's outcome out of its slot and hands it to the journal. */
+  private collect(ticket: Ticket): void {
+    const view = this.views[ticket.slot]!;
+    const hasFailed = view.state() === SlotState.failed;
+    const isImage = view.i32[Slot.kind] === TicketKind.image;
+    const deliver = isImage || hasFailed ? () => undefined : takeAnswers(view, ticket.requests);
+    const isChanged = !isImage && !hasFailed && view.i32[Slot.changed] === 1;
+    const entry = isChanged ? this.journalEntry(view) : null;
+    const sequence = view.f64[Slot.sequence]!;
+    const endFill = view.f64[Slot.endFill]!;
+    const endFinished = view.f64[Slot.endFinished]!;
+    view.setState(SlotState.free);
+    this.freeSlots.push(ticket.slot);
+    this.unjournaled += 1;
+    this.o.journal.append(entry, (error) => {
+      this.unjournaled -= 1;
+      if (error !== undefined) {
+        for (const request of ticket.requests) request.answered(503, JOURNAL_UNAVAILABLE);
+        ticket.image?.failed(error);
+        this.stop(error);
+        return;
+      }
+      if (entry !== null) this.o.onFlushed(sequence, endFill, endFinished);
+      if (hasFailed) for (const request of ticket.requests) request.answered(500, INTERNAL_ERROR);
+      else deliver();
+      if (hasFailed) ticket.image?.failed(new Error('the worker that was to copy it failed'));
+      else ticket.image?.copied();
+      this.pump();
+    });
+  }
+
+  private journalEntry(view: SlotView) {
+    const { f64, i32 } = view;
+    const firstFill = f64[Slot.firstFill]!;
+    const sequence = f64[Slot.sequence]!;
+    const facts = {
+      sequence,
+      time: f64[Slot.time]!,
+      flushedFinished: f64[Slot.flushedFinished]!,
+      firstFill,
+      endFill: f64[Slot.endFill]!,
+      endFinished: f64[Slot.endFinished]!,
+      digest: i32[Slot.digest]!,
+    };
+    const record = encodeBatch(facts, view.journal.subarray(0, i32[Slot.journalWords]!));
+    return {
+      sequence,
+      record,
+      firstFill,
+      fills: fillCopies(this.o.tables, firstFill, facts.endFill),
+    };
+  }
+
+  private stop(error: Error): void {
+    if (this.stopped) return;
+    this.stopped = true;
+    clearTimeout(this.expiryTimer);
+    const waiting = this.queue;
+    this.queue = [];
+    this.queueBytes = 0;
+    for (const request of waiting) request.answered(503, JOURNAL_UNAVAILABLE);
+    this.imageWanted?.failed(error);
+    this.imageWanted = undefined;
+    this.o.onFatal(error);
+  }
+
+  /** An empty batch at the earliest expiry, so that orders leave although nobody trades. */
+  private armExpiry(): void {
+    clearTimeout(this.expiryTimer);
+    if (this.stopped || this.tickets.length > 0) return;
+    const expiry = earliestExpiry(this.o.tables);
+    if (expiry === 0) return;
+    const wait = Math.min(TIMER_MS_MAX, Math.max(0, expiry * MS - this.o.now()));
+    this.expiryTimer = setTimeout(() => {
+      this.tickWanted = true;
+      this.pump();
+    }, wait);
+    this.expiryTimer.unref();
+  }
+}

@@ -1,0 +1,17 @@
+/** Benchmarks cannot rot: every suite runs here on tiny inputs, and says nothing about speed. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { engineSuite } from '../../bench/engine/engine.bench.ts';
+import { validateSuite } from '../../bench/server/validate.bench.ts';
+
+test('the engine suite measures every task on one book and on a thousand', async () => {
+  const measured = await engineSuite(400, 2);
+  assert.equal(measured.length, 8);
+  assert(measured.every(({ perSecond }) => perSecond > 0));
+});
+
+test('the validate suite checks orders with both packages', async () => {
+  const measured = await validateSuite(4, 2);
+  assert.equal(measured.length, 3);
+  assert(measured.every(({ perSecond }) => perSecond > 0));
+});

@@ -1,0 +1,294 @@
+/**
+ * A prepared catalog, read back fragment by fragment and compared with what SPEC 2 says of the raw
+ * objects, on an odd invented catalog and on the real one where it is there.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import test from 'node:test';
+import { prepareCatalog } from '../../server/catalog/build.ts';
+import { ByteCollector } from '../../server/catalog/build-bytes.ts';
+import {
+  buffersOf,
+  type PreparedCatalog,
+  type Relation,
+  type TextIndex,
+} from '../../server/catalog/prepared.ts';
+import { findKey, rowsOfKey } from '../../server/catalog/text-index.ts';
+import type { JsonObject } from '../../storage/catalog-json.ts';
+import { withSeed } from '../common/random.ts';
+import { expectedCatalog } from './catalog-expected.ts';
+import { oddCatalog, readWhole, WALLETS } from './catalog-odd.ts';
+
+const REAL_FILE = new URL('../../../shared/data/catalog-shared.json', import.meta.url);
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function textOf(prepared: PreparedCatalog, start: number | undefined, end: number | undefined) {
+  assert(start !== undefined && end !== undefined && start <= end, 'the span is there');
+  return utf8.decode(prepared.bytes.subarray(start, end));
+}
+
+/** Equal as JSON texts: members stand in the same order, too. */
+function assertJson(text: string, expected: unknown, name: string): void {
+  assert.equal(JSON.stringify(JSON.parse(text)), JSON.stringify(expected), name);
+}
+
+function rowsOf(relation: Relation, row: number): number[] {
+  return [...relation.values.subarray(relation.ends[row], relation.ends[row + 1])];
+}
+
+function found(index: TextIndex, text: string): number[] {
+  const key = findKey(index, text);
+  return key < 0 ? [] : [...rowsOfKey(index, key)];
+}
+
+function checkMarkets(prepared: PreparedCatalog, expected: ReturnType<typeof expectedCatalog>) {
+  const { markets } = prepared;
+  assert.deepEqual(
+    [...markets.ids],
+    expected.markets.map(({ core }) => Number(core.id)),
+  );
+  for (const [row, { core, event, flags, description }] of expected.markets.entries()) {
+    const name = `market ${core.id}`;
+    const start = markets.coreStart[row];
+    assertJson(`${textOf(prepared, start, markets.coreEnd[row])}}`, core, name);
+    const { id, ticker, slug, title } = expected.events[event]!.core;
+    const entry = { ...core, events: [{ id, ticker, slug, title }] };
+    assertJson(textOf(prepared, start, markets.entryEnd[row]), entry, name);
+    const { descriptionStart, descriptionEnd } = markets;
+    assertJson(textOf(prepared, descriptionStart[row], descriptionEnd[row]), description, name);
+    assert(descriptionStart[row]! > start! && descriptionEnd[row]! < markets.coreEnd[row]!, name);
+    assert.equal(markets.event[row], event, name);
+    assert.equal(markets.flags[row], flags, name);
+    assert(found(markets.slugs, String(core.slug)).includes(row), name);
+    const key = String(core.conditionId).toLowerCase();
+    assert.equal(found(markets.conditions, key).includes(row), key !== '', name);
+  }
+}
+
+function checkEvents(prepared: PreparedCatalog, expected: ReturnType<typeof expectedCatalog>) {
+  const { events } = prepared;
+  assert.deepEqual(
+    [...events.ids],
+    expected.events.map(({ core }) => Number(core.id)),
+  );
+  for (const [row, { core, tags, series, flags, metadata }] of expected.events.entries()) {
+    const name = `event ${core.id}`;
+    const open = textOf(prepared, events.coreStart[row], events.coreEnd[row]);
+    assertJson(`${open}}`, core, name);
+    const nested = tags.map((tag) => expected.tags[tag]);
+    const entry = textOf(prepared, events.coreStart[row], events.entryEnd[row]);
+    assertJson(entry, { ...core, tags: nested }, name);
+    const rest = textOf(prepared, events.restStart[row], events.restEnd[row]);
+    const ofSeries = series.map((place) => expected.series[place]);
+    const single = { ...core, markets: [], series: ofSeries, eventMetadata: metadata };
+    assertJson(`${open},"markets":[]${rest}`, single, name);
+    const { id, slug, title, ticker, description } = core;
+    const sampling = textOf(prepared, events.samplingStart[row], events.samplingEnd[row]);
+    assertJson(sampling, { id, slug, title, ticker, description }, name);
+    assert.equal(events.flags[row], flags, name);
+    assert.deepEqual(rowsOf(events.tags, row), tags, name);
+    const markets = [...expected.markets.keys()].filter((m) => expected.markets[m]!.event === row);
+    assert.deepEqual(rowsOf(events.markets, row), markets, name);
+    assert(found(events.slugs, String(core.slug)).includes(row), name);
+  }
+}
+
+function checkShared(prepared: PreparedCatalog, expected: ReturnType<typeof expectedCatalog>) {
+  const { tags, series } = prepared;
+  const eventsWith = (name: 'tags' | 'series', row: number) =>
+    [...expected.events.keys()].filter((event) => expected.events[event]![name].includes(row));
+  assert.deepEqual(
+    [...tags.ids],
+    expected.tags.map(({ id }) => Number(id)),
+  );
+  for (const [row, tag] of expected.tags.entries()) {
+    assertJson(textOf(prepared, tags.start[row], tags.end[row]), tag, `tag ${tag.id}`);
+    const { id, label, slug } = tag;
+    assertJson(`${textOf(prepared, tags.start[row], tags.headEnd[row])}}`, { id, label, slug }, '');
+    assert.deepEqual(rowsOf(tags.events, row), eventsWith('tags', row), `tag ${tag.id}`);
+    assert(found(tags.slugs, String(slug)).includes(row), `tag ${tag.id}`);
+  }
+  assert.deepEqual(
+    [...series.ids],
+    expected.series.map(({ id }) => Number(id)),
+  );
+  for (const [row, one] of expected.series.entries()) {
+    const name = `series ${one.id}`;
+    assertJson(`${textOf(prepared, series.coreStart[row], series.coreEnd[row])}}`, one, name);
+    assert.deepEqual(rowsOf(series.events, row), eventsWith('series', row), name);
+    assert(found(series.slugs, String(one.slug)).includes(row), name);
+  }
+}
+
+function checkSampling(prepared: PreparedCatalog, expected: ReturnType<typeof expectedCatalog>) {
+  const { sampling } = prepared;
+  const listed = [...expected.markets.keys()].filter((row) => expected.markets[row]!.sampling);
+  assert.deepEqual([...sampling.markets], listed);
+  for (const [place, row] of listed.entries()) {
+    const { simplified, metadata } = expected.markets[row]!.sampling!;
+    const head = textOf(prepared, sampling.start[place], sampling.split[place]);
+    const tail = textOf(prepared, sampling.split[place], sampling.end[place]);
+    assertJson(`${head}${tail}}`, simplified, `sampling market ${row}`);
+    assert(tail.startsWith(',"assets_ids":'), 'the description goes before assets_ids');
+    const { metadataStart, metadataEnd } = sampling;
+    assertJson(textOf(prepared, metadataStart[place], metadataEnd[place]), metadata, '');
+  }
+}
+
+/** Each entry right behind the comma of the one with the next higher id. */
+function checkLayout({ bytes, markets, events }: PreparedCatalog): void {
+  for (const { coreStart, entryEnd } of [markets, events]) {
+    for (let row = 0; row < coreStart.length; row++) {
+      assert.equal(bytes[entryEnd[row]!], ','.charCodeAt(0), 'a comma follows');
+      if (row > 0)
+        assert.equal(coreStart[row - 1], entryEnd[row]! + 1, 'the next lower id follows');
+    }
+  }
+}
+
+type Scalar = string | number | boolean | null;
+
+/** Dates by instant, to the microsecond that real ones carry; numbers of JSON and ids by value. */
+function comparable(column: string, value: Scalar): string | number | null {
+  if (column === 'id') return Number(value);
+  if (value === null || typeof value === 'number') return value;
+  if (typeof value === 'boolean') return Number(value);
+  if (!/(Date|At)$/.test(column)) return value;
+  const [seconds = '', fraction = ''] = value.replace('Z', '').split('.');
+  return Date.parse(`${seconds}Z`) * 1000 + Number(fraction.padEnd(6, '0').slice(0, 6));
+}
+
+function checkOrders(
+  orders: PreparedCatalog['markets']['orders'],
+  objects: readonly JsonObject[],
+  columns: readonly string[],
+): void {
+  assert.deepEqual(Object.keys(orders), columns, 'one order per scalar member, in their order');
+  for (const column of columns) {
+    const values = objects.map((object) => comparable(column, object[column] as Scalar));
+    const rows = [...objects.keys()];
+    const present = rows.filter((row) => values[row] !== null);
+    present.sort((a, b) => (values[a]! < values[b]! ? -1 : values[a]! > values[b]! ? 1 : a - b));
+    const expected = [...present, ...rows.filter((row) => values[row] === null)];
+    const order = orders[column]!;
+    assert.deepEqual([...order.rows], expected, column);
+    assert.equal(order.present, present.length, column);
+    for (const [place, row] of expected.entries()) assert.equal(order.places[row], place, column);
+  }
+}
+
+function checkAll(prepared: PreparedCatalog, json: Parameters<typeof expectedCatalog>[0]): void {
+  const expected = expectedCatalog(json);
+  checkMarkets(prepared, expected);
+  checkEvents(prepared, expected);
+  checkShared(prepared, expected);
+  checkSampling(prepared, expected);
+  checkLayout(prepared);
+  const markets = expected.markets.map(({ core }) => core);
+  checkOrders(prepared.markets.orders, markets, Object.keys(markets[0] ?? {}));
+  const events = expected.events.map(({ core }) => core);
+  checkOrders(prepared.events.orders, events, Object.keys(events[0] ?? {}));
+  for (const [row, { core }] of expected.markets.entries()) {
+    const numbers = found(prepared.creators, String(core.creator));
+    const number = prepared.markets.creator[row]!;
+    assert.deepEqual(numbers, number === 0 ? [] : [number], `creator of market ${core.id}`);
+    assert.equal(number === 0, core.creator === '');
+    assert(number <= prepared.creatorCount);
+  }
+}
+
+test('every fragment and index of an odd catalog is what SPEC 2 says of the raw objects', () => {
+  const prepared = prepareCatalog(readWhole(oddCatalog()));
+  assert.deepEqual([...prepared.markets.ids], [5, 7, 8, 61, 99, 100, 1000]);
+  checkAll(prepared, oddCatalog());
+});
+
+test('every fragment and index of the real catalog is what SPEC 2 says', (t) => {
+  if (!existsSync(REAL_FILE)) return t.skip('no real catalog here');
+  const json = JSON.parse(readFileSync(REAL_FILE, 'utf8'));
+  const prepared = prepareCatalog(readWhole(json));
+  assert(prepared.markets.ids.length > 2000);
+  checkAll(prepared, json);
+});
+
+test('an empty catalog is prepared', () => {
+  const prepared = prepareCatalog(readWhole({ events: [] }));
+  assert.equal(prepared.markets.ids.length, 0);
+  assert.equal(prepared.sampling.markets.length, 0);
+  assert.equal(prepared.creatorCount, 0);
+  assert.match(prepared.etag, /^W\/"catalog-[0-9a-f]{40}"$/);
+});
+
+test('a site stands for those of its creators that have a market', () => {
+  const { creators, creatorCount } = prepareCatalog(readWhole(oddCatalog()));
+  const [a, b, c] = WALLETS.map((wallet) => found(creators, wallet.toLowerCase()));
+  assert.deepEqual([a, b, c], [[1], [2], [3]]);
+  assert.equal(creatorCount, 3);
+  assert.deepEqual(found(creators, 'a.example'), [1, 2]);
+  assert.deepEqual(found(creators, 'b.example'), [2, 3]);
+  assert.deepEqual(found(creators, 'c.example'), [], 'a site without any is as an unknown one');
+});
+
+test('every buffer is as long as what stands in it, and passes to another thread', () => {
+  const prepared = prepareCatalog(readWhole(oddCatalog()));
+  const buffers = buffersOf(prepared);
+  const { bytes, etag } = prepared;
+  const { byteLength } = bytes;
+  assert.equal(byteLength, bytes.buffer.byteLength);
+  const moved = structuredClone(prepared, { transfer: buffers });
+  assert.equal(bytes.byteLength, 0, 'moved, not copied');
+  assert.equal(moved.etag, etag);
+  checkAll(moved, oddCatalog());
+  const sum = buffersOf(moved).reduce((total, buffer) => total + buffer.byteLength, 0);
+  assert(sum < byteLength + 64 * 1024, 'indexes of a small catalog are small');
+});
+
+test('collected texts stand whole at their places, however much memory they need', () => {
+  withSeed((random) => {
+    const bytes = new ByteCollector(0);
+    const texts: string[] = [];
+    const ends: number[] = [];
+    while (bytes.place < 10_000_000) {
+      // The first ones end a piece of memory in the middle of what a text may need.
+      const length = texts.length < 2 ? 1_000_000 : random.below(300_000);
+      const text = (texts.length < 2 ? '伊' : random.pick(['a', 'é', '🎉'])).repeat(length);
+      texts.push(text);
+      ends.push(bytes.add(text));
+    }
+    const all = bytes.take();
+    assert.equal(all.length, ends.at(-1));
+    for (const [index, text] of texts.entries()) {
+      const found = utf8.decode(all.subarray(ends[index - 1] ?? 0, ends[index]));
+      assert(found === text, `text ${index}`);
+    }
+  });
+});
+
+test('random texts stand in order by every column, whatever they have in common', () => {
+  withSeed((random) => {
+    const units = ['a', 'b', '\u0000', '伊', '\ud83d', '\uffff'];
+    const common = 'c'.repeat(random.below(400));
+    const text = () => {
+      if (random.chance(10)) return '';
+      const tail = Array.from({ length: random.below(8) }, () => random.pick(units)).join('');
+      return random.chance(80) ? common + tail : tail;
+    };
+    const date = () => {
+      const fraction = random.pick(['', '.1', '.100', '.1001', '.100200', '.101', '.10010001']);
+      return random.chance(20) ? null : `2024-01-0${random.between(1, 3)}T00:00:00${fraction}Z`;
+    };
+    const events = Array.from({ length: random.between(1, 600) }, (_, index) => ({
+      id: String(index * 3 + random.below(3)),
+      slug: text(),
+      title: text(),
+      description: common,
+      endDate: date(),
+      createdAt: date(),
+      active: random.chance(50),
+      markets: [],
+    }));
+    const prepared = prepareCatalog(readWhole({ events }));
+    const expected = expectedCatalog({ events }).events.map(({ core }) => core);
+    checkOrders(prepared.events.orders, expected, Object.keys(expected[0]!));
+  });
+});

@@ -1,0 +1,60 @@
+/**
+ * The catalog commands for tests: inside this process, which is quick, or as a process of their own
+ * where what is tested is the process.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { runCatalogCommand } from '../../server/catalog/catalog-command.ts';
+import { fileArgs, ROOT } from '../common/forms.ts';
+
+const CLI = 'server/catalog/catalog-cli';
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Runs a command inside this process. */
+export async function command(
+  args: readonly string[],
+  env: Environment = {},
+  input: string | Buffer = '',
+): Promise<Ended> {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const texts = Promise.all([buffer(stdout), text(stderr)]);
+  const stdin = Readable.from([Buffer.from(input)]);
+  const code = await runCatalogCommand(args, env, { stdin, stdout, stderr });
+  stdout.end();
+  stderr.end();
+  const [out, err] = await texts;
+  return { code, stdout: out.toString(), stderr: err };
+}
+
+/** Starts a command as a process of its own. */
+export function startCommand(args: readonly string[], env: Environment) {
+  return spawn(process.execPath, [...fileArgs(CLI), ...args], {
+    cwd: ROOT,
+    env: { ...process.env, DURABILITY: '', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+}
+
+/** Runs a command as a process of its own. */
+export async function commandProcess(
+  args: readonly string[],
+  env: Environment,
+  input: string | Buffer = '',
+): Promise<Ended> {
+  const child = startCommand(args, env);
+  child.stdin.end(input);
+  const texts = Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = (await once(child, 'close')) as [number | null];
+  const [stdout, stderr] = await texts;
+  return { code, stdout, stderr };
+}

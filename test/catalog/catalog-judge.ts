@@ -1,0 +1,136 @@
+/**
+ * Holds a served catalog to the naive one: asks over real sockets, compares status and body.
+ *
+ * Non-goals: caching headers and compression (catalog-routes.test.ts, catalog-compressed.test.ts).
+ */
+import assert from 'node:assert/strict';
+import { type Answer, Client } from '../common/http-client.ts';
+import { freshSeed, Random } from '../common/random.ts';
+import { type Expected, eventEntry, expectedAnswer } from './naive-answers.ts';
+import type { NaiveCatalog } from './naive-catalog.ts';
+
+const CONNECTIONS = 8;
+
+export type Ask = (target: string) => Promise<Answer>;
+
+/** Runs a random test over sockets; a failure prints the seed that replays it. */
+export async function seeded(body: (random: Random, seed: number) => Promise<void>): Promise<void> {
+  const seed = freshSeed();
+  try {
+    await body(new Random(seed), seed);
+  } catch (error) {
+    console.error(`replay with: SEED=${seed} npm test`);
+    throw error;
+  }
+}
+
+/** Opens connections to a port of this machine, and asks every target on one of them. */
+export async function askAll(
+  port: number,
+  targets: readonly string[],
+  judge: (target: string, answer: Answer) => void,
+): Promise<void> {
+  let next = 0;
+  const walk = async () => {
+    await withAsk(port, async (ask) => {
+      while (next < targets.length) {
+        const target = targets[next++]!;
+        judge(target, await ask(target));
+      }
+    });
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, walk));
+}
+
+export async function withAsk<T>(port: number, body: (ask: Ask) => Promise<T>): Promise<T> {
+  const client = new Client(port);
+  try {
+    return await body((target) =>
+      client.send(`GET ${target} HTTP/1.1\r\nHost: node\r\n\r\n`).answer(),
+    );
+  } finally {
+    client.socket.destroy();
+  }
+}
+
+/** Fails when an answer is not what the naive catalog says, naming the request. */
+export function judgeAnswer(catalog: NaiveCatalog, target: string, answer: Answer): void {
+  const expected = expectedAnswer(catalog, target);
+  const text = String(answer.body);
+  const context = `GET ${target}`;
+  assert.equal(answer.headers.get('content-type'), 'application/json', context);
+  if (expected.kind === 'body') {
+    assert.equal(answer.status, expected.status, `${context}: ${text.slice(0, 300)}`);
+    if (text === expected.text) return;
+    // Only spaces and the spelling of texts may differ.
+    const served = JSON.stringify(JSON.parse(text));
+    if (served === expected.text) return;
+    assert.fail(`${context}: ${firstDifference(served, expected.text)}`);
+  } else if (expected.kind === 'bad request') {
+    judgeFault(expected.faults, context, answer);
+  } else {
+    judgeSearchPage(expected, context, answer);
+  }
+}
+
+/** A page may be a megabyte: says where, and not all. */
+function firstDifference(served: string, expected: string): string {
+  let at = 0;
+  while (served[at] === expected[at]) at++;
+  const around = (text: string) => text.slice(Math.max(0, at - 80), at + 80);
+  return `at ${at} ...${around(served)}... should be ...${around(expected)}...`;
+}
+
+function judgeFault(
+  faults: readonly (readonly string[])[],
+  context: string,
+  { status, body }: Answer,
+): void {
+  const wanted = JSON.stringify(faults);
+  assert.equal(status, 400, `${context}: ${wanted}, and not ${String(body).slice(0, 300)}`);
+  const { type, error, detail, ...more } = JSON.parse(String(body));
+  assert.deepEqual(
+    { type, error, more },
+    { type: 'bad request', error: 'q is required', more: {} },
+  );
+  assert.match(String(body), /^\{"type":/, context);
+  const words = new Set(String(detail).match(/\w+/g));
+  const isNamed = faults.some((names) => names.every((name) => words.has(name)));
+  assert(isNamed, `${context}: "${detail}" names none of ${wanted}`);
+}
+
+/** What a page of search may hold, and how much of it; order is the ranking's. */
+function judgeSearchPage(
+  expected: Expected & { readonly kind: 'search' },
+  context: string,
+  { status, body }: Answer,
+): void {
+  assert.equal(status, 200, `${context}: ${String(body)}`);
+  const { events, tags, pagination, ...more } = JSON.parse(String(body));
+  const { limit, page } = expected;
+  const shown = (total: number) => Math.max(0, Math.min(limit, total - (page - 1) * limit));
+  assert.deepEqual(
+    { pagination, more, events: events.length, tags: tags.length },
+    {
+      pagination: {
+        hasMore: page * limit < expected.events.length,
+        totalResults: expected.events.length,
+      },
+      more: {},
+      events: shown(expected.events.length),
+      tags: shown(expected.tags.length),
+    },
+    context,
+  );
+  const matching = {
+    events: new Set(expected.events.map((event) => JSON.stringify(eventEntry(event)))),
+    tags: new Set(expected.tags.map((tag) => JSON.stringify(tag))),
+  };
+  // Taken out as they come: an object twice on one page is a fault too.
+  for (const event of events) {
+    assert(matching.events.delete(JSON.stringify(event)), `${context}: event ${event.id}`);
+  }
+  for (const tag of tags) {
+    assert(matching.tags.delete(JSON.stringify(tag)), `${context}: tag ${JSON.stringify(tag)}`);
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Random requests to every catalog route over real sockets, held against the naive catalog: on an
+ * invented catalog of oddities always, on the real one where it is there.
+ */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Random, rounds } from '../common/random.ts';
+import { NO_REAL_FILE, oddCatalog, realCatalog } from './catalog-fixture.ts';
+import { type Ask, askAll, judgeAnswer, seeded, withAsk } from './catalog-judge.ts';
+import { serveCatalog } from './catalog-server.ts';
+import { SURVEY } from './catalog-survey.ts';
+import { CatalogTargets } from './catalog-targets.ts';
+import { type NaiveCatalog, readNaive } from './naive-catalog.ts';
+
+function randomTargets(random: Random, catalog: NaiveCatalog, count: number): string[] {
+  const targets = new CatalogTargets(random, catalog);
+  return Array.from({ length: count }, () => targets.next());
+}
+
+test('random filters, orders, pages and faults are answered as a plain scan answers them', (t) =>
+  seeded(async (random, seed) => {
+    const json = oddCatalog(seed, 400);
+    const naive = readNaive(json);
+    const { port } = await serveCatalog(json, t);
+    await askAll(port, randomTargets(random, naive, rounds(1_200)), (target, answer) =>
+      judgeAnswer(naive, target, answer),
+    );
+  }));
+
+test('an invented catalog is served whole: each object, list, column, filter and creator', (t) =>
+  seeded(async (_, seed) => {
+    const json = oddCatalog(seed, 250);
+    const naive = readNaive(json);
+    const { port } = await serveCatalog(json, t);
+    const targets = Object.values(SURVEY).flatMap((targetsOf) => targetsOf(naive));
+    await askAll(port, targets, (target, answer) => judgeAnswer(naive, target, answer));
+  }));
+
+test('random requests to the real catalog are answered as a plain scan answers them', async (t) => {
+  const json = realCatalog();
+  if (json === undefined) return t.skip(NO_REAL_FILE);
+  await seeded(async (random) => {
+    const naive = readNaive(json);
+    const { port } = await serveCatalog(json, t);
+    await askAll(port, randomTargets(random, naive, rounds(600)), (target, answer) =>
+      judgeAnswer(naive, target, answer),
+    );
+  });
+});
+
+test('the pages of a list are the whole list, each object once, at any limit', (t) =>
+  seeded(async (random, seed) => {
+    const json = oddCatalog(seed, 700);
+    const naive = readNaive(json);
+    const { port } = await serveCatalog(json, t);
+    const lists = [
+      ['markets', naive.markets.length, '&order=updatedAt'],
+      ['markets', naive.markets.length, '&order=active&ascending=true'],
+      ['events', naive.events.length, '&order=end_date'],
+      ['series', naive.series.length, ''],
+      ['tags', naive.tags.length, ''],
+    ] as const;
+    await withAsk(port, async (ask) => {
+      for (const [name, count, order] of lists) {
+        for (const limit of [random.between(3, 40), 100, 500]) {
+          const ids: string[] = [];
+          for (let offset = 0; ; offset += limit) {
+            const page = await get(ask, `/${name}?limit=${limit}&offset=${offset}${order}`);
+            ids.push(...page.map((row: { readonly id: string }) => row.id));
+            if (page.length < limit) break;
+          }
+          assert.equal(ids.length, count, `${name}, pages of ${limit}`);
+          assert.equal(new Set(ids).size, count, `${name}, pages of ${limit}`);
+        }
+      }
+    });
+  }));
+
+test('cursors walk every listed market once, in pages of a thousand, and tell the end', (t) =>
+  seeded(async (_, seed) => {
+    const json = oddCatalog(seed, 3400);
+    const naive = readNaive(json);
+    const { port } = await serveCatalog(json, t);
+    const listed = naive.markets.filter(
+      ({ shown }) => shown.active === true && shown.closed === false && shown.archived === false,
+    );
+    assert(listed.length > 2000, 'three pages at least');
+    for (const path of ['/sampling-markets', '/sampling-simplified-markets']) {
+      const targets = [path, `${path}?next_cursor=`, `${path}?creator=nobody.example`];
+      const offsets = [0, 1, 999, 1000, listed.length - 1000, listed.length - 1, listed.length];
+      for (const offset of [...offsets, listed.length + 1, 1_000_000_000]) {
+        const cursor = btoa(String(offset));
+        targets.push(`${path}?next_cursor=${cursor}`);
+        targets.push(`${path}?next_cursor=${cursor.replaceAll('=', '')}`);
+        targets.push(`${path}?next_cursor=${encodeURIComponent(cursor)}`);
+      }
+      for (const bad of ['LTE=', 'x', '!!!!', btoa('-5'), btoa('1.5'), btoa('1e3'), '%zz', '0']) {
+        targets.push(`${path}?next_cursor=${bad}`);
+      }
+      await askAll(port, targets, (target, answer) => judgeAnswer(naive, target, answer));
+      const ids = await withAsk(port, (ask) => walk(ask, path));
+      assert.deepEqual(
+        ids,
+        listed.map(({ id }) => id),
+      );
+    }
+  }));
+
+async function walk(ask: Ask, path: string): Promise<number[]> {
+  const ids: number[] = [];
+  let cursor = 'MA==';
+  while (cursor !== 'LTE=') {
+    const page = await get(ask, `${path}?next_cursor=${cursor}`);
+    ids.push(...page.data.map((market: { readonly market_id: number }) => market.market_id));
+    assert.notEqual(page.next_cursor, cursor, 'a cursor moves on');
+    cursor = page.next_cursor;
+  }
+  return ids;
+}
+
+async function get(ask: Ask, target: string) {
+  const { status, body } = await ask(target);
+  assert.equal(status, 200, target);
+  return JSON.parse(String(body));
+}

@@ -1,0 +1,18 @@
+/**
+ * The thread of catalog-threads.test.ts: opens the catalog of a directory, reads it and closes it,
+ * again and again, and tells the titles that it saw.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { openCatalog } from '../../storage/catalog.ts';
+
+const { dataDir, rounds } = workerData as { readonly dataDir: string; readonly rounds: number };
+
+const seen: string[] = [];
+for (let round = 0; round < rounds; round++) {
+  const store = openCatalog(dataDir, { durability: 'committed', readOnly: true });
+  const { events } = store.load();
+  const titles = new Set(events.map((event) => event.title));
+  seen.push(`${events.length} of ${[...titles].join(', ')}`);
+  await store.close();
+}
+parentPort?.postMessage(seen);

@@ -1,0 +1,92 @@
+/**
+ * A catalog served in-process for tests: read, prepared and listened to like a real one, without
+ * LMDB and threads. Search is whatever the test gives.
+ */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { prepareCatalog } from '../../server/catalog/build.ts';
+import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
+import type { Generation } from '../../server/catalog/generation.ts';
+import type { PreparedCatalog } from '../../server/catalog/prepared.ts';
+import { readCatalog } from '../../storage/catalog-file.ts';
+import { type Answer, type Fixture, serve } from '../common/http-client.ts';
+
+type Search = Generation['search'];
+
+export interface CatalogServer {
+  readonly port: number;
+  /** Lines that the door logged. */
+  readonly log: readonly string[];
+  /** What is served now. */
+  prepared(): PreparedCatalog;
+  /** Serves another catalog from now on, as a node does that finds a new generation. */
+  replace(json: unknown, search?: Search): void;
+  /** Sends GET with header lines of the test's choice, on a connection of its own. */
+  ask(path: string, ...headers: string[]): Promise<Answer>;
+  /** The parsed body of a 200, decompressed where it is compressed. */
+  json(path: string, ...headers: string[]): Promise<unknown>;
+}
+
+const nothingFound: Search = async () => ({
+  events: new Uint32Array(0),
+  tags: new Uint32Array(0),
+});
+
+/** Serves a parsed catalog file on an ephemeral port until the test ends. */
+export async function serveCatalog(
+  json: unknown,
+  context: TestContext,
+  search: Search = nothingFound,
+): Promise<CatalogServer> {
+  let generation = generationOf(json, 1, search);
+  const fixture: Fixture = await serve(context, catalogRoutes({ generation: () => generation }));
+  const ask = (path: string, ...headers: string[]): Promise<Answer> =>
+    fixture.ask([`GET ${path} HTTP/1.1`, ...headers].join('\r\n'));
+  return {
+    port: fixture.server.port,
+    log: fixture.log,
+    prepared: () => generation.prepared,
+    replace: (next, nextSearch = search) => {
+      generation = generationOf(next, generation.number + 1, nextSearch);
+    },
+    ask,
+    json: async (path, ...headers) => {
+      const answer = await ask(path, ...headers);
+      assert.equal(answer.status, 200, `${path}: ${answer.status} ${answer.body}`);
+      return JSON.parse(textOf(answer));
+    },
+  };
+}
+
+export const ID_UNKNOWN = { type: 'not found error', error: 'id not found' };
+export const SLUG_UNKNOWN = { type: 'not found error', error: 'slug not found' };
+
+export function badRequest(detail: string): object {
+  return { type: 'bad request', error: 'q is required', detail };
+}
+
+/** Asserts a refusal, its keys in their order. */
+export async function expectRefusal(
+  server: CatalogServer,
+  path: string,
+  status: number,
+  body: object,
+): Promise<void> {
+  const answer = await server.ask(path);
+  assert.equal(answer.status, status, path);
+  assert.equal(String(answer.body), JSON.stringify(body), path);
+  assert.equal(answer.headers.get('content-type'), 'application/json');
+}
+
+/** The body as text, decompressed where it is compressed. */
+export function textOf(answer: Answer): string {
+  const isCompressed = answer.headers.get('content-encoding') === 'gzip';
+  return String(isCompressed ? gunzipSync(answer.body) : answer.body);
+}
+
+function generationOf(json: unknown, number: number, search: Search): Generation {
+  const result = readCatalog(json);
+  assert(result.ok, result.ok ? '' : result.error);
+  return { number, prepared: prepareCatalog(result.catalog), search };
+}

@@ -1,0 +1,118 @@
+/** What is kept ready beside a generation says the same as what would be made of it anew. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import test, { type TestContext } from 'node:test';
+import {
+  makeReady,
+  type ReadyCatalog,
+  readSnapshot,
+  replaceCatalog,
+  SNAPSHOT_FORMAT,
+} from '../../server/catalog/snapshot.ts';
+import { decodeTree, encodeTree } from '../../server/catalog/snapshot-codec.ts';
+import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
+import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
+import { demoCatalog } from '../../storage/demo-catalog.ts';
+import { temporaryDirectory } from '../common/node-harness.ts';
+import { freshSeed } from '../common/random.ts';
+import { oddCatalog } from './catalog-fixture.ts';
+
+function catalogOf(json: unknown): Catalog {
+  const read = readCatalog(json);
+  assert(read.ok);
+  return read.catalog;
+}
+
+function opened(t: TestContext): CatalogStore {
+  const store = openCatalog(temporaryDirectory(), { durability: 'committed' });
+  t.after(() => store.close());
+  return store;
+}
+
+type Whole = ReadyCatalog & { readonly texts: readonly Uint8Array[] };
+
+function whole(make: (take: (texts: Uint8Array) => void) => ReadyCatalog | undefined) {
+  const texts: Uint8Array[] = [];
+  const ready = make((bytes) => texts.push(bytes));
+  return ready && ({ ...ready, texts } satisfies Whole);
+}
+
+const stored = (store: CatalogStore) => whole((take) => readSnapshot(store, take));
+const made = (catalog: Catalog) => whole((take) => makeReady(catalog, take));
+
+function encoded(value: unknown): ArrayBuffer {
+  return Uint8Array.from(Buffer.concat([...encodeTree(value)])).buffer;
+}
+
+test('plain data with typed arrays in it comes back as it was', () => {
+  const value = {
+    name: 'Zoë \ud83c\udf0a',
+    empty: new Uint32Array(0),
+    nested: [{ bytes: Uint8Array.of(1, 2, 3) }, { units: Uint16Array.of(65535) }],
+    part: new Float64Array([0.5, Number.NaN, -1]).subarray(1),
+    none: null,
+    rows: Uint32Array.of(2 ** 32 - 1),
+  };
+  assert.deepEqual(decodeTree(encoded(value)), value);
+});
+
+test('what is read back is what would be made anew', async (t) => {
+  const store = opened(t);
+  const seed = freshSeed();
+  const catalog = catalogOf(oddCatalog(seed, 120));
+  await replaceCatalog(store, catalog);
+  const again = `replay with: SEED=${seed} npm test`;
+  assert.deepEqual(stored(store), made(catalog), again);
+  assert.deepEqual(store.load(), catalog, again);
+});
+
+test('a generation has its own snapshot, none, or one of another version that is not read', async (t) => {
+  const store = opened(t);
+  assert.equal(stored(store), undefined, 'no generation');
+  const first = catalogOf({ events: [{ id: 1, title: 'first' }] });
+  const conditionId = `0x${'c'.repeat(64)}`;
+  const ended = { id: 7, conditionId, closed: true };
+  const second = catalogOf({ events: [{ id: 2, title: 'second', markets: [ended] }] });
+  await replaceCatalog(store, first);
+  await replaceCatalog(store, second);
+  assert.deepEqual(stored(store), made(second));
+  assert.deepEqual(stored(store)?.endedConditions, [conditionId]);
+  await store.replace(first);
+  assert.equal(stored(store), undefined, 'written without one');
+  await store.replace(second, { format: 'older', parts: [[Buffer.from('what it was then')]] });
+  assert.equal(stored(store), undefined, 'another version');
+  assert.deepEqual(
+    store.snapshot('older')?.map((part) => Buffer.from(part).toString()),
+    ['what it was then'],
+  );
+});
+
+test('a snapshot of many chunks is read back whole, and the older ones are removed', async (t) => {
+  const store = opened(t);
+  const piece = (length: number, seed: number): Buffer =>
+    Buffer.from(Array.from({ length: 1000 }, (_, i) => (i * seed) % 251)).subarray(0, length);
+  const pieces = Array.from({ length: 5_000 }, (_, i) => piece(1 + ((i * 7) % 1000), i));
+  const expected = Buffer.concat(pieces);
+  for (let round = 0; round < 3; round++) {
+    await store.replace(catalogOf({ events: [] }), {
+      format: 'x',
+      parts: [pieces, [], [piece(1, 1)]],
+    });
+    const [first, second, third] = store.snapshot('x') ?? [];
+    assert(first && second && third);
+    assert(Buffer.from(first).equals(expected));
+    assert.deepEqual([second.byteLength, third.byteLength], [0, 1]);
+  }
+});
+
+test('a change to what is prepared raises the number of the format', () => {
+  const { prepared, terms, endedConditions, counts, texts } = made(catalogOf(demoCatalog()))!;
+  const hash = createHash('sha256');
+  for (const piece of [...encodeTree(prepared), ...texts]) hash.update(piece);
+  hash.update(JSON.stringify([terms, endedConditions, counts]));
+  assert.deepEqual(
+    [SNAPSHOT_FORMAT, hash.digest('hex')],
+    ['ready-1', 'f46d4a05575d0ece4a6de1cd8d52b0cda0d7756bf71b821d50e6a56818438d99'],
+    'raise SNAPSHOT_FORMAT (unless only the demo has changed), then this pair',
+  );
+});

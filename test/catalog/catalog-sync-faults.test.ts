@@ -1,0 +1,213 @@
+/**
+ * Mirroring from sources that die, hang, lie and change underneath. What a failed pull must never do
+ * is touch the catalog.
+ */
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import test from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { smallDisk } from '../common/node-harness.ts';
+import { catalogEtag, sourceFile } from './catalog-source.ts';
+import { atFirst, isLookup, stored, titles, titlesOf } from './catalog-sync-stage.ts';
+
+test('a source that dies half way leaves the old catalog, and is caught up with later', async (t) => {
+  const { source, store, sync, fails } = await stored(t);
+  let lookups = 0;
+  source.fault = (path, response) => {
+    if (isLookup(path)) lookups++;
+    if (lookups > 8) response.destroy();
+    return lookups > 8;
+  };
+  await fails(/^GET \/events\/\d+: /);
+  source.fault = () => false;
+  assert.equal((await sync()).kind, 'replaced');
+  assert.deepEqual(titles(store), titlesOf(source.file));
+});
+
+test('an answer that breaks off in the middle is no answer', async (t) => {
+  const { source, fails } = await stored(t);
+  source.fault = (path, response) => {
+    if (path !== '/events/3') return false;
+    response.writeHead(200, { 'Content-Length': '1000' }).write('{"id":"3","markets":[]}');
+    setTimeout(() => response.destroy(), 5);
+    return true;
+  };
+  await fails(/^GET \/events\/3: /);
+});
+
+test('a source that is not there fails', async (t) => {
+  const { source, fails } = await stored(t);
+  source.stop();
+  await fails(/ECONNREFUSED/);
+});
+
+test('a source that hangs before or inside an answer fails', async (t) => {
+  const { source, fails } = await stored(t);
+  source.fault = isLookup;
+  await fails(/no answer within 30 ms/, { requestMs: 30 });
+  source.fault = (path, response) => {
+    if (isLookup(path)) response.write('{"id":');
+    return isLookup(path);
+  };
+  await fails(/no answer within 30 ms/, { requestMs: 30 });
+});
+
+test('a source that trickles on fails by the time of the whole pull', async (t) => {
+  const { source, fails } = await stored(t);
+  source.fault = (path, response) => {
+    if (isLookup(path)) response.writeHead(503).end();
+    return isLookup(path);
+  };
+  await fails(/the pull took over 60 ms/, { pullMs: 60, tries: 1_000 });
+});
+
+test('an answer that is too large fails, also when it is small as it travels', async (t) => {
+  const { source, fails } = await stored(t);
+  const large = JSON.stringify({ id: '3', markets: [], text: 'x'.repeat(200_000) });
+  source.fault = (path, response) => {
+    if (path === '/events/3') response.end(large);
+    return path === '/events/3';
+  };
+  await fails(/^GET \/events\/3: an answer of over 100000 bytes/, { bodyBytes: 100_000 });
+  source.fault = (path, response) => {
+    if (path !== '/events/3') return false;
+    response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(large));
+    return true;
+  };
+  await fails(/^GET \/events\/3: an answer of over 100000 bytes/, { bodyBytes: 100_000 });
+});
+
+test('a catalog that is too large as a whole fails', async (t) => {
+  const { source, fails } = await stored(t);
+  source.file = sourceFile(200);
+  await fails(/a catalog of over 100000 bytes/, { pullBytes: 100_000 });
+});
+
+test('passing failures are asked again, lasting ones are not for ever', async (t) => {
+  const { source, store, sync, fails } = await stored(t);
+  const broken = (response: ServerResponse) => response.writeHead(502).end('<html>');
+  source.fault = atFirst(1_000, isLookup, broken);
+  await fails(/^GET \/events\/\d+: status 502/);
+  source.fault = atFirst(2, isLookup, broken);
+  assert.equal((await sync()).kind, 'replaced');
+  assert.deepEqual(titles(store), titlesOf(source.file));
+});
+
+test('a refusal is not asked again', async (t) => {
+  const { source, fails } = await stored(t);
+  source.fault = atFirst(1_000, isLookup, (response) => response.writeHead(403).end());
+  source.requests.length = 0;
+  await fails(/status 403/);
+  assert(source.requests.filter(isLookup).length <= 8, 'one try in each lane');
+});
+
+test('a pause that the source asks for holds all requests back', async (t) => {
+  const { source, sync } = await stored(t);
+  let refused = 0;
+  let quietUntil = 0;
+  source.fault = (path, response) => {
+    if (!isLookup(path)) return false;
+    if (quietUntil === 0) quietUntil = performance.now() + 900;
+    if (performance.now() > quietUntil) return false;
+    refused++;
+    response.writeHead(429, { 'Retry-After': '1' }).end('{"error":"Too Many Requests"}');
+    return true;
+  };
+  assert.equal((await sync()).kind, 'replaced');
+  assert(1 <= refused && refused <= 8, `${refused} requests did not hear of the pause`);
+});
+
+test('a pause of hours fails the pull', async (t) => {
+  const { source, fails } = await stored(t);
+  const later = new Date(Date.now() + 7_200_000).toUTCString();
+  for (const pause of ['7200', later]) {
+    source.fault = atFirst(1_000, isLookup, (response) =>
+      response.writeHead(429, { 'Retry-After': pause }).end(),
+    );
+    await fails(/it asks for a pause of \d+/);
+  }
+});
+
+test('a catalog that changes at every look fails', async (t) => {
+  const { source, fails } = await stored(t);
+  let looks = 0;
+  source.fault = () => {
+    source.etag = catalogEtag((looks++ % 16).toString(16));
+    return false;
+  };
+  await fails(/its catalog changed while it was read, 4 times/);
+});
+
+test('garbage in any place fails', async (t) => {
+  const { source, fails } = await stored(t);
+  source.etag = catalogEtag('a');
+  const bad: readonly [path: string, body: string | Buffer, reason: RegExp][] = [
+    ['/events?', '<html>busy</html>', /not JSON/],
+    ['/events?', Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), /not JSON/],
+    ['/events?', '', /not JSON/],
+    ['/events?', '{"data":[]}', /not a list of objects/],
+    ['/events?', '["a"]', /not a list of objects/],
+    ['/tags?', 'null', /GET \/tags: not a list of objects/],
+    ['/series?', '[[]]', /GET \/series: not a list of objects/],
+    ['/events/4', '[]', /not that event/],
+    ['/events/4', '{"id":"5","markets":[]}', /not that event/],
+    ['/sampling-markets?', '{"data":[]}', /not a page of sampling markets/],
+    ['/sampling-markets?', '{"data":[],"next_cursor":"MA=="}', /MA%3D%3D repeats itself/],
+    ['/events/4', '{"id":"4"}', /not that event with its markets/],
+  ];
+  for (const [place, body, reason] of bad) {
+    source.fault = (path, response) => {
+      if (path.startsWith(place)) response.end(body);
+      return path.startsWith(place);
+    };
+    await fails(reason);
+  }
+});
+
+test('two markets that claim one token fail the pull', async (t) => {
+  const { source, fails } = await stored(t);
+  const events = [1, 2].map((id) => ({
+    id: String(id),
+    markets: [{ id: String(id), clobTokenIds: '["77","78"]' }],
+  }));
+  source.file = { ...source.file, events };
+  await fails(/both claim token id/);
+});
+
+test('a source that has lost all its events is not believed', async (t) => {
+  const { source, fails } = await stored(t);
+  source.file = { ...source.file, events: [] };
+  await fails(/no events at all/);
+});
+
+test('lists that never end, repeat themselves or redirect in a circle fail', async (t) => {
+  const { source, fails } = await stored(t);
+  let id = 0;
+  source.fault = (path, response) => {
+    if (path.startsWith('/events?')) response.end(JSON.stringify([{ id: String(id++) }]));
+    return path.startsWith('/events?');
+  };
+  await fails(/^GET \/events goes on after 5 pages/, { pages: 5 });
+  const page = Array.from({ length: 500 }, (_, index) => ({ id: String(index) }));
+  source.fault = (path, response) => {
+    if (path.startsWith('/tags?')) response.end(JSON.stringify(page));
+    return path.startsWith('/tags?');
+  };
+  await fails(/^GET \/tags repeats itself/);
+  source.fault = (path, response) => {
+    response.writeHead(302, { Location: path }).end();
+    return true;
+  };
+  await fails(/redirect/);
+});
+
+test('a disk that is full fails the pull, and the next one finds room again', async (t) => {
+  const disk = smallDisk('6m');
+  if (disk === undefined) return t.skip('mounting is not allowed');
+  const { source, store, sync, fails } = await stored(t, disk);
+  source.file = { ...sourceFile(20, 'large'), tags: [{ id: '1', label: 'x'.repeat(8_000_000) }] };
+  await fails(/^cannot write: /);
+  source.file = sourceFile(20, 'third');
+  assert.equal((await sync()).kind, 'replaced');
+  assert.deepEqual(titles(store), titlesOf(source.file));
+});

@@ -1,0 +1,88 @@
+/**
+ * A mirror beside its misbehaving source, over real sockets and real LMDB, for the sync tests.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { Mirror, type SyncResult } from '../../server/catalog/sync.ts';
+import { SYNC_LIMITS, type SyncLimits } from '../../server/catalog/sync-client.ts';
+import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
+import { FakeSource, type Fault, type SourceFile, sourceFile } from './catalog-source.ts';
+
+export const FOR_EVER = new AbortController().signal;
+
+export interface Stage {
+  readonly source: FakeSource;
+  readonly store: CatalogStore;
+  readonly mirror: Mirror;
+  sync(): Promise<SyncResult>;
+  /** A pull within these limits fails with such a reason, and the catalog is what it was. */
+  fails(reason: RegExp, limits?: Partial<SyncLimits>): Promise<void>;
+}
+
+function temporary(t: TestContext): string {
+  const dataDir = mkdtempSync(join(tmpdir(), 'catalog-sync-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  return dataDir;
+}
+
+export async function stage(
+  t: TestContext,
+  file: SourceFile = sourceFile(5),
+  dataDir: string = temporary(t),
+): Promise<Stage> {
+  const store = openCatalog(dataDir, { durability: 'committed' });
+  t.after(() => store.close());
+  const source = await FakeSource.start(t, file);
+  const { url } = source;
+  const ordinary = { ...SYNC_LIMITS, retryMs: 1, tries: 3 };
+  const mirror = new Mirror({ url, store, limits: ordinary });
+  const sync = () => mirror.sync(FOR_EVER);
+  const fails = async (reason: RegExp, limits?: Partial<SyncLimits>): Promise<void> => {
+    const before = [store.current(), store.load()];
+    const strict = new Mirror({ url, store, limits: { ...ordinary, ...limits } });
+    const result = await (limits === undefined ? mirror : strict).sync(FOR_EVER);
+    assert.equal(result.kind, 'failed');
+    assert.match(result.kind === 'failed' ? result.reason : '', reason);
+    assert.deepEqual([store.current(), store.load()], before);
+  };
+  return { source, store, mirror, sync, fails };
+}
+
+/** A catalog is in store already, and the source has another one by now. */
+export async function stored(t: TestContext, dataDir?: string): Promise<Stage> {
+  const stand = await stage(t, sourceFile(20), dataDir);
+  assert.equal((await stand.sync()).kind, 'replaced');
+  stand.source.file = sourceFile(20, 'second');
+  return stand;
+}
+
+export function isLookup(path: string): boolean {
+  return path.startsWith('/events/');
+}
+
+/** Answers the first `times` requests that `matches`, then leaves them to the source. */
+export function atFirst(
+  times: number,
+  matches: (path: string) => boolean,
+  answer: (response: ServerResponse) => void,
+): Fault {
+  let left = times;
+  return (path, response) => {
+    if (left === 0 || !matches(path)) return false;
+    left--;
+    answer(response);
+    return true;
+  };
+}
+
+export function titles(store: CatalogStore): unknown[] {
+  return store.load().events.map(({ title }) => title);
+}
+
+export function titlesOf(file: SourceFile): unknown[] {
+  return file.events.map(({ title }) => title);
+}

@@ -1,0 +1,109 @@
+/**
+ * The sync thread as a node runs it: real threads beside a store that the test itself has open.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { openCatalog } from '../../storage/catalog.ts';
+import { useCompiledNodes } from '../common/forms.ts';
+import { until } from '../common/node-harness.ts';
+import { catalogEtag, FakeSource, sourceFile } from './catalog-source.ts';
+
+/** Its threads start in the compiled form, which needs no loader. */
+const { startSync } = (await import(
+  join(useCompiledNodes(), 'server/catalog/sync-keeper.js')
+)) as typeof import('../../server/catalog/sync-keeper.ts');
+
+interface Running {
+  readonly lines: string[];
+  readonly dataDir: string;
+  close(): Promise<void>;
+}
+
+function temporary(t: TestContext): string {
+  const dataDir = mkdtempSync(join(tmpdir(), 'catalog-sync-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  return dataDir;
+}
+
+function run(t: TestContext, url: string, seconds: number, dataDir = temporary(t)): Running {
+  const lines: string[] = [];
+  const sync = startSync({
+    url,
+    seconds,
+    dataDir,
+    durability: 'flushed',
+    log: (level, line) => lines.push(`${level} ${line}`),
+  });
+  t.after(() => sync.close());
+  return { lines, dataDir, close: sync.close };
+}
+
+test('a store that is open beside the thread sees each new generation', async (t) => {
+  const source = await FakeSource.start(t, sourceFile(300));
+  source.etag = catalogEtag('a');
+  const dataDir = temporary(t);
+  const store = openCatalog(dataDir, { durability: 'flushed' });
+  t.after(() => store.close());
+  const { lines, close } = run(t, source.url, 0.05, dataDir);
+  await until(() => store.current() === 1);
+  assert.equal(store.load().events.length, 300);
+  source.file = sourceFile(200, 'second');
+  source.etag = catalogEtag('b');
+  await until(() => store.current() === 2);
+  assert.equal(store.load().events.length, 200);
+  await until(() => lines.some((line) => line.startsWith('debug')));
+  await close();
+  assert.match(lines[0] ?? '', /^info .*generation 1: 300 events, 600 markets/);
+  assert.match(lines.join('\n'), /^info .*generation 2: 200 events/m);
+  assert.equal(store.load().events.length, 200);
+});
+
+test('a thread that is told to stop ends in the middle of a pull and asks no more', async (t) => {
+  const source = await FakeSource.start(t, sourceFile(50));
+  source.fault = (path) => path.startsWith('/events/');
+  const { lines, close } = run(t, source.url, 1);
+  await until(() => source.requests.some((path) => path.startsWith('/events/')));
+  await close();
+  const asked = source.requests.length;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(source.requests.length, asked);
+  assert.deepEqual(lines, []);
+});
+
+test('a stop before the thread has come up, and a second stop, end it too', async (t) => {
+  const source = await FakeSource.start(t, sourceFile(50));
+  source.fault = () => true;
+  const { close } = run(t, source.url, 1);
+  await close();
+  await close();
+});
+
+test('a thread that dies is reported and started again', async (t) => {
+  const source = await FakeSource.start(t, sourceFile(5));
+  const dataDir = temporary(t);
+  const inTheWay = join(dataDir, 'catalog');
+  writeFileSync(inTheWay, '');
+  const { lines } = run(t, source.url, 0.05, dataDir);
+  await until(() => lines.length >= 2);
+  assert.match(lines[0] ?? '', /^warn .*died: EEXIST.*starts again in 0.05 s/);
+  assert.match(lines[1] ?? '', /starts again in 0.1 s/);
+  rmSync(inTheWay);
+  await until(() => lines.some((line) => /^info .*generation 1/.test(line)));
+});
+
+test('many threads in a row open, write and close one directory', async (t) => {
+  const source = await FakeSource.start(t, sourceFile(5));
+  const dataDir = temporary(t);
+  const store = openCatalog(dataDir, { durability: 'flushed' });
+  t.after(() => store.close());
+  for (let round = 1; round <= 4; round++) {
+    source.file = sourceFile(5 + round, `round ${round}`);
+    const { close } = run(t, source.url, 60, dataDir);
+    await until(() => store.current() === round);
+    await close();
+    assert.equal(store.load().events.length, 5 + round);
+  }
+});

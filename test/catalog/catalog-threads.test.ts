@@ -1,0 +1,71 @@
+/**
+ * The catalog opened by several threads of one process at a time, as a node does: one thread keeps
+ * its store and switches generations, others come, read and go.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
+import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
+
+const COUNT = 40;
+
+function opened(t: TestContext): { store: CatalogStore; dataDir: string } {
+  const dataDir = mkdtempSync(join(tmpdir(), 'catalog-threads-'));
+  const store = openCatalog(dataDir, { durability: 'committed' });
+  t.after(async () => {
+    await store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return { store, dataDir };
+}
+
+function titled(title: string): Catalog {
+  const description = 'x'.repeat(3000);
+  const events = Array.from({ length: COUNT }, (_, id) => ({ id, title, description }));
+  const result = readCatalog({ events });
+  assert(result.ok);
+  return result.catalog;
+}
+
+/** A bare worker thread does not read TypeScript: it has to register the loader first. */
+function reader(dataDir: string, rounds: number): Worker {
+  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  const file = JSON.stringify(import.meta.resolve('./catalog-reader.ts'));
+  const code = `import(${loader}).then((tsx) => { tsx.register(); return import(${file}); });`;
+  return new Worker(code, { eval: true, workerData: { dataDir, rounds } });
+}
+
+async function seenBy(worker: Worker): Promise<string[]> {
+  const [[seen]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
+  return seen;
+}
+
+test('threads open, read and close while another keeps its store and switches', async (t) => {
+  const { store, dataDir } = opened(t);
+  await store.replace(titled('generation 0'));
+  let reading = true;
+  const rounds = 40;
+  const read = (async () => {
+    for (let wave = 0; wave < 2; wave++) {
+      const seen = await Promise.all([1, 2].map(() => seenBy(reader(dataDir, rounds))));
+      for (const line of seen.flat()) assert.match(line, /^40 of generation [0-9]+$/);
+      assert.equal(seen.flat().length, 2 * rounds);
+    }
+    reading = false;
+  })();
+  let switches = 0;
+  while (reading) {
+    await store.replace(titled(`generation ${++switches}`));
+    const { events } = store.load();
+    assert.equal(events[COUNT - 1]?.title, `generation ${switches}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await read;
+  assert.ok(switches > 1, `${switches} switches while threads were reading`);
+  assert.equal(store.current(), switches + 1);
+});

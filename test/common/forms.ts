@@ -1,0 +1,111 @@
+/**
+ * In which form the processes and threads of tests run: compiled, which starts in a third of the
+ * time, where `npm test` has compiled what stands here, and as source under tsx where it has not.
+ *
+ * Non-goals: the test files themselves, which run as source.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+
+export const ROOT = resolve(import.meta.dirname, '../..');
+
+/**
+ * Under a loader a worker's modules are transformed another way than the main thread's, and two
+ * texts of one file cannot be added up: nodes whose coverage counts run compiled, with source maps.
+ */
+export const IS_COVERAGE = process.env.NODE_V8_COVERAGE !== undefined;
+
+interface Form {
+  /** The folder that holds engine, storage, server, bench and test. */
+  readonly root: string;
+  readonly execArgv: readonly string[];
+  readonly extension: string;
+}
+
+const SOURCE: Form = { root: ROOT, execArgv: ['--import', 'tsx'], extension: 'ts' };
+let chosen: Form | undefined;
+
+function form(): Form {
+  const built = join(ROOT, 'dist');
+  chosen ??= !IS_COVERAGE && isFresh(built) ? compiledIn(built) : SOURCE;
+  return chosen;
+}
+
+function compiledIn(root: string): Form {
+  return { root, execArgv: [], extension: 'js' };
+}
+
+/**
+ * From here on all that this file starts runs the compiled form, as `npm start` does. Returns the
+ * directory of the compiled files: what `npm test` has compiled for all, or, if the sources have
+ * changed since, a build of its own.
+ */
+export function useCompiledNodes(): string {
+  if (form() === SOURCE) chosen = compiledIn(compile());
+  return form().root;
+}
+
+/** `npm test` marks what it has compiled, because the compiler leaves unchanged files alone. */
+function isFresh(root: string): boolean {
+  const mark = statSync(join(root, '.fresh'), { throwIfNoEntry: false });
+  if (mark === undefined) return false;
+  return ['engine', 'storage', 'server', 'bench', 'test'].every((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).every(
+      (name) => !name.endsWith('.ts') || statSync(join(ROOT, folder, name)).mtimeMs < mark.mtimeMs,
+    ),
+  );
+}
+
+function compile(): string {
+  // Coverage is reported after the tests: then the files and their maps have to be there still.
+  const root = IS_COVERAGE ? join(ROOT, 'coverage', `build-${process.pid}`) : buildDirectory();
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  const options = ['--project', ROOT, '--outDir', root, '--noCheck', '--incremental', 'false'];
+  if (IS_COVERAGE) options.push('--inlineSourceMap');
+  const { status, stdout } = spawnSync(tsc, options);
+  assert.equal(status, 0, String(stdout));
+  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+  copyFileSync(join(ROOT, 'package.json'), join(root, 'package.json'));
+  return root;
+}
+
+function buildDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'node-build-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/**
+ * Arguments for Node that run a file.
+ * @param file relative to the repository, without its extension
+ */
+export function fileArgs(file: string): string[] {
+  const { execArgv, extension, root } = form();
+  return [...execArgv, join(root, `${file}.${extension}`)];
+}
+
+/**
+ * Arguments and directory for Node that run a script.
+ * @param script an ES module, which imports as source does: `from './storage/journal.ts'`
+ */
+export function scriptArgs(script: string): { readonly args: string[]; readonly cwd: string } {
+  const { execArgv, extension, root } = form();
+  const code = script.replaceAll(/(?<=['"]\.\/[\w/-]+\.)ts(?=['"])/g, extension);
+  return { args: [...execArgv, '--input-type=module', '--eval', code], cwd: root };
+}
+
+/** Starts a thread. @param file below test/, without its extension */
+export function startThread(file: string, workerData: unknown): Worker {
+  const { extension, root } = form();
+  const url = pathToFileURL(join(root, 'test', `${file}.${extension}`));
+  // What this process preloads, the loader, is of no use to a compiled file.
+  if (extension === 'js') return new Worker(url, { workerData, execArgv: [] });
+  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  const code = `import(${loader}).then((tsx) => { tsx.register(); return import(${JSON.stringify(url)}); });`;
+  return new Worker(code, { eval: true, workerData });
+}

@@ -1,0 +1,343 @@
+/**
+ * Whole nodes for the tests: child processes on real data directories, a small HTTP client, and a
+ * catalog of invented markets whose books start empty.
+ *
+ * Non-goals: signing (traders.ts), anything that runs inside the node's own process.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type Agent, request as httpRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openCatalog } from '../../storage/catalog.ts';
+import { type CatalogMarket, readCatalog } from '../../storage/catalog-file.ts';
+import { fileArgs, IS_COVERAGE, ROOT, useCompiledNodes } from './forms.ts';
+
+const POLL_MS = 5;
+/** Far above what a start takes, so that a node that hangs fails its test with the log. */
+const START_MS_MAX = 60_000;
+const LISTENING = /listening on http:\/\/[^ ]+:(\d+)/g;
+
+/** Tables as small as the tests allow: a node starts faster, and its images are smaller. */
+export const SMALL_NODE = {
+  HOST: '127.0.0.1',
+  PORT: '0',
+  DEMO: 'off',
+  WORKERS: '1',
+  MARKETS_MAX: '64',
+  TOKENS_MAX: '256',
+  ACCOUNTS_MAX: '4096',
+  ORDERS_MAX: '4096',
+  ORDER_HISTORY: '4096',
+  LEVELS_MAX: '262144',
+  TRADES_MAX: '20000',
+};
+
+export type Settings = Readonly<Record<string, string>>;
+
+interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+const directories: string[] = [];
+const mounts: string[] = [];
+const children = new Set<ChildProcess>();
+// Nodes do not keep the test process alive: a file ends with its last test, and takes them along.
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const mount of mounts) spawnSync('umount', ['-l', mount], { stdio: 'ignore' });
+  for (const directory of directories) {
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+});
+
+/** A directory of this test file's own, removed at its end. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'node-test-'));
+  directories.push(directory);
+  return directory;
+}
+
+/** A tmpfs of its own, or undefined where mounting is not allowed. */
+export function smallDisk(size: string): string | undefined {
+  const directory = temporaryDirectory();
+  if (!mount('-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', directory)) return undefined;
+  mounts.push(directory);
+  return directory;
+}
+
+/** Changes options of a small disk: `size=64m`, `ro`, `rw`. */
+export function remount(disk: string, options: string): void {
+  assert(mount('-o', `remount,${options}`, disk), `remount,${options} failed`);
+}
+
+function mount(...args: readonly string[]): boolean {
+  return spawnSync('mount', args, { stdio: 'ignore' }).status === 0;
+}
+
+/** A node in a process of its own. */
+export class TestNode {
+  readonly dataDir: string;
+  private readonly child: ChildProcess;
+  /** Everything that it wrote to its log. */
+  log = '';
+
+  private constructor(dataDir: string, settings: Settings, flags: readonly string[], file: string) {
+    this.dataDir = dataDir;
+    this.child = spawn(process.execPath, [...fileArgs(file), ...flags], {
+      cwd: ROOT,
+      env: { ...process.env, ...SMALL_NODE, DATA_DIR: dataDir, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.add(this.child);
+    const keep = (chunk: Buffer): void => {
+      this.log += chunk.toString();
+    };
+    this.child.stdout?.on('data', keep);
+    this.child.stderr?.on('data', keep);
+    this.child.on('close', () => children.delete(this.child));
+    keepAlive(this.child, false);
+  }
+
+  /** Starts a node and waits until it answers. */
+  static async start(
+    dataDir: string,
+    settings: Settings = {},
+    flags: readonly string[] = [],
+    file = 'server/main',
+  ): Promise<TestNode> {
+    const node = new TestNode(dataDir, settings, flags, file);
+    await until(() => node.port !== 0 || node.hasEnded, START_MS_MAX);
+    assert(!node.hasEnded, `the node did not start:\n${node.log}`);
+    assert.equal((await get(node, '/time')).status, 200);
+    return node;
+  }
+
+  /** Runs a node that is expected to refuse to start; resolves when it has ended. */
+  static async refuse(
+    dataDir: string,
+    settings: Settings = {},
+    flags: readonly string[] = [],
+  ): Promise<{ readonly code: number | null; readonly log: string }> {
+    const node = new TestNode(dataDir, settings, flags, 'server/main');
+    await until(() => node.port !== 0 || node.hasEnded, START_MS_MAX);
+    const started = node.port !== 0;
+    const { code } = await (started ? node.end('SIGKILL') : node.exit());
+    assert(!started, `the node was expected to refuse:\n${node.log}`);
+    return { code, log: node.log };
+  }
+
+  /** The port that it said last that it listens on; 0 before. */
+  get port(): number {
+    return Number([...this.log.matchAll(LISTENING)].at(-1)?.[1] ?? 0);
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** Waits for the process to end by itself, and for the last of its log. */
+  async exit(): Promise<Exit> {
+    await closed(this.child);
+    return { code: this.child.exitCode, signal: this.child.signalCode };
+  }
+
+  async end(signal: NodeJS.Signals): Promise<Exit> {
+    return ended(this.child, signal);
+  }
+
+  /** SIGTERM, which must end it with 0. */
+  async stop(): Promise<void> {
+    const { code } = await this.end('SIGTERM');
+    assert.equal(code, 0, `the node did not end well:\n${this.log}`);
+  }
+}
+
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<Exit> {
+  child.kill(signal);
+  await closed(child);
+  return { code: child.exitCode, signal: child.signalCode };
+}
+
+/** The process has ended and its log is complete. */
+async function closed(child: ChildProcess): Promise<void> {
+  if (!children.has(child)) return;
+  keepAlive(child, true);
+  await once(child, 'close');
+}
+
+/** Whether this process waits for the child before it ends by itself. */
+function keepAlive(child: ChildProcess, keeps: boolean): void {
+  const pipes = [child.stdout, child.stderr] as unknown as readonly Socket[];
+  for (const handle of [child, ...pipes]) {
+    if (keeps) handle.ref();
+    else handle.unref();
+  }
+}
+
+/** Waits for what another process brings about. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  milliseconds = 20_000,
+): Promise<void> {
+  const deadline = performance.now() + milliseconds;
+  while (!(await condition())) {
+    assert(performance.now() < deadline, `waited in vain for: ${condition}`);
+    await sleep(POLL_MS);
+  }
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** Parsed; every body of the node is JSON. */
+  readonly json: unknown;
+}
+
+type Place = { readonly port: number };
+type Headers = Readonly<Record<string, string>>;
+
+/** One request. Rejects when the answer did not arrive whole. */
+export function send(
+  { port }: Place,
+  method: string,
+  path: string,
+  headers: Headers = {},
+  body: string | Buffer = '',
+  connection: Agent | undefined = undefined,
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const bytes = Buffer.from(body);
+    const options = {
+      host: '127.0.0.1',
+      port,
+      method,
+      path,
+      headers: { ...headers, 'Content-Length': bytes.length },
+      agent: connection ?? false,
+    };
+    const outgoing = httpRequest(options, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('error', reject);
+      incoming.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const status = incoming.statusCode ?? 0;
+        try {
+          resolve({ status, headers: incoming.headers, text, json: JSON.parse(text) });
+        } catch (error) {
+          reject(new Error(`${method} ${path} answered no JSON: ${text}`, { cause: error }));
+        }
+      });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(bytes);
+  });
+}
+
+export function get(place: Place, path: string, headers: Headers = {}): Promise<Reply> {
+  return send(place, 'GET', path, headers);
+}
+
+export interface BookJson {
+  readonly market: string;
+  readonly asset_id: string;
+  readonly timestamp: string;
+  readonly hash: string;
+  readonly bids: readonly { readonly price: string; readonly size: string }[];
+  readonly asks: readonly { readonly price: string; readonly size: string }[];
+  readonly min_order_size: string;
+  readonly tick_size: string;
+  readonly neg_risk: boolean;
+  readonly last_trade_price: string;
+}
+
+/** POST /books, which must answer 200. */
+export async function books(
+  place: Place,
+  tokens: readonly string[],
+  connection?: Agent,
+): Promise<BookJson[]> {
+  const body = JSON.stringify(tokens.map((token_id) => ({ token_id })));
+  const { json, status } = await send(place, 'POST', '/books', {}, body, connection);
+  assert.equal(status, 200);
+  return json as BookJson[];
+}
+
+/** The one book of a token. */
+export async function book(place: Place, token: string): Promise<BookJson> {
+  const [found] = await books(place, [token]);
+  assert(found !== undefined, `no book for ${token}`);
+  return found;
+}
+
+/** 'size@price' of each level, in the order of the answer. */
+export function levels(side: BookJson['bids']): string[] {
+  return side.map(({ price, size }) => `${size}@${price}`);
+}
+
+export interface MarketTerms {
+  readonly id: number;
+  readonly tick?: number;
+  readonly minSize?: number;
+  readonly outcomes?: readonly string[];
+  readonly negRisk?: boolean;
+  readonly closed?: boolean;
+}
+
+/** A catalog file of one event per market. */
+export function catalogFile(markets: readonly MarketTerms[]): object {
+  const hash = (label: string) => `0x${createHash('sha256').update(label).digest('hex')}`;
+  const events = markets.map((terms) => {
+    const outcomes = terms.outcomes ?? ['Yes', 'No'];
+    const tokens = outcomes.map((_, i) => BigInt(hash(`test token ${terms.id}/${i}`)).toString());
+    return {
+      id: String(terms.id),
+      slug: `event-${terms.id}`,
+      title: `Event ${terms.id}`,
+      markets: [
+        {
+          id: String(terms.id),
+          question: `Question ${terms.id}?`,
+          slug: `market-${terms.id}`,
+          conditionId: hash(`test condition ${terms.id}`),
+          outcomes: JSON.stringify(outcomes),
+          clobTokenIds: JSON.stringify(tokens),
+          active: true,
+          closed: terms.closed ?? false,
+          archived: false,
+          negRisk: terms.negRisk ?? false,
+          orderPriceMinTickSize: terms.tick ?? 0.01,
+          orderMinSize: terms.minSize ?? 5,
+        },
+      ],
+    };
+  });
+  return { tags: [], series: [], events };
+}
+
+/** Puts markets into a new data directory; the node that starts there has them with empty books. */
+export async function withMarkets(
+  dataDir: string,
+  terms: readonly MarketTerms[],
+): Promise<readonly CatalogMarket[]> {
+  const read = readCatalog(catalogFile(terms));
+  assert(read.ok);
+  const store = openCatalog(dataDir, { durability: 'flushed' });
+  await store.replace(read.catalog);
+  await store.close();
+  return read.catalog.markets;
+}
+
+if (IS_COVERAGE) useCompiledNodes();

@@ -1,0 +1,193 @@
+/**
+ * Traders of the whole-node tests: a throw-away wallet, its API key, and orders signed with it
+ * (by ethers, not by the node's own code).
+ */
+import assert from 'node:assert/strict';
+import {
+  level1,
+  level2,
+  type OrderDomain,
+  orderDigestByEthers,
+  type TestWallet,
+  type Trio,
+  type UnsignedOrder,
+  walletFromSeed,
+} from '../../bench/load/wallets.ts';
+import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import { type Reply, send } from './node-harness.ts';
+
+export const CHAIN_ID = 137;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+const DOMAIN = { name: 'CTF Exchange', version: '1', chainId: CHAIN_ID };
+export const NORMAL: OrderDomain = {
+  ...DOMAIN,
+  verifyingContract: '0xB5592f7CccA122558D2201e190826276f3a661cb',
+};
+export const NEG_RISK: OrderDomain = {
+  ...DOMAIN,
+  verifyingContract: '0xef02d1Ea5B42432C4E99C2785d1a4020d2FB24F5',
+};
+
+/** Micro-units in a share and in a unit of collateral. */
+export const MICRO = 1_000_000;
+
+export interface Result {
+  readonly success: boolean;
+  readonly errorMsg: string;
+  readonly orderID: string;
+  readonly takingAmount: string;
+  readonly makingAmount: string;
+  readonly status: string;
+}
+
+/** What an order asks for; everything else has a default or follows from it. */
+export interface Terms {
+  readonly market: CatalogMarket;
+  readonly outcome?: number;
+  readonly side: 'BUY' | 'SELL';
+  /** In ticks of the market. */
+  readonly ticks: number;
+  readonly shares: number;
+  readonly type?: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  readonly postOnly?: boolean;
+  /** Signed fields that differ from those that follow from the terms. */
+  readonly signed?: Partial<UnsignedOrder>;
+  /** Members of the item's order that are sent otherwise than signed. */
+  readonly sent?: Readonly<Record<string, unknown>>;
+  readonly owner?: string;
+  readonly domain?: OrderDomain;
+}
+
+/** A submission item as it is sent, and its digest by ethers. */
+export interface Signed {
+  readonly item: {
+    readonly order: Readonly<Record<string, unknown>>;
+    readonly [member: string]: unknown;
+  };
+  readonly id: string;
+}
+
+let salts = Date.now();
+
+export class Trader {
+  readonly wallet: TestWallet;
+  readonly trio: Trio;
+
+  private constructor(wallet: TestWallet, trio: Trio) {
+    this.wallet = wallet;
+    this.trio = trio;
+  }
+
+  /** A wallet of this name, with the key that the node issues to it. */
+  static async join(node: { readonly port: number }, name: string): Promise<Trader> {
+    const wallet = walletFromSeed(`whole node test/${name}`);
+    const headers = level1('SERVICE', wallet, CHAIN_ID, seconds(), '0');
+    const { json, status, text } = await send(node, 'POST', '/auth/api-key', headers);
+    assert.equal(status, 200, text);
+    return new Trader(wallet, json as Trio);
+  }
+
+  get address(): string {
+    return this.wallet.address;
+  }
+
+  sign(terms: Terms): Signed {
+    const { market, side, ticks } = terms;
+    const micro = Math.round(terms.shares * MICRO);
+    const collateral = Math.floor((micro * ticks) / market.ticksPerUnit);
+    const tokenId = market.tokenIds[terms.outcome ?? 0];
+    assert(tokenId !== undefined);
+    salts += 1;
+    const order: UnsignedOrder = {
+      salt: String(salts),
+      maker: this.address,
+      signer: this.address,
+      taker: ZERO_ADDRESS,
+      tokenId,
+      makerAmount: String(side === 'BUY' ? collateral : micro),
+      takerAmount: String(side === 'BUY' ? micro : collateral),
+      expiration: '0',
+      nonce: '0',
+      feeRateBps: '0',
+      side: side === 'BUY' ? 0 : 1,
+      signatureType: 0,
+      ...terms.signed,
+    };
+    const domain = terms.domain ?? (market.negRisk ? NEG_RISK : NORMAL);
+    const sent = {
+      ...order,
+      conditionId: market.conditionId,
+      side,
+      signature: this.wallet.signOrder(domain, order),
+      ...terms.sent,
+    };
+    const item = {
+      order: sent,
+      orderType: terms.type ?? 'GTC',
+      ...(terms.postOnly === undefined ? {} : { postOnly: terms.postOnly }),
+      owner: terms.owner ?? this.trio.apiKey,
+    };
+    return { item, id: orderDigestByEthers(domain, order) };
+  }
+
+  /** POST /orders with exactly this text, signed now. */
+  postText(
+    node: { readonly port: number },
+    body: string,
+    change: Readonly<Record<string, string>> = {},
+  ): Promise<Reply> {
+    return send(node, 'POST', '/orders', { ...this.headers(body), ...change }, body);
+  }
+
+  headers(body: string, timestamp = seconds()): Record<string, string> {
+    return level2('SERVICE', this.address, this.trio, 'POST', '/orders', body, timestamp);
+  }
+
+  /** POST /orders, which must answer 200 with a result for each order. */
+  async post(node: { readonly port: number }, orders: readonly Signed[]): Promise<Result[]> {
+    const { json, status, text } = await this.postText(node, bodyOf(orders));
+    assert.equal(status, 200, text);
+    const results = json as Result[];
+    assert.equal(results.length, orders.length);
+    for (const result of results) assertConsistent(result);
+    return results;
+  }
+
+  /** Signs and posts one order. */
+  async order(node: { readonly port: number }, terms: Terms): Promise<Result> {
+    const [result] = await this.post(node, [this.sign(terms)]);
+    assert(result !== undefined);
+    return result;
+  }
+
+  /** Signs and posts one order that must rest or match. */
+  async place(node: { readonly port: number }, terms: Terms): Promise<Result> {
+    const result = await this.order(node, terms);
+    assert.equal(result.errorMsg, '');
+    return result;
+  }
+}
+
+export function bodyOf(orders: readonly Signed[]): string {
+  return JSON.stringify(orders.map(({ item }) => item));
+}
+
+export function seconds(offset = 0): string {
+  return String(Math.floor(Date.now() / 1000) + offset);
+}
+
+const FIELDS = ['success', 'errorMsg', 'orderID', 'takingAmount', 'makingAmount', 'status'];
+
+/** What every result promises whatever it says (SPEC 2, USERS 1.5). */
+function assertConsistent(result: Result): void {
+  assert.deepEqual(Object.keys(result), FIELDS);
+  assert.equal(typeof result.success, 'boolean');
+  assert.equal(result.success, result.errorMsg === '', JSON.stringify(result));
+  assert.equal(result.success, result.orderID !== '', JSON.stringify(result));
+  assert.equal(result.success, result.status !== 'error', JSON.stringify(result));
+  assert(['live', 'matched', 'error'].includes(result.status));
+  const isMatched = result.status === 'matched';
+  assert.equal(isMatched, result.makingAmount !== '', JSON.stringify(result));
+  assert.equal(isMatched, result.takingAmount !== '', JSON.stringify(result));
+  if (result.success) assert.match(result.orderID, /^0x[0-9a-f]{64}$/);
+}

@@ -1,0 +1,340 @@
+/**
+ * Drives the engine with the plain commands of naive-types.ts and reads back what they did, in the
+ * same plain form. Stands where the server stands: encodes, gives verdicts, keeps a journal.
+ */
+import {
+  CommandBuffer,
+  encodeCancel,
+  encodeCancelOwner,
+  encodeConfigure,
+  encodeMarket,
+  encodeMarketChange,
+  encodeOrder,
+  type MarketFields,
+  OrderType,
+  Side,
+  Verdict,
+} from '../../engine/commands.ts';
+import { Depth, type DepthSide, readDepth } from '../../engine/depth.ts';
+import { Engine } from '../../engine/engine.ts';
+import {
+  ACCOUNT_I,
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  Flag,
+  MARKET_F,
+  Market,
+  MarketFlag,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  Status,
+} from '../../engine/layout.ts';
+import type { Capacities } from '../../engine/limits.ts';
+import { findOrder, historyRow } from '../../engine/orders.ts';
+import { Rule, type RuleCode } from '../../engine/rules.ts';
+import { allocateEngine, type Tables } from '../../engine/tables.ts';
+import type {
+  MarketSlot,
+  MicroCollateral,
+  MicroShares,
+  TicksPerUnit,
+  TokenSlot,
+} from '../../engine/units.ts';
+import {
+  type BookView,
+  type Command,
+  type EndLine,
+  type FillLine,
+  type OrderLine,
+  type Outcome,
+  POLICIES,
+  type Terms,
+} from './naive-types.ts';
+
+const AMOUNT_MAX = 2n ** 53n - 1n;
+const PIPS = 10_000;
+const KINDS = ['fills', 'mints', 'merges'] as const;
+const STATUS_NAMES: Readonly<Record<number, string>> = {
+  [Status.matched]: 'matched',
+  [Status.canceled]: 'canceled',
+  [Status.expired]: 'expired',
+};
+
+/** Room for everything that a test does, and not much more. */
+export const ROOMY: Capacities = {
+  markets: 16,
+  tokens: 64,
+  accounts: 4_096,
+  orders: 65_536,
+  levels: 200_000,
+  trades: 1_000,
+  history: 131_072,
+};
+
+/** Eight words that look like a hash; the number stands in the last one. */
+export function idWords(n: number): Int32Array {
+  const words = new Int32Array(8);
+  for (let i = 0; i < 7; i++) words[i] = Math.imul(n + 1, 0x9e3779b1 + 2 * i) ^ (n << i);
+  words[7] = n;
+  return words;
+}
+
+/** Five words of an address; the number stands in the last one. */
+export function addressWords(n: number): Int32Array {
+  return Int32Array.of(Math.imul(n, 0x85ebca6b), ~n, 0, n * 7, n);
+}
+
+/** One journaled batch: what a replay needs. */
+export interface JournalBatch {
+  readonly time: number;
+  readonly flushedFinished: number;
+  readonly commands: readonly Int32Array<ArrayBuffer>[];
+}
+
+export class EngineDriver {
+  readonly engine: Engine;
+  readonly t: Tables;
+  readonly journal: JournalBatch[] = [];
+  /** Sequence up to which final states count as flushed, from the next batch on. */
+  flushedFinished = 0;
+  readonly #buffer = new CommandBuffer();
+  readonly #depth = new Depth();
+  /** Ids that were accepted: what LMDB would know once memory has forgotten them. */
+  readonly #accepted = new Set<number>();
+  #batch: { time: number; flushedFinished: number; commands: Int32Array<ArrayBuffer>[] } | null =
+    null;
+
+  constructor(capacities: Capacities = ROOMY) {
+    this.engine = new Engine(allocateEngine(capacities));
+    this.t = this.engine.t;
+  }
+
+  run(command: Command): Outcome {
+    const { core } = this.engine;
+    const fills = this.t.state[State.fills]!;
+    const finished = this.t.state[State.finished]!;
+    if (command.kind === 'at') {
+      this.close();
+      this.#open(command.time, this.flushedFinished);
+      return this.#outcome(command, Rule.accepted, fills, finished);
+    }
+    const changes = core.changes;
+    this.#buffer.clear();
+    const at = this.#encode(command);
+    const rule = this.engine.apply(this.#buffer.i32, this.#buffer.f64, at);
+    // Tests look in the middle of a batch, which no reader of a node can.
+    if (core.changes !== changes) {
+      this.#batch?.commands.push(this.#buffer.i32.slice(0, this.#buffer.words));
+    }
+    if (command.kind === 'order' && rule === Rule.accepted) this.#accepted.add(command.id);
+    return this.#outcome(command, rule, fills, finished);
+  }
+
+  /** Ends the open batch and journals it if it changed anything. */
+  close(): void {
+    const batch = this.#batch;
+    this.#batch = null;
+    if (batch !== null && this.engine.end()) this.journal.push(batch);
+  }
+
+  /**
+   * Ends the open batch, so that its books may be read, and goes on in another of the same time.
+   */
+  settle(): void {
+    const batch = this.#batch;
+    if (batch === null) return;
+    this.close();
+    this.#open(batch.time, batch.flushedFinished);
+  }
+
+  book(token: number): BookView {
+    this.settle();
+    const depth = this.#depth;
+    if (!readDepth(this.t, token as TokenSlot, depth))
+      throw new Error('nobody writes, so a read succeeds');
+    const perTick = PIPS / depth.ticksPerUnit;
+    const levels = (side: DepthSide) =>
+      Array.from({ length: side.count }, (_, i): [number, number] => [
+        side.ticks[i]! * perTick,
+        side.sizes[i]!,
+      ]);
+    return {
+      bids: levels(depth.bids),
+      asks: levels(depth.asks),
+      changedAt: depth.changedAt,
+      grid: depth.ticksPerUnit,
+      minSize: depth.minSize,
+      lastPrice: depth.lastPrice,
+      lastSide: depth.lastSide === Side.buy ? 'BUY' : 'SELL',
+    };
+  }
+
+  rounding(market: number): number {
+    return this.t.marketF[(market << MARKET_F) + Market.rounding]!;
+  }
+
+  fillLine(sequence: number): FillLine {
+    const { fillF, fillI, fillRows } = this.t;
+    const f = (sequence % fillRows) * FILL_DOUBLES;
+    const i = (sequence % fillRows) * FILL_WORDS;
+    return {
+      kind: KINDS[fillI[i + Fill.kind]!] ?? 'fills',
+      match: fillF[f + Fill.match]!,
+      size: fillF[f + Fill.size]!,
+      taker: fillI[i + Fill.takerId + 7]!,
+      takerAccount: this.#address(fillI[i + Fill.taker]!),
+      takerOwner: this.#address(fillI[i + Fill.takerOwner]!),
+      takerToken: fillI[i + Fill.takerToken]!,
+      takerSide: fillI[i + Fill.takerSide] === Side.buy ? 'BUY' : 'SELL',
+      takerPrice: fillI[i + Fill.takerPrice]!,
+      takerCollateral: fillF[f + Fill.takerCollateral]!,
+      fee: fillF[f + Fill.fee]!,
+      maker: fillI[i + Fill.makerId + 7]!,
+      makerAccount: this.#address(fillI[i + Fill.maker]!),
+      makerOwner: this.#address(fillI[i + Fill.makerOwner]!),
+      makerToken: fillI[i + Fill.makerToken]!,
+      makerPrice: fillI[i + Fill.makerPrice]!,
+      makerCollateral: fillF[f + Fill.makerCollateral]!,
+    };
+  }
+
+  isInMemory(id: number): boolean {
+    return findOrder(this.t, idWords(id), 0) !== 0;
+  }
+
+  #open(time: number, flushedFinished: number): void {
+    this.#batch = { time, flushedFinished, commands: [] };
+    this.engine.begin(time, flushedFinished);
+  }
+
+  #address(account: number): number {
+    return this.t.accountI[(account << ACCOUNT_I) + 4]!;
+  }
+
+  #outcome(command: Command, rule: RuleCode, fillsFrom: number, endedFrom: number): Outcome {
+    const { core } = this.engine;
+    const isOrder = command.kind === 'order' && rule === Rule.accepted;
+    const fills: FillLine[] = [];
+    for (let n = fillsFrom; n < this.t.state[State.fills]!; n++) fills.push(this.fillLine(n));
+    const ended: EndLine[] = [];
+    for (let n = endedFrom; n < this.t.state[State.finished]!; n++) ended.push(this.#endLine(n));
+    const making = isOrder ? core.making : 0;
+    const taking = isOrder ? core.taking : 0;
+    return { rule, making, taking, fills, ended };
+  }
+
+  #endLine(sequence: number): EndLine {
+    const { historyF, historyI } = this.t;
+    const row = historyRow(this.t, sequence);
+    const flags = historyI[(row << ORDER_I) + Order.flags]!;
+    return {
+      id: historyI[(row << ORDER_I) + Order.id + 7]!,
+      status: STATUS_NAMES[(flags >>> Flag.statusShift) & 7] ?? 'none',
+      remaining: historyF[(row << ORDER_F) + Order.remaining]!,
+    };
+  }
+
+  #encode(command: Exclude<Command, { kind: 'at' }>): number {
+    const out = this.#buffer;
+    switch (command.kind) {
+      case 'order':
+        return this.#encodeOrder(command);
+      case 'cancel':
+        return encodeCancel(out, idWords(command.id), addressWords(command.signer));
+      case 'cancel-all':
+        return encodeCancelOwner(
+          out,
+          addressWords(command.signer),
+          command.market as MarketSlot | 0,
+          command.token as TokenSlot | 0,
+        );
+      case 'market': {
+        const ids = Array.from({ length: command.outcomes }, (_, i) =>
+          idWords(1_000_000 + command.condition * 100 + i),
+        );
+        return encodeMarket(out, marketFields(command), idWords(command.condition), ids);
+      }
+      case 'change':
+        return encodeMarketChange(out, command.market as MarketSlot, marketFields(command));
+      case 'policy':
+        return encodeConfigure(out, POLICIES.indexOf(command.policy), this.t.state[State.history]!);
+    }
+  }
+
+  #encodeOrder(line: OrderLine): number {
+    const { shares, collateral } = line;
+    const isSendable = shares > 0n && collateral > 0n && !isTooLarge(line);
+    const feeIsSendable = line.feeRateBps >= 0 && line.feeRateBps <= 1_000;
+    return encodeOrder(this.#buffer, {
+      token: line.token <= this.t.state[State.tokens]! ? (line.token as TokenSlot) : 0,
+      side: line.side === 'BUY' ? Side.buy : Side.sell,
+      type: OrderType[line.type],
+      postOnly: line.postOnly,
+      shares: (isSendable ? Number(shares) : 0) as MicroShares,
+      collateral: (isSendable ? Number(collateral) : 0) as MicroCollateral,
+      expiration: line.expiration,
+      feeRateBps: feeIsSendable ? line.feeRateBps : 0,
+      signatureType: line.signatureType,
+      verdict: this.#verdict(line),
+      id: idWords(line.id),
+      maker: addressWords(line.maker),
+      signer: addressWords(line.signer),
+      apiKey: Int32Array.of(1, 2, 3, line.signer),
+    });
+  }
+
+  /** What the server knows of an order before its turn. */
+  #verdict(line: OrderLine): number {
+    const { faults } = line;
+    const isImmediate = line.type === 'FOK' || line.type === 'FAK';
+    const isForgotten = this.#accepted.has(line.id) && !this.isInMemory(line.id);
+    let early: RuleCode = Rule.accepted;
+    if (faults.includes('foreign-key')) early = Rule.ownerMismatch;
+    else if (line.postOnly && isImmediate) early = Rule.postOnlyType;
+    else if (faults.includes('unknown-condition')) early = Rule.conditionUnknown;
+    else if (line.token > this.t.state[State.tokens]!) early = Rule.tokenUnknown;
+    else if (faults.includes('other-condition')) early = Rule.tokenOfOtherCondition;
+    return (
+      early |
+      (faults.includes('known') || isForgotten ? Verdict.known : 0) |
+      (line.shares <= 0n || line.collateral <= 0n ? Verdict.amounts : 0) |
+      (line.feeRateBps < 0 ? Verdict.feeNegative : 0) |
+      (line.feeRateBps > 1_000 ? Verdict.feeTooHigh : 0) |
+      (isTooLarge(line) ? Verdict.tooLarge : 0) |
+      (faults.includes('private') ? Verdict.taker : 0) |
+      (faults.includes('forged') ? Verdict.signature : 0)
+    );
+  }
+}
+
+function isTooLarge(line: OrderLine): boolean {
+  return line.shares > AMOUNT_MAX || line.collateral > AMOUNT_MAX;
+}
+
+function marketFields(terms: Terms): MarketFields {
+  return {
+    flags:
+      (terms.tradable ? MarketFlag.tradable : 0) |
+      (terms.ended ? MarketFlag.ended : 0) |
+      (terms.negRisk ? MarketFlag.negRisk : 0),
+    ticksPerUnit: terms.grid as TicksPerUnit,
+    baseFeeBps: terms.baseFeeBps,
+    minSize: Number(terms.minSize) as MicroShares,
+  };
+}
+
+/** Applies journaled batches to fresh tables, as recovery does. */
+export function replay(journal: readonly JournalBatch[], capacities: Capacities = ROOMY): Engine {
+  const engine = new Engine(allocateEngine(capacities));
+  for (const batch of journal) {
+    engine.begin(batch.time, batch.flushedFinished);
+    for (const words of batch.commands) {
+      engine.apply(words, new Float64Array(words.buffer), 0);
+    }
+    engine.end();
+  }
+  return engine;
+}

@@ -1,0 +1,80 @@
+/** The heap of expiries: earliest first, ties by slot, any order may leave from the middle. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  earliestExpiry,
+  nextExpiring,
+  scheduleExpiry,
+  unscheduleExpiry,
+} from '../../engine/expiries.ts';
+import { ORDER_F, ORDER_I, Order, State } from '../../engine/layout.ts';
+import { allocateEngine, Tables } from '../../engine/tables.ts';
+import type { OrderSlot } from '../../engine/units.ts';
+import { withSeed } from '../common/random.ts';
+import { ROOMY } from './engine-driver.ts';
+
+function schedule(t: Tables, slot: OrderSlot, seconds: number): void {
+  t.orderF[(slot << ORDER_F) + Order.expiry] = seconds;
+  scheduleExpiry(t, slot);
+}
+
+test('the earliest order is on top, whoever came and went before', () => {
+  withSeed((random) => {
+    const t = new Tables(allocateEngine({ ...ROOMY, orders: 300, history: 1 }));
+    const held = new Map<OrderSlot, number>();
+    for (let i = 0; i < 20_000; i++) {
+      const slot = random.between(1, 300) as OrderSlot;
+      if (held.has(slot)) {
+        unscheduleExpiry(t, slot);
+        held.delete(slot);
+      } else {
+        // Few distinct times, so that ties are common.
+        const seconds = random.between(1, 40);
+        schedule(t, slot, seconds);
+        held.set(slot, seconds);
+      }
+      let first = 0 as OrderSlot;
+      for (const [other, seconds] of held) {
+        const best = held.get(first) ?? Number.POSITIVE_INFINITY;
+        if (seconds < best || (seconds === best && other < first)) first = other;
+      }
+      assert.equal(nextExpiring(t), first);
+      assert.equal(earliestExpiry(t), held.get(first) ?? 0);
+      assert.equal(t.state[State.expiries], held.size);
+    }
+    for (let slot = nextExpiring(t); slot !== 0; slot = nextExpiring(t)) unscheduleExpiry(t, slot);
+    assert(
+      t.expiries.every((slot) => slot === 0),
+      'an empty heap keeps no traces',
+    );
+  });
+});
+
+test('orders leave by time, and by slot where times are equal', () => {
+  const t = new Tables(allocateEngine({ ...ROOMY, orders: 10, history: 1 }));
+  for (const [slot, seconds] of [
+    [5, 9],
+    [3, 7],
+    [9, 7],
+    [1, 8],
+    [2, 7],
+  ] as const) {
+    schedule(t, slot as OrderSlot, seconds);
+  }
+  const left: number[] = [];
+  for (let slot = nextExpiring(t); slot !== 0; slot = nextExpiring(t)) {
+    left.push(slot);
+    unscheduleExpiry(t, slot);
+  }
+  assert.deepEqual(left, [2, 3, 9, 1, 5]);
+});
+
+test('an order that is not in the heap cannot be taken out of it', () => {
+  const t = new Tables(allocateEngine({ ...ROOMY, orders: 10, history: 1 }));
+  const [one, other] = [1 as OrderSlot, 2 as OrderSlot];
+  schedule(t, one, 5);
+  unscheduleExpiry(t, one);
+  assert.equal(t.orderI[(one << ORDER_I) + Order.heap], 0);
+  schedule(t, other, 5);
+  assert.throws(() => unscheduleExpiry(t, one));
+});

@@ -1,0 +1,177 @@
+/** Small tables: what does not fit is refused and changes nothing, and old ids leave in order. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { audit } from '../../engine/audit.ts';
+import { shapeOf } from '../../engine/books.ts';
+import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
+import { State } from '../../engine/layout.ts';
+import { Rule } from '../../engine/rules.ts';
+import { stateHash } from '../../engine/state-hash.ts';
+import { allocateEngine, copyTables, Tables } from '../../engine/tables.ts';
+import { type Random, withSeed } from '../common/random.ts';
+import { check, Duel } from './duel.ts';
+import { ROOMY, replay } from './engine-driver.ts';
+import type { Command, OrderLine } from './naive-types.ts';
+import { BUSY, MARKETS, Stream } from './stream.ts';
+
+/** Runs a stream in which flushes lag behind; returns how often a table was full. */
+function runSmall(duel: Duel, stream: Stream, random: Random, length: number): number {
+  const { driver } = duel;
+  const before = new Tables(allocateEngine(driver.t.capacities));
+  let full = 0;
+  for (let i = 0; i < length; i++) {
+    const command = stream.next();
+    if (command.kind === 'at' && random.chance(70)) {
+      driver.flushedFinished = driver.t.state[State.finished]! - random.below(3);
+      if (driver.flushedFinished < 0) driver.flushedFinished = 0;
+    }
+    // A copy costs far less than the hash, which few commands need.
+    copyTables(driver.t, before);
+    const { rule } = duel.step(command);
+    if (rule === Rule.tableFull) {
+      full += 1;
+      assert.equal(
+        stateHash(driver.t),
+        stateHash(before),
+        `a full table at ${duel.commands.length}`,
+      );
+    }
+    if (i % 100 === 99) {
+      driver.settle();
+      audit(driver.t);
+    }
+  }
+  driver.close();
+  audit(driver.t);
+  return full;
+}
+
+const LEVELS = shapeOf(100).rows * 3 + shapeOf(10).rows;
+const CASES = {
+  'open orders': { orders: 12, history: 5 },
+  accounts: { accounts: 4 },
+  'price levels': { levels: LEVELS },
+  history: { orders: 30, history: 2 },
+  markets: { markets: 3 },
+  tokens: { tokens: 7 },
+} as const;
+
+for (const [table, capacities] of Object.entries(CASES)) {
+  test(`a full table of ${table} refuses, changes nothing, and the rest goes on`, () => {
+    withSeed((random) => {
+      const small = { ...ROOMY, orders: 400, accounts: 40, history: 300, ...capacities };
+      const duel = new Duel(small);
+      const shape = { ...BUSY, accounts: 8, faults: 1, huge: 0, changes: 1.5 };
+      const stream = new Stream(random, shape, MARKETS.slice(0, 5));
+      const full = runSmall(duel, stream, random, 1_500);
+      assert(full > 0, 'the table was full at times');
+      const again = replay(duel.driver.journal, small);
+      assert.equal(stateHash(again.t), stateHash(duel.driver.t), 'a replay ends in the same state');
+    });
+  });
+}
+
+function orderOf(id: number, over: Partial<OrderLine> = {}): Command {
+  return {
+    kind: 'order',
+    id,
+    token: 1,
+    side: 'BUY',
+    type: 'GTC',
+    postOnly: false,
+    shares: 1_000_000n,
+    collateral: 500_000n,
+    expiration: 0,
+    feeRateBps: 0,
+    maker: 1,
+    signer: 1,
+    signatureType: 0,
+    faults: [],
+    ...over,
+  };
+}
+
+test('ids of finished orders leave memory oldest first, and only once they are flushed', () => {
+  const duel = check('', { ...ROOMY, history: 3 });
+  const { driver } = duel;
+  const remembered = (): number[] => [1, 2, 3, 4, 5, 6].filter((id) => driver.isInMemory(id));
+  for (const id of [1, 2, 3, 4, 5, 6]) {
+    duel.step(orderOf(id));
+    duel.step({ kind: 'cancel', id, signer: 1 });
+  }
+  assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6], 'nothing leaves inside a batch');
+  duel.step({ kind: 'at', time: 1_001_000 });
+  assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6], 'nothing is flushed yet');
+  driver.flushedFinished = 2;
+  duel.step({ kind: 'at', time: 1_002_000 });
+  assert.deepEqual(remembered(), [3, 4, 5, 6], 'two are flushed, and three may go');
+  driver.flushedFinished = 6;
+  duel.step({ kind: 'at', time: 1_003_000 });
+  assert.deepEqual(remembered(), [4, 5, 6], 'the history keeps three');
+  driver.settle();
+  audit(driver.t);
+  assert.equal(duel.step(orderOf(4)).rule, Rule.duplicate, 'memory knows it');
+  assert.equal(duel.step(orderOf(1)).rule, Rule.duplicate, 'the request brings what memory forgot');
+});
+
+test('how much history is kept is a command, and takes effect with the next batch', () => {
+  const duel = check('', { ...ROOMY, history: 8 });
+  const { driver } = duel;
+  const remembered = (): number[] => [1, 2, 3, 4, 5, 6].filter((id) => driver.isInMemory(id));
+  for (const id of [1, 2, 3, 4, 5, 6]) {
+    duel.step(orderOf(id));
+    duel.step({ kind: 'cancel', id, signer: 1 });
+  }
+  driver.flushedFinished = 6;
+  duel.step({ kind: 'at', time: 1_001_000 });
+  assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6]);
+  const buffer = new CommandBuffer();
+  const at = encodeConfigure(buffer, 0, 2);
+  assert.equal(driver.engine.apply(buffer.i32, buffer.f64, at), Rule.accepted);
+  assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6]);
+  duel.step({ kind: 'at', time: 1_002_000 });
+  assert.deepEqual(remembered(), [5, 6]);
+  duel.compareAll();
+});
+
+test('open orders never leave memory, however old', () => {
+  const duel = check('', { ...ROOMY, history: 1 });
+  duel.step(orderOf(1, { collateral: 10_000n }));
+  for (let id = 2; id < 20; id++) {
+    duel.step(orderOf(id));
+    duel.step({ kind: 'cancel', id, signer: 1 });
+    duel.driver.flushedFinished = duel.driver.t.state[State.finished]!;
+    duel.step({ kind: 'at', time: 1_000_000 + id });
+  }
+  assert(duel.driver.isInMemory(1));
+  assert.equal(duel.step({ kind: 'cancel', id: 1, signer: 1 }).rule, Rule.accepted);
+  duel.compareAll();
+});
+
+test('finished orders that nobody flushes fill the table in the end', () => {
+  const duel = check('', { ...ROOMY, orders: 4, history: 4 });
+  const rules: number[] = [];
+  for (let id = 1; id <= 10; id++) {
+    rules.push(duel.step(orderOf(id)).rule);
+    duel.step({ kind: 'cancel', id, signer: 1 });
+  }
+  assert.deepEqual(rules.slice(0, 8), Array(8).fill(Rule.accepted));
+  assert.deepEqual(rules.slice(8), [Rule.tableFull, Rule.tableFull]);
+  duel.driver.flushedFinished = 8;
+  duel.step({ kind: 'at', time: 1_001_000 });
+  assert.equal(duel.step(orderOf(11)).rule, Rule.accepted, 'a flush makes room');
+});
+
+test('the ring of fills goes round', () => {
+  const duel = new Duel();
+  const { t } = duel.driver;
+  // As if all but the last few rows had been written before.
+  t.state[State.fills] = t.fillRows - 3;
+  duel.naive.fills = t.fillRows - 3;
+  withSeed((random) => {
+    const stream = new Stream(random);
+    for (let i = 0; i < 2_000; i++) duel.step(stream.next());
+    duel.compareAll();
+  });
+  assert(t.state[State.fills]! > t.fillRows, 'it went round');
+});

@@ -1,0 +1,231 @@
+/**
+ * The obvious exchange around the obvious market: the rules of GAPS 3.5 and 12 in their order,
+ * wallets and their signers, cancels, expiry, changes of a market. Written from the documents.
+ */
+import { Rule, type RuleCode } from '../../engine/rules.ts';
+import {
+  NaiveMarket,
+  type NaiveOrder,
+  type Plan,
+  type Settlement,
+  settlement,
+  ticksOf,
+} from './naive-book.ts';
+import type { BookView, Command, OrderLine, Outcome, Policy, Terms } from './naive-types.ts';
+
+const AMOUNT_MAX = 2n ** 53n - 1n;
+const FEE_BPS_MAX = 1_000;
+const PIPS = 10_000;
+
+export class NaiveExchange {
+  readonly markets: NaiveMarket[] = [];
+  fills = 0;
+  #time = 0;
+  #policy: Policy = 'allow';
+  readonly #conditions = new Set<number>();
+  readonly #accepted = new Set<number>();
+  /** Wallet to the signer that it is bound to. */
+  readonly #bindings = new Map<number, number>();
+
+  run(command: Command): Outcome {
+    const out = settlement();
+    const rule = this.#apply(command, out);
+    return { rule, ...out };
+  }
+
+  marketOf(token: number): NaiveMarket | undefined {
+    return this.markets.find((m) => m.firstToken <= token && token < m.firstToken + m.outcomes);
+  }
+
+  tokenCount(): number {
+    const last = this.markets.at(-1);
+    return last === undefined ? 0 : last.firstToken + last.outcomes - 1;
+  }
+
+  book(token: number): BookView | undefined {
+    return this.marketOf(token)?.book(token);
+  }
+
+  openOrders(): number {
+    return this.markets.reduce((sum, market) => sum + market.open.length, 0);
+  }
+
+  #apply(command: Command, out: Settlement): RuleCode {
+    switch (command.kind) {
+      case 'order':
+        return this.#place(command, out);
+      case 'cancel': {
+        const mine = this.#closeWhere(
+          ({ line }) => line.id === command.id && line.signer === command.signer,
+          'canceled',
+          out,
+        );
+        return mine === 0 ? Rule.orderNotFound : Rule.accepted;
+      }
+      case 'cancel-all':
+        this.#closeWhere(
+          ({ line }, market) =>
+            line.signer === command.signer &&
+            (command.market === 0 || market === this.markets[command.market - 1]) &&
+            (command.token === 0 || line.token === command.token),
+          'canceled',
+          out,
+        );
+        return Rule.accepted;
+      case 'market':
+        return this.#register(command.condition, command.outcomes, command);
+      case 'change':
+        return this.#change(command.market, command, out);
+      case 'policy':
+        this.#policy = command.policy;
+        return Rule.accepted;
+      case 'at':
+        this.#time = command.time;
+        this.#closeWhere(
+          ({ line }) => line.expiration !== 0 && line.expiration * 1_000 <= this.#time,
+          'expired',
+          out,
+        );
+        return Rule.accepted;
+    }
+  }
+
+  /** Ends the open orders that are meant; returns how many. */
+  #closeWhere(
+    isMeant: (order: NaiveOrder, market: NaiveMarket) => boolean,
+    status: string,
+    out: Settlement,
+  ): number {
+    let count = 0;
+    for (const market of this.markets) {
+      for (const order of market.open.filter((o) => isMeant(o, market))) {
+        market.close(order, status, out);
+        market.touch(order.line.token, this.#time);
+        count += 1;
+      }
+    }
+    return count;
+  }
+
+  #register(condition: number, outcomes: number, terms: Terms): RuleCode {
+    if (this.#conditions.has(condition)) return Rule.marketRefused;
+    this.#conditions.add(condition);
+    this.markets.push(new NaiveMarket(terms, this.tokenCount() + 1, outcomes, this.#time));
+    return Rule.accepted;
+  }
+
+  #change(number: number, terms: Terms, out: Settlement): RuleCode {
+    const market = this.markets[number - 1];
+    if (market === undefined || market.terms.negRisk !== terms.negRisk) return Rule.marketRefused;
+    const isEnding = terms.ended && !market.terms.ended;
+    const pipsPerTick = PIPS / terms.grid;
+    this.#closeWhere(
+      (order, its) => its === market && (isEnding || order.price % pipsPerTick !== 0),
+      'canceled',
+      out,
+    );
+    market.terms = terms;
+    market.touchAll(this.#time);
+    return Rule.accepted;
+  }
+
+  #place(line: OrderLine, out: Settlement): RuleCode {
+    const early = this.#requestRefusal(line);
+    if (early !== Rule.accepted) return early;
+    const market = this.marketOf(line.token);
+    if (market === undefined) return Rule.tokenUnknown;
+    if (line.faults.includes('other-condition')) return Rule.tokenOfOtherCondition;
+    if (this.#accepted.has(line.id) || line.faults.includes('known')) return Rule.duplicate;
+    const terms = this.#termsRefusal(line, market);
+    if (terms !== Rule.accepted) return terms;
+    const price = (ticksOf(line, market.terms.grid) * PIPS) / market.terms.grid;
+    if (price === 0) return Rule.tick;
+    if (line.shares < market.terms.minSize) return Rule.sizeBelowMinimum;
+    if (line.faults.includes('forged')) return Rule.signature;
+    const bound = this.#bindings.get(line.maker) ?? line.signer;
+    if (line.signatureType !== 0 && bound !== line.signer) return Rule.binding;
+
+    const taker: NaiveOrder = { line, price, remaining: line.shares, paid: 0n };
+    const plan = market.plan(taker, this.#policy);
+    const unmatched = this.#matchRefusal(taker, market, plan, out);
+    if (unmatched !== Rule.accepted) return unmatched;
+    this.#accepted.add(line.id);
+    this.#bindings.set(line.maker, line.signer);
+    this.#execute(taker, market, plan, out);
+    return Rule.accepted;
+  }
+
+  /** Rules 1 to 3: what the request shows by itself. */
+  #requestRefusal(line: OrderLine): RuleCode {
+    if (line.faults.includes('foreign-key')) return Rule.ownerMismatch;
+    const isImmediate = line.type === 'FOK' || line.type === 'FAK';
+    if (line.postOnly && isImmediate) return Rule.postOnlyType;
+    if (line.faults.includes('unknown-condition')) return Rule.conditionUnknown;
+    return Rule.accepted;
+  }
+
+  /** Rules 5 to 8, the public taker, the largest size. */
+  #termsRefusal(line: OrderLine, market: NaiveMarket): RuleCode {
+    if (!market.terms.tradable) return Rule.marketNotReady;
+    if (line.shares <= 0n || line.collateral <= 0n) return Rule.amountsNotPositive;
+    if (line.type === 'GTD') {
+      if (line.expiration === 0) return Rule.expirationRequired;
+      if (line.expiration * 1_000 <= this.#time) return Rule.expirationPast;
+    } else if (line.expiration !== 0) return Rule.expirationInvalid;
+    if (line.feeRateBps < 0) return Rule.feeNegative;
+    if (line.feeRateBps > FEE_BPS_MAX) return Rule.feeTooHigh;
+    if (line.feeRateBps < market.terms.baseFeeBps) return Rule.feeBelowBase;
+    if (line.faults.includes('private')) return Rule.takerNotPublic;
+    const isTooLarge = line.shares > AMOUNT_MAX || line.collateral > AMOUNT_MAX;
+    return isTooLarge ? Rule.sizeAboveMaximum : Rule.accepted;
+  }
+
+  /** Level totals, post-only, FOK, self-trade, FAK. */
+  #matchRefusal(taker: NaiveOrder, market: NaiveMarket, plan: Plan, out: Settlement): RuleCode {
+    const { line } = taker;
+    if (line.type === 'GTC' || line.type === 'GTD') {
+      const total = market.levelTotal(line.token, line.side, taker.price);
+      if (total + line.shares - plan.filled > AMOUNT_MAX) return Rule.sizeAboveMaximum;
+    }
+    const crosses = plan.steps.length > 0 || plan.stoppedBy !== undefined;
+    if (line.postOnly && crosses) {
+      return line.side === 'BUY' ? Rule.postOnlyCrossesAsk : Rule.postOnlyCrossesBid;
+    }
+    if (line.type === 'FOK' && plan.filled !== line.shares) {
+      return plan.stoppedBy === undefined ? Rule.fokUnfilled : Rule.selfTrade;
+    }
+    if (plan.filled === 0n && plan.stoppedBy !== undefined) {
+      if (this.#policy === 'cancel-both') this.#cancelMaker(plan.stoppedBy, market, out);
+      return Rule.selfTrade;
+    }
+    if (line.type === 'FAK' && plan.filled === 0n) return Rule.fakUnfilled;
+    return Rule.accepted;
+  }
+
+  #cancelMaker(maker: NaiveOrder, market: NaiveMarket, out: Settlement): void {
+    market.close(maker, 'canceled', out);
+    market.touch(maker.line.token, this.#time);
+  }
+
+  #execute(taker: NaiveOrder, market: NaiveMarket, plan: Plan, out: Settlement): void {
+    const match = this.fills;
+    for (const { maker, size } of plan.steps) {
+      if (size === 0n) this.#cancelMaker(maker, market, out);
+      else {
+        market.fill(taker, maker, size, match, out);
+        this.fills += 1;
+        market.touch(taker.line.token, this.#time);
+      }
+    }
+    if (plan.stoppedBy !== undefined && this.#policy === 'cancel-both') {
+      this.#cancelMaker(plan.stoppedBy, market, out);
+    }
+    if (taker.remaining === 0n) market.close(taker, 'matched', out);
+    else if (plan.stoppedBy !== undefined) market.close(taker, 'canceled', out);
+    else if (taker.line.type === 'FAK') market.close(taker, 'matched', out);
+    else {
+      market.open.push(taker);
+      market.touch(taker.line.token, this.#time);
+    }
+  }
+}

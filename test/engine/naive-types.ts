@@ -1,0 +1,155 @@
+/**
+ * What goes into an exchange and what comes out, as plain objects: the language that the naive
+ * reference, the engine's driver and the trading scripts of the tests share. Amounts are
+ * micro-units in bigints, prices are pips (ten-thousandths), everybody and everything is a number.
+ */
+import type { RuleCode } from '../../engine/rules.ts';
+
+export type SideName = 'BUY' | 'SELL';
+export type TypeName = 'GTC' | 'GTD' | 'FOK' | 'FAK';
+export type Policy = 'allow' | 'cancel-taker' | 'cancel-maker' | 'cancel-both';
+export const POLICIES: readonly Policy[] = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'];
+
+/** What a request alone shows to be wrong with an order (GAPS 3.5, 12). */
+export type Fault =
+  | 'foreign-key'
+  | 'unknown-condition'
+  | 'other-condition'
+  | 'private'
+  | 'forged'
+  | 'known';
+export const FAULTS: readonly Fault[] = [
+  'foreign-key',
+  'unknown-condition',
+  'other-condition',
+  'private',
+  'forged',
+  'known',
+];
+
+export interface OrderLine {
+  readonly kind: 'order';
+  readonly id: number;
+  readonly token: number;
+  readonly side: SideName;
+  readonly type: TypeName;
+  readonly postOnly: boolean;
+  readonly shares: bigint;
+  readonly collateral: bigint;
+  /** Seconds; 0 = never. */
+  readonly expiration: number;
+  readonly feeRateBps: number;
+  readonly maker: number;
+  readonly signer: number;
+  readonly signatureType: number;
+  readonly faults: readonly Fault[];
+}
+
+export interface Terms {
+  readonly grid: number;
+  readonly baseFeeBps: number;
+  readonly minSize: bigint;
+  readonly tradable: boolean;
+  readonly ended: boolean;
+  readonly negRisk: boolean;
+}
+
+export type Command =
+  | OrderLine
+  | { readonly kind: 'cancel'; readonly id: number; readonly signer: number }
+  | {
+      readonly kind: 'cancel-all';
+      readonly signer: number;
+      readonly market: number;
+      readonly token: number;
+    }
+  | ({ readonly kind: 'market'; readonly condition: number; readonly outcomes: number } & Terms)
+  | ({ readonly kind: 'change'; readonly market: number } & Terms)
+  | { readonly kind: 'policy'; readonly policy: Policy }
+  /** Opens the batch of this time, in milliseconds. */
+  | { readonly kind: 'at'; readonly time: number };
+
+export type FillKind = 'fills' | 'mints' | 'merges';
+
+export interface FillLine {
+  readonly kind: FillKind;
+  /** Sequence of the first fill of the same taker. */
+  readonly match: number;
+  readonly size: bigint | number;
+  readonly taker: number;
+  readonly takerAccount: number;
+  readonly takerOwner: number;
+  readonly takerToken: number;
+  readonly takerSide: SideName;
+  readonly takerPrice: number;
+  readonly takerCollateral: bigint | number;
+  readonly fee: bigint | number;
+  readonly maker: number;
+  readonly makerAccount: number;
+  readonly makerOwner: number;
+  readonly makerToken: number;
+  readonly makerPrice: number;
+  readonly makerCollateral: bigint | number;
+}
+
+export interface EndLine {
+  readonly id: number;
+  readonly status: string;
+  readonly remaining: bigint | number;
+}
+
+/** What one command did. Only an accepted order has amounts. */
+export interface Outcome {
+  readonly rule: RuleCode;
+  readonly making: bigint | number;
+  readonly taking: bigint | number;
+  readonly fills: readonly FillLine[];
+  readonly ended: readonly EndLine[];
+}
+
+/** The book of a token as POST /books orders it: best level last on both sides. */
+export interface BookView {
+  readonly bids: readonly (readonly [price: number, size: bigint | number])[];
+  readonly asks: readonly (readonly [price: number, size: bigint | number])[];
+  readonly changedAt: number;
+  readonly grid: number;
+  readonly minSize: bigint | number;
+  /** Pips; 0 = never traded. */
+  readonly lastPrice: number;
+  readonly lastSide: SideName;
+}
+
+/** True for the commands whose cancellations have no documented order among themselves. */
+function endsAsASet({ kind }: Command): boolean {
+  return kind === 'at' || kind === 'cancel-all' || kind === 'change';
+}
+
+/** What a command ended, in an order that two exchanges can share. */
+export function comparableEnds(command: Command, outcome: Outcome): readonly EndLine[] {
+  return endsAsASet(command) ? [...outcome.ended].sort((a, b) => a.id - b.id) : outcome.ended;
+}
+
+/** An outcome as one line of text: two exchanges agree when their lines do. */
+export function outcomeText(command: Command, outcome: Outcome): string {
+  let text = `rule ${outcome.rule} gives ${outcome.making} gets ${outcome.taking}`;
+  for (const f of outcome.fills) {
+    text +=
+      ` | ${f.match} ${f.kind} ${f.size} fee ${f.fee}` +
+      ` taker #${f.taker} ${f.takerAccount}/${f.takerOwner} ${f.takerSide} ${f.takerToken}` +
+      ` @ ${f.takerPrice} = ${f.takerCollateral}` +
+      ` maker #${f.maker} ${f.makerAccount}/${f.makerOwner} ${f.makerToken}` +
+      ` @ ${f.makerPrice} = ${f.makerCollateral}`;
+  }
+  for (const e of comparableEnds(command, outcome))
+    text += ` | #${e.id} ${e.status} ${e.remaining}`;
+  return text;
+}
+
+export function bookText(book: BookView): string {
+  const side = (levels: BookView['bids']) => levels.map(([p, s]) => `${s} @ ${p}`).join(', ');
+  const last = book.lastPrice === 0 ? 'none' : `${book.lastPrice} ${book.lastSide}`;
+  return (
+    `bids ${side(book.bids)}; asks ${side(book.asks)}; last ${last}` +
+    `; grid ${book.grid}; min ${book.minSize}; changed ${book.changedAt}`
+  );
+}

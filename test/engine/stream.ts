@@ -1,0 +1,263 @@
+/**
+ * Random streams of commands that look like a busy little exchange: few accounts, so that they meet
+ * themselves; prices around the middle, so that they cross; every fault and every odd size now and
+ * then. Knows nothing of what the commands lead to.
+ */
+
+import type { Random } from '../common/random.ts';
+import {
+  type Command,
+  FAULTS,
+  type OrderLine,
+  POLICIES,
+  type SideName,
+  type Terms,
+  type TypeName,
+} from './naive-types.ts';
+
+const SHARE = 1_000_000n;
+const AMOUNT_MAX = 2n ** 53n - 1n;
+const GRIDS = [10, 100, 1_000, 10_000] as const;
+
+interface StreamMarket {
+  terms: Terms;
+  readonly firstToken: number;
+  readonly outcomes: number;
+}
+
+interface Known {
+  readonly id: number;
+  readonly signer: number;
+}
+
+/** How a stream is dealt, in percent; what is left over are plain orders. */
+export interface StreamShape {
+  readonly accounts: number;
+  readonly cancels: number;
+  readonly sweeps: number;
+  readonly changes: number;
+  readonly policies: number;
+  readonly faults: number;
+  readonly huge: number;
+}
+
+export const BUSY: StreamShape = {
+  accounts: 7,
+  cancels: 24,
+  sweeps: 1,
+  changes: 0.3,
+  policies: 0.2,
+  faults: 4,
+  huge: 0.3,
+};
+
+/** Pairs on all four grids, with and without fees; three outcomes; one outcome. */
+export const MARKETS: readonly (readonly [outcomes: number, terms: Partial<Terms>])[] = [
+  [2, { grid: 100 }],
+  [2, { grid: 1_000, baseFeeBps: 200 }],
+  [2, { grid: 10_000, minSize: 5n * SHARE }],
+  [3, { grid: 100, baseFeeBps: 35, negRisk: true }],
+  [2, { grid: 10, baseFeeBps: 1_000 }],
+  [1, { grid: 1_000 }],
+];
+
+export class Stream {
+  readonly #random: Random;
+  readonly #shape: StreamShape;
+  readonly #markets: StreamMarket[] = [];
+  readonly #recent: Known[] = [];
+  readonly #queue: Command[] = [];
+  #id = 0;
+  #time = 1_000_000;
+  #untilNextBatch = 0;
+
+  constructor(random: Random, shape: StreamShape = BUSY, markets = MARKETS) {
+    this.#random = random;
+    this.#shape = shape;
+    this.#queue.push({ kind: 'at', time: this.#time });
+    let token = 1;
+    markets.forEach(([outcomes, partial], i) => {
+      const terms: Terms = {
+        grid: 100,
+        baseFeeBps: 0,
+        minSize: 0n,
+        tradable: true,
+        ended: false,
+        negRisk: false,
+        ...partial,
+      };
+      this.#markets.push({ terms, firstToken: token, outcomes });
+      token += outcomes;
+      this.#queue.push({ kind: 'market', condition: i + 1, outcomes, ...terms });
+    });
+  }
+
+  next(): Command {
+    const queued = this.#queue.shift();
+    if (queued !== undefined) return queued;
+    const random = this.#random;
+    if (this.#untilNextBatch-- <= 0) {
+      this.#untilNextBatch = random.below(12);
+      this.#time += random.chance(20) ? random.below(9_000) : random.below(40);
+      return { kind: 'at', time: this.#time };
+    }
+    const { cancels, sweeps, changes, policies } = this.#shape;
+    if (random.chance(cancels)) return this.#cancel();
+    if (random.chance(sweeps)) return this.#cancelAll();
+    if (random.chance(changes)) return this.#change();
+    if (random.chance(policies)) return { kind: 'policy', policy: random.pick(POLICIES) };
+    return this.#order();
+  }
+
+  #account(): number {
+    return 1 + this.#random.below(this.#shape.accounts);
+  }
+
+  #cancel(): Command {
+    const random = this.#random;
+    const known = this.#recent.length === 0 ? { id: 1, signer: 1 } : random.pick(this.#recent);
+    const signer = random.chance(5) ? this.#account() : known.signer;
+    return { kind: 'cancel', id: random.chance(2) ? this.#id + 1 : known.id, signer };
+  }
+
+  #cancelAll(): Command {
+    const random = this.#random;
+    const { firstToken, outcomes } = random.pick(this.#markets);
+    return {
+      kind: 'cancel-all',
+      signer: this.#account(),
+      market: random.chance(50) ? random.between(1, this.#markets.length) : 0,
+      token: random.chance(50) ? firstToken + random.below(outcomes) : 0,
+    };
+  }
+
+  /** Another tick, fee or minimum; a pause or an end is followed by a new opening before long. */
+  #change(): Command {
+    const random = this.#random;
+    const number = random.below(this.#markets.length);
+    const market = this.#markets[number];
+    if (market === undefined || random.chance(3)) {
+      const terms = this.#markets[0]?.terms;
+      if (terms !== undefined) return { kind: 'change', market: 99, ...terms };
+    }
+    const before = market?.terms ?? random.pick(this.#markets).terms;
+    const isOpen = random.chance(75);
+    const terms: Terms = {
+      grid: random.chance(70) ? random.pick(GRIDS) : before.grid,
+      baseFeeBps: random.chance(20) ? random.pick([0, 1, 200, 1_000]) : before.baseFeeBps,
+      minSize: random.chance(20) ? random.pick([0n, 1n, SHARE, 5n * SHARE]) : before.minSize,
+      tradable: isOpen,
+      ended: !isOpen && random.chance(50),
+      negRisk: random.chance(5) ? !before.negRisk : before.negRisk,
+    };
+    if (terms.negRisk === before.negRisk) {
+      if (market !== undefined) market.terms = terms;
+      if (!isOpen) {
+        const opened = { ...terms, tradable: true, ended: false };
+        if (market !== undefined) market.terms = opened;
+        for (let i = random.below(5); i > 0; i--) this.#queue.push(this.#order(market));
+        this.#queue.push({ kind: 'change', market: number + 1, ...opened });
+      }
+    }
+    return { kind: 'change', market: number + 1, ...terms };
+  }
+
+  #order(market = this.#random.pick(this.#markets)): Command {
+    const random = this.#random;
+    const side: SideName = random.chance(50) ? 'BUY' : 'SELL';
+    const type = random.pick<TypeName>(['GTC', 'GTC', 'GTC', 'GTC', 'GTD', 'FOK', 'FOK', 'FAK']);
+    const isImmediate = type === 'FOK' || type === 'FAK';
+    const isFaulty = random.chance(this.#shape.faults);
+    const { shares, collateral } = isImmediate
+      ? this.#roundedAmounts(side, market.terms.grid)
+      : this.#exactAmounts(market.terms.grid);
+    const maker = this.#account();
+    const isProxy = random.chance(10);
+    const signer = isProxy ? this.#account() : maker;
+    const line: OrderLine = {
+      kind: 'order',
+      id: ++this.#id,
+      token: market.firstToken + random.below(market.outcomes),
+      side,
+      type,
+      postOnly: random.chance(isImmediate ? 1 : 8),
+      shares,
+      collateral,
+      expiration: type === 'GTD' ? Math.floor(this.#time / 1_000) + random.between(1, 60) : 0,
+      feeRateBps: 1_000,
+      maker,
+      signer,
+      signatureType: isProxy ? 1 + random.below(2) : 0,
+      faults: [],
+    };
+    const sent = isFaulty ? this.#spoil(line) : line;
+    this.#recent.push({ id: sent.id, signer: sent.signer });
+    if (this.#recent.length > 150) this.#recent.splice(random.below(150), 1);
+    return sent;
+  }
+
+  /** Ticks around the middle, sometimes anywhere. */
+  #ticks(grid: number): bigint {
+    const random = this.#random;
+    const spread = Math.min(random.chance(10) ? grid : 14, grid - 1);
+    const ticks = Math.floor(grid / 2) - Math.floor(spread / 2) + random.below(spread);
+    return BigInt(Math.min(Math.max(ticks, 1), grid - 1));
+  }
+
+  /** On the tick to the last micro-unit, as limit orders are signed. */
+  #exactAmounts(grid: number): { shares: bigint; collateral: bigint } {
+    const random = this.#random;
+    const g = BigInt(grid);
+    let lots = BigInt(random.between(1, 60)) * (SHARE / g);
+    if (random.chance(this.#shape.huge)) lots = AMOUNT_MAX / g - BigInt(random.below(3));
+    else if (random.chance(15)) lots = BigInt(random.between(1, 5));
+    else if (random.chance(30)) lots = BigInt(random.between(1, 6_000)) * (SHARE / 100n / g || 1n);
+    return { shares: lots * g, collateral: lots * this.#ticks(grid) };
+  }
+
+  /** As clients round immediate orders (GAPS 1.5); sometimes odd to the last digit. */
+  #roundedAmounts(side: SideName, grid: number): { shares: bigint; collateral: bigint } {
+    const random = this.#random;
+    const ticks = this.#ticks(grid);
+    const g = BigInt(grid);
+    const step = { 10: 1_000n, 100: 100n, 1000: 10n, 10000: 1n }[grid] ?? 1n;
+    const round = (value: bigint): bigint => ((value + step / 2n) / step) * step;
+    if (random.chance(12)) {
+      const shares = BigInt(random.between(1, 3_000_000));
+      const slack = BigInt(random.between(-2, 2));
+      return { shares, collateral: (shares * ticks) / g + slack };
+    }
+    const cents = BigInt(random.between(1, 6_000)) * 10_000n;
+    return side === 'BUY'
+      ? { shares: round((cents * g) / ticks), collateral: cents }
+      : { shares: cents, collateral: round((cents * ticks) / g) };
+  }
+
+  /** One thing wrong with an order. */
+  #spoil(line: OrderLine): OrderLine {
+    const random = this.#random;
+    switch (random.below(12)) {
+      case 0:
+        return { ...line, shares: -line.shares };
+      case 1:
+        return { ...line, collateral: 0n };
+      case 2:
+        return { ...line, shares: line.shares + AMOUNT_MAX, collateral: line.collateral };
+      case 3: {
+        const expiration = random.pick([0, 1, Math.floor(this.#time / 1_000)]);
+        return { ...line, type: random.pick(['GTC', 'GTD', 'FAK']), postOnly: false, expiration };
+      }
+      case 4:
+        return { ...line, feeRateBps: random.pick([-1, 0, 34, 199, 1_001]) };
+      case 5:
+        return { ...line, collateral: line.collateral + 1n };
+      case 6:
+        return { ...line, token: 90 };
+      case 7:
+      case 8:
+        return this.#recent.length === 0 ? line : { ...line, id: random.pick(this.#recent).id };
+      default:
+        return { ...line, faults: [random.pick(FAULTS)] };
+    }
+  }
+}

@@ -1,0 +1,128 @@
+/** Markets whose terms change while orders rest: tick, minimum, fee, pause, end (GAPS 12 Books). */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Rule } from '../../engine/rules.ts';
+import { stateHash } from '../../engine/state-hash.ts';
+import { check } from './duel.ts';
+
+test('a finer tick keeps every order, its price and its place', () => {
+  check(`
+    sell #1 5 @ 0.60          rests
+    sell #2 5 @ 0.60          rests
+    buy #3 5 @ 0.35 No        rests
+    change 1 grid 1000        done
+    book 1                    bids none; asks 5 @ 0.65, 10 @ 0.6
+    buy #4 6 @ 0.605          fills #1 5 @ 0.6, fills #2 1 @ 0.6
+    sell #5 1 @ 0.599         rests
+    book 2                    bids 5 @ 0.35, 4 @ 0.4, 1 @ 0.401; asks none
+  `);
+});
+
+test('a coarser tick cancels what is off the new grid and keeps the queues of the rest', () => {
+  check(`
+    sell #1 5 @ 0.61          rests
+    sell #2 5 @ 0.70          rests
+    buy #3 5 @ 0.30 No        rests
+    buy #4 5 @ 0.31 No        rests
+    change 1 grid 10          ends #1 canceled, ends #4 canceled
+    book 1                    bids none; asks 10 @ 0.7
+    buy #5 6 @ 0.7            fills #2 5 @ 0.7, mints #3 1 @ 0.7
+  `);
+});
+
+test('a tick may go up and down again and the best prices go with it', () => {
+  check(`
+    buy #1 5 @ 0.4 Yes        rests
+    sell #2 5 @ 0.6 Yes       rests
+    change 1 grid 10000       done
+    buy #3 5 @ 0.4001         rests
+    sell #4 5 @ 0.5999        rests
+    change 1 grid 1000        ends #3 canceled, ends #4 canceled
+    buy #5 5 @ 0.6            fills #2 5 @ 0.6
+    change 1 grid 10          done
+    sell #6 5 @ 0.4           fills #1 5 @ 0.4
+    book 1                    bids none; asks none
+  `);
+});
+
+test('orders are measured by the tick of the moment', () => {
+  check(`
+    buy #1 5 @ 0.405          refused tick
+    change 1 grid 1000        done
+    buy #1 5 @ 0.405          rests
+    change 1 grid 100         ends #1 canceled
+    buy #1 5 @ 0.405          refused duplicate
+  `);
+});
+
+test('every book of a market with three outcomes changes its tick', () => {
+  check(`
+    at 1000
+    market 1 outcomes 3 grid 1000
+    buy #1 5 @ 0.405 token 1  rests
+    sell #2 5 @ 0.61 token 2  rests
+    sell #3 5 @ 0.615 token 3   rests
+    change 1 grid 100         ends #1 canceled, ends #3 canceled
+    sell #4 1 @ 0.61 token 2  rests
+    book 2                    bids none; asks 6 @ 0.61
+  `);
+});
+
+test('an ended market loses its orders once, and opens empty', () => {
+  check(`
+    buy #1 5 @ 0.40           rests
+    sell #2 5 @ 0.70 No       rests
+    change 1 ended            ends #1 canceled, ends #2 canceled
+    change 1 ended            done
+    buy #3 5 @ 0.40           refused marketNotReady
+    book 1                    bids none; asks none
+    change 1 open             done
+    buy #3 5 @ 0.40           rests
+  `);
+});
+
+test('a paused market keeps its orders, takes none, and lets owners cancel', () => {
+  check(`
+    buy #1 5 @ 0.40 by 1      rests
+    buy #2 5 @ 0.40 by 2      rests
+    change 1 paused           done
+    sell #3 5 @ 0.40          refused marketNotReady
+    cancel #1 by 1            ends #1 canceled
+    book 1                    bids 5 @ 0.4; asks none
+    change 1 open             done
+    sell #3 5 @ 0.40          fills #2 5 @ 0.4
+  `);
+});
+
+test('orders expire in a paused market too', () => {
+  check(`
+    buy #1 5 @ 0.40 GTD until 1010   rests
+    change 1 paused           done
+    at 1010                   ends #1 expired
+  `);
+});
+
+test('minimum size and fee bind from the change on and leave what rests alone', () => {
+  check(`
+    sell #1 1 @ 0.50          rests
+    change 1 min 5 fee 100    done
+    buy #2 1 @ 0.50 fee 100   refused sizeBelowMinimum
+    buy #3 5 @ 0.50 fee 99    refused feeBelowBase
+    buy #4 5 @ 0.50 fee 100   fills #1 1 @ 0.5, rests, gets 0.99, fee 0.01
+    sell #5 4 @ 0.50 fee 100  refused sizeBelowMinimum
+    sell #6 5 @ 0.50 fee 100 FAK   fills #4 4 @ 0.5, kills 1, gets 1.98
+  `);
+});
+
+test('neg-risk never changes, and unknown or registered markets are refused', () => {
+  const duel = check(`
+    change 1 neg-risk         refused marketRefused
+    change 7 grid 100         refused marketRefused
+    market 1                  refused marketRefused
+  `);
+  const before = stateHash(duel.driver.t);
+  const terms = { grid: 10, baseFeeBps: 0, minSize: 0n, tradable: true, ended: false };
+  const change = { kind: 'change', market: 1, negRisk: true, ...terms } as const;
+  assert.equal(duel.step(change).rule, Rule.marketRefused);
+  assert.equal(stateHash(duel.driver.t), before, 'and nothing of the change is taken');
+});

@@ -1,0 +1,325 @@
+/** The node key file, the trio that follows from it, and keys that survive a restart. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { deriveCredentials, KeyRegistry, openNodeKey } from '../../server/identity/credentials.ts';
+import { type KeyRow, type KeyStore, openKeyStore } from '../../storage/keys.ts';
+import { openEnvironment, openTable } from '../../storage/lmdb.ts';
+
+const KEY = Buffer.alloc(32, 7);
+const ADDRESS = new Uint8Array(20).fill(0xab);
+const OTHER = new Uint8Array(20).fill(0xcd);
+
+function noFailure(error: unknown): void {
+  assert.fail(`a write failed: ${error}`);
+}
+
+function folder(context: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'credentials-'));
+  context.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+function problemOf(path: string): string {
+  const opened = openNodeKey(path);
+  assert.ok(!opened.ok);
+  return opened.problem;
+}
+
+/** A table in memory that counts writes and lets the test hold or fail them. */
+function memoryStore(rows: KeyRow[] = []) {
+  const puts: KeyRow[] = [];
+  const waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  const store: KeyStore = {
+    rows: () => rows,
+    put: (row) =>
+      new Promise((resolve, reject) => {
+        puts.push(row);
+        waiting.push({ resolve, reject });
+      }),
+  };
+  return { store, puts, waiting };
+}
+
+function instantStore(rows: KeyRow[] = []): KeyStore {
+  return { rows: () => rows, put: () => Promise.resolve() };
+}
+
+test('a node key is made once, for its owner only, and stays', (context) => {
+  const path = folder(context);
+  const first = openNodeKey(path);
+  assert.ok(first.ok);
+  assert.equal(first.key.length, 32);
+  assert.equal(statSync(join(path, 'node.key')).mode & 0o777, 0o600);
+  assert.deepEqual(readFileSync(join(path, 'node.key')), first.key);
+  assert.deepEqual(readdirSync(path), ['node.key'], 'no draft is left behind');
+  const again = openNodeKey(path);
+  assert.ok(again.ok);
+  assert.deepEqual(again.key, first.key);
+  const elsewhere = openNodeKey(folder(context));
+  assert.ok(elsewhere.ok);
+  assert.notDeepEqual(elsewhere.key, first.key);
+});
+
+test('a umask cannot widen or cripple the mode of the key', (context) => {
+  for (const mask of [0o000, 0o777]) {
+    const path = folder(context);
+    const before = process.umask(mask);
+    try {
+      assert.ok(openNodeKey(path).ok);
+    } finally {
+      process.umask(before);
+    }
+    assert.equal(statSync(join(path, 'node.key')).mode & 0o777, 0o600);
+  }
+});
+
+test('a draft left by a crash is replaced', (context) => {
+  const path = folder(context);
+  writeFileSync(join(path, 'node.key.new'), 'short', { mode: 0o644 });
+  assert.ok(openNodeKey(path).ok);
+  assert.equal(existsSync(join(path, 'node.key.new')), false);
+});
+
+test('a key that others may read is refused, and left as it is', (context) => {
+  const path = folder(context);
+  assert.ok(openNodeKey(path).ok);
+  const file = join(path, 'node.key');
+  const bytes = readFileSync(file);
+  for (const mode of [0o640, 0o604, 0o620, 0o601]) {
+    chmodSync(file, mode);
+    assert.match(
+      problemOf(path),
+      new RegExp(`node.key: mode is 0${mode.toString(8)}, must be 0600`),
+    );
+  }
+  chmodSync(file, 0o400);
+  assert.ok(openNodeKey(path).ok, 'a narrower mode is fine');
+  assert.deepEqual(readFileSync(file), bytes);
+});
+
+test('a key of another length is refused', (context) => {
+  const path = folder(context);
+  for (const length of [0, 31, 33]) {
+    writeFileSync(join(path, 'node.key'), Buffer.alloc(length), { mode: 0o600 });
+    assert.match(problemOf(path), new RegExp(`node.key: ${length} bytes, must be 32`));
+  }
+});
+
+test('a directory that is not there is a problem, not an exception', (context) => {
+  assert.match(problemOf(join(folder(context), 'absent')), /node\.key: cannot be created: ENOENT/);
+});
+
+test('a trio has the documented form and depends on key, chain, address and nonce', () => {
+  const trio = deriveCredentials(KEY, 137, ADDRESS, '0');
+  assert.match(
+    trio.apiKey,
+    /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  );
+  assert.match(trio.passphrase, /^[0-9a-f]{64}$/);
+  assert.match(trio.secret, /^[A-Za-z0-9_-]{43}=$/);
+  assert.equal(Buffer.from(trio.secret, 'base64url').length, 32);
+  assert.deepEqual(deriveCredentials(KEY, 137, ADDRESS, '0'), trio);
+  const others = [
+    deriveCredentials(Buffer.alloc(32, 8), 137, ADDRESS, '0'),
+    deriveCredentials(KEY, 13, ADDRESS, '70'),
+    deriveCredentials(KEY, 80002, ADDRESS, '0'),
+    deriveCredentials(KEY, 137, OTHER, '0'),
+    deriveCredentials(KEY, 137, ADDRESS, '1'),
+  ];
+  for (const member of ['apiKey', 'secret', 'passphrase'] as const) {
+    const values = new Set([trio, ...others].map((each) => each[member]));
+    assert.equal(values.size, others.length + 1, member);
+  }
+  const secret = Buffer.from(trio.secret, 'base64url').toString('hex');
+  assert.notEqual(secret, trio.passphrase);
+  assert.notEqual(secret.slice(0, 8), trio.apiKey.slice(0, 8));
+});
+
+test('a secret never leaves the base64url alphabet', () => {
+  for (let nonce = 0; nonce < 200; nonce++) {
+    const { secret } = deriveCredentials(KEY, 137, ADDRESS, String(nonce));
+    assert.match(secret, /^[A-Za-z0-9_-]{43}=$/);
+  }
+});
+
+test('a key is found after it was issued, and not before', async () => {
+  const registry = new KeyRegistry(KEY, 137, instantStore());
+  assert.equal(registry.derive(ADDRESS, '0'), undefined);
+  const trio = await registry.create(ADDRESS, '0');
+  assert.deepEqual(registry.derive(ADDRESS, '0'), trio);
+  assert.equal(registry.derive(ADDRESS, '1'), undefined);
+  const found = registry.lookup(trio.apiKey);
+  assert.ok(found);
+  assert.equal(found.apiKey, trio.apiKey);
+  assert.equal(Buffer.from(found.apiKeyBytes).toString('hex'), trio.apiKey.replaceAll('-', ''));
+  assert.deepEqual(found.address, ADDRESS);
+  assert.equal(found.addressText, `0x${'ab'.repeat(20)}`);
+  assert.deepEqual(found.secret, Buffer.from(trio.secret, 'base64url'));
+  assert.equal(found.passphrase.toString('hex'), trio.passphrase);
+  assert.equal(registry.lookup(trio.apiKey), found, 'computed once');
+  assert.equal(registry.lookup('00000000-0000-4000-8000-000000000000'), undefined);
+});
+
+test('a key is given out only when its row is durable, to everybody who asked', async () => {
+  const { store, puts, waiting } = memoryStore();
+  const registry = new KeyRegistry(KEY, 137, store);
+  const answers: string[] = [];
+  const first = registry.create(ADDRESS, '0').then((trio) => answers.push(trio.apiKey));
+  const second = registry.create(ADDRESS, '0').then((trio) => answers.push(trio.apiKey));
+  await new Promise(setImmediate);
+  assert.equal(puts.length, 1, 'one write for two requests');
+  assert.deepEqual(answers, []);
+  const { apiKey } = deriveCredentials(KEY, 137, ADDRESS, '0');
+  assert.equal(registry.lookup(apiKey), undefined);
+  waiting[0]!.resolve();
+  await Promise.all([first, second]);
+  assert.deepEqual(answers, [apiKey, apiKey]);
+  assert.deepEqual(puts, [{ apiKey, address: ADDRESS, nonce: '0', revoked: false }]);
+  await registry.create(ADDRESS, '0');
+  assert.equal(puts.length, 1, 'a known key is not written again');
+});
+
+test('a key whose row cannot be written is not issued, and may be asked for again', async () => {
+  const { store, waiting } = memoryStore();
+  const registry = new KeyRegistry(KEY, 137, store);
+  const failed = registry.create(ADDRESS, '0');
+  waiting[0]!.reject(new Error('disk full'));
+  await assert.rejects(failed, /disk full/);
+  assert.equal(registry.derive(ADDRESS, '0'), undefined);
+  const retried = registry.create(ADDRESS, '0');
+  waiting[1]!.resolve();
+  const trio = await retried;
+  assert.deepEqual(registry.derive(ADDRESS, '0'), trio);
+});
+
+test('a revoked key is unknown until it is issued again', async () => {
+  const { apiKey } = deriveCredentials(KEY, 137, ADDRESS, '5');
+  const revoked = { apiKey, address: ADDRESS, nonce: '5', revoked: true };
+  const registry = new KeyRegistry(KEY, 137, instantStore([revoked]));
+  assert.equal(registry.lookup(apiKey), undefined);
+  assert.equal(registry.derive(ADDRESS, '5'), undefined);
+  assert.equal((await registry.create(ADDRESS, '5')).apiKey, apiKey);
+  assert.equal(registry.lookup(apiKey)?.apiKey, apiKey);
+});
+
+test('the caller’s address buffer may be reused after a key was issued', async () => {
+  const buffer = new Uint8Array(ADDRESS);
+  const registry = new KeyRegistry(KEY, 137, instantStore());
+  const { apiKey } = await registry.create(buffer, '0');
+  buffer.fill(0);
+  assert.deepEqual(registry.lookup(apiKey)?.address, ADDRESS);
+});
+
+test('another node key or chain id than the stored keys came from is noticed', () => {
+  const { apiKey } = deriveCredentials(KEY, 137, ADDRESS, '0');
+  const store = instantStore([{ apiKey, address: ADDRESS, nonce: '0', revoked: false }]);
+  assert.equal(new KeyRegistry(KEY, 137, store).matchesStore, true);
+  assert.equal(new KeyRegistry(KEY, 1, store).matchesStore, false);
+  assert.equal(new KeyRegistry(Buffer.alloc(32), 137, store).matchesStore, false);
+  assert.equal(new KeyRegistry(KEY, 137, instantStore()).matchesStore, true);
+});
+
+test('keys survive a restart, and the data directory hides their secrets', async (context) => {
+  const path = folder(context);
+  const nodeKey = randomBytes(32);
+  const open = () => {
+    const root = openEnvironment({ path: join(path, 'journal'), durability: 'flushed' });
+    return { root, store: openKeyStore(openTable(root, 'keys'), noFailure) };
+  };
+  const before = open();
+  const registry = new KeyRegistry(nodeKey, 137, before.store);
+  const longest = (2n ** 256n - 1n).toString();
+  const trios = await Promise.all([
+    registry.create(ADDRESS, '0'),
+    registry.create(ADDRESS, longest),
+    registry.create(OTHER, '1'),
+  ]);
+  await before.store.put({ apiKey: trios[2].apiKey, address: OTHER, nonce: '1', revoked: true });
+  await before.root.close();
+
+  const after = open();
+  const restarted = new KeyRegistry(nodeKey, 137, after.store);
+  assert.equal([...after.store.rows()].length, 3);
+  assert.deepEqual(restarted.derive(ADDRESS, '0'), trios[0]);
+  assert.deepEqual(restarted.derive(ADDRESS, longest), trios[1]);
+  assert.equal(restarted.derive(OTHER, '1'), undefined, 'revoked');
+  assert.equal(
+    restarted.lookup(trios[1].apiKey)?.secret.toString('base64url'),
+    trios[1].secret.slice(0, 43),
+  );
+  await after.root.close();
+
+  const stored = readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
+  const holds = (bytes: Buffer) => stored.some((file) => file.includes(bytes));
+  assert.ok(holds(Buffer.from(ADDRESS)), 'the search finds what is there');
+  for (const { secret, passphrase } of trios) {
+    const forms = [Buffer.from(secret), Buffer.from(secret, 'base64url'), Buffer.from(passphrase)];
+    for (const form of [...forms, Buffer.from(passphrase, 'hex')]) assert.equal(holds(form), false);
+  }
+});
+
+test('a damaged row stops the start and is named', async (context) => {
+  const root = openEnvironment({ path: folder(context), durability: 'committed' });
+  const table = openTable(root, 'keys');
+  const key = Buffer.alloc(16, 0x11);
+  const good = Buffer.concat([Buffer.from([1, 0]), ADDRESS, Buffer.from('12')]);
+  const store = openKeyStore(table, noFailure);
+  await table.put(key, good);
+  assert.deepEqual(
+    [...store.rows()],
+    [
+      {
+        apiKey: '11111111-1111-1111-1111-111111111111',
+        address: ADDRESS,
+        nonce: '12',
+        revoked: false,
+      },
+    ],
+  );
+  const changed = (at: number, value: number) => {
+    const copy = Buffer.from(good);
+    copy[at] = value;
+    return copy;
+  };
+  for (const value of [
+    changed(1, 2),
+    changed(22, 0x30),
+    good.subarray(0, 22),
+    good.subarray(0, 9),
+  ]) {
+    await table.put(key, value);
+    assert.throws(() => [...store.rows()], /API key row (11){16}: damaged/);
+  }
+  await table.put(key, changed(0, 2));
+  assert.throws(() => [...store.rows()], /API key row (11){16}: found version 2, expected 1/);
+  await root.close();
+});
+
+test('a failed write is reported and refused', async (context) => {
+  const path = folder(context);
+  const writable = openEnvironment({ path, durability: 'committed' });
+  openTable(writable, 'keys');
+  await writable.close();
+  const root = openEnvironment({ path, durability: 'committed', readOnly: true });
+  const reported: unknown[] = [];
+  const store = openKeyStore(openTable(root, 'keys'), (error) => reported.push(error));
+  const { apiKey } = deriveCredentials(KEY, 137, ADDRESS, '0');
+  await assert.rejects(store.put({ apiKey, address: ADDRESS, nonce: '0', revoked: false }));
+  assert.equal(reported.length, 1);
+  await root.close();
+});

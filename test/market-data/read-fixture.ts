@@ -1,0 +1,200 @@
+/**
+ * An engine with small markets for the tests of the read routes: registers markets, places random
+ * orders, and knows the texts that the catalog would give. No HTTP, no signatures, no storage.
+ */
+import {
+  CommandBuffer,
+  encodeMarket,
+  encodeMarketChange,
+  encodeOrder,
+  OrderType,
+  Side,
+} from '../../engine/commands.ts';
+import { marketOf } from '../../engine/depth.ts';
+import { Engine } from '../../engine/engine.ts';
+import {
+  ACCOUNT_I,
+  Account,
+  ADDRESS_WORDS,
+  MARKET_I,
+  Market,
+  MarketFlag,
+  State,
+} from '../../engine/layout.ts';
+import type { Capacities } from '../../engine/limits.ts';
+import { Rule, type RuleCode } from '../../engine/rules.ts';
+import { allocateEngine, type EngineMemory, type Tables } from '../../engine/tables.ts';
+import type {
+  MarketSlot,
+  MicroCollateral,
+  MicroShares,
+  TicksPerUnit,
+  TokenSlot,
+} from '../../engine/units.ts';
+import type { MarketInfo } from '../../server/market-data/texts.ts';
+import { TokenTexts } from '../../server/market-data/texts.ts';
+import { freshSeed, Random } from '../common/random.ts';
+
+export const SMALL: Capacities = {
+  markets: 16,
+  tokens: 64,
+  accounts: 256,
+  orders: 20_000,
+  levels: 100_000,
+  trades: 400,
+  history: 20_000,
+};
+
+export interface TestOrder {
+  readonly wallet: number;
+  readonly token: number;
+  readonly sell?: boolean;
+  readonly type?: number;
+  /** Ticks of the market's grid. */
+  readonly ticks: number;
+  /** Micro-shares. */
+  readonly shares: number;
+}
+
+export class Fixture {
+  readonly engine: Engine;
+  readonly t: Tables;
+  readonly texts: TokenTexts;
+  /** By market slot. */
+  readonly infos: (MarketInfo | undefined)[] = [];
+  time = 1_700_000_000_000;
+  private readonly buffer = new CommandBuffer();
+  private orders = 0;
+
+  constructor(capacities: Capacities | EngineMemory = SMALL) {
+    const memory = 'buffers' in capacities ? capacities : allocateEngine(capacities);
+    this.engine = new Engine(memory);
+    this.t = this.engine.t;
+    this.texts = new TokenTexts(this.t, (market) => this.infos[market]);
+  }
+
+  /** Registers a market; returns the slot of its first token. */
+  market(
+    outcomes: number,
+    ticksPerUnit: TicksPerUnit,
+    negRisk = false,
+    info?: MarketInfo,
+  ): TokenSlot {
+    const market = this.t.state[State.markets]! + 1;
+    this.infos[market] = info;
+    this.buffer.clear();
+    const flags = MarketFlag.tradable | (negRisk ? MarketFlag.negRisk : 0);
+    const fields = { flags, ticksPerUnit, baseFeeBps: 100, minSize: 10_000 as MicroShares };
+    const tokens = Array.from({ length: outcomes }, (_, i) => idWords(1_000 + market * 100 + i));
+    const at = encodeMarket(this.buffer, fields, idWords(market), tokens);
+    this.mustAccept(this.apply(at));
+    return this.t.marketI[(market << MARKET_I) + Market.firstToken]! as TokenSlot;
+  }
+
+  changeMarket(market: number, ticksPerUnit: TicksPerUnit, minSize: number): void {
+    this.buffer.clear();
+    const fields = {
+      flags: MarketFlag.tradable,
+      ticksPerUnit,
+      baseFeeBps: 100,
+      minSize: minSize as MicroShares,
+    };
+    this.mustAccept(this.apply(encodeMarketChange(this.buffer, market as MarketSlot, fields)));
+  }
+
+  /** Places an order in a batch of its own; a second later each time. */
+  order(order: TestOrder): RuleCode {
+    this.orders += 1;
+    this.buffer.clear();
+    const token = order.token as TokenSlot;
+    const market = marketOf(this.t, token);
+    const grid = this.t.marketI[(market << MARKET_I) + Market.ticksPerUnit]!;
+    const product = order.shares * order.ticks;
+    const collateral = order.sell ? Math.floor(product / grid) : Math.ceil(product / grid);
+    const at = encodeOrder(this.buffer, {
+      token,
+      side: order.sell ? Side.sell : Side.buy,
+      type: order.type ?? OrderType.GTC,
+      postOnly: false,
+      shares: order.shares as MicroShares,
+      collateral: collateral as MicroCollateral,
+      expiration: 0,
+      feeRateBps: 200,
+      signatureType: 0,
+      verdict: 0,
+      id: idWords(1_000_000 + this.orders),
+      maker: walletWords(order.wallet),
+      signer: walletWords(order.wallet),
+      apiKey: new Int32Array(4),
+    });
+    this.time += 1_000;
+    return this.apply(at);
+  }
+
+  /** Random orders over the given tokens; about half of them trade, some over several levels. */
+  trade(random: Random, tokens: readonly number[], count: number, wallets: number): void {
+    for (let i = 0; i < count; i++) {
+      const token = random.pick(tokens);
+      const isTaker = random.chance(40);
+      const whole = random.between(1, 60) * 1_000_000;
+      this.order({
+        token,
+        wallet: random.between(1, wallets),
+        sell: random.chance(50),
+        type: isTaker ? OrderType.FAK : OrderType.GTC,
+        ticks: random.between(1, 9),
+        // Takers come with odd amounts, so that makers are left with some too.
+        shares: isTaker ? whole + random.between(0, 999_999) : whole,
+      });
+    }
+  }
+
+  private apply(at: number): RuleCode {
+    this.engine.begin(this.time, 0);
+    const rule = this.engine.apply(this.buffer.i32, this.buffer.f64, at);
+    this.engine.end();
+    return rule;
+  }
+
+  private mustAccept(rule: RuleCode): void {
+    if (rule !== Rule.accepted) throw new Error(`the fixture was refused by rule ${rule}`);
+  }
+}
+
+/** Eight words of an id that look like a hash. */
+export function idWords(n: number): Int32Array {
+  return Int32Array.from({ length: 8 }, (_, i) => Math.imul(n * 8 + i + 1, 0x9e3779b1) ^ n);
+}
+
+/** Five words of a wallet's address. */
+export function walletWords(n: number): Int32Array {
+  return Int32Array.from({ length: 5 }, (_, i) => Math.imul(n * 5 + i + 1, 0x85ebca6b) ^ n);
+}
+
+/** The address words of an account slot. */
+export function addressWords(t: Tables, account: number): Int32Array {
+  const at = (account << ACCOUNT_I) + Account.address;
+  return t.accountI.slice(at, at + ADDRESS_WORDS);
+}
+
+/** Lower-case hex of key words, the most significant word first. */
+export function wordsHex(words: Int32Array): string {
+  return `0x${[...words].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('')}`;
+}
+
+/** The decimal text of micro-units, the obvious way. */
+export function plain(micro: bigint): string {
+  const digits = micro.toString().padStart(7, '0');
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
+}
+
+/** withSeed (random.ts) for a body that waits. */
+export async function withSeedAsync(body: (random: Random) => Promise<void>): Promise<void> {
+  const seed = freshSeed();
+  try {
+    await body(new Random(seed));
+  } catch (error) {
+    console.error(`replay with: SEED=${seed} npm test`);
+    throw error;
+  }
+}

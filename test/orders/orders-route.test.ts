@@ -1,0 +1,342 @@
+/** POST /orders of a whole node, to the letter: results, texts, order of checks, bodies (SPEC 4.3). */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  book,
+  books,
+  levels,
+  send,
+  TestNode,
+  temporaryDirectory,
+  until,
+  withMarkets,
+} from '../common/node-harness.ts';
+import {
+  bodyOf,
+  MICRO,
+  NEG_RISK,
+  NORMAL,
+  type Result,
+  seconds,
+  type Terms,
+  Trader,
+} from '../common/traders.ts';
+
+const dataDir = temporaryDirectory();
+const [coin, cup, slow, neg, closed, texts, expiring, dime] = await withMarkets(dataDir, [
+  { id: 1 },
+  { id: 2, outcomes: ['Home', 'Draw', 'Away'] },
+  { id: 3, tick: 0.001, minSize: 1 },
+  { id: 4, negRisk: true },
+  { id: 5, closed: true },
+  { id: 6 },
+  { id: 7 },
+  { id: 8, tick: 0.1 },
+]);
+assert(coin && cup && slow && neg && closed && texts && expiring && dime);
+const node = await TestNode.start(dataDir);
+const alice = await Trader.join(node, 'alice');
+const bob = await Trader.join(node, 'bob');
+
+const DUPLICATE =
+  "order is invalid. Duplicated. Same order has already been placed, can't be placed again";
+const FOK_KILLED = "order couldn't be fully filled, FOK orders are fully filled/killed";
+const LIVE = { success: true, errorMsg: '', takingAmount: '', makingAmount: '', status: 'live' };
+
+function refused(errorMsg: string): Result {
+  return {
+    success: false,
+    errorMsg,
+    orderID: '',
+    takingAmount: '',
+    makingAmount: '',
+    status: 'error',
+  };
+}
+
+test('an order rests, another takes part of it, and both answers say so in decimal units', async () => {
+  const resting = alice.sign({ market: coin, side: 'SELL', ticks: 57, shares: 20 });
+  assert.deepEqual(await alice.post(node, [resting]), [{ ...LIVE, orderID: resting.id }]);
+  const taker = bob.sign({ market: coin, side: 'BUY', ticks: 60, shares: 7.5, type: 'FOK' });
+  assert.deepEqual(await bob.post(node, [taker]), [
+    {
+      success: true,
+      errorMsg: '',
+      orderID: taker.id,
+      takingAmount: '7.5',
+      makingAmount: '4.275',
+      status: 'matched',
+    },
+  ]);
+  // A GTC whose rest stays in the book is matched too (GAPS 3.3).
+  const rest = bob.sign({ market: coin, side: 'BUY', ticks: 57, shares: 20 });
+  const [partly] = await bob.post(node, [rest]);
+  assert.equal(partly?.status, 'matched');
+  assert.equal(partly?.takingAmount, '12.5');
+  assert.equal(partly?.makingAmount, '7.125');
+  assert.deepEqual(levels((await book(node, coin.tokenIds[0] ?? '')).bids), ['7.5@0.57']);
+});
+
+test('results stand in request order and one bad item never touches its neighbours', async () => {
+  const good = [10, 11, 12, 13, 14, 15].map((ticks) =>
+    alice.sign({ market: cup, side: 'BUY', ticks, shares: 5 }),
+  );
+  const bad = [
+    alice.sign({ market: cup, side: 'BUY', ticks: 20, shares: 5, owner: bob.trio.apiKey }),
+    alice.sign({ market: cup, side: 'BUY', ticks: 20, shares: 4 }),
+    alice.sign({ market: cup, side: 'BUY', ticks: 20, shares: 5, sent: { signature: '0x' } }),
+    alice.sign({ market: cup, side: 'SELL', ticks: 16, shares: 5, type: 'FOK' }),
+  ];
+  const mixed = [
+    good[0],
+    bad[0],
+    good[1],
+    bad[1],
+    good[2],
+    good[3],
+    bad[2],
+    good[4],
+    bad[3],
+    good[5],
+  ];
+  const results = await alice.post(
+    node,
+    mixed.filter((order) => order !== undefined),
+  );
+  assert.deepEqual(
+    results.map(({ orderID }) => orderID),
+    [good[0]?.id, '', good[1]?.id, '', good[2]?.id, good[3]?.id, '', good[4]?.id, '', good[5]?.id],
+  );
+  assert.deepEqual(
+    results.filter(({ success }) => !success),
+    [
+      refused('owner_address_mismatch'),
+      refused('order is invalid. Size lower than the minimum'),
+      refused('invalid order signature'),
+      refused(FOK_KILLED),
+    ],
+  );
+  const { asks, bids } = await book(node, cup.tokenIds[0] ?? '');
+  assert.deepEqual(levels(bids), ['5@0.1', '5@0.11', '5@0.12', '5@0.13', '5@0.14', '5@0.15']);
+  assert.deepEqual(asks, []);
+});
+
+const past = seconds(-5);
+const other = `0x${'9'.repeat(40)}`;
+const plain: Terms = { market: texts, side: 'BUY', ticks: 40, shares: 10 };
+
+/** Each refusal of GAPS 3.5 that an order can earn by itself, in the order of the checks. */
+const REFUSALS: readonly (readonly [string, Partial<Terms>])[] = [
+  ['owner_address_mismatch', { owner: '550e8400-e29b-41d4-a716-446655440000' }],
+  ['owner_address_mismatch', { signed: { signer: other, maker: other } }],
+  ['postOnly requires GTC or GTD', { type: 'FOK', postOnly: true }],
+  ['condition is not registered', { sent: { conditionId: `0x${'1'.repeat(64)}` } }],
+  ['token is not registered', { signed: { tokenId: '12345' } }],
+  ['tokenId not found for conditionId lookup', { sent: { conditionId: cup.conditionId } }],
+  ['the market is not yet ready to process new orders', { market: closed }],
+  ['makerAmount and takerAmount must be positive', { signed: { makerAmount: '0' } }],
+  ['makerAmount and takerAmount must be positive', { sent: { takerAmount: '-10000000' } }],
+  ['expiration is required', { type: 'GTD' }],
+  ['expiration must be in the future', { type: 'GTD', signed: { expiration: past } }],
+  ['invalid expiration', { signed: { expiration: seconds(100) } }],
+  ['feeRateBps must be non-negative', { sent: { feeRateBps: '-1' } }],
+  ['feeRateBps must be <= 1000', { signed: { feeRateBps: '1001' } }],
+  ['taker must be the zero address', { signed: { taker: other } }],
+  [
+    'order is invalid. Size higher than the maximum',
+    { signed: { takerAmount: String(2n ** 53n), makerAmount: String(2n ** 52n) } },
+  ],
+  [
+    'order is invalid. Price breaks minimum tick size rules',
+    { signed: { makerAmount: '4010000' } },
+  ],
+  ['order is invalid. Price breaks minimum tick size rules', { ticks: 100 }],
+  ['order is invalid. Size lower than the minimum', { shares: 4.99 }],
+  ['invalid order signature', { signed: { maker: other } }],
+  ['invalid order signature', { signed: { signatureType: 3 } }],
+  ['invalid order signature', { domain: NEG_RISK }],
+  ['invalid order signature', { market: neg, domain: NORMAL }],
+  ['postOnly would cross the best ask', { postOnly: true, ticks: 60 }],
+  ['postOnly would cross the best bid', { side: 'SELL', postOnly: true, ticks: 30 }],
+  [FOK_KILLED, { type: 'FOK', ticks: 60, shares: 51 }],
+  [
+    'no orders found to match with FAK order. FAK orders are partially filled or killed if no match is found.',
+    { type: 'FAK', ticks: 45 },
+  ],
+];
+
+test('every refusal has its exact text, and leaves the book as it was', async () => {
+  const token = texts.tokenIds[0] ?? '';
+  await alice.place(node, { market: texts, side: 'SELL', ticks: 60, shares: 50 });
+  await alice.place(node, { market: texts, side: 'BUY', ticks: 30, shares: 50 });
+  const before = await book(node, token);
+  const orders = REFUSALS.map(([, change]) => bob.sign({ ...plain, ...change }));
+  const results = await bob.post(node, orders);
+  assert.deepEqual(
+    results,
+    REFUSALS.map(([text]) => refused(text)),
+  );
+  assert.deepEqual(await book(node, token), before);
+});
+
+test('the first failing check is the one that is named', async () => {
+  // Each order fails its own check and the next one of the list above, where both can fail at once.
+  const signed = { signer: other, maker: other };
+  const pairs: readonly (readonly [string, Partial<Terms>])[] = [
+    ['owner_address_mismatch', { signed, type: 'FOK', postOnly: true }],
+    ['postOnly requires GTC or GTD', { type: 'FAK', postOnly: true, sent: { conditionId: '' } }],
+    ['condition is not registered', { sent: { conditionId: 'none', tokenId: '7' } }],
+    ['token is not registered', { sent: { tokenId: '7', makerAmount: '0' } }],
+    [
+      'tokenId not found for conditionId lookup',
+      { market: closed, sent: { conditionId: cup.conditionId } },
+    ],
+    [
+      'the market is not yet ready to process new orders',
+      { market: closed, signed: { makerAmount: '0' } },
+    ],
+    [
+      'makerAmount and takerAmount must be positive',
+      { signed: { makerAmount: '0', expiration: past } },
+    ],
+    ['invalid expiration', { signed: { expiration: past }, sent: { feeRateBps: '-2' } }],
+    ['feeRateBps must be <= 1000', { signed: { feeRateBps: '2000', makerAmount: '4010000' } }],
+    [
+      'order is invalid. Price breaks minimum tick size rules',
+      { signed: { makerAmount: '10000', takerAmount: '4000000' } },
+    ],
+    ['order is invalid. Size lower than the minimum', { shares: 1, domain: NEG_RISK }],
+    ['invalid order signature', { domain: NEG_RISK, type: 'FOK' }],
+  ];
+  const results = await bob.post(
+    node,
+    pairs.map(([, change]) => bob.sign({ ...plain, ...change })),
+  );
+  assert.deepEqual(
+    results.map(({ errorMsg }) => errorMsg),
+    pairs.map(([text]) => text),
+  );
+});
+
+test('an order that was accepted stays a duplicate, whatever else is wrong with it by now', async () => {
+  const resting = alice.sign({ market: dime, side: 'SELL', ticks: 6, shares: 10 });
+  const [first, second] = await alice.post(node, [resting, resting]);
+  assert.equal(first?.orderID, resting.id);
+  assert.deepEqual(second, refused(DUPLICATE));
+  assert.deepEqual(await alice.post(node, [resting]), [refused(DUPLICATE)]);
+  await bob.place(node, { market: dime, side: 'BUY', ticks: 6, shares: 10, type: 'FOK' });
+  assert.deepEqual(await alice.post(node, [resting]), [refused(DUPLICATE)], 'after it was filled');
+  // Rule 12 stands right behind rule 4 (GAPS 12): an unsigned member cannot get past it.
+  const postOnly = { ...resting, item: { ...resting.item, postOnly: true, orderType: 'GTD' } };
+  assert.deepEqual(await alice.post(node, [postOnly]), [refused(DUPLICATE)]);
+});
+
+test('an order that was killed or refused may be sent again', async () => {
+  const fok = bob.sign({ market: dime, side: 'BUY', ticks: 5, shares: 10, type: 'FOK' });
+  assert.deepEqual(await bob.post(node, [fok]), [refused(FOK_KILLED)]);
+  assert.deepEqual(await bob.post(node, [fok]), [refused(FOK_KILLED)]);
+  await alice.place(node, { market: dime, side: 'SELL', ticks: 5, shares: 10 });
+  assert.equal((await bob.post(node, [fok]))[0]?.orderID, fok.id);
+  assert.deepEqual(await bob.post(node, [fok]), [refused(DUPLICATE)]);
+});
+
+test('a neg-risk market takes orders signed for its own exchange address', async () => {
+  const order = alice.sign({ market: neg, side: 'BUY', ticks: 30, shares: 5 });
+  assert.deepEqual(await alice.post(node, [order]), [{ ...LIVE, orderID: order.id }]);
+});
+
+test('numbers are taken where clients send them, and unknown members are ignored', async () => {
+  const order = alice.sign({
+    market: slow,
+    side: 'BUY',
+    ticks: 301,
+    shares: 5,
+    signed: { salt: '77' },
+  });
+  const sent = { ...order.item.order, salt: 77, nonce: 0, feeRateBps: 0, metadata: '0x' };
+  const item = { ...order.item, order: sent, deferExec: false };
+  assert.equal((await alice.post(node, [{ ...order, item }]))[0]?.orderID, order.id);
+  const { expiration: _, ...rest } = alice.sign({
+    market: slow,
+    side: 'BUY',
+    ticks: 302,
+    shares: 5,
+  }).item.order;
+  const withoutExpiration = { item: { ...order.item, order: rest }, id: '' };
+  assert.equal((await alice.post(node, [withoutExpiration]))[0]?.status, 'live');
+});
+
+test('a body of the wrong shape fails whole, and says where', async () => {
+  const good = alice.sign({ market: slow, side: 'BUY', ticks: 100, shares: 5 });
+  const sent = (change: object) => ({ ...good.item, order: { ...good.item.order, ...change } });
+  const { signature: _, ...unsigned } = good.item.order;
+  const cases: readonly (readonly [unknown, string])[] = [
+    [{}, 'body must be an array'],
+    [[], 'body must hold at least one order'],
+    [[good.item, 7], '[1] must be an object'],
+    [[sent({ salt: '0x1' })], '[0].order.salt must be a decimal string'],
+    [[sent({ salt: -1 })], '[0].order.salt must be a decimal string'],
+    [[sent({ tokenId: 5 })], '[0].order.tokenId must be a decimal string'],
+    [[sent({ side: 'buy' })], '[0].order.side must be BUY or SELL'],
+    [[sent({ maker: 'me' })], '[0].order.maker must be a 20-byte hex address'],
+    [[sent({ signatureType: 4 })], '[0].order.signatureType must be an integer from 0 to 3'],
+    [[{ ...good.item, order: unsigned }], '[0].order.signature is required'],
+    [[good.item, { ...good.item, orderType: 'IOC' }], '[1].orderType must be GTC, GTD, FOK or FAK'],
+    [[{ ...good.item, postOnly: 'yes' }], '[0].postOnly must be a boolean'],
+  ];
+  for (const [body, detail] of cases) {
+    const { json, status } = await alice.postText(node, JSON.stringify(body));
+    assert.deepEqual([status, json], [400, { error: 'Invalid order payload', detail }]);
+  }
+  const { json, status } = await alice.postText(node, '[{');
+  assert.deepEqual(
+    [status, json],
+    [400, { error: 'Invalid order payload', detail: 'body must be JSON' }],
+  );
+  const [{ bids } = { bids: [] }] = await books(node, [slow.tokenIds[0] ?? '']);
+  assert(!levels(bids).some((level) => level.endsWith('@0.1')), 'no neighbour was taken');
+});
+
+test('five hundred orders fit into a request, one more does not', async () => {
+  const order = alice.sign({ market: slow, side: 'BUY', ticks: 50, shares: 5 });
+  const many = Array.from({ length: 500 }, () => order);
+  const results = await alice.post(node, many);
+  assert.equal(results.filter(({ success }) => success).length, 1);
+  assert.equal(results[0]?.orderID, order.id);
+  const { json, status } = await alice.postText(node, bodyOf([...many, order]));
+  assert.deepEqual(
+    [status, json],
+    [400, { error: 'Too many orders in payload: 501, max allowed: 500' }],
+  );
+});
+
+test('a body above the limit is refused before it is read', async () => {
+  const body = Buffer.alloc((1 << 20) + 1, 0x20);
+  const { json, status } = await send(node, 'POST', '/orders', {}, body);
+  assert.deepEqual([status, json], [413, { error: 'payload too large' }]);
+  const most = `[${' '.repeat((1 << 20) - 2)}]`;
+  assert.equal((await alice.postText(node, most)).status, 400);
+});
+
+test('a GTD order leaves the book at its expiry although nobody trades', async () => {
+  const token = expiring.tokenIds[0] ?? '';
+  const until2 = seconds(2);
+  const terms: Terms = { market: expiring, side: 'BUY', ticks: 40, shares: 10, type: 'GTD' };
+  const order = alice.sign({ ...terms, signed: { expiration: until2 } });
+  assert.deepEqual(await alice.post(node, [order]), [{ ...LIVE, orderID: order.id }]);
+  assert.deepEqual(levels((await book(node, token)).bids), ['10@0.4']);
+  await until(async () => (await book(node, token)).bids.length === 0);
+  assert(Date.now() >= Number(until2) * 1000, 'not before its time');
+  assert.deepEqual(await alice.post(node, [order]), [refused(DUPLICATE)]);
+});
+
+test('immediate orders tolerate the rounding of clients and never pay more than signed', async () => {
+  await alice.place(node, { market: coin, side: 'SELL', ticks: 34, shares: 1000, outcome: 1 });
+  const signed = { makerAmount: '100000000', takerAmount: '294117600' };
+  const terms = { market: coin, outcome: 1, side: 'BUY', ticks: 34, shares: 1 } as const;
+  const result = await bob.place(node, { ...terms, type: 'FOK', signed });
+  assert.equal(result.takingAmount, '294.1176');
+  assert(Number(result.makingAmount) * MICRO <= 100_000_000);
+});
+
+test('after all of it the node ends well', () => node.stop());

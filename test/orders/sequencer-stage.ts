@@ -1,0 +1,161 @@
+/**
+ * A sequencer with a journal that the test opens (journal-gate.ts) and workers that the test plays:
+ * each ticket takes its turn, and its task ends or fails, when the test says so.
+ */
+import assert from 'node:assert/strict';
+import { BATCH_COMMANDS_MAX } from '../../engine/limits.ts';
+import { allocateEngine, Tables } from '../../engine/tables.ts';
+import { AnswerWriter } from '../../server/orders/answers.ts';
+import { Sequencer } from '../../server/orders/sequencer.ts';
+import type { RequestOwner } from '../../server/orders/slot-requests.ts';
+import {
+  align,
+  allocateSlots,
+  awaitTurn,
+  Control,
+  enterTurn,
+  leaveTurn,
+  RequestHead,
+  Slot,
+  SlotState,
+  SlotView,
+  TicketKind,
+} from '../../server/orders/slots.ts';
+import { Gate } from '../storage/journal-gate.ts';
+import { TIGHT } from '../storage/stored-exchange.ts';
+
+const OWNER: RequestOwner = {
+  apiKeyBytes: new Uint8Array(16).fill(1),
+  address: new Uint8Array(20).fill(2),
+};
+
+/** One task of the pool, as a worker sees it. */
+export interface Task {
+  readonly ticket: number;
+  readonly view: SlotView;
+  /** Bodies of its requests. */
+  readonly bodies: readonly string[];
+  readonly time: number;
+  readonly isImage: boolean;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export interface Answer {
+  readonly name: string;
+  readonly status: number;
+  readonly body: string;
+}
+
+export class Stage {
+  readonly gate = new Gate();
+  readonly tables = new Tables(allocateEngine(TIGHT));
+  readonly sequencer: Sequencer;
+  readonly control: Int32Array;
+  /** Tasks that were dispatched and have not ended. */
+  readonly tasks: Task[] = [];
+  readonly answers: Answer[] = [];
+  readonly fatal: string[] = [];
+  readonly lines: string[] = [];
+  readonly flushed: number[] = [];
+  time = 1_000;
+  private readonly writer = new AnswerWriter();
+  private sequence = 0;
+
+  constructor(workers: number, queueMax = 1_000) {
+    const slots = allocateSlots(2 * workers, 4_096, BATCH_COMMANDS_MAX);
+    const views = slots.slots.map((buffer) => new SlotView(buffer, slots.sizes));
+    this.control = new Int32Array(slots.control);
+    this.sequencer = new Sequencer({
+      tables: this.tables,
+      slots,
+      pool: {
+        run: (slot) =>
+          new Promise((resolve, reject) => {
+            assert(this.tasks.length < workers, 'the pool never has to queue');
+            this.tasks.push(taskOf(views[slot]!, resolve, reject));
+          }),
+        close: () => Promise.resolve(),
+      },
+      journal: this.gate.journal,
+      workers,
+      queueMax,
+      now: () => this.time,
+      finalsFlushed: () => 7,
+      onFlushed: (sequence) => this.flushed.push(sequence),
+      onFatal: (error) => this.fatal.push(error.message),
+      log: (line) => this.lines.push(line),
+    });
+  }
+
+  /** Submits a request; its answer appears in `answers`. */
+  submit(name: string): void {
+    this.sequencer.submitOrders(OWNER, Buffer.from(name), (status, body) => {
+      this.answers.push({ name, status, body: Buffer.from(body).toString() });
+    });
+  }
+
+  /** The task's turn: each request is answered by its own text; returns its sequence, if any. */
+  turn(task: Task, options: { readonly changed: boolean }): number | undefined {
+    const { view } = task;
+    awaitTurn(this.control, task.ticket);
+    enterTurn(this.control, task.ticket);
+    view.setState(SlotState.applying);
+    this.writer.start(view);
+    for (const body of task.bodies) this.writer.whole(200, Buffer.from(`answer to ${body}`));
+    this.writer.finish();
+    if (options.changed) this.sequence += 1;
+    view.i32[Slot.changed] = options.changed ? 1 : 0;
+    view.i32[Slot.journalWords] = 0;
+    view.f64[Slot.sequence] = this.sequence;
+    view.f64[Slot.firstFill] = 0;
+    view.f64[Slot.endFill] = 0;
+    view.setState(SlotState.done);
+    leaveTurn(this.control, task.ticket);
+    return options.changed ? this.sequence : undefined;
+  }
+
+  /** Ends a task: resolves, or rejects as a worker that threw or died. */
+  async end(task: Task, failure?: string): Promise<void> {
+    this.tasks.splice(this.tasks.indexOf(task), 1);
+    if (failure === undefined) task.resolve();
+    else task.reject(new Error(failure));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Turn and end in one. */
+  async run(task: Task, changed = true): Promise<void> {
+    this.turn(task, { changed });
+    await this.end(task);
+  }
+
+  names(): string[] {
+    return this.answers.map(({ name, status, body }) =>
+      status === 200 && body === `answer to ${name}` ? name : `${name}: ${status} ${body}`,
+    );
+  }
+
+  turnIs(): number {
+    return Atomics.load(this.control, Control.turn);
+  }
+}
+
+function taskOf(view: SlotView, resolve: () => void, reject: (error: Error) => void): Task {
+  const bodies: string[] = [];
+  let at = 0;
+  for (let i = 0; i < view.i32[Slot.requests]!; i++) {
+    const bytes = view.inputWords[at / 4 + RequestHead.bytes]!;
+    const bodyAt = at + 4 * RequestHead.words;
+    bodies.push(Buffer.from(view.input.slice(bodyAt, bodyAt + bytes)).toString());
+    at = bodyAt + align(bytes);
+  }
+  return {
+    ticket: view.i32[Slot.ticket]!,
+    view,
+    bodies,
+    time: view.f64[Slot.time]!,
+    isImage: view.i32[Slot.kind] === TicketKind.image,
+    resolve,
+    reject,
+  };
+}

@@ -1,0 +1,400 @@
+/** The sequencer: whatever workers and disk do, answers leave in order, once, and after the flush. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  CommandBuffer,
+  encodeConfigure,
+  encodeMarket,
+  encodeOrder,
+  OrderType,
+  Side,
+} from '../../engine/commands.ts';
+import { Engine } from '../../engine/engine.ts';
+import { MarketFlag } from '../../engine/layout.ts';
+import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
+import { Rule } from '../../engine/rules.ts';
+import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
+import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
+import { Control, enterTurn, passTurn, SlotState } from '../../server/orders/slots.ts';
+import { addressWords, idWords } from '../engine/engine-driver.ts';
+import { seeded } from '../storage/stored-exchange.ts';
+import { Stage, type Task } from './sequencer-stage.ts';
+
+const LATCHED = 'journal: a write failed: no space';
+
+/** A stage on which as many single requests run as there are workers: 'a', 'b', ... */
+function busyStage(workers: number, queueMax?: number): { stage: Stage; tasks: Task[] } {
+  const stage = new Stage(workers, queueMax);
+  for (let i = 0; i < workers; i++) stage.submit('abcdefgh'[i]!);
+  return { stage, tasks: [...stage.tasks] };
+}
+
+test('a request is answered after its batch is flushed, never before', async () => {
+  const { stage, tasks } = busyStage(1);
+  stage.turn(tasks[0]!, { changed: true });
+  await stage.end(tasks[0]!);
+  assert.deepEqual(stage.gate.transactions, [[1]], 'its batch is on its way');
+  assert.deepEqual(stage.names(), []);
+  assert.deepEqual(stage.flushed, []);
+  await stage.gate.end();
+  assert.deepEqual(stage.names(), ['a']);
+  assert.deepEqual(stage.flushed, [1]);
+});
+
+test('workers may end in any order: the journal and the answers keep that of the tickets', async () => {
+  const { stage, tasks } = busyStage(3);
+  for (const task of tasks) stage.turn(task, { changed: true });
+  await stage.end(tasks[2]!);
+  await stage.end(tasks[1]!);
+  assert.deepEqual(stage.gate.transactions, [], 'nothing goes before the first');
+  await stage.end(tasks[0]!);
+  assert.deepEqual(stage.gate.transactions, [[1]]);
+  await stage.gate.end();
+  assert.deepEqual(stage.gate.transactions, [[1], [2, 3]]);
+  assert.deepEqual(stage.names(), ['a']);
+  await stage.gate.end();
+  assert.deepEqual(stage.names(), ['a', 'b', 'c']);
+});
+
+test('a batch that changed nothing waits for those before it, whose changes it may tell of', async () => {
+  const { stage, tasks } = busyStage(3);
+  await stage.run(tasks[0]!, false);
+  assert.deepEqual(stage.names(), ['a'], 'nothing is before it');
+  await stage.run(tasks[1]!, true);
+  await stage.run(tasks[2]!, false);
+  assert.deepEqual(stage.names(), ['a']);
+  await stage.gate.end();
+  assert.deepEqual(stage.names(), ['a', 'b', 'c']);
+  assert.deepEqual(stage.flushed, [1], 'and the journal does not hold it');
+});
+
+test('a full queue answers 503 at once, and takes requests again when it has room', async () => {
+  const { stage, tasks } = busyStage(1, 2);
+  for (const name of ['q1', 'q2', 'full']) stage.submit(name);
+  assert.deepEqual(stage.names(), [`full: 503 ${ENGINE_BUSY}`]);
+  await stage.run(tasks[0]!, false);
+  stage.submit('q3');
+  await stage.run(stage.tasks[0]!, false);
+  await stage.run(stage.tasks[0]!, false);
+  assert.deepEqual(stage.names().slice(1), ['a', 'q1', 'q2', 'q3']);
+});
+
+test('a failing journal answers 503 to whatever waits, comes later or is still running', async () => {
+  const { stage, tasks } = busyStage(3);
+  await stage.run(tasks[0]!);
+  await stage.run(tasks[1]!, false);
+  for (const name of ['d', 'e', 'queued']) stage.submit(name);
+  stage.turn(tasks[2]!, { changed: true });
+  await stage.gate.end(new Error('no space'));
+  stage.submit('later');
+  while (stage.tasks.length > 0) {
+    const [task] = stage.tasks;
+    if (task!.ticket === stage.turnIs()) stage.turn(task!, { changed: true });
+    await stage.end(task!);
+  }
+  const refused = (name: string): string => `${name}: 503 ${JOURNAL_UNAVAILABLE}`;
+  assert.deepEqual(stage.names().sort(), ['a', 'b', 'c', 'd', 'e', 'later', 'queued'].map(refused));
+  assert.deepEqual(stage.fatal, [LATCHED], 'told once');
+  assert.deepEqual(stage.flushed, []);
+  assert.equal(stage.gate.transactions.length, 1, 'nothing more is written');
+  const quiet = new Stage(1);
+  const finals = quiet.gate.journal.putFinals([], 1);
+  await Promise.all([assert.rejects(finals), quiet.gate.end(new Error('no space'))]);
+  assert.deepEqual(quiet.fatal, [LATCHED], 'also when no request waits');
+});
+
+test('each worker gets its share of what has piled up, and nobody is passed over', async () => {
+  const { stage, tasks } = busyStage(4);
+  for (let i = 0; i < 40; i++) stage.submit(`q${i}`);
+  const sizes: number[] = [];
+  for (const task of tasks) {
+    await stage.run(task, false);
+    sizes.push(stage.tasks.at(-1)!.bodies.length);
+  }
+  assert.deepEqual(sizes, [10, 8, 6, 4], 'a quarter of what is left each time');
+  while (stage.tasks.length > 0) await stage.run(stage.tasks[0]!, false);
+  const all = Array.from({ length: 40 }, (_, i) => `q${i}`);
+  assert.deepEqual(stage.names(), ['a', 'b', 'c', 'd', ...all]);
+});
+
+test('tiny requests do not make a batch larger than its answers have room for', async () => {
+  const { stage, tasks } = busyStage(1, 65_536);
+  for (let i = 0; i < 20_000; i++) stage.submit('x');
+  await stage.run(tasks[0]!, false);
+  const [task] = stage.tasks;
+  assert(task!.bodies.length <= BATCH_COMMANDS_MAX);
+  assert(task!.bodies.length > BATCH_COMMANDS_MAX / 2, 'but large enough');
+  while (stage.tasks.length > 0) await stage.run(stage.tasks[0]!, false);
+  assert.equal(stage.answers.length, 20_001);
+});
+
+test('batches that wait for the disk hold back further ones', async () => {
+  const { stage } = busyStage(1);
+  let done = 0;
+  while (stage.tasks.length > 0) {
+    stage.submit(`${done}`);
+    await stage.run(stage.tasks[0]!);
+    done += 1;
+    assert(done <= UNJOURNALED_BATCHES_MAX, 'the memory that they take is bounded');
+  }
+  assert.equal(done, UNJOURNALED_BATCHES_MAX);
+  await stage.gate.end();
+  assert.equal(stage.tasks.length, 1, 'and go on when it is done');
+});
+
+test('time never goes back, though the clock may', async () => {
+  const stage = new Stage(1);
+  const times: number[] = [];
+  for (const now of [500, 400, 700, 0]) {
+    stage.time = now;
+    stage.submit('t');
+    times.push(stage.tasks[0]!.time);
+    await stage.run(stage.tasks[0]!, false);
+  }
+  assert.deepEqual(times, [500, 500, 700, 700]);
+});
+
+test('a worker that throws before its turn costs its batch an error, and only that', async () => {
+  const { stage, tasks } = busyStage(3);
+  // As worker.ts does it: it waits for its turn to pass it on.
+  await stage.run(tasks[0]!);
+  tasks[1]!.view.setState(SlotState.failed);
+  passTurn(stage.control, tasks[1]!.ticket);
+  await stage.end(tasks[1]!, 'cannot parse');
+  await stage.run(tasks[2]!);
+  assert.deepEqual(stage.names(), [], 'in order too');
+  await stage.gate.end();
+  await stage.gate.end();
+  assert.deepEqual(stage.names(), ['a', `b: 500 ${INTERNAL_ERROR}`, 'c']);
+  assert.deepEqual(stage.lines, ['a worker failed on ticket 1: cannot parse']);
+  assert.deepEqual(stage.fatal, []);
+});
+
+test('the turn of a worker that died before it is passed on once it comes', async () => {
+  const { stage, tasks } = busyStage(3);
+  await stage.end(tasks[1]!, 'out of memory');
+  assert.equal(stage.turnIs(), 0, 'not before its turn');
+  await stage.run(tasks[0]!, false);
+  await sleep(5);
+  assert.equal(stage.turnIs(), 2);
+  await stage.run(tasks[2]!, false);
+  assert.deepEqual(stage.names(), ['a', `b: 500 ${INTERNAL_ERROR}`, 'c']);
+});
+
+test('a worker that dies inside its turn stops the node, and what it did is not acknowledged', async () => {
+  for (const isSaid of [true, false]) {
+    const { stage, tasks } = busyStage(2);
+    stage.submit('queued');
+    stage.turn(tasks[0]!, { changed: true });
+    enterTurn(stage.control, tasks[1]!.ticket);
+    if (isSaid) tasks[1]!.view.setState(SlotState.applying);
+    await stage.end(tasks[1]!, 'killed');
+    assert.equal(stage.fatal.length, 1);
+    assert.match(stage.fatal[0]!, /^a worker died inside its turn/);
+    assert.equal(stage.turnIs(), 1, 'nobody else gets the turn');
+    stage.submit('later');
+    await stage.end(tasks[0]!);
+    await stage.gate.end();
+    assert.deepEqual(
+      stage.names(),
+      [`queued: 503 ${JOURNAL_UNAVAILABLE}`, `later: 503 ${ENGINE_BUSY}`, 'a'],
+      'what was applied before it is whole, and is acknowledged when it is flushed',
+    );
+    assert.equal(stage.tasks.length, 0, 'and nothing is dispatched any more');
+  }
+});
+
+test('memory that is poisoned stops the node, whichever worker is heard of first', async () => {
+  const { stage, tasks } = busyStage(2);
+  Atomics.store(stage.control, Control.poisoned, 1);
+  await stage.end(tasks[1]!, 'interrupted');
+  assert.deepEqual(stage.fatal, ['a worker died inside its turn: interrupted']);
+});
+
+test('a worker that dies after its turn loses nothing, even if it could not pass it on', async () => {
+  for (const hasLeft of [true, false]) {
+    const { stage, tasks } = busyStage(2);
+    stage.turn(tasks[0]!, { changed: true });
+    if (!hasLeft) {
+      Atomics.store(stage.control, Control.turn, 0);
+      Atomics.store(stage.control, Control.writer, tasks[0]!.ticket + 1);
+    }
+    await stage.end(tasks[0]!, 'killed');
+    assert.equal(stage.turnIs(), 1);
+    await stage.run(tasks[1]!, false);
+    await stage.gate.end();
+    assert.deepEqual(stage.names(), ['a', 'b']);
+    assert.deepEqual(stage.fatal, []);
+  }
+});
+
+test('an image is taken between two batches, and counts once all before it is flushed', async () => {
+  const { stage, tasks } = busyStage(1);
+  const events: string[] = [];
+  const image = stage.sequencer.requestImage().then(() => events.push('copied'));
+  stage.submit('b');
+  await stage.run(tasks[0]!);
+  const [copying] = stage.tasks;
+  assert(copying!.isImage, 'it goes before what is queued');
+  await stage.run(copying!, false);
+  await stage.run(stage.tasks[0]!, false);
+  assert.deepEqual(events, []);
+  await stage.gate.end();
+  await image;
+  assert.deepEqual(events, ['copied']);
+  assert.deepEqual(stage.names(), ['a', 'b']);
+});
+
+test('an image that no worker copied is refused, never taken for one', async () => {
+  const died = new Stage(1);
+  const first = died.sequencer.requestImage();
+  await Promise.all([
+    assert.rejects(first, /the worker that was to copy it failed/),
+    died.end(died.tasks[0]!, 'out of memory'),
+  ]);
+  const second = died.sequencer.requestImage();
+  await Promise.all([second, died.run(died.tasks[0]!, false)]);
+
+  const { stage, tasks } = busyStage(1);
+  await stage.run(tasks[0]!);
+  const third = stage.sequencer.requestImage();
+  const copying = stage.tasks[0]!;
+  await stage.run(copying, false);
+  await Promise.all([
+    assert.rejects(third, new RegExp(LATCHED)),
+    stage.gate.end(new Error('no space')),
+  ]);
+  await assert.rejects(stage.sequencer.requestImage(), /the sequencer has stopped/);
+});
+
+test('commands of the node itself wait in the same line, and are answered by their rules', async () => {
+  const { stage, tasks } = busyStage(1);
+  const out = new CommandBuffer(64);
+  for (let i = 0; i < 3; i++) encodeConfigure(out, i, 10);
+  let status = 0;
+  stage.sequencer.submitCommands(out.i32.slice(0, out.words), (answered) => {
+    status = answered;
+  });
+  await stage.run(tasks[0]!, false);
+  const [task] = stage.tasks;
+  assert.equal(task!.bodies.length, 1);
+  await stage.run(task!);
+  assert.equal(status, 0);
+  await stage.gate.end();
+  assert.equal(status, 200);
+});
+
+test('orders expire on time although nobody trades', async () => {
+  const { stage, tasks } = busyStage(1);
+  const engine = new Engine(stage.tables.memory);
+  const out = new CommandBuffer(256);
+  const fields = {
+    flags: MarketFlag.tradable,
+    ticksPerUnit: 100,
+    baseFeeBps: 0,
+    minSize: 1 as MicroShares,
+  } as const;
+  const market = encodeMarket(out, fields, idWords(1), [idWords(2), idWords(3)]);
+  const order = encodeOrder(out, {
+    token: 1 as TokenSlot,
+    side: Side.buy,
+    type: OrderType.GTD,
+    postOnly: false,
+    shares: 100 as MicroShares,
+    collateral: 50 as MicroCollateral,
+    expiration: 2,
+    feeRateBps: 0,
+    signatureType: 0,
+    verdict: 0,
+    id: idWords(9),
+    maker: addressWords(1),
+    signer: addressWords(1),
+    apiKey: new Int32Array(4),
+  });
+  engine.begin(1_000, 0);
+  for (const at of [market, order]) {
+    assert.equal(engine.apply(out.i32, out.f64, at), Rule.accepted);
+  }
+  engine.end();
+  stage.time = 1_990;
+  await stage.run(tasks[0]!, false);
+  assert.equal(stage.tasks.length, 0);
+  stage.time = 2_000;
+  for (let i = 0; i < 500 && stage.tasks.length === 0; i++) await sleep(2);
+  const [tick] = stage.tasks;
+  assert(tick !== undefined, 'a batch comes');
+  assert.deepEqual([tick.bodies, tick.time, tick.isImage], [[], 2_000, false], 'and it is empty');
+  engine.begin(tick.time, 0);
+  engine.end();
+  await stage.run(tick);
+  await stage.gate.end();
+  await sleep(20);
+  assert.equal(stage.tasks.length, 0, 'and no other, once nothing expires');
+});
+
+test('after draining nothing is taken, and everything taken before is answered', async () => {
+  const { stage, tasks } = busyStage(1);
+  stage.submit('b');
+  const drained = stage.sequencer.drain();
+  await stage.run(tasks[0]!, false);
+  await stage.run(stage.tasks[0]!, false);
+  await drained;
+  stage.submit('late');
+  assert.deepEqual(stage.names(), ['a', 'b', `late: 503 ${ENGINE_BUSY}`]);
+});
+
+test('readers are called back once the running batches are done', async () => {
+  const { stage, tasks } = busyStage(2);
+  const calls: string[] = [];
+  stage.sequencer.whenSettled(() => calls.push('settled'));
+  await sleep(5);
+  assert.equal(calls.length, 0);
+  await stage.run(tasks[0]!, false);
+  assert.deepEqual(calls, ['settled']);
+  await stage.run(tasks[1]!, false);
+  stage.sequencer.whenSettled(() => calls.push('at once'));
+  await sleep(5);
+  assert.deepEqual(calls, ['settled', 'at once']);
+});
+
+test('in any interleaving each request is answered once, in order, after all before it is flushed', () =>
+  seeded(async (random) => {
+    const workers = random.between(1, 4);
+    const stage = new Stage(workers);
+    /** By ticket: what its answers need to be on disk. */
+    const sequences: number[] = [];
+    const ticketOf = new Map<string, number>();
+    const turned = new Set<Task>();
+    let submitted = 0;
+    let seen = 0;
+    const check = (): void => {
+      for (; seen < stage.answers.length; seen++) {
+        const { name } = stage.answers[seen]!;
+        assert.equal(stage.names()[seen], `r${seen}`, 'in the order of their coming');
+        const ticket = ticketOf.get(name)!;
+        for (const sequence of sequences.slice(0, ticket + 1)) {
+          assert(sequence === 0 || stage.gate.flushed.has(sequence), `${name} came too early`);
+        }
+      }
+    };
+    const step = async (): Promise<void> => {
+      const draw = random.below(10);
+      const due = stage.tasks.find((task) => task.ticket === stage.turnIs());
+      const ended = [...turned];
+      if (draw < 3 && submitted < 400) stage.submit(`r${submitted++}`);
+      else if (draw < 6 && due !== undefined) {
+        for (const name of due.bodies) ticketOf.set(name, due.ticket);
+        sequences[due.ticket] = stage.turn(due, { changed: random.chance(60) }) ?? 0;
+        turned.add(due);
+      } else if (draw < 8 && ended.length > 0) {
+        const task = random.pick(ended);
+        turned.delete(task);
+        await stage.end(task);
+      } else if (draw >= 8 && stage.gate.inFlight > 0) await stage.gate.end();
+      check();
+    };
+    for (let i = 0; i < 60_000 && (submitted < 400 || seen < submitted); i++) await step();
+    assert.equal(seen, 400, 'and nobody is forgotten');
+    assert.deepEqual(stage.fatal, []);
+  }));

@@ -1,0 +1,33 @@
+/**
+ * A thread that takes its tickets in turn and writes each into a shared log, at a place that only
+ * its turn makes right. Some of its tickets fail before their turn, some it leaves behind dead.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { awaitTurn, enterTurn, leaveTurn, passTurn } from '../../server/orders/slots.ts';
+
+export interface TurnsSetup {
+  readonly control: SharedArrayBuffer;
+  /** Word 0: how many turns were taken; then their tickets, in the order in which they were. */
+  readonly log: SharedArrayBuffer;
+  readonly tickets: readonly number[];
+  /** Those that fail before their turn: passed on, not taken. */
+  readonly failing: readonly number[];
+}
+
+const setup = workerData as TurnsSetup;
+const control = new Int32Array(setup.control);
+const log = new Int32Array(setup.log);
+for (const ticket of setup.tickets) {
+  awaitTurn(control, ticket);
+  if (setup.failing.includes(ticket)) {
+    passTurn(control, ticket);
+    continue;
+  }
+  enterTurn(control, ticket);
+  // Plain loads and stores: two threads at once would lose one of them.
+  const count = log[0]!;
+  log[1 + count] = ticket;
+  log[0] = count + 1;
+  leaveTurn(control, ticket);
+}
+parentPort?.postMessage('done');

@@ -1,0 +1,160 @@
+/** Turns over real threads: one writer at a time, in ticket order, whatever fails or wraps. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import test, { type TestContext } from 'node:test';
+import {
+  align,
+  allocateSlots,
+  awaitTurn,
+  Control,
+  enterTurn,
+  leaveTurn,
+  passTurn,
+  SlotState,
+  SlotView,
+} from '../../server/orders/slots.ts';
+import { startThread } from '../common/forms.ts';
+import type { Random } from '../common/random.ts';
+import { seeded } from '../storage/stored-exchange.ts';
+import type { TurnsSetup } from './slots-worker.ts';
+
+interface Turns {
+  readonly control: Int32Array;
+  readonly log: Int32Array;
+  /** Resolves when every thread has had all its turns. */
+  readonly done: Promise<unknown>;
+}
+
+/** Threads that share the tickets [first, first + count), which wrap at 32 bits. */
+function startTurns(
+  t: TestContext,
+  threads: number,
+  first: number,
+  count: number,
+  skip: { readonly dead?: readonly number[]; readonly failing?: readonly number[] },
+  random: Random,
+): Turns {
+  const control = new SharedArrayBuffer(Control.words * 4);
+  const log = new SharedArrayBuffer(4 * (1 + count));
+  new Int32Array(control)[Control.turn] = first;
+  const shares: number[][] = Array.from({ length: threads }, () => []);
+  for (let i = 0; i < count; i++) {
+    const ticket = (first + i) | 0;
+    if (skip.dead?.includes(ticket) !== true) random.pick(shares).push(ticket);
+  }
+  const workers = shares.map((tickets) => {
+    const setup: TurnsSetup = { control, log, tickets, failing: skip.failing ?? [] };
+    const worker = startThread('orders/slots-worker', setup);
+    t.after(async () => void (await worker.terminate()));
+    return once(worker, 'message');
+  });
+  return {
+    control: new Int32Array(control),
+    log: new Int32Array(log),
+    done: Promise.all(workers),
+  };
+}
+
+function takenOf(log: Int32Array): number[] {
+  return [...log.subarray(1, 1 + log[0]!)];
+}
+
+function ticketsOf(first: number, count: number, without: readonly number[] = []): number[] {
+  return Array.from({ length: count }, (_, i) => (first + i) | 0).filter(
+    (ticket) => !without.includes(ticket),
+  );
+}
+
+const COUNT = 1_500;
+for (const [name, first] of [
+  ['from the first ticket', 0],
+  ['over the wrap from 2^31 - 1 to -2^31', 2 ** 31 - COUNT / 2],
+  ['over the wrap from -1 to 0', -COUNT / 2],
+] as const) {
+  test(`threads take their turns in ticket order, one at a time, ${name}`, (t) =>
+    seeded(async (random) => {
+      const { control, log, done } = startTurns(t, 3, first, COUNT, {}, random);
+      await done;
+      assert.deepEqual(takenOf(log), ticketsOf(first, COUNT));
+      assert.equal(control[Control.turn], (first + COUNT) | 0);
+      assert.equal(control[Control.writer], 0);
+    }));
+}
+
+test('a ticket that fails before its turn passes it on, and nobody is lost', (t) =>
+  seeded(async (random) => {
+    const first = 2 ** 31 - 100;
+    const failing = ticketsOf(first, COUNT).filter(() => random.chance(20));
+    const { log, done } = startTurns(t, 3, first, COUNT, { failing }, random);
+    await done;
+    assert.deepEqual(takenOf(log), ticketsOf(first, COUNT, failing));
+  }));
+
+test('the turn of a dead ticket is passed on once it has come, never earlier', (t) =>
+  seeded(async (random) => {
+    const dead = ticketsOf(0, COUNT).filter(() => random.chance(3));
+    const { control, log, done } = startTurns(t, 2, 0, COUNT, { dead }, random);
+    const waiting = new Set(dead);
+    while (waiting.size > 0) {
+      for (const ticket of waiting) {
+        const isDue = Atomics.load(control, Control.turn) === ticket;
+        const isPassed = passTurn(control, ticket);
+        if (isDue) assert(isPassed, 'nobody else can pass it on');
+        if (isPassed) waiting.delete(ticket);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await done;
+    assert.deepEqual(takenOf(log), ticketsOf(0, COUNT, dead));
+  }));
+
+test('a turn is passed on by its own ticket only, and once', () => {
+  const control = new Int32Array(new SharedArrayBuffer(Control.words * 4));
+  assert.equal(passTurn(control, 1), false);
+  assert.equal(passTurn(control, -1), false);
+  assert.equal(passTurn(control, 0), true);
+  assert.equal(passTurn(control, 0), false);
+  assert.equal(control[Control.turn], 1);
+  awaitTurn(control, 1);
+});
+
+test('a second writer is stopped before it touches anything', () => {
+  const control = new Int32Array(new SharedArrayBuffer(Control.words * 4));
+  enterTurn(control, 0);
+  assert.throws(() => enterTurn(control, 1), /the engine has one writer/);
+  leaveTurn(control, 0);
+  enterTurn(control, 1);
+  assert.equal(control[Control.turn], 1);
+});
+
+test('slots hold what they were allocated for, part beside part', () => {
+  for (const [body, commands] of [
+    [1_000, 3],
+    [1_001, 100],
+    [50_003, 8],
+  ] as const) {
+    const memory = allocateSlots(3, body, commands);
+    assert.equal(memory.slots.length, 3);
+    const view = new SlotView(memory.slots[1]!, memory.sizes);
+    assert(view.input.length >= body + 48, 'the largest request and its head');
+    assert(view.answers.length >= commands * 300);
+    assert(view.journal.byteLength >= body);
+    const parts: readonly [Int32Array | Uint8Array, number][] = [
+      [view.i32, 1],
+      [view.input, 2],
+      [view.answers, 3],
+      [view.journal, 4],
+    ];
+    for (const [part, value] of parts) part.fill(value);
+    for (const [part, value] of parts) assert(part.every((found) => found === value));
+    assert.equal(view.inputWords.length, view.input.length / 4);
+    assert.equal(view.answerWords.length, view.answers.length / 4);
+    view.setState(SlotState.done);
+    assert.equal(view.state(), SlotState.done);
+    assert(
+      new Uint8Array(memory.slots[0]!).every((byte) => byte === 0),
+      'and apart from others',
+    );
+  }
+  assert.deepEqual([0, 1, 8, 9].map(align), [0, 8, 8, 16]);
+});

@@ -1,0 +1,238 @@
+/** The configuration: defaults, bounds, what a wrong value is told, what is printed. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { describeConfig, readConfig } from '../../server/config.ts';
+
+type Env = Record<string, string | undefined>;
+
+function accepted(env: Env = {}, argv: readonly string[] = [], cores = 4) {
+  const read = readConfig(env, argv, cores);
+  assert(read.ok, read.ok ? '' : read.problems.join('\n'));
+  return read.config;
+}
+
+function refused(env: Env, argv: readonly string[] = []): readonly string[] {
+  const read = readConfig(env, argv, 4);
+  assert(!read.ok, `${JSON.stringify(env)} should be refused`);
+  return read.problems;
+}
+
+test('without any variable every default of the contract stands', () => {
+  const { tradesAllowlist, ...rest } = accepted();
+  assert.deepEqual(tradesAllowlist.entries, []);
+  assert.deepEqual(rest, {
+    host: '127.0.0.1',
+    port: 3000,
+    dataDir: './data',
+    workers: 3,
+    durability: 'flushed',
+    trustProxy: 0,
+    credentialPrefix: 'SERVICE',
+    chainId: 137,
+    domainName: 'CTF Exchange',
+    domainVersion: '1',
+    exchangeAddress: '0xB5592f7CccA122558D2201e190826276f3a661cb',
+    negRiskExchangeAddress: '0xef02d1Ea5B42432C4E99C2785d1a4020d2FB24F5',
+    verifySignatures: true,
+    selfTrade: 'allow',
+    maxBatchOrders: 500,
+    logLevel: 'info',
+    demo: true,
+    capacities: {
+      markets: 65536,
+      tokens: 262144,
+      accounts: 1048576,
+      orders: 1048576,
+      levels: 8388608,
+      trades: 1000000,
+      history: 1048576,
+    },
+    imageSeconds: 300,
+    imageBatches: 100000,
+    journalKeep: 'images',
+    engineQueue: 1024,
+    authSkewSeconds: 300,
+    catalogSyncUrl: '',
+    catalogSyncSeconds: 300,
+  });
+});
+
+test('an empty variable counts as unset', () => {
+  const names = ['HOST', 'PORT', 'DATA_DIR', 'DURABILITY', 'CHAIN_ID', 'EXCHANGE_ADDRESS', 'DEMO'];
+  const { tradesAllowlist: _, ...empty } = accepted(
+    Object.fromEntries(names.map((name) => [name, ''])),
+  );
+  const { tradesAllowlist: __, ...unset } = accepted();
+  assert.deepEqual(empty, unset);
+});
+
+test('the default number of workers leaves one core free, within its bounds', () => {
+  for (const [cores, workers] of [
+    [0, 1],
+    [1, 1],
+    [2, 1],
+    [8, 7],
+    [500, 64],
+  ] as const) {
+    assert.equal(accepted({}, [], cores).workers, workers);
+  }
+});
+
+test('every variable can be set', () => {
+  const config = accepted({
+    HOST: '::1',
+    DATA_DIR: '/var/lib/node',
+    DURABILITY: 'committed',
+    TRADES_ALLOWLIST: '10.0.0.0/8, ::1',
+    CREDENTIAL_PREFIX: 'MY_2',
+    EIP712_DOMAIN_NAME: 'Börse',
+    EIP712_DOMAIN_VERSION: '2',
+    EXCHANGE_ADDRESS: `0x${'Ab'.repeat(20)}`,
+    NEG_RISK_EXCHANGE_ADDRESS: `0x${'0'.repeat(40)}`,
+    VERIFY_SIGNATURES: 'off',
+    SELF_TRADE: 'cancel-both',
+    LOG_LEVEL: 'silent',
+    DEMO: 'off',
+    JOURNAL_KEEP: 'all',
+  });
+  assert.equal(config.host, '::1');
+  assert.equal(config.dataDir, '/var/lib/node');
+  assert.equal(config.durability, 'committed');
+  assert.equal(config.tradesAllowlist.allows('10.1.2.3'), true);
+  assert.equal(config.tradesAllowlist.allows('11.1.2.3'), false);
+  assert.equal(config.credentialPrefix, 'MY_2');
+  assert.equal(config.domainName, 'Börse');
+  assert.equal(config.domainVersion, '2');
+  assert.equal(config.exchangeAddress, `0x${'Ab'.repeat(20)}`);
+  assert.equal(config.negRiskExchangeAddress, `0x${'0'.repeat(40)}`);
+  assert.equal(config.verifySignatures, false);
+  assert.equal(config.selfTrade, 'cancel-both');
+  assert.equal(config.logLevel, 'silent');
+  assert.equal(config.demo, false);
+  assert.equal(config.journalKeep, 'all');
+});
+
+/** Name, lowest and highest value of every number, and where it ends up. */
+const NUMBERS: readonly (readonly [string, number, number, string])[] = [
+  ['PORT', 0, 65535, 'port'],
+  ['WORKERS', 1, 64, 'workers'],
+  ['TRUST_PROXY', 0, 16, 'trustProxy'],
+  ['CHAIN_ID', 1, 2 ** 53 - 1, 'chainId'],
+  ['MAX_BATCH_ORDERS', 1, 5000, 'maxBatchOrders'],
+  ['MARKETS_MAX', 16, 2 ** 20, 'markets'],
+  ['TOKENS_MAX', 32, 2 ** 22, 'tokens'],
+  ['ACCOUNTS_MAX', 16, 2 ** 24, 'accounts'],
+  ['ORDERS_MAX', 16, 2 ** 24, 'orders'],
+  ['LEVELS_MAX', 1024, 2 ** 26, 'levels'],
+  ['TRADES_MAX', 1000, 2 ** 24, 'trades'],
+  ['ORDER_HISTORY', 16, 2 ** 24, 'history'],
+  ['IMAGE_SECONDS', 1, 86400, 'imageSeconds'],
+  ['IMAGE_BATCHES', 1, 2 ** 31, 'imageBatches'],
+  ['ENGINE_QUEUE', 1, 65536, 'engineQueue'],
+  ['AUTH_SKEW_SECONDS', 1, 86400, 'authSkewSeconds'],
+  ['CATALOG_SYNC_SECONDS', 1, 86400, 'catalogSyncSeconds'],
+];
+
+for (const [name, min, max, field] of NUMBERS) {
+  test(`${name} takes whole numbers from ${min} to ${max} and nothing else`, () => {
+    for (const value of [min, max]) {
+      const config = accepted({ [name]: String(value) });
+      assert.equal(({ ...config, ...config.capacities } as Record<string, unknown>)[field], value);
+    }
+    const outside = [String(min - 1), String(max + 1), `${max}0000`, '9'.repeat(30)];
+    for (const text of [...outside, 'x', '1.5', '1e3', ' 20', '020', '+20', '0x20', 'NaN', '-0']) {
+      const problems = refused({ [name]: text });
+      assert.deepEqual(problems, [
+        `${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}`,
+      ]);
+    }
+  });
+}
+
+test('a wrong text is refused with its variable, the rule and the value', () => {
+  const wrong: readonly (readonly [string, readonly string[]])[] = [
+    ['HOST', ['a b', '1.2.3', '256.1.1.1', '[::1]', 'http://x', '-a', 'a..b', 'x'.repeat(64)]],
+    ['DATA_DIR', ['a\0b']],
+    ['DURABILITY', ['Flushed', 'none']],
+    ['TRADES_ALLOWLIST', ['10.0.0.0/33', 'a', '1.1.1.1,']],
+    ['CREDENTIAL_PREFIX', ['service', '2X', '_X', 'X-Y', 'X ']],
+    ['EIP712_DOMAIN_NAME', ['a\nb', 'x'.repeat(101)]],
+    ['EIP712_DOMAIN_VERSION', ['\t']],
+    ['EXCHANGE_ADDRESS', ['0x', `0x${'a'.repeat(39)}`, 'a'.repeat(40), `0x${'g'.repeat(40)}`]],
+    ['NEG_RISK_EXCHANGE_ADDRESS', [`0X${'a'.repeat(40)}`, `0x${'a'.repeat(41)}`]],
+    ['VERIFY_SIGNATURES', ['true', 'ON']],
+    ['SELF_TRADE', ['cancel', 'decrement']],
+    ['LOG_LEVEL', ['trace']],
+    ['DEMO', ['1', 'no']],
+    ['JOURNAL_KEEP', ['none']],
+  ];
+  for (const [name, texts] of wrong) {
+    for (const text of texts) {
+      const [problem = '', ...more] = refused({ [name]: text });
+      assert(problem.startsWith(`${name} must be `), problem);
+      assert(problem.includes(JSON.stringify(text).slice(0, 50)), problem);
+      assert.doesNotMatch(problem, /\p{Cc}/u);
+      assert.deepEqual(more, []);
+    }
+  }
+});
+
+test('a long value is not repeated in full', () => {
+  assert(refused({ PORT: 'x'.repeat(10_000) })[0]!.length < 200);
+});
+
+test('all problems are told at once', () => {
+  const problems = refused({ PORT: 'x', DEMO: 'y', WORKERS: '0' }, ['--what']);
+  const names = ['"--what"', 'PORT', 'WORKERS', 'DEMO'];
+  assert.equal(problems.length, names.length);
+  for (const name of names)
+    assert(
+      problems.some((problem) => problem.includes(name)),
+      name,
+    );
+});
+
+test('--no-demo is DEMO=off, and any other argument is a problem', () => {
+  assert.equal(accepted({}, ['--no-demo']).demo, false);
+  assert.equal(accepted({ DEMO: 'on' }, ['--no-demo']).demo, false);
+  for (const argument of ['--demo', 'no-demo', '--no-demo=1', '-h', '']) {
+    assert.equal(refused({}, [argument]).length, 1);
+  }
+});
+
+test('what is printed at start starts the same node again', () => {
+  const config = accepted({
+    PORT: '0',
+    TRADES_ALLOWLIST: '10.0.0.0/8,::1',
+    VERIFY_SIGNATURES: 'off',
+    EIP712_DOMAIN_NAME: 'A=B',
+    TRADES_MAX: '5000',
+    CATALOG_SYNC_URL: 'https://catalog.example/api',
+  });
+  const printed = describeConfig(config).split('\n').slice(1);
+  const env = Object.fromEntries(
+    printed.map((line) => {
+      const [, name, value] = /^ {2}([A-Z0-9_]+)=(.*)$/.exec(line) ?? [];
+      assert(name !== undefined, line);
+      return [name, value];
+    }),
+  );
+  const { tradesAllowlist: expectedList, ...expected } = config;
+  const { tradesAllowlist: list, ...again } = accepted(env, [], 64);
+  assert.deepEqual(again, expected);
+  assert.deepEqual(list.entries, expectedList.entries);
+});
+
+test('an empty allow-list and no catalog to mirror are printed in words', () => {
+  assert.match(describeConfig(accepted()), /TRADES_ALLOWLIST=\(everyone\)/);
+  assert.match(describeConfig(accepted()), /CATALOG_SYNC_URL=\(none\)/);
+});
+
+test('the address of a catalog to mirror is a plain web address', () => {
+  const urls = ['ftp://a.example', 'a.example', 'http://me:pw@a.example', 'http://a.example/?x=1'];
+  for (const CATALOG_SYNC_URL of urls) {
+    const read = readConfig({ CATALOG_SYNC_URL }, [], 2);
+    assert(!read.ok);
+    assert.match(read.problems[0] ?? '', /^CATALOG_SYNC_URL must be an http or https address/);
+  }
+});

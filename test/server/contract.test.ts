@@ -1,0 +1,55 @@
+/** The README's tables are those of the code: nobody should have to find out which one is right. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { Rule } from '../../engine/rules.ts';
+import { RULE_TEXTS } from '../../server/common/contract.ts';
+import { describeConfig, readConfig } from '../../server/config.ts';
+import { nodeRoutes, type RouteParts } from '../../server/routes.ts';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+
+/** First cells of the table under a heading row, without their backticks. */
+function firstColumn(heading: string): string[] {
+  const lines = readme.slice(readme.indexOf(heading)).split('\n');
+  const rows = lines.slice(
+    2,
+    lines.findIndex((line, i) => i > 1 && !line.startsWith('|')),
+  );
+  return rows.map((row) => row.split(' | ')[0]!.replace(/^\| /, ''));
+}
+
+function config() {
+  const read = readConfig({}, [], 2);
+  assert(read.ok);
+  return read.config;
+}
+
+test('the README lists every refusal of an order, word for word', () => {
+  const own: readonly number[] = [Rule.orderNotFound, Rule.marketRefused];
+  const texts = Object.entries(RULE_TEXTS)
+    .filter(([rule]) => !own.includes(Number(rule)))
+    .map(([, text]) => text);
+  const listed = firstColumn('| errorMsg').map((cell) => cell.replaceAll('`', ''));
+  assert.deepEqual(listed.toSorted(), [...new Set(texts)].toSorted());
+});
+
+test('the README lists every route', () => {
+  const parts = { config: config() } as RouteParts;
+  const routes = nodeRoutes(parts).map(({ method, path }) => `${method} ${path}`);
+  const listed = firstColumn('| route |').map((cell) => cell.replaceAll('`', ''));
+  assert.deepEqual(listed, routes);
+});
+
+test('the README lists every variable of the configuration', () => {
+  const variables = [...describeConfig(config()).matchAll(/^ {2}(\w+)=/gm)].map((m) => m[1]!);
+  const listed = firstColumn('| variable |').flatMap((cell) =>
+    [...cell.matchAll(/`(\w+)`/g)].map((match) => match[1]!),
+  );
+  assert.deepEqual(listed.toSorted(), variables.toSorted());
+});
+
+test('rule codes are unique', () => {
+  const codes = Object.values(Rule);
+  assert.equal(new Set(codes).size, codes.length);
+});

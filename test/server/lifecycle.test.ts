@@ -1,0 +1,176 @@
+/**
+ * The life of a node: it ends well, begins where it ended, keeps others out, and refuses to run on
+ * what it cannot trust. One data directory is handed from test to test, as a node's would be.
+ */
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { openJournalTables } from '../../storage/journal.ts';
+import { openEnvironment, openTable } from '../../storage/lmdb.ts';
+import { useCompiledNodes } from '../common/forms.ts';
+import {
+  book,
+  books,
+  get,
+  TestNode,
+  temporaryDirectory,
+  withMarkets,
+} from '../common/node-harness.ts';
+import { Trader } from '../common/traders.ts';
+
+useCompiledNodes();
+const FLUSHED = { durability: 'flushed' } as const;
+
+const dataDir = temporaryDirectory();
+const pidFile = join(dataDir, 'node.pid');
+const [market] = await withMarkets(dataDir, [{ id: 1 }]);
+assert(market);
+const token = market.tokenIds[0] ?? '';
+let node = await TestNode.start(dataDir);
+const alice = await Trader.join(node, 'alice');
+const bob = await Trader.join(node, 'bob');
+
+/** Some orders and trades, each a batch of its own. */
+async function trade(): Promise<void> {
+  assert(market);
+  for (const ticks of [55, 56]) {
+    await alice.place(node, { market, side: 'SELL', ticks, shares: 10 });
+    await bob.place(node, { market, side: 'BUY', ticks, shares: 7, type: 'FOK' });
+  }
+}
+
+/** What a client can see of the state. */
+async function view(): Promise<unknown> {
+  const trades = await get(node, '/trades?takerOnly=false');
+  return { books: await books(node, market?.tokenIds ?? []), trades: trades.json };
+}
+
+/** The image that the node began with, and the batches that it replayed after it. */
+function recovered(): { readonly image: number; readonly batches: number } {
+  const found = /recovered image (\d+), (\d+) batches after it/.exec(node.log);
+  assert(found !== null, node.log);
+  return { image: Number(found[1]), batches: Number(found[2]) };
+}
+
+test('a configuration that is wrong ends the start with 2 and names each variable', async () => {
+  const settings = { WORKERS: '0', PORT: '70000', DURABILITY: 'maybe', EXCHANGE_ADDRESS: '0x12' };
+  const { code, log } = await TestNode.refuse(temporaryDirectory(), settings, ['--demo']);
+  assert.equal(code, 2);
+  for (const name of Object.keys(settings)) assert.match(log, new RegExp(`^${name} must be`, 'm'));
+  assert.match(log, /unknown argument "--demo"/);
+});
+
+test('the effective configuration is printed once, and the durability with the port', () => {
+  assert.equal(node.log.match(/^ {2}ORDER_HISTORY=4096$/gm)?.length, 1);
+  assert.match(node.log, /listening on http:\/\/127\.0\.0\.1:\d+, durability flushed/);
+});
+
+test('a second process on the same directory or the same port ends with a clear line', async () => {
+  const [onDirectory, onPort] = await Promise.all([
+    TestNode.refuse(dataDir),
+    TestNode.refuse(temporaryDirectory(), { PORT: String(node.port) }),
+  ]);
+  assert.equal(onDirectory.code, 1);
+  assert.match(onDirectory.log, new RegExp(`${dataDir} is in use by process ${node.pid}`));
+  assert.equal(onPort.code, 1);
+  assert.match(onPort.log, new RegExp(`cannot listen on 127.0.0.1:${node.port}`));
+  assert.equal((await get(node, '/time')).status, 200, 'the first one does not mind');
+});
+
+test('SIGTERM in the middle of requests ends with 0, an image, and every answer kept', async () => {
+  await trade();
+  const orders = Array.from({ length: 12 }, (_, i) =>
+    alice.sign({ market, side: 'BUY', ticks: 10 + i, shares: 5 }),
+  );
+  const replies = orders.map((order) =>
+    alice.postText(node, JSON.stringify([order.item])).catch(() => undefined),
+  );
+  await replies[0];
+  await node.stop();
+  assert.match(node.log, /image \d+: batch \d+/);
+  assert(!existsSync(pidFile));
+  const taken: string[] = [];
+  for (const [i, reply] of (await Promise.all(replies)).entries()) {
+    if (reply === undefined) continue; // came too late to be heard
+    assert([200, 503].includes(reply.status), reply.text);
+    if (reply.status === 200) taken.push(`0.${10 + i}`.replace(/0$/, ''));
+  }
+  node = await TestNode.start(dataDir);
+  assert.deepEqual(recovered(), { image: 1, batches: 0 });
+  const prices = (await book(node, token)).bids.map(({ price }) => price);
+  for (const price of taken) assert(prices.includes(price), `${price} was answered`);
+});
+
+test('SIGINT ends as well, and the next start shows the same books and trades', async () => {
+  await trade();
+  const before = await view();
+  const { code } = await node.end('SIGINT');
+  assert.equal(code, 0, node.log);
+  node = await TestNode.start(dataDir);
+  assert.deepEqual(recovered(), { image: 2, batches: 0 });
+  assert.deepEqual(await view(), before);
+});
+
+test('a damaged image is passed over for the older one and the journal after it', async () => {
+  const before = await view();
+  await node.stop();
+  const root = openEnvironment({ path: join(dataDir, 'images'), ...FLUSHED });
+  const chunks = openTable(root, 'chunks');
+  // Keys begin with the number of the image: the last one is of the newest.
+  const [newest] = [...chunks.getRange({ reverse: true, limit: 1 })];
+  assert(newest !== undefined);
+  const bytes = Buffer.from(newest.value);
+  const middle = bytes.length >> 1;
+  bytes[middle] = (bytes[middle] ?? 0) ^ 0x10;
+  await chunks.put(newest.key, bytes);
+  await root.close();
+  node = await TestNode.start(dataDir);
+  assert.match(node.log, /warn recovery: image 2 cannot be used: the checksum/);
+  assert.equal(recovered().image, 1);
+  assert(recovered().batches > 0);
+  assert.deepEqual(await view(), before);
+});
+
+test('the pid file of a killed node is replaced, also when its number lives on', async () => {
+  await trade();
+  const before = await view();
+  await node.end('SIGKILL');
+  assert.match(readFileSync(pidFile, 'utf8'), new RegExp(`^${node.pid} `, 'm'));
+  writeFileSync(pidFile, `${process.pid} 1\n`);
+  node = await TestNode.start(dataDir);
+  assert.match(readFileSync(pidFile, 'utf8'), new RegExp(`^${node.pid} `, 'm'));
+  assert.deepEqual(await view(), before);
+});
+
+test('a stop right after a recovery writes an image of what was replayed', async () => {
+  const { image, batches } = recovered();
+  assert(batches > 0, 'the node of the test before was killed');
+  await node.stop();
+  node = await TestNode.start(dataDir);
+  assert(recovered().image > image, 'a newer image');
+  assert.equal(recovered().batches, 0);
+});
+
+test('a gap or a flipped byte in the journal stops the start and names the batch', async () => {
+  await trade();
+  await node.end('SIGKILL');
+  const gone = temporaryDirectory();
+  cpSync(dataDir, gone, { recursive: true });
+  const withGap = openJournalTables(gone, FLUSHED);
+  const sequences = [...withGap.batches.getKeys()];
+  const missing = sequences.at(-2) ?? 0;
+  await withGap.batches.remove(missing);
+  await withGap.root.close();
+
+  const flipped = openJournalTables(dataDir, FLUSHED);
+  const bytes = Buffer.from(flipped.batches.get(missing) ?? '');
+  assert(bytes.length > 80);
+  bytes[80] = (bytes[80] ?? 0) ^ 1;
+  await flipped.batches.put(missing, bytes);
+  await flipped.root.close();
+  const [onGap, onFlip] = await Promise.all([TestNode.refuse(gone), TestNode.refuse(dataDir)]);
+  assert.deepEqual([onGap.code, onFlip.code], [1, 1]);
+  assert.match(onGap.log, new RegExp(`^recovery: batch ${missing} is missing`, 'm'));
+  assert.match(onFlip.log, new RegExp(`^recovery: batch ${missing}: its checksum is wrong`, 'm'));
+});

@@ -1,0 +1,160 @@
+/**
+ * The repository checks its own shape: imports one way, nothing impure in the engine, one door per
+ * third-party package, small files, nothing exported that nobody uses.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const FOLDERS = ['engine', 'storage', 'server', 'bench', 'test'] as const;
+const LINES_MAX = 400;
+
+interface Source {
+  readonly path: string;
+  readonly folder: string;
+  readonly text: string;
+  /** Without comments and with strings kept: what the code says. */
+  readonly code: string;
+}
+
+const sources: readonly Source[] = FOLDERS.flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => {
+      const path = `${folder}/${name}`;
+      const text = readFileSync(join(ROOT, path), 'utf8');
+      return { path, folder, text, code: withoutComments(text) };
+    }),
+);
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+}
+
+/** Specifiers of every import of a file, dynamic ones, re-exports and require() included. */
+function importsOf(source: Source): string[] {
+  const pattern =
+    /^(?:import|export)\b[^;'"]*?from '([^']+)'|^import '([^']+)'|\b(?:import|require)\('([^']+)'\)/gm;
+  return [...source.code.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? match[3]!);
+}
+
+function packageOf(specifier: string): string | undefined {
+  if (specifier.startsWith('.') || specifier.startsWith('node:')) return undefined;
+  const parts = specifier.split('/');
+  return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0];
+}
+
+/** Folders that a folder may import from. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  engine: ['engine'],
+  storage: ['engine', 'storage'],
+  server: ['engine', 'storage', 'server'],
+  bench: ['engine', 'storage', 'server', 'bench'],
+  test: ['engine', 'storage', 'server', 'bench', 'test'],
+};
+
+test('imports go one way: engine <- storage <- server <- bench, test', () => {
+  for (const source of sources) {
+    for (const specifier of importsOf(source).filter((name) => name.startsWith('.'))) {
+      const target = normalize(join(dirname(source.path), specifier)).split('/')[0]!;
+      const allowed = MAY_IMPORT[source.folder]!;
+      assert(allowed.includes(target), `${source.path} imports ${specifier}`);
+    }
+  }
+});
+
+test('the engine knows no clock, randomness, environment, I/O or package', () => {
+  const banned =
+    /\bDate\b|Math\.random|performance\.|process\.|\bsetTimeout|\bsetInterval|\bsetImmediate|\bfetch\(|console\./;
+  for (const source of sources.filter(({ folder }) => folder === 'engine')) {
+    assert.doesNotMatch(source.code, banned, source.path);
+    for (const specifier of importsOf(source)) {
+      assert(specifier.startsWith('./'), `${source.path} imports ${specifier}`);
+    }
+  }
+});
+
+test('each third-party package is imported by one file of the product and its benchmarks', () => {
+  const doors = new Map<string, Set<string>>();
+  for (const source of sources.filter(({ folder }) => folder !== 'test')) {
+    for (const specifier of importsOf(source)) {
+      const name = packageOf(specifier);
+      if (name === undefined) continue;
+      doors.set(name, (doors.get(name) ?? new Set()).add(source.path));
+    }
+  }
+  assert(doors.size >= 6, 'the search found the packages');
+  for (const [name, paths] of doors) {
+    assert.equal(paths.size, 1, `${name} is imported by ${[...paths].join(', ')}`);
+  }
+});
+
+test('tests reach third-party packages through the same doors', () => {
+  const own = new Set(['fast-check', 'tsx']);
+  for (const source of sources.filter(({ folder }) => folder === 'test')) {
+    for (const specifier of importsOf(source)) {
+      const name = packageOf(specifier);
+      if (name === undefined || own.has(name)) continue;
+      const door = sources.find((s) => s.folder !== 'test' && importsOf(s).includes(specifier));
+      const isOfDoor = door !== undefined && source.path.includes(nameOf(door));
+      assert(isOfDoor, `${source.path} imports ${specifier} past its door`);
+    }
+  }
+});
+
+function nameOf(source: Source): string {
+  return source.path.split('/').at(-1)!.split('.')[0]!.split('-')[0]!;
+}
+
+test('no file has more than 400 lines', () => {
+  for (const { path, text } of sources) {
+    const lines = text.trimEnd().split('\n').length;
+    assert(lines <= LINES_MAX, `${path} has ${lines} lines`);
+  }
+});
+
+test('every export is used by another file; a type at least by the signatures of its own', () => {
+  const exported = /^export (?:async )?(function\*?|const|class|interface|type) (\w+)/gm;
+  for (const source of sources) {
+    for (const [, kind, name] of source.code.matchAll(exported)) {
+      const used = new RegExp(`\\b${name}\\b`, 'g');
+      const isElsewhere = sources.some((other) => other !== source && other.code.search(used) >= 0);
+      const isType = kind === 'interface' || kind === 'type';
+      const isInOwn = isType && [...source.code.matchAll(used)].length > 1;
+      assert(isElsewhere || isInOwn, `${source.path} exports ${name}, which nobody imports`);
+    }
+  }
+});
+
+test('every file is imported, run by a script, or a test', () => {
+  const scripts = readFileSync(join(ROOT, 'package.json'), 'utf8');
+  const imported = new Set(
+    sources.flatMap((source) =>
+      importsOf(source)
+        .filter((name) => name.startsWith('.'))
+        .map((name) => normalize(join(dirname(source.path), name))),
+    ),
+  );
+  for (const { path } of sources) {
+    if (path.endsWith('.test.ts') || imported.has(path)) continue;
+    const compiled = path.replace(/\.ts$/, '.js');
+    const base = path.split('/').at(-1)!.replace(/\.ts$/, '');
+    const isRun = scripts.includes(path) || scripts.includes(compiled);
+    // Worker and child-process files are named by URL or path, not imported.
+    const isNamed = sources.some((s) => s.path !== path && s.code.includes(base));
+    assert(isRun || isNamed, `nothing imports or runs ${path}`);
+  }
+});
+
+test('nothing is left behind: no TODO, no skipped or exclusive test, no escape from the types', () => {
+  const texts = /\b(?:TODO|FIXME|XXX)\b|@ts-(?:ignore|nocheck)/;
+  const code = /\.only\(|\bas any\b|: any\b/;
+  const own = 'test/server/tidy.test.ts';
+  for (const source of sources.filter(({ path }) => path !== own)) {
+    assert.doesNotMatch(source.text, texts, source.path);
+    assert.doesNotMatch(source.code, code, source.path);
+  }
+});

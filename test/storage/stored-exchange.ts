@@ -1,0 +1,129 @@
+/**
+ * An engine with a journal, for the tests of storage: batches of a random trading day, applied and
+ * recorded as the sequencer does it, without HTTP and without workers.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
+import { Engine } from '../../engine/engine.ts';
+import { State } from '../../engine/layout.ts';
+import type { Capacities } from '../../engine/limits.ts';
+import { allocateEngine, type EngineMemory, type Tables } from '../../engine/tables.ts';
+import { encodeBatch } from '../../storage/batch-record.ts';
+import { fillCopies } from '../../storage/fills.ts';
+import { Journal, type JournalEntry, openJournalTables } from '../../storage/journal.ts';
+import { freshSeed, Random } from '../common/random.ts';
+import { EngineDriver, type JournalBatch } from '../engine/engine-driver.ts';
+import { BUSY, MARKETS, Stream } from '../engine/stream.ts';
+
+/** Small, so that histories wrap the rings many times within a test. */
+export const TIGHT: Capacities = {
+  markets: 8,
+  tokens: 24,
+  accounts: 64,
+  orders: 98,
+  levels: 200_000,
+  trades: 60,
+  history: 30,
+};
+
+/** Batches that change something, in their order, with the commands that the engine took. */
+export function tradingDay(random: Random, commands: number): readonly JournalBatch[] {
+  const driver = new EngineDriver();
+  const stream = new Stream(random, { ...BUSY, huge: 0, policies: 0 }, MARKETS);
+  for (let i = 0; i < commands; i++) driver.run(stream.next());
+  driver.close();
+  return driver.journal;
+}
+
+export class Exchange {
+  readonly engine: Engine;
+  readonly t: Tables;
+
+  constructor(memory: EngineMemory | Capacities = TIGHT) {
+    this.engine = new Engine('buffers' in memory ? memory : allocateEngine(memory));
+    this.t = this.engine.t;
+  }
+
+  /** What a node applies first when ORDER_HISTORY is another than in its last run. */
+  configure(time: number): JournalEntry | null {
+    const out = new CommandBuffer(16);
+    encodeConfigure(out, this.t.state[State.selfTrade]!, this.t.capacities.history);
+    const commands = [out.i32.slice(0, out.words)];
+    return this.apply({ time, flushedFinished: 0, commands }, 0);
+  }
+
+  /** Applies a batch; `flushedFinished` as engine.begin. Returns what the journal gets, if any. */
+  apply(batch: JournalBatch, flushedFinished = this.t.state[State.finished]!): JournalEntry | null {
+    const { engine, t } = this;
+    const firstFill = t.state[State.fills]!;
+    engine.begin(batch.time, flushedFinished);
+    const words: number[] = [];
+    for (const command of batch.commands) {
+      const { changes } = engine.core;
+      engine.apply(command, new Float64Array(command.buffer), 0);
+      if (engine.core.changes !== changes) words.push(...command);
+    }
+    if (!engine.end()) return null;
+    const sequence = t.state[State.batch]!;
+    const facts = {
+      sequence,
+      time: batch.time,
+      flushedFinished,
+      firstFill,
+      endFill: t.state[State.fills]!,
+      endFinished: t.state[State.finished]!,
+      digest: t.state[State.digest]!,
+    };
+    return {
+      sequence,
+      record: encodeBatch(facts, Int32Array.from(words)),
+      firstFill,
+      fills: fillCopies(t, firstFill, facts.endFill),
+    };
+  }
+}
+
+/** withSeed (random.ts) for a test that waits for the disk. */
+export async function seeded(body: (random: Random) => Promise<void>): Promise<void> {
+  const seed = freshSeed();
+  try {
+    await body(new Random(seed));
+  } catch (error) {
+    console.error(`replay with: SEED=${seed} npm test`);
+    throw error;
+  }
+}
+
+/** Resolves when the entry is acknowledged. */
+export function appended(journal: Journal, entry: JournalEntry | null): Promise<void> {
+  return new Promise((resolve, reject) => {
+    journal.append(entry, (error) => (error === undefined ? resolve() : reject(error)));
+  });
+}
+
+interface TestContext {
+  after(fn: () => void | Promise<void>): void;
+}
+
+/** A directory that is gone after the test. */
+export function directoryOf(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'storage-test-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Durability that spares the tests the disk; what is asked of a flush is asked with 'flushed'. */
+export const QUICK = { durability: 'committed' } as const;
+
+/** A journal in a directory, closed after the test. */
+export function journalOf(
+  t: TestContext,
+  directory: string,
+  durability: 'flushed' | 'committed' = 'committed',
+): Journal {
+  const journal = new Journal(openJournalTables(directory, { durability }));
+  t.after(() => journal.close());
+  return journal;
+}
