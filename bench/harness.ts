@@ -1,5 +1,5 @@
 /**
- * The one door to tinybench. A task is a block of messages; its rate is messages over the mean time
+ * Single entry point to the package tinybench. A task is a block of messages; its rate is messages over the mean time
  * of a block, with the spread over the blocks beside it.
  *
  * Figures are printed with what is needed to doubt them: seed, machine, commit.

@@ -9,9 +9,9 @@ import { type CommandBuffer, encodeOrder, OrderType, Side } from '../engine/comm
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../engine/layout.ts';
 import { MICRO, type MicroCollateral, type MicroShares, type TokenSlot } from '../engine/units.ts';
 import type { CatalogMarket } from '../storage/catalog-file.ts';
+import { bytesToWords } from './common/uint256.ts';
 import { orderDigest } from './identity/eip712.ts';
 import { keccak256 } from './identity/keccak.ts';
-import { bytesToWords } from './orders/prepare.ts';
 
 export interface Separators {
   readonly separator: Uint8Array;

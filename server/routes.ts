@@ -1,5 +1,5 @@
 /**
- * The routes of the node, each with the little that stands between the door and its module.
+ * The routes of the node, each with the little that stands between the HTTP server and its module.
  *
  * Thread: the I/O thread.
  */
@@ -20,9 +20,9 @@ import {
 import { type BookRenderer, renderBooks } from './market-data/books.ts';
 import { renderLastPrices } from './market-data/last-prices.ts';
 import type { TokenTexts } from './market-data/texts.ts';
+import { parseTokenItems } from './market-data/token-items.ts';
 import { parseTradesQuery } from './market-data/trades-query.ts';
 import type { TradesRenderer } from './market-data/trades-render.ts';
-import { parseTokenItems } from './orders/order-parse.ts';
 import type { Sequencer } from './orders/sequencer.ts';
 
 export interface RouteParts {

@@ -1,5 +1,5 @@
 /**
- * The one door to LMDB: opens environments with every option that decides durability passed
+ * Single entry point to the package lmdb: opens environments with every option that decides durability passed
  * explicitly, so that no default of the package can weaken an acknowledgement.
  *
  * Thread: the I/O thread opens for writing; workers and command-line tools may open read-only.

@@ -1,5 +1,5 @@
 /**
- * The one door to ethers: throw-away wallets that sign orders and level-1 requests, and an
+ * Single entry point to the package ethers: throw-away wallets that sign orders and level-1 requests, and an
  * independent second opinion on digests and signers for the tests. Synchronous throughout, so that
  * a load run can sign ahead without an event-loop turn per order.
  *

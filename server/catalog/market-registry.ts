@@ -23,9 +23,8 @@ import { findMarket, findToken } from '../../engine/markets.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot, MicroShares, TicksPerUnit } from '../../engine/units.ts';
 import type { CatalogMarket } from '../../storage/catalog-file.ts';
-import { decimalToWords, hexToBytes } from '../common/uint256.ts';
+import { bytesToWords, decimalToWords, hexToBytes } from '../common/uint256.ts';
 import type { MarketInfo } from '../market-data/texts.ts';
-import { bytesToWords } from '../orders/prepare.ts';
 
 /** Commands of one batch: small enough that orders are not held up behind them for long. */
 const CHUNK_COMMANDS = 1_024;

@@ -1,5 +1,5 @@
 /**
- * The one door to minisearch: full-text search over the events and tags of one catalog generation.
+ * Single entry point to the package minisearch: full-text search over the events and tags of one catalog generation.
  * Every word of a query must occur, in any of an event's texts; the last one as a prefix. Titles
  * weigh more than questions, these more than tags, these more than descriptions.
  *

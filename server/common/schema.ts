@@ -1,5 +1,5 @@
 /**
- * The one door to typebox: shapes of JSON bodies, compiled to plain functions at module load.
+ * Single entry point to the package typebox: shapes of JSON bodies, compiled to plain functions at module load.
  *
  * Thread: any. Non-goals: coercion, defaults, transforms; what a value means is its parser's job.
  */

@@ -160,3 +160,12 @@ function multiplyAdd(used: number, chunk: number): number {
   }
   return used;
 }
+
+/** Big-endian 32-bit words of a key. */
+export function bytesToWords(bytes: Uint8Array, out: Int32Array): Int32Array {
+  for (let i = 0; i < out.length; i++) {
+    const at = 4 * i;
+    out[i] = (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
+  }
+  return out;
+}

@@ -66,7 +66,7 @@ export interface Route {
 export type Headers = readonly (readonly [string, string])[];
 
 /** What the exchanges of one server share. */
-export interface Door {
+export interface ServerState {
   readonly trustProxy: number;
   readonly log: (line: string) => void;
   readonly bytesInFlightMax: number;
@@ -104,7 +104,7 @@ export class UwsExchange implements Exchange {
   readonly headers: readonly string[];
   body: Buffer = NO_BODY;
   aborted = false;
-  private readonly door: Door;
+  private readonly server: ServerState;
   private readonly route: Route;
   private readonly response: HttpResponse;
   private readonly forwardedFor: string;
@@ -125,13 +125,13 @@ export class UwsExchange implements Exchange {
   private over = false;
 
   constructor(
-    door: Door,
+    server: ServerState,
     route: Route,
     parameterCount: number,
     response: HttpResponse,
     request: HttpRequest,
   ) {
-    this.door = door;
+    this.server = server;
     this.route = route;
     this.response = response;
     this.method = route.method;
@@ -139,14 +139,14 @@ export class UwsExchange implements Exchange {
     this.query = request.getQuery() ?? '';
     this.parameters = parameterCount === 0 ? NO_TEXTS : parametersOf(request, parameterCount);
     this.headers = route.headers.length === 0 ? NO_TEXTS : headersOf(request, route.headers);
-    this.forwardedFor = door.trustProxy === 0 ? '' : forwardedForOf(request);
+    this.forwardedFor = server.trustProxy === 0 ? '' : forwardedForOf(request);
   }
 
   get address(): string {
     if (this.caller === undefined) {
       // Asked for on first use only, because it costs about as much as the whole answer.
       const peer = this.over ? '' : latin1(this.response.getRemoteAddressAsText());
-      this.caller = clientAddress(peer, this.forwardedFor, this.door.trustProxy);
+      this.caller = clientAddress(peer, this.forwardedFor, this.server.trustProxy);
     }
     return this.caller;
   }
@@ -159,7 +159,7 @@ export class UwsExchange implements Exchange {
 
   /** Runs the route, at once or when the body is there. */
   start(request: HttpRequest): void {
-    if (this.door.closing) this.reply(503, SHUTTING_DOWN);
+    if (this.server.closing) this.reply(503, SHUTTING_DOWN);
     else if (this.route.bodyBytesMax === 0) this.run();
     else this.startBody(request);
     this.request = undefined;
@@ -221,13 +221,13 @@ export class UwsExchange implements Exchange {
 
   private fail(error: unknown): void {
     const { method, path, failure } = this.route;
-    this.door.log(`${method} ${path} failed: ${oneLine(error)}`);
+    this.server.log(`${method} ${path} failed: ${oneLine(error)}`);
     if (this.answered) return;
     let body = INTERNAL_ERROR;
     try {
       if (failure !== undefined) body = failure(error);
     } catch (second) {
-      this.door.log(`${method} ${path} failed to say why: ${oneLine(second)}`);
+      this.server.log(`${method} ${path} failed to say why: ${oneLine(second)}`);
     }
     this.reply(500, body);
   }
@@ -248,12 +248,12 @@ export class UwsExchange implements Exchange {
   }
 
   private send(status: number, body: string | Uint8Array, headers: Headers): void {
-    const { door } = this;
+    const { server } = this;
     let content = body;
     if (content.length > LARGE_BYTES) {
       if (typeof content === 'string') content = Buffer.from(content);
-      const held = door.bytesInFlight;
-      if (held > 0 && held + content.length > door.bytesInFlightMax) {
+      const held = server.bytesInFlight;
+      if (held > 0 && held + content.length > server.bytesInFlightMax) {
         this.write(503, TOO_MANY_BYTES, RETRY_SOON);
         return;
       }
@@ -266,9 +266,9 @@ export class UwsExchange implements Exchange {
    * in the package, however small the answers and slow the reader.
    */
   private write(status: number, body: string | Uint8Array, headers: Headers): void {
-    const { door, response } = this;
+    const { server, response } = this;
     writeHead(response, status, headers);
-    if (door.closing) response.writeHeader('Connection', 'close');
+    if (server.closing) response.writeHeader('Connection', 'close');
     if (status === NOT_MODIFIED) {
       response.endWithoutBody();
       this.finish();
@@ -284,7 +284,7 @@ export class UwsExchange implements Exchange {
     const start = this.transient ? response.getWriteOffset() : 0;
     if (this.transient) bytes = Buffer.from(bytes.subarray(start));
     this.bytesHeld = bytes.length;
-    door.bytesInFlight += bytes.length;
+    server.bytesInFlight += bytes.length;
     response.onWritable((offset) => {
       const [taken, completed] = response.tryEnd(bytes.subarray(offset - start), total);
       if (completed) this.finish();
@@ -300,8 +300,8 @@ export class UwsExchange implements Exchange {
   private finish(): void {
     assert(!this.over, 'an exchange ends once');
     this.over = true;
-    this.door.bytesInFlight -= this.bytesHeld;
-    this.door.settled();
+    this.server.bytesInFlight -= this.bytesHeld;
+    this.server.settled();
   }
 }
 

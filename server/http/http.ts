@@ -1,20 +1,20 @@
 /**
- * The HTTP door: listens, finds the route, and ends in good order.
+ * The HTTP server: listens, finds the route, and ends in good order.
  *
  * Runs on the I/O thread. One request is an Exchange (http-exchange.ts). Not here: what routes
  * mean, credentials, rate limits, streams, TLS.
  *
- * Known to callers of the door: a request that is pipelined behind one that is still waiting for
+ * Known to its callers: a request that is pipelined behind one that is still waiting for
  * its answer closes the connection (the package does that); malformed HTTP is answered by the
  * package itself, not in JSON.
  */
 import { setImmediate } from 'node:timers/promises';
 import {
-  type Door,
   type Exchange,
   type Headers,
   type Method,
   type Route,
+  type ServerState,
   UwsExchange,
   writeHead,
 } from './http-exchange.ts';
@@ -58,10 +58,10 @@ const METHOD_NOT_ALLOWED = '{"error":"method not allowed"}';
 export async function listen(routes: readonly Route[], options: HttpOptions): Promise<HttpServer> {
   const uws = loadUws();
   const app = uws.App();
-  const door = new HttpDoor(options);
+  const server = new RunningServer(options);
   const allowed = new Map<string, Method[]>();
   for (const route of routes) {
-    const handler = door.serve(route);
+    const handler = server.serve(route);
     if (route.method === 'GET') app.get(route.path, handler);
     else if (route.method === 'POST') app.post(route.path, handler);
     else app.del(route.path, handler);
@@ -70,9 +70,9 @@ export async function listen(routes: readonly Route[], options: HttpOptions): Pr
   // Handlers for any method come after those for one, whatever their order here.
   for (const [path, methods] of allowed) {
     const headers: Headers = [['Allow', methods.join(', ')]];
-    app.any(path, door.refuse(405, METHOD_NOT_ALLOWED, headers));
+    app.any(path, server.refuse(405, METHOD_NOT_ALLOWED, headers));
   }
-  app.any('/*', door.refuse(404, NOT_FOUND, []));
+  app.any('/*', server.refuse(404, NOT_FOUND, []));
 
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
@@ -87,7 +87,7 @@ export async function listen(routes: readonly Route[], options: HttpOptions): Pr
   return {
     port: uws.us_socket_local_port(socket),
     close: () =>
-      door.close(
+      server.close(
         () => uws.us_listen_socket_close(socket),
         () => app.close(),
       ),
@@ -96,7 +96,7 @@ export async function listen(routes: readonly Route[], options: HttpOptions): Pr
 
 type Handler = (response: HttpResponse, request: HttpRequest) => void;
 
-class HttpDoor implements Door {
+class RunningServer implements ServerState {
   readonly trustProxy: number;
   readonly log: (line: string) => void;
   readonly bytesInFlightMax: number;

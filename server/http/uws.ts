@@ -1,5 +1,5 @@
 /**
- * The one door to the package uWebSockets.js: loads its native file, on every glibc from 2.36 on.
+ * Single entry point to the package uWebSockets.js: loads its native file, on every glibc from 2.36 on.
  *
  * Runs on the I/O thread, once, at start. The plain package comes first. Only where the loader says
  * that glibc 2.38 is missing does a patched copy (uws-patch.ts) from a cache directory take its

@@ -1,5 +1,5 @@
 /**
- * The one door to keccak: 256-bit Keccak (the padding before SHA-3) as Ethereum uses it.
+ * Single entry point to the package keccak: 256-bit Keccak (the padding before SHA-3) as Ethereum uses it.
  *
  * Thread: any; every thread has its own instance of this module and so its own sponge.
  * Non-goals: other digest sizes, streaming.

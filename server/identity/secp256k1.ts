@@ -1,5 +1,5 @@
 /**
- * The one door to secp256k1: the address that made a recoverable signature.
+ * Single entry point to the package secp256k1: the address that made a recoverable signature.
  *
  * Thread: any; scratch buffers belong to the thread's own instance of this module.
  * Non-goals: signing (the node never signs), key generation.

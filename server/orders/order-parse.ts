@@ -1,12 +1,12 @@
 /**
- * Bodies of the trading routes, from bytes to checked values: POST /orders, and the token lists of
- * POST /books and POST /last-trades-prices.
+ * The body of POST /orders, from bytes to checked values.
  *
  * A fault of shape fails the whole request (GAPS 12, Requests); everything that a well-shaped order
  * can get wrong is found later and per order.
  *
  * Thread: any. Non-goals: rules that need the market, the clock or the caller; digests.
  */
+import { parseJson } from '../common/json.ts';
 import { compileShape, type Fault, type Shape, Type } from '../common/schema.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
 
@@ -46,17 +46,7 @@ export type ParsedOrders =
   | { readonly ok: true; readonly items: readonly OrderItem[] }
   | { readonly ok: false; readonly error: string; readonly detail: string };
 
-export type ParsedTokens =
-  | {
-      readonly ok: true;
-      readonly tokens: string[];
-      /** The only side asked for, or '' for both (GAPS 4.1); one for each token. */
-      readonly sides: ('' | 'BUY' | 'SELL')[];
-    }
-  | { readonly ok: false; readonly error: string };
-
 const INVALID_ORDERS = 'Invalid order payload';
-const INVALID_TOKENS = 'Invalid payload';
 
 /** GAPS: some clients send these as JSON numbers; above 2^53 - 1 the digits would not be theirs. */
 const Count = Type.Union([
@@ -131,8 +121,6 @@ const ITEM_BYTES = SIGNATURE_AT + SIGNATURE_BYTES;
 
 const MINUS = 0x2d;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 /**
  * Reads the body of POST /orders.
  *
@@ -162,42 +150,8 @@ export function parseOrders(body: Uint8Array, maxOrders: number): ParsedOrders {
   return { ok: true, items };
 }
 
-/**
- * Reads a body of `[{"token_id": "..", "side": ".."}]` (GAPS 4.1). A side of '' counts as absent,
- * because some clients send the member empty. Tokens are any text: an unknown one is left to the
- * caller, and so are repetitions.
- */
-export function parseTokenItems(body: Uint8Array, max: number): ParsedTokens {
-  const sent = parseJson(body);
-  if (!Array.isArray(sent)) return { ok: false, error: INVALID_TOKENS };
-  if (sent.length > max) return { ok: false, error: 'Payload exceeds the limit' };
-  const tokens = new Array<string>(sent.length);
-  const sides = new Array<'' | 'BUY' | 'SELL'>(sent.length);
-  let sidesValid = true;
-  for (let i = 0; i < sent.length; i++) {
-    const item = sent[i] as { readonly token_id?: unknown; readonly side?: unknown } | null;
-    if (item === null || typeof item !== 'object' || typeof item.token_id !== 'string') {
-      return { ok: false, error: INVALID_TOKENS };
-    }
-    const side = item.side ?? '';
-    if (side !== '' && side !== 'BUY' && side !== 'SELL') sidesValid = false;
-    else sides[i] = side;
-    tokens[i] = item.token_id;
-  }
-  return sidesValid ? { ok: true, tokens, sides } : { ok: false, error: 'Invalid side' };
-}
-
 function invalid(detail: string): ParsedOrders {
   return { ok: false, error: INVALID_ORDERS, detail };
-}
-
-/** Undefined for bytes that are not UTF-8 or not JSON; JSON itself has no undefined. */
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(body));
-  } catch {
-    return undefined;
-  }
 }
 
 function describeFault(index: number, fault: Fault): string {

@@ -1,5 +1,5 @@
 /**
- * The one door to piscina. The pool holds no state and is never allowed to queue: its own queue is
+ * Single entry point to the package piscina. The pool holds no state and is never allowed to queue: its own queue is
  * not first-in first-out, and a later ticket in the only free worker would wait for ever for an
  * earlier one behind it (DESIGN). The sequencer dispatches only while a worker is free.
  */

@@ -21,7 +21,7 @@ import { findMarket, findToken } from '../../engine/markets.ts';
 import { Rule } from '../../engine/rules.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
-import { decimalToSafe, decimalToWords, hexToBytes } from '../common/uint256.ts';
+import { bytesToWords, decimalToSafe, decimalToWords, hexToBytes } from '../common/uint256.ts';
 import { orderDigest } from '../identity/eip712.ts';
 import { recoverAddress } from '../identity/secp256k1.ts';
 import type { OrderItem } from './order-parse.ts';
@@ -164,15 +164,6 @@ function feeOf(text: string): number {
   if (text.startsWith('-')) return 0;
   const fee = decimalToSafe(text);
   return fee < 0 ? NEVER : fee;
-}
-
-/** Big-endian 32-bit words of a key. */
-export function bytesToWords(bytes: Uint8Array, out: Int32Array): Int32Array {
-  for (let i = 0; i < out.length; i++) {
-    const at = 4 * i;
-    out[i] = (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
-  }
-  return out;
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

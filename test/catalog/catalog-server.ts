@@ -16,7 +16,7 @@ type Search = Generation['search'];
 
 export interface CatalogServer {
   readonly port: number;
-  /** Lines that the door logged. */
+  /** Lines that the HTTP server logged. */
   readonly log: readonly string[];
   /** What is served now. */
   prepared(): PreparedCatalog;

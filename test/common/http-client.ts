@@ -1,5 +1,5 @@
 /**
- * A server and raw clients for the tests of the HTTP door: what an HTTP library would tidy up
+ * A server and raw clients for the tests of the HTTP server: what an HTTP library would tidy up
  * (cut bodies, pipelining, sudden ends) has to be sent here as it is.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** The HTTP door when callers leave, read slowly or push too hard, and when the server ends. */
+/** The HTTP server when callers leave, read slowly or push too hard, and when the server ends. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
@@ -9,7 +9,7 @@ import { Client, gate, get, post, route, serve } from '../common/http-client.ts'
 const MB = 1024 * 1024;
 const LOCAL = { host: '127.0.0.1', trustProxy: 0, log: () => undefined };
 
-/** Waits for what comes about elsewhere; the bound only keeps a broken door from hanging the run. */
+/** Waits for what comes about elsewhere; the bound only keeps a broken server from hanging the run. */
 async function until(condition: () => boolean): Promise<void> {
   for (let tries = 0; !condition(); tries += 1) {
     assert(tries < 5000, 'waited in vain');

@@ -1,4 +1,4 @@
-/** The door to uWebSockets.js: the patch for older glibc, the cache, and the first request of all. */
+/** The entry point to uWebSockets.js: the patch for older glibc, the cache, and the first request of all. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

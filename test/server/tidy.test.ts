@@ -1,5 +1,5 @@
 /**
- * The repository checks its own shape: imports one way, nothing impure in the engine, one door per
+ * The repository checks its own shape: imports one way, nothing impure in the engine, one entry point per
  * third-party package, small files, nothing exported that nobody uses.
  */
 import assert from 'node:assert/strict';
@@ -66,6 +66,74 @@ test('imports go one way: engine <- storage <- server <- bench, test', () => {
   }
 });
 
+/**
+ * Rooms: the folders of server/, bench/ and test/, each with the rooms of its own top folder that it
+ * may import beside itself. Files directly in server/ and bench/ put rooms together and import all.
+ */
+const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  server: {
+    common: [],
+    http: ['common'],
+    identity: ['common'],
+    'market-data': ['common', 'http', 'identity'],
+    orders: ['common', 'http', 'identity', 'market-data'],
+    streams: ['common', 'http', 'identity', 'market-data', 'orders'],
+    catalog: ['common', 'http', 'market-data', 'orders'],
+  },
+  bench: { engine: [], load: [], server: ['load'], catalog: ['load'] },
+  test: {
+    common: [],
+    engine: ['common'],
+    storage: ['common', 'engine'],
+    http: ['common'],
+    identity: ['common'],
+    'market-data': ['common', 'engine', 'storage'],
+    orders: ['common', 'engine', 'storage'],
+    streams: ['common', 'engine', 'storage'],
+    catalog: ['common', 'engine', 'storage'],
+    server: ['common', 'engine', 'storage'],
+    bench: ['common'],
+  },
+};
+
+/** The room of a path, '' for a file directly in a top folder. */
+function roomOf(path: string): string {
+  const parts = path.split('/');
+  return parts.length > 2 ? parts[1]! : '';
+}
+
+test('rooms of server, bench and test import one way', () => {
+  for (const source of sources) {
+    const rooms = ROOMS[source.folder];
+    const room = roomOf(source.path);
+    if (rooms === undefined || room === '') continue;
+    const allowed = rooms[room];
+    assert(allowed !== undefined, `${source.path} is in a room that has no line in ROOMS`);
+    for (const specifier of importsOf(source).filter((name) => name.startsWith('.'))) {
+      const target = normalize(join(dirname(source.path), specifier));
+      if (target.split('/')[0] !== source.folder) continue;
+      const other = roomOf(target);
+      // The benchmarks' harness and generator lie beside the rooms that use them.
+      const isShared = source.folder === 'bench' && other === '';
+      assert(
+        other === room || isShared || allowed.includes(other),
+        `${source.path} imports ${specifier}`,
+      );
+    }
+  }
+});
+
+test('the README of each folder with rooms names every room', () => {
+  for (const [folder, rooms] of Object.entries(ROOMS)) {
+    const readme = readFileSync(join(ROOT, folder, 'README.md'), 'utf8');
+    for (const room of Object.keys(rooms)) {
+      const isThere = sources.some(({ path }) => path.startsWith(`${folder}/${room}/`));
+      const isNamed = readme.includes(`\n| \`${room}/\` |`);
+      assert.equal(isNamed, isThere, `${folder}/README.md and the room ${room}`);
+    }
+  }
+});
+
 test('the engine knows no clock, randomness, environment, I/O or package', () => {
   const banned =
     /\bDate\b|Math\.random|performance\.|process\.|\bsetTimeout|\bsetInterval|\bsetImmediate|\bfetch\(|console\./;
@@ -78,29 +146,29 @@ test('the engine knows no clock, randomness, environment, I/O or package', () =>
 });
 
 test('each third-party package is imported by one file of the product and its benchmarks', () => {
-  const doors = new Map<string, Set<string>>();
+  const importers = new Map<string, Set<string>>();
   for (const source of sources.filter(({ folder }) => folder !== 'test')) {
     for (const specifier of importsOf(source)) {
       const name = packageOf(specifier);
       if (name === undefined) continue;
-      doors.set(name, (doors.get(name) ?? new Set()).add(source.path));
+      importers.set(name, (importers.get(name) ?? new Set()).add(source.path));
     }
   }
-  assert(doors.size >= 6, 'the search found the packages');
-  for (const [name, paths] of doors) {
+  assert(importers.size >= 6, 'the search found the packages');
+  for (const [name, paths] of importers) {
     assert.equal(paths.size, 1, `${name} is imported by ${[...paths].join(', ')}`);
   }
 });
 
-test('tests reach third-party packages through the same doors', () => {
+test('tests reach third-party packages through the same entry points', () => {
   const own = new Set(['fast-check', 'tsx']);
   for (const source of sources.filter(({ folder }) => folder === 'test')) {
     for (const specifier of importsOf(source)) {
       const name = packageOf(specifier);
       if (name === undefined || own.has(name)) continue;
-      const door = sources.find((s) => s.folder !== 'test' && importsOf(s).includes(specifier));
-      const isOfDoor = door !== undefined && source.path.includes(nameOf(door));
-      assert(isOfDoor, `${source.path} imports ${specifier} past its door`);
+      const entry = sources.find((s) => s.folder !== 'test' && importsOf(s).includes(specifier));
+      const isOfEntry = entry !== undefined && source.path.includes(nameOf(entry));
+      assert(isOfEntry, `${source.path} imports ${specifier} past its entry point`);
     }
   }
 });

@@ -1,4 +1,4 @@
-/** The real journal over a door that the test opens: what is acknowledged when, without a disk. */
+/** The real journal over a store that completes writes when the test says so: what is acknowledged when, without a disk. */
 import assert from 'node:assert/strict';
 import { Journal } from '../../storage/journal.ts';
 import type { RootDatabase } from '../../storage/lmdb.ts';
