@@ -25,12 +25,13 @@ import { BookRenderer } from './market-data/books.ts';
 import { TokenTexts } from './market-data/texts.ts';
 import { TradesIndex } from './market-data/trades-index.ts';
 import { TradesRenderer } from './market-data/trades-render.ts';
+import { ordersBodyMax } from './node-info.ts';
 import { FinalsKeeper, ImageKeeper } from './orders/keepers.ts';
 import { openPool } from './orders/pool.ts';
 import { Sequencer } from './orders/sequencer.ts';
 import { allocateSlots } from './orders/slots.ts';
 import type { WorkerSetup } from './orders/worker.ts';
-import { nodeRoutes, ordersBodyMax } from './routes.ts';
+import { nodeRoutes } from './routes.ts';
 import { settleCatalog, settleConfiguration } from './settle.ts';
 import { openStores, type Stores } from './stores.ts';
 

@@ -1,29 +1,31 @@
 /**
- * The routes of the node, each with the little that stands between the HTTP server and its module.
+ * The routes of the node: the handlers of every room, joined with the rows of the route table.
  *
  * Thread: the I/O thread.
  */
 import type { Tables } from '../engine/tables.ts';
-import { catalogRoutes } from './catalog/catalog-routes.ts';
+import { CATALOG_FAILURE, catalogRoutes } from './catalog/catalog-routes.ts';
 import type { Generation } from './catalog/generation.ts';
 import { errorBody, JOURNAL_UNAVAILABLE, NOT_ALLOWED_ADDRESS } from './common/contract.ts';
 import type { Config } from './config.ts';
-import type { Exchange, Route } from './http/http.ts';
+import type { Handler, Route } from './http/http.ts';
 import {
   type Auth,
-  checkLevel2,
   deriveKey,
   issueKey,
-  level1Headers,
-  level2Headers,
+  type KeyOwner,
+  type WalletOwner,
 } from './identity/auth.ts';
-import { type BookRenderer, renderBooks } from './market-data/books.ts';
-import { renderLastPrices } from './market-data/last-prices.ts';
+import type { BookRenderer } from './market-data/books.ts';
 import type { TokenTexts } from './market-data/texts.ts';
-import { parseTokenItems } from './market-data/token-items.ts';
-import { parseTradesQuery } from './market-data/trades-query.ts';
+import { tokenHandlers } from './market-data/token-routes.ts';
+import { TopReader } from './market-data/top.ts';
+import type { TradesQuery } from './market-data/trades-query.ts';
 import type { TradesRenderer } from './market-data/trades-render.ts';
+import { infoHandlers } from './node-info.ts';
 import type { Sequencer } from './orders/sequencer.ts';
+import { ROUTE_TABLE } from './route-table.ts';
+import { type HeaderHandler, serveTable } from './serve.ts';
 
 export interface RouteParts {
   readonly config: Config;
@@ -40,132 +42,95 @@ export interface RouteParts {
   readonly now: () => number;
 }
 
-const MIB = 2 ** 20;
-const ORDER_BODY_BYTES = 2 * 2 ** 10;
-const TOKENS_MAX = 500;
 const MS = 1_000;
 
-/** Largest body of POST /orders (GAPS 12). */
-export function ordersBodyMax(maxBatchOrders: number): number {
-  return Math.max(MIB, maxBatchOrders * ORDER_BODY_BYTES);
-}
-
 export function nodeRoutes(parts: RouteParts): Route[] {
-  const prefix = parts.config.credentialPrefix;
+  const { config, sequencer, texts } = parts;
   const seconds = (): number => Math.floor(parts.now() / MS);
-  const level1 = level1Headers(prefix);
-  return [
-    {
-      method: 'GET',
-      path: '/',
-      headers: [],
-      bodyBytesMax: 0,
-      run: (exchange) => exchange.reply(200, '"OK"'),
-    },
-    {
-      method: 'GET',
-      path: '/time',
-      headers: [],
-      bodyBytesMax: 0,
-      run: (exchange) => exchange.reply(200, String(seconds())),
-    },
-    {
-      method: 'POST',
-      path: '/auth/api-key',
-      headers: level1,
-      bodyBytesMax: MIB,
-      run: async (exchange) => {
-        const { body, status } = await issueKey(parts.auth, exchange.headers, seconds());
-        exchange.reply(status, body);
-      },
-    },
-    {
-      method: 'GET',
-      path: '/auth/derive-api-key',
-      headers: level1,
-      bodyBytesMax: 0,
-      run: (exchange) => {
-        const { body, status } = deriveKey(parts.auth, exchange.headers, seconds());
-        exchange.reply(status, body);
-      },
-    },
-    {
-      method: 'POST',
-      path: '/orders',
-      headers: level2Headers(prefix),
-      bodyBytesMax: ordersBodyMax(parts.config.maxBatchOrders),
-      run: (exchange) => postOrders(parts, exchange, seconds()),
-    },
-    {
-      method: 'POST',
-      path: '/books',
-      headers: [],
-      bodyBytesMax: MIB,
-      run: (exchange) =>
-        postTokens(parts, exchange, (tokens, sides) => renderBooks(parts.books, tokens, sides)),
-    },
-    {
-      method: 'POST',
-      path: '/last-trades-prices',
-      headers: [],
-      bodyBytesMax: MIB,
-      run: (exchange) =>
-        postTokens(parts, exchange, (tokens) =>
-          renderLastPrices(parts.tables, parts.texts, tokens),
-        ),
-    },
-    {
-      method: 'GET',
-      path: '/trades',
-      headers: [],
-      bodyBytesMax: 0,
-      run: (exchange) => getTrades(parts, exchange),
-      failure: (error) =>
-        errorBody(`internal_error: ${error instanceof Error ? error.message : 'unexpected'}`),
-    },
-    ...catalogRoutes({ generation: parts.catalog }),
-  ];
-}
-
-/** POST /orders: who is asking, then the line for the engine (SPEC 4.3, 5). */
-function postOrders(parts: RouteParts, exchange: Exchange, nowSeconds: number): void {
-  const { body, headers, method, path, query } = exchange;
-  const caller = checkLevel2(parts.auth, headers, method, path, query, body, nowSeconds);
-  if (!caller.ok) exchange.reply(caller.status, caller.body);
-  else if (parts.sequencer === undefined) exchange.reply(503, JOURNAL_UNAVAILABLE);
-  else {
-    parts.sequencer.submitOrders(caller, body, (status, answer) => exchange.reply(status, answer));
-  }
-}
-
-/** POST /books and /last-trades-prices: a render that met a writer waits for the batch to end. */
-function postTokens(
-  parts: RouteParts,
-  exchange: Exchange,
-  render: (tokens: string[], sides: ('' | 'BUY' | 'SELL')[]) => Uint8Array | undefined,
-): void {
-  const parsed = parseTokenItems(exchange.body, TOKENS_MAX);
-  if (!parsed.ok) {
-    exchange.reply(400, errorBody(parsed.error));
-    return;
-  }
-  const attempt = (): void => {
-    if (exchange.aborted) return;
-    const body = render(parsed.tokens, parsed.sides);
-    if (body !== undefined) exchange.reply(200, body);
-    else if (parts.sequencer !== undefined) parts.sequencer.whenSettled(attempt);
-    else throw new Error('a book is being written while nobody may write');
+  const whenSettled = (callback: () => void): void => {
+    if (sequencer === undefined) throw new Error('a book is written while nobody may write');
+    sequencer.whenSettled(callback);
   };
-  attempt();
+  const tops = new TopReader(parts.tables);
+  return serveTable(
+    {
+      auth: parts.auth,
+      credentialPrefix: config.credentialPrefix,
+      maxBatchOrders: config.maxBatchOrders,
+      seconds,
+      failures: { catalog: () => CATALOG_FAILURE, data: dataFailure },
+    },
+    {
+      ...infoHandlers({ config, texts, seconds, writable: sequencer !== undefined }),
+      ...keyHandlers(parts),
+      ...tokenHandlers({ books: parts.books, tops, whenSettled }),
+      ...orderHandlers(parts),
+      'GET /trades': tradesHandler(parts),
+      ...catalogHandlers(parts),
+    },
+  );
 }
 
-/** GET /trades: allow-list, unknown field, values, in this order (GAPS 6.1). */
-async function getTrades(parts: RouteParts, exchange: Exchange): Promise<void> {
-  if (!parts.config.tradesAllowlist.allows(exchange.address)) {
-    exchange.reply(401, NOT_ALLOWED_ADDRESS);
-    return;
+function keyHandlers({ auth }: RouteParts) {
+  const issue: Handler<unknown, WalletOwner> = async (exchange, _query, caller) => {
+    const { body, status } = await issueKey(auth, caller);
+    exchange.reply(status, body);
+  };
+  const derive: Handler<unknown, WalletOwner> = (exchange, _query, caller) => {
+    const { body, status } = deriveKey(auth, caller);
+    exchange.reply(status, body);
+  };
+  return { 'POST /auth/api-key': issue, 'GET /auth/derive-api-key': derive };
+}
+
+function orderHandlers({ sequencer }: RouteParts) {
+  const postOrders: Handler<unknown, KeyOwner> = (exchange, _query, caller) => {
+    if (sequencer === undefined) exchange.reply(503, JOURNAL_UNAVAILABLE);
+    else {
+      sequencer.submitOrders(caller, exchange.body, (status, answer) =>
+        exchange.reply(status, answer),
+      );
+    }
+  };
+  return { 'POST /orders': postOrders };
+}
+
+/** GET /trades: the allow-list comes before the query (GAPS 6.1). */
+function tradesHandler({ config, trades }: RouteParts): HeaderHandler {
+  const { parse } = ROUTE_TABLE['GET /trades'].query;
+  return {
+    headers: [],
+    async run(exchange) {
+      if (!config.tradesAllowlist.allows(exchange.address)) {
+        exchange.reply(401, NOT_ALLOWED_ADDRESS);
+        return;
+      }
+      const query: TradesQuery | string = parse(exchange.query, []);
+      if (typeof query === 'string') exchange.reply(400, query);
+      else exchange.reply(200, await trades.render(query));
+    },
+  };
+}
+
+type CatalogKey = Extract<
+  keyof typeof ROUTE_TABLE,
+  | `GET /markets${string}`
+  | `GET /events${string}`
+  | 'GET /series'
+  | `GET /tags${string}`
+  | 'GET /public-search'
+  | `GET /sampling${string}`
+>;
+
+/** The catalog's routes read their headers and queries themselves. */
+function catalogHandlers({ catalog }: RouteParts) {
+  const handlers: Record<string, HeaderHandler> = {};
+  for (const { headers, method, path, run } of catalogRoutes({ generation: catalog })) {
+    handlers[`${method} ${path}`] = { headers, run };
   }
-  const parsed = parseTradesQuery(exchange.query);
-  if (!parsed.ok) exchange.reply(400, errorBody(parsed.error));
-  else exchange.reply(200, await parts.trades.render(parsed.query));
+  return handlers as Record<CatalogKey, HeaderHandler>;
+}
+
+function dataFailure(error: unknown): string {
+  return errorBody(`internal_error: ${error instanceof Error ? error.message : 'unexpected'}`);
 }

@@ -46,7 +46,8 @@ import {
 } from './select.ts';
 import type { CreatorScope } from './select-creator.ts';
 
-const INTERNAL_ERROR = '{"type":"internal error","error":"internal error"}';
+/** Body of a 500 of the catalog API (GAPS 6.2). */
+export const CATALOG_FAILURE = '{"type":"internal error","error":"internal error"}';
 const SEARCH_BUSY = '{"type":"unavailable","error":"too many searches are waiting"}';
 const RETRY_SOON = [['Retry-After', '1']] as const;
 
@@ -64,7 +65,7 @@ export function catalogRoutes(parts: { readonly generation: () => Generation }):
     searchRoute(desk),
   ];
   return [
-    ...routes.map((route) => ({ ...route, failure: () => INTERNAL_ERROR })),
+    ...routes.map((route) => ({ ...route, failure: () => CATALOG_FAILURE })),
     ...samplingRoutes(desk),
   ];
 }

@@ -8,6 +8,8 @@
  * Thread: any; pure. Non-goals: whether what is asked for exists.
  */
 import { normaliseSite } from '../../storage/catalog-sites.ts';
+import type { QuerySpec } from '../common/query.ts';
+import { type TSchema, Type } from '../common/schema.ts';
 import { EVENT_COLUMNS, MARKET_COLUMNS } from './shape.ts';
 
 /** SPEC 8. */
@@ -70,6 +72,8 @@ interface NumberParameter {
   readonly text?: never;
   /** What a value must be, for the answer to a bad one. */
   readonly rule: string;
+  /** The same for the API document. */
+  readonly schema: TSchema;
 }
 
 interface TextParameter {
@@ -77,6 +81,7 @@ interface TextParameter {
   /** Undefined for what breaks the rule. */
   readonly text: (value: string) => string | undefined;
   readonly rule: string;
+  readonly schema: TSchema;
 }
 
 type Parameter = NumberParameter | TextParameter;
@@ -92,22 +97,25 @@ function whole(field: NumberField, min: number, max: number): NumberParameter {
     bit: bitOf(field),
     number: (value) => wholeNumber(value, min, max),
     rule: `a whole number from ${min} to ${max}`,
+    schema: Type.Integer({ minimum: min, maximum: max }),
   };
 }
 
 function boolean(field: NumberField): NumberParameter {
-  return { field, bit: bitOf(field), number: truth, rule: 'true, false, 1 or 0' };
+  const rule = 'true, false, 1 or 0';
+  return { field, bit: bitOf(field), number: truth, rule, schema: Type.Boolean() };
 }
 
 function text(field: TextField, normalise: (value: string) => string = same): TextParameter {
-  return { field, text: normalise, rule: DECODABLE };
+  return { field, text: normalise, rule: DECODABLE, schema: Type.String() };
 }
 
 function column(names: readonly string[]): TextParameter {
   const columns = new Map<string, string>();
   for (const name of names) columns.set(name, name).set(snakeCase(name), name);
   const rule = `one of ${names.join(', ')}`;
-  return { field: 'order', text: (value) => columns.get(value), rule };
+  const schema = Type.Union([...columns.keys()].map((name) => Type.Literal(name)));
+  return { field: 'order', text: (value) => columns.get(value), rule, schema };
 }
 
 function bitOf(field: NumberField): number {
@@ -178,6 +186,16 @@ export const SEARCH_PARAMETERS: Parameters = new Map<string, Parameter>([
 
 /** Of the sampling lists. */
 export const SAMPLING_PARAMETERS: Parameters = new Map([['next_cursor', text('cursor')]]);
+
+/**
+ * The parameters of a route for the route table. The route's handler reads the query itself, because
+ * it looks for an answer under the same text first.
+ */
+export function querySpec(parameters: Parameters): QuerySpec<unknown> {
+  const properties: Record<string, TSchema> = {};
+  for (const [name, { schema }] of parameters) properties[name] = Type.Optional(schema);
+  return { schema: Type.Object(properties), parse: () => undefined };
+}
 
 /**
  * Reads a query string, or says what has to be mended, for the member `detail` of the answer.

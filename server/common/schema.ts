@@ -4,10 +4,10 @@
  * Thread: any. Non-goals: coercion, defaults, transforms; what a value means is its parser's job.
  */
 import assert from 'node:assert/strict';
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-export { Type };
+export { type Static, type TObject, type TSchema, Type };
 
 /** The first fault of a value. */
 export interface Fault {

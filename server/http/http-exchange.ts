@@ -63,6 +63,18 @@ export interface Route {
   readonly failure?: (error: unknown) => string;
 }
 
+/**
+ * What a route does with a request whose caller and query have been checked.
+ *
+ * @param query values of the query string, as the route's schema gives them
+ * @param caller what the credentials of the request proved; undefined where a route asks for none
+ */
+export type Handler<Query, Caller = undefined> = (
+  exchange: Exchange,
+  query: Query,
+  caller: Caller,
+) => void | Promise<void>;
+
 export type Headers = readonly (readonly [string, string])[];
 
 /** What the exchanges of one server share. */

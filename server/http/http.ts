@@ -20,7 +20,7 @@ import {
 } from './http-exchange.ts';
 import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './uws.ts';
 
-export type { Exchange, Method, Route } from './http-exchange.ts';
+export type { Exchange, Handler, Method, Route } from './http-exchange.ts';
 
 export interface HttpServer {
   /** The port that is listened on, also when an ephemeral one was asked for. */

@@ -31,21 +31,28 @@ export interface AuthRefused {
   readonly body: string;
 }
 
-export type Level2 =
-  | {
-      readonly ok: true;
-      /** 20 bytes, shared with the registry: not to be written. */
-      readonly address: Uint8Array;
-      /** Lower-case UUID text. */
-      readonly apiKey: string;
-      /** The UUID's 16 bytes, shared likewise. */
-      readonly apiKeyBytes: Uint8Array;
-    }
-  | AuthRefused;
+/** The owner of an API key. */
+export interface KeyOwner {
+  readonly ok: true;
+  /** 20 bytes, shared with the registry: not to be written. */
+  readonly address: Uint8Array;
+  /** Lower-case UUID text. */
+  readonly apiKey: string;
+  /** The UUID's 16 bytes, shared likewise. */
+  readonly apiKeyBytes: Uint8Array;
+}
 
-export type Level1 =
-  | { readonly ok: true; readonly address: Uint8Array; readonly nonce: string }
-  | AuthRefused;
+/** The owner of a wallet. */
+export interface WalletOwner {
+  readonly ok: true;
+  /** 20 bytes. */
+  readonly address: Uint8Array;
+  /** uint256 text. */
+  readonly nonce: string;
+}
+
+export type Level2 = KeyOwner | AuthRefused;
+export type Level1 = WalletOwner | AuthRefused;
 
 /** An answer ready to send; `body` is JSON. */
 export interface KeyAnswer {
@@ -187,13 +194,7 @@ export function checkLevel1(auth: Auth, headers: readonly string[], nowSeconds: 
  * POST /auth/api-key: issues the caller's trio, or the same one again (GAPS 2.1). Resolves only
  * when the key is durable; 503 when it cannot be written.
  */
-export async function issueKey(
-  auth: Auth,
-  headers: readonly string[],
-  nowSeconds: number,
-): Promise<KeyAnswer> {
-  const caller = checkLevel1(auth, headers, nowSeconds);
-  if (!caller.ok) return { status: caller.status, body: caller.body };
+export async function issueKey(auth: Auth, caller: WalletOwner): Promise<KeyAnswer> {
   try {
     return trioAnswer(await auth.registry.create(caller.address, caller.nonce));
   } catch {
@@ -202,9 +203,7 @@ export async function issueKey(
 }
 
 /** GET /auth/derive-api-key: the caller's trio again; 404 when never issued, or revoked. */
-export function deriveKey(auth: Auth, headers: readonly string[], nowSeconds: number): KeyAnswer {
-  const caller = checkLevel1(auth, headers, nowSeconds);
-  if (!caller.ok) return { status: caller.status, body: caller.body };
+export function deriveKey(auth: Auth, caller: WalletOwner): KeyAnswer {
   const trio = auth.registry.derive(caller.address, caller.nonce);
   if (trio === undefined) return { status: 404, body: '{"error":"API key not found"}' };
   return trioAnswer(trio);

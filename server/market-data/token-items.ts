@@ -4,6 +4,8 @@
  * Thread: any. Non-goals: whether the tokens exist.
  */
 import { parseJson } from '../common/json.ts';
+import { compileShape } from '../common/schema.ts';
+import { TOKENS_MAX, TokenItem } from './token-schemas.ts';
 
 export type ParsedTokens =
   | {
@@ -16,27 +18,29 @@ export type ParsedTokens =
 
 const INVALID_TOKENS = 'Invalid payload';
 
+const item = compileShape(TokenItem);
+
 /**
  * Reads a body of `[{"token_id": "..", "side": ".."}]` (GAPS 4.1). A side of '' counts as absent,
  * because some clients send the member empty. Tokens are any text: an unknown one is left to the
  * caller, and so are repetitions.
  */
-export function parseTokenItems(body: Uint8Array, max: number): ParsedTokens {
+export function parseTokenItems(body: Uint8Array): ParsedTokens {
   const sent = parseJson(body);
   if (!Array.isArray(sent)) return { ok: false, error: INVALID_TOKENS };
-  if (sent.length > max) return { ok: false, error: 'Payload exceeds the limit' };
+  if (sent.length > TOKENS_MAX) return { ok: false, error: 'Payload exceeds the limit' };
   const tokens = new Array<string>(sent.length);
   const sides = new Array<'' | 'BUY' | 'SELL'>(sent.length);
   let sidesValid = true;
   for (let i = 0; i < sent.length; i++) {
-    const item = sent[i] as { readonly token_id?: unknown; readonly side?: unknown } | null;
-    if (item === null || typeof item !== 'object' || typeof item.token_id !== 'string') {
-      return { ok: false, error: INVALID_TOKENS };
+    const value: unknown = sent[i];
+    if (item.matches(value)) {
+      tokens[i] = value.token_id;
+      sides[i] = value.side ?? '';
+    } else {
+      if (item.fault(value).path[0] !== 'side') return { ok: false, error: INVALID_TOKENS };
+      sidesValid = false;
     }
-    const side = item.side ?? '';
-    if (side !== '' && side !== 'BUY' && side !== 'SELL') sidesValid = false;
-    else sides[i] = side;
-    tokens[i] = item.token_id;
   }
   return sidesValid ? { ok: true, tokens, sides } : { ok: false, error: 'Invalid side' };
 }

@@ -7,8 +7,9 @@
  * Thread: any. Non-goals: rules that need the market, the clock or the caller; digests.
  */
 import { parseJson } from '../common/json.ts';
-import { compileShape, type Fault, type Shape, Type } from '../common/schema.ts';
+import { compileShape, type Fault, type Shape } from '../common/schema.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
+import { OrderItemShape } from './schemas.ts';
 
 /** One submission item: its shape is checked, nothing else. */
 export interface OrderItem {
@@ -48,40 +49,7 @@ export type ParsedOrders =
 
 const INVALID_ORDERS = 'Invalid order payload';
 
-/** GAPS: some clients send these as JSON numbers; above 2^53 - 1 the digits would not be theirs. */
-const Count = Type.Union([
-  Type.String(),
-  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-]);
-
-const shape = compileShape(
-  Type.Object({
-    order: Type.Object({
-      tokenId: Type.String(),
-      conditionId: Type.String(),
-      maker: Type.String(),
-      signer: Type.String(),
-      taker: Type.String(),
-      makerAmount: Type.String(),
-      takerAmount: Type.String(),
-      side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]),
-      expiration: Type.Optional(Count),
-      nonce: Count,
-      feeRateBps: Count,
-      salt: Count,
-      signatureType: Type.Integer({ minimum: 0, maximum: 3 }),
-      signature: Type.String(),
-    }),
-    orderType: Type.Union([
-      Type.Literal('GTC'),
-      Type.Literal('GTD'),
-      Type.Literal('FOK'),
-      Type.Literal('FAK'),
-    ]),
-    postOnly: Type.Optional(Type.Boolean()),
-    owner: Type.String(),
-  }),
-);
+const shape = compileShape(OrderItemShape);
 
 type SentItem = typeof shape extends Shape<infer Item> ? Item : never;
 type SentOrder = SentItem['order'];

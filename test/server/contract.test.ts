@@ -5,18 +5,22 @@ import test from 'node:test';
 import { Rule } from '../../engine/rules.ts';
 import { RULE_TEXTS } from '../../server/common/contract.ts';
 import { describeConfig, readConfig } from '../../server/config.ts';
-import { nodeRoutes, type RouteParts } from '../../server/routes.ts';
+import { ROUTE_TABLE } from '../../server/route-table.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 
-/** First cells of the table under a heading row, without their backticks. */
-function firstColumn(heading: string): string[] {
+/** The cells of each row of the table under a heading row. */
+function rowsOf(heading: string): string[][] {
   const lines = readme.slice(readme.indexOf(heading)).split('\n');
   const rows = lines.slice(
     2,
     lines.findIndex((line, i) => i > 1 && !line.startsWith('|')),
   );
-  return rows.map((row) => row.split(' | ')[0]!.replace(/^\| /, ''));
+  return rows.map((row) => row.replace(/^\| /, '').replace(/ \|$/, '').split(' | '));
+}
+
+function firstColumn(heading: string): string[] {
+  return rowsOf(heading).map((row) => row[0]!);
 }
 
 function config() {
@@ -34,10 +38,9 @@ test('the README lists every refusal of an order, word for word', () => {
   assert.deepEqual(listed.toSorted(), [...new Set(texts)].toSorted());
 });
 
-test('the README lists every route', () => {
-  const parts = { config: config() } as RouteParts;
-  const routes = nodeRoutes(parts).map(({ method, path }) => `${method} ${path}`);
-  const listed = firstColumn('| route |').map((cell) => cell.replaceAll('`', ''));
+test('the README lists every route of the table, and what it does', () => {
+  const listed = rowsOf('| route |').map((row) => row.slice(0, 2).join(' | '));
+  const routes = Object.entries(ROUTE_TABLE).map(([route, { does }]) => `\`${route}\` | ${does}`);
   assert.deepEqual(listed, routes);
 });
 

@@ -1,0 +1,11 @@
+/** What the routes of keys answer (GAPS 2.1). */
+import { Type } from '../common/schema.ts';
+
+export const TrioAnswer = Type.Object(
+  {
+    apiKey: Type.String({ pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }),
+    secret: Type.String({ pattern: '^[A-Za-z0-9_-]{43}=$' }),
+    passphrase: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  },
+  { additionalProperties: false },
+);

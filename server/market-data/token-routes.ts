@@ -1,0 +1,201 @@
+/**
+ * The routes that answer what one engine version says of a token, or of many: book, price, midpoint,
+ * spread, last trade, and the rules that it trades by (GAPS 4.1).
+ *
+ * Thread: I/O. A read that meets a writer at every try waits for the batch to end.
+ */
+import { marketFlags, marketOf } from '../../engine/depth.ts';
+import { MarketFlag } from '../../engine/layout.ts';
+import type { TokenSlot } from '../../engine/units.ts';
+import { errorBody } from '../common/contract.ts';
+import { microText, pipsText } from '../common/decimal.ts';
+import type { Exchange, Handler } from '../http/http.ts';
+import { type BookRenderer, renderBooks } from './books.ts';
+import { renderLastPrices } from './last-prices.ts';
+import { parseTokenItems } from './token-items.ts';
+import type { PriceQuery, TokenQuery } from './token-schemas.ts';
+import type { Top, TopReader } from './top.ts';
+
+export interface TokenRouteParts {
+  readonly books: BookRenderer;
+  readonly tops: TopReader;
+  /**
+   * Calls back after the next batch; it asserts that somebody writes. A book that is being written
+   * while nobody may write is a bug.
+   */
+  readonly whenSettled: (callback: () => void) => void;
+}
+
+const UNKNOWN_BOOK = errorBody('No orderbook exists for the requested token id');
+const UNKNOWN_MARKET = errorBody('market not found');
+const NO_LIQUIDITY = errorBody('No liquidity for the requested side');
+const NO_MIDPOINT = errorBody('No midpoint for the requested token id');
+const NO_SPREAD = errorBody('No spread for the requested token id');
+const NO_TRADES = errorBody('No trades found for the requested token id');
+
+const MICRO_PER_PIP = 100;
+
+/** An answer, undefined when a writer was inside at every try. */
+type Rendered = { readonly status: number; readonly body: string | Uint8Array } | undefined;
+
+export function tokenHandlers(parts: TokenRouteParts) {
+  const { books, tops } = parts;
+  const { texts } = books;
+
+  /** Answers now, or after the batch that is being written. */
+  const answer = (exchange: Exchange, render: () => Rendered): void => {
+    const attempt = (): void => {
+      if (exchange.aborted) return;
+      const rendered = render();
+      if (rendered === undefined) parts.whenSettled(attempt);
+      else exchange.reply(rendered.status, rendered.body);
+    };
+    attempt();
+  };
+
+  const ofToken =
+    (unknown: string, render: (token: TokenSlot) => Rendered): Handler<TokenQuery> =>
+    (exchange, query) => {
+      const token = texts.find(query.token_id);
+      if (token === 0) exchange.reply(404, unknown);
+      else answer(exchange, () => render(token));
+    };
+
+  const ofTop = (unknown: string, render: (top: Top) => Rendered): Handler<TokenQuery> =>
+    ofToken(unknown, (token) => {
+      const top = tops.read(token);
+      return top && render(top);
+    });
+
+  const ofMany =
+    (
+      render: (tokens: string[], sides: ('' | 'BUY' | 'SELL')[]) => string | Uint8Array | undefined,
+    ): Handler<unknown> =>
+    (exchange) => {
+      const parsed = parseTokenItems(exchange.body);
+      if (!parsed.ok) {
+        exchange.reply(400, errorBody(parsed.error));
+        return;
+      }
+      answer(exchange, () => {
+        const body = render(parsed.tokens, parsed.sides);
+        return body === undefined ? undefined : ok(body);
+      });
+    };
+
+  /** One member for each different known token whose top is worth one. */
+  const record = (
+    tokens: readonly string[],
+    member: (top: Top, index: number) => string,
+  ): string | undefined => {
+    const members = new Map<string, string>();
+    for (let i = 0; i < tokens.length; i++) {
+      const tokenId = tokens[i]!;
+      const token = texts.find(tokenId);
+      if (token === 0) continue;
+      const top = tops.read(token);
+      if (top === undefined) return undefined;
+      const text = member(top, i);
+      if (text !== '') members.set(tokenId, text);
+    }
+    return `{${[...members].map(([id, text]) => `"${id}":${text}`).join(',')}}`;
+  };
+
+  const book = ofToken(UNKNOWN_BOOK, (token) => {
+    const body = books.render(token);
+    return body && ok(body);
+  });
+  const price: Handler<PriceQuery> = (exchange, query, caller) =>
+    ofTop(UNKNOWN_BOOK, (top) => {
+      const pips = query.side === 'BUY' ? top.ask : top.bid;
+      return pips === 0 ? { status: 404, body: NO_LIQUIDITY } : ok(`{"price":"${pipsText(pips)}"}`);
+    })(exchange, query, caller);
+  const midpoint = ofTop(UNKNOWN_BOOK, (top) => {
+    const mid = midpointOf(top);
+    return mid === '' ? { status: 404, body: NO_MIDPOINT } : ok(`{"mid":"${mid}"}`);
+  });
+  const spread = ofTop(UNKNOWN_BOOK, (top) => {
+    const text = spreadOf(top);
+    return text === '' ? { status: 404, body: NO_SPREAD } : ok(`{"spread":"${text}"}`);
+  });
+  const lastTradePrice = ofTop(UNKNOWN_BOOK, ({ last, lastSide }) =>
+    last === 0
+      ? { status: 404, body: NO_TRADES }
+      : ok(`{"price":"${pipsText(last)}","side":"${lastSide}"}`),
+  );
+  const tickSize = ofTop(UNKNOWN_MARKET, ({ ticksPerUnit }) =>
+    ok(`{"minimum_tick_size":${1 / ticksPerUnit}}`),
+  );
+  const negRisk = ofToken(UNKNOWN_MARKET, (token) => {
+    const flags = marketFlags(books.t, marketOf(books.t, token));
+    return ok(`{"neg_risk":${(flags & MarketFlag.negRisk) !== 0}}`);
+  });
+  const feeRate = ofTop(UNKNOWN_MARKET, ({ baseFeeBps }) => ok(`{"base_fee":${baseFeeBps}}`));
+
+  return {
+    'GET /book': book,
+    'GET /book/:token_id': book,
+    'POST /books': ofMany((tokens, sides) => renderBooks(books, tokens, sides)),
+    'GET /price': price,
+    'GET /price/:token_id': price,
+    'POST /prices': ofMany((tokens, sides) => renderPrices(record, tokens, sides)),
+    'GET /midpoint': midpoint,
+    'GET /midpoint/:token_id': midpoint,
+    'POST /midpoints': ofMany((tokens) => record(tokens, (top) => quoted(midpointOf(top)))),
+    'GET /spread': spread,
+    'GET /spread/:token_id': spread,
+    'POST /spreads': ofMany((tokens) => record(tokens, (top) => quoted(spreadOf(top)))),
+    'GET /last-trade-price': lastTradePrice,
+    'GET /last-trade-price/:token_id': lastTradePrice,
+    'POST /last-trades-prices': ofMany((tokens) => renderLastPrices(books.t, texts, tokens)),
+    'GET /tick-size': tickSize,
+    'GET /tick-size/:token_id': tickSize,
+    'GET /neg-risk': negRisk,
+    'GET /neg-risk/:token_id': negRisk,
+    'GET /fee-rate': feeRate,
+    'GET /fee-rate/:token_id': feeRate,
+  };
+}
+
+function ok(body: string | Uint8Array): NonNullable<Rendered> {
+  return { status: 200, body };
+}
+
+/** Items for one token add up: BUY from one, SELL from another (GAPS 4.1). */
+function renderPrices(
+  record: (
+    tokens: readonly string[],
+    member: (top: Top, index: number) => string,
+  ) => string | undefined,
+  tokens: readonly string[],
+  sides: readonly ('' | 'BUY' | 'SELL')[],
+): string | undefined {
+  const wanted = new Map<string, { buy: boolean; sell: boolean }>();
+  for (let i = 0; i < tokens.length; i++) {
+    const sum = wanted.get(tokens[i]!) ?? { buy: false, sell: false };
+    wanted.set(tokens[i]!, sum);
+    if (sides[i] !== 'SELL') sum.buy = true;
+    if (sides[i] !== 'BUY') sum.sell = true;
+  }
+  const sums = [...wanted.values()];
+  return record([...wanted.keys()], ({ ask, bid }, i) => {
+    const { buy, sell } = sums[i]!;
+    const parts: string[] = [];
+    if (buy && ask !== 0) parts.push(`"BUY":"${pipsText(ask)}"`);
+    if (sell && bid !== 0) parts.push(`"SELL":"${pipsText(bid)}"`);
+    return `{${parts.join(',')}}`;
+  });
+}
+
+/** (best bid + best ask) / 2, exact; '' where a side is empty. */
+function midpointOf({ ask, bid }: Top): string {
+  return ask === 0 || bid === 0 ? '' : microText(((ask + bid) * MICRO_PER_PIP) / 2);
+}
+
+function spreadOf({ ask, bid }: Top): string {
+  return ask === 0 || bid === 0 ? '' : microText((ask - bid) * MICRO_PER_PIP);
+}
+
+function quoted(text: string): string {
+  return text === '' ? '' : `"${text}"`;
+}

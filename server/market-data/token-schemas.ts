@@ -1,0 +1,89 @@
+/**
+ * What the routes of one token, or of many, are asked and what they answer (SPEC 2 and 4.3, GAPS
+ * 4.1): one schema each, which is the run-time check of what comes in and the document of what goes
+ * out.
+ */
+import { compileQuery } from '../common/query.ts';
+import { Type } from '../common/schema.ts';
+
+const INVALID_TOKEN = 'Invalid token id';
+const INVALID_SIDE = 'Invalid side';
+
+const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
+const Decimal = Type.String({ pattern: '^(?:0|[1-9]\\d*)(?:\\.\\d*[1-9])?$' });
+const TokenId = Type.String({ pattern: '^(?:0|[1-9]\\d{0,77})$' });
+
+const tokenId = Type.String({
+  minLength: 1,
+  error: INVALID_TOKEN,
+  description: 'the decimal id of an outcome token',
+});
+
+const TokenParameters = Type.Object({ token_id: tokenId });
+const PriceParameters = Type.Object({
+  token_id: tokenId,
+  side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')], {
+    error: INVALID_SIDE,
+    description: 'BUY (the best ask) or SELL (the best bid)',
+  }),
+});
+
+export type TokenQuery = { readonly token_id: string };
+export type PriceQuery = TokenQuery & { readonly side: 'BUY' | 'SELL' };
+
+/** The token as a query parameter, and as the last part of the path. */
+export const TOKEN_QUERY = compileQuery(TokenParameters);
+export const TOKEN_PATH = compileQuery(TokenParameters, ['token_id']);
+export const PRICE_QUERY = compileQuery(PriceParameters);
+export const PRICE_PATH = compileQuery(PriceParameters, ['token_id']);
+
+/** One item of the bodies that ask for many tokens; a side of '' counts as absent. */
+export const TokenItem = Type.Object({
+  token_id: Type.String(),
+  side: Type.Optional(
+    Type.Union([Type.Literal('BUY'), Type.Literal('SELL'), Type.Literal(''), Type.Null()]),
+  ),
+});
+
+/** Most tokens of one request (GAPS 3.2). */
+export const TOKENS_MAX = 500;
+export const TokenItems = Type.Array(TokenItem, { maxItems: TOKENS_MAX });
+
+const Level = Type.Object({ price: Decimal, size: Decimal }, { additionalProperties: false });
+
+/** SPEC 2, Order book. */
+export const BookAnswer = Type.Object(
+  {
+    market: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
+    asset_id: TokenId,
+    timestamp: Type.String({ pattern: '^\\d+$', description: 'unix milliseconds' }),
+    hash: Type.String({ pattern: '^[0-9a-f]{40}$' }),
+    bids: Type.Array(Level),
+    asks: Type.Array(Level),
+    min_order_size: Decimal,
+    tick_size: Decimal,
+    neg_risk: Type.Boolean(),
+    last_trade_price: Type.Union([Decimal, Type.Literal('')]),
+  },
+  { additionalProperties: false },
+);
+export const BooksAnswer = Type.Array(BookAnswer);
+
+export const LastPricesAnswer = Type.Array(
+  Type.Object({ token_id: TokenId, price: Decimal, side: Side }, { additionalProperties: false }),
+);
+
+export const PriceAnswer = Type.Object({ price: Decimal });
+/** By token id; a side without liquidity is left out. */
+export const PricesAnswer = Type.Record(
+  TokenId,
+  Type.Object({ BUY: Type.Optional(Decimal), SELL: Type.Optional(Decimal) }),
+);
+export const MidpointAnswer = Type.Object({ mid: Decimal });
+export const SpreadAnswer = Type.Object({ spread: Decimal });
+/** By token id: midpoints, or spreads. */
+export const DecimalsAnswer = Type.Record(TokenId, Decimal);
+export const LastPriceAnswer = Type.Object({ price: Decimal, side: Side });
+export const TickSizeAnswer = Type.Object({ minimum_tick_size: Type.Number() });
+export const NegRiskAnswer = Type.Object({ neg_risk: Type.Boolean() });
+export const FeeRateAnswer = Type.Object({ base_fee: Type.Integer() });

@@ -1,0 +1,89 @@
+/**
+ * The top of a token's book and its last trade, read together under the version of the book, so that
+ * price, midpoint, spread and last price say what the book of that version says (GAPS 4.1).
+ *
+ * Thread: I/O, while workers write. Non-goals: what an answer looks like, waiting for a writer.
+ */
+import { bookVersion } from '../../engine/depth.ts';
+import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
+import type { Tables } from '../../engine/tables.ts';
+import {
+  type Pips,
+  pipsOf,
+  type Ticks,
+  type TicksPerUnit,
+  type TokenSlot,
+} from '../../engine/units.ts';
+import { READ_TRIES } from './books.ts';
+
+/** What one version of a book says, in the prices of the token. */
+export interface Top {
+  /** Even: no writer was inside. */
+  readonly version: number;
+  /** Pips; 0 = no bid. */
+  readonly bid: Pips | 0;
+  /** Pips; 0 = no offer. */
+  readonly ask: Pips | 0;
+  /** Pips; 0 = never traded. */
+  readonly last: Pips | 0;
+  /** Side of the last taker. */
+  readonly lastSide: 'BUY' | 'SELL';
+  readonly ticksPerUnit: TicksPerUnit;
+  readonly baseFeeBps: number;
+}
+
+/** Reads tops and keeps the newest of each token: an unchanged one costs a look-up. */
+export class TopReader {
+  private readonly t: Tables;
+  /** By token slot. */
+  private readonly tops: (Top | undefined)[] = [];
+
+  constructor(t: Tables) {
+    this.t = t;
+  }
+
+  /**
+   * The top of a book as of its last settled version.
+   *
+   * @returns undefined when a writer was inside at every try: ask again after the next batch
+   */
+  read(token: TokenSlot): Top | undefined {
+    const kept = this.tops[token];
+    // While a writer is inside, the state before its batch is still the last settled one.
+    if (kept?.version === (bookVersion(this.t, token) & ~1)) return kept;
+    for (let tries = 0; tries < READ_TRIES; tries++) {
+      const top = readTop(this.t, token);
+      if (top === undefined) continue;
+      this.tops[token] = top;
+      return top;
+    }
+    return undefined;
+  }
+}
+
+function readTop(t: Tables, token: TokenSlot): Top | undefined {
+  const version = bookVersion(t, token);
+  if ((version & 1) !== 0) return undefined;
+  const row = token << TOKEN_I;
+  const book = t.tokenI[row + Token.book]! << BOOK_I;
+  const market = t.tokenI[row + Token.market]! << MARKET_I;
+  const grid = t.bookI[book + Book.ticksPerUnit]! as TicksPerUnit;
+  const low = t.bookI[book + Book.bestBid]!;
+  const high = t.bookI[book + Book.bestAsk]!;
+  const mirrored = t.tokenI[row + Token.mirrored] === 1;
+  const bid = mirrored ? (high === 0 ? 0 : grid - high) : low;
+  const ask = mirrored ? (low === 0 ? 0 : grid - low) : high;
+  const last = t.tokenI[row + Token.lastPrice]! as Pips | 0;
+  const lastSide = t.tokenI[row + Token.lastSide] === 0 ? 'BUY' : 'SELL';
+  const baseFeeBps = t.marketI[market + Market.baseFeeBps]!;
+  if (bookVersion(t, token) !== version) return undefined;
+  return {
+    version,
+    bid: bid === 0 ? 0 : pipsOf(bid as Ticks, grid),
+    ask: ask === 0 ? 0 : pipsOf(ask as Ticks, grid),
+    last,
+    lastSide,
+    ticksPerUnit: grid,
+    baseFeeBps,
+  };
+}

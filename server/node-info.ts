@@ -1,0 +1,155 @@
+/**
+ * What the node says of itself: health, time, what a client needs to sign and to behave, and what an
+ * order may spend.
+ *
+ * Thread: I/O.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { AMOUNT_MAX } from '../engine/limits.ts';
+import { errorBody } from './common/contract.ts';
+import { compileQuery } from './common/query.ts';
+import { Type } from './common/schema.ts';
+import type { Config } from './config.ts';
+import type { Handler } from './http/http.ts';
+import { RATE_LIMITS } from './http/rate-limits.ts';
+import type { KeyOwner } from './identity/auth.ts';
+import type { TokenTexts } from './market-data/texts.ts';
+import { TOKENS_MAX } from './market-data/token-schemas.ts';
+
+const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+
+export const StatusAnswer = Type.Object({
+  status: Type.Union([Type.Literal('ok'), Type.Literal('read-only')]),
+});
+
+export const ExchangeInfoAnswer = Type.Object({
+  version: Type.String(),
+  server_time: Type.Integer({ description: 'unix seconds' }),
+  chain_id: Type.Integer(),
+  domain: Type.Object({ name: Type.String(), version: Type.String() }),
+  exchange_address: Address,
+  neg_risk_exchange_address: Address,
+  credential_prefix: Type.String(),
+  auth_skew_seconds: Type.Integer(),
+  durability: Type.Union([Type.Literal('flushed'), Type.Literal('committed')]),
+  verify_signatures: Type.Boolean(),
+  max_batch_orders: Type.Integer(),
+  max_batch_tokens: Type.Integer(),
+  max_body_bytes: Type.Object({ orders: Type.Integer(), other: Type.Integer() }),
+  rate_limits: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      covers: Type.String(),
+      requests: Type.Integer(),
+      seconds: Type.Integer(),
+    }),
+  ),
+});
+
+export const BALANCE_QUERY = compileQuery(
+  Type.Object({
+    asset_type: Type.Union([Type.Literal('COLLATERAL'), Type.Literal('CONDITIONAL')], {
+      error: 'Invalid asset type',
+      description: 'COLLATERAL or CONDITIONAL',
+    }),
+    token_id: Type.Optional(Type.String()),
+    signature_type: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 3,
+        error: 'Invalid signature type',
+        description: 'a whole number from 0 to 3',
+      }),
+    ),
+  }),
+);
+export interface BalanceQuery {
+  readonly asset_type: 'COLLATERAL' | 'CONDITIONAL';
+  readonly token_id?: string;
+}
+
+export const BalanceAnswer = Type.Object({
+  balance: Type.String({ pattern: '^\\d+$', description: 'base units' }),
+  allowances: Type.Record(Address, Type.String({ pattern: '^\\d+$' })),
+});
+
+const MIB = 2 ** 20;
+const ORDER_BODY_BYTES = 2 * 2 ** 10;
+
+/** Largest body of POST /orders (GAPS 12). */
+export function ordersBodyMax(maxBatchOrders: number): number {
+  return Math.max(MIB, maxBatchOrders * ORDER_BODY_BYTES);
+}
+
+/** Largest body of every other route. */
+export const BODY_MAX = MIB;
+
+/** The version of this package; compiled files may lie one folder deeper than their sources. */
+function packageVersion(): string {
+  const nearest = ['../package.json', '../../package.json']
+    .map((path) => new URL(path, import.meta.url))
+    .find((file) => existsSync(file));
+  assert(nearest !== undefined, 'the package has a manifest');
+  return (JSON.parse(readFileSync(nearest, 'utf8')) as { version: string }).version;
+}
+
+export interface InfoParts {
+  readonly config: Config;
+  readonly texts: TokenTexts;
+  /** Whether orders are taken. */
+  readonly writable: boolean;
+  /** Unix seconds. */
+  readonly seconds: () => number;
+}
+
+export function infoHandlers({ config, seconds, texts, writable }: InfoParts) {
+  const ok: Handler<unknown> = (exchange) => exchange.reply(200, '"OK"');
+  const status = JSON.stringify({ status: writable ? 'ok' : 'read-only' });
+  const info = exchangeInfo(config);
+  // No ledger, no limit: the answer is the largest amount that an order may have.
+  const most = String(AMOUNT_MAX);
+  const balance = JSON.stringify({
+    balance: most,
+    allowances: { [config.exchangeAddress]: most, [config.negRiskExchangeAddress]: most },
+  });
+  const balanceAllowance: Handler<BalanceQuery, KeyOwner> = (exchange, query) => {
+    const isOfToken = query.asset_type === 'CONDITIONAL';
+    if (isOfToken && (query.token_id ?? '') === '') {
+      exchange.reply(400, errorBody('Invalid token id'));
+    } else if (isOfToken && texts.find(query.token_id!) === 0) {
+      exchange.reply(404, errorBody('No orderbook exists for the requested token id'));
+    } else {
+      exchange.reply(200, balance);
+    }
+  };
+  return {
+    'GET /': ok,
+    'GET /ok': ok,
+    'GET /status': ((exchange) => exchange.reply(200, status)) as Handler<unknown>,
+    'GET /time': ((exchange) => exchange.reply(200, String(seconds()))) as Handler<unknown>,
+    'GET /exchange-info': ((exchange) =>
+      exchange.reply(200, JSON.stringify({ ...info, server_time: seconds() }))) as Handler<unknown>,
+    'GET /balance-allowance': balanceAllowance,
+  };
+}
+
+/** All of GET /exchange-info but the time. */
+function exchangeInfo(config: Config) {
+  return {
+    version: packageVersion(),
+    server_time: 0,
+    chain_id: config.chainId,
+    domain: { name: config.domainName, version: config.domainVersion },
+    exchange_address: config.exchangeAddress,
+    neg_risk_exchange_address: config.negRiskExchangeAddress,
+    credential_prefix: config.credentialPrefix,
+    auth_skew_seconds: config.authSkewSeconds,
+    durability: config.durability,
+    verify_signatures: config.verifySignatures,
+    max_batch_orders: config.maxBatchOrders,
+    max_batch_tokens: TOKENS_MAX,
+    max_body_bytes: { orders: ordersBodyMax(config.maxBatchOrders), other: BODY_MAX },
+    rate_limits: Object.entries(RATE_LIMITS).map(([name, limit]) => ({ name, ...limit })),
+  };
+}

@@ -1,0 +1,284 @@
+/**
+ * Every route of the node, one row each: what it is, who may call it, what limits it, what it is
+ * asked and what it answers. The HTTP server, README and the API document follow from this table;
+ * the handlers, by the same keys, are in the rooms (routes.ts joins the two).
+ *
+ * `query` is the run-time check of the query string; `body` documents what the handler's parser,
+ * compiled from the same schema, accepts.
+ */
+import {
+  EVENT_PARAMETERS,
+  MARKET_PARAMETERS,
+  PAGED_PARAMETERS,
+  querySpec,
+  SAMPLING_PARAMETERS,
+  SEARCH_PARAMETERS,
+  SINGLE_PARAMETERS,
+} from './catalog/query.ts';
+import {
+  EventAnswer,
+  MarketAnswer,
+  SamplingAnswer,
+  SearchAnswer,
+  SeriesAnswer,
+  SimplifiedSamplingAnswer,
+  TagAnswer,
+  WholeEventAnswer,
+} from './catalog/schemas.ts';
+import { NO_QUERY, type QuerySpec } from './common/query.ts';
+import { type TSchema, Type } from './common/schema.ts';
+import type { RateClass } from './http/rate-limits.ts';
+import { TrioAnswer } from './identity/schemas.ts';
+import * as token from './market-data/token-schemas.ts';
+import { TRADES_QUERY, TradesAnswer } from './market-data/trades-schemas.ts';
+import * as info from './node-info.ts';
+import { OrderItems, OrderResults } from './orders/schemas.ts';
+
+/** Whose errors a route speaks: SPEC 7 gives the three APIs different bodies. */
+export type Api = 'catalog' | 'data' | 'trading';
+
+/**
+ * What a caller has to prove: nothing; a wallet by its signature (level 1); an API key by its HMAC
+ * (level 2), where `level2-read` is content with a read-only key.
+ */
+export type Access = 'none' | 'level1' | 'level2' | 'level2-read';
+
+/** The largest body: none is read, a mebibyte, or what a batch of orders may take. */
+export type BodyBound = 'none' | 'mebibyte' | 'batch';
+
+export interface RouteRow {
+  /** One line for README and the API document. */
+  readonly does: string;
+  readonly api: Api;
+  readonly access: Access;
+  readonly bodyMax: BodyBound;
+  /** Every rate limit that covers it (SPEC 8, GAPS 6.4). */
+  readonly limits: readonly RateClass[];
+  readonly query: QuerySpec<unknown>;
+  /** Undefined where no body is read. */
+  readonly body: TSchema | undefined;
+  /** Of a 200. */
+  readonly answer: TSchema;
+}
+
+const catalog = { api: 'catalog', access: 'none', bodyMax: 'none', body: undefined } as const;
+const trading = { api: 'trading', access: 'none', bodyMax: 'none', body: undefined } as const;
+const data = { api: 'data', access: 'none', bodyMax: 'none', body: undefined } as const;
+
+const single = { ...catalog, limits: ['catalog'], query: querySpec(SINGLE_PARAMETERS) } as const;
+const sampling = {
+  ...trading,
+  limits: ['trading'],
+  query: querySpec(SAMPLING_PARAMETERS),
+} as const;
+/** One token in the query, and in the path. */
+const ofToken = { ...trading, limits: ['trading'], query: token.TOKEN_QUERY } as const;
+const inPath = { ...ofToken, query: token.TOKEN_PATH } as const;
+const ofTokens = {
+  ...trading,
+  limits: ['trading'],
+  bodyMax: 'mebibyte',
+  query: NO_QUERY,
+  body: token.TokenItems,
+} as const;
+const plain = { ...trading, limits: ['trading'], query: NO_QUERY } as const;
+
+export const ROUTE_TABLE = {
+  'GET /': { ...plain, limits: ['health', 'trading'], answer: Type.Literal('OK'), does: '`"OK"`' },
+  'GET /ok': { ...plain, answer: Type.Literal('OK'), does: '`"OK"`' },
+  'GET /status': {
+    ...plain,
+    answer: info.StatusAnswer,
+    does: 'whether orders are taken: `status` is `ok`, or `read-only`',
+  },
+  'GET /time': { ...plain, answer: Type.Integer(), does: 'unix seconds' },
+  'GET /exchange-info': {
+    ...plain,
+    answer: info.ExchangeInfoAnswer,
+    does: 'what a client needs to sign and to behave: domain, addresses, limits, durability, version',
+  },
+  'POST /auth/api-key': {
+    ...plain,
+    access: 'level1',
+    bodyMax: 'mebibyte',
+    answer: TrioAnswer,
+    does: "issues the API key of a wallet and nonce (level 1: a wallet's signature)",
+  },
+  'GET /auth/derive-api-key': {
+    ...plain,
+    access: 'level1',
+    answer: TrioAnswer,
+    does: 'the same key again',
+  },
+  'POST /orders': {
+    ...plain,
+    access: 'level2',
+    bodyMax: 'batch',
+    body: OrderItems,
+    answer: OrderResults,
+    does: 'a batch of signed orders (level 2: API key and HMAC), one result each',
+  },
+  'GET /balance-allowance': {
+    ...trading,
+    limits: ['trading'],
+    access: 'level2-read',
+    query: info.BALANCE_QUERY,
+    answer: info.BalanceAnswer,
+    does: 'what an order may spend: `asset_type token_id signature_type`; funds are not checked',
+  },
+  'GET /book': {
+    ...ofToken,
+    limits: ['book', 'trading'],
+    answer: token.BookAnswer,
+    does: 'one book, best level last: `token_id`',
+  },
+  'GET /book/:token_id': {
+    ...inPath,
+    limits: ['book', 'trading'],
+    answer: token.BookAnswer,
+    does: 'the same',
+  },
+  'POST /books': {
+    ...ofTokens,
+    limits: ['books', 'trading'],
+    answer: token.BooksAnswer,
+    does: 'books by token id, best level last',
+  },
+  'GET /price': {
+    ...trading,
+    limits: ['price', 'trading'],
+    query: token.PRICE_QUERY,
+    answer: token.PriceAnswer,
+    does: 'best price: `token_id`, `side` BUY (what a buyer pays: the best ask) or SELL (the best bid)',
+  },
+  'GET /price/:token_id': {
+    ...trading,
+    limits: ['price', 'trading'],
+    query: token.PRICE_PATH,
+    answer: token.PriceAnswer,
+    does: 'the same',
+  },
+  'POST /prices': {
+    ...ofTokens,
+    limits: ['prices', 'trading'],
+    answer: token.PricesAnswer,
+    does: 'best prices by token id; an item without `side` asks for both',
+  },
+  'GET /midpoint': {
+    ...ofToken,
+    limits: ['midpoint', 'trading'],
+    answer: token.MidpointAnswer,
+    does: 'half way between best bid and best ask: `token_id`',
+  },
+  'GET /midpoint/:token_id': {
+    ...inPath,
+    limits: ['midpoint', 'trading'],
+    answer: token.MidpointAnswer,
+    does: 'the same',
+  },
+  'POST /midpoints': { ...ofTokens, answer: token.DecimalsAnswer, does: 'midpoints by token id' },
+  'GET /spread': {
+    ...ofToken,
+    answer: token.SpreadAnswer,
+    does: 'best ask less best bid: `token_id`',
+  },
+  'GET /spread/:token_id': { ...inPath, answer: token.SpreadAnswer, does: 'the same' },
+  'POST /spreads': { ...ofTokens, answer: token.DecimalsAnswer, does: 'spreads by token id' },
+  'GET /last-trade-price': {
+    ...ofToken,
+    answer: token.LastPriceAnswer,
+    does: 'last trade price and side: `token_id`',
+  },
+  'GET /last-trade-price/:token_id': {
+    ...inPath,
+    answer: token.LastPriceAnswer,
+    does: 'the same',
+  },
+  'POST /last-trades-prices': {
+    ...ofTokens,
+    answer: token.LastPricesAnswer,
+    does: 'last trade price and side by token id',
+  },
+  'GET /tick-size': { ...ofToken, answer: token.TickSizeAnswer, does: 'tick size: `token_id`' },
+  'GET /tick-size/:token_id': { ...inPath, answer: token.TickSizeAnswer, does: 'the same' },
+  'GET /neg-risk': {
+    ...ofToken,
+    answer: token.NegRiskAnswer,
+    does: 'which exchange contract orders are signed for: `token_id`',
+  },
+  'GET /neg-risk/:token_id': { ...inPath, answer: token.NegRiskAnswer, does: 'the same' },
+  'GET /fee-rate': {
+    ...ofToken,
+    answer: token.FeeRateAnswer,
+    does: 'base fee in basis points: `token_id`',
+  },
+  'GET /fee-rate/:token_id': { ...inPath, answer: token.FeeRateAnswer, does: 'the same' },
+  'GET /trades': {
+    ...data,
+    limits: ['trades'],
+    query: TRADES_QUERY,
+    answer: TradesAnswer,
+    does: 'fills: `limit offset takerOnly filterType filterAmount market user side`',
+  },
+  'GET /markets': {
+    ...catalog,
+    limits: ['markets', 'listing', 'catalog'],
+    query: querySpec(MARKET_PARAMETERS),
+    answer: Type.Array(MarketAnswer),
+    does: 'markets, newest first: the parameters are below',
+  },
+  'GET /markets/:id': {
+    ...single,
+    answer: MarketAnswer,
+    does: 'one market, by its number or its condition id',
+  },
+  'GET /markets/slug/:slug': { ...single, answer: MarketAnswer, does: 'one market' },
+  'GET /events': {
+    ...catalog,
+    limits: ['events', 'listing', 'catalog'],
+    query: querySpec(EVENT_PARAMETERS),
+    answer: Type.Array(EventAnswer),
+    does: 'events with their tags',
+  },
+  'GET /events/:id': {
+    ...single,
+    answer: WholeEventAnswer,
+    does: 'one event with tags, markets, series and `eventMetadata`',
+  },
+  'GET /events/slug/:slug': { ...single, answer: WholeEventAnswer, does: 'the same' },
+  'GET /series': {
+    ...catalog,
+    limits: ['catalog'],
+    query: querySpec(PAGED_PARAMETERS),
+    answer: Type.Array(SeriesAnswer),
+    does: 'series with the summaries of their events',
+  },
+  'GET /tags': {
+    ...catalog,
+    limits: ['tags', 'catalog'],
+    query: querySpec(PAGED_PARAMETERS),
+    answer: Type.Array(TagAnswer),
+    does: 'tags',
+  },
+  'GET /tags/:id': { ...single, answer: TagAnswer, does: 'one tag' },
+  'GET /tags/slug/:slug': { ...single, answer: TagAnswer, does: 'one tag' },
+  'GET /public-search': {
+    ...catalog,
+    limits: ['search', 'catalog'],
+    query: querySpec(SEARCH_PARAMETERS),
+    answer: SearchAnswer,
+    does: 'events and tags: `q limit_per_type page search_tags creator`',
+  },
+  'GET /sampling-markets': {
+    ...sampling,
+    answer: SamplingAnswer,
+    does: 'open markets by cursor: `next_cursor`, 1000 a page, `LTE=` at the end',
+  },
+  'GET /sampling-simplified-markets': {
+    ...sampling,
+    answer: SimplifiedSamplingAnswer,
+    does: 'the same, in short',
+  },
+} as const satisfies Readonly<Record<string, RouteRow>>;
+
+export type RouteKey = keyof typeof ROUTE_TABLE;

@@ -1,0 +1,112 @@
+/**
+ * From a row of the route table and its handler to a route of the HTTP server: who is asking, then
+ * the query, then the handler.
+ *
+ * Thread: I/O.
+ */
+import type { QuerySpec } from './common/query.ts';
+import type { Exchange, Handler, Method, Route } from './http/http.ts';
+import {
+  type Auth,
+  checkLevel1,
+  checkLevel2,
+  type KeyOwner,
+  level1Headers,
+  level2Headers,
+  type WalletOwner,
+} from './identity/auth.ts';
+import { BODY_MAX, ordersBodyMax } from './node-info.ts';
+import { type Api, ROUTE_TABLE, type RouteKey, type RouteRow } from './route-table.ts';
+
+/** A handler that reads headers of its own, in lower case, and checks its query itself. */
+export interface HeaderHandler {
+  readonly headers: readonly string[];
+  readonly run: (exchange: Exchange) => void | Promise<void>;
+}
+
+type Table = typeof ROUTE_TABLE;
+type QueryOf<K extends RouteKey> = Table[K]['query'] extends QuerySpec<infer Query> ? Query : never;
+type CallerOf<K extends RouteKey> = Table[K]['access'] extends 'none'
+  ? undefined
+  : Table[K]['access'] extends 'level1'
+    ? WalletOwner
+    : KeyOwner;
+
+/** A handler for every row of the table, given what the row says. */
+export type Handlers = {
+  readonly [K in RouteKey]: Handler<QueryOf<K>, CallerOf<K>> | HeaderHandler;
+};
+
+export interface ServeParts {
+  readonly auth: Auth;
+  readonly credentialPrefix: string;
+  readonly maxBatchOrders: number;
+  /** Unix seconds. */
+  readonly seconds: () => number;
+  /** Bodies of a 500, where they are not {"error":"internal_error"}. */
+  readonly failures: Readonly<Partial<Record<Api, (error: unknown) => string>>>;
+}
+
+/** Every row of the table as a route. */
+export function serveTable(parts: ServeParts, handlers: Handlers): Route[] {
+  return (Object.keys(ROUTE_TABLE) as RouteKey[]).map((key) =>
+    serveRow(parts, key, ROUTE_TABLE[key], handlers[key]),
+  );
+}
+
+function serveRow(
+  parts: ServeParts,
+  key: RouteKey,
+  row: RouteRow,
+  handler: Handlers[RouteKey],
+): Route {
+  const [method, path] = key.split(' ') as [Method, string];
+  const failure = parts.failures[row.api];
+  const route = {
+    method,
+    path,
+    bodyBytesMax: bodyBytesMax(row, parts.maxBatchOrders),
+    ...(failure === undefined ? {} : { failure }),
+  };
+  if (typeof handler !== 'function') {
+    return { ...route, headers: handler.headers, run: handler.run };
+  }
+  const run = handler as Handler<unknown, unknown>;
+  const { parse } = row.query;
+  if (row.access === 'none') {
+    return {
+      ...route,
+      headers: [],
+      run: (exchange) => {
+        const query = parse(exchange.query, exchange.parameters);
+        if (typeof query === 'string') return exchange.reply(400, query);
+        return run(exchange, query, undefined);
+      },
+    };
+  }
+  const isLevel1 = row.access === 'level1';
+  const headersOf = isLevel1 ? level1Headers : level2Headers;
+  return {
+    ...route,
+    headers: headersOf(parts.credentialPrefix),
+    run: (exchange) => {
+      const caller = isLevel1
+        ? checkLevel1(parts.auth, exchange.headers, parts.seconds())
+        : callerOf(parts, exchange);
+      if (!caller.ok) return exchange.reply(caller.status, caller.body);
+      const query = parse(exchange.query, exchange.parameters);
+      if (typeof query === 'string') return exchange.reply(400, query);
+      return run(exchange, query, caller);
+    },
+  };
+}
+
+function callerOf({ auth, seconds }: ServeParts, exchange: Exchange) {
+  const { body, headers, method, path, query } = exchange;
+  return checkLevel2(auth, headers, method, path, query, body, seconds());
+}
+
+function bodyBytesMax({ bodyMax }: RouteRow, maxBatchOrders: number): number {
+  if (bodyMax === 'batch') return ordersBodyMax(maxBatchOrders);
+  return bodyMax === 'mebibyte' ? BODY_MAX : 0;
+}
