@@ -22,6 +22,7 @@ import { allocateEngine, type Tables } from '../../engine/tables.ts';
 import type { TokenSlot } from '../../engine/units.ts';
 import { BookRenderer, renderBooks } from '../../server/market-data/books.ts';
 import { renderLastPrices } from '../../server/market-data/last-prices.ts';
+import { TopReader } from '../../server/market-data/top.ts';
 import { startThread } from '../common/forms.ts';
 import { freshSeed, withSeed } from '../common/random.ts';
 import { Fixture, idWords, plain, SMALL, wordsHex } from './read-fixture.ts';
@@ -247,13 +248,14 @@ test('books show exactly the open orders of their token and of its complement', 
   });
 });
 
-test('a book read while another thread trades is never torn', async () => {
+test('while another thread trades no book is torn, and prices and last trade are of its version', async () => {
   const seed = freshSeed();
   const memory = allocateEngine(SMALL);
   const fixture = new Fixture(memory);
   const token = fixture.market(2, 10);
   const ids = [tokenText(1, 0), tokenText(1, 1)];
   const renderer = open(fixture);
+  const tops = new TopReader(fixture.t);
   const worker = startThread('market-data/books-writer', {
     memory,
     tokens: [token, token + 1],
@@ -266,11 +268,13 @@ test('a book read while another thread trades is never torn', async () => {
   });
   const seen = new Set<string>();
   let newest = 0;
+  let compared = 0;
   while (!isDone) {
     await new Promise((resolve) => setImmediate(resolve));
     const version = bookVersion(fixture.t, token);
     const bytes = renderBooks(renderer, ids, []);
     const last = renderLastPrices(fixture.t, fixture.texts, ids);
+    const top = tops.read(token as TokenSlot);
     const isOneVersion = version % 2 === 0 && bookVersion(fixture.t, token) === version;
     if (bytes === undefined) continue;
     const [book, mirror] = JSON.parse(bytes.toString()) as [BookJson, BookJson];
@@ -283,6 +287,13 @@ test('a book read while another thread trades is never torn', async () => {
     newest = Number(book.timestamp);
     const [bid, ask] = [book.bids.at(-1), book.asks.at(-1)];
     if (bid && ask) assert(Number(bid.price) < Number(ask.price), `crossed, SEED=${seed}`);
+    if (isOneVersion && top !== undefined) {
+      assert.equal(top.version, version);
+      assert.equal(top.bid / 10_000, Number(bid?.price ?? 0), `SEED=${seed}`);
+      assert.equal(top.ask / 10_000, Number(ask?.price ?? 0), `SEED=${seed}`);
+      assert.equal(top.last / 10_000, Number(book.last_trade_price), `SEED=${seed}`);
+      compared += 1;
+    }
     if (!isOneVersion || last === undefined || book.last_trade_price === '') continue;
     const prices = JSON.parse(last.toString()) as { token_id: string; price: string }[];
     const own = prices.find((price) => price.token_id === ids[0]);
@@ -291,6 +302,7 @@ test('a book read while another thread trades is never torn', async () => {
   await ended;
   await worker.terminate();
   assert(seen.size > 1, 'the book changed between reads');
+  assert(compared > 1, 'tops were compared with books');
   assert.deepEqual(bookOf(renderer, token).bids, levelsOf(fixture.t, token, false));
 });
 
