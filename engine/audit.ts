@@ -11,6 +11,8 @@ import {
   Account,
   BOOK_I,
   Book,
+  EndReason,
+  type EndReasonCode,
   Flag,
   LEVEL_F,
   LEVEL_I,
@@ -30,7 +32,7 @@ import {
 } from './layout.ts';
 import { AMOUNT_MAX } from './limits.ts';
 import { findMarket, findToken } from './markets.ts';
-import { findOrder, historyRow, keptFinished, orderStatus } from './orders.ts';
+import { endStatus, findOrder, historyRow, keptFinished, orderStatus } from './orders.ts';
 import type { Tables } from './tables.ts';
 import type {
   AccountSlot,
@@ -172,7 +174,9 @@ function auditFinished(t: Tables): void {
     const place = historyRow(t, sequence);
     const row = place << ORDER_I;
     const status = (t.historyI[row + Order.flags]! >>> Flag.statusShift) & 7;
-    assert(status !== Status.live && status !== Status.free, 'a finished order has an end state');
+    const reason = (t.historyI[row + Order.flags]! >>> Flag.reasonShift) & 15;
+    assert(reason !== EndReason.none, 'a finished order has a reason');
+    assert(status === endStatus(reason as EndReasonCode), 'its status follows from its reason');
     const found = findOrder(t, t.historyI, row + Order.id);
     assert(found === -place - 1, 'a finished order is known by its id');
   }

@@ -28,8 +28,19 @@ import type { MarketSlot, OrderSlot, TokenSlot } from './units.ts';
 import { sameAddress } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { ACCOUNT_I, Account, LINK_I, Link, ORDER_F, ORDER_I, Order, State, Status, TOKEN_I, Token } =
-  layout;
+const {
+  ACCOUNT_I,
+  Account,
+  EndReason,
+  LINK_I,
+  Link,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  TOKEN_I,
+  Token,
+} = layout;
 const { CancelCommand, CancelOwnerCommand, CommandKind, ConfigureCommand } = commands;
 const { Rule } = rules;
 
@@ -60,7 +71,7 @@ export class Engine {
       const slot = nextExpiring(t);
       if (slot === 0 || t.orderF[(slot << ORDER_F) + Order.expiry]! * MS > time) break;
       core.changes += 1;
-      closeOrder(core, slot, Status.expired);
+      closeOrder(core, slot, EndReason.expired);
     }
     evictFinished(core, flushedFinished);
   }
@@ -105,7 +116,7 @@ export class Engine {
       return Rule.orderNotFound;
     }
     core.changes += 1;
-    closeOrder(core, slot as OrderSlot, Status.canceled);
+    closeOrder(core, slot as OrderSlot, EndReason.canceled);
     return Rule.accepted;
   }
 
@@ -125,7 +136,7 @@ export class Engine {
         (market === 0 || market === t.tokenI[(its << TOKEN_I) + Token.market]);
       if (isMeant) {
         core.changes += 1;
-        closeOrder(core, slot, Status.canceled);
+        closeOrder(core, slot, EndReason.canceled);
       }
       slot = next;
     }

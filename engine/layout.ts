@@ -63,10 +63,34 @@ export const Flag = {
   signatureShift: 4,
   feeShift: 8,
   statusShift: 20,
+  /** Of finished orders only. */
+  reasonShift: 23,
 } as const;
 
 /** Status in Order.flags; a free row has none of them. */
 export const Status = { free: 0, live: 1, matched: 2, canceled: 3, expired: 4 } as const;
+
+/**
+ * Why an order ended, in Order.flags beside the status that follows from it (endStatus, orders.ts).
+ * The numbers are stored; names and what each means to a client stand in server/orders/README.md.
+ */
+export const EndReason = {
+  none: 0,
+  /** All of it was filled. */
+  filled: 1,
+  /** A fill-and-kill whose rest found nobody. */
+  fakRemainder: 2,
+  /** By its owner. */
+  canceled: 3,
+  expired: 4,
+  /** Its market was closed or archived. */
+  marketEnded: 5,
+  /** A coarser tick left its price off the grid. */
+  tickChange: 6,
+  /** It met an order of its own account, and the policy ended it. */
+  selfTrade: 7,
+} as const;
+export type EndReasonCode = Exclude<(typeof EndReason)[keyof typeof EndReason], 0>;
 
 export const LEVEL_I = 2;
 export const LEVEL_F = 1;

@@ -7,6 +7,7 @@ import * as commands from './commands.ts';
 import type { Core } from './core.ts';
 import { indexFind, indexInsert, tagOf } from './hash-index.ts';
 import { nextAbove, occupy, vacate } from './ladder.ts';
+import type { EndReasonCode } from './layout.ts';
 import * as layout from './layout.ts';
 import { closeOrder } from './orders.ts';
 import type { RuleCode } from './rules.ts';
@@ -19,6 +20,7 @@ const {
   BOOK_F,
   BOOK_I,
   Book,
+  EndReason,
   ID_WORDS,
   LEVEL_F,
   LEVEL_I,
@@ -32,7 +34,6 @@ const {
   ORDER_I,
   Order,
   State,
-  Status,
   TOKEN_I,
   Token,
 } = layout;
@@ -144,7 +145,9 @@ export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at:
   // Before anything else: a reader must not see new terms under an old version.
   for (let book = firstBook; book < endBook; book++) core.touch(book);
   if ((flags & MarketFlag.ended) !== 0 && (before & MarketFlag.ended) === 0) {
-    for (let book = firstBook; book < endBook; book++) cancelWhere(core, book, () => true);
+    for (let book = firstBook; book < endBook; book++) {
+      cancelWhere(core, book, EndReason.marketEnded, () => true);
+    }
   }
   if (grid !== t.marketI[row + Market.ticksPerUnit]!) {
     for (let book = firstBook; book < endBook; book++) regrid(core, book, grid);
@@ -180,9 +183,14 @@ function eachOrder(t: Tables, book: BookSlot, visit: (slot: OrderSlot, tick: Tic
   }
 }
 
-function cancelWhere(core: Core, book: BookSlot, matches: (tick: Ticks) => boolean): void {
+function cancelWhere(
+  core: Core,
+  book: BookSlot,
+  reason: EndReasonCode,
+  matches: (tick: Ticks) => boolean,
+): void {
   eachOrder(core.t, book, (slot, tick) => {
-    if (matches(tick)) closeOrder(core, slot, Status.canceled);
+    if (matches(tick)) closeOrder(core, slot, reason);
   });
 }
 
@@ -196,7 +204,7 @@ function regrid(core: Core, book: BookSlot, grid: TicksPerUnit): void {
   const oldGrid = t.bookI[at + Book.ticksPerUnit]! as TicksPerUnit;
   core.touch(book);
   const isOnGrid = (tick: number): boolean => (tick * grid) % oldGrid === 0;
-  cancelWhere(core, book, (tick) => !isOnGrid(tick));
+  cancelWhere(core, book, EndReason.tickChange, (tick) => !isOnGrid(tick));
   const oldBase = t.bookI[at + Book.base]!;
   if (oldBase !== 0) {
     const base = takeLadder(t, grid);

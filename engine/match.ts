@@ -28,6 +28,7 @@ import { copyId } from './words.ts';
 const {
   BOOK_I,
   Book,
+  EndReason,
   FILL_DOUBLES,
   FILL_WORDS,
   Fill,
@@ -45,7 +46,6 @@ const {
   ORDER_I,
   Order,
   State,
-  Status,
   TOKEN_I,
   Token,
 } = layout;
@@ -126,7 +126,7 @@ export function sweep(core: Core, slot: OrderSlot, book: BookSlot, limit: Ticks)
     const row = levelRow(t, book, tick);
     const maker = t.levelI[(row << LEVEL_I) + Level.head]! as OrderSlot;
     if (policy !== SelfTrade.allow && t.orderI[(maker << ORDER_I) + Order.maker] === account) {
-      if (policy !== SelfTrade.cancelTaker) closeOrder(core, maker, Status.canceled);
+      if (policy !== SelfTrade.cancelTaker) closeOrder(core, maker, EndReason.selfTrade);
       if (policy !== SelfTrade.cancelMaker) return true;
       continue;
     }
@@ -136,7 +136,7 @@ export function sweep(core: Core, slot: OrderSlot, book: BookSlot, limit: Ticks)
     t.orderF[(slot << ORDER_F) + Order.remaining] = remaining - size;
     t.orderF[(maker << ORDER_F) + Order.remaining] = makerRemaining - size;
     t.levelF[(row << LEVEL_F) + Level.quantity]! -= size;
-    if (size === makerRemaining) closeOrder(core, maker, Status.matched);
+    if (size === makerRemaining) closeOrder(core, maker, EndReason.filled);
   }
 }
 

@@ -11,6 +11,7 @@ import { rest, unrest } from './books.ts';
 import type { Core } from './core.ts';
 import { scheduleExpiry, unscheduleExpiry } from './expiries.ts';
 import { home, indexInsert, indexRemove, indexReplace, next } from './hash-index.ts';
+import type { EndReasonCode } from './layout.ts';
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
 import type { AccountSlot, BookSlot, OrderSlot } from './units.ts';
@@ -18,11 +19,25 @@ import * as units from './units.ts';
 import { copyFour, copyId, sameId } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { BOOK_I, Book, Flag, LINK_I, Link, ORDER_F, ORDER_I, Order, State, Status, TOKEN_I, Token } =
-  layout;
+const {
+  BOOK_I,
+  Book,
+  EndReason,
+  Flag,
+  LINK_I,
+  Link,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  Status,
+  TOKEN_I,
+  Token,
+} = layout;
 const { PIPS_PER_UNIT } = units;
 
 const STATUS_MASK = ~(7 << Flag.statusShift);
+const END_MASK = STATUS_MASK & ~(15 << Flag.reasonShift);
 const GOLDEN = 0x9e3779b1;
 
 /** Tag of an order id: ids are hashes already, so three of their words are mixed enough. */
@@ -102,14 +117,27 @@ export function openOrder(core: Core, slot: OrderSlot, book: BookSlot): void {
   if (t.orderF[(slot << ORDER_F) + Order.expiry] !== 0) scheduleExpiry(t, slot);
 }
 
+/** The status of an order that ended so. */
+export function endStatus(reason: EndReasonCode): number {
+  switch (reason) {
+    case EndReason.filled:
+    case EndReason.fakRemainder:
+      return Status.matched;
+    case EndReason.expired:
+      return Status.expired;
+    default:
+      return Status.canceled;
+  }
+}
+
 /** Ends an order that rests, for whatever reason. */
-export function closeOrder(core: Core, slot: OrderSlot, status: number): void {
+export function closeOrder(core: Core, slot: OrderSlot, reason: EndReasonCode): void {
   const { t } = core;
   unrest(core, slot);
   unlinkOwner(t, slot);
   if (t.orderI[(slot << ORDER_I) + Order.heap] !== 0) unscheduleExpiry(t, slot);
   t.state[State.openOrders]! -= 1;
-  finish(core, slot, status);
+  finish(core, slot, reason);
 }
 
 /** Copies the columns of an open order to a row of the ring. */
@@ -132,8 +160,10 @@ function copyRow(t: Tables, slot: OrderSlot, place: number): void {
   historyF[toF + Order.created] = orderF[fromF + Order.created]!;
 }
 
-/** Moves an order to the finished ones: its price becomes pips of its own token. */
-export function finish(core: Core, slot: OrderSlot, status: number): void {
+/**
+ * Moves an order to the finished ones, with the reason: its price becomes pips of its own token.
+ */
+export function finish(core: Core, slot: OrderSlot, reason: EndReasonCode): void {
   const { t } = core;
   const { historyI, orderI } = t;
   const order = slot << ORDER_I;
@@ -141,7 +171,10 @@ export function finish(core: Core, slot: OrderSlot, status: number): void {
   const place = historyRow(t, sequence);
   const row = place << ORDER_I;
   copyRow(t, slot, place);
-  setStatus(historyI, row, status);
+  historyI[row + Order.flags] =
+    (historyI[row + Order.flags]! & END_MASK) |
+    (endStatus(reason) << Flag.statusShift) |
+    (reason << Flag.reasonShift);
   const token = orderI[order + Order.token]! << TOKEN_I;
   const grid = t.bookI[(t.tokenI[token + Token.book]! << BOOK_I) + Book.ticksPerUnit]!;
   const ticks = orderI[order + Order.price]!;
@@ -154,7 +187,7 @@ export function finish(core: Core, slot: OrderSlot, status: number): void {
   t.linkI[(slot << LINK_I) + Link.next] = t.state[State.orderFree]!;
   t.state[State.orderFree] = slot;
   core.note(slot);
-  core.note(status);
+  core.note(reason);
 }
 
 /**

@@ -41,6 +41,7 @@ const {
   Account,
   BOOK_I,
   Book,
+  EndReason,
   Flag,
   LEVEL_I,
   Level,
@@ -52,7 +53,6 @@ const {
   ORDER_I,
   Order,
   State,
-  Status,
   TOKEN_I,
   Token,
 } = layout;
@@ -224,7 +224,7 @@ function checkMatch(
 function cancelFirst(core: Core, book: BookSlot, tick: Ticks): void {
   const maker = core.t.levelI[(levelRow(core.t, book, tick) << LEVEL_I) + Level.head]!;
   core.changes += 1;
-  closeOrder(core, maker as OrderSlot, Status.canceled);
+  closeOrder(core, maker as OrderSlot, EndReason.selfTrade);
 }
 
 /** The order is taken: matching, then rest or end. */
@@ -238,9 +238,9 @@ function accept(core: Core, slot: OrderSlot, type: number, book: BookSlot, limit
   const stopped = sweep(core, slot, book, limit);
   const remaining = t.orderF[(slot << ORDER_F) + Order.remaining]!;
   assert(type !== OrderType.FOK || remaining === 0, 'a FOK that was taken is filled whole');
-  if (remaining === 0) finish(core, slot, Status.matched);
-  else if (stopped) finish(core, slot, Status.canceled);
-  else if (type === OrderType.FAK) finish(core, slot, Status.matched);
+  if (remaining === 0) finish(core, slot, EndReason.filled);
+  else if (stopped) finish(core, slot, EndReason.selfTrade);
+  else if (type === OrderType.FAK) finish(core, slot, EndReason.fakRemainder);
   else openOrder(core, slot, book);
 }
 

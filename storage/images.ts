@@ -43,7 +43,7 @@ interface ImageHeader {
   readonly tables: readonly ImageSpan[];
 }
 
-const FORMAT = 1;
+const FORMAT = 2;
 const CHUNK_BYTES = 1 << 20;
 const KEY_BYTES = 11;
 /** An image that counts, and the one before it. */

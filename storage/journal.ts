@@ -56,7 +56,8 @@ interface Waiting {
 const META_FINALS = Buffer.from('finals');
 const META_FORMAT = Buffer.from('format');
 const META_PROBE = Buffer.from('probe');
-const FORMAT = 1;
+/** 2: a finished order carries the reason of its end. */
+const FORMAT = 2;
 
 /** Writes of one transaction that only moves final states: it must not hold up an order for long. */
 export const FINALS_PER_COMMIT = 2_048;

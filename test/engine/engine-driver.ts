@@ -19,6 +19,7 @@ import { Depth, type DepthSide, readDepth } from '../../engine/depth.ts';
 import { Engine } from '../../engine/engine.ts';
 import {
   ACCOUNT_I,
+  EndReason,
   FILL_DOUBLES,
   FILL_WORDS,
   Fill,
@@ -47,6 +48,7 @@ import {
   type BookView,
   type Command,
   type EndLine,
+  type EndWord,
   type FillLine,
   type OrderLine,
   type Outcome,
@@ -57,6 +59,7 @@ import {
 const AMOUNT_MAX = 2n ** 53n - 1n;
 const PIPS = 10_000;
 const KINDS = ['fills', 'mints', 'merges'] as const;
+const REASON_NAMES = Object.keys(EndReason) as readonly EndWord[];
 const STATUS_NAMES: Readonly<Record<number, string>> = {
   [Status.matched]: 'matched',
   [Status.canceled]: 'canceled',
@@ -232,6 +235,7 @@ export class EngineDriver {
     const flags = historyI[(row << ORDER_I) + Order.flags]!;
     return {
       id: historyI[(row << ORDER_I) + Order.id + 7]!,
+      reason: REASON_NAMES[(flags >>> Flag.reasonShift) & 15]!,
       status: STATUS_NAMES[(flags >>> Flag.statusShift) & 7] ?? 'none',
       remaining: historyF[(row << ORDER_F) + Order.remaining]!,
     };

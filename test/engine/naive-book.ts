@@ -6,6 +6,7 @@
 import type {
   BookView,
   EndLine,
+  EndWord,
   FillLine,
   OrderLine,
   Policy,
@@ -15,6 +16,17 @@ import type {
 
 const PIPS = 10_000;
 const ONE_SHARE = 1_000_000n;
+
+/** GAPS 4.3; an order that expired says so to whoever asks for the reason. */
+const STATUS_OF: Readonly<Record<EndWord, string>> = {
+  filled: 'matched',
+  fakRemainder: 'matched',
+  canceled: 'canceled',
+  expired: 'expired',
+  marketEnded: 'canceled',
+  tickChange: 'canceled',
+  selfTrade: 'canceled',
+};
 
 export interface NaiveOrder {
   readonly line: OrderLine;
@@ -193,7 +205,7 @@ export class NaiveMarket {
       makerPrice: maker.price,
       makerCollateral,
     });
-    if (maker.remaining === 0n) this.close(maker, 'matched', out);
+    if (maker.remaining === 0n) this.close(maker, 'filled', out);
   }
 
   /** Never more than the makerAmount of a BUY over its whole life. */
@@ -204,10 +216,11 @@ export class NaiveMarket {
   }
 
   /** Ends an order, open or just taken. */
-  close(order: NaiveOrder, status: string, out: Settlement): void {
+  close(order: NaiveOrder, reason: EndWord, out: Settlement): void {
     const at = this.open.indexOf(order);
     if (at !== -1) this.open.splice(at, 1);
-    out.ended.push({ id: order.line.id, status, remaining: order.remaining });
+    const status = STATUS_OF[reason];
+    out.ended.push({ id: order.line.id, reason, status, remaining: order.remaining });
   }
 
   book(token: number): BookView {

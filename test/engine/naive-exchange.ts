@@ -11,7 +11,15 @@ import {
   settlement,
   ticksOf,
 } from './naive-book.ts';
-import type { BookView, Command, OrderLine, Outcome, Policy, Terms } from './naive-types.ts';
+import type {
+  BookView,
+  Command,
+  EndWord,
+  OrderLine,
+  Outcome,
+  Policy,
+  Terms,
+} from './naive-types.ts';
 
 const AMOUNT_MAX = 2n ** 53n - 1n;
 const FEE_BPS_MAX = 1_000;
@@ -93,13 +101,13 @@ export class NaiveExchange {
   /** Ends the open orders that are meant; returns how many. */
   #closeWhere(
     isMeant: (order: NaiveOrder, market: NaiveMarket) => boolean,
-    status: string,
+    reason: EndWord,
     out: Settlement,
   ): number {
     let count = 0;
     for (const market of this.markets) {
       for (const order of market.open.filter((o) => isMeant(o, market))) {
-        market.close(order, status, out);
+        market.close(order, reason, out);
         market.touch(order.line.token, this.#time);
         count += 1;
       }
@@ -121,7 +129,7 @@ export class NaiveExchange {
     const pipsPerTick = PIPS / terms.grid;
     this.#closeWhere(
       (order, its) => its === market && (isEnding || order.price % pipsPerTick !== 0),
-      'canceled',
+      isEnding ? 'marketEnded' : 'tickChange',
       out,
     );
     market.terms = terms;
@@ -203,7 +211,7 @@ export class NaiveExchange {
   }
 
   #cancelMaker(maker: NaiveOrder, market: NaiveMarket, out: Settlement): void {
-    market.close(maker, 'canceled', out);
+    market.close(maker, 'selfTrade', out);
     market.touch(maker.line.token, this.#time);
   }
 
@@ -220,9 +228,9 @@ export class NaiveExchange {
     if (plan.stoppedBy !== undefined && this.#policy === 'cancel-both') {
       this.#cancelMaker(plan.stoppedBy, market, out);
     }
-    if (taker.remaining === 0n) market.close(taker, 'matched', out);
-    else if (plan.stoppedBy !== undefined) market.close(taker, 'canceled', out);
-    else if (taker.line.type === 'FAK') market.close(taker, 'matched', out);
+    if (taker.remaining === 0n) market.close(taker, 'filled', out);
+    else if (plan.stoppedBy !== undefined) market.close(taker, 'selfTrade', out);
+    else if (taker.line.type === 'FAK') market.close(taker, 'fakRemainder', out);
     else {
       market.open.push(taker);
       market.touch(taker.line.token, this.#time);

@@ -92,8 +92,19 @@ export interface FillLine {
   readonly makerCollateral: bigint | number;
 }
 
+/** Why an order ended; the engine's codes have the same names. */
+export type EndWord =
+  | 'filled'
+  | 'fakRemainder'
+  | 'canceled'
+  | 'expired'
+  | 'marketEnded'
+  | 'tickChange'
+  | 'selfTrade';
+
 export interface EndLine {
   readonly id: number;
+  readonly reason: EndWord;
   readonly status: string;
   readonly remaining: bigint | number;
 }
@@ -141,7 +152,7 @@ export function outcomeText(command: Command, outcome: Outcome): string {
       ` @ ${f.makerPrice} = ${f.makerCollateral}`;
   }
   for (const e of comparableEnds(command, outcome))
-    text += ` | #${e.id} ${e.status} ${e.remaining}`;
+    text += ` | #${e.id} ${e.reason} ${e.status} ${e.remaining}`;
   return text;
 }
 

@@ -238,7 +238,7 @@ function termsText(terms: Terms): string {
 const RULE_NAMES = new Map<number, string>(Object.entries(Rule).map(([name, n]) => [n, name]));
 
 /**
- * What a command did, as clauses: `rests`, `fills #1 5 @ 0.61`, `kills 3`, `ends #1 canceled`,
+ * What a command did, as clauses: `rests`, `fills #1 5 @ 0.61`, `kills 3`, `ends #1 tickChange`,
  * `refused tick`, `done`. Clauses of money (gives, gets, fee, legs) stand apart: a script names
  * them where they matter.
  */
@@ -255,9 +255,9 @@ export function outcomeClauses(
   for (const end of comparableEnds(command, outcome)) {
     const isTaker = command.kind === 'order' && end.id === command.id;
     if (isTaker && BigInt(end.remaining) > 0n) {
-      main.push(`${end.status === 'matched' ? 'kills' : 'cancels'} ${decimal(end.remaining)}`);
-    } else if (!isTaker && !(filledUp.has(end.id) && end.status === 'matched')) {
-      main.push(`ends #${end.id} ${end.status}`);
+      main.push(`${end.reason === 'fakRemainder' ? 'kills' : 'cancels'} ${decimal(end.remaining)}`);
+    } else if (!isTaker && !(filledUp.has(end.id) && end.reason === 'filled')) {
+      main.push(`ends #${end.id} ${end.reason}`);
     }
   }
   if (command.kind === 'order' && outcome.rule === Rule.accepted) {

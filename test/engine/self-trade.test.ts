@@ -72,7 +72,7 @@ test('cancel-maker: its own orders go, the taker trades on with the others', () 
     sell #2 3 @ 0.51 by 2     rests
     sell #3 3 @ 0.52 by 1     rests
     sell #4 3 @ 0.60 by 1     rests
-    buy #5 9 @ 0.55 by 1      fills #2 3 @ 0.51, ends #1 canceled, ends #3 canceled, rests
+    buy #5 9 @ 0.55 by 1      fills #2 3 @ 0.51, ends #1 selfTrade, ends #3 selfTrade, rests
     book 1                    bids 6 @ 0.55; asks 3 @ 0.6
   `);
 });
@@ -84,7 +84,7 @@ test('cancel-maker: with nobody else there a limit order clears its way and rest
     buy #2 3 @ 0.50 by 1 FAK  refused fakUnfilled
     buy #3 3 @ 0.50 by 1 FOK  refused fokUnfilled
     book 1                    bids none; asks 3 @ 0.5
-    buy #4 3 @ 0.50 by 1      ends #1 canceled, rests
+    buy #4 3 @ 0.50 by 1      ends #1 selfTrade, rests
   `);
 });
 
@@ -94,8 +94,8 @@ test('cancel-both: both go, and a taker without a fill is refused all the same',
     sell #1 3 @ 0.50 by 2     rests
     sell #2 3 @ 0.51 by 1     rests
     sell #3 3 @ 0.52 by 1     rests
-    buy #4 9 @ 0.55 by 1      fills #1 3 @ 0.5, ends #2 canceled, cancels 6
-    buy #5 9 @ 0.55 by 1      refused selfTrade, ends #3 canceled
+    buy #4 9 @ 0.55 by 1      fills #1 3 @ 0.5, ends #2 selfTrade, cancels 6
+    buy #5 9 @ 0.55 by 1      refused selfTrade, ends #3 selfTrade
     buy #5 9 @ 0.55 by 1      rests
   `);
 });
@@ -112,7 +112,7 @@ test('a fill-or-kill counts the others only, and moves nothing unless they are e
     policy cancel-maker       done
     buy #6 7 @ 0.55 by 1 FOK  refused fokUnfilled
     book 1                    bids none; asks 3 @ 0.52, 3 @ 0.51, 3 @ 0.5
-    buy #7 4 @ 0.55 by 1 FOK  fills #1 3 @ 0.5, fills #3 1 @ 0.52, ends #2 canceled
+    buy #7 4 @ 0.55 by 1 FOK  fills #1 3 @ 0.5, fills #3 1 @ 0.52, ends #2 selfTrade
     book 1                    bids none; asks 2 @ 0.52
   `);
 });

@@ -24,7 +24,7 @@ test('a coarser tick cancels what is off the new grid and keeps the queues of th
     sell #2 5 @ 0.70          rests
     buy #3 5 @ 0.30 No        rests
     buy #4 5 @ 0.31 No        rests
-    change 1 grid 10          ends #1 canceled, ends #4 canceled
+    change 1 grid 10          ends #1 tickChange, ends #4 tickChange
     book 1                    bids none; asks 10 @ 0.7
     buy #5 6 @ 0.7            fills #2 5 @ 0.7, mints #3 1 @ 0.7
   `);
@@ -37,7 +37,7 @@ test('a tick may go up and down again and the best prices go with it', () => {
     change 1 grid 10000       done
     buy #3 5 @ 0.4001         rests
     sell #4 5 @ 0.5999        rests
-    change 1 grid 1000        ends #3 canceled, ends #4 canceled
+    change 1 grid 1000        ends #3 tickChange, ends #4 tickChange
     buy #5 5 @ 0.6            fills #2 5 @ 0.6
     change 1 grid 10          done
     sell #6 5 @ 0.4           fills #1 5 @ 0.4
@@ -50,7 +50,7 @@ test('orders are measured by the tick of the moment', () => {
     buy #1 5 @ 0.405          refused tick
     change 1 grid 1000        done
     buy #1 5 @ 0.405          rests
-    change 1 grid 100         ends #1 canceled
+    change 1 grid 100         ends #1 tickChange
     buy #1 5 @ 0.405          refused duplicate
   `);
 });
@@ -62,7 +62,7 @@ test('every book of a market with three outcomes changes its tick', () => {
     buy #1 5 @ 0.405 token 1  rests
     sell #2 5 @ 0.61 token 2  rests
     sell #3 5 @ 0.615 token 3   rests
-    change 1 grid 100         ends #1 canceled, ends #3 canceled
+    change 1 grid 100         ends #1 tickChange, ends #3 tickChange
     sell #4 1 @ 0.61 token 2  rests
     book 2                    bids none; asks 6 @ 0.61
   `);
@@ -72,7 +72,7 @@ test('an ended market loses its orders once, and opens empty', () => {
   check(`
     buy #1 5 @ 0.40           rests
     sell #2 5 @ 0.70 No       rests
-    change 1 ended            ends #1 canceled, ends #2 canceled
+    change 1 ended            ends #1 marketEnded, ends #2 marketEnded
     change 1 ended            done
     buy #3 5 @ 0.40           refused marketNotReady
     book 1                    bids none; asks none
