@@ -62,7 +62,7 @@ function auditBooks(t: Tables): { orders: number; expiring: number } {
   for (let book = 1 as BookSlot; book <= t.state[State.books]!; book++) {
     const at = book << BOOK_I;
     assert((t.bookI[at + Book.version]! & 1) === 0, 'no book is being written');
-    assert(isTickGrid(t.bookI[at + Book.ticksPerUnit]!), 'a book has one of the four grids');
+    assert(isTickGrid(t.bookI[at + Book.ticksPerUnit]!), 'a book has one of the grids');
     const bid = t.bookI[at + Book.bestBid]!;
     const ask = t.bookI[at + Book.bestAsk]!;
     assert(bid === 0 || ask === 0 || bid < ask, 'a book is not crossed');

@@ -8,7 +8,7 @@ import { type LadderShape, ladderShape, nextAbove, nextBelow, occupy, vacate } f
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
 import type { BookSlot, MicroShares, OrderSlot, Ticks, TicksPerUnit } from './units.ts';
-import { TICK_GRIDS } from './units.ts';
+import { gridIndex, TICK_GRIDS } from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const {
@@ -30,10 +30,7 @@ const {
 
 const SHAPES: readonly LadderShape[] = TICK_GRIDS.map((grid) => ladderShape(grid));
 
-/** Place of a grid in TICK_GRIDS, and so of its list of free ladders. */
-function gridIndex(ticksPerUnit: TicksPerUnit): number {
-  return ticksPerUnit === 10 ? 0 : ticksPerUnit === 100 ? 1 : ticksPerUnit === 1_000 ? 2 : 3;
-}
+assert(State.levelFree + TICK_GRIDS.length <= State.expiries, 'each grid has its free ladders');
 
 export function shapeOf(ticksPerUnit: TicksPerUnit): LadderShape {
   return SHAPES[gridIndex(ticksPerUnit)]!;

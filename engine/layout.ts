@@ -208,12 +208,12 @@ export const State = {
   finished: 11,
   finishedFirst: 12,
   levelRows: 13,
-  /** Heads of the free ladders, one per tick grid: 14 to 17. */
+  /** Heads of the free ladders, one for each of TICK_GRIDS in their order: 14 to 19. */
   levelFree: 14,
-  expiries: 18,
-  selfTrade: 19,
+  expiries: 20,
+  selfTrade: 21,
   /** Finished orders whose ids stay in memory. */
-  history: 20,
+  history: 22,
   size: 32,
 } as const;
 

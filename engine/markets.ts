@@ -195,8 +195,9 @@ function cancelWhere(
 }
 
 /**
- * Moves a book to another grid. Finer: every level is rescaled and keeps its queue. Coarser: orders
- * off the new grid are cancelled first (GAPS 12).
+ * Moves a book to another grid: orders off the new grid are cancelled first (GAPS 12), the other
+ * levels are rescaled and keep their queues. A finer grid that is a multiple of the old one loses
+ * nothing; 0.0025 to 0.001 is finer too and loses what is between its ticks.
  */
 function regrid(core: Core, book: BookSlot, grid: TicksPerUnit): void {
   const { t } = core;

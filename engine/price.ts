@@ -8,12 +8,7 @@ import * as units from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { AMOUNT_MAX } = limits;
-const { MICRO } = units;
-
-/** 10^(6 - amount decimals) of GAPS 1.5: 3, 4, 5 and 6 decimals for the four grids. */
-function roundingStep(ticksPerUnit: TicksPerUnit): number {
-  return ticksPerUnit === 10 ? 1_000 : ticksPerUnit === 100 ? 100 : ticksPerUnit === 1_000 ? 10 : 1;
-}
+const { MICRO, ROUNDING_STEPS } = units;
 
 /**
  * Ticks of a resting order's price: collateral x ticksPerUnit must be a whole multiple of shares.
@@ -55,7 +50,7 @@ export function nearestTicks(
   const nearest = (2n * c * grid + s) / (2n * s);
   const signed = c * grid - nearest * s;
   const distance = signed < 0n ? -signed : signed;
-  const step = BigInt(roundingStep(ticksPerUnit));
+  const step = BigInt(ROUNDING_STEPS[units.gridIndex(ticksPerUnit)]!);
   const close = distance * 50n <= s || (shares < MICRO && distance <= nearest * step);
   if (!close || nearest < 1n || nearest >= grid) return 0;
   // Cost of all shares at the nearest tick, rounded down, against the signed amount.

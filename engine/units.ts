@@ -14,8 +14,8 @@ type Unit<Name extends string> = number & { readonly [unit]: Name };
 
 /** A price as a whole number of ticks of its market's grid; strictly between 0 and 1 unit. */
 export type Ticks = Unit<'Ticks'>;
-/** How many ticks make one unit of collateral: 10, 100, 1000 or 10000. */
-export type TicksPerUnit = 10 | 100 | 1_000 | 10_000;
+/** How many ticks make one unit of collateral: one of TICK_GRIDS. */
+export type TicksPerUnit = (typeof GRIDS)[number]['ticksPerUnit'];
 /** A price in ten-thousandths of a unit: the finest grid, into which every other one divides. */
 export type Pips = Unit<'Pips'>;
 /** A number of shares in millionths of a share. */
@@ -35,10 +35,41 @@ export type AccountSlot = Unit<'AccountSlot'>;
 
 export const MICRO = 1_000_000;
 export const PIPS_PER_UNIT = 10_000;
-export const TICK_GRIDS: readonly TicksPerUnit[] = [10, 100, 1_000, 10_000];
+
+/**
+ * Every tick grid there is, from ticks of 0.1 to 0.0001. Clients round an amount to the decimals of
+ * a price and two more (GAPS 1.5). Another row changes what is stored: see State.levelFree.
+ */
+const GRIDS = [
+  { ticksPerUnit: 10, amountDecimals: 3 },
+  { ticksPerUnit: 100, amountDecimals: 4 },
+  { ticksPerUnit: 200, amountDecimals: 5 },
+  { ticksPerUnit: 400, amountDecimals: 6 },
+  { ticksPerUnit: 1_000, amountDecimals: 5 },
+  { ticksPerUnit: 10_000, amountDecimals: 6 },
+] as const;
+
+export const TICK_GRIDS: readonly TicksPerUnit[] = GRIDS.map((grid) => grid.ticksPerUnit);
+
+/** Micro-units to which clients round an amount, in the order of TICK_GRIDS. */
+export const ROUNDING_STEPS: readonly number[] = GRIDS.map(
+  (grid) => 10 ** (6 - grid.amountDecimals),
+);
+
+/** Place of each grid in TICK_GRIDS; -1 at every other number. */
+const GRID_INDEX = new Int8Array(PIPS_PER_UNIT + 1).fill(-1);
+for (const [index, grid] of TICK_GRIDS.entries()) {
+  assert(PIPS_PER_UNIT % grid === 0, 'every grid divides the finest one');
+  GRID_INDEX[grid] = index;
+}
+
+/** Place of a grid in TICK_GRIDS. */
+export function gridIndex(ticksPerUnit: TicksPerUnit): number {
+  return GRID_INDEX[ticksPerUnit]!;
+}
 
 export function isTickGrid(value: number): value is TicksPerUnit {
-  return value === 10 || value === 100 || value === 1_000 || value === 10_000;
+  return (GRID_INDEX[value] ?? -1) >= 0;
 }
 
 /**
@@ -80,7 +111,6 @@ export function feeOf(
 
 /** Ticks of one grid as pips; exact, because every grid divides the finest one. */
 export function pipsOf(ticks: Ticks, ticksPerUnit: TicksPerUnit): Pips {
-  const perTick = PIPS_PER_UNIT / ticksPerUnit;
-  assert(Number.isInteger(perTick), 'every grid divides the finest one');
-  return (ticks * perTick) as Pips;
+  assert(isTickGrid(ticksPerUnit), 'a price is on one of the grids');
+  return (ticks * (PIPS_PER_UNIT / ticksPerUnit)) as Pips;
 }

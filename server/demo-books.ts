@@ -39,7 +39,7 @@ export function appendDemoOrders(
     const separator = market.negRisk ? separators.negRiskSeparator : separators.separator;
     const place = (outcome: number, side: number, type: number, ticks: number, shares: number) => {
       const wallet = wallets[salt % WALLETS]!;
-      // Whole shares on any of the four grids cost whole micro-units.
+      // Whole shares on any of the grids cost whole micro-units.
       const collateral = (shares * MICRO * ticks) / grid;
       const tokenId = market.tokenIds[outcome]!;
       const isBuy = side === Side.buy;

@@ -4,6 +4,7 @@
  * Pure; any thread. Non-goals: what the catalog routes show of a market.
  */
 import { OUTCOMES_MAX } from '../engine/limits.ts';
+import { PIPS_PER_UNIT, TICK_GRIDS, type TicksPerUnit } from '../engine/units.ts';
 import type { Claims, Tally } from './catalog-collect.ts';
 import { type JsonObject, scaledDecimal, text, textList, walletOf } from './catalog-json.ts';
 
@@ -31,8 +32,6 @@ export interface CatalogMarket {
   readonly eventSlug: string;
 }
 
-export type TicksPerUnit = 10 | 100 | 1000 | 10000;
-
 /** The terms in effect, defaults filled in; undefined where the raw value is unreadable. */
 export interface TradingTerms {
   /** The market's own flag, else its event's, else false. */
@@ -51,12 +50,10 @@ const CONDITION_PATTERN = /^0x[0-9a-f]{64}$/;
 const TOKEN_PATTERN = /^[1-9][0-9]{0,77}$/;
 /** 78 digits: texts of that length compare as the numbers do. */
 const TOKEN_END = String(2n ** 256n);
-const TICKS_PER_UNIT = new Map<number | undefined, TicksPerUnit>([
-  [1000, 10],
-  [100, 100],
-  [10, 1000],
-  [1, 10000],
-]);
+/** By the size of the tick in ten-thousandths. */
+const TICKS_PER_UNIT = new Map<number | undefined, TicksPerUnit>(
+  TICK_GRIDS.map((grid) => [PIPS_PER_UNIT / grid, grid]),
+);
 
 /** `market` and `event` are raw objects: a market of a catalog file and the event it is in. */
 export function tradingTerms(market: JsonObject, event: JsonObject): TradingTerms {

@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 interface DemoMarket {
   readonly id: number;
   readonly question: string;
-  readonly tick: 0.1 | 0.01 | 0.001 | 0.0001;
+  readonly tick: 0.1 | 0.01 | 0.005 | 0.0025 | 0.001 | 0.0001;
   readonly minSize: number;
   /** Yes and No when absent. */
   readonly outcomes?: readonly string[];
@@ -214,7 +214,7 @@ const EVENTS: readonly DemoEvent[] = [
       {
         id: 1016,
         question: 'Will a crewed vessel dive below 10,900 metres in 2027?',
-        tick: 0.001,
+        tick: 0.005,
         minSize: 1,
       },
     ],
@@ -229,7 +229,7 @@ const EVENTS: readonly DemoEvent[] = [
       {
         id: 1017,
         question: 'Will a solar flare of class X10 or stronger occur in 2027?',
-        tick: 0.0001,
+        tick: 0.0025,
         minSize: 0.5,
       },
     ],

@@ -43,6 +43,7 @@ interface ImageHeader {
   readonly tables: readonly ImageSpan[];
 }
 
+/** 2: a finished order carries the reason of its end; six tick grids, each with its free ladders. */
 const FORMAT = 2;
 const CHUNK_BYTES = 1 << 20;
 const KEY_BYTES = 11;

@@ -47,9 +47,12 @@ export function notional(micro: number, ticks: number, ticksPerUnit: number): nu
   return Math.floor(product / ticksPerUnit);
 }
 
-/** Decimals of an amount for a tick, GAPS 1.5: tick 0.1 -> 3, 0.01 -> 4, 0.001 -> 5, 0.0001 -> 6. */
+/**
+ * Decimals of an amount, GAPS 1.5: two more than the tick has, which is as many as its text has
+ * characters. 0.1 -> 3, 0.01 -> 4, 0.005 and 0.001 -> 5, 0.0025 and 0.0001 -> 6.
+ */
 function amountDecimals(ticksPerUnit: number): number {
-  return String(ticksPerUnit).length + 1;
+  return priceText(1, ticksPerUnit).length;
 }
 
 /**

@@ -47,7 +47,7 @@ function seeded(body: (random: Random) => void): () => void {
   };
 }
 
-const TICKS = [10, 100, 1000, 10_000] as const;
+const TICKS = [10, 100, 200, 400, 1000, 10_000] as const;
 
 function catalog(): Parameters<typeof chooseMarkets>[0][number][] {
   return TICKS.map((ticksPerUnit, i) => ({
@@ -101,6 +101,9 @@ test('decimal text becomes micro-units and back without rounding', () => {
 
 test('a market BUY signs the amounts of the published example', () => {
   assert.equal(sharesForCollateral(100 * MICRO, 34, 100), 294_117_600);
+  // 100 / 0.335 and 100 / 0.3325: five decimals and six.
+  assert.equal(sharesForCollateral(100 * MICRO, 67, 200), 298_507_460);
+  assert.equal(sharesForCollateral(100 * MICRO, 133, 400), 300_751_879);
 });
 
 test(
@@ -131,7 +134,9 @@ test('a market BUY below one share is not made', () => {
 
 test('one market of every kind is chosen before a second of any', () => {
   const many = catalog().flatMap((market) => [market, { ...market, conditionId: '0x' }]);
-  const kinds = chooseMarkets(many, 4, new Random(SEED)).map(({ ticksPerUnit }) => ticksPerUnit);
+  const kinds = chooseMarkets(many, TICKS.length, new Random(SEED)).map(
+    ({ ticksPerUnit }) => ticksPerUnit,
+  );
   assert.deepEqual(new Set(kinds), new Set(TICKS));
   const closed = catalog().map((market) => ({ ...market, tradable: false }));
   assert.deepEqual(chooseMarkets(closed, 4, new Random(SEED)), []);

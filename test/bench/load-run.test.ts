@@ -27,7 +27,7 @@ const CONFIG = {
 const DOMAIN = { name: 'CTF Exchange', version: '1', chainId: 80002, verifyingContract: ADDRESS };
 
 function markets(): LoadMarket[] {
-  const catalog = ([10, 100, 1000, 10_000] as const).map((ticksPerUnit, i) => ({
+  const catalog = ([10, 100, 200, 400, 1000, 10_000] as const).map((ticksPerUnit, i) => ({
     conditionId: `0x${String(i + 1).repeat(64)}`,
     tokenIds: i === 1 ? ['21', '22', '23'] : [`${i + 1}1`, `${i + 1}2`],
     ticksPerUnit,

@@ -81,6 +81,10 @@ test('every way to write a tick size is read exactly', () => {
     ['0.01', 100],
     ['0.010', 100],
     ['"1e-2"', 100],
+    ['0.005', 200],
+    ['"0.0050"', 200],
+    ['0.0025', 400],
+    ['"25e-4"', 400],
     ['0.001', 1000],
     ['"0.001"', 1000],
     ['1e-3', 1000],
@@ -98,7 +102,19 @@ test('every way to write a tick size is read exactly', () => {
 });
 
 test('a tick size that no ladder has leaves the market without a book', () => {
-  for (const tick of [0.05, 0.0025, 0, 1, '-0.01', 'fine', '0.01000001', '1e-999', true, {}]) {
+  for (const tick of [
+    0.05,
+    0.002,
+    0.00125,
+    0,
+    1,
+    '-0.01',
+    'fine',
+    '0.01000001',
+    '1e-999',
+    true,
+    {},
+  ]) {
     assert.equal(readOne({ orderPriceMinTickSize: tick }), undefined, String(tick));
   }
 });

@@ -256,7 +256,7 @@ test('the demo has every kind of market, whole and open for trading', () => {
   assert.equal(report.sites, 2);
   assert.equal(report.creators, 2);
   const ticks = new Set(catalog.markets.map((one) => one.ticksPerUnit));
-  assert.deepEqual([...ticks].sort(), [10, 100, 1000, 10000].sort());
+  assert.deepEqual([...ticks].sort(), [10, 100, 200, 400, 1000, 10000].sort());
   assert.ok(new Set(catalog.markets.map((one) => one.minSizeMicro)).size >= 3);
   assert.equal(catalog.markets.filter((one) => one.outcomes.length === 3).length, 1);
   const negRiskEvents = catalog.markets.filter((one) => one.negRisk).map((one) => one.eventId);

@@ -94,7 +94,10 @@ const move = fc.oneof(
   { weight: 3, arbitrary: cancel },
   fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(3_000) }),
   fc.record({ kind: fc.constant('policy' as const), policy: fc.constantFrom(...POLICIES) }),
-  fc.record({ kind: fc.constant('grid' as const), grid: fc.constantFrom(10, 100, 1_000) }),
+  fc.record({
+    kind: fc.constant('grid' as const),
+    grid: fc.constantFrom(10, 100, 200, 400, 1_000),
+  }),
 );
 type Move = typeof move extends fc.Arbitrary<infer M> ? M : never;
 

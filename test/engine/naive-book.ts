@@ -71,7 +71,7 @@ export function ticksOf(order: OrderLine, grid: number): number {
     const below = (c * g) / s;
     ticks = c * g - below * s < (below + 1n) * s - c * g ? below : below + 1n;
     const away = c * g > ticks * s ? c * g - ticks * s : ticks * s - c * g;
-    const amountDecimals = { 10: 3, 100: 4, 1000: 5, 10000: 6 }[grid] ?? 0;
+    const amountDecimals = { 10: 3, 100: 4, 200: 5, 400: 6, 1000: 5, 10000: 6 }[grid] ?? 0;
     const step = BigInt(10 ** (6 - amountDecimals));
     const isWithin = away * 100n <= 2n * s || (s < ONE_SHARE && away <= ticks * step);
     if (!isWithin || ticks < 1n || ticks >= g) return 0;

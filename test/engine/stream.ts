@@ -17,7 +17,7 @@ import {
 
 const SHARE = 1_000_000n;
 const AMOUNT_MAX = 2n ** 53n - 1n;
-const GRIDS = [10, 100, 1_000, 10_000] as const;
+const GRIDS = [10, 100, 200, 400, 1_000, 10_000] as const;
 
 interface StreamMarket {
   terms: Terms;
@@ -51,14 +51,14 @@ export const BUSY: StreamShape = {
   huge: 0.3,
 };
 
-/** Pairs on all four grids, with and without fees; three outcomes; one outcome. */
+/** Pairs on four grids, with and without fees; three outcomes and one outcome on the other two. */
 export const MARKETS: readonly (readonly [outcomes: number, terms: Partial<Terms>])[] = [
   [2, { grid: 100 }],
   [2, { grid: 1_000, baseFeeBps: 200 }],
   [2, { grid: 10_000, minSize: 5n * SHARE }],
-  [3, { grid: 100, baseFeeBps: 35, negRisk: true }],
+  [3, { grid: 200, baseFeeBps: 35, negRisk: true }],
   [2, { grid: 10, baseFeeBps: 1_000 }],
-  [1, { grid: 1_000 }],
+  [1, { grid: 400 }],
 ];
 
 export class Stream {
@@ -220,7 +220,7 @@ export class Stream {
     const random = this.#random;
     const ticks = this.#ticks(grid);
     const g = BigInt(grid);
-    const step = { 10: 1_000n, 100: 100n, 1000: 10n, 10000: 1n }[grid] ?? 1n;
+    const step = { 10: 1_000n, 100: 100n, 200: 10n, 1000: 10n }[grid] ?? 1n;
     const round = (value: bigint): bigint => ((value + step / 2n) / step) * step;
     if (random.chance(12)) {
       const shares = BigInt(random.between(1, 3_000_000));

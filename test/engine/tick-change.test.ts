@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Rule } from '../../engine/rules.ts';
 import { stateHash } from '../../engine/state-hash.ts';
-import { check } from './duel.ts';
+import { TICK_GRIDS } from '../../engine/units.ts';
+import { check, Duel } from './duel.ts';
+import type { OrderLine } from './naive-types.ts';
 
 test('a finer tick keeps every order, its price and its place', () => {
   check(`
@@ -43,6 +45,55 @@ test('a tick may go up and down again and the best prices go with it', () => {
     sell #6 5 @ 0.4           fills #1 5 @ 0.4
     book 1                    bids none; asks none
   `);
+});
+
+test('a finer tick that is no multiple of the old one cancels what is off the new grid', () => {
+  check(`
+    change 1 grid 400         done
+    sell #1 5 @ 0.6025        rests
+    sell #2 5 @ 0.605         rests
+    buy #3 5 @ 0.4 Yes        rests
+    buy #4 5 @ 0.3975 No      rests
+    buy #5 5 @ 0.3951         refused tick
+    change 1 grid 1000        ends #1 tickChange, ends #4 tickChange
+    book 1                    bids 5 @ 0.4; asks 5 @ 0.605
+    sell #6 5 @ 0.601         rests
+    change 1 grid 200         ends #6 tickChange
+    buy #7 5 @ 0.605          fills #2 5 @ 0.605
+  `);
+});
+
+test('every tick may become every other one, and what is on both stays in its place', () => {
+  for (const from of TICK_GRIDS) {
+    for (const to of TICK_GRIDS) {
+      const duel = new Duel();
+      const terms = { baseFeeBps: 0, minSize: 0n, tradable: true, ended: false, negRisk: false };
+      duel.step({ kind: 'at', time: 1_000_000 });
+      duel.step({ kind: 'market', condition: 1, outcomes: 2, grid: from, ...terms });
+      let id = 0;
+      const place = (grid: number, ticks: number, side: OrderLine['side'], token: number): void => {
+        id += 1;
+        const [shares, collateral] = [BigInt(grid) * 10_000n, BigInt(ticks) * 10_000n];
+        const who = { maker: id % 5, signer: id % 5, signatureType: 0, feeRateBps: 0 };
+        const kind = { kind: 'order', type: 'GTC', postOnly: false, faults: [] } as const;
+        duel.step({ ...kind, id, token, side, shares, collateral, expiration: 0, ...who });
+      };
+      const step = Math.max(1, from / 100);
+      for (let ticks = 1; ticks < from; ticks += step) {
+        const isBid = ticks < from / 2;
+        place(from, ticks, isBid ? 'BUY' : 'SELL', 1);
+        place(from, from - ticks, isBid ? 'SELL' : 'BUY', 2);
+      }
+      duel.step({ kind: 'change', market: 1, grid: to, ...terms });
+      duel.compareAll();
+      // What stayed can be met at its price, on both sides.
+      for (let i = 0; i < 8; i++)
+        place(to, i % 2 === 0 ? to - 1 : 1, i % 2 === 0 ? 'BUY' : 'SELL', 1);
+      duel.step({ kind: 'change', market: 1, grid: from, ...terms });
+      duel.compareAll();
+      duel.checkConservation();
+    }
+  }
 });
 
 test('orders are measured by the tick of the moment', () => {

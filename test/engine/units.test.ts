@@ -144,7 +144,8 @@ test('market orders of every tick and two decimals pass the rule of two per cent
   withSeed((random) => {
     for (let i = 0; i < ROUNDS; i++) {
       const grid = random.pick(TICK_GRIDS);
-      const step = 10_000 / grid;
+      // As many decimals as the tick and two more, which is the length of its text.
+      const step = 10 ** (6 - String(1 / grid).length);
       const ticks = random.between(1, grid - 1);
       const cents = random.between(100, 10_000_000) * 10_000;
       // Two-step rounding of GAPS 1.5 ends at a multiple of the step: 3, 4, 5 or 6 decimals.
@@ -172,11 +173,12 @@ test('prices of nothing and of a whole unit are on no tick', () => {
   }
 });
 
-test('the four grids are grids, and every tick is a whole number of pips', () => {
+test('the six grids are grids, and every tick is a whole number of pips', () => {
   for (const grid of TICK_GRIDS) {
     assert(isTickGrid(grid));
     assert.equal(pipsOf(asTicks(1), grid) * grid, 10_000);
   }
-  for (const other of [0, 1, 2, 100.5, 20, 100_000]) assert(!isTickGrid(other));
+  for (const other of [0, 1, 2, -10, 100.5, 20, 500, 100_000, Number.NaN])
+    assert(!isTickGrid(other));
   assert.throws(() => pipsOf(asTicks(1), 3 as number as TicksPerUnit));
 });

@@ -36,7 +36,7 @@ test('a first start shows books with both sides and trades for every demo market
   }
   const traded = shown.filter((book) => book.last_trade_price !== '');
   assert.equal(new Set(traded.map(({ market }) => market)).size, markets.length);
-  assert.equal(new Set(shown.map((book) => book.tick_size)).size, 4);
+  assert.equal(new Set(shown.map((book) => book.tick_size)).size, 6);
   assert(shown.some((book) => book.neg_risk) && shown.some((book) => !book.neg_risk));
   assert(markets.some(({ tokenIds }) => tokenIds.length === 3));
   const trades = (await get(node, '/trades')).json as { title: string; slug: string }[];
