@@ -7,10 +7,11 @@
  *
  * Thread: the I/O thread.
  */
+
+import { cursorOf, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
 import type { Route } from '../http/http.ts';
 import type { AnswerWriter } from './answer-writer.ts';
 import type { CatalogDesk } from './catalog-desk.ts';
-import { cursorOf, LAST_CURSOR, offsetOf } from './cursor.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import { parseQuery, SAMPLING_PARAMETERS } from './query.ts';
 

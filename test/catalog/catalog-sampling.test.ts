@@ -1,7 +1,7 @@
 /** The sampling lists over real sockets: their members and forms, and walks by cursor. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { cursorOf, LAST_CURSOR, offsetOf } from '../../server/catalog/cursor.ts';
+import { cursorOf, LAST_CURSOR, offsetOf } from '../../server/common/cursor.ts';
 import { withSeed } from '../common/random.ts';
 import { conditionOf, event, market, SAMPLES, WALLET_A } from './catalog-samples.ts';
 import { type CatalogServer, serveCatalog } from './catalog-server.ts';
