@@ -4,6 +4,7 @@
  */
 import { assert } from './assert.ts';
 import type { Core } from './core.ts';
+import * as events from './events.ts';
 import { type LadderShape, ladderShape, nextAbove, nextBelow, occupy, vacate } from './ladder.ts';
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
@@ -27,6 +28,8 @@ const {
   TOKEN_I,
   Token,
 } = layout;
+
+const { EventKind } = events;
 
 const SHAPES: readonly LadderShape[] = TICK_GRIDS.map((grid) => ladderShape(grid));
 
@@ -118,8 +121,11 @@ export function rest(core: Core, slot: OrderSlot, book: BookSlot): void {
     t.linkI[(tail << LINK_I) + Link.next] = slot;
   }
   t.levelI[level + Level.tail] = slot;
-  t.levelF[(row << LEVEL_F) + Level.quantity]! += t.orderF[(slot << ORDER_F) + Order.remaining]!;
+  const quantity =
+    t.levelF[(row << LEVEL_F) + Level.quantity]! + t.orderF[(slot << ORDER_F) + Order.remaining]!;
+  t.levelF[(row << LEVEL_F) + Level.quantity] = quantity;
   t.bookI[at + Book.orders]! += 1;
+  core.events.level(EventKind.levelPlaced, book, tick, shape.levels, quantity as MicroShares, 0);
 }
 
 /** Takes a resting order out of its level, whatever remains of it. */
@@ -140,8 +146,19 @@ export function unrest(core: Core, slot: OrderSlot): void {
   else t.linkI[(before << LINK_I) + Link.next] = after;
   if (after === 0) t.levelI[level + Level.tail] = before;
   else t.linkI[(after << LINK_I) + Link.prev] = before;
-  t.levelF[(row << LEVEL_F) + Level.quantity]! -= t.orderF[(slot << ORDER_F) + Order.remaining]!;
+  const quantity =
+    t.levelF[(row << LEVEL_F) + Level.quantity]! - t.orderF[(slot << ORDER_F) + Order.remaining]!;
+  t.levelF[(row << LEVEL_F) + Level.quantity] = quantity;
   t.bookI[at + Book.orders]! -= 1;
+  // It is finished next.
+  core.events.level(
+    EventKind.levelFinished,
+    book,
+    tick,
+    shape.levels,
+    quantity as MicroShares,
+    t.state[State.finished]!,
+  );
   if (before !== 0 || after !== 0) return;
   vacate(shape, t.levelI, base << LEVEL_I, tick);
   if (t.bookI[at + Book.bestAsk] === tick) {

@@ -3,6 +3,7 @@
  * book that is being written, and what the last order gave and received. One per writing thread.
  */
 import { assert } from './assert.ts';
+import type { EventLog } from './events.ts';
 import * as layout from './layout.ts';
 import type { EngineMemory } from './tables.ts';
 import { Tables } from './tables.ts';
@@ -18,6 +19,7 @@ const HIGH_HALF = 2 ** -32;
 
 export class Core {
   readonly t: Tables;
+  readonly events: EventLog;
   /** Unix milliseconds of the current batch. */
   time = 0;
   /** What the last accepted order paid and received at once, in micro-units, net of fees. */
@@ -34,8 +36,9 @@ export class Core {
   private readonly touched: Int32Array;
   private touchedCount = 0;
 
-  constructor(memory: EngineMemory) {
+  constructor(memory: EngineMemory, events: EventLog) {
     this.t = new Tables(memory);
+    this.events = events;
     this.touched = new Int32Array(memory.capacities.tokens + 1);
   }
 
@@ -68,6 +71,7 @@ export class Core {
       const version = bookI[at]!;
       assert((version & 1) === 1, 'a touched book is being written');
       Atomics.store(bookI, at, (version + 1) | 0);
+      this.events.settled(this.touched[i]! as BookSlot, (version + 1) | 0);
     }
     this.touchedCount = 0;
   }

@@ -8,7 +8,7 @@
  *
  * What happened is read from the tables: fills [before, after) in the ring of fills, ended orders
  * [before, after) in the ring of finished ones, and for an accepted order core.making and
- * core.taking.
+ * core.taking. Who wants to know in which order it happened hands in a log (events.ts).
  */
 
 import { findAccount } from './accounts.ts';
@@ -16,6 +16,7 @@ import { assert } from './assert.ts';
 import * as commands from './commands.ts';
 import { commandKind } from './commands.ts';
 import { Core } from './core.ts';
+import { EventLog } from './events.ts';
 import { nextExpiring } from './expiries.ts';
 import * as layout from './layout.ts';
 import { changeMarket, registerMarket } from './markets.ts';
@@ -50,8 +51,8 @@ export class Engine {
   readonly core: Core;
   readonly t: Tables;
 
-  constructor(memory: EngineMemory) {
-    this.core = new Core(memory);
+  constructor(memory: EngineMemory, events = new EventLog(0)) {
+    this.core = new Core(memory, events);
     this.t = this.core.t;
     // Until a command says otherwise, as many as there is room for.
     if (this.t.state[State.batch] === 0) this.t.state[State.history] = memory.capacities.history;
@@ -67,6 +68,7 @@ export class Engine {
     core.time = time;
     core.digest = t.state[State.digest]!;
     core.changes = 0;
+    core.events.clear();
     for (;;) {
       const slot = nextExpiring(t);
       if (slot === 0 || t.orderF[(slot << ORDER_F) + Order.expiry]! * MS > time) break;

@@ -13,7 +13,15 @@ import { closeOrder } from './orders.ts';
 import type { RuleCode } from './rules.ts';
 import * as rules from './rules.ts';
 import type { Tables } from './tables.ts';
-import type { BookSlot, MarketSlot, OrderSlot, Ticks, TicksPerUnit, TokenSlot } from './units.ts';
+import type {
+  BookSlot,
+  MarketSlot,
+  MicroShares,
+  OrderSlot,
+  Ticks,
+  TicksPerUnit,
+  TokenSlot,
+} from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const {
@@ -118,6 +126,11 @@ export function registerMarket(
     t.bookI[(book << BOOK_I) + Book.firstToken] = firstToken + (book - firstBook);
     t.bookF[(book << BOOK_F) + Book.changedAt] = core.time;
   }
+  core.events.market(
+    market as MarketSlot,
+    true,
+    f64[at / 2 + MarketCommand.minSize]! as MicroShares,
+  );
   // Last, so that a reader that finds the market finds all of it.
   indexInsert(t.marketIndex, tagOf(t.marketI, row + Market.condition, ID_WORDS), market);
   core.note(market);
@@ -155,7 +168,9 @@ export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at:
   }
   t.marketI[row + Market.flags] = flags;
   t.marketI[row + Market.baseFeeBps] = i32[at + MarketChangeCommand.baseFeeBps]!;
-  t.marketF[(market << MARKET_F) + Market.minSize] = f64[at / 2 + MarketChangeCommand.minSize]!;
+  const minSize = f64[at / 2 + MarketChangeCommand.minSize]! as MicroShares;
+  t.marketF[(market << MARKET_F) + Market.minSize] = minSize;
+  core.events.market(market, false, minSize);
   return Rule.accepted;
 }
 
@@ -234,4 +249,5 @@ function regrid(core: Core, book: BookSlot, grid: TicksPerUnit): void {
   t.bookI[at + Book.bestBid] = (t.bookI[at + Book.bestBid]! * grid) / oldGrid;
   t.bookI[at + Book.bestAsk] = (t.bookI[at + Book.bestAsk]! * grid) / oldGrid;
   t.bookI[at + Book.ticksPerUnit] = grid;
+  core.events.tick(book, oldGrid, grid);
 }

@@ -6,6 +6,7 @@
 import { levelQuantity, levelRow, worseLevel } from './books.ts';
 import type { Core } from './core.ts';
 import * as core from './core.ts';
+import * as events from './events.ts';
 import * as layout from './layout.ts';
 import { closeOrder } from './orders.ts';
 import type { Tables } from './tables.ts';
@@ -49,6 +50,7 @@ const {
   TOKEN_I,
   Token,
 } = layout;
+const { EventKind } = events;
 const { SelfTrade } = core;
 const { PIPS_PER_UNIT } = units;
 
@@ -135,9 +137,25 @@ export function sweep(core: Core, slot: OrderSlot, book: BookSlot, limit: Ticks)
     settleFill(core, slot, maker, book, tick, size, match);
     t.orderF[(slot << ORDER_F) + Order.remaining] = remaining - size;
     t.orderF[(maker << ORDER_F) + Order.remaining] = makerRemaining - size;
-    t.levelF[(row << LEVEL_F) + Level.quantity]! -= size;
+    const quantity = (t.levelF[(row << LEVEL_F) + Level.quantity]! - size) as MicroShares;
+    t.levelF[(row << LEVEL_F) + Level.quantity] = quantity;
     if (size === makerRemaining) closeOrder(core, maker, EndReason.filled);
+    else tellPartly(core, maker, book, tick, quantity);
   }
+}
+
+/** Logs that a fill left something of its maker, and of its level. */
+function tellPartly(
+  core: Core,
+  maker: OrderSlot,
+  book: BookSlot,
+  tick: Ticks,
+  quantity: MicroShares,
+): void {
+  const { events, t } = core;
+  const grid = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!;
+  events.partly(t.orderI, maker << ORDER_I);
+  events.level(EventKind.levelFill, book, tick, grid, quantity, t.state[State.fills]! - 1);
 }
 
 /** Pays both sides of one fill, records it, and moves the last prices. */
@@ -221,6 +239,7 @@ function settleFill(
   copyId(orderI, taker + Order.id, fillI, i + Fill.takerId);
   copyId(orderI, maker + Order.id, fillI, i + Fill.makerId);
   t.state[State.fills] = sequence + 1;
+  core.events.fill(sequence);
   core.note(makerSlot);
   core.note(size);
   core.note(makerPays);

@@ -182,6 +182,7 @@ export function finish(core: Core, slot: OrderSlot, reason: EndReasonCode): void
   historyI[row + Order.price] = own * (PIPS_PER_UNIT / grid);
   t.historyF[(place << ORDER_F) + Order.finishedAt] = core.time;
   t.state[State.finished] = sequence + 1;
+  core.events.finished(sequence);
   indexReplace(t.orderIndex, orderTag(orderI, order + Order.id), slot, -place - 1);
   setStatus(orderI, order, Status.free);
   t.linkI[(slot << LINK_I) + Link.next] = t.state[State.orderFree]!;

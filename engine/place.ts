@@ -235,6 +235,7 @@ function accept(core: Core, slot: OrderSlot, type: number, book: BookSlot, limit
   core.taking = 0;
   register(t, slot);
   core.note(slot);
+  core.events.placed(limit, t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!);
   const stopped = sweep(core, slot, book, limit);
   const remaining = t.orderF[(slot << ORDER_F) + Order.remaining]!;
   assert(type !== OrderType.FOK || remaining === 0, 'a FOK that was taken is filled whole');

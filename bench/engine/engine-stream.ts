@@ -21,6 +21,7 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import { EVENTS_MAX, EventLog } from '../../engine/events.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag, State } from '../../engine/layout.ts';
 import type { Capacities } from '../../engine/limits.ts';
 import { findOrder } from '../../engine/orders.ts';
@@ -57,7 +58,8 @@ export class EngineLoad {
   constructor(shape: Shape, capacities: Capacities, seed: string) {
     this.shape = shape;
     this.random = new Random(seed);
-    this.engine = new Engine(allocateEngine(capacities));
+    // As in a node, which tells its streams from the log.
+    this.engine = new Engine(allocateEngine(capacities), new EventLog(EVENTS_MAX));
     this.accounts = Array.from({ length: ACCOUNTS }, () => this.key(ADDRESS_WORDS));
     for (const account of this.accounts) encodeCancelOwner(this.clearing, account, 0, 0);
     const markets = new CommandBuffer(1 << 14);

@@ -17,6 +17,7 @@ import {
 } from '../../engine/commands.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/depth.ts';
 import { Engine } from '../../engine/engine.ts';
+import { EventLog } from '../../engine/events.ts';
 import {
   ACCOUNT_I,
   EndReason,
@@ -110,8 +111,8 @@ export class EngineDriver {
   #batch: { time: number; flushedFinished: number; commands: Int32Array<ArrayBuffer>[] } | null =
     null;
 
-  constructor(capacities: Capacities = ROOMY) {
-    this.engine = new Engine(allocateEngine(capacities));
+  constructor(capacities: Capacities = ROOMY, events = new EventLog(0)) {
+    this.engine = new Engine(allocateEngine(capacities), events);
     this.t = this.engine.t;
   }
 

@@ -1,0 +1,197 @@
+/**
+ * What a batch did, in the order in which it happened: the log that streams are told from. Records
+ * refer to what keeps its place until the batch is on disk (the command, the ring of fills, the ring
+ * of finished orders) and copy the rest, so a reader needs nothing that later batches may change.
+ *
+ * A record is eight words, a f64 at an even one:
+ *
+ *   placed    kind | command | tick | grid          an order was taken in; its command's word
+ *   fill      kind | - - - | sequence f64
+ *   partly    kind, then the maker's row (32 words) a fill left something of its maker
+ *   level     kind | book | tick | grid | quantity f64 | sequence f64
+ *             the total of a level, and whose doing it was: kind says where its id is found
+ *   finished  kind | - - - | sequence f64
+ *   tick      kind | book | grid before | grid
+ *   market    kind | market | 1 = new | - | minSize f64
+ *   settled   kind | book | version                 last of all, once for each book that changed
+ *
+ * One per writing thread. Grows up to its bound; beyond it `overflowed` says that the log is not
+ * whole. A bound of 0 turns it off.
+ */
+import { assert } from './assert.ts';
+import type { BookSlot, MarketSlot, MicroShares, Ticks } from './units.ts';
+
+export const EVENT_WORDS = 8;
+/** A partly filled maker takes its head and the four records that hold its row. */
+export const PARTLY_WORDS = 40;
+
+export const EventKind = {
+  placed: 1,
+  fill: 2,
+  partly: 3,
+  finished: 4,
+  /** By the order placed last, by the maker of a fill, by an order that ended. */
+  levelPlaced: 5,
+  levelFill: 6,
+  levelFinished: 7,
+  tick: 8,
+  market: 9,
+  settled: 10,
+} as const;
+
+/** Columns of a record; f64 ones count doubles. */
+export const Event = {
+  kind: 0,
+  command: 1,
+  book: 1,
+  market: 1,
+  tick: 2,
+  gridBefore: 2,
+  isNew: 2,
+  version: 2,
+  grid: 3,
+  quantity: 2,
+  minSize: 2,
+  sequence: 3,
+  row: 8,
+} as const;
+
+/** Bytes of a log for batches of usual size: 4,096 records. */
+const RECORDS_FIRST = 4_096;
+/** A cancel of half a million orders: 64 MiB, for a batch that takes a second itself. */
+export const EVENTS_MAX = 2 ** 21;
+
+export class EventLog {
+  i32: Int32Array;
+  f64: Float64Array;
+  /** Words in use. */
+  words = 0;
+  /** Something did not fit: the log of this batch tells only how it began. */
+  overflowed = false;
+  /** Where the command that is being applied stands in what the caller keeps of the batch. */
+  command = 0;
+  private readonly wordsMax: number;
+
+  /** @param recordsMax 0 = nothing is recorded */
+  constructor(recordsMax: number) {
+    const first = Math.min(RECORDS_FIRST, recordsMax) * EVENT_WORDS;
+    this.wordsMax = recordsMax * EVENT_WORDS;
+    this.i32 = new Int32Array(first);
+    this.f64 = new Float64Array(this.i32.buffer);
+  }
+
+  clear(): void {
+    this.words = 0;
+    this.overflowed = false;
+  }
+
+  placed(tick: Ticks, grid: number): void {
+    const at = this.take(EVENT_WORDS);
+    if (at < 0) return;
+    const { i32 } = this;
+    i32[at] = EventKind.placed;
+    i32[at + 1] = this.command;
+    i32[at + 2] = tick;
+    i32[at + 3] = grid;
+  }
+
+  fill(sequence: number): void {
+    const at = this.take(EVENT_WORDS);
+    if (at < 0) return;
+    this.i32[at] = EventKind.fill;
+    this.f64[(at >> 1) + 3] = sequence;
+  }
+
+  /** @param row first word of the maker's row in `orderI`, already without what was filled */
+  partly(orderI: Int32Array, row: number): void {
+    const at = this.take(PARTLY_WORDS);
+    if (at < 0) return;
+    const { i32 } = this;
+    i32[at] = EventKind.partly;
+    for (let w = 0; w < PARTLY_WORDS - EVENT_WORDS; w++)
+      i32[at + EVENT_WORDS + w] = orderI[row + w]!;
+  }
+
+  /** @param sequence of the fill, or of the order among the finished ones */
+  level(
+    kind: number,
+    book: BookSlot,
+    tick: Ticks,
+    grid: number,
+    quantity: MicroShares,
+    sequence: number,
+  ): void {
+    const at = this.take(EVENT_WORDS);
+    if (at < 0) return;
+    const { f64, i32 } = this;
+    i32[at] = kind;
+    i32[at + 1] = book;
+    i32[at + 2] = tick;
+    i32[at + 3] = grid;
+    f64[(at >> 1) + 2] = quantity;
+    f64[(at >> 1) + 3] = sequence;
+  }
+
+  finished(sequence: number): void {
+    const at = this.take(EVENT_WORDS);
+    if (at < 0) return;
+    this.i32[at] = EventKind.finished;
+    this.f64[(at >> 1) + 3] = sequence;
+  }
+
+  tick(book: BookSlot, before: number, grid: number): void {
+    const at = this.take(EVENT_WORDS);
+    if (at < 0) return;
+    const { i32 } = this;
+    i32[at] = EventKind.tick;
+    i32[at + 1] = book;
+    i32[at + 2] = before;
+    i32[at + 3] = grid;
+  }
+
+  market(market: MarketSlot, isNew: boolean, minSize: MicroShares): void {
+    const at = this.take(EVENT_WORDS);
+    if (at < 0) return;
+    this.i32[at] = EventKind.market;
+    this.i32[at + 1] = market;
+    this.i32[at + 2] = isNew ? 1 : 0;
+    this.f64[(at >> 1) + 2] = minSize;
+  }
+
+  settled(book: BookSlot, version: number): void {
+    const at = this.take(EVENT_WORDS);
+    if (at < 0) return;
+    const { i32 } = this;
+    i32[at] = EventKind.settled;
+    i32[at + 1] = book;
+    i32[at + 2] = version;
+  }
+
+  /** First word of room for a record; -1 = there is none. */
+  private take(words: number): number {
+    const at = this.words;
+    const end = at + words;
+    if (end > this.i32.length && !this.grow(end)) return -1;
+    this.words = end;
+    return at;
+  }
+
+  private grow(words: number): boolean {
+    if (words > this.wordsMax || this.overflowed) {
+      this.overflowed = true;
+      return false;
+    }
+    const larger = new Int32Array(Math.min(this.wordsMax, 2 * words));
+    larger.set(this.i32);
+    this.i32 = larger;
+    this.f64 = new Float64Array(larger.buffer);
+    return true;
+  }
+}
+
+/** Words of the record at `at`. */
+export function eventWords(i32: Int32Array, at: number): number {
+  const kind = i32[at]!;
+  assert(kind >= EventKind.placed && kind <= EventKind.settled, 'an event has a known kind');
+  return kind === EventKind.partly ? PARTLY_WORDS : EVENT_WORDS;
+}
