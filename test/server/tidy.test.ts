@@ -93,6 +93,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     catalog: ['common', 'engine', 'storage'],
     server: ['common', 'engine', 'storage'],
     bench: ['common'],
+    clients: ['common'],
   },
 };
 
