@@ -327,12 +327,17 @@ export function catalogFile(markets: readonly MarketTerms[]): object {
   return { tags: [], series: [], events };
 }
 
-/** Puts markets into a new data directory; the node that starts there has them with empty books. */
+/**
+ * Puts markets into a new data directory; the node that starts there has them with empty books.
+ *
+ * @param lists tags and series of the catalog, none by default
+ */
 export async function withMarkets(
   dataDir: string,
   terms: readonly MarketTerms[],
+  lists: { readonly tags?: readonly object[]; readonly series?: readonly object[] } = {},
 ): Promise<readonly CatalogMarket[]> {
-  const read = readCatalog(catalogFile(terms));
+  const read = readCatalog({ ...catalogFile(terms), ...lists });
   assert(read.ok);
   const store = openCatalog(dataDir, { durability: 'flushed' });
   await store.replace(read.catalog);

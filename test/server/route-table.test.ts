@@ -1,0 +1,135 @@
+/**
+ * Every row of the route table on a whole node: an ordinary request is answered 200 in the shape that
+ * the row promises, credentials are asked for where the row says so, other methods are refused.
+ */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { level1, level2 } from '../../bench/load/wallets.ts';
+import { compileShape } from '../../server/common/schema.ts';
+import { ROUTE_TABLE, type RouteKey, type RouteRow } from '../../server/route-table.ts';
+import {
+  type Reply,
+  send,
+  TestNode,
+  temporaryDirectory,
+  withMarkets,
+} from '../common/node-harness.ts';
+import { bodyOf, CHAIN_ID, seconds, Trader } from '../common/traders.ts';
+
+const dataDir = temporaryDirectory();
+const [market] = await withMarkets(dataDir, [{ id: 1 }], {
+  tags: [{ id: '1', label: 'Tag', slug: 'tag' }],
+  series: [{ id: '1', slug: 'series', title: 'Series' }],
+});
+assert(market);
+const node = await TestNode.start(dataDir);
+const alice = await Trader.join(node, 'alice');
+const [token = '', other = ''] = market.tokenIds;
+await alice.place(node, { market, side: 'BUY', ticks: 40, shares: 10 });
+await alice.place(node, { market, side: 'SELL', ticks: 60, shares: 10 });
+await alice.place(node, { market, side: 'BUY', ticks: 60, shares: 5 });
+await alice.place(node, { market, outcome: 1, side: 'BUY', ticks: 30, shares: 7 });
+
+interface Example {
+  /** The path's parameters in order, and the query string. */
+  readonly at?: readonly string[];
+  readonly query?: string;
+  readonly body?: () => string;
+}
+
+const items = () => JSON.stringify([{ token_id: token }, { token_id: other }]);
+
+/** An ordinary request of every route. A new row needs one. */
+const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
+  'GET /': {},
+  'GET /ok': {},
+  'GET /status': {},
+  'GET /time': {},
+  'GET /exchange-info': {},
+  'POST /auth/api-key': {},
+  'GET /auth/derive-api-key': {},
+  'POST /orders': {
+    body: () => bodyOf([alice.sign({ market, side: 'BUY', ticks: 1, shares: 5 })]),
+  },
+  'GET /balance-allowance': { query: 'asset_type=COLLATERAL' },
+  'GET /book': { query: `token_id=${token}` },
+  'GET /book/:token_id': { at: [token] },
+  'POST /books': { body: items },
+  'GET /price': { query: `token_id=${token}&side=BUY` },
+  'GET /price/:token_id': { at: [token], query: 'side=BUY' },
+  'POST /prices': { body: items },
+  'GET /midpoint': { query: `token_id=${token}` },
+  'GET /midpoint/:token_id': { at: [token] },
+  'POST /midpoints': { body: items },
+  'GET /spread': { query: `token_id=${token}` },
+  'GET /spread/:token_id': { at: [token] },
+  'POST /spreads': { body: items },
+  'GET /last-trade-price': { query: `token_id=${token}` },
+  'GET /last-trade-price/:token_id': { at: [token] },
+  'POST /last-trades-prices': { body: items },
+  'GET /tick-size': { query: `token_id=${token}` },
+  'GET /tick-size/:token_id': { at: [token] },
+  'GET /neg-risk': { query: `token_id=${token}` },
+  'GET /neg-risk/:token_id': { at: [token] },
+  'GET /fee-rate': { query: `token_id=${token}` },
+  'GET /fee-rate/:token_id': { at: [token] },
+  'GET /trades': { query: 'takerOnly=false' },
+  'GET /markets': {},
+  'GET /markets/:id': { at: ['1'] },
+  'GET /markets/slug/:slug': { at: ['market-1'] },
+  'GET /events': {},
+  'GET /events/:id': { at: ['1'] },
+  'GET /events/slug/:slug': { at: ['event-1'] },
+  'GET /series': {},
+  'GET /tags': {},
+  'GET /tags/:id': { at: ['1'] },
+  'GET /tags/slug/:slug': { at: ['tag'] },
+  'GET /public-search': { query: 'q=question' },
+  'GET /sampling-markets': {},
+  'GET /sampling-simplified-markets': {},
+};
+
+function request(key: RouteKey, credentials: boolean): Promise<Reply> {
+  const [method = '', pattern = ''] = key.split(' ');
+  const { at = [], body, query } = EXAMPLES[key];
+  let used = 0;
+  const path = pattern.replaceAll(/:\w+/g, () => at[used++]!);
+  const text = body?.() ?? '';
+  const headers = credentials ? credentialsOf(ROUTE_TABLE[key], method, path, text) : {};
+  return send(node, method, query === undefined ? path : `${path}?${query}`, headers, text);
+}
+
+function credentialsOf(
+  { access }: RouteRow,
+  method: string,
+  path: string,
+  body: string,
+): Record<string, string> {
+  if (access === 'none') return {};
+  if (access === 'level1') {
+    return level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), '0');
+  }
+  return level2('SERVICE', alice.address, alice.trio, method, path, body, seconds());
+}
+
+for (const key of Object.keys(EXAMPLES) as RouteKey[]) {
+  const row: RouteRow = ROUTE_TABLE[key];
+  test(`${key} answers in the shape of its row`, async () => {
+    const { headers, json, status, text } = await request(key, true);
+    assert.equal(status, 200, text);
+    assert.match(String(headers['content-type']), /^application\/json/);
+    const shape = compileShape(row.answer);
+    assert(
+      shape.matches(json),
+      `${shape.matches(json) || shape.fault(json).path.join('.')}: ${text}`,
+    );
+  });
+  if (row.access !== 'none') {
+    test(`${key} asks for credentials`, async () => {
+      const { json, status } = await request(key, false);
+      assert.equal(status, 401);
+      const level = row.access === 'level1' ? 'invalid_l1' : 'invalid_l2';
+      assert.match((json as { error: string }).error, new RegExp(`^${level}: missing header`));
+    });
+  }
+}
