@@ -1,0 +1,146 @@
+/**
+ * Price history and volumes beside a real journal, and the obvious way to work both out: a scan of
+ * every fill. No HTTP, no threads.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  MatchKind,
+  State,
+  TOKEN_I,
+  Token,
+} from '../../engine/layout.ts';
+import type { TokenSlot } from '../../engine/units.ts';
+import { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
+import { STEP_MINUTES, type Step } from '../../server/market-data/price-history.ts';
+import { fillCopies } from '../../storage/fills.ts';
+import { HistoryStore } from '../../storage/history.ts';
+import { type JournalTables, openJournalTables } from '../../storage/journal.ts';
+import type { Random } from '../common/random.ts';
+import { Fixture, SMALL } from './read-fixture.ts';
+
+const QUICK = { durability: 'committed', readOnly: false } as const;
+export const MINUTE_MS = 60_000;
+const PART_MS = 300_000;
+const DAY_PARTS = 288;
+
+/** A trade of a token, as the fills say it. */
+interface Traded {
+  readonly token: number;
+  readonly time: number;
+  readonly pips: number;
+}
+
+/** A store that a kill cuts off: after so many transactions it writes nothing. */
+class DyingStore extends HistoryStore {
+  left = Number.POSITIVE_INFINITY;
+
+  override async write(puts: Parameters<HistoryStore['write']>[0]): Promise<boolean> {
+    this.left -= 1;
+    return this.left < 0 ? false : super.write(puts);
+  }
+}
+
+export class HistoryStage {
+  readonly directory = mkdtempSync(join(tmpdir(), 'history-test-'));
+  readonly fixture = new Fixture({ ...SMALL, trades: 4_000 });
+  /** Of a pair, a market of three outcomes, and another pair. */
+  readonly tokens: TokenSlot[];
+  readonly log: string[] = [];
+  readonly journal: JournalTables;
+  readonly traded: Traded[] = [];
+  /** By fill: market, time and micro-units of the taker. */
+  readonly volumes: { readonly market: number; readonly time: number; readonly micro: number }[] =
+    [];
+  private journaled = 0;
+
+  constructor() {
+    const { fixture } = this;
+    fixture.time = Date.UTC(2026, 0, 3, 11, 58, 30);
+    this.tokens = [fixture.market(2, 100), fixture.market(3, 10), fixture.market(2, 1_000)];
+    this.tokens.push((this.tokens[0]! + 1) as TokenSlot, (this.tokens[1]! + 2) as TokenSlot);
+    this.journal = openJournalTables(this.directory, QUICK);
+  }
+
+  get fills(): number {
+    return this.fixture.t.state[State.fills]!;
+  }
+
+  store(readOnly = false): DyingStore {
+    return new DyingStore(this.directory, { ...QUICK, readOnly });
+  }
+
+  open(store: HistoryStore = this.store()): Promise<HistoryKeeper> {
+    const { t } = this.fixture;
+    const log = (level: string, line: string): void => void this.log.push(`${level} ${line}`);
+    return HistoryKeeper.open({ tables: t, fills: this.journal.fills, store, log }, this.fills);
+  }
+
+  /** Random trades, up to some hours apart, in the journal when it resolves. */
+  async trade(random: Random, orders: number): Promise<void> {
+    for (let i = 0; i < orders; i++) {
+      const gaps = [0, 500, 20_000, MINUTE_MS, 17 * MINUTE_MS, 5 * 60 * MINUTE_MS];
+      this.fixture.time += random.below(random.pick(gaps) + 1);
+      this.fixture.trade(random, this.tokens, 1, 5);
+    }
+    await this.record();
+  }
+
+  async record(): Promise<void> {
+    const { t } = this.fixture;
+    const { fillF, fillI, fillRows, tokenI } = t;
+    const copies = fillCopies(t, this.journaled, this.fills);
+    await this.journal.root.batch(() => {
+      copies.forEach((copy, i) => {
+        this.journal.fills.put(this.journaled + i, copy);
+      });
+    });
+    for (let fill = this.journaled; fill < this.fills; fill++) {
+      const i = (fill % fillRows) * FILL_WORDS;
+      const f = (fill % fillRows) * FILL_DOUBLES;
+      const time = fillF[f + Fill.time]!;
+      const token = fillI[i + Fill.takerToken]!;
+      this.traded.push({ token, time, pips: fillI[i + Fill.takerPrice]! });
+      if (fillI[i + Fill.kind] !== MatchKind.complementary) {
+        const other = fillI[i + Fill.makerToken]!;
+        this.traded.push({ token: other, time, pips: fillI[i + Fill.makerPrice]! });
+      }
+      const market = tokenI[(token << TOKEN_I) + Token.market]!;
+      this.volumes.push({ market, time, micro: fillF[f + Fill.takerCollateral]! });
+    }
+    this.journaled = this.fills;
+  }
+
+  /** The naive series: for each bucket the last trade before its end. */
+  series(token: number, step: Step, first: number, last: number): number[] {
+    const length = STEP_MINUTES[step] * MINUTE_MS;
+    const own = this.traded.filter((trade) => trade.token === token);
+    return Array.from({ length: last - first + 1 }, (_, i) => {
+      const end = (first + i + 1) * length;
+      return own.findLast(({ time }) => time < end)?.pips ?? 0;
+    });
+  }
+
+  totalOf(market: number): number {
+    return sum(this.volumes.filter((fill) => fill.market === market));
+  }
+
+  dayOf(market: number, nowMs: number): number {
+    const oldest = Math.floor(nowMs / PART_MS) - DAY_PARTS;
+    const isIn = (time: number): boolean => Math.floor(time / PART_MS) > oldest;
+    return sum(this.volumes.filter((fill) => fill.market === market && isIn(fill.time)));
+  }
+
+  async close(): Promise<void> {
+    await this.journal.root.close();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+function sum(fills: readonly { readonly micro: number }[]): number {
+  return fills.reduce((total, { micro }) => total + micro, 0);
+}
