@@ -9,6 +9,7 @@ import { State } from '../engine/layout.ts';
 import { BATCH_COMMANDS_MAX } from '../engine/limits.ts';
 import { stateHash } from '../engine/state-hash.ts';
 import { allocateEngine, Tables } from '../engine/tables.ts';
+import { HistoryStore } from '../storage/history.ts';
 import { openKeyStore } from '../storage/keys.ts';
 import { takePidLock } from '../storage/pid-lock.ts';
 import { type Recovered, recover } from '../storage/recover.ts';
@@ -22,6 +23,7 @@ import { openAuth } from './identity/auth.ts';
 import { KeyRegistry, openNodeKey } from './identity/credentials.ts';
 import { domainSeparator } from './identity/eip712.ts';
 import { BookRenderer } from './market-data/books.ts';
+import { HistoryKeeper } from './market-data/history-keeper.ts';
 import { TokenTexts } from './market-data/texts.ts';
 import { TradesIndex } from './market-data/trades-index.ts';
 import { TradesRenderer } from './market-data/trades-render.ts';
@@ -86,10 +88,16 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       Math.max(0, t.state[State.fills]! - config.capacities.trades),
       t.state[State.fills]!,
     );
+    const history = await openHistory(options, stores, t, problem !== undefined);
+    opened.push(() => history.close());
     const separators = separatorsOf(config);
+    const onFills = (end: number): void => {
+      trades.append(trades.end, end);
+      history.append(end);
+    };
     const writer =
       problem === undefined
-        ? await startWriter(options, stores, recovered, separators, trades)
+        ? await startWriter(options, stores, recovered, separators, onFills)
         : undefined;
     if (writer !== undefined) opened.push(() => writer.close());
     const catalog = await settleCatalog(config, t, separators, {
@@ -104,7 +112,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     opened.push(() => catalog.close());
     const sync = writer && openSync(options);
     if (sync !== undefined) opened.push(() => sync.close());
-    const server = await openPort(options, stores, t, infos, trades, catalog, writer);
+    const server = await openPort(options, stores, t, infos, trades, history, catalog, writer);
     opened.push(() => server.close());
     return { port: server.port, writable: writer !== undefined, close };
   } catch (error) {
@@ -127,13 +135,30 @@ interface Writer {
   close(): Promise<void>;
 }
 
-/** Workers, sequencer and keepers; what the configuration changes is in place when it resolves. */
+/** Price history and volumes, caught up with the fills that were recovered. */
+function openHistory(
+  { config, log }: NodeOptions,
+  stores: Stores,
+  t: Tables,
+  readOnly: boolean,
+): Promise<HistoryKeeper> {
+  const { dataDir, durability } = config;
+  const store = new HistoryStore(dataDir, { durability, readOnly });
+  const { fills } = stores.journal.tables;
+  return HistoryKeeper.open({ tables: t, fills, store, log }, t.state[State.fills]!);
+}
+
+/**
+ * Workers, sequencer and keepers; what the configuration changes is in place when it resolves.
+ *
+ * @param onFills told of the sequence before which all fills are on disk
+ */
 async function startWriter(
   options: NodeOptions,
   stores: Stores,
   recovered: Recovered,
   separators: Separators,
-  trades: TradesIndex,
+  onFills: (end: number) => void,
 ): Promise<Writer> {
   const { config, log } = options;
   const { memory } = recovered;
@@ -172,7 +197,7 @@ async function startWriter(
     now: Date.now,
     finalsFlushed: () => finals.flushed,
     onFlushed: (sequence, endFill, endFinished) => {
-      trades.append(trades.end, endFill);
+      onFills(endFill);
       finals.reach(endFinished);
       images.reach(sequence);
     },
@@ -238,6 +263,7 @@ async function openPort(
   t: Tables,
   infos: MarketInfos,
   trades: TradesIndex,
+  history: HistoryKeeper,
   catalog: CatalogKeeper,
   writer: Writer | undefined,
 ): Promise<HttpServer> {
@@ -262,6 +288,7 @@ async function openPort(
       texts,
       books: new BookRenderer(t, texts),
       trades: new TradesRenderer(trades, texts),
+      history,
       catalog: () => catalog.current,
       sequencer: writer?.sequencer,
       now: Date.now,

@@ -29,6 +29,7 @@ import { NO_QUERY, type QuerySpec } from './common/query.ts';
 import { type TSchema, Type } from './common/schema.ts';
 import type { RateClass } from './http/rate-limits.ts';
 import { TrioAnswer } from './identity/schemas.ts';
+import * as history from './market-data/history-schemas.ts';
 import * as token from './market-data/token-schemas.ts';
 import { TRADES_QUERY, TradesAnswer } from './market-data/trades-schemas.ts';
 import * as info from './node-info.ts';
@@ -213,6 +214,28 @@ export const ROUTE_TABLE = {
     does: 'base fee in basis points: `token_id`',
   },
   'GET /fee-rate/:token_id': { ...inPath, answer: token.FeeRateAnswer, does: 'the same' },
+  'GET /prices-history': {
+    ...trading,
+    limits: ['pricesHistory', 'trading'],
+    query: history.HISTORY_QUERY,
+    answer: history.HistoryAnswer,
+    does: 'last trade prices of a token over time: `market interval startTs endTs fidelity`',
+  },
+  'POST /batch-prices-history': {
+    ...plain,
+    limits: ['pricesHistory', 'trading'],
+    bodyMax: 'mebibyte',
+    body: history.BatchHistoryBody,
+    answer: history.BatchHistoryAnswer,
+    does: 'the same of up to 20 tokens, by token id: `markets` and the same parameters',
+  },
+  'POST /data/volumes': {
+    ...plain,
+    bodyMax: 'mebibyte',
+    body: history.VolumesBody,
+    answer: history.VolumesAnswer,
+    does: 'traded collateral of up to 500 markets by condition id, of all time and of 24 hours',
+  },
   'GET /trades': {
     ...data,
     limits: ['trades'],

@@ -17,6 +17,8 @@ import {
   type WalletOwner,
 } from './identity/auth.ts';
 import type { BookRenderer } from './market-data/books.ts';
+import type { HistoryKeeper } from './market-data/history-keeper.ts';
+import { historyHandlers } from './market-data/history-routes.ts';
 import type { TokenTexts } from './market-data/texts.ts';
 import { tokenHandlers } from './market-data/token-routes.ts';
 import { TopReader } from './market-data/top.ts';
@@ -34,6 +36,7 @@ export interface RouteParts {
   readonly texts: TokenTexts;
   readonly books: BookRenderer;
   readonly trades: TradesRenderer;
+  readonly history: HistoryKeeper;
   /** The generation of the catalog in use; an answer is made of one. */
   readonly catalog: () => Generation;
   /** Undefined while the data directory cannot be written: reads go on, orders do not. */
@@ -64,6 +67,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       ...infoHandlers({ config, texts, seconds, writable: sequencer !== undefined }),
       ...keyHandlers(parts),
       ...tokenHandlers({ books: parts.books, tops, whenSettled }),
+      ...historyHandlers(parts),
       ...orderHandlers(parts),
       'GET /trades': tradesHandler(parts),
       ...catalogHandlers(parts),

@@ -73,6 +73,16 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /neg-risk/:token_id': { at: [token] },
   'GET /fee-rate': { query: `token_id=${token}` },
   'GET /fee-rate/:token_id': { at: [token] },
+  'GET /prices-history': { query: `market=${token}&interval=1h` },
+  'POST /batch-prices-history': {
+    body: () => JSON.stringify({ markets: [token, other, '7'], interval: 'max' }),
+  },
+  'POST /data/volumes': {
+    body: () => {
+      const conditions = [market.conditionId, 'none'].map((id) => ({ condition_id: id }));
+      return JSON.stringify({ conditions, include_24h: true });
+    },
+  },
   'GET /trades': { query: 'takerOnly=false' },
   'GET /markets': {},
   'GET /markets/:id': { at: ['1'] },

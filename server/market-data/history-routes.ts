@@ -1,0 +1,162 @@
+/**
+ * GET /prices-history, POST /batch-prices-history and POST /data/volumes (GAPS 4.2).
+ *
+ * Thread: I/O. A batch gives the event loop a turn between tokens; what is read for one is bounded by
+ * POINTS_MAX.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ID_WORDS } from '../../engine/layout.ts';
+import { findMarket } from '../../engine/markets.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
+import { errorBody } from '../common/contract.ts';
+import { microText } from '../common/decimal.ts';
+import { parseJson } from '../common/json.ts';
+import { compileShape, type Shape } from '../common/schema.ts';
+import { hexToBytes } from '../common/uint256.ts';
+import type { Handler } from '../http/http.ts';
+import type { HistoryKeeper } from './history-keeper.ts';
+import { renderPoints } from './history-render.ts';
+import {
+  type BatchHistoryAsked,
+  BatchHistoryBody,
+  type HistoryQuery,
+  VolumesBody,
+} from './history-schemas.ts';
+import { bucketsOf, type HistoryWindow, windowOf } from './history-window.ts';
+import type { TokenTexts } from './texts.ts';
+
+export interface HistoryRouteParts {
+  readonly tables: Tables;
+  readonly texts: TokenTexts;
+  readonly history: HistoryKeeper;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+const MS = 1_000;
+const MINUTE_SECONDS = 60;
+const NO_POINTS = Buffer.from('[]');
+
+const batchShape = compileShape(BatchHistoryBody);
+const volumesShape = compileShape(VolumesBody);
+
+export function historyHandlers(parts: HistoryRouteParts) {
+  const getHistory: Handler<HistoryQuery> = async (exchange, query) => {
+    const window = windowOf(query, Math.floor(parts.now() / MS));
+    if (typeof window === 'string') {
+      exchange.reply(400, errorBody(window));
+      return;
+    }
+    const token = parts.texts.find(query.market);
+    const points = await renderToken(parts, token, window, firstTradeOf(parts, [token]));
+    exchange.reply(200, Buffer.concat([Buffer.from('{"history":'), points, Buffer.from('}')]));
+  };
+
+  const postBatch: Handler<unknown> = async (exchange) => {
+    const body = readBody(batchShape, exchange.body);
+    if (typeof body === 'string') return exchange.reply(400, body);
+    const window = windowOf(askedOf(body), Math.floor(parts.now() / MS));
+    if (typeof window === 'string') return exchange.reply(400, errorBody(window));
+    const ids = [...new Set(body.markets)];
+    const tokens = ids.map((id) => parts.texts.find(id));
+    // One step for all of them, so that the points of one answer lie side by side.
+    const firstTrade = firstTradeOf(parts, tokens);
+    const pieces: Buffer[] = [];
+    for (const [i, id] of ids.entries()) {
+      if (i > 0) await nextTurn();
+      if (exchange.aborted) return;
+      pieces.push(Buffer.from(`${i === 0 ? '{"history":{' : ','}${JSON.stringify(id)}:`));
+      pieces.push(await renderToken(parts, tokens[i]!, window, firstTrade));
+    }
+    pieces.push(Buffer.from('}}'));
+    exchange.reply(200, Buffer.concat(pieces));
+  };
+
+  const postVolumes: Handler<unknown> = (exchange) => {
+    const body = readBody(volumesShape, exchange.body);
+    if (typeof body === 'string') {
+      exchange.reply(400, body);
+      return;
+    }
+    const has24h = body.include_24h === true;
+    const rows = body.conditions.map((asked) => volumeOf(parts, asked.condition_id, has24h));
+    exchange.reply(200, JSON.stringify(rows));
+  };
+
+  return {
+    'GET /prices-history': getHistory,
+    'POST /batch-prices-history': postBatch,
+    'POST /data/volumes': postVolumes,
+  };
+}
+
+/** The checked body, or the JSON body of a 400. */
+function readBody<T>(shape: Shape<T>, bytes: Uint8Array): T | string {
+  const sent = parseJson(bytes);
+  if (shape.matches(sent)) return sent;
+  if (sent === undefined) return errorBody('Invalid payload');
+  const { missing, path } = shape.fault(sent);
+  const where = path.length === 0 ? 'the body' : path.join('.');
+  return errorBody('Invalid payload', `${where} ${missing ? 'is missing' : 'has a bad value'}`);
+}
+
+function askedOf(body: BatchHistoryAsked) {
+  const startTs = body.startTs ?? body.start_ts;
+  const endTs = body.endTs ?? body.end_ts;
+  return {
+    ...(body.interval === undefined ? {} : { interval: body.interval }),
+    ...(startTs === undefined ? {} : { startTs }),
+    ...(endTs === undefined ? {} : { endTs }),
+    ...(body.fidelity === undefined ? {} : { fidelity: body.fidelity }),
+  };
+}
+
+/** Unix seconds of the first trade of any of the tokens; undefined = none has traded. */
+function firstTradeOf(
+  { history }: HistoryRouteParts,
+  tokens: readonly (TokenSlot | 0)[],
+): number | undefined {
+  let first: number | undefined;
+  for (const token of tokens) {
+    const minute = token === 0 ? undefined : history.prices.firstMinute(token);
+    if (minute === undefined) continue;
+    first = Math.min(first ?? Number.POSITIVE_INFINITY, minute * MINUTE_SECONDS);
+  }
+  return first;
+}
+
+async function renderToken(
+  { history }: HistoryRouteParts,
+  token: TokenSlot | 0,
+  window: HistoryWindow,
+  firstTrade: number | undefined,
+): Promise<Buffer> {
+  if (token === 0 || firstTrade === undefined) return NO_POINTS;
+  const buckets = bucketsOf(window, firstTrade);
+  if (buckets === undefined) return NO_POINTS;
+  const { first, last, step } = buckets;
+  return renderPoints(history.prices.series(token, step, first, last), buckets);
+}
+
+/** One row of POST /data/volumes: amounts as decimal texts, as the web client reads them. */
+function volumeOf(
+  { history, now, tables }: HistoryRouteParts,
+  conditionId: string,
+  has24h: boolean,
+) {
+  const market = marketOf(tables, conditionId);
+  if (market === 0) return { condition_id: conditionId, status: 404, error: 'market not found' };
+  const volume = microText(history.volumes.totalOf(market));
+  if (!has24h) return { condition_id: conditionId, status: 200, volume };
+  const volume_24h = microText(history.volumes.dayOf(market, now()));
+  return { condition_id: conditionId, status: 200, volume, volume_24h };
+}
+
+/** Slot of a condition id in hexadecimal, in any case; 0 = no such market. */
+function marketOf(tables: Tables, conditionId: string): MarketSlot | 0 {
+  const bytes = Buffer.alloc(ID_WORDS * 4);
+  if (!hexToBytes(conditionId, bytes.length, bytes, 0)) return 0;
+  const words = Int32Array.from({ length: ID_WORDS }, (_, w) => bytes.readInt32BE(w * 4));
+  return findMarket(tables, words, 0);
+}

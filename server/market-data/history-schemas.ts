@@ -1,0 +1,98 @@
+/**
+ * What price history and volumes are asked (GAPS 4.2) and what they answer: one schema each, which is
+ * the run-time check of what comes in and the document of what goes out.
+ */
+import { compileQuery } from '../common/query.ts';
+import { type Static, Type } from '../common/schema.ts';
+
+/** Most tokens of one batch, and most conditions whose volumes one request asks for. */
+const HISTORY_TOKENS_MAX = 20;
+const CONDITIONS_MAX = 500;
+
+const Seconds = Type.Integer({ minimum: 0, description: 'unix seconds' });
+
+/** `1m` is a month: clients draw their chart of one month with it. */
+const INTERVALS = ['5m', '15m', '1h', '6h', '1d', '1w', '1m', 'max', 'all'] as const;
+export type Interval = (typeof INTERVALS)[number];
+const IntervalName = Type.Union(
+  INTERVALS.map((name) => Type.Literal(name)),
+  { description: `one of ${INTERVALS.join(', ')}; 1m is a month` },
+);
+
+const window = {
+  interval: Type.Optional(IntervalName),
+  startTs: Type.Optional(Seconds),
+  endTs: Type.Optional(Seconds),
+  fidelity: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'a whole number of minutes, 1 or more' }),
+  ),
+};
+
+/** What was asked for, by its names in a query. */
+export interface WindowAsked {
+  readonly interval?: Interval;
+  readonly startTs?: number;
+  readonly endTs?: number;
+  readonly fidelity?: number;
+}
+
+const HistoryParameters = Type.Object({
+  market: Type.String({
+    minLength: 1,
+    error: 'market is required',
+    description: 'the decimal id of an outcome token',
+  }),
+  ...window,
+});
+export type HistoryQuery = WindowAsked & { readonly market: string };
+export const HISTORY_QUERY = compileQuery(HistoryParameters);
+
+/** Both spellings of the times are in use. */
+export const BatchHistoryBody = Type.Object({
+  markets: Type.Array(Type.String(), {
+    minItems: 1,
+    maxItems: HISTORY_TOKENS_MAX,
+    description: `a list of 1 to ${HISTORY_TOKENS_MAX} token ids`,
+  }),
+  ...window,
+  start_ts: Type.Optional(Seconds),
+  end_ts: Type.Optional(Seconds),
+});
+export type BatchHistoryAsked = Static<typeof BatchHistoryBody>;
+
+const Points = Type.Array(
+  Type.Object({
+    t: Type.Integer({ description: 'beginning of the bucket, unix seconds' }),
+    p: Type.Number({ description: 'last trade price in it or before it' }),
+  }),
+);
+export const HistoryAnswer = Type.Object({ history: Points });
+export const BatchHistoryAnswer = Type.Object({ history: Type.Record(Type.String(), Points) });
+
+export const VolumesBody = Type.Object({
+  conditions: Type.Array(
+    Type.Object({
+      condition_id: Type.String(),
+      token_ids: Type.Optional(Type.Array(Type.String())),
+    }),
+    { maxItems: CONDITIONS_MAX, description: `a list of up to ${CONDITIONS_MAX}` },
+  ),
+  include_24h: Type.Optional(Type.Boolean()),
+});
+
+const Decimal = Type.String({ pattern: '^(?:0|[1-9]\\d*)(?:\\.\\d*[1-9])?$' });
+export const VolumesAnswer = Type.Array(
+  Type.Union([
+    Type.Object({
+      condition_id: Type.String(),
+      status: Type.Literal(200),
+      volume: Decimal,
+      volume_24h: Type.Optional(Decimal),
+    }),
+    Type.Object({
+      condition_id: Type.String(),
+      status: Type.Literal(404),
+      error: Type.String(),
+    }),
+  ]),
+);

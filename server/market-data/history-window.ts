@@ -1,0 +1,103 @@
+/**
+ * Which buckets a request for price history gets: from what was asked to a window and a step (GAPS
+ * 4.2).
+ *
+ * Decided here: the first bucket is the one that holds the start; `max` begins with the first trade;
+ * nothing lies in the future; a window that has more than POINTS_MAX buckets of the step asked for
+ * gets the next longer step, so that one answer is bounded.
+ *
+ * Thread: any; pure.
+ */
+import type { Interval, WindowAsked } from './history-schemas.ts';
+import { STEP_MINUTES, type Step } from './price-history.ts';
+
+/** Points of one token in one answer: a week of minutes, some 2 ms to render and 280 KB. */
+export const POINTS_MAX = 10_080;
+
+/** Unix seconds, both ends included; `from` undefined = from the first trade on. */
+export interface HistoryWindow {
+  readonly from: number | undefined;
+  readonly to: number;
+  /** Minutes; undefined = what suits the window. */
+  readonly fidelity: number | undefined;
+}
+
+/** Buckets [first, last] of a step, counted since 1970. */
+export interface Buckets {
+  readonly step: Step;
+  readonly first: number;
+  readonly last: number;
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const INTERVAL_SECONDS: Readonly<Record<Exclude<Interval, 'max' | 'all'>, number>> = {
+  '5m': 5 * MINUTE,
+  '15m': 15 * MINUTE,
+  '1h': HOUR,
+  '6h': 6 * HOUR,
+  '1d': DAY,
+  '1w': 7 * DAY,
+  '1m': 30 * DAY,
+};
+
+/** The longest window that gets a step where none is asked for; longer ones get the last step. */
+const DEFAULT_SECONDS_MAX = [6 * HOUR, 2 * DAY, 7 * DAY, 30 * DAY] as const;
+
+/** A window, or the text of a 400. */
+export function windowOf(asked: WindowAsked, nowSeconds: number): HistoryWindow | string {
+  const { endTs, fidelity, interval, startTs } = asked;
+  if (interval !== undefined) {
+    if (startTs !== undefined || endTs !== undefined) {
+      return 'interval cannot be combined with startTs or endTs';
+    }
+    if (interval === 'max' || interval === 'all') {
+      return { from: undefined, to: nowSeconds, fidelity };
+    }
+    return { from: nowSeconds - INTERVAL_SECONDS[interval], to: nowSeconds, fidelity };
+  }
+  if (startTs === undefined) return 'interval or startTs is required';
+  if (startTs > (endTs ?? nowSeconds)) return 'startTs must not be after endTs';
+  return { from: startTs, to: Math.min(endTs ?? nowSeconds, nowSeconds), fidelity };
+}
+
+/**
+ * @param firstTrade unix seconds of the first trade of all tokens asked for
+ * @returns undefined when the window ends before it
+ */
+export function bucketsOf(window: HistoryWindow, firstTrade: number): Buckets | undefined {
+  const { fidelity, to } = window;
+  const asked = window.from ?? firstTrade;
+  const from = Math.max(asked, firstTrade);
+  if (from > to) return undefined;
+  let step = fidelity === undefined ? defaultStep(to - asked) : stepFor(fidelity);
+  while (step < 4 && count(from, to, step) > POINTS_MAX) step = (step + 1) as Step;
+  const last = bucketOf(to, step);
+  return { step, first: Math.max(bucketOf(from, step), last - POINTS_MAX + 1), last };
+}
+
+/** Unix seconds at which a bucket begins. */
+export function startOf(bucket: number, step: Step): number {
+  return bucket * STEP_MINUTES[step] * MINUTE;
+}
+
+function bucketOf(seconds: number, step: Step): number {
+  return Math.floor(seconds / (STEP_MINUTES[step] * MINUTE));
+}
+
+function count(from: number, to: number, step: Step): number {
+  return bucketOf(to, step) - bucketOf(from, step) + 1;
+}
+
+function defaultStep(seconds: number): Step {
+  const step = DEFAULT_SECONDS_MAX.findIndex((longest) => seconds <= longest);
+  return (step === -1 ? DEFAULT_SECONDS_MAX.length : step) as Step;
+}
+
+/** The shortest step that is not shorter than what is asked for; the longest for all above it. */
+function stepFor(minutes: number): Step {
+  const step = STEP_MINUTES.findIndex((length) => minutes <= length);
+  return (step === -1 ? STEP_MINUTES.length - 1 : step) as Step;
+}
