@@ -6,7 +6,7 @@
  *   order   header flags verdict token | shares f64 | collateral f64 | expiration f64
  *           id (8) maker (5) signer (5) apiKey (4)                                    32 words
  *   cancel  header - - - id (8) signer (5) -                                          18 words
- *   cancelOwner   header market token - signer (5) -                                  10 words
+ *   cancelOwner   header market token from signer (5) limit | newest f64              12 words
  *   market  header flags ticksPerUnit baseFee | minSize f64 | tokens - condition (8) ids (8 each)
  *   marketChange  header market flags ticksPerUnit baseFee - | minSize f64             8 words
  *   configure     header selfTrade | history f64                                       4 words
@@ -14,7 +14,14 @@
 import { assert } from './assert.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './layout.ts';
 import { OUTCOMES_MAX } from './limits.ts';
-import type { MarketSlot, MicroCollateral, MicroShares, TicksPerUnit, TokenSlot } from './units.ts';
+import type {
+  MarketSlot,
+  MicroCollateral,
+  MicroShares,
+  OrderSlot,
+  TicksPerUnit,
+  TokenSlot,
+} from './units.ts';
 
 export const CommandKind = {
   order: 1,
@@ -58,18 +65,27 @@ export const OrderFlag = {
  */
 export const Verdict = {
   ruleMask: 0xff,
-  /** The id was accepted before and has left memory since. */
-  known: 1 << 8,
   amounts: 1 << 9,
   feeNegative: 1 << 10,
   feeTooHigh: 1 << 11,
   tooLarge: 1 << 12,
   taker: 1 << 13,
   signature: 1 << 14,
+  /** Three bits: Status of an order with this id that was accepted before and has left memory. */
+  known: 7 << 16,
+  knownShift: 16,
 } as const;
 
 export const CancelCommand = { id: 4, signer: 12, words: 18 } as const;
-export const CancelOwnerCommand = { market: 1, token: 2, signer: 4, words: 10 } as const;
+export const CancelOwnerCommand = {
+  market: 1,
+  token: 2,
+  from: 3,
+  signer: 4,
+  limit: 9,
+  newest: 5,
+  words: 12,
+} as const;
 export const MarketCommand = {
   flags: 1,
   ticksPerUnit: 2,
@@ -197,17 +213,29 @@ export function encodeCancel(out: CommandBuffer, id: Int32Array, signer: Int32Ar
   return at;
 }
 
-/** Cancels the open orders of `signer`: all (0, 0), of one market, or of one token. */
-export function encodeCancelOwner(
-  out: CommandBuffer,
-  signer: Int32Array,
-  market: MarketSlot | 0,
-  token: TokenSlot | 0,
-): number {
+export interface CancelOwnerFields {
+  /** 5 words. */
+  readonly signer: Int32Array;
+  /** 0 = of any. */
+  readonly market: MarketSlot | 0;
+  readonly token: TokenSlot | 0;
+  /** How many of the owner's open orders it looks at, so that a turn stays short. */
+  readonly limit: number;
+  /** Where the command before it left off (core.nextOwned); 0 = at the owner's newest order. */
+  readonly from: OrderSlot | 0;
+  /** Unix milliseconds: orders that came later are left alone, so that going on has an end. */
+  readonly newest: number;
+}
+
+/** Cancels open orders of an owner, newest first: all, those of one market, or of one token. */
+export function encodeCancelOwner(out: CommandBuffer, fields: CancelOwnerFields): number {
   const at = out.begin(CommandKind.cancelOwner, CancelOwnerCommand.words);
-  out.i32[at + CancelOwnerCommand.market] = market;
-  out.i32[at + CancelOwnerCommand.token] = token;
-  out.i32.set(signer, at + CancelOwnerCommand.signer);
+  out.i32[at + CancelOwnerCommand.market] = fields.market;
+  out.i32[at + CancelOwnerCommand.token] = fields.token;
+  out.i32[at + CancelOwnerCommand.from] = fields.from;
+  out.i32.set(fields.signer, at + CancelOwnerCommand.signer);
+  out.i32[at + CancelOwnerCommand.limit] = fields.limit;
+  out.f64[at / 2 + CancelOwnerCommand.newest] = fields.newest;
   return at;
 }
 

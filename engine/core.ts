@@ -7,7 +7,7 @@ import type { EventLog } from './events.ts';
 import * as layout from './layout.ts';
 import type { EngineMemory } from './tables.ts';
 import { Tables } from './tables.ts';
-import type { BookSlot, MicroShares } from './units.ts';
+import type { BookSlot, MicroShares, OrderSlot } from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { BOOK_F, BOOK_I, Book, State } = layout;
@@ -29,6 +29,8 @@ export class Core {
   digest = 0;
   /** Changes of the current batch; a batch without any is not journaled. */
   changes = 0;
+  /** Where the last cancelOwner left off in its owner's list; 0 = it came to the end. */
+  nextOwned: OrderSlot | 0 = 0;
   /** Where survey() (match.ts) leaves its answer. */
   surveyedQuantity = 0 as MicroShares;
   surveyStopped = false;

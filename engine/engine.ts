@@ -20,7 +20,7 @@ import { EventLog } from './events.ts';
 import { nextExpiring } from './expiries.ts';
 import * as layout from './layout.ts';
 import { changeMarket, registerMarket } from './markets.ts';
-import { closeOrder, evictFinished, findOrder } from './orders.ts';
+import { closeOrder, evictFinished, findOrder, orderStatus } from './orders.ts';
 import { placeOrder } from './place.ts';
 import type { RuleCode } from './rules.ts';
 import * as rules from './rules.ts';
@@ -39,6 +39,7 @@ const {
   ORDER_I,
   Order,
   State,
+  Status,
   TOKEN_I,
   Token,
 } = layout;
@@ -87,7 +88,7 @@ export class Engine {
       case CommandKind.cancel:
         return this.cancel(i32, at);
       case CommandKind.cancelOwner:
-        return this.cancelOwner(i32, at);
+        return this.cancelOwner(i32, f64, at);
       case CommandKind.market:
         return registerMarket(core, i32, f64, at);
       case CommandKind.marketChange:
@@ -122,18 +123,30 @@ export class Engine {
     return Rule.accepted;
   }
 
-  private cancelOwner(i32: Int32Array, at: number): RuleCode {
+  /** Looks at a bounded part of the owner's list; core.nextOwned tells where to go on. */
+  private cancelOwner(i32: Int32Array, f64: Float64Array, at: number): RuleCode {
     const { core, t } = this;
+    core.nextOwned = 0;
     const owner = findAccount(t, i32, at + CancelOwnerCommand.signer);
     if (owner === 0) return Rule.accepted;
     const market = i32[at + CancelOwnerCommand.market]! as MarketSlot | 0;
     const token = i32[at + CancelOwnerCommand.token]! as TokenSlot | 0;
-    let slot = t.accountI[(owner << ACCOUNT_I) + Account.openHead]! as OrderSlot | 0;
-    while (slot !== 0) {
-      const row = slot << ORDER_I;
+    const newest = f64[at / 2 + CancelOwnerCommand.newest]!;
+    const from = i32[at + CancelOwnerCommand.from]! as OrderSlot | 0;
+    // An order that ended meanwhile leads nowhere: then the list is walked from its head again.
+    const isThere =
+      from > 0 &&
+      from <= t.state[State.orderRows]! &&
+      orderStatus(t, from as OrderSlot) === Status.live &&
+      t.orderI[(from << ORDER_I) + Order.owner] === owner;
+    let slot = isThere
+      ? from
+      : (t.accountI[(owner << ACCOUNT_I) + Account.openHead]! as typeof from);
+    for (let left = i32[at + CancelOwnerCommand.limit]!; slot !== 0 && left > 0; left--) {
       const next = t.linkI[(slot << LINK_I) + Link.ownerNext]! as OrderSlot | 0;
-      const its = t.orderI[row + Order.token]! as TokenSlot;
+      const its = t.orderI[(slot << ORDER_I) + Order.token]! as TokenSlot;
       const isMeant =
+        t.orderF[(slot << ORDER_F) + Order.created]! <= newest &&
         (token === 0 || token === its) &&
         (market === 0 || market === t.tokenI[(its << TOKEN_I) + Token.market]);
       if (isMeant) {
@@ -142,6 +155,7 @@ export class Engine {
       }
       slot = next;
     }
+    core.nextOwned = slot;
     return Rule.accepted;
   }
 

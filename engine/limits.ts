@@ -16,6 +16,9 @@ export const OUTCOMES_MAX = 64;
 /** Commands of one batch, which bounds how many fills can wait for the journal. */
 export const BATCH_COMMANDS_MAX = 8_192;
 
+/** Orders of an owner that one command looks at when it cancels them all: a turn stays short. */
+export const CANCEL_ORDERS_MAX = 1_000;
+
 /** Batches that may be applied and not yet journaled; the I/O thread holds back beyond it. */
 export const UNJOURNALED_BATCHES_MAX = 64;
 

@@ -173,7 +173,15 @@ export class Simulator {
 
   cancelAll(account: number): void {
     this.out.clear();
-    this.apply(encodeCancelOwner(this.out, numbered(ADDRESS_WORDS, 1, account), 0, 0));
+    const at = encodeCancelOwner(this.out, {
+      signer: numbered(ADDRESS_WORDS, 1, account),
+      market: 0,
+      token: 0,
+      limit: this.engine.t.state[State.openOrders]!,
+      from: 0,
+      newest: this.time,
+    });
+    this.apply(at);
   }
 
   /** One of core.ts SelfTrade. */

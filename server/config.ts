@@ -38,6 +38,8 @@ export interface Config {
   readonly verifySignatures: boolean;
   readonly selfTrade: (typeof SELF_TRADES)[number];
   readonly maxBatchOrders: number;
+  /** An order without a conditionId is of its token's market. */
+  readonly resolveConditionId: boolean;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly demo: boolean;
   readonly capacities: Capacities;
@@ -95,6 +97,7 @@ export function readConfig(
     verifySignatures: from.choice('VERIFY_SIGNATURES', SWITCH, 'on') === 'on',
     selfTrade: from.choice('SELF_TRADE', SELF_TRADES, 'allow'),
     maxBatchOrders: from.integer('MAX_BATCH_ORDERS', 500, 1, 5000),
+    resolveConditionId: from.choice('RESOLVE_CONDITION_ID', SWITCH, 'off') === 'on',
     logLevel: from.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     demo: from.choice('DEMO', SWITCH, 'on') === 'on' && !noDemo,
     capacities: readCapacities(from),
@@ -136,6 +139,7 @@ export function describeConfig(config: Config): string {
     ['VERIFY_SIGNATURES', config.verifySignatures],
     ['SELF_TRADE', config.selfTrade],
     ['MAX_BATCH_ORDERS', config.maxBatchOrders],
+    ['RESOLVE_CONDITION_ID', config.resolveConditionId],
     ['LOG_LEVEL', config.logLevel],
     ['DEMO', config.demo],
     ['MARKETS_MAX', capacities.markets],

@@ -176,6 +176,7 @@ async function startWriter(
     ...separators,
     verifySignatures: config.verifySignatures,
     maxBatchOrders: config.maxBatchOrders,
+    resolvesCondition: config.resolveConditionId,
     dataDir: config.dataDir,
   };
   const pool = openPool({

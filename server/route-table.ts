@@ -33,7 +33,7 @@ import * as history from './market-data/history-schemas.ts';
 import * as token from './market-data/token-schemas.ts';
 import { TRADES_QUERY, TradesAnswer } from './market-data/trades-schemas.ts';
 import * as info from './node-info.ts';
-import { OrderItems, OrderResults } from './orders/schemas.ts';
+import * as order from './orders/schemas.ts';
 
 /** Whose errors a route speaks: SPEC 7 gives the three APIs different bodies. */
 export type Api = 'catalog' | 'data' | 'trading';
@@ -82,6 +82,14 @@ const ofTokens = {
   query: NO_QUERY,
   body: token.TokenItems,
 } as const;
+/** An API key's own: the body is signed too. */
+const signed = {
+  ...trading,
+  limits: ['trading'],
+  access: 'level2',
+  bodyMax: 'mebibyte',
+  query: NO_QUERY,
+} as const;
 const plain = { ...trading, limits: ['trading'], query: NO_QUERY } as const;
 
 export const ROUTE_TABLE = {
@@ -111,13 +119,44 @@ export const ROUTE_TABLE = {
     answer: TrioAnswer,
     does: 'the same key again',
   },
+  'POST /order': {
+    ...signed,
+    limits: ['orderBurst', 'orderSustained', 'trading'],
+    body: order.OrderItemShape,
+    answer: order.OrderResult,
+    does: 'one signed order (level 2: API key and HMAC)',
+  },
   'POST /orders': {
-    ...plain,
-    access: 'level2',
+    ...signed,
     bodyMax: 'batch',
-    body: OrderItems,
-    answer: OrderResults,
-    does: 'a batch of signed orders (level 2: API key and HMAC), one result each',
+    body: order.OrderItems,
+    answer: order.OrderResults,
+    does: 'a batch of signed orders, one result each',
+  },
+  'DELETE /order': {
+    ...signed,
+    limits: ['cancelBurst', 'cancelSustained', 'trading'],
+    body: order.CancelOrder,
+    answer: order.CancelAnswer,
+    does: 'cancels one order: `{"orderID": ".."}`',
+  },
+  'DELETE /orders': {
+    ...signed,
+    body: order.CancelOrders,
+    answer: order.CancelAnswer,
+    does: 'cancels up to 1000 orders: `["..", ".."]`',
+  },
+  'DELETE /cancel-all': {
+    ...signed,
+    body: Type.Unknown(),
+    answer: order.CancelAnswer,
+    does: "cancels all of the caller's open orders; no body",
+  },
+  'DELETE /cancel-market-orders': {
+    ...signed,
+    body: order.CancelMarket,
+    answer: order.CancelAnswer,
+    does: 'cancels those of one market, one token, or both: `{"market": "..", "asset_id": ".."}`',
   },
   'GET /balance-allowance': {
     ...trading,

@@ -6,16 +6,10 @@
 import type { Tables } from '../engine/tables.ts';
 import { CATALOG_FAILURE, catalogRoutes } from './catalog/catalog-routes.ts';
 import type { Generation } from './catalog/generation.ts';
-import { errorBody, JOURNAL_UNAVAILABLE, NOT_ALLOWED_ADDRESS } from './common/contract.ts';
+import { errorBody, NOT_ALLOWED_ADDRESS } from './common/contract.ts';
 import type { Config } from './config.ts';
 import type { Handler, Route } from './http/http.ts';
-import {
-  type Auth,
-  deriveKey,
-  issueKey,
-  type KeyOwner,
-  type WalletOwner,
-} from './identity/auth.ts';
+import { type Auth, deriveKey, issueKey, type WalletOwner } from './identity/auth.ts';
 import type { BookRenderer } from './market-data/books.ts';
 import type { HistoryKeeper } from './market-data/history-keeper.ts';
 import { historyHandlers } from './market-data/history-routes.ts';
@@ -25,6 +19,7 @@ import { TopReader } from './market-data/top.ts';
 import type { TradesQuery } from './market-data/trades-query.ts';
 import type { TradesRenderer } from './market-data/trades-render.ts';
 import { infoHandlers } from './node-info.ts';
+import { orderHandlers } from './orders/order-routes.ts';
 import type { Sequencer } from './orders/sequencer.ts';
 import { ROUTE_TABLE } from './route-table.ts';
 import { type HeaderHandler, serveTable } from './serve.ts';
@@ -68,7 +63,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       ...keyHandlers(parts),
       ...tokenHandlers({ books: parts.books, tops, whenSettled }),
       ...historyHandlers(parts),
-      ...orderHandlers(parts),
+      ...orderHandlers(sequencer),
       'GET /trades': tradesHandler(parts),
       ...catalogHandlers(parts),
     },
@@ -85,18 +80,6 @@ function keyHandlers({ auth }: RouteParts) {
     exchange.reply(status, body);
   };
   return { 'POST /auth/api-key': issue, 'GET /auth/derive-api-key': derive };
-}
-
-function orderHandlers({ sequencer }: RouteParts) {
-  const postOrders: Handler<unknown, KeyOwner> = (exchange, _query, caller) => {
-    if (sequencer === undefined) exchange.reply(503, JOURNAL_UNAVAILABLE);
-    else {
-      sequencer.submitOrders(caller, exchange.body, (status, answer) =>
-        exchange.reply(status, answer),
-      );
-    }
-  };
-  return { 'POST /orders': postOrders };
 }
 
 /** GET /trades: the allow-list comes before the query (GAPS 6.1). */

@@ -23,7 +23,7 @@ import {
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventLog } from '../../engine/events.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag, State } from '../../engine/layout.ts';
-import type { Capacities } from '../../engine/limits.ts';
+import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/limits.ts';
 import { findOrder } from '../../engine/orders.ts';
 import { allocateEngine } from '../../engine/tables.ts';
 import type { MicroCollateral, MicroShares, TicksPerUnit, TokenSlot } from '../../engine/units.ts';
@@ -61,7 +61,16 @@ export class EngineLoad {
     // As in a node, which tells its streams from the log.
     this.engine = new Engine(allocateEngine(capacities), new EventLog(EVENTS_MAX));
     this.accounts = Array.from({ length: ACCOUNTS }, () => this.key(ADDRESS_WORDS));
-    for (const account of this.accounts) encodeCancelOwner(this.clearing, account, 0, 0);
+    for (const account of this.accounts) {
+      encodeCancelOwner(this.clearing, {
+        signer: account,
+        market: 0,
+        token: 0,
+        limit: DEFAULT_CAPACITIES.orders,
+        from: 0,
+        newest: Number.MAX_SAFE_INTEGER,
+      });
+    }
     const markets = new CommandBuffer(1 << 14);
     for (let i = 0; i < shape.books; i++) {
       const fields = {

@@ -112,8 +112,11 @@ export class Ledger {
     return true;
   }
 
+  /** A duplicate names the order that is known; nothing here is ever cancelled. */
   #expectDuplicate(order: SentOrder, answer: Answer): void {
-    if (answer.errorMsg !== DUPLICATED || answer.success || answer.orderID !== '') {
+    const { errorMsg, orderID, status, success } = answer;
+    const isKnown = orderID === order.id && (status === 'live' || status === 'matched');
+    if (errorMsg !== DUPLICATED || success || !isKnown) {
       this.#differ(order, `was taken before the answer was lost, now ${JSON.stringify(answer)}`);
     }
   }

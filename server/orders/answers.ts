@@ -4,7 +4,8 @@
  *
  * Thread: the worker that holds its turn.
  */
-import type { RuleCode } from '../../engine/rules.ts';
+import { Status } from '../../engine/layout.ts';
+import { Rule, type RuleCode } from '../../engine/rules.ts';
 import { RULE_TEXTS } from '../common/contract.ts';
 import { writeMicro } from '../common/decimal.ts';
 import { AnswerHead, align, Slot, type SlotView } from './slots.ts';
@@ -15,6 +16,10 @@ const TAKING = Buffer.from('","takingAmount":"');
 const MAKING = Buffer.from('","makingAmount":"');
 const LIVE = Buffer.from('","status":"live"}');
 const MATCHED = Buffer.from('","status":"matched"}');
+const CANCELED = Buffer.from('","status":"canceled"}');
+const KNOWN = Buffer.from(
+  `{"success":false,"errorMsg":${JSON.stringify(RULE_TEXTS[Rule.duplicate])},"orderID":"0x`,
+);
 const REFUSED = new Map<RuleCode, Buffer>(
   Object.entries(RULE_TEXTS).map(([rule, errorMsg]) => [
     Number(rule) as RuleCode,
@@ -58,7 +63,6 @@ export class AnswerWriter {
 
   openList(): void {
     this.open();
-    this.items = 0;
     this.bytes[this.at++] = OPEN;
   }
 
@@ -76,44 +80,66 @@ export class AnswerWriter {
   accepted(words: Int32Array, at: number, making: number, taking: number): void {
     this.separate();
     this.copy(ACCEPTED);
-    for (let w = 0; w < 8; w++) {
-      const word = words[at + w]!;
-      for (let shift = 28; shift >= 0; shift -= 4) {
-        this.bytes[this.at++] = HEX[(word >>> shift) & 15]!;
-      }
-    }
+    this.hex(words, at);
     this.copy(TAKING);
     const isMatched = making !== 0 || taking !== 0;
-    if (isMatched) this.at = writeMicro(taking, this.bytes, this.at);
+    if (isMatched) this.amount(taking);
     this.copy(MAKING);
-    if (isMatched) this.at = writeMicro(making, this.bytes, this.at);
+    if (isMatched) this.amount(making);
     this.copy(isMatched ? MATCHED : LIVE);
+  }
+
+  /** A duplicate: the id of the known order, as `accepted` takes it, and its present status. */
+  known(words: Int32Array, at: number, status: number): void {
+    this.separate();
+    this.copy(KNOWN);
+    this.hex(words, at);
+    this.copy(TAKING);
+    this.copy(MAKING);
+    this.copy(status === Status.live ? LIVE : status === Status.matched ? MATCHED : CANCELED);
   }
 
   finish(): void {
     this.slot!.i32[Slot.answerBytes] = this.at;
   }
 
-  private separate(): void {
-    if (this.items > 0) this.bytes[this.at++] = COMMA;
-    this.items += 1;
-  }
-
-  private open(): void {
+  /** Begins an answer; what is written until `close` is its body. */
+  open(): void {
     this.head = this.at;
     this.at += 4 * AnswerHead.words;
+    this.items = 0;
   }
 
-  private close(status: number): void {
+  close(status: number): void {
     const words = this.slot!.answerWords;
     words[this.head / 4 + AnswerHead.status] = status;
     words[this.head / 4 + AnswerHead.bytes] = this.at - this.head - 4 * AnswerHead.words;
     this.at = align(this.at);
   }
 
-  private copy(source: Uint8Array): void {
+  copy(source: Uint8Array): void {
     this.bytes.set(source, this.at);
     this.at += source.length;
+  }
+
+  /** 64 digits of the 8 words from `at`. */
+  hex(words: Int32Array, at: number): void {
+    for (let w = 0; w < 8; w++) {
+      const word = words[at + w]!;
+      for (let shift = 28; shift >= 0; shift -= 4) {
+        this.bytes[this.at++] = HEX[(word >>> shift) & 15]!;
+      }
+    }
+  }
+
+  /** Micro-units as decimal text. */
+  amount(micro: number): void {
+    this.at = writeMicro(micro, this.bytes, this.at);
+  }
+
+  private separate(): void {
+    if (this.items > 0) this.bytes[this.at++] = COMMA;
+    this.items += 1;
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The body of POST /orders, from bytes to checked values.
+ * The bodies of POST /orders and POST /order, from bytes to checked values.
  *
  * A fault of shape fails the whole request (GAPS 12, Requests); everything that a well-shaped order
  * can get wrong is found later and per order.
@@ -9,7 +9,7 @@
 import { parseJson } from '../common/json.ts';
 import { compileShape, type Fault, type Shape } from '../common/schema.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
-import { OrderItemShape } from './schemas.ts';
+import { ConditionlessItemShape, OrderItemShape } from './schemas.ts';
 
 /** One submission item: its shape is checked, nothing else. */
 export interface OrderItem {
@@ -17,8 +17,8 @@ export interface OrderItem {
   readonly digestable: boolean;
   /** uint256 text as sent. */
   readonly tokenId: string;
-  /** Any text, in lower case. */
-  readonly conditionId: string;
+  /** Any text, in lower case; undefined = to be found by the token (RESOLVE_CONDITION_ID). */
+  readonly conditionId: string | undefined;
   /** 20 bytes each. */
   readonly maker: Uint8Array;
   readonly signer: Uint8Array;
@@ -47,11 +47,12 @@ export type ParsedOrders =
   | { readonly ok: true; readonly items: readonly OrderItem[] }
   | { readonly ok: false; readonly error: string; readonly detail: string };
 
-const INVALID_ORDERS = 'Invalid order payload';
+export const INVALID_ORDERS = 'Invalid order payload';
 
 const shape = compileShape(OrderItemShape);
+const shapeWithoutCondition = compileShape(ConditionlessItemShape);
 
-type SentItem = typeof shape extends Shape<infer Item> ? Item : never;
+type SentItem = typeof shapeWithoutCondition extends Shape<infer Item> ? Item : never;
 type SentOrder = SentItem['order'];
 
 const DECIMAL = 'must be a decimal string';
@@ -93,10 +94,15 @@ const MINUS = 0x2d;
  * Reads the body of POST /orders.
  *
  * @param body raw bytes; may lie in shared memory
+ * @param resolvesCondition whether conditionId may be left out
  * @returns the items in request order, or the error of the whole request (GAPS 3.2, 3.4, 12); a
  *   `detail` names the first fault and repeats nothing of the body, and is '' where there is none
  */
-export function parseOrders(body: Uint8Array, maxOrders: number): ParsedOrders {
+export function parseOrders(
+  body: Uint8Array,
+  maxOrders: number,
+  resolvesCondition = false,
+): ParsedOrders {
   const sent = parseJson(body);
   if (sent === undefined) return invalid('body must be JSON');
   if (!Array.isArray(sent)) return invalid('body must be an array');
@@ -109,24 +115,44 @@ export function parseOrders(body: Uint8Array, maxOrders: number): ParsedOrders {
   const arena = new Uint8Array(count * ITEM_BYTES);
   const items = new Array<OrderItem>(count);
   for (let i = 0; i < count; i++) {
-    const value: unknown = sent[i];
-    if (!shape.matches(value)) return invalid(describeFault(i, shape.fault(value)));
-    const item = readItem(value, arena.subarray(i * ITEM_BYTES, (i + 1) * ITEM_BYTES));
-    if (typeof item === 'string') return invalid(`[${i}].order.${item} ${RULES[item]}`);
+    const bytes = arena.subarray(i * ITEM_BYTES, (i + 1) * ITEM_BYTES);
+    const item = checkItem(sent[i], bytes, resolvesCondition);
+    if (typeof item === 'string') return invalid(`[${i}]${item}`);
     items[i] = item;
   }
   return { ok: true, items };
+}
+
+/** Reads the body of POST /order: one item, and no index in a `detail`. */
+export function parseOrder(body: Uint8Array, resolvesCondition = false): ParsedOrders {
+  const sent = parseJson(body);
+  if (sent === undefined) return invalid('body must be JSON');
+  const item = checkItem(sent, new Uint8Array(ITEM_BYTES), resolvesCondition);
+  if (typeof item !== 'string') return { ok: true, items: [item] };
+  return invalid(item.startsWith('.') ? item.slice(1) : `body${item}`);
+}
+
+/** The item, or what is wrong with it: `.order.salt must be ...`, ` must be an object`. */
+function checkItem(
+  sent: unknown,
+  bytes: Uint8Array,
+  resolvesCondition: boolean,
+): OrderItem | string {
+  const expected: Shape<SentItem> = resolvesCondition ? shapeWithoutCondition : shape;
+  if (!expected.matches(sent)) return describeFault(expected.fault(sent));
+  const item = readItem(sent, bytes);
+  return typeof item === 'string' ? `.order.${item} ${RULES[item]}` : item;
 }
 
 function invalid(detail: string): ParsedOrders {
   return { ok: false, error: INVALID_ORDERS, detail };
 }
 
-function describeFault(index: number, fault: Fault): string {
+function describeFault(fault: Fault): string {
   const member = fault.path.at(-1);
-  if (member === undefined) return `[${index}] must be an object`;
+  if (member === undefined) return ' must be an object';
   const rule = fault.missing ? 'is required' : RULES[member];
-  return `[${index}].${fault.path.join('.')} ${rule}`;
+  return `.${fault.path.join('.')} ${rule}`;
 }
 
 /** The item, or the name of the member of `order` whose text is malformed. */
@@ -157,7 +183,7 @@ function readItem(sent: SentItem, bytes: Uint8Array): OrderItem | keyof SentOrde
   return {
     digestable: makerAmountMinus + takerAmountMinus + feeMinus === 0,
     tokenId: order.tokenId,
-    conditionId: order.conditionId.toLowerCase(),
+    conditionId: order.conditionId?.toLowerCase(),
     maker,
     signer,
     taker,

@@ -40,8 +40,8 @@ export interface PrepareOptions {
   readonly separator: Uint8Array;
   readonly negRiskSeparator: Uint8Array;
   readonly verifySignatures: boolean;
-  /** True for an order id that was accepted before and has left memory since. */
-  readonly isKnown: (id: Uint8Array) => boolean;
+  /** Status (engine/layout.ts) of an order that has left memory, by its id; 0 = no such order. */
+  readonly knownStatus: (id: Uint8Array) => number;
 }
 
 const EOA = 0;
@@ -122,6 +122,7 @@ export class OrderPreparer {
     if (item.postOnly && item.orderType !== 'GTC' && item.orderType !== 'GTD') {
       return Rule.postOnlyType;
     }
+    if (item.conditionId === undefined) return token === 0 ? Rule.tokenUnknown : 0;
     const isId = hexToBytes(item.conditionId, 32, this.condition, 0);
     const market = isId ? findMarket(this.t, bytesToWords(this.condition, this.words), 0) : 0;
     if (market === 0) return Rule.conditionUnknown;
@@ -137,7 +138,7 @@ export class OrderPreparer {
     const flags = t.marketI[(market << MARKET_I) + Market.flags]!;
     const isNegRisk = (flags & MarketFlag.negRisk) !== 0;
     orderDigest(isNegRisk ? options.negRiskSeparator : options.separator, item, this.digest, 0);
-    let verdict = options.isKnown(this.digest) ? Verdict.known : 0;
+    let verdict = options.knownStatus(this.digest) << Verdict.knownShift;
     if (item.signatureType === EOA && !sameBytes(item.maker, item.signer)) {
       verdict |= Verdict.signature;
     }

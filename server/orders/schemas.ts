@@ -10,24 +10,21 @@ const Count = Type.Union([
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
 ]);
 
-/** One submission item. */
-export const OrderItemShape = Type.Object({
-  order: Type.Object({
-    tokenId: Type.String(),
-    conditionId: Type.String(),
-    maker: Type.String(),
-    signer: Type.String(),
-    taker: Type.String(),
-    makerAmount: Type.String(),
-    takerAmount: Type.String(),
-    side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]),
-    expiration: Type.Optional(Count),
-    nonce: Count,
-    feeRateBps: Count,
-    salt: Count,
-    signatureType: Type.Integer({ minimum: 0, maximum: 3 }),
-    signature: Type.String(),
-  }),
+const ORDER = {
+  maker: Type.String(),
+  signer: Type.String(),
+  taker: Type.String(),
+  makerAmount: Type.String(),
+  takerAmount: Type.String(),
+  side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]),
+  expiration: Type.Optional(Count),
+  nonce: Count,
+  feeRateBps: Count,
+  salt: Count,
+  signatureType: Type.Integer({ minimum: 0, maximum: 3 }),
+  signature: Type.String(),
+};
+const ITEM = {
   orderType: Type.Union([
     Type.Literal('GTC'),
     Type.Literal('GTD'),
@@ -36,12 +33,28 @@ export const OrderItemShape = Type.Object({
   ]),
   postOnly: Type.Optional(Type.Boolean()),
   owner: Type.String(),
+};
+
+/** One submission item: the body of POST /order. */
+export const OrderItemShape = Type.Object({
+  order: Type.Object({ tokenId: Type.String(), conditionId: Type.String(), ...ORDER }),
+  ...ITEM,
+});
+
+/** The same with RESOLVE_CONDITION_ID=on: its market may be told by the token alone. */
+export const ConditionlessItemShape = Type.Object({
+  order: Type.Object({
+    tokenId: Type.String(),
+    conditionId: Type.Optional(Type.String()),
+    ...ORDER,
+  }),
+  ...ITEM,
 });
 
 /** The body of POST /orders; the most items are MAX_BATCH_ORDERS. */
 export const OrderItems = Type.Array(OrderItemShape, { minItems: 1 });
 
-const OrderResult = Type.Object(
+export const OrderResult = Type.Object(
   {
     success: Type.Boolean(),
     errorMsg: Type.String(),
@@ -54,3 +67,26 @@ const OrderResult = Type.Object(
 );
 
 export const OrderResults = Type.Array(OrderResult);
+
+/** The body of DELETE /order: one of the two. */
+export const CancelOrder = Type.Object({
+  orderID: Type.Optional(Type.String()),
+  orderId: Type.Optional(Type.String()),
+});
+
+/** The body of DELETE /orders; how many are too many is the parser's to say, in GAPS' words. */
+export const CancelOrders = Type.Array(Type.String());
+
+/** Some clients send what they leave out as "" or null. */
+const Scope = Type.Optional(Type.Union([Type.String(), Type.Null()]));
+
+/** The body of DELETE /cancel-market-orders: a market, a token, or both. */
+export const CancelMarket = Type.Object({ market: Scope, asset_id: Scope, assetId: Scope });
+
+const ById = Type.Record(Type.String(), Type.String());
+
+/** Reasons by id; what cancelled orders had traded before, in shares. */
+export const CancelAnswer = Type.Object(
+  { canceled: Type.Array(Type.String()), not_canceled: ById, filled: ById },
+  { additionalProperties: false },
+);

@@ -113,6 +113,12 @@ export class Sequencer {
     this.submit({ kind: RequestKind.orders, owner, body, weight, answered });
   }
 
+  /** As submitOrders, for the body of POST /order. */
+  submitOrder(owner: RequestOwner, body: Uint8Array, answered: Answered): void {
+    const weight = Math.max(body.length, ORDER_BYTES_MIN);
+    this.submit({ kind: RequestKind.order, owner, body, weight, answered });
+  }
+
   /** Takes encoded commands; the answer's body is a 32-bit rule code for each. */
   submitCommands(words: Int32Array, answered: Answered): void {
     const body = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
@@ -121,6 +127,29 @@ export class Sequencer {
     assert(commands <= BATCH_COMMANDS_MAX, 'a batch has a bounded number of commands');
     const weight = Math.max(body.length, commands * ORDER_BYTES_MIN);
     this.submit({ kind: RequestKind.commands, owner: undefined, body, weight, answered });
+  }
+
+  /** Takes a request; answers 503 at once when the queue is full. */
+  submit(request: Request): void {
+    const bytes = this.queueBytes + request.body.length;
+    const isFull = this.queue.length >= this.o.queueMax || bytes > QUEUE_BYTES_MAX;
+    if (isFull && this.o.journal.failure === undefined) request.answered(503, ENGINE_BUSY);
+    else this.goOn(request);
+  }
+
+  /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
+  goOn(request: Request): void {
+    if (this.o.journal.failure !== undefined) {
+      request.answered(503, JOURNAL_UNAVAILABLE);
+      return;
+    }
+    if (this.stopped) {
+      request.answered(503, ENGINE_BUSY);
+      return;
+    }
+    this.queue.push(request);
+    this.queueBytes += request.body.length;
+    this.pump();
   }
 
   /** Copies the engine's tables to the spare region, between two batches; rejects if it cannot. */
@@ -154,21 +183,6 @@ export class Sequencer {
     await this.idle();
     clearTimeout(this.expiryTimer);
     this.stopped = true;
-  }
-
-  private submit(request: Request): void {
-    if (this.o.journal.failure !== undefined) {
-      request.answered(503, JOURNAL_UNAVAILABLE);
-      return;
-    }
-    const bytes = this.queueBytes + request.body.length;
-    if (this.queue.length >= this.o.queueMax || bytes > QUEUE_BYTES_MAX || this.stopped) {
-      request.answered(503, ENGINE_BUSY);
-      return;
-    }
-    this.queue.push(request);
-    this.queueBytes = bytes;
-    this.pump();
   }
 
   private pump(): void {

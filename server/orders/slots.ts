@@ -17,7 +17,19 @@ import assert from 'node:assert/strict';
 export const Control = { turn: 0, writer: 1, poisoned: 2, words: 16 } as const;
 export const SlotState = { free: 0, verifying: 1, applying: 2, done: 3, failed: 4 } as const;
 export const TicketKind = { batch: 0, image: 1 } as const;
-export const RequestKind = { orders: 0, commands: 1 } as const;
+export const RequestKind = {
+  /** Bodies of POST /orders and POST /order. */
+  orders: 0,
+  order: 1,
+  /** Bodies of DELETE /order and DELETE /orders. */
+  cancelOrder: 2,
+  cancelOrders: 3,
+  /** DELETE /cancel-all and DELETE /cancel-market-orders, in parts (sweep.ts). */
+  cancelAll: 4,
+  cancelMarket: 5,
+  /** Encoded commands of the node's own. */
+  commands: 6,
+} as const;
 
 export const Slot = {
   state: 0,

@@ -157,10 +157,11 @@ class TinyNode {
     const refused = (errorMsg: string): Answer => {
       return { success: false, errorMsg, ...nothing, status: 'error' };
     };
-    if (this.#known.has(wire.salt)) return refused(DUPLICATED);
     const token = this.#tokens.get(wire.tokenId);
     assert(token !== undefined);
     const side = wire.side === 'BUY' ? BUY : SELL;
+    const orderID = orderDigestByEthers(DOMAIN, { ...wire, side });
+    if (this.#known.has(wire.salt)) return { ...refused(DUPLICATED), orderID, status: 'live' };
     const amounts = [Number(wire.makerAmount), Number(wire.takerAmount)] as const;
     const [collateral, micro] = side === BUY ? amounts : [amounts[1], amounts[0]];
     const ticks = Math.round((collateral * token.market.ticksPerUnit) / micro);
@@ -178,7 +179,6 @@ class TinyNode {
     if (orderType === 'FOK' && match.micro < micro) return refused(NOT_FILLED);
     token.book.commit(taker, match);
     if (this.#faults.forgetsDuplicates !== true) this.#known.add(wire.salt);
-    const orderID = orderDigestByEthers(DOMAIN, { ...wire, side });
     const taken = { success: true, errorMsg: '', orderID };
     if (match.micro === 0)
       return { ...taken, ...{ takingAmount: '', makingAmount: '' }, status: 'live' };

@@ -250,12 +250,14 @@ export class EngineDriver {
       case 'cancel':
         return encodeCancel(out, idWords(command.id), addressWords(command.signer));
       case 'cancel-all':
-        return encodeCancelOwner(
-          out,
-          addressWords(command.signer),
-          command.market as MarketSlot | 0,
-          command.token as TokenSlot | 0,
-        );
+        return encodeCancelOwner(out, {
+          signer: addressWords(command.signer),
+          market: command.market as MarketSlot | 0,
+          token: command.token as TokenSlot | 0,
+          limit: command.limit,
+          from: 0,
+          newest: Number.MAX_SAFE_INTEGER,
+        });
       case 'market': {
         const ids = Array.from({ length: command.outcomes }, (_, i) =>
           idWords(1_000_000 + command.condition * 100 + i),

@@ -261,6 +261,19 @@ test('an owner cancels everything, one market, or one token', () => {
   `);
 });
 
+test('a bounded cancel looks at the newest orders of its owner first', () => {
+  check(`
+    market 2                  done
+    buy #1 1 @ 0.40 by 1      rests
+    buy #2 1 @ 0.41 by 1      rests
+    buy #3 1 @ 0.40 token 3 by 1   rests
+    cancel-all by 1 market 1 limit 1   done
+    cancel-all by 1 market 1 limit 2   ends #2 canceled
+    cancel-all by 1 limit 1   ends #3 canceled
+    cancel-all by 1 limit 9   ends #1 canceled
+  `);
+});
+
 test('a deep level is swept in one command', () => {
   const makers = Array.from({ length: 2_000 }, (_, i) => `sell #${i + 1} 1 @ 0.50`);
   const duel = check(makers.join('\n'));

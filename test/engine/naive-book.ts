@@ -32,6 +32,8 @@ export interface NaiveOrder {
   readonly line: OrderLine;
   /** Pips of its own token: the limit. */
   readonly price: number;
+  /** Orders that were accepted before it. */
+  readonly arrival: number;
   remaining: bigint;
   /** Collateral paid so far by a BUY. */
   paid: bigint;

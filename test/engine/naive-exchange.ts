@@ -71,14 +71,7 @@ export class NaiveExchange {
         return mine === 0 ? Rule.orderNotFound : Rule.accepted;
       }
       case 'cancel-all':
-        this.#closeWhere(
-          ({ line }, market) =>
-            line.signer === command.signer &&
-            (command.market === 0 || market === this.markets[command.market - 1]) &&
-            (command.token === 0 || line.token === command.token),
-          'canceled',
-          out,
-        );
+        this.#cancelOwned(command, out);
         return Rule.accepted;
       case 'market':
         return this.#register(command.condition, command.outcomes, command);
@@ -113,6 +106,24 @@ export class NaiveExchange {
       }
     }
     return count;
+  }
+
+  /** Of the owner's newest open orders, so many as it looks at, those that are meant. */
+  #cancelOwned(command: Extract<Command, { kind: 'cancel-all' }>, out: Settlement): void {
+    const { limit, market, signer, token } = command;
+    const looked = this.markets
+      .flatMap(({ open }) => open)
+      .filter(({ line }) => line.signer === signer)
+      .sort((a, b) => b.arrival - a.arrival)
+      .slice(0, limit);
+    this.#closeWhere(
+      (order, its) =>
+        looked.includes(order) &&
+        (market === 0 || its === this.markets[market - 1]) &&
+        (token === 0 || order.line.token === token),
+      'canceled',
+      out,
+    );
   }
 
   #register(condition: number, outcomes: number, terms: Terms): RuleCode {
@@ -153,7 +164,8 @@ export class NaiveExchange {
     const bound = this.#bindings.get(line.maker) ?? line.signer;
     if (line.signatureType !== 0 && bound !== line.signer) return Rule.binding;
 
-    const taker: NaiveOrder = { line, price, remaining: line.shares, paid: 0n };
+    const arrival = this.#accepted.size;
+    const taker: NaiveOrder = { line, price, arrival, remaining: line.shares, paid: 0n };
     const plan = market.plan(taker, this.#policy);
     const unmatched = this.#matchRefusal(taker, market, plan, out);
     if (unmatched !== Rule.accepted) return unmatched;

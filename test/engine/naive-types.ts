@@ -27,6 +27,9 @@ export const FAULTS: readonly Fault[] = [
   'known',
 ];
 
+/** More orders than any test opens. */
+export const NO_LIMIT = 2 ** 31 - 1;
+
 export interface OrderLine {
   readonly kind: 'order';
   readonly id: number;
@@ -62,6 +65,8 @@ export type Command =
       readonly signer: number;
       readonly market: number;
       readonly token: number;
+      /** Looks at so many of the signer's newest open orders. */
+      readonly limit: number;
     }
   | ({ readonly kind: 'market'; readonly condition: number; readonly outcomes: number } & Terms)
   | ({ readonly kind: 'change'; readonly market: number } & Terms)

@@ -16,6 +16,7 @@ import {
   comparableEnds,
   FAULTS,
   type Fault,
+  NO_LIMIT,
   type OrderLine,
   type Outcome,
   type Policy,
@@ -167,11 +168,12 @@ function readOrder(side: 'BUY' | 'SELL', words: Words): OrderLine {
 }
 
 function readCancelAll(words: Words): Command {
-  const scope = { signer: words.numberAfter('by'), market: 0, token: 0 };
+  const scope = { signer: words.numberAfter('by'), market: 0, token: 0, limit: NO_LIMIT };
   while (words.peek() !== undefined) {
     const word = words.take();
     if (word === 'market') scope.market = words.takeNumber();
     else if (word === 'token') scope.token = words.takeNumber();
+    else if (word === 'limit') scope.limit = words.takeNumber();
     else throw new Error(`not part of a cancel: ${word}`);
   }
   return { kind: 'cancel-all', ...scope };
@@ -203,7 +205,8 @@ export function commandText(command: Command): string {
     case 'cancel-all': {
       const ofMarket = command.market === 0 ? '' : ` market ${command.market}`;
       const ofToken = command.token === 0 ? '' : ` token ${command.token}`;
-      return `cancel-all by ${command.signer}${ofMarket}${ofToken}`;
+      const limit = command.limit === NO_LIMIT ? '' : ` limit ${command.limit}`;
+      return `cancel-all by ${command.signer}${ofMarket}${ofToken}${limit}`;
     }
     case 'market':
       return `market ${command.condition} outcomes ${command.outcomes} ${termsText(command)}`;

@@ -8,6 +8,7 @@ import type { Random } from '../common/random.ts';
 import {
   type Command,
   FAULTS,
+  NO_LIMIT,
   type OrderLine,
   POLICIES,
   type SideName,
@@ -128,6 +129,7 @@ export class Stream {
       signer: this.#account(),
       market: random.chance(50) ? random.between(1, this.#markets.length) : 0,
       token: random.chance(50) ? firstToken + random.below(outcomes) : 0,
+      limit: random.chance(50) ? NO_LIMIT : 1 + random.below(8),
     };
   }
 

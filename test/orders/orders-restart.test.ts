@@ -57,17 +57,20 @@ async function trade(): Promise<void> {
 async function assertAllKnown(): Promise<void> {
   for (const trader of [alice, bob]) {
     const orders = finished.filter(({ item }) => item.owner === trader.trio.apiKey);
-    for (const { errorMsg } of await trader.post(node, orders)) assert.equal(errorMsg, DUPLICATE);
+    const results = await trader.post(node, orders);
+    results.forEach(({ errorMsg, orderID, status }, i) => {
+      assert.deepEqual([errorMsg, orderID, status], [DUPLICATE, orders[i]?.id, 'matched']);
+    });
   }
 }
 
-test('ids that have left memory are still duplicates', async () => {
+test('ids that have left memory are still duplicates, and named with their status', async () => {
   // Several times what memory remembers, each time with their final states on disk first.
   for (let round = 0; round < 4; round++) {
     for (let i = 0; i < 10; i++) await trade();
     await until(() => {
       finals.refresh();
-      return finished.every(({ id }) => finals.has(Buffer.from(id.slice(2), 'hex')));
+      return finished.every(({ id }) => finals.statusOf(Buffer.from(id.slice(2), 'hex')) !== 0);
     });
     await trade();
     await assertAllKnown();

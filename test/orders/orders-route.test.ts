@@ -17,6 +17,7 @@ import {
   NEG_RISK,
   NORMAL,
   type Result,
+  type Signed,
   seconds,
   type Terms,
   Trader,
@@ -76,6 +77,11 @@ test('an order rests, another takes part of it, and both answers say so in decim
   assert.equal(partly?.makingAmount, '7.125');
   assert.deepEqual(levels((await book(node, coin.tokenIds[0] ?? '')).bids), ['7.5@0.57']);
 });
+
+/** The refusal of an order that is known, with what became of it. */
+function known(order: Signed, status: 'live' | 'matched' | 'canceled'): Result {
+  return { ...refused(DUPLICATE), orderID: order.id, status };
+}
 
 test('results stand in request order and one bad item never touches its neighbours', async () => {
   const good = [10, 11, 12, 13, 14, 15].map((ticks) =>
@@ -222,13 +228,13 @@ test('an order that was accepted stays a duplicate, whatever else is wrong with 
   const resting = alice.sign({ market: dime, side: 'SELL', ticks: 6, shares: 10 });
   const [first, second] = await alice.post(node, [resting, resting]);
   assert.equal(first?.orderID, resting.id);
-  assert.deepEqual(second, refused(DUPLICATE));
-  assert.deepEqual(await alice.post(node, [resting]), [refused(DUPLICATE)]);
+  assert.deepEqual(second, known(resting, 'live'));
+  assert.deepEqual(await alice.post(node, [resting]), [known(resting, 'live')]);
   await bob.place(node, { market: dime, side: 'BUY', ticks: 6, shares: 10, type: 'FOK' });
-  assert.deepEqual(await alice.post(node, [resting]), [refused(DUPLICATE)], 'after it was filled');
+  assert.deepEqual(await alice.post(node, [resting]), [known(resting, 'matched')]);
   // Rule 12 stands right behind rule 4 (GAPS 12): an unsigned member cannot get past it.
   const postOnly = { ...resting, item: { ...resting.item, postOnly: true, orderType: 'GTD' } };
-  assert.deepEqual(await alice.post(node, [postOnly]), [refused(DUPLICATE)]);
+  assert.deepEqual(await alice.post(node, [postOnly]), [known(resting, 'matched')]);
 });
 
 test('an order that was killed or refused may be sent again', async () => {
@@ -237,7 +243,7 @@ test('an order that was killed or refused may be sent again', async () => {
   assert.deepEqual(await bob.post(node, [fok]), [refused(FOK_KILLED)]);
   await alice.place(node, { market: dime, side: 'SELL', ticks: 5, shares: 10 });
   assert.equal((await bob.post(node, [fok]))[0]?.orderID, fok.id);
-  assert.deepEqual(await bob.post(node, [fok]), [refused(DUPLICATE)]);
+  assert.deepEqual(await bob.post(node, [fok]), [known(fok, 'matched')]);
 });
 
 test('a neg-risk market takes orders signed for its own exchange address', async () => {
@@ -327,7 +333,7 @@ test('a GTD order leaves the book at its expiry although nobody trades', async (
   assert.deepEqual(levels((await book(node, token)).bids), ['10@0.4']);
   await until(async () => (await book(node, token)).bids.length === 0);
   assert(Date.now() >= Number(until2) * 1000, 'not before its time');
-  assert.deepEqual(await alice.post(node, [order]), [refused(DUPLICATE)]);
+  assert.deepEqual(await alice.post(node, [order]), [known(order, 'canceled')]);
 });
 
 test('immediate orders tolerate the rounding of clients and never pay more than signed', async () => {

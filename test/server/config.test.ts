@@ -36,6 +36,7 @@ test('without any variable every default of the contract stands', () => {
     verifySignatures: true,
     selfTrade: 'allow',
     maxBatchOrders: 500,
+    resolveConditionId: false,
     logLevel: 'info',
     demo: true,
     capacities: {

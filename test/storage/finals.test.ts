@@ -1,7 +1,7 @@
 /** Final states of orders: on disk in the order of finishing, before memory forgets them. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { State } from '../../engine/layout.ts';
+import { Flag, Order, State } from '../../engine/layout.ts';
 import { findOrder } from '../../engine/orders.ts';
 import type { Tables } from '../../engine/tables.ts';
 import { FinalsKeeper } from '../../server/orders/keepers.ts';
@@ -71,14 +71,20 @@ test('every finished order is on disk as it ended, and those that memory forgot 
       for (const { id } of node.finals) {
         if (isInMemory(node.exchange.t, id)) continue;
         forgotten += 1;
-        assert(reader.has(id), `order ${id.toString('hex')} is forgotten`);
+        assert(reader.statusOf(id) !== 0, `order ${id.toString('hex')} is forgotten`);
       }
     }
     assert(forgotten > 10 * TIGHT.history, 'memory has forgotten many');
-    assert(!reader.has(Buffer.alloc(32, 3)), 'an id that never was is not found');
+    assert.equal(reader.statusOf(Buffer.alloc(32, 3)), 0, 'an id that never was is not found');
     assert.deepEqual(node.lines, []);
     const { finals } = node.journal.tables;
-    for (const { id, row } of node.finals) assert.deepEqual(finals.get(id), row);
+    for (const { id, row } of node.finals) {
+      assert.deepEqual(finals.get(id), row);
+      assert.equal(
+        reader.statusOf(id),
+        (row.readInt32LE(4 * Order.flags) >>> Flag.statusShift) & 7,
+      );
+    }
     assert.equal(finals.getKeysCount(), node.finals.length, 'and nothing else');
     assert.equal(node.journal.finalsFlushed(), node.finals.length);
     assert.equal(node.keeper.flushed, node.finals.length);

@@ -1,0 +1,136 @@
+/**
+ * Inside the turn: the commands of a ticket are applied one by one, and each request is answered
+ * into the slot, with the commands that changed something for the journal beside it.
+ *
+ * Thread: the worker that holds its turn.
+ */
+import { type CommandBuffer, commandWords, OrderCommand, Verdict } from '../../engine/commands.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { Flag, ORDER_I, Order, State, Status } from '../../engine/layout.ts';
+import { findOrder } from '../../engine/orders.ts';
+import { Rule, type RuleCode } from '../../engine/rules.ts';
+import { AnswerWriter, ruleBytes } from './answers.ts';
+import type { Prepared } from './batch-prepare.ts';
+import { lastFilled, writeCancels, writeSweepPart } from './cancel-answers.ts';
+import { RequestKind, Slot, type SlotView } from './slots.ts';
+
+export class BatchApplier {
+  private readonly engine: Engine;
+  private readonly commands: CommandBuffer;
+  private readonly answers = new AnswerWriter();
+  private journal: Int32Array = new Int32Array(0);
+  private journalWords = 0;
+
+  constructor(engine: Engine, commands: CommandBuffer) {
+    this.engine = engine;
+    this.commands = commands;
+  }
+
+  apply(slot: SlotView, prepared: readonly Prepared[]): void {
+    const { answers, engine } = this;
+    const { f64, i32 } = slot;
+    const { state } = engine.t;
+    this.journal = slot.journal;
+    this.journalWords = 0;
+    f64[Slot.firstFill] = state[State.fills]!;
+    engine.begin(f64[Slot.time]!, f64[Slot.flushedFinished]!);
+    answers.start(slot);
+    for (const request of prepared) this.applyRequest(request);
+    answers.finish();
+    i32[Slot.changed] = engine.end() ? 1 : 0;
+    i32[Slot.journalWords] = this.journalWords;
+    i32[Slot.digest] = state[State.digest]!;
+    f64[Slot.endFill] = state[State.fills]!;
+    f64[Slot.endFinished] = state[State.finished]!;
+    f64[Slot.sequence] = state[State.batch]!;
+  }
+
+  private applyRequest(request: Prepared): void {
+    const { answers } = this;
+    if (request.refusal !== undefined) {
+      answers.whole(400, request.refusal);
+      return;
+    }
+    switch (request.kind) {
+      case RequestKind.orders:
+        answers.openList();
+        this.each(request, (rule, at) => this.answerOrder(rule, at));
+        answers.closeList();
+        return;
+      case RequestKind.order:
+        answers.open();
+        this.each(request, (rule, at) => this.answerOrder(rule, at));
+        answers.close(200);
+        return;
+      case RequestKind.cancelOrder:
+      case RequestKind.cancelOrders:
+        this.cancelIds(request);
+        return;
+      case RequestKind.cancelAll:
+      case RequestKind.cancelMarket:
+        this.sweep(request);
+        return;
+      default: {
+        const rules: RuleCode[] = [];
+        this.each(request, (rule) => rules.push(rule));
+        answers.whole(200, ruleBytes(rules));
+      }
+    }
+  }
+
+  /** Applies the commands of a request; those that change something go to the journal. */
+  private each(request: Prepared, visit: (rule: RuleCode, at: number) => void): void {
+    const { core } = this.engine;
+    const { f64, i32 } = this.commands;
+    for (let at = request.firstWord; at < request.endWord; ) {
+      const length = commandWords(i32, at);
+      const changes = core.changes;
+      const rule = this.engine.apply(i32, f64, at);
+      if (core.changes !== changes) {
+        this.journal.set(i32.subarray(at, at + length), this.journalWords);
+        this.journalWords += length;
+      }
+      visit(rule, at);
+      at += length;
+    }
+  }
+
+  private answerOrder(rule: RuleCode, at: number): void {
+    const { answers, commands, engine } = this;
+    const { making, taking } = engine.core;
+    const idAt = at + OrderCommand.id;
+    if (rule === Rule.accepted) answers.accepted(commands.i32, idAt, making, taking);
+    else if (rule === Rule.duplicate) answers.known(commands.i32, idAt, this.knownStatus(at));
+    else answers.refused(rule);
+  }
+
+  /** Status of the order that a duplicate repeats, in memory or, as its verdict says, on disk. */
+  private knownStatus(at: number): number {
+    const { t } = this.engine;
+    const { i32 } = this.commands;
+    const place = findOrder(t, i32, at + OrderCommand.id);
+    if (place > 0) return Status.live;
+    if (place === 0) return (i32[at + OrderCommand.verdict]! & Verdict.known) >> Verdict.knownShift;
+    const flags = t.historyI[((-place - 1) << ORDER_I) + Order.flags]!;
+    return (flags >>> Flag.statusShift) & 7;
+  }
+
+  private cancelIds(request: Prepared): void {
+    const filled: number[] = [];
+    this.each(request, (rule) => {
+      filled.push(rule === Rule.accepted ? lastFilled(this.engine.t) : -1);
+    });
+    const { answers, commands } = this;
+    writeCancels(answers, commands.i32, request.firstWord, filled, request.strangers);
+  }
+
+  private sweep(request: Prepared): void {
+    const { core, t } = this.engine;
+    const first = t.state[State.finished]!;
+    let from = 0;
+    this.each(request, () => {
+      from = core.nextOwned;
+    });
+    writeSweepPart(this.answers, t, first, { from, newest: request.newest });
+  }
+}

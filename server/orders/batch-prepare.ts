@@ -1,0 +1,213 @@
+/**
+ * Before the turn: the requests of a ticket become engine commands. Everything here depends on the
+ * requests alone, apart from look-ups whose answers stay true.
+ *
+ * Thread: a worker; scratch belongs to the instance.
+ */
+import {
+  type CommandBuffer,
+  commandKind,
+  commandWords,
+  encodeCancel,
+  encodeCancelOwner,
+} from '../../engine/commands.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/layout.ts';
+import { CANCEL_ORDERS_MAX } from '../../engine/limits.ts';
+import { findMarket, findToken } from '../../engine/markets.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { MarketSlot, OrderSlot, TokenSlot } from '../../engine/units.ts';
+import { errorBody } from '../common/contract.ts';
+import { bytesToWords, decimalToWords } from '../common/uint256.ts';
+import { strangerBytes } from './cancel-answers.ts';
+import {
+  type CancelRefused,
+  type CancelScope,
+  parseCancelMarket,
+  parseCancelOrder,
+  parseCancelOrders,
+} from './cancel-parse.ts';
+import { type ParsedOrders, parseOrder, parseOrders } from './order-parse.ts';
+import { type Caller, OrderPreparer, type PrepareOptions } from './prepare.ts';
+import { align, RequestHead, RequestKind, Slot, type SlotView } from './slots.ts';
+import { readSweepHead, SWEEP_HEAD_BYTES } from './sweep.ts';
+
+export interface BatchOptions extends PrepareOptions {
+  readonly maxBatchOrders: number;
+  readonly resolvesCondition: boolean;
+}
+
+/** One request of the batch, between verification and turn. */
+export interface Prepared {
+  readonly kind: number;
+  /** Body of a refusal that needs no turn, or undefined. */
+  readonly refusal: Uint8Array | undefined;
+  /** Its commands. */
+  readonly firstWord: number;
+  readonly endWord: number;
+  /** Cancels by id: members of `not_canceled` that no command stands for. */
+  readonly strangers: Uint8Array;
+  /** A cancel of everything: the time of its first part, in unix milliseconds. */
+  readonly newest: number;
+}
+
+/** What a request came to beside its commands. */
+type Outcome = Partial<Pick<Prepared, 'refusal' | 'strangers' | 'newest'>>;
+
+const NONE = new Uint8Array(0);
+/** No condition: cancel-all. */
+const EVERYTHING: CancelScope = { ok: true, condition: undefined, tokenId: undefined };
+
+export class BatchPreparer {
+  /** Commands of the batch prepared last. */
+  readonly commands: CommandBuffer;
+  private readonly t: Tables;
+  private readonly options: BatchOptions;
+  private readonly orders: OrderPreparer;
+  private readonly id = new Int32Array(ID_WORDS);
+
+  constructor(t: Tables, commands: CommandBuffer, options: BatchOptions) {
+    this.t = t;
+    this.commands = commands;
+    this.options = options;
+    this.orders = new OrderPreparer(t, options);
+  }
+
+  prepare(slot: SlotView): Prepared[] {
+    const { commands } = this;
+    commands.clear();
+    const prepared: Prepared[] = [];
+    let at = 0;
+    for (let i = 0; i < slot.i32[Slot.requests]!; i++) {
+      const head = at / 4;
+      const kind = slot.inputWords[head + RequestHead.kind]!;
+      const bytes = slot.inputWords[head + RequestHead.bytes]!;
+      const bodyAt = at + 4 * RequestHead.words;
+      const firstWord = commands.words;
+      const outcome = this.prepareRequest(slot, head, slot.input.subarray(bodyAt, bodyAt + bytes));
+      prepared.push({
+        kind,
+        refusal: undefined,
+        strangers: NONE,
+        newest: 0,
+        ...outcome,
+        firstWord,
+        endWord: commands.words,
+      });
+      at = bodyAt + align(bytes);
+    }
+    return prepared;
+  }
+
+  private prepareRequest(slot: SlotView, head: number, body: Uint8Array): Outcome {
+    const { maxBatchOrders, resolvesCondition } = this.options;
+    const words = slot.inputWords;
+    switch (words[head + RequestHead.kind]!) {
+      case RequestKind.orders:
+        return this.placeAll(parseOrders(body, maxBatchOrders, resolvesCondition), words, head);
+      case RequestKind.order:
+        return this.placeAll(parseOrder(body, resolvesCondition), words, head);
+      case RequestKind.cancelOrder:
+        return this.cancelIds(parseCancelOrder(body), words, head);
+      case RequestKind.cancelOrders:
+        return this.cancelIds(parseCancelOrders(body), words, head);
+      case RequestKind.cancelAll:
+        return this.sweep(slot, head, body, EVERYTHING);
+      case RequestKind.cancelMarket:
+        return this.sweep(slot, head, body, parseCancelMarket(body.subarray(SWEEP_HEAD_BYTES)));
+      default:
+        this.append(new Int32Array(body.buffer, body.byteOffset, body.length / 4));
+        return {};
+    }
+  }
+
+  private placeAll(parsed: ParsedOrders, words: Int32Array, head: number): Outcome {
+    if (!parsed.ok) return refused(parsed);
+    const caller = callerOf(words, head);
+    for (const item of parsed.items) this.orders.prepare(item, caller, this.commands);
+    return {};
+  }
+
+  private cancelIds(
+    parsed: ReturnType<typeof parseCancelOrders>,
+    words: Int32Array,
+    head: number,
+  ): Outcome {
+    if (!parsed.ok) return refused(parsed);
+    const signer = signerOf(words, head);
+    for (const id of parsed.ids) encodeCancel(this.commands, bytesToWords(id, this.id), signer);
+    return { strangers: strangerBytes(parsed.strangers) };
+  }
+
+  /** The next part of a cancel of everything; a market or token that is not there has no orders. */
+  private sweep(
+    slot: SlotView,
+    head: number,
+    body: Uint8Array,
+    scope: CancelScope | CancelRefused,
+  ): Outcome {
+    if (!scope.ok) return refused(scope);
+    const place = readSweepHead(body);
+    const newest = place.newest === 0 ? slot.f64[Slot.time]! : place.newest;
+    const market = this.marketOf(scope);
+    const token = this.tokenOf(scope);
+    if (market === undefined || token === undefined) return { newest };
+    encodeCancelOwner(this.commands, {
+      signer: signerOf(slot.inputWords, head),
+      market,
+      token,
+      limit: CANCEL_ORDERS_MAX,
+      from: place.from as OrderSlot | 0,
+      newest,
+    });
+    return { newest };
+  }
+
+  /** 0 = of any; undefined = not registered. */
+  private marketOf({ condition }: CancelScope): MarketSlot | 0 | undefined {
+    if (condition === undefined) return 0;
+    return findMarket(this.t, bytesToWords(condition, this.id), 0) || undefined;
+  }
+
+  private tokenOf({ tokenId }: CancelScope): TokenSlot | 0 | undefined {
+    if (tokenId === undefined) return 0;
+    decimalToWords(tokenId, this.id, 0);
+    return findToken(this.t, this.id, 0) || undefined;
+  }
+
+  private append(words: Int32Array): void {
+    const { commands } = this;
+    for (let at = 0; at < words.length; ) {
+      const length = commandWords(words, at);
+      const target = commands.begin(commandKind(words, at), length);
+      commands.i32.set(words.subarray(at, at + length), target);
+      at += length;
+    }
+  }
+}
+
+function refused({ detail, error }: { error: string; detail: string }): Outcome {
+  return { refusal: Buffer.from(errorBody(error, detail)) };
+}
+
+function signerOf(words: Int32Array, head: number): Int32Array {
+  const at = head + RequestHead.address;
+  return words.slice(at, at + ADDRESS_WORDS);
+}
+
+function callerOf(words: Int32Array, head: number): Caller {
+  const keyAt = head + RequestHead.apiKey;
+  const apiKeyWords = words.slice(keyAt, keyAt + API_KEY_WORDS);
+  const address = wordsToBytes(signerOf(words, head));
+  const hex = wordsToBytes(apiKeyWords).toString('hex');
+  const part = (from: number, to: number): string => hex.slice(from, to);
+  const apiKey = [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join('-');
+  return { apiKey, apiKeyWords, address };
+}
+
+function wordsToBytes(words: Int32Array): Buffer {
+  const bytes = Buffer.alloc(words.length * 4);
+  words.forEach((word, i) => {
+    bytes.writeInt32BE(word, 4 * i);
+  });
+  return bytes;
+}

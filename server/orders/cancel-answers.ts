@@ -1,0 +1,131 @@
+/**
+ * Answers to cancels as JSON bytes (GAPS 3.6): `canceled`, `not_canceled` with the reason, and
+ * `filled`, what each cancelled order had traded before. Runs inside the turn.
+ *
+ * Thread: the worker that holds its turn.
+ */
+import { CancelCommand } from '../../engine/commands.ts';
+import { ORDER_F, ORDER_I, Order, State } from '../../engine/layout.ts';
+import { historyRow } from '../../engine/orders.ts';
+import { Rule } from '../../engine/rules.ts';
+import type { Tables } from '../../engine/tables.ts';
+import { RULE_TEXTS } from '../common/contract.ts';
+import type { AnswerWriter } from './answers.ts';
+import { SWEEP_HEAD_BYTES, type SweepPlace, writeSweepHead } from './sweep.ts';
+
+const CANCELED = Buffer.from('{"canceled":[');
+const NOT_CANCELED = Buffer.from('],"not_canceled":{');
+const FILLED = Buffer.from('},"filled":{');
+const END = Buffer.from('}}');
+const COMMA = Buffer.from(',');
+const ID = Buffer.from('"0x');
+const ID_END = Buffer.from('"');
+const COLON = Buffer.from('":"');
+const REASON_TEXT = JSON.stringify(RULE_TEXTS[Rule.orderNotFound]);
+const REASON = Buffer.from(`":${REASON_TEXT}`);
+/** `"0x` + 64 digits + `"`. */
+const ID_BYTES = 68;
+
+/** Members of `not_canceled` for texts that are no order id. */
+export function strangerBytes(texts: readonly string[]): Uint8Array {
+  return Buffer.from(texts.map((text) => `${JSON.stringify(text)}:${REASON_TEXT}`).join(','));
+}
+
+/** What the order that ended last had traded, in micro-shares. */
+export function lastFilled(t: Tables): number {
+  return filledOf(t, historyRow(t, t.state[State.finished]! - 1));
+}
+
+function filledOf(t: Tables, place: number): number {
+  const row = place << ORDER_F;
+  return t.historyF[row + Order.original]! - t.historyF[row + Order.remaining]!;
+}
+
+/**
+ * The whole answer to cancels by id, whose commands follow one another from word `first` on.
+ *
+ * @param filled micro-shares for each command; -1 = not cancelled
+ */
+export function writeCancels(
+  out: AnswerWriter,
+  commands: Int32Array,
+  first: number,
+  filled: readonly number[],
+  strangers: Uint8Array,
+): void {
+  const idAt = (i: number): number => first + i * CancelCommand.words + CancelCommand.id;
+  out.open();
+  out.copy(CANCELED);
+  let members = 0;
+  filled.forEach((size, i) => {
+    if (size >= 0) writeId(out, members++, commands, idAt(i), ID_END);
+  });
+  out.copy(NOT_CANCELED);
+  members = 0;
+  filled.forEach((size, i) => {
+    if (size < 0) writeId(out, members++, commands, idAt(i), REASON);
+  });
+  if (strangers.length > 0) {
+    if (members > 0) out.copy(COMMA);
+    out.copy(strangers);
+  }
+  out.copy(FILLED);
+  members = 0;
+  filled.forEach((size, i) => {
+    if (size >= 0) writeFilled(out, members++, commands, idAt(i), size);
+  });
+  out.copy(END);
+  out.close(200);
+}
+
+const head = Buffer.alloc(SWEEP_HEAD_BYTES);
+
+/** One part of a cancel of everything: the orders that ended from sequence `first` on. */
+export function writeSweepPart(
+  out: AnswerWriter,
+  t: Tables,
+  first: number,
+  next: SweepPlace,
+): void {
+  const end = t.state[State.finished]!;
+  const count = end - first;
+  writeSweepHead(head, next, count === 0 ? 0 : count * (ID_BYTES + COMMA.length) - COMMA.length);
+  out.open();
+  out.copy(head);
+  for (let n = first; n < end; n++) {
+    const place = historyRow(t, n);
+    writeId(out, n - first, t.historyI, (place << ORDER_I) + Order.id, ID_END);
+  }
+  for (let n = first; n < end; n++) {
+    const place = historyRow(t, n);
+    const idAt = (place << ORDER_I) + Order.id;
+    writeFilled(out, n - first, t.historyI, idAt, filledOf(t, place));
+  }
+  out.close(200);
+}
+
+/** A comma behind another member, then the id in quotes, then what ends the member. */
+function writeId(
+  out: AnswerWriter,
+  before: number,
+  words: Int32Array,
+  at: number,
+  tail: Uint8Array,
+): void {
+  if (before > 0) out.copy(COMMA);
+  out.copy(ID);
+  out.hex(words, at);
+  out.copy(tail);
+}
+
+function writeFilled(
+  out: AnswerWriter,
+  before: number,
+  words: Int32Array,
+  at: number,
+  size: number,
+): void {
+  writeId(out, before, words, at, COLON);
+  out.amount(size);
+  out.copy(ID_END);
+}

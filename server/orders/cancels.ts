@@ -1,0 +1,80 @@
+/**
+ * Cancels on their way to the engine. By id they take one turn; a cancel of everything goes on, part
+ * after part, until nothing is left, and its parts are joined to one answer.
+ *
+ * Thread: the I/O thread.
+ */
+import { CANCEL_ORDERS_MAX } from '../../engine/limits.ts';
+import { CANCEL_IDS_MAX } from './cancel-parse.ts';
+import type { Sequencer } from './sequencer.ts';
+import type { Answered, RequestOwner } from './slot-requests.ts';
+import { ORDER_BYTES_MIN, type RequestKind } from './slots.ts';
+import { encodeSweep, readSweepHead, SWEEP_HEAD_BYTES, SWEEP_START } from './sweep.ts';
+
+/** An id in a body: 0x, 64 digits, quotes and comma, not counting the comma. */
+const ID_BYTES = 68;
+/** A text that is no id is answered with a reason that is longer than the shortest of them. */
+const STRANGER_BYTES = 4;
+const STRANGER_ANSWER_BYTES = 64;
+
+const CANCELED = Buffer.from('{"canceled":[');
+const FILLED = Buffer.from('],"not_canceled":{},"filled":{');
+const END = Buffer.from('}}');
+const COMMA = Buffer.from(',');
+
+type CancelKind = typeof RequestKind.cancelOrder | typeof RequestKind.cancelOrders;
+type SweepKind = typeof RequestKind.cancelAll | typeof RequestKind.cancelMarket;
+
+/** Takes the body of DELETE /order or /orders. */
+export function submitCancels(
+  sequencer: Sequencer,
+  kind: CancelKind,
+  owner: RequestOwner,
+  body: Uint8Array,
+  answered: Answered,
+): void {
+  const ids = Math.ceil(body.length / ID_BYTES);
+  const strangers = Math.min(CANCEL_IDS_MAX, Math.ceil(body.length / STRANGER_BYTES));
+  const weight = ids * ORDER_BYTES_MIN + strangers * STRANGER_ANSWER_BYTES;
+  sequencer.submit({ kind, owner, body, weight, answered });
+}
+
+/** Takes DELETE /cancel-all, whose body says nothing, or the body of /cancel-market-orders. */
+export function submitSweep(
+  sequencer: Sequencer,
+  kind: SweepKind,
+  owner: RequestOwner,
+  body: Uint8Array,
+  answered: Answered,
+): void {
+  const canceled: Uint8Array[] = [];
+  const filled: Uint8Array[] = [];
+  const takePart: Answered = (status, part) => {
+    if (status !== 200 || typeof part === 'string') {
+      answered(status, part);
+      return;
+    }
+    const next = readSweepHead(part);
+    const middle = SWEEP_HEAD_BYTES + next.canceledBytes;
+    if (next.canceledBytes > 0) {
+      canceled.push(part.subarray(SWEEP_HEAD_BYTES, middle));
+      filled.push(part.subarray(middle));
+    }
+    if (next.from !== 0) sequencer.goOn(request(encodeSweep(next, body)));
+    else answered(200, join(canceled, filled));
+  };
+  const request = (bytes: Uint8Array) => ({
+    kind,
+    owner,
+    body: bytes,
+    weight: CANCEL_ORDERS_MAX * ORDER_BYTES_MIN,
+    answered: takePart,
+  });
+  sequencer.submit(request(encodeSweep(SWEEP_START, body)));
+}
+
+function join(canceled: readonly Uint8Array[], filled: readonly Uint8Array[]): Buffer {
+  const listed = (parts: readonly Uint8Array[]): Uint8Array[] =>
+    parts.flatMap((part, i) => (i === 0 ? [part] : [COMMA, part]));
+  return Buffer.concat([CANCELED, ...listed(canceled), FILLED, ...listed(filled), END]);
+}

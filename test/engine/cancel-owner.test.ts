@@ -1,0 +1,98 @@
+/** All orders of an owner, cancelled part by part, while other commands come in between. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { CommandBuffer, encodeCancelOwner } from '../../engine/commands.ts';
+import { ADDRESS_WORDS, EndReason, Flag, ORDER_I, Order, State } from '../../engine/layout.ts';
+import { historyRow } from '../../engine/orders.ts';
+import { Simulator } from '../../engine/simulator.ts';
+import type { MarketSlot, OrderSlot, TokenSlot } from '../../engine/units.ts';
+import { withSeed } from '../common/random.ts';
+
+const OWNER = 7;
+const CAPACITIES = { orders: 4_096, history: 8_192, markets: 4, tokens: 8, accounts: 16 };
+
+interface Part {
+  readonly market?: MarketSlot;
+  readonly limit: number;
+  readonly newest: number;
+}
+
+/** One command of a cancel that goes on from `from`; returns where the next one goes on. */
+function cancelPart(exchange: Simulator, time: number, from: OrderSlot | 0, part: Part) {
+  const { engine } = exchange;
+  const signer = new Int32Array(ADDRESS_WORDS);
+  signer[0] = 1;
+  signer[ADDRESS_WORDS - 1] = OWNER;
+  const out = new CommandBuffer(64);
+  const { limit, market = 0, newest } = part;
+  const at = encodeCancelOwner(out, { signer, market, token: 0, limit, from, newest });
+  engine.begin(time, 0);
+  const before = engine.t.state[State.finished]!;
+  engine.apply(out.i32, out.f64, at);
+  engine.end();
+  const ended = engine.t.state[State.finished]! - before;
+  assert(ended <= limit, 'no more than it may');
+  return { ended, next: engine.core.nextOwned };
+}
+
+/** Numbers of the orders that ended by their owner's cancel. */
+function canceledIds({ engine: { t } }: Simulator): number[] {
+  const ids: number[] = [];
+  for (let sequence = 0; sequence < t.state[State.finished]!; sequence++) {
+    const row = historyRow(t, sequence) << ORDER_I;
+    const reason = (t.historyI[row + Order.flags]! >>> Flag.reasonShift) & 15;
+    if (reason === EndReason.canceled) ids.push(t.historyI[row + Order.id + 7]!);
+  }
+  return ids.sort((a, b) => a - b);
+}
+
+function buy(exchange: Simulator, token: TokenSlot, account = OWNER): number {
+  const placed = exchange.place({ account, token, side: 'buy', ticks: 40, size: 1_000_000 });
+  assert.equal(placed.rule, 0);
+  return placed.order;
+}
+
+test('part by part it reaches every order of the market that was there when it began', () => {
+  const exchange = new Simulator(CAPACITIES);
+  const [first] = exchange.addMarket();
+  const [second] = exchange.addMarket();
+  assert(first && second);
+  exchange.at(1_000);
+  const meant: number[] = [];
+  for (let i = 0; i < 25; i++) {
+    meant.push(buy(exchange, first));
+    buy(exchange, second);
+    buy(exchange, first, OWNER + 1);
+  }
+  exchange.at(1_001);
+  const part = { market: 1 as MarketSlot, limit: 7, newest: 1_000 };
+  let from: OrderSlot | 0 = 0;
+  let commands = 0;
+  do {
+    ({ next: from } = cancelPart(exchange, 1_001, from, part));
+    commands += 1;
+    buy(exchange, first);
+  } while (from !== 0);
+  assert.equal(commands, Math.ceil(50 / 7));
+  assert.deepEqual(canceledIds(exchange), meant);
+});
+
+test('whatever ends in between, it comes to an end and leaves none of its orders behind', () =>
+  withSeed((random) => {
+    const exchange = new Simulator(CAPACITIES);
+    const [token] = exchange.addMarket();
+    assert(token);
+    exchange.at(1_000);
+    const meant = Array.from({ length: 200 }, () => buy(exchange, token));
+    exchange.at(1_001);
+    const later: number[] = [];
+    let from: OrderSlot | 0 = 0;
+    do {
+      ({ next: from } = cancelPart(exchange, 1_001, from, { limit: 9, newest: 1_000 }));
+      for (let i = random.below(4); i > 0; i--) exchange.cancel(random.pick(meant));
+      for (let i = random.below(3); i > 0; i--) later.push(buy(exchange, token));
+    } while (from !== 0);
+    assert.deepEqual(canceledIds(exchange), meant);
+    const { t } = exchange.engine;
+    assert.equal(t.state[State.openOrders], later.length, 'what came later is left alone');
+  }));
