@@ -48,6 +48,9 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /exchange-info': {},
   'POST /auth/api-key': {},
   'GET /auth/derive-api-key': {},
+  'POST /order': {
+    body: () => JSON.stringify(alice.sign({ market, side: 'BUY', ticks: 2, shares: 5 }).item),
+  },
   'POST /orders': {
     body: () => bodyOf([alice.sign({ market, side: 'BUY', ticks: 1, shares: 5 })]),
   },
@@ -97,6 +100,11 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /public-search': { query: 'q=question' },
   'GET /sampling-markets': {},
   'GET /sampling-simplified-markets': {},
+  // Last: the others want a book with orders in it.
+  'DELETE /order': { body: () => JSON.stringify({ orderID: `0x${'1'.repeat(64)}` }) },
+  'DELETE /orders': { body: () => JSON.stringify([`0x${'1'.repeat(64)}`, 'x']) },
+  'DELETE /cancel-market-orders': { body: () => JSON.stringify({ asset_id: other }) },
+  'DELETE /cancel-all': {},
 };
 
 function request(key: RouteKey, credentials: boolean): Promise<Reply> {
