@@ -41,7 +41,7 @@ export function submitCancels(
 
 /** Takes DELETE /cancel-all, whose body says nothing, or the body of /cancel-market-orders. */
 export function submitSweep(
-  sequencer: Sequencer,
+  sequencer: Pick<Sequencer, 'submit' | 'goOn'>,
   kind: SweepKind,
   owner: RequestOwner,
   body: Uint8Array,

@@ -16,6 +16,7 @@ import {
   enterTurn,
   leaveTurn,
   RequestHead,
+  RequestKind,
   Slot,
   SlotState,
   SlotView,
@@ -93,6 +94,16 @@ export class Stage {
     this.sequencer.submitOrders(OWNER, Buffer.from(name), (status, body) => {
       this.answers.push({ name, status, body: Buffer.from(body).toString() });
     });
+  }
+
+  /** The next part of a request that was taken before. */
+  goOn(name: string): void {
+    const body = Buffer.from(name);
+    const answered = (status: number, answer: Uint8Array | string): void => {
+      this.answers.push({ name, status, body: Buffer.from(answer).toString() });
+    };
+    const { orders: kind } = RequestKind;
+    this.sequencer.goOn({ kind, owner: OWNER, body, weight: body.length, answered });
   }
 
   /** The task's turn: each request is answered by its own text; returns its sequence, if any. */

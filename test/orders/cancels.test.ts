@@ -1,0 +1,102 @@
+/** A cancel of everything on the I/O thread: part after part, one answer, and every way it can fail. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
+import { submitSweep } from '../../server/orders/cancels.ts';
+import type { Request } from '../../server/orders/slot-requests.ts';
+import { RequestKind } from '../../server/orders/slots.ts';
+import {
+  encodeSweep,
+  readSweepHead,
+  SWEEP_HEAD_BYTES,
+  type SweepPlace,
+  writeSweepHead,
+} from '../../server/orders/sweep.ts';
+
+const OWNER = { apiKeyBytes: new Uint8Array(16), address: new Uint8Array(20) };
+
+/** What would be the sequencer: keeps what it is handed. */
+class Line {
+  readonly requests: Request[] = [];
+  readonly calls: string[] = [];
+
+  submit(request: Request): void {
+    this.calls.push('submit');
+    this.requests.push(request);
+  }
+
+  goOn(request: Request): void {
+    this.calls.push('goOn');
+    this.requests.push(request);
+  }
+}
+
+function part(place: SweepPlace, ids: readonly string[], sizes: readonly string[]): Buffer {
+  const canceled = Buffer.from(ids.map((id) => `"${id}"`).join(','));
+  const filled = Buffer.from(ids.map((id, i) => `"${id}":"${sizes[i]}"`).join(','));
+  const head = Buffer.alloc(SWEEP_HEAD_BYTES);
+  writeSweepHead(head, place, canceled.length);
+  return Buffer.concat([head, canceled, filled]);
+}
+
+function start(body: string): { line: Line; answers: [number, string][] } {
+  const line = new Line();
+  const answers: [number, string][] = [];
+  submitSweep(line, RequestKind.cancelMarket, OWNER, Buffer.from(body), (status, answer) => {
+    answers.push([status, Buffer.from(answer).toString()]);
+  });
+  return { line, answers };
+}
+
+test('it goes on where the last part left off until nothing is left, then answers once', () => {
+  const { answers, line } = start('the body');
+  const first = line.requests[0]!;
+  assert.deepEqual(readSweepHead(first.body), { from: 0, newest: 0, canceledBytes: 0 });
+  first.answered(200, part({ from: 77, newest: 5_000 }, ['a', 'b'], ['1', '0.5']));
+  // A part may find nothing to cancel and yet not be the last.
+  line.requests[1]!.answered(200, part({ from: 3, newest: 5_000 }, [], []));
+  assert.deepEqual(answers, []);
+  line.requests[2]!.answered(200, part({ from: 0, newest: 5_000 }, ['c'], ['0']));
+  assert.deepEqual(line.calls, ['submit', 'goOn', 'goOn']);
+  assert.deepEqual(
+    line.requests.map(({ body }) => readSweepHead(body).from),
+    [0, 77, 3],
+  );
+  for (const { body, kind, owner } of line.requests) {
+    assert.equal(Buffer.from(body).subarray(SWEEP_HEAD_BYTES).toString(), 'the body');
+    assert.deepEqual([kind, owner], [RequestKind.cancelMarket, OWNER]);
+  }
+  const expected = {
+    canceled: ['a', 'b', 'c'],
+    not_canceled: {},
+    filled: { a: '1', b: '0.5', c: '0' },
+  };
+  assert.deepEqual(answers, [[200, JSON.stringify(expected)]]);
+});
+
+test('nothing to cancel is an answer too', () => {
+  const { answers, line } = start('{}');
+  line.requests[0]!.answered(200, part({ from: 0, newest: 1 }, [], []));
+  assert.deepEqual(answers, [[200, '{"canceled":[],"not_canceled":{},"filled":{}}']]);
+});
+
+test('a part that fails ends it, with that failure for an answer', () => {
+  for (const failing of [0, 1]) {
+    const { answers, line } = start('{}');
+    if (failing === 1) line.requests[0]!.answered(200, part({ from: 9, newest: 1 }, ['a'], ['0']));
+    line.requests[failing]!.answered(503, JOURNAL_UNAVAILABLE);
+    assert.deepEqual(answers, [[503, JOURNAL_UNAVAILABLE]]);
+    assert.equal(line.requests.length, failing + 1);
+  }
+  const { answers, line } = start('{}');
+  line.requests[0]!.answered(400, Buffer.from('{"error":"Invalid order payload"}'));
+  assert.deepEqual(answers, [[400, '{"error":"Invalid order payload"}']]);
+});
+
+test('a place and a body are read back as they were written', () => {
+  const bytes = encodeSweep({ from: 2 ** 24, newest: 1_795_000_000_123 }, Buffer.from('xy'));
+  const shared = new Uint8Array(new SharedArrayBuffer(64), 24, bytes.length);
+  shared.set(bytes);
+  const { from, newest } = readSweepHead(shared);
+  assert.deepEqual([from, newest], [2 ** 24, 1_795_000_000_123]);
+});
