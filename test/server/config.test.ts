@@ -92,6 +92,7 @@ test('every variable can be set', () => {
     NEG_RISK_EXCHANGE_ADDRESS: `0x${'0'.repeat(40)}`,
     VERIFY_SIGNATURES: 'off',
     SELF_TRADE: 'cancel-both',
+    RESOLVE_CONDITION_ID: 'on',
     LOG_LEVEL: 'silent',
     DEMO: 'off',
     JOURNAL_KEEP: 'all',
@@ -108,6 +109,7 @@ test('every variable can be set', () => {
   assert.equal(config.negRiskExchangeAddress, `0x${'0'.repeat(40)}`);
   assert.equal(config.verifySignatures, false);
   assert.equal(config.selfTrade, 'cancel-both');
+  assert.equal(config.resolveConditionId, true);
   assert.equal(config.logLevel, 'silent');
   assert.equal(config.demo, false);
   assert.equal(config.journalKeep, 'all');
