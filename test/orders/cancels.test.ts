@@ -12,6 +12,7 @@ import {
   type SweepPlace,
   writeSweepHead,
 } from '../../server/orders/sweep.ts';
+import { Stage } from './sequencer-stage.ts';
 
 const OWNER = { apiKeyBytes: new Uint8Array(16), address: new Uint8Array(20) };
 
@@ -99,4 +100,14 @@ test('a place and a body are read back as they were written', () => {
   shared.set(bytes);
   const { from, newest } = readSweepHead(shared);
   assert.deepEqual([from, newest], [2 ** 24, 1_795_000_000_123]);
+});
+
+test('what has been taken goes on past a full queue, in its place at the end', async () => {
+  const stage = new Stage(1, 2);
+  for (const name of ['running', 'first', 'second']) stage.submit(name);
+  stage.goOn('part');
+  assert.deepEqual(stage.names(), []);
+  await stage.run(stage.tasks[0]!, false);
+  await stage.run(stage.tasks[0]!, false);
+  assert.deepEqual(stage.names(), ['running', 'first', 'second', 'part']);
 });

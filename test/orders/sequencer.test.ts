@@ -69,16 +69,6 @@ test('a batch that changed nothing waits for those before it, whose changes it m
   assert.deepEqual(stage.flushed, [1], 'and the journal does not hold it');
 });
 
-test('what has been taken goes on past a full queue, in its place at the end', async () => {
-  const { stage, tasks } = busyStage(1, 2);
-  for (const name of ['q1', 'q2']) stage.submit(name);
-  stage.goOn('part');
-  assert.deepEqual(stage.names(), []);
-  await stage.run(tasks[0]!, false);
-  await stage.run(stage.tasks[0]!, false);
-  assert.deepEqual(stage.names(), ['a', 'q1', 'q2', 'part']);
-});
-
 test('a full queue answers 503 at once, and takes requests again when it has room', async () => {
   const { stage, tasks } = busyStage(1, 2);
   for (const name of ['q1', 'q2', 'full']) stage.submit(name);
