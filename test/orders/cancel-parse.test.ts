@@ -1,0 +1,54 @@
+/** Bodies of the cancel routes: whatever they are, the result is a value, and says what is wrong. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import {
+  parseCancelMarket,
+  parseCancelOrder,
+  parseCancelOrders,
+} from '../../server/orders/cancel-parse.ts';
+import { freshSeed } from '../common/random.ts';
+
+const ID = `0x${'0f'.repeat(32)}`;
+
+/** As it lies in a slot: in memory that threads share. */
+function bodyOf(value: unknown): Uint8Array {
+  const text = Buffer.from(JSON.stringify(value));
+  const shared = new Uint8Array(new SharedArrayBuffer(text.length + 8), 8, text.length);
+  shared.set(text);
+  return shared;
+}
+
+test('ids are told apart from other texts, each once, in the order of the body', () => {
+  const other = `0x${'ee'.repeat(32)}`;
+  const texts = [other, 'b', ID, 'a', ID.toUpperCase().replace('X', 'x'), 'b', `${ID}0`, ''];
+  const parsed = parseCancelOrders(bodyOf(texts));
+  assert(parsed.ok);
+  const hex = parsed.ids.map((id) => `0x${Buffer.from(id).toString('hex')}`);
+  assert.deepEqual(hex, [other, ID]);
+  assert.deepEqual(parsed.strangers, ['b', 'a', `${ID}0`, '']);
+});
+
+test('any body at all gives ids or a scope, or an error with its reason', () => {
+  const names = fc.constantFrom('orderID', 'orderId', 'market', 'asset_id', 'assetId', 'x');
+  const values = fc.oneof(fc.constantFrom('', ID, '5', '05', null), fc.jsonValue());
+  const bodies = fc.oneof(fc.dictionary(names, values), fc.array(values), fc.jsonValue());
+  const property = fc.property(bodies, (body) => {
+    for (const parse of [parseCancelOrder, parseCancelOrders, parseCancelMarket]) {
+      const parsed = parse(bodyOf(body));
+      if (parsed.ok) continue;
+      assert.equal(parsed.error, 'Invalid order payload');
+      assert.match(parsed.detail, /^(body|orderI[Dd]|market|asset_?[iI]d|\[\d+\]) /);
+    }
+  });
+  fc.assert(property, { seed: freshSeed(), numRuns: 300 });
+});
+
+test('bytes that are not JSON are named so by each route', () => {
+  for (const parse of [parseCancelOrder, parseCancelOrders, parseCancelMarket]) {
+    for (const bytes of [Buffer.alloc(0), Buffer.from('{'), Buffer.of(0x22, 0xff, 0x22)]) {
+      const parsed = parse(bytes);
+      assert(!parsed.ok && parsed.detail === 'body must be JSON');
+    }
+  }
+});
