@@ -14,6 +14,7 @@ import { openKeyStore } from '../storage/keys.ts';
 import { takePidLock } from '../storage/pid-lock.ts';
 import { type Recovered, recover } from '../storage/recover.ts';
 import type { CatalogKeeper } from './catalog/catalog-keeper.ts';
+import { FiguresKeeper } from './catalog/figures-keeper.ts';
 import { MarketInfos } from './catalog/market-registry.ts';
 import { startSync } from './catalog/sync-keeper.ts';
 import type { Config } from './config.ts';
@@ -36,6 +37,9 @@ import type { WorkerSetup } from './orders/worker.ts';
 import { nodeRoutes } from './routes.ts';
 import { settleCatalog, settleConfiguration } from './settle.ts';
 import { openStores, type Stores } from './stores.ts';
+
+/** Until fills are summed up. */
+const NO_VOLUMES = { totalOf: () => 0, dayOf: () => 0 };
 
 export interface NodeOptions {
   readonly config: Config;
@@ -106,6 +110,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       durability: config.durability,
       engine: writer && { memory: recovered.memory, sequencer: writer.sequencer },
       infos,
+      figures: new FiguresKeeper({ tables: t, volumes: NO_VOLUMES, now: Date.now }),
       log,
       onFatal: options.onFatal,
     });

@@ -8,6 +8,7 @@ import { isObject, type JsonObject, text } from '../../storage/catalog-json.ts';
 import type { ByteCollector } from './build-bytes.ts';
 import { flagsOf } from './build-flags.ts';
 import { inverseOf, relationOf } from './build-relation.ts';
+import { emptyEventFigures } from './figures-text.ts';
 import type {
   PreparedEvents,
   PreparedSeries,
@@ -112,17 +113,20 @@ function addEntries(
   bytes: ByteCollector,
   columns: readonly (readonly FieldValue[])[],
   tags: Shared,
-): Pick<PreparedEvents, 'coreStart' | 'coreEnd' | 'entryEnd'> {
+): Pick<PreparedEvents, 'coreStart' | 'coreEnd' | 'entryEnd' | 'figuresStart'> {
   const count = columns[0]!.length;
+  const figures = emptyEventFigures();
+  const figuresStart = new Uint32Array(count);
   const coreStart = new Uint32Array(count);
   const coreEnd = new Uint32Array(count);
   const entryEnd = new Uint32Array(count);
   for (let row = count - 1; row >= 0; row--) {
     coreStart[row] = bytes.place;
-    coreEnd[row] = bytes.add(membersOf(EVENT_FIELDS, columns, row));
+    figuresStart[row] = bytes.add(membersOf(EVENT_FIELDS, columns, row));
+    coreEnd[row] = bytes.add(figures);
     entryEnd[row] = bytes.add(`,"tags":${closedList(tags, row)}},`) - 1;
   }
-  return { coreStart, coreEnd, entryEnd };
+  return { coreStart, coreEnd, entryEnd, figuresStart };
 }
 
 function addRests(

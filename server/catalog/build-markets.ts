@@ -4,11 +4,13 @@
  *
  * Runs on the catalog thread.
  */
+import { OUTCOMES_MAX } from '../../engine/limits.ts';
 import { isObject, type JsonObject, text } from '../../storage/catalog-json.ts';
 import { creatorOf, tradingTerms } from '../../storage/catalog-market.ts';
 import type { Site } from '../../storage/catalog-sites.ts';
 import type { ByteCollector } from './build-bytes.ts';
 import { flagsOf } from './build-flags.ts';
+import { emptyMarketFigures } from './figures-text.ts';
 import {
   CatalogFlag,
   type PreparedCatalog,
@@ -68,6 +70,7 @@ export function prepareMarkets(
     ids: Float64Array.from(markets, ({ id }) => id),
     flags: flagsOf(markets.map(({ raw }) => raw)),
     event: Uint32Array.from(markets, ({ eventRow }) => eventRow),
+    outcomes: Uint16Array.from(markets, outcomesOf),
     creator: Uint32Array.from(markets, ({ creator }) => creatorNumbers.get(creator) ?? 0),
     ...addEntries(bytes, markets, columns, summaries),
     slugs: buildTextIndex(markets.map(({ raw }, row) => [text(raw.slug), row])),
@@ -87,16 +90,23 @@ function addEntries(
   const entryEnd = new Uint32Array(markets.length);
   const descriptionStart = new Uint32Array(markets.length);
   const descriptionEnd = new Uint32Array(markets.length);
+  const figuresStart = new Uint32Array(markets.length);
   for (let row = markets.length - 1; row >= 0; row--) {
     coreStart[row] = bytes.place;
     const head = membersOf(MARKET_FIELDS, columns, row, 0, DESCRIPTION);
     descriptionStart[row] = bytes.add(`${head},"description":`);
     descriptionEnd[row] = bytes.add(quoted(text(markets[row]!.raw.description)));
-    coreEnd[row] = bytes.add(membersOf(MARKET_FIELDS, columns, row, DESCRIPTION + 1));
+    figuresStart[row] = bytes.add(membersOf(MARKET_FIELDS, columns, row, DESCRIPTION + 1));
+    coreEnd[row] = bytes.add(emptyMarketFigures(outcomesOf(markets[row]!)));
     const summary = summaries[markets[row]!.eventRow]!;
     entryEnd[row] = bytes.add(`,"events":[${summary}]},`) - 1;
   }
-  return { coreStart, coreEnd, entryEnd, descriptionStart, descriptionEnd };
+  return { coreStart, coreEnd, entryEnd, descriptionStart, descriptionEnd, figuresStart };
+}
+
+/** More than any book has are shown without prices. */
+function outcomesOf({ outcomes }: MarketRow): number {
+  return outcomes.count > OUTCOMES_MAX ? 0 : outcomes.count;
 }
 
 /** The creators of markets, numbered from 1 in the order of their wallets. */

@@ -12,9 +12,17 @@ import { Page } from './select-page.ts';
 
 type Headers = readonly (readonly [string, string])[];
 
+/**
+ * Whether the answers of a route show live figures, which change every second on a node that trades,
+ * or only texts, which stay as long as their generation.
+ */
+export type Shown = 'figures' | 'texts';
+
 /** What a request is answered from, from its beginning to its end. */
 export interface Served {
   readonly generation: Generation;
+  /** Of the generation, and of its figures where they are shown. */
+  readonly etag: string;
   /** Of plain answers and of 304; made once, as every answer carries them. */
   readonly headers: Headers;
   readonly gzipHeaders: Headers;
@@ -30,8 +38,10 @@ export class CatalogDesk {
   readonly writer = new AnswerWriter();
   readonly page = new Page();
   private readonly generation: () => Generation;
-  private readonly compressed = new CompressedAnswers();
-  private current: Served | undefined = undefined;
+  private readonly kinds: Readonly<Record<Shown, Kind>> = {
+    figures: { compressed: new CompressedAnswers(), current: undefined },
+    texts: { compressed: new CompressedAnswers(), current: undefined },
+  };
   /** The last value of Accept-Encoding and what it meant: a few clients make most requests. */
   private accepted = '';
   private isGzipAccepted = false;
@@ -41,16 +51,17 @@ export class CatalogDesk {
   }
 
   /** A GET route. Answers made lately are given from memory, without asking the answerer. */
-  route(path: string, answerer: Answerer): Route {
+  route(path: string, answerer: Answerer, shown: Shown = 'figures'): Route {
+    const kind = this.kinds[shown];
     return {
       method: 'GET',
       path,
       headers: HEADERS_KEPT,
       bodyBytesMax: 0,
       run: (exchange) => {
-        const served = this.served();
+        const served = this.served(shown);
         if (this.acceptsGzip(exchange)) {
-          const known = this.compressed.get(urlOf(exchange));
+          const known = kind.compressed.get(urlOf(exchange));
           if (known !== undefined) {
             if (!this.confirm(exchange, served)) exchange.reply(200, known, served.gzipHeaders);
             return;
@@ -62,17 +73,18 @@ export class CatalogDesk {
   }
 
   /** Answers 304 if the caller has what this generation says; false if it hasn't. */
-  confirm(exchange: Exchange, { generation, headers }: Served): boolean {
+  confirm(exchange: Exchange, { etag, headers }: Served): boolean {
     const known = exchange.headers[0]!;
-    if (known === '' || !isKnown(known, generation.prepared.etag)) return false;
+    if (known === '' || !isKnown(known, etag)) return false;
     exchange.reply(304, '', headers);
     return true;
   }
 
   /** Answers 200 with bytes of the shared writer, compressed if that is wanted and possible. */
   send(exchange: Exchange, served: Served, bytes: Uint8Array): void | Promise<void> {
-    if (this.acceptsGzip(exchange) && served === this.current) {
-      const compressed = this.compressed.add(urlOf(exchange), bytes);
+    const kind = Object.values(this.kinds).find(({ current }) => current === served);
+    if (kind !== undefined && this.acceptsGzip(exchange)) {
+      const compressed = kind.compressed.add(urlOf(exchange), bytes);
       if (compressed !== undefined) {
         return compressed.then((gzip) => exchange.reply(200, gzip, served.gzipHeaders));
       }
@@ -80,17 +92,25 @@ export class CatalogDesk {
     exchange.replyTransient(200, bytes, served.headers);
   }
 
-  private served(): Served {
+  /**
+   * The same generation with its figures of now, which is what is rendered after a wait: a request
+   * that waited began with others.
+   */
+  renewed({ generation }: Served): Served {
+    if (generation === this.generation()) return this.served('figures');
+    return servedFrom(generation, 'figures');
+  }
+
+  private served(shown: Shown): Served {
+    const kind = this.kinds[shown];
+    const { current } = kind;
     const generation = this.generation();
-    if (this.current?.generation === generation) return this.current;
-    const headers: Headers = [
-      ['ETag', generation.prepared.etag],
-      ['Vary', 'Accept-Encoding'],
-    ];
-    const gzipHeaders: Headers = [...headers, ['Content-Encoding', 'gzip']];
-    this.compressed.clear();
-    this.current = { generation, headers, gzipHeaders };
-    return this.current;
+    if (current?.generation === generation && current.etag === etagOf(generation, shown)) {
+      return current;
+    }
+    kind.compressed.clear();
+    kind.current = servedFrom(generation, shown);
+    return kind.current;
   }
 
   private acceptsGzip(exchange: Exchange): boolean {
@@ -101,6 +121,25 @@ export class CatalogDesk {
     }
     return this.isGzipAccepted;
   }
+}
+
+/** Answers of routes that change together. */
+interface Kind {
+  readonly compressed: CompressedAnswers;
+  current: Served | undefined;
+}
+
+function etagOf({ figures, prepared }: Generation, shown: Shown): string {
+  return shown === 'figures' ? figures.etag : prepared.etag;
+}
+
+function servedFrom(generation: Generation, shown: Shown): Served {
+  const etag = etagOf(generation, shown);
+  const headers: Headers = [
+    ['ETag', etag],
+    ['Vary', 'Accept-Encoding'],
+  ];
+  return { generation, etag, headers, gzipHeaders: [...headers, ['Content-Encoding', 'gzip']] };
 }
 
 /** The query string is part of it as it was sent. */

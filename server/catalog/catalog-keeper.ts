@@ -1,6 +1,6 @@
 /**
  * Follows the catalog: notices a new generation, has it prepared in a thread of its own, brings the
- * engine's markets up to it, and only then lets answers come from it. Requests keep the generation
+ * engine's markets and its live figures up to date, and only then lets answers come from it. Requests keep the generation
  * that they began with.
  *
  * Thread: the I/O thread, which does nothing here that grows with the catalog.
@@ -11,6 +11,7 @@ import type { CatalogStore } from '../../storage/catalog.ts';
 import type { Durability } from '../../storage/lmdb.ts';
 import { applyCommands } from '../orders/own-commands.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
+import type { FiguresKeeper } from './figures-keeper.ts';
 import { type Generation, type LoadedGeneration, openGeneration } from './generation.ts';
 import { marketInfoLookup } from './market-info.ts';
 import type { MarketInfos } from './market-registry.ts';
@@ -22,6 +23,7 @@ export interface CatalogKeeperOptions {
   /** Where the markets are brought up to the catalog; undefined while nothing can be written. */
   readonly engine: { readonly memory: EngineMemory; readonly sequencer: Sequencer } | undefined;
   readonly infos: MarketInfos;
+  readonly figures: FiguresKeeper;
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
   /** The engine refused a command that only a bug can make it refuse. */
   readonly onFatal: (error: Error) => void;
@@ -70,6 +72,7 @@ export class CatalogKeeper {
     const first = await load(options);
     try {
       await applyMarkets(options, extend(first.generation));
+      await options.figures.follow(first.generation);
     } catch (error) {
       await first.generation.end();
       throw error;
@@ -89,6 +92,7 @@ export class CatalogKeeper {
    */
   async close(): Promise<void> {
     clearInterval(this.timer);
+    this.o.figures.close();
     this.closing.abort();
     await this.switching;
     await Promise.all([this.used.generation, ...this.retired].map((each) => each.end()));
@@ -133,6 +137,7 @@ export class CatalogKeeper {
       this.fail('the markets cannot be brought up to the new catalog', error);
       return;
     }
+    await this.o.figures.follow(next.generation);
     this.used = next;
     this.o.infos.replace(marketInfoLookup(next.generation.prepared));
     // Not waited for: the next generation need not wait for the searches of the last.

@@ -8,7 +8,13 @@
  * Thread: the I/O thread. Non-goals: which generation is current, rate limits.
  */
 import type { Route } from '../http/http.ts';
-import { CatalogDesk, refuseBadRequest, refuseUnknown } from './catalog-desk.ts';
+import {
+  type Answerer,
+  CatalogDesk,
+  refuseBadRequest,
+  refuseUnknown,
+  type Shown,
+} from './catalog-desk.ts';
 import type { Generation } from './generation.ts';
 import type { PreparedCatalog, TextIndex } from './prepared.ts';
 import {
@@ -75,9 +81,9 @@ function marketRoutes(desk: CatalogDesk): Route[] {
   const render: Single['render'] = (catalog, row) => renderMarket(writer, catalog, row);
   const isKept: IsKept = (_, row, scope) => scope.hasMarket(row);
   return [
-    list(desk, '/markets', MARKET_PARAMETERS, (catalog, query) => {
-      selectMarkets(catalog, query, page);
-      return renderMarkets(writer, catalog, page);
+    list(desk, '/markets', MARKET_PARAMETERS, (generation, query) => {
+      selectMarkets(generation, query, page);
+      return renderMarkets(writer, generation.prepared, page);
     }),
     single(desk, '/markets/:id', {
       key: 'id',
@@ -103,9 +109,9 @@ function eventRoutes(desk: CatalogDesk): Route[] {
     renderEvent(writer, catalog, row, scope);
   const isKept: IsKept = (_, row, scope) => scope.hasEvent(row);
   return [
-    list(desk, '/events', EVENT_PARAMETERS, (catalog, query) => {
-      selectEvents(catalog, query, page);
-      return renderEvents(writer, catalog, page);
+    list(desk, '/events', EVENT_PARAMETERS, (generation, query) => {
+      selectEvents(generation, query, page);
+      return renderEvents(writer, generation.prepared, page);
     }),
     single(desk, '/events/:id', {
       key: 'id',
@@ -125,7 +131,7 @@ function eventRoutes(desk: CatalogDesk): Route[] {
 function seriesRoutes(desk: CatalogDesk): Route[] {
   const { writer, page } = desk;
   return [
-    list(desk, '/series', PAGED_PARAMETERS, (catalog, query) => {
+    list(desk, '/series', PAGED_PARAMETERS, ({ prepared: catalog }, query) => {
       const scope = scopeOf(catalog, query);
       selectOwners(catalog.series, scope, query, page);
       return renderSeries(writer, catalog, page, scope);
@@ -138,21 +144,29 @@ function tagRoutes(desk: CatalogDesk): Route[] {
   const render: Single['render'] = (catalog, row) => renderTag(writer, catalog, row);
   const isKept: IsKept = ({ tags }, row, scope) => scope.hasEventOf(tags.events, row);
   return [
-    list(desk, '/tags', PAGED_PARAMETERS, (catalog, query) => {
-      selectOwners(catalog.tags, scopeOf(catalog, query), query, page);
-      return renderTags(writer, catalog, page);
-    }),
+    list(
+      desk,
+      '/tags',
+      PAGED_PARAMETERS,
+      ({ prepared: catalog }, query) => {
+        selectOwners(catalog.tags, scopeOf(catalog, query), query, page);
+        return renderTags(writer, catalog, page);
+      },
+      'texts',
+    ),
     single(desk, '/tags/:id', {
       key: 'id',
       find: ({ tags }, id) => rowsWithId(tags, id),
       isKept,
       render,
+      shown: 'texts',
     }),
     single(desk, '/tags/slug/:slug', {
       key: 'slug',
       find: ({ tags }, slug) => rowsWithSlug(tags, slug),
       isKept,
       render,
+      shown: 'texts',
     }),
   ];
 }
@@ -169,7 +183,8 @@ function searchRoute(desk: CatalogDesk): Route {
     const found = await searching;
     const scope = scopeOf(prepared, query);
     const page = foundPage(prepared, found, query, scope);
-    return desk.send(exchange, served, renderFound(desk.writer, prepared, page, scope));
+    const answer = renderFound(desk.writer, prepared, page, scope);
+    return desk.send(exchange, desk.renewed(served), answer);
   });
 }
 
@@ -201,14 +216,16 @@ function list(
   desk: CatalogDesk,
   path: string,
   parameters: Parameters,
-  answer: (catalog: PreparedCatalog, query: CatalogQuery) => Uint8Array,
+  answer: (generation: Generation, query: CatalogQuery) => Uint8Array,
+  shown?: Shown,
 ): Route {
-  return desk.route(path, (exchange, served) => {
+  const run: Answerer = (exchange, served) => {
     const query = parseQuery(exchange.query, parameters);
     if (typeof query === 'string') return refuseBadRequest(exchange, query);
     if (desk.confirm(exchange, served)) return;
-    return desk.send(exchange, served, answer(served.generation.prepared, query));
-  });
+    return desk.send(exchange, served, answer(served.generation, query));
+  };
+  return desk.route(path, run, shown);
 }
 
 type IsKept = (catalog: PreparedCatalog, row: number, scope: CreatorScope) => boolean;
@@ -224,11 +241,13 @@ interface Single {
     row: number,
     scope: CreatorScope | undefined,
   ) => Uint8Array;
+  readonly shown?: Shown;
 }
 
 /** A route of single objects; of several under one slug the newest is answered. */
-function single(desk: CatalogDesk, path: string, { key, find, isKept, render }: Single): Route {
-  return desk.route(path, (exchange, served) => {
+function single(desk: CatalogDesk, path: string, wanted: Single): Route {
+  const { key, find, isKept, render, shown } = wanted;
+  const run: Answerer = (exchange, served) => {
     const query = parseQuery(exchange.query, SINGLE_PARAMETERS);
     if (typeof query === 'string') return refuseBadRequest(exchange, query);
     const catalog = served.generation.prepared;
@@ -239,7 +258,8 @@ function single(desk: CatalogDesk, path: string, { key, find, isKept, render }: 
     if (row === NONE) return refuseUnknown(exchange, key);
     if (desk.confirm(exchange, served)) return;
     return desk.send(exchange, served, render(catalog, row, scope));
-  });
+  };
+  return desk.route(path, run, shown);
 }
 
 const NO_ROWS = new Uint32Array(0);

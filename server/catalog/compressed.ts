@@ -25,7 +25,7 @@ const BYTES_MIN = 2 * 1024;
 /** About 900 pages of 100 markets. */
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** The compressed answers of one catalog generation. */
+/** Compressed answers of one catalog generation, and of its figures where they are shown. */
 export class CompressedAnswers {
   /** By URL, the longest unused first. */
   private cache = new Map<string, Buffer>();
@@ -37,7 +37,7 @@ export class CompressedAnswers {
     this.cacheBytesMax = cacheBytesMax;
   }
 
-  /** Forgets everything: another generation is served. */
+  /** Forgets everything: something else is served from now on. */
   clear(): void {
     this.cache = new Map();
     this.cacheBytes = 0;

@@ -8,6 +8,7 @@ import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threa
 import type { EngineMemory } from '../../engine/tables.ts';
 import type { Durability } from '../../storage/lmdb.ts';
 import { startThread } from '../common/thread.ts';
+import { Figures } from './figures.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { SearchRows } from './search-index.ts';
 import type { CatalogCounts } from './snapshot.ts';
@@ -17,6 +18,8 @@ export interface Generation {
   /** Its number in the store; 0 = the empty catalog of a store without one. */
   readonly number: number;
   readonly prepared: PreparedCatalog;
+  /** Changing, while it is the generation in use. */
+  readonly figures: Figures;
   /**
    * All that match, best first; callers share the answer. Undefined when too many searches wait
    * already. Rejects when the thread has ended.
@@ -68,7 +71,7 @@ export interface SearchThreadData {
 }
 
 /** What the loading thread hands over once, its buffers included. */
-export type LoadedCatalog = Omit<LoadedGeneration, 'search' | 'close' | 'end'>;
+export type LoadedCatalog = Omit<LoadedGeneration, 'figures' | 'search' | 'close' | 'end'>;
 
 /** Numbered from 0 by the asker. */
 export interface SearchQuestion {
@@ -98,6 +101,7 @@ export async function openGeneration(options: GenerationOptions): Promise<Loaded
     const loaded = await thread.loaded;
     return {
       ...loaded,
+      figures: new Figures(loaded.prepared),
       search: (query) => thread.search(query),
       close: () => thread.close(),
       end: () => thread.terminate(),

@@ -7,7 +7,10 @@
  * Fragments: a span [start, end) of `bytes`. Where "open" is said, the closing `}` is left out, so
  * that members can follow.
  *
- * Pure data, any thread. Made by build.ts, read by select.ts and render.ts.
+ * All of it stays as it was made, but for the live figures of markets and events: they lie in spans
+ * of fixed length, filled up with blanks, and are overwritten where the catalog is served.
+ *
+ * Pure data, any thread. Made by build.ts, read by select.ts and render.ts; figures.ts writes figures.
  */
 
 /** `rowsOf(row)` = values[ends[row] .. ends[row + 1]), ascending; `ends` has one more than rows. */
@@ -52,6 +55,10 @@ export interface PreparedMarkets {
   /** The market without `events`, open. */
   readonly coreStart: Uint32Array<ArrayBuffer>;
   readonly coreEnd: Uint32Array<ArrayBuffer>;
+  /** [figuresStart, coreEnd) are its live figures, each behind its comma, and blanks. */
+  readonly figuresStart: Uint32Array<ArrayBuffer>;
+  /** How many outcomes it has. */
+  readonly outcomes: Uint16Array<ArrayBuffer>;
   /**
    * [coreStart, entryEnd) is the whole market as lists show it, with its event's short summary
    * (id, ticker, slug, title); a `,` follows it. Entries lie in descending order of id, each right
@@ -73,6 +80,8 @@ export interface PreparedEvents {
   /** The event summary, open (SPEC 2: without tags, markets, series, eventMetadata). */
   readonly coreStart: Uint32Array<ArrayBuffer>;
   readonly coreEnd: Uint32Array<ArrayBuffer>;
+  /** [figuresStart, coreEnd), as of markets. */
+  readonly figuresStart: Uint32Array<ArrayBuffer>;
   /** [coreStart, entryEnd) is the event with `tags`, closed; `,` follows; laid out as markets are. */
   readonly entryEnd: Uint32Array<ArrayBuffer>;
   /** `,"series":[...],"eventMetadata":{...}}`: what follows `markets` in a single event. */
@@ -125,7 +134,7 @@ export interface PreparedSampling {
 }
 
 export interface PreparedCatalog {
-  /** `W/"catalog-<40 hex>"`, a hash of all that is served: equal catalogs have equal tags. */
+  /** `W/"catalog-<40 hex>"`, a hash of all that is served but figures: equal catalogs, equal tags. */
   readonly etag: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly markets: PreparedMarkets;

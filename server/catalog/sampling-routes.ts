@@ -11,7 +11,7 @@
 import { cursorOf, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
 import type { Route } from '../http/http.ts';
 import type { AnswerWriter } from './answer-writer.ts';
-import type { CatalogDesk } from './catalog-desk.ts';
+import type { Answerer, CatalogDesk } from './catalog-desk.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import { parseQuery, SAMPLING_PARAMETERS } from './query.ts';
 
@@ -37,14 +37,15 @@ export function samplingRoutes(desk: CatalogDesk): Route[] {
 }
 
 function samplingRoute(desk: CatalogDesk, path: string, render: RenderItem): Route {
-  return desk.route(path, (exchange, served) => {
+  const run: Answerer = (exchange, served) => {
     const query = parseQuery(exchange.query, SAMPLING_PARAMETERS);
     const offset = typeof query === 'string' ? -1 : offsetOf(query.cursor);
     if (offset === -1) return exchange.reply(400, INVALID_CURSOR);
     if (desk.confirm(exchange, served)) return;
     const catalog = served.generation.prepared;
     return desk.send(exchange, served, renderPage(desk.writer, catalog, offset, render));
-  });
+  };
+  return desk.route(path, run, 'texts');
 }
 
 function renderPage(

@@ -8,6 +8,7 @@
  *
  * Thread: the I/O thread. Non-goals: JSON.
  */
+import type { Figures } from './figures.ts';
 import {
   CatalogFlag,
   type PreparedCatalog,
@@ -54,8 +55,18 @@ export function rowsNamed(index: TextIndex, text: string): Uint32Array {
   return key === -1 ? NO_ROWS : rowsOfKey(index, key);
 }
 
+/** What is listed from: a generation. */
+interface Listed {
+  readonly prepared: PreparedCatalog;
+  readonly figures: Figures;
+}
+
 /** The page of GET /markets. */
-export function selectMarkets(catalog: PreparedCatalog, query: CatalogQuery, page: Page): void {
+export function selectMarkets(
+  { figures, prepared: catalog }: Listed,
+  query: CatalogQuery,
+  page: Page,
+): void {
   const { markets } = catalog;
   const total = markets.ids.length;
   const events = eventsOfMarkets(catalog, query);
@@ -72,13 +83,18 @@ export function selectMarkets(catalog: PreparedCatalog, query: CatalogQuery, pag
     } else few = valuesOf(catalog.events.markets, events);
   }
   const filter = new MarketFilter(markets, query, marks, scopeOf(catalog, query));
-  const ranking = new Ranking(total, markets.orders[query.order], query.ascending === 1);
+  const order = figures.markets.orderBy(query.order) ?? markets.orders[query.order];
+  const ranking = new Ranking(total, order, query.ascending === 1);
   if (few === undefined) pickFromAll(page, query, filter, ranking, total);
   else pickFromFew(page, query, filter, ranking, few);
 }
 
 /** The page of GET /events. */
-export function selectEvents(catalog: PreparedCatalog, query: CatalogQuery, page: Page): void {
+export function selectEvents(
+  { figures, prepared: catalog }: Listed,
+  query: CatalogQuery,
+  page: Page,
+): void {
   const { events, series } = catalog;
   const total = events.ids.length;
   let few = eventsOfTags(catalog, query);
@@ -93,7 +109,8 @@ export function selectEvents(catalog: PreparedCatalog, query: CatalogQuery, page
     few = undefined;
   }
   const filter = new EventFilter(events, query, marks, scopeOf(catalog, query));
-  const ranking = new Ranking(total, events.orders[query.order], query.ascending === 1);
+  const order = figures.events.orderBy(query.order) ?? events.orders[query.order];
+  const ranking = new Ranking(total, order, query.ascending === 1);
   if (few === undefined) pickFromAll(page, query, filter, ranking, total);
   else pickFromFew(page, query, filter, ranking, few);
 }

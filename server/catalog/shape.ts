@@ -2,9 +2,10 @@
  * The fields of every kind of catalog object as they are served, in their order (SPEC 2): one table
  * per kind drives both its JSON and the columns it can be sorted by. Missing texts are "", dates
  * null, booleans false (GAPS 11); fields that SPEC does not name are dropped, they are figures of
- * another venue.
+ * another venue. Figures of this node's own books and fills follow the fields of markets and events.
  *
- * Pure; runs on the catalog thread, the names of columns are read anywhere. Non-goals: nesting.
+ * Pure; runs on the catalog thread, names of columns and figures are read anywhere. Non-goals:
+ * nesting.
  */
 import { type JsonObject, text } from '../../storage/catalog-json.ts';
 import type { TradingTerms } from '../../storage/catalog-market.ts';
@@ -33,10 +34,13 @@ export interface MarketSource {
 interface ListText {
   readonly text: string;
   readonly isTexts: boolean;
+  readonly count: number;
 }
 
 const MICRO = 1_000_000;
-const EMPTY_LIST: ListText = { text: '[]', isTexts: true };
+/** Of an outcome of which nothing is known: the middle between nothing and a unit. */
+export const PRICE_UNKNOWN = MICRO / 2;
+const EMPTY_LIST: ListText = { text: '[]', isTexts: true, count: 0 };
 /** A date-time that is served as it was found; whatever matches, Date.parse understands. */
 const ISO_UTC =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?Z$/;
@@ -154,9 +158,72 @@ export const SERIES_FIELDS: readonly Field<JsonObject>[] = [
   date('updatedAt'),
 ];
 
-/** What lists can be sorted by: every scalar field. */
-export const MARKET_COLUMNS: readonly string[] = MARKET_FIELDS.map(({ name }) => name);
-export const EVENT_COLUMNS: readonly string[] = EVENT_FIELDS.map(({ name }) => name);
+/**
+ * What this node's books and fills say of a market, in whole micro-units: of collateral, or of
+ * collateral a share. An empty side of a book stands at its bound: nobody gives less than nothing
+ * for a share, and a pair of shares never costs more than one unit.
+ */
+export interface MarketFigures {
+  /** Of all fills, and of those of the last 24 hours. */
+  volume: number;
+  volumeDay: number;
+  /** Price times size of all that rests in the books, each as its own outcome shows it. */
+  liquidity: number;
+  /** Of the first outcome; 0 without a bid, a unit without an ask, 0 before the first trade. */
+  bestBid: number;
+  bestAsk: number;
+  lastTrade: number;
+  /** By outcome. */
+  prices: readonly number[];
+}
+
+/** How a figure is written: a decimal text, a JSON number, or the JSON text of a list of texts. */
+type FigureForm = 'text' | 'number' | 'prices';
+
+export interface Figure<Source> {
+  readonly name: string;
+  readonly form: FigureForm;
+  /** Amounts reach 2^53 - 1, prices one unit. */
+  readonly range: 'amount' | 'price';
+  /** What it is sorted by, in micro-units: its value, or that of the first outcome. */
+  readonly read: (source: Source) => number;
+}
+
+export const MARKET_FIGURES: readonly Figure<MarketFigures>[] = [
+  { name: 'volume', form: 'text', range: 'amount', read: ({ volume }) => volume },
+  { name: 'volumeNum', form: 'number', range: 'amount', read: ({ volume }) => volume },
+  { name: 'volume24hr', form: 'number', range: 'amount', read: ({ volumeDay }) => volumeDay },
+  { name: 'liquidity', form: 'text', range: 'amount', read: ({ liquidity }) => liquidity },
+  { name: 'liquidityNum', form: 'number', range: 'amount', read: ({ liquidity }) => liquidity },
+  {
+    name: 'outcomePrices',
+    form: 'prices',
+    range: 'price',
+    read: ({ prices }) => prices[0] ?? PRICE_UNKNOWN,
+  },
+  { name: 'bestBid', form: 'number', range: 'price', read: ({ bestBid }) => bestBid },
+  { name: 'bestAsk', form: 'number', range: 'price', read: ({ bestAsk }) => bestAsk },
+  {
+    name: 'spread',
+    form: 'number',
+    range: 'price',
+    read: ({ bestAsk, bestBid }) => bestAsk - bestBid,
+  },
+  { name: 'lastTradePrice', form: 'number', range: 'price', read: ({ lastTrade }) => lastTrade },
+];
+
+/** Sums over the markets of an event. */
+export type EventFigures = Pick<MarketFigures, 'volume' | 'volumeDay' | 'liquidity'>;
+
+export const EVENT_FIGURES: readonly Figure<EventFigures>[] = [
+  { name: 'volume', form: 'number', range: 'amount', read: ({ volume }) => volume },
+  { name: 'volume24hr', form: 'number', range: 'amount', read: ({ volumeDay }) => volumeDay },
+  { name: 'liquidity', form: 'number', range: 'amount', read: ({ liquidity }) => liquidity },
+];
+
+/** What lists can be sorted by: every scalar field, and every figure. */
+export const MARKET_COLUMNS = [...MARKET_FIELDS, ...MARKET_FIGURES].map(({ name }) => name);
+export const EVENT_COLUMNS = [...EVENT_FIELDS, ...EVENT_FIGURES].map(({ name }) => name);
 
 /** The values of every field: `columns[f][row]`. */
 export function columnsOf<Source>(
@@ -217,7 +284,8 @@ export function listTextOf(value: unknown): ListText {
   }
   if (!Array.isArray(list)) return EMPTY_LIST;
   const isTexts = list.every((item) => typeof item === 'string');
-  return { text: typeof value === 'string' ? value : JSON.stringify(list), isTexts };
+  const text = typeof value === 'string' ? value : JSON.stringify(list);
+  return { text, isTexts, count: list.length };
 }
 
 /** A date-time as ISO 8601 in UTC (SPEC 2): the text found if it is that, else null or rewritten. */

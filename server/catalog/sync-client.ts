@@ -57,8 +57,11 @@ export type Answer =
   | { readonly status: 304 }
   | { readonly status: 404 };
 
-/** What nodes of this kind send with each answer of one generation; no other ETag tells as much. */
-const CATALOG_ETAG = /^W\/"catalog-[0-9a-f]{40}"$/;
+/**
+ * What nodes of this kind send with each answer of one generation; no other ETag tells as much. Behind
+ * a `-` stands what changes with the live figures, where an answer shows them.
+ */
+const CATALOG_ETAG = /^(W\/"catalog-[0-9a-f]{40})(?:-[^"]*)?"$/;
 const RETRIED_STATUSES = new Set([408, 425, 500, 502, 503, 504]);
 const TOO_MANY_REQUESTS = 429;
 
@@ -118,7 +121,7 @@ export class SourceClient {
     this.bytesLeft = limits.pullBytes;
   }
 
-  /** The generation of the source that all answers so far are of; undefined: it does not say. */
+  /** ETag of the generation of the source that all answers so far are of; undefined: it does not say. */
   get etag(): string | undefined {
     return this.seenEtag;
   }
@@ -191,9 +194,11 @@ export class SourceClient {
   }
 
   private checkGeneration(etag: string | null): void {
-    if (etag === null || !CATALOG_ETAG.test(etag)) return;
-    this.seenEtag ??= etag;
-    if (etag !== this.seenEtag) throw new SourceChanged('its catalog changed');
+    const [, generation] = CATALOG_ETAG.exec(etag ?? '') ?? [];
+    if (generation === undefined) return;
+    const catalogEtag = `${generation}"`;
+    this.seenEtag ??= catalogEtag;
+    if (catalogEtag !== this.seenEtag) throw new SourceChanged('its catalog changed');
   }
 
   /** Holds all requests back for as long as the source asks, in seconds or until an instant. */

@@ -6,6 +6,7 @@
  * which the API does not serve.
  */
 import { isObject, type JsonObject } from '../../storage/catalog-json.ts';
+import { EVENT_FIGURES, MARKET_FIGURES } from './shape.ts';
 import {
   type Answer,
   boundedSignal,
@@ -46,6 +47,8 @@ const WALKS_MAX = 4;
 /** Of the sampling lists (GAPS 5). */
 const FIRST_CURSOR = 'MA==';
 const END_CURSOR = 'LTE=';
+/** Nothing that it answers changes with the live figures of a source that is a node of this kind. */
+const QUIET_PATH = '/tags?limit=1';
 const ID_PATTERN = /^[0-9]{1,15}$/;
 
 export async function pullCatalog(options: PullOptions): Promise<PullResult> {
@@ -74,9 +77,11 @@ export async function pullCatalog(options: PullOptions): Promise<PullResult> {
 
 async function walk({ url, limits, signal, knownEtag }: PullOptions): Promise<PullResult> {
   const client = new SourceClient(url, limits, signal);
-  const first = await client.get(pagePath('/events', PAGE_ROWS, 0), knownEtag);
-  if (first.status === 304) return { kind: 'unchanged' };
-  const listed = await readList(client, '/events', PAGE_ROWS, limits.pages, first);
+  if (knownEtag !== undefined) {
+    const { status } = await client.get(QUIET_PATH, knownEtag);
+    if (status === 304) return { kind: 'unchanged' };
+  }
+  const listed = await readList(client, '/events', PAGE_ROWS, limits.pages);
   const tags = await readList(client, '/tags', PAGE_ROWS, limits.pages);
   const series = await readList(client, '/series', SERIES_PAGE_ROWS, limits.pages);
   const events = await lookUpAll(client, listed);
@@ -84,7 +89,7 @@ async function walk({ url, limits, signal, knownEtag }: PullOptions): Promise<Pu
   const metadata = client.etag === undefined ? new Map() : await readMetadata(client, limits.pages);
   // Which events a series has follows from the events: each names its series.
   const file = {
-    events: metadata.size === 0 ? events : events.map((event) => withMetadata(event, metadata)),
+    events: events.map((event) => ownPartOf(event, metadata)),
     tags,
     series: series.map(({ events: _, ...rest }) => rest),
   };
@@ -104,14 +109,11 @@ async function readList(
   path: string,
   rows: number,
   pagesMax: number,
-  first?: Answer,
 ): Promise<readonly JsonObject[]> {
   const found = new Map<unknown, JsonObject>();
-  let answer = first;
   let offset = 0;
   for (let pages = 0; pages < pagesMax; pages++) {
-    const page = pageOf(path, answer ?? (await client.get(pagePath(path, rows, offset))));
-    answer = undefined;
+    const page = pageOf(path, await client.get(pagePath(path, rows, offset)));
     const before = found.size;
     for (const object of page) found.set(object.id, object);
     if (found.size === before) {
@@ -194,10 +196,28 @@ async function readMetadata(
   throw new SourceError(`GET /sampling-markets goes on after ${pagesMax} pages`);
 }
 
-function withMetadata(event: JsonObject, metadata: ReadonlyMap<string, JsonObject>): JsonObject {
-  const markets = (event.markets as readonly unknown[]).map((market) => {
-    const own = isObject(market) ? metadata.get(String(market.id)) : undefined;
-    return own === undefined ? market : { ...(market as JsonObject), raw_metadata: own };
+/**
+ * An event with the metadata of its markets and without live figures: those are the source's, of its
+ * own books and fills, and would make another catalog of each pull.
+ */
+function ownPartOf(event: JsonObject, metadata: ReadonlyMap<string, JsonObject>): JsonObject {
+  const own = without(event, EVENT_FIGURES);
+  if (!Array.isArray(own.markets)) return own;
+  own.markets = own.markets.map((market: unknown) => {
+    if (!isObject(market)) return market;
+    const ownMarket = without(market, MARKET_FIGURES);
+    const found = metadata.get(String(market.id));
+    if (found !== undefined) ownMarket.raw_metadata = found;
+    return ownMarket;
   });
-  return { ...event, markets };
+  return own;
+}
+
+function without(
+  object: JsonObject,
+  figures: readonly { readonly name: string }[],
+): Record<string, unknown> {
+  const rest: Record<string, unknown> = { ...object };
+  for (const { name } of figures) delete rest[name];
+  return rest;
 }

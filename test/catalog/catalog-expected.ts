@@ -2,6 +2,7 @@
  * What a prepared catalog must hold, written down once more from SPEC 2 over the raw objects of a
  * catalog file: plain, slow, and sharing no code with the product.
  */
+import { showEventFigures, showMarketFigures } from './naive-figures.ts';
 
 type Raw = { readonly [key: string]: unknown };
 
@@ -73,6 +74,7 @@ function expectedMarket(raw: Raw, event: Raw): Raw {
     acceptingOrders: raw.acceptingOrders !== false,
     enableOrderBook: raw.enableOrderBook !== false,
     creator: creator(raw, event),
+    ...showMarketFigures(JSON.parse(listText(raw.outcomes)).length),
   };
 }
 
@@ -94,6 +96,7 @@ function expectedEvent(raw: Raw): Raw {
     archived: raw.archived === true,
     createdAt: date(raw.createdAt),
     updatedAt: date(raw.updatedAt),
+    ...showEventFigures([]),
   };
 }
 

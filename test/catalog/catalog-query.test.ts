@@ -152,7 +152,7 @@ test('a column is named as objects show it or in snake case; a wrong one lists t
     }
     const rule = `order must be one of ${columns.join(', ')}`;
     const bad = [
-      'volume',
+      'volumes',
       'EndDate',
       'endDate,id',
       'events',

@@ -24,10 +24,12 @@ const MARKET_KEYS = [
   'id question conditionId slug resolutionSource startDate endDate image icon description',
   'outcomes clobTokenIds active closed archived createdAt updatedAt questionID',
   'negRisk orderPriceMinTickSize orderMinSize acceptingOrders enableOrderBook creator',
+  'volume volumeNum volume24hr liquidity liquidityNum outcomePrices',
+  'bestBid bestAsk spread lastTradePrice',
 ].flatMap((line) => line.split(' '));
 const SUMMARY_KEYS = [
   'id ticker slug title description resolutionSource startDate creationDate endDate image icon',
-  'active closed archived createdAt updatedAt',
+  'active closed archived createdAt updatedAt volume volume24hr liquidity',
 ].flatMap((line) => line.split(' '));
 const SERIES_KEYS =
   'id ticker slug title seriesType recurrence image icon active closed archived createdAt updatedAt';

@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { prepareCatalog } from '../../server/catalog/build.ts';
 import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
+import { Figures } from '../../server/catalog/figures.ts';
 import type { Generation } from '../../server/catalog/generation.ts';
 import type { PreparedCatalog } from '../../server/catalog/prepared.ts';
 import { readCatalog } from '../../storage/catalog-file.ts';
@@ -18,8 +19,9 @@ export interface CatalogServer {
   readonly port: number;
   /** Lines that the HTTP server logged. */
   readonly log: readonly string[];
-  /** What is served now. */
+  /** What is served now, and its live figures. */
   prepared(): PreparedCatalog;
+  figures(): Figures;
   /** Serves another catalog from now on, as a node does that finds a new generation. */
   replace(json: unknown, search?: Search): void;
   /** Sends GET with header lines of the test's choice, on a connection of its own. */
@@ -47,6 +49,7 @@ export async function serveCatalog(
     port: fixture.server.port,
     log: fixture.log,
     prepared: () => generation.prepared,
+    figures: () => generation.figures,
     replace: (next, nextSearch = search) => {
       generation = generationOf(next, generation.number + 1, nextSearch);
     },
@@ -88,5 +91,6 @@ export function textOf(answer: Answer): string {
 function generationOf(json: unknown, number: number, search: Search): Generation {
   const result = readCatalog(json);
   assert(result.ok, result.ok ? '' : result.error);
-  return { number, prepared: prepareCatalog(result.catalog), search };
+  const prepared = prepareCatalog(result.catalog);
+  return { number, prepared, figures: new Figures(prepared), search };
 }

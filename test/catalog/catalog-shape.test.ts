@@ -126,16 +126,18 @@ test('texts are quoted as JSON does it, lone surrogates escaped', () => {
   });
 });
 
-test('the columns are the fields of SPEC 2 in its order, then what trading needs', () => {
+test('the columns are the fields of SPEC 2 in its order, then what trading needs, then figures', () => {
   assert.equal(
     MARKET_COLUMNS.join(' '),
     'id question conditionId slug resolutionSource startDate endDate image icon description ' +
       'outcomes clobTokenIds active closed archived createdAt updatedAt questionID ' +
-      'negRisk orderPriceMinTickSize orderMinSize acceptingOrders enableOrderBook creator',
+      'negRisk orderPriceMinTickSize orderMinSize acceptingOrders enableOrderBook creator ' +
+      'volume volumeNum volume24hr liquidity liquidityNum outcomePrices bestBid bestAsk spread ' +
+      'lastTradePrice',
   );
   assert.equal(
     EVENT_COLUMNS.join(' '),
     'id ticker slug title description resolutionSource startDate creationDate endDate image icon ' +
-      'active closed archived createdAt updatedAt',
+      'active closed archived createdAt updatedAt volume volume24hr liquidity',
   );
 });

@@ -19,7 +19,7 @@ interface Parameter {
 const BAD_TEXTS = ['%zz', 'a%', '%ff', '%e4%b8'];
 const BAD_FLAGS = ['', 'yes', 'TRUE', '2', '%zz', 'true%20'];
 const BAD_IDS = ['', 'abc', '-1', '1.5', '1000000000000000', '+5', '%'];
-const BAD_ORDERS = ['volume', 'ID', 'nope', 'id,slug', 'constructor', '__proto__', 'events', '%'];
+const BAD_ORDERS = ['volumes', 'ID', 'nope', 'id,slug', 'constructor', '__proto__', 'events', '%'];
 const BAD_LIMITS = ['', '0', '501', '-1', 'ten', '1.5', '1e2', '+5', '5%20', '%zz', '9'.repeat(40)];
 const BAD_OFFSETS = ['', '-1', 'x', '0.5', '9007199254740992', '%zz', '9'.repeat(40)];
 const UNKNOWN = ['foo=bar', 'foo=%zz', '=5', '&', 'Limit=0', 'LIMIT=0', '%zz=1', 'volume_min=1'];

@@ -13,6 +13,7 @@ import {
   type Raw,
   siteId,
 } from './naive-catalog.ts';
+import { EVENT_FIGURES, figureKey, MARKET_FIGURES } from './naive-figures.ts';
 import { NaiveQuery } from './naive-query.ts';
 import { type SearchAnswer, searchAnswer } from './naive-search.ts';
 
@@ -193,11 +194,13 @@ export const MARKET_COLUMNS = [
   ...['image', 'icon', 'description', 'outcomes', 'clobTokenIds', 'active', 'closed', 'archived'],
   ...['createdAt', 'updatedAt', 'questionID', 'negRisk', 'orderPriceMinTickSize'],
   ...['orderMinSize', 'acceptingOrders', 'enableOrderBook', 'creator'],
+  ...MARKET_FIGURES,
 ];
 export const EVENT_COLUMNS = [
   ...['id', 'ticker', 'slug', 'title', 'description', 'resolutionSource', 'startDate'],
   ...['creationDate', 'endDate', 'image', 'icon', 'active', 'closed', 'archived', 'createdAt'],
   'updatedAt',
+  ...EVENT_FIGURES,
 ];
 
 type Key = string | number | bigint | boolean;
@@ -236,6 +239,7 @@ function sortKey(row: { readonly id: number; readonly shown: Raw }, column: stri
   if (column === 'id') return row.id;
   if (value === null) return null;
   if (DATES.includes(column)) return nanoseconds(String(value)) ?? null;
+  if (MARKET_FIGURES.includes(column)) return figureKey(value);
   return value as Key;
 }
 

@@ -4,6 +4,12 @@
  *
  * Non-goals: query strings and routes (naive-answers.ts), speed, and books.
  */
+import {
+  type FiguresById,
+  type NaiveFigures,
+  showEventFigures,
+  showMarketFigures,
+} from './naive-figures.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
 
@@ -51,7 +57,8 @@ export interface NaiveCatalog {
   readonly sites: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-export function readNaive(json: Raw): NaiveCatalog {
+/** @param figures live ones by market id; none = those of markets without a book */
+export function readNaive(json: Raw, figures: FiguresById = new Map()): NaiveCatalog {
   const rawEvents = latest(objects(json.events));
   const rawMarkets = latest(rawEvents.flatMap((event) => objects(event.markets)));
   const shared = (kind: 'tags' | 'series') => {
@@ -70,16 +77,18 @@ export function readNaive(json: Raw): NaiveCatalog {
     .map((raw): NaiveEvent => {
       const tagIds = new Set(objects(raw.tags).map(idOf));
       const seriesIds = new Set(objects(raw.series).map(idOf));
+      const own = objects(raw.markets).filter((market) => rawMarkets.includes(market));
+      const ofMarkets = own.map((market) => figures.get(idOf(market)!));
       const event: NaiveEvent = {
         id: Number(idOf(raw)),
-        shown: showEvent(raw),
+        shown: { ...showEvent(raw), ...showEventFigures(ofMarkets) },
         metadata: isObject(raw.eventMetadata) ? raw.eventMetadata : {},
         tags: tags.filter((tag) => tagIds.has(String(tag.id))),
         series: series.filter((one) => seriesIds.has(String(one.id))),
         markets: [],
       };
-      for (const market of objects(raw.markets)) {
-        if (rawMarkets.includes(market)) event.markets.push(readMarket(market, raw, event));
+      for (const [place, market] of own.entries()) {
+        event.markets.push(readMarket(market, raw, event, ofMarkets[place]));
       }
       event.markets.sort(byId);
       return event;
@@ -135,7 +144,12 @@ export function siteId(value: string): string {
   return host.endsWith('.') ? host.slice(0, -1) : host;
 }
 
-function readMarket(raw: Raw, rawEvent: Raw, event: NaiveEvent): NaiveMarket {
+function readMarket(
+  raw: Raw,
+  rawEvent: Raw,
+  event: NaiveEvent,
+  figures: NaiveFigures | undefined,
+): NaiveMarket {
   const wallets = [raw.creator, raw.submitted_by, rawEvent.creator, rawEvent.submitted_by];
   const creator = wallets.find(isWallet)?.toLowerCase() ?? '';
   const outcomes = list(raw.outcomes);
@@ -165,6 +179,7 @@ function readMarket(raw: Raw, rawEvent: Raw, event: NaiveEvent): NaiveMarket {
     acceptingOrders: raw.acceptingOrders !== false,
     enableOrderBook: raw.enableOrderBook !== false,
     creator,
+    ...showMarketFigures(outcomes.length, figures),
   };
   const metadata = isObject(raw.raw_metadata) ? raw.raw_metadata : {};
   return { id: Number(idOf(raw)), shown, event, creator, outcomes, tokenIds, metadata };

@@ -1,0 +1,171 @@
+/**
+ * Keeps the live figures of the catalog up with books and fills. Passes over all markets, more than
+ * one a second, look for what has changed: the version of a market's books, its volume, or the part
+ * of it that is no longer of the last 24 hours. A pass runs in slices, between which others get the
+ * thread, so what changes everywhere at once shows later than what changes somewhere.
+ *
+ * Thread: the I/O thread.
+ */
+import { setImmediate as breathe } from 'node:timers/promises';
+import { State } from '../../engine/layout.ts';
+import { AMOUNT_MAX } from '../../engine/limits.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { MarketSlot } from '../../engine/units.ts';
+import type { Figures } from './figures.ts';
+import { BookFigures, BUSY } from './figures-read.ts';
+import { conditionText } from './market-registry.ts';
+import type { PreparedCatalog } from './prepared.ts';
+import { findKey, rowsOfKey } from './text-index.ts';
+
+/** Of the fills of a market, in micro-units of collateral. */
+export interface MarketVolumes {
+  totalOf(market: MarketSlot): number;
+  /** Of the last 24 hours; `now` in unix milliseconds. */
+  dayOf(market: MarketSlot, now: number): number;
+}
+
+/** From the start of a pass to that of the next: what changes shows within a second. */
+const PASS_MS = 750;
+/** The longest that a pass holds the thread, and how long it then lets go of it. */
+const SLICE_MS = 1;
+const PAUSE_MS = 4;
+/** Unchanged markets between two looks at the clock: a few microseconds. */
+const LOOK_EVERY = 128;
+
+export interface FiguresKeeperOptions {
+  readonly tables: Tables;
+  readonly volumes: MarketVolumes;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/** A generation that is served, or will be. */
+interface Target {
+  readonly prepared: PreparedCatalog;
+  readonly figures: Figures;
+}
+
+export class FiguresKeeper {
+  private readonly o: FiguresKeeperOptions;
+  private readonly reader: BookFigures;
+  private followed: Follower | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private isClosed = false;
+
+  constructor(options: FiguresKeeperOptions) {
+    this.o = options;
+    this.reader = new BookFigures(options.tables);
+  }
+
+  /**
+   * Brings the figures of a generation up to now, and keeps them so, instead of those of the one
+   * before. Its markets have to be registered.
+   */
+  async follow(target: Target): Promise<void> {
+    const next = new Follower(this.o, this.reader, target);
+    while (!next.advance(SLICE_MS) && !this.isClosed) await breathe();
+    if (this.isClosed) return;
+    clearTimeout(this.timer);
+    this.followed = next;
+    this.timer = setTimeout(this.pass, PASS_MS);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+  }
+
+  private began = 0;
+  private readonly pass = (): void => {
+    const now = performance.now();
+    if (this.followed!.isDone) this.began = now;
+    const isDone = this.followed!.advance(SLICE_MS);
+    const wait = isDone ? PASS_MS - (performance.now() - this.began) : PAUSE_MS;
+    this.timer = setTimeout(this.pass, Math.max(wait, PAUSE_MS));
+  };
+}
+
+/** Goes over the markets of one generation, again and again. */
+class Follower {
+  private readonly o: FiguresKeeperOptions;
+  private readonly reader: BookFigures;
+  private readonly target: Target;
+  /** Markets of the engine that are listed: their slots and rows, and the version that is shown. */
+  private readonly slots: number[] = [];
+  private readonly rows: number[] = [];
+  private readonly versions: number[] = [];
+  /** By row. */
+  private readonly shownVolumes: Float64Array;
+  private readonly shownDays: Float64Array;
+  private nextSlot = 1;
+  private next = 0;
+
+  constructor(options: FiguresKeeperOptions, reader: BookFigures, target: Target) {
+    this.o = options;
+    this.reader = reader;
+    this.target = target;
+    this.shownVolumes = target.figures.markets.valuesOf('volume');
+    this.shownDays = target.figures.markets.valuesOf('volume24hr');
+  }
+
+  /** The last pass is over. */
+  get isDone(): boolean {
+    return this.next === 0;
+  }
+
+  /**
+   * Goes on with the pass, or begins one, for about so long, and publishes what it found; true when
+   * the pass is over.
+   */
+  advance(ms: number): boolean {
+    const end = performance.now() + ms;
+    const { markets } = this.target.prepared;
+    // All that the engine has by now; the market of a condition never changes.
+    const slots = this.o.tables.state[State.markets]!;
+    while (this.nextSlot <= slots) {
+      this.addSlot(this.nextSlot++, markets.conditions);
+      if (this.nextSlot % LOOK_EVERY === 0 && performance.now() > end) return false;
+    }
+    const now = this.o.now();
+    let looked = 0;
+    while (this.next < this.slots.length) {
+      const isRead = this.update(this.next++, now);
+      looked += 1;
+      if ((isRead || looked % LOOK_EVERY === 0) && performance.now() > end) break;
+    }
+    this.target.figures.publish();
+    if (this.next < this.slots.length) return false;
+    this.next = 0;
+    return true;
+  }
+
+  private addSlot(slot: number, conditions: PreparedCatalog['markets']['conditions']): void {
+    const key = findKey(conditions, conditionText(this.o.tables, slot as MarketSlot));
+    if (key === -1) return;
+    for (const row of rowsOfKey(conditions, key)) {
+      this.slots.push(slot);
+      this.rows.push(row);
+      this.versions.push(BUSY);
+    }
+  }
+
+  /** Takes what has changed of a market; false when that is nothing, or cannot be read now. */
+  private update(index: number, now: number): boolean {
+    const { reader, target } = this;
+    const { volumes } = this.o;
+    const slot = this.slots[index]! as MarketSlot;
+    const row = this.rows[index]!;
+    const volume = Math.min(volumes.totalOf(slot), AMOUNT_MAX);
+    const isTraded = volume !== this.shownVolumes[row];
+    const shownDay = this.shownDays[row]!;
+    // Without another trade it only falls.
+    const volumeDay = isTraded || shownDay > 0 ? volumes.dayOf(slot, now) : 0;
+    const isSame = !isTraded && volumeDay === shownDay;
+    if (isSame && reader.versionOf(slot) === this.versions[index]) return false;
+    const version = reader.read(slot, target.prepared.markets.outcomes[row]!);
+    if (version === BUSY) return false;
+    this.versions[index] = version;
+    target.figures.setMarket(row, Object.assign(reader.figures, { volume, volumeDay }));
+    return true;
+  }
+}
