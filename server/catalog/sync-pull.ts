@@ -48,7 +48,7 @@ const WALKS_MAX = 4;
 const FIRST_CURSOR = 'MA==';
 const END_CURSOR = 'LTE=';
 /** Nothing that it answers changes with the live figures of a source that is a node of this kind. */
-const QUIET_PATH = '/tags?limit=1';
+const QUIET_PATH = pagePath('/tags', 1, 0);
 const ID_PATTERN = /^[0-9]{1,15}$/;
 
 export async function pullCatalog(options: PullOptions): Promise<PullResult> {

@@ -122,6 +122,8 @@ test('after a kill -9 the books and the catalog are as they were, and an ended m
   const all = [...marketsOf(terms), ...marketsOf([{ id: 3 }])];
   const tokens = all.flatMap(({ tokenIds }) => tokenIds);
   const before = await books(node, tokens);
+  // Live figures follow the books within a second, and are there from the start afterwards.
+  await until(async () => (await get(node, '/markets/2')).text.includes('"liquidity":"5.7"'));
   const page = (await get(node, '/markets')).text;
   await node.end('SIGKILL');
   node = await TestNode.start(dataDir);

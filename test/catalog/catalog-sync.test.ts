@@ -81,7 +81,7 @@ test('a source that names its generation is asked once while that stays', async 
   await sync();
   source.requests.length = 0;
   assert.deepEqual(await sync(), { kind: 'unchanged' });
-  assert.deepEqual(source.requests, ['/tags?limit=1']);
+  assert.deepEqual(source.requests, ['/tags?limit=1&offset=0&ascending=true']);
 });
 
 test('the ETag of another venue says nothing about its other pages', async (t) => {
