@@ -142,8 +142,8 @@ answerQuestions({
     return ports;
   },
   ready: (wanted: BareCase) => makeReady(ports!.product, wanted),
-  /** The etag of the generation. */
-  etag: async () => (await fetchOne(ports!.product, '/tags?limit=1', {})).incoming.headers.etag,
+  /** The etag of the lists of markets. */
+  etag: async () => (await fetchOne(ports!.product, '/markets?limit=1', {})).incoming.headers.etag,
   /** Microseconds of processor time that this process has used. */
   cpu: () => {
     const { user, system } = process.cpuUsage();

@@ -3,9 +3,15 @@
  * that hold answers to it. Fields beyond SPEC.md are named in shape.ts.
  */
 import { type TSchema, Type } from '../common/schema.ts';
+import { EVENT_FIGURES, type FigureForm, MARKET_FIGURES } from './shape.ts';
 
 const When = Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, UTC' });
 const Text = Type.String();
+const FIGURE_SCHEMAS: Readonly<Record<FigureForm, TSchema>> = {
+  text: Type.String({ description: 'a decimal' }),
+  number: Type.Number(),
+  prices: Type.String({ description: 'a JSON array of decimals, in the order of outcomes' }),
+};
 const Flags = { active: Type.Boolean(), closed: Type.Boolean(), archived: Type.Boolean() };
 
 export const TagAnswer = Type.Object({
@@ -32,6 +38,7 @@ const summary = {
   ...Flags,
   createdAt: When,
   updatedAt: When,
+  ...figures(EVENT_FIGURES),
 };
 const EventSummary = Type.Object(summary);
 
@@ -66,6 +73,7 @@ const market = {
   createdAt: When,
   updatedAt: When,
   questionID: Text,
+  ...figures(MARKET_FIGURES),
 };
 
 export const MarketAnswer = Type.Object({
@@ -110,6 +118,13 @@ const FullMarket = Type.Object({
 
 export const SamplingAnswer = pageOf(FullMarket);
 export const SimplifiedSamplingAnswer = pageOf(SimplifiedMarket);
+
+/** Live figures of this node's own books and fills, up to a second old. */
+function figures(
+  table: readonly { readonly name: string; readonly form: FigureForm }[],
+): Record<string, TSchema> {
+  return Object.fromEntries(table.map(({ name, form }) => [name, FIGURE_SCHEMAS[form]]));
+}
 
 /** A page of a list by cursor; `LTE=` is the end (GAPS 5). */
 function pageOf<S extends TSchema>(item: S) {

@@ -178,7 +178,7 @@ export interface MarketFigures {
 }
 
 /** How a figure is written: a decimal text, a JSON number, or the JSON text of a list of texts. */
-type FigureForm = 'text' | 'number' | 'prices';
+export type FigureForm = 'text' | 'number' | 'prices';
 
 export interface Figure<Source> {
   readonly name: string;

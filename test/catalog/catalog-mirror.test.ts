@@ -1,6 +1,7 @@
 /**
  * One node mirrors another, both as processes of their own: every route of the catalog answers the
- * same bytes, and a source that is killed half way costs the mirror nothing but time.
+ * same bytes, but for live figures once the source trades, and a source that is killed half way costs
+ * the mirror nothing but time.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,9 +12,11 @@ import test, { type TestContext } from 'node:test';
 import { openCatalog } from '../../storage/catalog.ts';
 import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog-file.ts';
 import { useCompiledNodes } from '../common/forms.ts';
-import { send, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
+import { get, send, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import { freshSeed, SHORT } from '../common/random.ts';
+import { Trader } from '../common/traders.ts';
 import { oddCatalog } from './catalog-fixture.ts';
+import { EVENT_FIGURES, MARKET_FIGURES } from './naive-figures.ts';
 
 const REAL = resolve(import.meta.dirname, '../../../shared/data/catalog-shared.json');
 const ROOMY = { MARKETS_MAX: '8192', TOKENS_MAX: '16384', LEVELS_MAX: '16777216' };
@@ -194,8 +197,49 @@ async function mirrorOutlivesSource(t: TestContext, first: Catalog, second: Cata
       await assertMirrored(mirror, 2, source, second);
     },
   );
+
+  await t.test('figures of the source are its own: all else stays equal, nothing is pulled', () =>
+    assertOwnFigures(source, mirror, first, second),
+  );
   await mirror.stop();
   await source.stop();
+}
+
+async function assertOwnFigures(
+  source: TestNode,
+  mirror: TestNode,
+  replaced: Catalog,
+  catalog: Catalog,
+) {
+  // One that the engine has as this catalog says: it keeps some terms of a market for ever.
+  const known = new Set(replaced.markets.map(({ conditionId }) => conditionId));
+  const market = catalog.markets.find((one) => one.tradable && !known.has(one.conditionId));
+  assert(market !== undefined);
+  const before = await answersOf(mirror, pathsOf(catalog));
+  const maker = await Trader.join(source, 'maker');
+  await maker.place(source, { market, side: 'BUY', ticks: 1, shares: 5_000 });
+  await until(async () => {
+    const [newest] = (await get(source, '/markets?order=bestBid&limit=1')).json as JsonObject[];
+    return newest?.id === market.id && newest.bestBid === 1 / market.ticksPerUnit;
+  });
+  const pulls = mirror.log.length;
+  await until(() => mirror.log.slice(pulls).includes('nothing changed'), PATIENCE_MS);
+  assert.equal(mirrored(mirror), 2);
+  assertSame(await answersOf(mirror, pathsOf(catalog)), before);
+  for (const [path, answer] of await answersOf(source, pathsOf(catalog))) {
+    const text = answer.slice('200 '.length);
+    assert.equal(
+      withoutFigures(text),
+      withoutFigures(before.get(path)!.slice('200 '.length)),
+      path,
+    );
+  }
+}
+
+/** The JSON of an answer with no live figures in it. */
+function withoutFigures(text: string): string {
+  const names = new Set([...MARKET_FIGURES, ...EVENT_FIGURES]);
+  return JSON.stringify(JSON.parse(text), (name, value) => (names.has(name) ? undefined : value));
 }
 
 const skip = SHORT || (!existsSync(REAL) && 'no ../shared/data');

@@ -84,6 +84,33 @@ test('a source that names its generation is asked once while that stays', async 
   assert.deepEqual(source.requests, ['/tags?limit=1&offset=0&ascending=true']);
 });
 
+test('live figures of a source are not taken, and change nothing by themselves', async (t) => {
+  const { source, store, sync } = await stage(t);
+  const before = source.file;
+  const trade = (volume: number): void => {
+    const withFigures = before.events.map((event) => ({
+      ...event,
+      volume,
+      markets: (event.markets as readonly JsonObject[]).map((market) => ({
+        ...market,
+        volume: String(volume),
+        outcomePrices: '["0.1","0.9"]',
+      })),
+    }));
+    source.file = { ...before, events: withFigures };
+  };
+  trade(1);
+  await sync();
+  const texts = [...store.objects()].map(({ json }) => json.toString());
+  assert(texts.length > 0 && texts.every((text) => !/"volume|"outcomePrices/.test(text)));
+  source.etag = `${catalogEtag('a').slice(0, -1)}-1"`;
+  trade(2);
+  assert.deepEqual(await sync(), { kind: 'unchanged' });
+  source.etag = `${catalogEtag('a').slice(0, -1)}-2"`;
+  trade(3);
+  assert.deepEqual(await sync(), { kind: 'unchanged' });
+});
+
 test('the ETag of another venue says nothing about its other pages', async (t) => {
   const { source, store, sync } = await stage(t);
   source.etag = 'W/"5f2-first-page"';
