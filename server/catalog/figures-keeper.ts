@@ -7,15 +7,15 @@
  * Thread: the I/O thread.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import { State } from '../../engine/layout.ts';
+import { ID_WORDS } from '../../engine/layout.ts';
 import { AMOUNT_MAX } from '../../engine/limits.ts';
+import { findMarket } from '../../engine/markets.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot } from '../../engine/units.ts';
 import type { Figures } from './figures.ts';
 import { BookFigures, BUSY } from './figures-read.ts';
-import { conditionText } from './market-registry.ts';
-import type { PreparedCatalog } from './prepared.ts';
-import { findKey, rowsOfKey } from './text-index.ts';
+import type { PreparedCatalog, TextIndex } from './prepared.ts';
+import { rowsOfKey } from './text-index.ts';
 
 /** Of the fills of a market, in micro-units of collateral. */
 export interface MarketVolumes {
@@ -31,6 +31,12 @@ const SLICE_MS = 1;
 const PAUSE_MS = 4;
 /** Unchanged markets between two looks at the clock: a few microseconds. */
 const LOOK_EVERY = 128;
+
+const DIGITS_PER_WORD = 8;
+const CONDITION_UNITS = 2 + ID_WORDS * DIGITS_PER_WORD;
+const DIGIT_0 = 0x30;
+const LETTER_A = 0x61;
+const LETTER_X = 0x78;
 
 export interface FiguresKeeperOptions {
   readonly tables: Tables;
@@ -65,6 +71,9 @@ export class FiguresKeeper {
     const next = new Follower(this.o, this.reader, target);
     while (!next.advance(SLICE_MS) && !this.isClosed) await breathe();
     if (this.isClosed) return;
+    // What lists are sorted by most; sorting for the first time is slow, until it is compiled.
+    target.figures.markets.orderBy('volume');
+    target.figures.events.orderBy('volume');
     clearTimeout(this.timer);
     this.followed = next;
     this.timer = setTimeout(this.pass, PASS_MS);
@@ -85,6 +94,27 @@ export class FiguresKeeper {
   };
 }
 
+const condition = new Int32Array(ID_WORDS);
+
+/** Reads `0x` and 64 lower-case hex digits, without a text for each; false for anything else. */
+function readCondition({ keyEnds, units }: TextIndex, key: number, out: Int32Array): boolean {
+  const start = keyEnds[key]!;
+  if (keyEnds[key + 1]! - start !== CONDITION_UNITS) return false;
+  if (units[start] !== DIGIT_0 || units[start + 1] !== LETTER_X) return false;
+  let at = start + 2;
+  for (let w = 0; w < out.length; w++) {
+    let word = 0;
+    for (const end = at + DIGITS_PER_WORD; at < end; at++) {
+      const unit = units[at]!;
+      const digit = unit >= LETTER_A ? unit - LETTER_A + 10 : unit - DIGIT_0;
+      if (digit < 0 || digit > 15 || (digit > 9 && unit < LETTER_A)) return false;
+      word = (word << 4) | digit;
+    }
+    out[w] = word;
+  }
+  return true;
+}
+
 /** Goes over the markets of one generation, again and again. */
 class Follower {
   private readonly o: FiguresKeeperOptions;
@@ -97,7 +127,8 @@ class Follower {
   /** By row. */
   private readonly shownVolumes: Float64Array;
   private readonly shownDays: Float64Array;
-  private nextSlot = 1;
+  /** Of the index of conditions: each is looked up once, since its market never changes. */
+  private nextKey = 0;
   private next = 0;
 
   constructor(options: FiguresKeeperOptions, reader: BookFigures, target: Target) {
@@ -119,12 +150,11 @@ class Follower {
    */
   advance(ms: number): boolean {
     const end = performance.now() + ms;
-    const { markets } = this.target.prepared;
-    // All that the engine has by now; the market of a condition never changes.
-    const slots = this.o.tables.state[State.markets]!;
-    while (this.nextSlot <= slots) {
-      this.addSlot(this.nextSlot++, markets.conditions);
-      if (this.nextSlot % LOOK_EVERY === 0 && performance.now() > end) return false;
+    const { conditions } = this.target.prepared.markets;
+    const keys = conditions.keyEnds.length - 1;
+    while (this.nextKey < keys) {
+      this.addCondition(conditions, this.nextKey++);
+      if (this.nextKey % LOOK_EVERY === 0 && performance.now() > end) return false;
     }
     const now = this.o.now();
     let looked = 0;
@@ -139,9 +169,10 @@ class Follower {
     return true;
   }
 
-  private addSlot(slot: number, conditions: PreparedCatalog['markets']['conditions']): void {
-    const key = findKey(conditions, conditionText(this.o.tables, slot as MarketSlot));
-    if (key === -1) return;
+  private addCondition(conditions: TextIndex, key: number): void {
+    if (!readCondition(conditions, key, condition)) return;
+    const slot = findMarket(this.o.tables, condition, 0);
+    if (slot === 0) return;
     for (const row of rowsOfKey(conditions, key)) {
       this.slots.push(slot);
       this.rows.push(row);

@@ -197,8 +197,7 @@ export class MarketInfos {
   }
 }
 
-/** The condition id of a market: `0x` + 64 lower-case hex digits. */
-export function conditionText(t: Tables, market: MarketSlot): string {
+function conditionText(t: Tables, market: MarketSlot): string {
   let text = '0x';
   for (let w = 0; w < ID_WORDS; w++) {
     const word = t.marketI[(market << MARKET_I) + Market.condition + w]! >>> 0;
