@@ -38,9 +38,6 @@ import { nodeRoutes } from './routes.ts';
 import { settleCatalog, settleConfiguration } from './settle.ts';
 import { openStores, type Stores } from './stores.ts';
 
-/** Until fills are summed up. */
-const NO_VOLUMES = { totalOf: () => 0, dayOf: () => 0 };
-
 export interface NodeOptions {
   readonly config: Config;
   readonly log: (level: 'debug' | 'info' | 'warn' | 'error', line: string) => void;
@@ -110,7 +107,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       durability: config.durability,
       engine: writer && { memory: recovered.memory, sequencer: writer.sequencer },
       infos,
-      figures: new FiguresKeeper({ tables: t, volumes: NO_VOLUMES, now: Date.now }),
+      figures: new FiguresKeeper({ tables: t, volumes: history.volumes, now: Date.now }),
       log,
       onFatal: options.onFatal,
     });

@@ -87,6 +87,13 @@ test('markets that are imported while the node runs can be traded, without a req
   const { json } = await get(node, '/trades');
   const [trade] = json as { readonly slug: string; readonly eventSlug: string }[];
   assert.deepEqual([trade?.slug, trade?.eventSlug], ['market-2', 'event-2']);
+  await until(async () => (await slugs('/markets?order=volume&limit=1'))[0] === 'market-2');
+  const { json: traded } = await get(node, '/events/slug/event-2');
+  const { markets, ...event } = traded as { readonly markets: readonly object[] };
+  const figures = { volume: 2, volume24hr: 2, liquidity: 2 };
+  assert.deepEqual({ ...event, ...figures }, event);
+  const prices = { outcomePrices: '["0.4","0.6"]', bestBid: 0.4, bestAsk: 1, lastTradePrice: 0.4 };
+  assert.deepEqual({ ...markets[0], ...prices, volume: '2', liquidity: '2' }, markets[0]);
 });
 
 test('ticks follow, an ended market loses its orders and takes none, a missing one takes none', async () => {
