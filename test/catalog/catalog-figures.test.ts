@@ -132,6 +132,34 @@ test('compressed answers show the figures of their entity tag', async (t) => {
   }
 });
 
+test('whatever changes between requests, one entity tag means one answer, compressed or not', (t) =>
+  seeded(async (random, seed) => {
+    const json = oddCatalog(seed, 60);
+    const catalog = readNaive(json);
+    const server = await serveCatalog(json, t);
+    const columns = ['volume', 'liquidity', 'bestBid', 'outcomePrices', 'endDate'];
+    const paths = [
+      ...columns.map((column) => `/markets?limit=30&order=${column}`),
+      ...['/events?order=volume', '/series', '/tags', '/sampling-markets', '/events?limit=20'],
+      `/events/${random.pick(catalog.events).id}`,
+    ];
+    const answers = new Map<string, string>();
+    let fresh = 0;
+    for (let step = 0; step < rounds(400); step++) {
+      if (random.chance(15)) {
+        giveFigures(server.figures(), catalog, drawFigures(random, catalog, new Map()));
+      }
+      const path = random.pick(paths);
+      const answer = await server.ask(path, random.chance(50) ? GZIP : 'Accept: */*');
+      const key = `${path} ${answer.headers.get('etag')}`;
+      const text = textOf(answer);
+      if (!answers.has(key)) fresh += 1;
+      else assert(answers.get(key) === text, `${path} changed under its tag`);
+      answers.set(key, text);
+    }
+    assert(fresh < rounds(400), 'some were asked twice');
+  }));
+
 test('a search that waited shows the figures of the tag that it carries', async (t) => {
   let find = (): void => undefined;
   const found = new Promise<void>((resolve) => {
