@@ -13,6 +13,7 @@ import { HistoryStore } from '../storage/history.ts';
 import { openKeyStore } from '../storage/keys.ts';
 import { takePidLock } from '../storage/pid-lock.ts';
 import { type Recovered, recover } from '../storage/recover.ts';
+import { OwnTradesIndex } from './account/own-trades-index.ts';
 import type { CatalogKeeper } from './catalog/catalog-keeper.ts';
 import { FiguresKeeper } from './catalog/figures-keeper.ts';
 import { MarketInfos } from './catalog/market-registry.ts';
@@ -31,6 +32,7 @@ import { TradesRenderer } from './market-data/trades-render.ts';
 import { ordersBodyMax } from './node-info.ts';
 import { FinalsKeeper, ImageKeeper } from './orders/keepers.ts';
 import { openPool } from './orders/pool.ts';
+import { QuietReads } from './orders/quiet-reads.ts';
 import { Sequencer } from './orders/sequencer.ts';
 import { allocateSlots } from './orders/slots.ts';
 import type { WorkerSetup } from './orders/worker.ts';
@@ -91,9 +93,12 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     );
     const history = await openHistory(options, stores, t, problem !== undefined);
     opened.push(() => history.close());
+    const ownTrades = new OwnTradesIndex(trades);
+    ownTrades.follow();
     const separators = separatorsOf(config);
     const onFills = (end: number): void => {
       trades.append(trades.end, end);
+      ownTrades.follow();
       history.append(end);
     };
     const writer =
@@ -114,7 +119,16 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     opened.push(() => catalog.close());
     const sync = writer && openSync(options);
     if (sync !== undefined) opened.push(() => sync.close());
-    const server = await openPort(options, stores, t, infos, trades, history, catalog, writer);
+    const server = await openPort(
+      options,
+      stores,
+      t,
+      infos,
+      ownTrades,
+      history,
+      catalog,
+      writer,
+    );
     opened.push(() => server.close());
     return { port: server.port, writable: writer !== undefined, close };
   } catch (error) {
@@ -134,6 +148,7 @@ function makeDirectory(path: string): void {
 
 interface Writer {
   readonly sequencer: Sequencer;
+  readonly quiet: QuietReads;
   close(): Promise<void>;
 }
 
@@ -222,6 +237,7 @@ async function startWriter(
   await settleConfiguration(config, t, sequencer);
   return {
     sequencer,
+    quiet: new QuietReads(slots.control, (callback) => sequencer.whenSettled(callback)),
     async close() {
       images.stop();
       await sequencer.idle();
@@ -265,7 +281,7 @@ async function openPort(
   stores: Stores,
   t: Tables,
   infos: MarketInfos,
-  trades: TradesIndex,
+  ownTrades: OwnTradesIndex,
   history: HistoryKeeper,
   catalog: CatalogKeeper,
   writer: Writer | undefined,
@@ -290,8 +306,12 @@ async function openPort(
       tables: t,
       texts,
       books: new BookRenderer(t, texts),
-      trades: new TradesRenderer(trades, texts),
+      trades: new TradesRenderer(ownTrades.index, texts),
       history,
+      ownTrades,
+      quiet: writer?.quiet ?? new QuietReads(undefined, setImmediate),
+      storedFinal: (id) => stores.journal.tables.finals.get(id),
+      infos: (market) => infos.find(market),
       catalog: () => catalog.current,
       sequencer: writer?.sequencer,
       now: Date.now,

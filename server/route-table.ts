@@ -6,6 +6,7 @@
  * `query` is the run-time check of the query string; `body` documents what the handler's parser,
  * compiled from the same schema, accepts.
  */
+import * as account from './account/account-schemas.ts';
 import {
   EVENT_PARAMETERS,
   MARKET_PARAMETERS,
@@ -90,6 +91,8 @@ const signed = {
   bodyMax: 'mebibyte',
   query: NO_QUERY,
 } as const;
+/** What belongs to the caller; a read-only key may see it. */
+const own = { ...trading, limits: ['trading'], access: 'level2-read' } as const;
 const plain = { ...trading, limits: ['trading'], query: NO_QUERY } as const;
 
 export const ROUTE_TABLE = {
@@ -157,6 +160,25 @@ export const ROUTE_TABLE = {
     body: order.CancelMarket,
     answer: order.CancelAnswer,
     does: 'cancels those of one market, one token, or both: `{"market": "..", "asset_id": ".."}`',
+  },
+  'GET /data/order/:id': {
+    ...own,
+    query: account.ORDER_PATH,
+    answer: account.OwnOrderAnswer,
+    does: 'an own order, whatever became of it: `status` and, once it has ended, the `reason`',
+  },
+  'GET /data/orders': {
+    ...own,
+    query: account.ORDERS_QUERY,
+    answer: account.OwnOrdersAnswer,
+    does: 'own open orders, newest first, 100 a page: `id market asset_id maker next_cursor`',
+  },
+  'GET /data/trades': {
+    ...own,
+    limits: ['ledgerTrades', 'trading'],
+    query: account.OWN_TRADES_QUERY,
+    answer: account.OwnTradesAnswer,
+    does: 'own trades, newest first, 100 a page: `id market asset_id maker_address taker maker before after next_cursor`',
   },
   'GET /balance-allowance': {
     ...trading,

@@ -4,6 +4,8 @@
  * Thread: the I/O thread.
  */
 import type { Tables } from '../engine/tables.ts';
+import { accountHandlers } from './account/account-routes.ts';
+import type { OwnTradesIndex } from './account/own-trades-index.ts';
 import { CATALOG_FAILURE, catalogRoutes } from './catalog/catalog-routes.ts';
 import type { Generation } from './catalog/generation.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from './common/contract.ts';
@@ -13,13 +15,14 @@ import { type Auth, deriveKey, issueKey, type WalletOwner } from './identity/aut
 import type { BookRenderer } from './market-data/books.ts';
 import type { HistoryKeeper } from './market-data/history-keeper.ts';
 import { historyHandlers } from './market-data/history-routes.ts';
-import type { TokenTexts } from './market-data/texts.ts';
+import type { MarketLookup, TokenTexts } from './market-data/texts.ts';
 import { tokenHandlers } from './market-data/token-routes.ts';
 import { TopReader } from './market-data/top.ts';
 import type { TradesQuery } from './market-data/trades-query.ts';
 import type { TradesRenderer } from './market-data/trades-render.ts';
 import { infoHandlers } from './node-info.ts';
 import { orderHandlers } from './orders/order-routes.ts';
+import type { QuietReads } from './orders/quiet-reads.ts';
 import type { Sequencer } from './orders/sequencer.ts';
 import { ROUTE_TABLE } from './route-table.ts';
 import { type HeaderHandler, serveTable } from './serve.ts';
@@ -32,6 +35,11 @@ export interface RouteParts {
   readonly books: BookRenderer;
   readonly trades: TradesRenderer;
   readonly history: HistoryKeeper;
+  readonly ownTrades: OwnTradesIndex;
+  readonly quiet: QuietReads;
+  /** The final state of an order (32 bytes) on disk. */
+  readonly storedFinal: (id: Buffer) => Buffer | undefined;
+  readonly infos: MarketLookup;
   /** The generation of the catalog in use; an answer is made of one. */
   readonly catalog: () => Generation;
   /** Undefined while the data directory cannot be written: reads go on, orders do not. */
@@ -64,6 +72,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       ...tokenHandlers({ books: parts.books, tops, whenSettled }),
       ...historyHandlers(parts),
       ...orderHandlers(sequencer),
+      ...accountHandlers(parts),
       'GET /trades': tradesHandler(parts),
       ...catalogHandlers(parts),
     },

@@ -169,3 +169,10 @@ export function bytesToWords(bytes: Uint8Array, out: Int32Array): Int32Array {
   }
   return out;
 }
+
+/** `0x` and the lower-case hex digits of big-endian 32-bit words. */
+export function wordsToHex(words: Int32Array, offset: number, count: number): string {
+  let text = '0x';
+  for (let w = 0; w < count; w++) text += (words[offset + w]! >>> 0).toString(16).padStart(8, '0');
+  return text;
+}

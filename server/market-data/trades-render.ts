@@ -13,9 +13,8 @@ import { ACCOUNT_I, Account, ADDRESS_WORDS } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { AccountSlot, TokenSlot } from '../../engine/units.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writeMicro } from '../common/decimal.ts';
-import { bytesToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
-import { keccak256 } from '../identity/keccak.ts';
+import { transactionHash } from './match-ids.ts';
 import { ascii, put, type TokenTexts } from './texts.ts';
 import type { TradesIndex } from './trades-index.ts';
 import type { TradesQuery } from './trades-query.ts';
@@ -34,7 +33,6 @@ const CLOSE = 0x5d;
 
 const ADDRESS_TEXT_BYTES = 42;
 const HASH_TEXT_BYTES = 64;
-const UINT256_BYTES = 32;
 /** All of a row but its token's texts. */
 const OWN_BYTES_MAX =
   WALLET.length +
@@ -83,14 +81,14 @@ export class TradesRenderer {
   private readonly selector: TradesSelector;
   private readonly wallets: TextCache;
   private readonly hashes: TextCache;
-  private readonly scratch = Buffer.alloc(UINT256_BYTES);
+  private readonly scratch = Buffer.alloc(4 * ADDRESS_WORDS);
 
   constructor(index: TradesIndex, texts: TokenTexts) {
     this.t = index.t;
     this.texts = texts;
     this.selector = new TradesSelector(index);
     this.wallets = new TextCache(ADDRESS_TEXT_BYTES, (key) => this.walletText(key as AccountSlot));
-    this.hashes = new TextCache(HASH_TEXT_BYTES, (match) => this.hashText(match));
+    this.hashes = new TextCache(HASH_TEXT_BYTES, (match) => transactionHash(match).slice(2));
   }
 
   /** The answer of GET /trades: the rows as they are at the call. */
@@ -133,13 +131,6 @@ export class TradesRenderer {
       this.scratch.writeInt32BE(this.t.accountI[from + w]!, w * 4);
     }
     return checksumAddress(this.scratch);
-  }
-
-  /** Keccak-256 of the match id as a uint256 (GAPS 12), without `0x`. */
-  private hashText(match: number): string {
-    this.scratch.fill(0);
-    this.scratch.writeBigUInt64BE(BigInt(match), UINT256_BYTES - 8);
-    return bytesToHex(keccak256(this.scratch), 0, UINT256_BYTES).slice(2);
   }
 }
 

@@ -25,7 +25,7 @@ assert(market);
 const node = await TestNode.start(dataDir);
 const alice = await Trader.join(node, 'alice');
 const [token = '', other = ''] = market.tokenIds;
-await alice.place(node, { market, side: 'BUY', ticks: 40, shares: 10 });
+const resting = await alice.place(node, { market, side: 'BUY', ticks: 40, shares: 10 });
 await alice.place(node, { market, side: 'SELL', ticks: 60, shares: 10 });
 await alice.place(node, { market, side: 'BUY', ticks: 60, shares: 5 });
 await alice.place(node, { market, outcome: 1, side: 'BUY', ticks: 30, shares: 7 });
@@ -54,6 +54,9 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'POST /orders': {
     body: () => bodyOf([alice.sign({ market, side: 'BUY', ticks: 1, shares: 5 })]),
   },
+  'GET /data/order/:id': { at: [resting.orderID] },
+  'GET /data/orders': {},
+  'GET /data/trades': {},
   'GET /balance-allowance': { query: 'asset_type=COLLATERAL' },
   'GET /book': { query: `token_id=${token}` },
   'GET /book/:token_id': { at: [token] },

@@ -1,0 +1,162 @@
+/**
+ * GET /data/order/:id, /data/orders and /data/trades: what a caller placed and traded (GAPS 4.3).
+ *
+ * Orders are as the engine has them, which may be some milliseconds ahead of the disk; trades are
+ * flushed ones.
+ *
+ * Thread: I/O.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { findAccount } from '../../engine/accounts.ts';
+import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/layout.ts';
+import { findMarket } from '../../engine/markets.ts';
+import type { Tables } from '../../engine/tables.ts';
+import { ENGINE_BUSY, errorBody } from '../common/contract.ts';
+import { offsetOf } from '../common/cursor.ts';
+import { bytesToWords, hexToBytes } from '../common/uint256.ts';
+import type { Handler } from '../http/http.ts';
+import type { KeyOwner } from '../identity/auth.ts';
+import { matchOfTradeId } from '../market-data/match-ids.ts';
+import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
+import type { QuietReads } from '../orders/quiet-reads.ts';
+import type { OrdersQuery, OwnTradesQuery } from './account-schemas.ts';
+import { AccountTexts } from './account-texts.ts';
+import type { OrderRow } from './order-rows.ts';
+import { orderText } from './order-text.ts';
+import { type OrderFilter, OwnOrders } from './own-orders.ts';
+import { type OwnTrade, OwnTrades } from './own-trades.ts';
+import type { OwnTradesIndex } from './own-trades-index.ts';
+import { NOBODY, type Page, pageBody } from './pages.ts';
+import { TradeTexts } from './trade-text.ts';
+
+export interface AccountRouteParts {
+  readonly tables: Tables;
+  readonly texts: TokenTexts;
+  readonly infos: MarketLookup;
+  readonly ownTrades: OwnTradesIndex;
+  readonly quiet: QuietReads;
+  /** The final state of an order (32 bytes) on disk. */
+  readonly storedFinal: (id: Buffer) => Buffer | undefined;
+}
+
+const ORDER_NOT_FOUND = errorBody('order not found');
+const INVALID_CURSOR = errorBody('invalid next_cursor');
+const ORDER_ID = /^0x[0-9a-f]{64}$/i;
+const ORDER_ID_BYTES = 4 * ID_WORDS;
+const ADDRESS_BYTES = 4 * ADDRESS_WORDS;
+/** Maker orders that are written between two turns of the event loop: some milliseconds. */
+const MAKERS_PER_TURN = 300;
+
+export function accountHandlers(parts: AccountRouteParts) {
+  const { ownTrades: index, tables: t, texts: tokens } = parts;
+  const orders = new OwnOrders(parts);
+  const trades = new OwnTrades(index);
+  const texts = new AccountTexts(t, parts.infos);
+  const tradeTexts = new TradeTexts(texts, index.index);
+
+  const textsOf = async (owner: number, rows: readonly OrderRow[]): Promise<string[]> => {
+    const ids = await trades.tradesOf(owner, rows);
+    return rows.map((row, i) => orderText(texts, row, ids[i]!));
+  };
+
+  const order: Handler<{ id: string }, KeyOwner> = async (exchange, { id }, caller) => {
+    const owner = orders.owner(caller.address);
+    const isId = ORDER_ID.test(id);
+    const row = isId ? await orders.find(owner, bytesOf(id, ORDER_ID_BYTES)) : undefined;
+    if (row === undefined) return exchange.reply(404, ORDER_NOT_FOUND);
+    const [text] = await textsOf(owner, [row]);
+    exchange.reply(200, text!);
+  };
+
+  const list: Handler<OrdersQuery, KeyOwner> = async (exchange, query, caller) => {
+    const offset = offsetOf(query.next_cursor ?? '');
+    if (offset === -1) return exchange.reply(400, INVALID_CURSOR);
+    const owner = orders.owner(caller.address);
+    const [maker, address] = [walletSlot(t, query.maker), walletSlot(t, query.maker_address)];
+    const filter = {
+      market: marketSlot(t, query.market),
+      token: tokenSlot(tokens, query.asset_id),
+      maker: maker === 0 || address === 0 || maker === address ? maker || address : NOBODY,
+    };
+    const page =
+      query.id === undefined
+        ? await orders.page(owner, filter, offset)
+        : await pageOfOne(orders, owner, query.id, filter, offset);
+    if (page === undefined) return exchange.reply(503, ENGINE_BUSY);
+    exchange.reply(200, pageBody(await textsOf(owner, page.rows), offset, page.more));
+  };
+
+  const ownTrades: Handler<OwnTradesQuery, KeyOwner> = async (exchange, query, caller) => {
+    const offset = offsetOf(query.next_cursor ?? '');
+    if (offset === -1) return exchange.reply(400, INVALID_CURSOR);
+    const owner = orders.owner(caller.address);
+    const filter = {
+      market: marketSlot(t, query.market),
+      token: tokenSlot(tokens, query.asset_id),
+      wallet: walletSlot(t, query.maker_address),
+      taker: walletSlot(t, query.taker),
+      maker: walletSlot(t, query.maker),
+      before: query.before ?? Number.POSITIVE_INFINITY,
+      after: query.after ?? Number.NEGATIVE_INFINITY,
+    };
+    let page: Page<OwnTrade>;
+    if (query.id === undefined) page = await trades.page(owner, filter, offset);
+    else {
+      const found = trades.find(owner, matchOfTradeId(query.id), filter);
+      page = { rows: found === undefined || offset > 0 ? [] : [found], more: false };
+    }
+    const reader = { owner, apiKey: caller.apiKey };
+    const items: string[] = [];
+    let makers = 0;
+    for (const trade of page.rows) {
+      const { listed, text } = tradeTexts.text(trade, reader);
+      items.push(text);
+      makers += listed;
+      if (makers < MAKERS_PER_TURN) continue;
+      makers = 0;
+      await nextTurn();
+    }
+    exchange.reply(200, pageBody(items, offset, page.more));
+  };
+
+  return { 'GET /data/order/:id': order, 'GET /data/orders': list, 'GET /data/trades': ownTrades };
+}
+
+/** The open order of an id, as a page. */
+async function pageOfOne(
+  orders: OwnOrders,
+  owner: number,
+  id: string,
+  filter: OrderFilter,
+  offset: number,
+): Promise<Page<OrderRow>> {
+  const row = await orders.find(owner, bytesOf(id, ORDER_ID_BYTES));
+  const isMeant =
+    row?.status === Status.live && offset === 0 && orders.matches(filter, row.token, row.maker);
+  return { rows: isMeant ? [row] : [], more: false };
+}
+
+/** Slots of what a filter names: 0 = no filter, NOBODY = it is unknown. */
+function marketSlot(t: Tables, conditionId: string | undefined): number {
+  if (conditionId === undefined) return 0;
+  return findMarket(t, keyOf(conditionId, ORDER_ID_BYTES), 0) || NOBODY;
+}
+
+function tokenSlot(tokens: TokenTexts, tokenId: string | undefined): number {
+  return tokenId === undefined ? 0 : tokens.find(tokenId) || NOBODY;
+}
+
+function walletSlot(t: Tables, address: string | undefined): number {
+  return address === undefined ? 0 : findAccount(t, keyOf(address, ADDRESS_BYTES), 0) || NOBODY;
+}
+
+/** Hex digits that the query's schema has checked, in either case. */
+function bytesOf(hex: string, count: number): Buffer {
+  const bytes = Buffer.alloc(count);
+  hexToBytes(hex, count, bytes, 0);
+  return bytes;
+}
+
+function keyOf(hex: string, count: number): Int32Array {
+  return bytesToWords(bytesOf(hex, count), new Int32Array(count / 4));
+}

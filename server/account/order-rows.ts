@@ -1,0 +1,95 @@
+/**
+ * One order as its owner is told of it, read from wherever it is: a row of the open orders, a row
+ * of the ring of finished ones, or a final state on disk. All three have the same columns; only the
+ * price of an open order stands in ticks of its book.
+ *
+ * Thread: I/O. Rows in engine memory have to be read under QuietReads.
+ */
+import {
+  API_KEY_WORDS,
+  BOOK_I,
+  Book,
+  Flag,
+  ID_WORDS,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  TOKEN_I,
+  Token,
+} from '../../engine/layout.ts';
+import type { Tables } from '../../engine/tables.ts';
+import { type OrderSlot, PIPS_PER_UNIT } from '../../engine/units.ts';
+
+export interface OrderRow {
+  /** Eight words of the id, and four of the API key that placed it. */
+  readonly id: Int32Array;
+  readonly apiKey: Int32Array;
+  /** Slots: the token, the account that signs, the wallet that pays. */
+  readonly token: number;
+  readonly owner: number;
+  readonly maker: number;
+  readonly isSell: boolean;
+  /** OrderType of engine/commands.ts. */
+  readonly type: number;
+  readonly status: number;
+  /** EndReason; none while it is open. */
+  readonly reason: number;
+  /** Pips of its own token. */
+  readonly price: number;
+  /** Micro-shares. */
+  readonly original: number;
+  readonly remaining: number;
+  /** Unix seconds; 0 = never. */
+  readonly expiry: number;
+  /** Unix milliseconds. */
+  readonly created: number;
+}
+
+const ROW_BYTES = 4 << ORDER_I;
+const STATUS_MASK = 7;
+const REASON_MASK = 15;
+
+export function openOrderRow(t: Tables, slot: OrderSlot): OrderRow {
+  const row = slot << ORDER_I;
+  const token = t.orderI[row + Order.token]! << TOKEN_I;
+  const grid = t.bookI[(t.tokenI[token + Token.book]! << BOOK_I) + Book.ticksPerUnit]!;
+  const ticks = t.orderI[row + Order.price]!;
+  const own = t.tokenI[token + Token.mirrored] === 1 ? grid - ticks : ticks;
+  return orderRow(t.orderI, t.orderF, slot, own * (PIPS_PER_UNIT / grid));
+}
+
+/** `place`: row of the ring of finished orders. */
+export function finishedOrderRow(t: Tables, place: number): OrderRow {
+  return orderRow(t.historyI, t.historyF, place, t.historyI[(place << ORDER_I) + Order.price]!);
+}
+
+/** `stored`: the row as the journal's table of final states has it. */
+export function storedOrderRow(stored: Buffer): OrderRow {
+  const bytes = new Uint8Array(ROW_BYTES);
+  bytes.set(stored);
+  const i32 = new Int32Array(bytes.buffer);
+  return orderRow(i32, new Float64Array(bytes.buffer), 0, i32[Order.price]!);
+}
+
+function orderRow(i32: Int32Array, f64: Float64Array, slot: number, price: number): OrderRow {
+  const row = slot << ORDER_I;
+  const rowF = slot << ORDER_F;
+  const flags = i32[row + Order.flags]!;
+  const status = (flags >>> Flag.statusShift) & STATUS_MASK;
+  return {
+    id: i32.slice(row + Order.id, row + Order.id + ID_WORDS),
+    apiKey: i32.slice(row + Order.apiKey, row + Order.apiKey + API_KEY_WORDS),
+    token: i32[row + Order.token]!,
+    owner: i32[row + Order.owner]!,
+    maker: i32[row + Order.maker]!,
+    isSell: (flags & Flag.sell) !== 0,
+    type: (flags >>> Flag.typeShift) & 3,
+    status,
+    reason: (flags >>> Flag.reasonShift) & REASON_MASK,
+    price,
+    original: f64[rowF + Order.original]!,
+    remaining: f64[rowF + Order.remaining]!,
+    expiry: f64[rowF + Order.expiry]!,
+    created: f64[rowF + Order.created]!,
+  };
+}

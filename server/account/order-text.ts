@@ -1,0 +1,41 @@
+/**
+ * An own order as JSON (GAPS 4.3), with the reason of its end.
+ *
+ * Thread: I/O.
+ */
+import { OrderType } from '../../engine/commands.ts';
+import { ID_WORDS } from '../../engine/layout.ts';
+import type { Pips } from '../../engine/units.ts';
+import { microText, pipsText } from '../common/decimal.ts';
+import { wordsToHex } from '../common/uint256.ts';
+import { reasonText, statusText } from '../orders/order-states.ts';
+import { type AccountTexts, apiKeyText } from './account-texts.ts';
+import type { OrderRow } from './order-rows.ts';
+
+const TYPES: Readonly<Record<number, string>> = {
+  [OrderType.GTC]: 'GTC',
+  [OrderType.GTD]: 'GTD',
+  [OrderType.FOK]: 'FOK',
+  [OrderType.FAK]: 'FAK',
+};
+const MS = 1_000;
+
+/** `trades`: ids of its trades, oldest first. */
+export function orderText(texts: AccountTexts, row: OrderRow, trades: readonly string[]): string {
+  return JSON.stringify({
+    id: wordsToHex(row.id, 0, ID_WORDS),
+    status: statusText(row.status),
+    reason: reasonText(row.reason),
+    ...texts.token(row.token),
+    owner: apiKeyText(row.apiKey),
+    maker_address: texts.wallet(row.maker),
+    side: row.isSell ? 'SELL' : 'BUY',
+    original_size: microText(row.original),
+    size_matched: microText(row.original - row.remaining),
+    price: pipsText(row.price as Pips),
+    order_type: TYPES[row.type],
+    expiration: String(row.expiry),
+    associate_trades: trades,
+    created_at: Math.floor(row.created / MS),
+  });
+}

@@ -1,0 +1,188 @@
+/**
+ * The orders of one owner: any by its id, wherever it is by now, and the open ones, newest first.
+ *
+ * An owner may have a hundred thousand open orders, and a page may begin anywhere among them
+ * (cursors are offsets, GAPS 5), so the list is walked a piece at a time, with turns of the event
+ * loop between. A piece begins at an order that the one before it saw next; when that one has ended
+ * meanwhile, the walk goes back by a piece.
+ *
+ * Thread: I/O, while workers write.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { findAccount } from '../../engine/accounts.ts';
+import {
+  ACCOUNT_I,
+  Account,
+  ADDRESS_WORDS,
+  ID_WORDS,
+  LINK_I,
+  Link,
+  ORDER_I,
+  Order,
+  Status,
+  TOKEN_I,
+  Token,
+} from '../../engine/layout.ts';
+import { findOrder, orderStatus } from '../../engine/orders.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { OrderSlot } from '../../engine/units.ts';
+import { sameId } from '../../engine/words.ts';
+import { bytesToWords } from '../common/uint256.ts';
+import type { QuietReads } from '../orders/quiet-reads.ts';
+import { finishedOrderRow, type OrderRow, openOrderRow, storedOrderRow } from './order-rows.ts';
+import { NOBODY, PAGE_SIZE, type Page } from './pages.ts';
+
+/** Which open orders are meant: slots of a market, a token and a wallet; 0 = any, NOBODY = none. */
+export interface OrderFilter {
+  readonly market: number;
+  readonly token: number;
+  readonly maker: number;
+}
+
+/** Orders of one piece: some 50 us, less than a batch of orders takes to apply. */
+const PIECE_ORDERS = 1_000;
+/** Above the open orders of the largest table even when a few pieces are walked twice. */
+const PIECES_MAX = 65_536;
+
+/** Where a walk goes on: an order, and what lay before it. */
+interface Place {
+  /** 0 = the head of the list. */
+  readonly slot: OrderSlot | 0;
+  readonly id: Int32Array;
+  /** Orders before it that pass the filter. */
+  readonly passed: number;
+  /** Those of them that belong to the page. */
+  readonly taken: number;
+}
+
+interface Piece {
+  readonly rows: OrderRow[];
+  readonly passed: number;
+  /** Undefined when the list is at its end, or the page has what it wants. */
+  readonly next: { readonly slot: OrderSlot; readonly id: Int32Array } | undefined;
+}
+
+const HEAD: Place = { slot: 0, id: new Int32Array(ID_WORDS), passed: 0, taken: 0 };
+
+export interface OwnOrdersParts {
+  readonly tables: Tables;
+  readonly quiet: QuietReads;
+  /** The final state of an order (32 bytes) on disk, as a row of finished orders. */
+  readonly storedFinal: (id: Buffer) => Buffer | undefined;
+}
+
+export class OwnOrders {
+  private readonly t: Tables;
+  private readonly quiet: QuietReads;
+  private readonly storedFinal: (id: Buffer) => Buffer | undefined;
+  private readonly piecesMax: number;
+
+  constructor(parts: OwnOrdersParts, piecesMax = PIECES_MAX) {
+    this.t = parts.tables;
+    this.quiet = parts.quiet;
+    this.storedFinal = parts.storedFinal;
+    this.piecesMax = piecesMax;
+  }
+
+  /** Account slot of a 20-byte address; 0 = it never had an order accepted. */
+  owner(address: Uint8Array): number {
+    return findAccount(this.t, bytesToWords(address, new Int32Array(ADDRESS_WORDS)), 0);
+  }
+
+  /** An order that was accepted, by its id (32 bytes), when it is of this owner. */
+  async find(owner: number, id: Buffer): Promise<OrderRow | undefined> {
+    if (owner === 0) return undefined;
+    const key = bytesToWords(id, new Int32Array(ID_WORDS));
+    const { t } = this;
+    let row = await this.quiet.read(() => {
+      const place = findOrder(t, key, 0);
+      if (place === 0) return undefined;
+      return place > 0 ? openOrderRow(t, place as OrderSlot) : finishedOrderRow(t, -place - 1);
+    });
+    if (row === undefined) {
+      // What has left memory is on disk: it leaves only then.
+      const stored = this.storedFinal(id);
+      row = stored === undefined ? undefined : storedOrderRow(stored);
+    }
+    return row?.owner === owner ? row : undefined;
+  }
+
+  /**
+   * The page of open orders from an offset on; undefined when so many of them ended meanwhile that
+   * the walk did not come to an end.
+   */
+  async page(
+    owner: number,
+    filter: OrderFilter,
+    offset: number,
+  ): Promise<Page<OrderRow> | undefined> {
+    const rows: OrderRow[] = [];
+    if (owner === 0 || [filter.maker, filter.market, filter.token].includes(NOBODY)) {
+      return { rows, more: false };
+    }
+    const places: Place[] = [HEAD];
+    for (let pieces = 0; pieces < this.piecesMax; pieces++) {
+      if (pieces > 0) await nextTurn();
+      const place = places.at(-1) ?? HEAD;
+      rows.length = place.taken;
+      const piece = await this.quiet.read(() => this.walk(owner, filter, offset, place));
+      if (piece === undefined) {
+        places.pop();
+        continue;
+      }
+      rows.push(...piece.rows);
+      if (rows.length > PAGE_SIZE) return { rows: rows.slice(0, PAGE_SIZE), more: true };
+      if (piece.next === undefined) return { rows, more: false };
+      places.push({ ...piece.next, passed: piece.passed, taken: rows.length });
+    }
+    return undefined;
+  }
+
+  /** One piece, up to one row more than the page holds; undefined when its place is gone. */
+  private walk(
+    owner: number,
+    filter: OrderFilter,
+    offset: number,
+    place: Place,
+  ): Piece | undefined {
+    const { accountI, linkI, orderI } = this.t;
+    let slot = place.slot;
+    if (slot === 0) slot = accountI[(owner << ACCOUNT_I) + Account.openHead]! as OrderSlot | 0;
+    else if (!this.isStillOpen(owner, slot, place.id)) return undefined;
+    const rows: OrderRow[] = [];
+    let passed = place.passed;
+    for (let walked = 0; slot !== 0; walked++) {
+      if (walked === PIECE_ORDERS) {
+        const id = (slot << ORDER_I) + Order.id;
+        return { rows, passed, next: { slot, id: orderI.slice(id, id + ID_WORDS) } };
+      }
+      if (this.passes(slot, filter)) {
+        if (passed >= offset) rows.push(openOrderRow(this.t, slot));
+        passed += 1;
+        if (place.taken + rows.length > PAGE_SIZE) return { rows, passed, next: undefined };
+      }
+      slot = linkI[(slot << LINK_I) + Link.ownerNext]! as OrderSlot | 0;
+    }
+    return { rows, passed, next: undefined };
+  }
+
+  private isStillOpen(owner: number, slot: OrderSlot, id: Int32Array): boolean {
+    const { orderI } = this.t;
+    const row = slot << ORDER_I;
+    if (orderStatus(this.t, slot) !== Status.live) return false;
+    return orderI[row + Order.owner] === owner && sameId(orderI, row + Order.id, id, 0);
+  }
+
+  private passes(slot: OrderSlot, filter: OrderFilter): boolean {
+    const row = slot << ORDER_I;
+    const { orderI } = this.t;
+    return this.matches(filter, orderI[row + Order.token]!, orderI[row + Order.maker]!);
+  }
+
+  /** Whether a token and a wallet are what a filter means. */
+  matches({ maker, market, token }: OrderFilter, ofToken: number, ofMaker: number): boolean {
+    if (maker !== 0 && ofMaker !== maker) return false;
+    if (token !== 0 && ofToken !== token) return false;
+    return market === 0 || this.t.tokenI[(ofToken << TOKEN_I) + Token.market] === market;
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * The trades of one owner, newest first: every match in which an order that it signed took or made.
+ * Flushed fills only, as GET /trades shows them, and as far back as those reach.
+ *
+ * A walk over many fills gives way to the event loop every so often; it does not mind that fills are
+ * added or leave the window meanwhile.
+ *
+ * Thread: I/O.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/layout.ts';
+import { sameId } from '../../engine/words.ts';
+import { tradeIdOf } from '../market-data/match-ids.ts';
+import type { OrderRow } from './order-rows.ts';
+import { NONE, type OwnTradesIndex } from './own-trades-index.ts';
+import { NOBODY, PAGE_SIZE, type Page } from './pages.ts';
+
+/** A match as its owner sees it. */
+export interface OwnTrade {
+  /** Sequence of its first fill. */
+  readonly match: number;
+  /** Whether the owner's order is the taker. */
+  readonly isTaker: boolean;
+  /** Fills of it that the owner made. */
+  readonly made: number;
+}
+
+/** Slots: 0 = any, NOBODY = what nothing has. Times are unix seconds, both strict. */
+export interface TradeFilter {
+  readonly market: number;
+  /** The taker's token, or that of an own order. */
+  readonly token: number;
+  /** Wallets: of any order of the trade, of the taker's, of a maker's. */
+  readonly wallet: number;
+  readonly taker: number;
+  readonly maker: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Fills looked at between two turns of the event loop: less than a millisecond. */
+const FILLS_PER_TURN = 4_000;
+/** How many fills of one match are asked for a wallet or a token. */
+const FILLS_PER_MATCH = 20_000;
+/** A page ends early where its trades have this many maker orders together. */
+const MAKERS_PER_PAGE = 2_000;
+/** How far back the trades of orders are looked for, in fills of the owner. */
+const ASSOCIATED_FILLS = 10_000;
+const MS = 1_000;
+
+export class OwnTrades {
+  readonly own: OwnTradesIndex;
+  private readonly makersPerPage: number;
+  private readonly associatedFills: number;
+
+  constructor(
+    own: OwnTradesIndex,
+    makersPerPage = MAKERS_PER_PAGE,
+    associatedFills = ASSOCIATED_FILLS,
+  ) {
+    this.own = own;
+    this.makersPerPage = makersPerPage;
+    this.associatedFills = associatedFills;
+  }
+
+  async page(owner: number, filter: TradeFilter, offset: number): Promise<Page<OwnTrade>> {
+    const rows: OwnTrade[] = [];
+    const { maker, market, taker, token, wallet } = filter;
+    if (owner === 0 || [maker, market, taker, token, wallet].includes(NOBODY)) {
+      return { rows, more: false };
+    }
+    const walk = new Walk(this.own, owner);
+    let passed = 0;
+    let makers = 0;
+    for (let trade = walk.next(); trade !== undefined; trade = walk.next()) {
+      if (walk.looked > FILLS_PER_TURN) {
+        walk.looked = 0;
+        await nextTurn();
+      }
+      if (this.secondsOf(trade.match) <= filter.after) break;
+      const fills = this.fillsOf(trade.match);
+      walk.looked += fills;
+      if (!this.passes(owner, trade, fills, filter)) continue;
+      passed += 1;
+      if (passed <= offset) continue;
+      if (rows.length === PAGE_SIZE || makers >= this.makersPerPage) return { rows, more: true };
+      rows.push(trade);
+      makers += fills;
+    }
+    return { rows, more: false };
+  }
+
+  /** The trade of a match, when the owner has part in it and it passes the filter. */
+  find(owner: number, match: number, filter: TradeFilter): OwnTrade | undefined {
+    const { end, first, t } = this.own.index;
+    if (owner === 0 || match < first || match >= end || this.own.matchOf(match) !== match) {
+      return undefined;
+    }
+    const fills = this.fillsOf(match);
+    let made = 0;
+    for (let fill = match; fill < match + fills; fill++) {
+      const row = (fill % t.fillRows) * FILL_WORDS;
+      if (t.fillI[row + Fill.makerOwner] === owner) made += 1;
+    }
+    const isTaker = t.fillI[(match % t.fillRows) * FILL_WORDS + Fill.takerOwner] === owner;
+    const trade = { match, isTaker, made };
+    if ((!isTaker && made === 0) || this.secondsOf(match) <= filter.after) return undefined;
+    return this.passes(owner, trade, fills, filter) ? trade : undefined;
+  }
+
+  /**
+   * Ids of the trades of each order, oldest first: those among the owner's newest ASSOCIATED_FILLS
+   * fills.
+   */
+  async tradesOf(owner: number, orders: readonly OrderRow[]): Promise<string[][]> {
+    const found = orders.map((): number[] => []);
+    const places = new Map<number, number[]>();
+    let oldest = Number.POSITIVE_INFINITY;
+    orders.forEach((order, i) => {
+      if (order.remaining === order.original) return;
+      places.set(order.id[0]!, [...(places.get(order.id[0]!) ?? []), i]);
+      oldest = Math.min(oldest, order.created);
+    });
+    if (places.size === 0) return orders.map(() => []);
+    const { own } = this;
+    const { fillF, fillI, fillRows } = own.index.t;
+    const take = (fill: number, column: number): boolean => {
+      const row = fill % fillRows;
+      const id = row * FILL_WORDS + column;
+      for (const i of places.get(fillI[id]!) ?? []) {
+        const match = own.matchOf(fill);
+        if (sameId(fillI, id, orders[i]!.id, 0) && found[i]!.at(-1) !== match) {
+          found[i]!.push(match);
+        }
+      }
+      return fillF[row * FILL_DOUBLES + Fill.time]! >= oldest;
+    };
+    let looked = 0;
+    const mayGoOn = async (): Promise<boolean> => {
+      looked += 1;
+      if (looked % FILLS_PER_TURN === 0) await nextTurn();
+      return looked < this.associatedFills;
+    };
+    // Of an order both chains may have some: it took first and made after it rested.
+    let fill = own.lastMade(owner);
+    while (fill !== NONE && take(fill, Fill.makerId)) {
+      fill = (await mayGoOn()) ? own.madeBefore(fill) : NONE;
+    }
+    looked = 0;
+    fill = own.lastTaken(owner);
+    while (fill !== NONE && take(fill, Fill.takerId)) {
+      fill = (await mayGoOn()) ? own.takenBefore(fill) : NONE;
+    }
+    return found.map((matches) => matches.sort((a, b) => a - b).map(tradeIdOf));
+  }
+
+  private secondsOf(match: number): number {
+    const { fillF, fillRows } = this.own.index.t;
+    return Math.floor(fillF[(match % fillRows) * FILL_DOUBLES + Fill.time]! / MS);
+  }
+
+  private passes(owner: number, trade: OwnTrade, fills: number, filter: TradeFilter): boolean {
+    const { match } = trade;
+    const { fillI, fillRows, tokenI } = this.own.index.t;
+    if (this.secondsOf(match) >= filter.before) return false;
+    const row = (match % fillRows) * FILL_WORDS;
+    const token = fillI[row + Fill.takerToken]!;
+    const market = tokenI[(token << TOKEN_I) + Token.market]!;
+    if (filter.market !== 0 && market !== filter.market) return false;
+    const taker = fillI[row + Fill.taker]!;
+    if (filter.taker !== 0 && taker !== filter.taker) return false;
+    const wanted = {
+      maker: filter.maker,
+      token: filter.token === token ? 0 : filter.token,
+      wallet: filter.wallet === taker ? 0 : filter.wallet,
+    };
+    if (wanted.token !== 0 && trade.made === 0) return false;
+    return this.makersPass(owner, match, Math.min(FILLS_PER_MATCH, fills), wanted);
+  }
+
+  /** Whether one of the fills has each thing that is wanted; 0 = not wanted. */
+  private makersPass(
+    owner: number,
+    match: number,
+    fills: number,
+    wanted: { maker: number; token: number; wallet: number },
+  ): boolean {
+    const { fillI, fillRows } = this.own.index.t;
+    const end = match + fills;
+    let fill = match;
+    while (fill < end && (wanted.maker !== 0 || wanted.token !== 0 || wanted.wallet !== 0)) {
+      const row = (fill % fillRows) * FILL_WORDS;
+      const isOwn = fillI[row + Fill.makerOwner] === owner;
+      const maker = fillI[row + Fill.maker]!;
+      if (isOwn && fillI[row + Fill.makerToken] === wanted.token) wanted.token = 0;
+      if (maker === wanted.maker) wanted.maker = 0;
+      if (maker === wanted.wallet) wanted.wallet = 0;
+      fill += 1;
+    }
+    return wanted.maker === 0 && wanted.token === 0 && wanted.wallet === 0;
+  }
+
+  /** How many fills a match has. */
+  private fillsOf(match: number): number {
+    const { end, mask, toMatch } = this.own.index;
+    let count = 1;
+    while (match + count < end && toMatch[(match + count) & mask] === count) count += 1;
+    return count;
+  }
+}
+
+/** Both chains of an owner, merged match by match, newest first. */
+class Walk {
+  readonly owner: number;
+  /** Fills looked at; the caller sets it back. */
+  looked = 0;
+  private readonly own: OwnTradesIndex;
+  private taken: number;
+  private made: number;
+
+  constructor(own: OwnTradesIndex, owner: number) {
+    this.own = own;
+    this.owner = owner;
+    this.taken = own.lastTaken(owner);
+    this.made = own.lastMade(owner);
+  }
+
+  next(): OwnTrade | undefined {
+    const { own } = this;
+    const { first } = own.index;
+    const madeIn = this.made === NONE ? NONE : own.matchOf(this.made);
+    const match = Math.max(this.taken, madeIn);
+    // A match leaves the window as a whole; so do the older ones of both chains.
+    if (match < first) return undefined;
+    const isTaker = this.taken === match;
+    this.looked += 1;
+    if (isTaker) this.taken = own.takenBefore(match);
+    let made = 0;
+    while (this.made !== NONE && own.matchOf(this.made) === match) {
+      this.made = own.madeBefore(this.made);
+      made += 1;
+    }
+    this.looked += made;
+    return { match, isTaker, made };
+  }
+}

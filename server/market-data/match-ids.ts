@@ -1,0 +1,32 @@
+/**
+ * The names of a match: its trade id and its transaction hash, both from the sequence of its first
+ * fill alone, so that they are the same after every restart.
+ *
+ * Thread: any.
+ */
+import { bytesToHex } from '../common/uint256.ts';
+import { keccak256 } from '../identity/keccak.ts';
+
+const UINT256_BYTES = 32;
+const SEQUENCE_DIGITS = 12;
+const TRADE_ID = /^00000000-0000-4000-8000-([0-9a-f]{12})$/;
+
+const scratch = Buffer.alloc(UINT256_BYTES);
+
+/** The id of a trade: a UUID of version 4 by its shape, whose last part is the match in hex. */
+export function tradeIdOf(match: number): string {
+  return `00000000-0000-4000-8000-${match.toString(16).padStart(SEQUENCE_DIGITS, '0')}`;
+}
+
+/** The match of a trade id, in any case; -1 for every other text. */
+export function matchOfTradeId(text: string): number {
+  const hex = TRADE_ID.exec(text.toLowerCase())?.[1];
+  return hex === undefined ? -1 : Number.parseInt(hex, 16);
+}
+
+/** Keccak-256 of the match as a uint256 (GAPS 12): `0x` and 64 hex digits. */
+export function transactionHash(match: number): string {
+  scratch.fill(0);
+  scratch.writeBigUInt64BE(BigInt(match), UINT256_BYTES - 8);
+  return bytesToHex(keccak256(scratch), 0, UINT256_BYTES);
+}

@@ -1,0 +1,46 @@
+/**
+ * Reads of engine memory that no book's version covers: rows of open orders, which are used again
+ * as soon as one ends, and the indexes that lead to them. The control words of the turn serve as the
+ * version: nobody wrote if nobody was inside before and after, and the turn is still the same.
+ *
+ * Thread: I/O. Reads what is applied, which may be some milliseconds ahead of the journal.
+ */
+import { Control } from './slots.ts';
+
+/** A turn is over in less than the time of a few reads, or it is worth waiting for the batch. */
+const TRIES = 4;
+
+export class QuietReads {
+  private readonly control: Int32Array | undefined;
+  private readonly whenSettled: (callback: () => void) => void;
+
+  /**
+   * `control`: undefined where nobody may write. `whenSettled` calls back once the batches that now
+   * run are done (Sequencer).
+   */
+  constructor(control: SharedArrayBuffer | undefined, whenSettled: (callback: () => void) => void) {
+    this.control = control === undefined ? undefined : new Int32Array(control);
+    this.whenSettled = whenSettled;
+  }
+
+  /**
+   * What `read` says of one settled state. It may be run several times, over memory that changes
+   * meanwhile: it has to end whatever it finds, and may change nothing.
+   */
+  async read<T>(read: () => T): Promise<T> {
+    const { control } = this;
+    if (control === undefined) return read();
+    for (;;) {
+      for (let tries = 0; tries < TRIES; tries++) {
+        const turn = Atomics.load(control, Control.turn);
+        if (Atomics.load(control, Control.writer) !== 0) continue;
+        const value = read();
+        const isQuiet =
+          Atomics.load(control, Control.writer) === 0 &&
+          Atomics.load(control, Control.turn) === turn;
+        if (isQuiet) return value;
+      }
+      await new Promise<void>((resolve) => this.whenSettled(resolve));
+    }
+  }
+}
