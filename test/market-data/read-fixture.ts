@@ -4,6 +4,7 @@
  */
 import {
   CommandBuffer,
+  encodeCancel,
   encodeMarket,
   encodeMarketChange,
   encodeOrder,
@@ -47,6 +48,8 @@ export const SMALL: Capacities = {
 
 export interface TestOrder {
   readonly wallet: number;
+  /** Whose key signs; the wallet itself by default. */
+  readonly signer?: number;
   readonly token: number;
   readonly sell?: boolean;
   readonly type?: number;
@@ -120,15 +123,21 @@ export class Fixture {
       collateral: collateral as MicroCollateral,
       expiration: 0,
       feeRateBps: 200,
-      signatureType: 0,
+      signatureType: order.signer === undefined ? 0 : 1,
       verdict: 0,
-      id: idWords(1_000_000 + this.orders),
+      id: orderIdWords(this.orders),
       maker: walletWords(order.wallet),
-      signer: walletWords(order.wallet),
+      signer: walletWords(order.signer ?? order.wallet),
       apiKey: new Int32Array(4),
     });
     this.time += 1_000;
     return this.apply(at);
+  }
+
+  /** Cancels the order that was placed as number `n`, from 1. */
+  cancel(n: number, signer: number): RuleCode {
+    this.buffer.clear();
+    return this.apply(encodeCancel(this.buffer, orderIdWords(n), walletWords(signer)));
   }
 
   /** Random orders over the given tokens; about half of them trade, some over several levels. */
@@ -159,6 +168,11 @@ export class Fixture {
   private mustAccept(rule: RuleCode): void {
     if (rule !== Rule.accepted) throw new Error(`the fixture was refused by rule ${rule}`);
   }
+}
+
+/** The id of the order that was placed as number `n`, from 1. */
+export function orderIdWords(n: number): Int32Array {
+  return idWords(1_000_000 + n);
 }
 
 /** Eight words of an id that look like a hash. */

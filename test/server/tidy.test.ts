@@ -90,7 +90,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     identity: ['common'],
     'market-data': ['common', 'engine', 'storage'],
     orders: ['common', 'engine', 'storage'],
-    account: ['common', 'engine', 'storage'],
+    account: ['common', 'engine', 'storage', 'market-data'],
     streams: ['common', 'engine', 'storage'],
     catalog: ['common', 'engine', 'storage'],
     server: ['common', 'engine', 'storage'],

@@ -1,0 +1,312 @@
+/** Own trades from real engine tables, against a scan of every fill. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { OrderType } from '../../engine/commands.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill, State } from '../../engine/layout.ts';
+import { AccountTexts, NIL_UUID } from '../../server/account/account-texts.ts';
+import { OwnOrders } from '../../server/account/own-orders.ts';
+import { type OwnTrade, OwnTrades, type TradeFilter } from '../../server/account/own-trades.ts';
+import { OwnTradesIndex } from '../../server/account/own-trades-index.ts';
+import { NOBODY, PAGE_SIZE } from '../../server/account/pages.ts';
+import { TradeTexts } from '../../server/account/trade-text.ts';
+import { wordsToHex } from '../../server/common/uint256.ts';
+import { matchOfTradeId, tradeIdOf } from '../../server/market-data/match-ids.ts';
+import { TradesIndex } from '../../server/market-data/trades-index.ts';
+import { QuietReads } from '../../server/orders/quiet-reads.ts';
+import type { Random } from '../common/random.ts';
+import {
+  Fixture,
+  orderIdWords,
+  SMALL,
+  walletWords,
+  withSeedAsync,
+} from '../market-data/read-fixture.ts';
+
+const ANY: TradeFilter = {
+  market: 0,
+  token: 0,
+  wallet: 0,
+  taker: 0,
+  maker: 0,
+  before: Number.POSITIVE_INFINITY,
+  after: Number.NEGATIVE_INFINITY,
+};
+const KEY = '11111111-2222-4333-8444-555555555555';
+/** Wallets 1 and 2 are signed for by 1, 3 and 4 by 3; the others by themselves. */
+const SIGNERS = [0, 1, 1, 3, 3, 5, 6];
+
+class Desk {
+  readonly fixture: Fixture;
+  readonly index: TradesIndex;
+  readonly own: OwnTradesIndex;
+  readonly orders: OwnOrders;
+  placed = 0;
+
+  constructor(trades = 400) {
+    this.fixture = new Fixture({ ...SMALL, trades });
+    this.index = new TradesIndex(this.fixture.t);
+    this.own = new OwnTradesIndex(this.index);
+    const quiet = new QuietReads(undefined, setImmediate);
+    this.orders = new OwnOrders({ tables: this.fixture.t, quiet, storedFinal: () => undefined });
+  }
+
+  trade(random: Random, tokens: readonly number[], count: number): void {
+    for (let i = 0; i < count; i++) {
+      const wallet = random.between(1, 6);
+      const signer = SIGNERS[wallet]!;
+      this.placed += 1;
+      this.fixture.order({
+        token: random.pick(tokens),
+        wallet,
+        ...(signer === wallet ? {} : { signer }),
+        sell: random.chance(50),
+        type: random.chance(40) ? OrderType.FAK : OrderType.GTC,
+        ticks: random.between(1, 9),
+        shares: random.between(1, 60) * 1_000_000,
+      });
+    }
+    this.flush();
+  }
+
+  flush(): void {
+    this.index.append(this.index.end, this.fixture.t.state[State.fills]!);
+    this.own.follow();
+  }
+
+  account(wallet: number): number {
+    const hex = wordsToHex(walletWords(wallet), 0, 5);
+    return this.orders.owner(Buffer.from(hex.slice(2), 'hex'));
+  }
+
+  i32(fill: number, column: number): number {
+    const { fillI, fillRows } = this.fixture.t;
+    return fillI[(fill % fillRows) * FILL_WORDS + column]!;
+  }
+
+  f64(fill: number, column: number): number {
+    const { fillF, fillRows } = this.fixture.t;
+    return fillF[(fill % fillRows) * FILL_DOUBLES + column]!;
+  }
+
+  /** Matches of the window in which an owner has part, newest first, by looking at every fill. */
+  scan(owner: number, filter: TradeFilter): OwnTrade[] {
+    const matches = new Map<number, number[]>();
+    for (let fill = this.index.first; fill < this.index.end; fill++) {
+      const match = this.f64(fill, Fill.match);
+      if (match < this.index.first) continue;
+      matches.set(match, [...(matches.get(match) ?? []), fill]);
+    }
+    const found: OwnTrade[] = [];
+    for (const [match, fills] of matches) {
+      const isTaker = this.i32(match, Fill.takerOwner) === owner;
+      const own = fills.filter((fill) => this.i32(fill, Fill.makerOwner) === owner);
+      const taker = this.i32(match, Fill.taker);
+      const makers = fills.map((fill) => this.i32(fill, Fill.maker));
+      const tokens = own.map((fill) => this.i32(fill, Fill.makerToken));
+      const seconds = Math.floor(this.f64(match, Fill.time) / 1_000);
+      const token = this.i32(match, Fill.takerToken);
+      const passes =
+        (isTaker || own.length > 0) &&
+        (filter.market === 0 || filter.market === (token <= 2 ? 1 : 2)) &&
+        (filter.token === 0 || [token, ...tokens].includes(filter.token)) &&
+        (filter.wallet === 0 || [taker, ...makers].includes(filter.wallet)) &&
+        (filter.taker === 0 || taker === filter.taker) &&
+        (filter.maker === 0 || makers.includes(filter.maker)) &&
+        seconds < filter.before &&
+        seconds > filter.after;
+      if (passes) found.push({ match, isTaker, made: own.length });
+    }
+    return found.reverse();
+  }
+}
+
+test('pages hold the trades of their owner, newest first, by every filter', async () => {
+  await withSeedAsync(async (random) => {
+    const desk = new Desk();
+    const pair = desk.fixture.market(2, 10);
+    const cup = desk.fixture.market(3, 10);
+    const tokens = [pair, pair + 1, cup, cup + 1, cup + 2];
+    let found = 0;
+    for (let round = 0; round < 4; round++) {
+      // The window holds 400 fills: from the second round on, old ones leave it.
+      desk.trade(random, tokens, 600);
+      const trades = new OwnTrades(desk.own);
+      const wallets = [0, 1, 2, 3, 4, 5, 6].map((n) => (n === 0 ? 0 : desk.account(n)));
+      const now = desk.fixture.time / 1_000;
+      for (let i = 0; i < 60; i++) {
+        const owner = desk.account(random.pick([1, 3, 5, 6]));
+        const filter: TradeFilter = {
+          market: random.chance(70) ? 0 : random.between(1, 2),
+          token: random.chance(70) ? 0 : random.pick(tokens),
+          wallet: random.chance(80) ? 0 : random.pick(wallets),
+          taker: random.chance(80) ? 0 : random.pick(wallets),
+          maker: random.chance(80) ? 0 : random.pick(wallets),
+          before: random.chance(80) ? ANY.before : now - random.below(900),
+          after: random.chance(80) ? ANY.after : now - random.below(900),
+        };
+        const expected = desk.scan(owner, filter);
+        found += expected.length;
+        for (const offset of [0, 7, expected.length]) {
+          const page = await trades.page(owner, filter, offset);
+          assert.deepEqual(page.rows, expected.slice(offset, offset + PAGE_SIZE));
+          assert.equal(page.more, offset + PAGE_SIZE < expected.length);
+        }
+        const match = random.between(desk.index.first - 5, desk.index.end + 5);
+        const one = expected.find((trade) => trade.match === match);
+        assert.deepEqual(trades.find(owner, match, filter), one);
+        const first = expected[0];
+        if (first) assert.deepEqual(trades.find(owner, first.match, filter), first);
+      }
+    }
+    assert(found > 1_000, `${found}`);
+    const none = { rows: [], more: false };
+    const trades = new OwnTrades(desk.own);
+    assert.deepEqual(await trades.page(0, ANY, 0), none);
+    assert.deepEqual(await trades.page(desk.account(1), { ...ANY, taker: NOBODY }, 0), none);
+  });
+});
+
+test('a page ends early where its trades have very many makers, and the next one goes on', async () => {
+  await withSeedAsync(async (random) => {
+    const desk = new Desk();
+    const pair = desk.fixture.market(2, 10);
+    desk.trade(random, [pair, pair + 1], 900);
+    const owner = desk.account(1);
+    const expected = desk.scan(owner, ANY);
+    const trades = new OwnTrades(desk.own, 10);
+    const all: OwnTrade[] = [];
+    for (let more = true; more; ) {
+      const page = await trades.page(owner, ANY, all.length);
+      assert(page.rows.length > 0 && page.rows.length <= 10);
+      all.push(...page.rows);
+      more = page.more;
+    }
+    assert.deepEqual(all, expected);
+  });
+});
+
+test('the trades of an order are those that took and made for it, as far back as is looked', async () => {
+  await withSeedAsync(async (random) => {
+    const desk = new Desk(4_000);
+    const pair = desk.fixture.market(2, 10);
+    desk.trade(random, [pair, pair + 1], 900);
+    const ids = (n: number): string[] => {
+      const id = orderIdWords(n);
+      const matches = new Set<number>();
+      for (let fill = 0; fill < desk.index.end; fill++) {
+        for (const column of [Fill.takerId, Fill.makerId]) {
+          if (id.every((word, w) => desk.i32(fill, column + w) === word)) {
+            matches.add(desk.f64(fill, Fill.match));
+          }
+        }
+      }
+      return [...matches].map(tradeIdOf);
+    };
+    for (const signer of [1, 3, 5, 6]) {
+      const owner = desk.account(signer);
+      const rows = [];
+      for (let n = 1; n <= desk.placed; n++) {
+        const hex = wordsToHex(orderIdWords(n), 0, 8);
+        const row = await desk.orders.find(owner, Buffer.from(hex.slice(2), 'hex'));
+        if (row !== undefined) rows.push({ n, row });
+      }
+      assert(rows.length > 50);
+      const found = await new OwnTrades(desk.own).tradesOf(
+        owner,
+        rows.map(({ row }) => row),
+      );
+      rows.forEach(({ n }, i) => {
+        assert.deepEqual(found[i], ids(n), `order ${n}`);
+      });
+      const { row } = rows.find(({ row: { remaining, original } }) => remaining < original)!;
+      const near = await new OwnTrades(desk.own, 2_000, 1).tradesOf(owner, [row]);
+      assert(near[0]!.length <= 2);
+    }
+  });
+});
+
+test('a trade shows the view of its taker, and the API keys of nobody else', () => {
+  const desk = new Desk();
+  const info = {
+    question: '',
+    slug: '',
+    icon: '',
+    eventSlug: '',
+    outcomes: ['Yes', 'No'],
+  };
+  const yes = desk.fixture.market(2, 100, false, info);
+  const share = 1_000_000;
+  desk.fixture.order({ token: yes, wallet: 1, sell: true, ticks: 60, shares: 4 * share });
+  desk.fixture.order({ token: yes + 1, wallet: 2, signer: 1, ticks: 38, shares: 3 * share });
+  desk.fixture.order({ token: yes, wallet: 5, ticks: 62, shares: 10 * share });
+  desk.flush();
+  const lookup = (market: number) => desk.fixture.infos[market];
+  const texts = new AccountTexts(desk.fixture.t, lookup);
+  const trades = new TradeTexts(texts, desk.index);
+  const read = (trade: OwnTrade, wallet: number, reader = trades) =>
+    JSON.parse(reader.text(trade, { owner: desk.account(wallet), apiKey: KEY }).text);
+
+  const taken = read({ match: 0, isTaker: true, made: 0 }, 5);
+  const wallet = (n: number): string => texts.wallet(desk.account(n));
+  const id = (n: number): string => wordsToHex(orderIdWords(n), 0, 8);
+  const { asset_id: no } = texts.token(yes + 1);
+  assert.deepEqual(taken, {
+    id: '00000000-0000-4000-8000-000000000000',
+    taker_order_id: id(3),
+    ...texts.token(yes),
+    side: 'BUY',
+    size: '7',
+    fee_rate_bps: '100',
+    price: '0.608571',
+    status: 'CONFIRMED',
+    match_time: String(desk.fixture.time / 1_000),
+    last_update: String(desk.fixture.time / 1_000),
+    bucket_index: 0,
+    owner: KEY,
+    maker_address: wallet(5),
+    transaction_hash: '0x290decd9548b62a8d60345a988386fc84ba6bc95484008f6362f93160ef3e563',
+    trader_side: 'TAKER',
+    type: 'TAKER',
+    maker_orders: [
+      {
+        order_id: id(1),
+        owner: NIL_UUID,
+        maker_address: wallet(1),
+        matched_amount: '4',
+        price: '0.6',
+        fee_rate_bps: '0',
+        asset_id: texts.token(yes).asset_id,
+        outcome: 'Yes',
+        side: 'SELL',
+      },
+      {
+        order_id: id(2),
+        owner: NIL_UUID,
+        maker_address: wallet(2),
+        matched_amount: '3',
+        price: '0.38',
+        fee_rate_bps: '0',
+        asset_id: no,
+        outcome: 'No',
+        side: 'BUY',
+      },
+    ],
+  });
+  const made = read({ match: 0, isTaker: false, made: 2 }, 1);
+  assert.deepEqual([made.owner, made.trader_side, made.type], [NIL_UUID, 'MAKER', 'MAKER']);
+  const owners = made.maker_orders.map(({ owner }: { owner: string }) => owner);
+  assert.deepEqual(owners, [KEY, KEY]);
+  const few = read({ match: 0, isTaker: true, made: 0 }, 5, new TradeTexts(texts, desk.index, 1));
+  assert.equal(few.maker_orders.length, 1, 'others beyond the most are left out');
+});
+
+test('a trade id is a UUID that tells its match', () => {
+  for (const match of [0, 1, 0xabc, 2 ** 47 + 5]) {
+    assert.match(
+      tradeIdOf(match),
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+    assert.equal(matchOfTradeId(tradeIdOf(match).toUpperCase()), match);
+  }
+  for (const text of ['', 'x', KEY, `${tradeIdOf(1)}0`]) assert.equal(matchOfTradeId(text), -1);
+});
