@@ -18,7 +18,7 @@ import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot } from '../../engine/units.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
-import type { MarketLookup } from '../market-data/texts.ts';
+import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
 
 /** What stands for the API key of somebody else: some clients insist on a UUID. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
@@ -38,6 +38,10 @@ const WALLETS_KEPT = 4_096;
 export class AccountTexts {
   readonly t: Tables;
   private readonly wallets = new Map<number, string>();
+  private readonly names = new Map<
+    number,
+    { readonly info: MarketInfo | undefined; readonly names: TokenNames }
+  >();
   private readonly lookup: MarketLookup;
 
   constructor(tables: Tables, lookup: MarketLookup) {
@@ -50,11 +54,15 @@ export class AccountTexts {
     const row = token << TOKEN_I;
     const market = tokenI[row + Token.market]! as MarketSlot;
     const info = this.lookup(market);
-    return {
+    const known = this.names.get(token);
+    if (known !== undefined && known.info === info) return known.names;
+    const names = {
       market: wordsToHex(marketI, (market << MARKET_I) + Market.condition, ID_WORDS),
       asset_id: wordsToDecimal(tokenI, row + Token.id),
       outcome: info?.outcomes[tokenI[row + Token.outcome]!] ?? '',
     };
+    this.names.set(token, { info, names });
+    return names;
   }
 
   /** With its checksum. */

@@ -170,9 +170,14 @@ export function bytesToWords(bytes: Uint8Array, out: Int32Array): Int32Array {
   return out;
 }
 
-/** `0x` and the lower-case hex digits of big-endian 32-bit words. */
+/** `0x` and the lower-case hex digits of up to eight big-endian 32-bit words. */
 export function wordsToHex(words: Int32Array, offset: number, count: number): string {
-  let text = '0x';
-  for (let w = 0; w < count; w++) text += (words[offset + w]! >>> 0).toString(16).padStart(8, '0');
-  return text;
+  for (let w = 0; w < count; w++) {
+    const word = words[offset + w]!;
+    wordBytes[4 * w] = word >>> 24;
+    wordBytes[4 * w + 1] = word >>> 16;
+    wordBytes[4 * w + 2] = word >>> 8;
+    wordBytes[4 * w + 3] = word;
+  }
+  return bytesToHex(wordBytes, 0, 4 * count);
 }

@@ -177,6 +177,18 @@ export class Trader {
     return canceled;
   }
 
+  /** A request with this trader's key (level 2), signed now; `query` with its `?`. */
+  call(
+    node: { readonly port: number },
+    method: string,
+    path: string,
+    query = '',
+    body = '',
+  ): Promise<Reply> {
+    const headers = level2('SERVICE', this.address, this.trio, method, path, body, seconds());
+    return send(node, method, `${path}${query}`, headers, body);
+  }
+
   /** POST /orders, which must answer 200 with a result for each order. */
   async post(node: { readonly port: number }, orders: readonly Signed[]): Promise<Result[]> {
     const { json, status, text } = await this.postText(node, bodyOf(orders));
