@@ -7,6 +7,7 @@
  * compiled from the same schema, accepts.
  */
 import * as account from './account/account-schemas.ts';
+import * as keys from './account/key-schemas.ts';
 import {
   EVENT_PARAMETERS,
   MARKET_PARAMETERS,
@@ -94,6 +95,7 @@ const signed = {
 /** What belongs to the caller; a read-only key may see it. */
 const own = { ...trading, limits: ['trading'], access: 'level2-read' } as const;
 const plain = { ...trading, limits: ['trading'], query: NO_QUERY } as const;
+const byKey = { ...plain, access: 'level2' } as const;
 
 export const ROUTE_TABLE = {
   'GET /': { ...plain, limits: ['health', 'trading'], answer: Type.Literal('OK'), does: '`"OK"`' },
@@ -121,6 +123,52 @@ export const ROUTE_TABLE = {
     access: 'level1',
     answer: TrioAnswer,
     does: 'the same key again',
+  },
+  'GET /auth/api-keys': {
+    ...byKey,
+    answer: keys.ApiKeysAnswer,
+    does: 'active API keys of the caller',
+  },
+  'DELETE /auth/api-key': {
+    ...byKey,
+    query: keys.REVOKE_QUERY,
+    answer: keys.RevokedAnswer,
+    does: 'revokes the calling key, or another one of the caller: `apiKey`',
+  },
+  'DELETE /auth/derive-api-key': {
+    ...byKey,
+    query: keys.REVOKE_QUERY,
+    answer: keys.RevokedAnswer,
+    does: 'the same',
+  },
+  'GET /auth/ban-status/closed-only': {
+    ...byKey,
+    answer: keys.ClosedOnlyAnswer,
+    does: 'whether the caller may only close positions: never',
+  },
+  'POST /auth/readonly-api-key': {
+    ...byKey,
+    answer: keys.ReadOnlyKeyAnswer,
+    does: 'issues a key that reads own orders and trades, and nothing else',
+  },
+  'GET /auth/readonly-api-keys': {
+    ...byKey,
+    answer: keys.ReadOnlyKeysAnswer,
+    does: 'active read-only keys of the caller',
+  },
+  'DELETE /auth/readonly-api-key': {
+    ...byKey,
+    bodyMax: 'mebibyte',
+    body: keys.ReadOnlyKeyBody,
+    answer: Type.Literal('OK'),
+    does: 'revokes a read-only key: `{"key"}`',
+  },
+  'GET /auth/validate-readonly-api-key': {
+    ...trading,
+    limits: ['trading'],
+    query: keys.VALIDATE_QUERY,
+    answer: keys.ValidAnswer,
+    does: 'whether a read-only key is active: `address key`',
   },
   'POST /order': {
     ...signed,

@@ -5,13 +5,14 @@
  */
 import type { Tables } from '../engine/tables.ts';
 import { accountHandlers } from './account/account-routes.ts';
+import { keyHandlers } from './account/key-routes.ts';
 import type { OwnTradesIndex } from './account/own-trades-index.ts';
 import { CATALOG_FAILURE, catalogRoutes } from './catalog/catalog-routes.ts';
 import type { Generation } from './catalog/generation.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from './common/contract.ts';
 import type { Config } from './config.ts';
 import type { Handler, Route } from './http/http.ts';
-import { type Auth, deriveKey, issueKey, type WalletOwner } from './identity/auth.ts';
+import type { Auth } from './identity/auth.ts';
 import type { BookRenderer } from './market-data/books.ts';
 import type { HistoryKeeper } from './market-data/history-keeper.ts';
 import { historyHandlers } from './market-data/history-routes.ts';
@@ -68,7 +69,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     },
     {
       ...infoHandlers({ config, texts, seconds, writable: sequencer !== undefined }),
-      ...keyHandlers(parts),
+      ...keyHandlers(parts.auth),
       ...tokenHandlers({ books: parts.books, tops, whenSettled }),
       ...historyHandlers(parts),
       ...orderHandlers(sequencer),
@@ -77,18 +78,6 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       ...catalogHandlers(parts),
     },
   );
-}
-
-function keyHandlers({ auth }: RouteParts) {
-  const issue: Handler<unknown, WalletOwner> = async (exchange, _query, caller) => {
-    const { body, status } = await issueKey(auth, caller);
-    exchange.reply(status, body);
-  };
-  const derive: Handler<unknown, WalletOwner> = (exchange, _query, caller) => {
-    const { body, status } = deriveKey(auth, caller);
-    exchange.reply(status, body);
-  };
-  return { 'POST /auth/api-key': issue, 'GET /auth/derive-api-key': derive };
 }
 
 /** GET /trades: the allow-list comes before the query (GAPS 6.1). */

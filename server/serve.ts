@@ -13,8 +13,10 @@ import {
   type KeyOwner,
   level1Headers,
   level2Headers,
+  readOnlyHeader,
   type WalletOwner,
 } from './identity/auth.ts';
+import { checkReadOnly } from './identity/read-only.ts';
 import { BODY_MAX, ordersBodyMax } from './node-info.ts';
 import { type Api, ROUTE_TABLE, type RouteKey, type RouteRow } from './route-table.ts';
 
@@ -85,14 +87,17 @@ function serveRow(
     };
   }
   const isLevel1 = row.access === 'level1';
-  const headersOf = isLevel1 ? level1Headers : level2Headers;
+  const prefix = parts.credentialPrefix;
+  const headers = isLevel1
+    ? level1Headers(prefix)
+    : [...level2Headers(prefix), readOnlyHeader(prefix)];
   return {
     ...route,
-    headers: headersOf(parts.credentialPrefix),
+    headers,
     run: (exchange) => {
       const caller = isLevel1
         ? checkLevel1(parts.auth, exchange.headers, parts.seconds())
-        : callerOf(parts, exchange);
+        : callerOf(parts, row.access === 'level2-read', exchange);
       if (!caller.ok) return exchange.reply(caller.status, caller.body);
       const query = parse(exchange.query, exchange.parameters);
       if (typeof query === 'string') return exchange.reply(400, query);
@@ -101,8 +106,11 @@ function serveRow(
   };
 }
 
-function callerOf({ auth, seconds }: ServeParts, exchange: Exchange) {
+function callerOf({ auth, seconds }: ServeParts, mayRead: boolean, exchange: Exchange) {
   const { body, headers, method, path, query } = exchange;
+  const [address, apiKey, , , , readOnlyKey] = headers;
+  const reader = checkReadOnly(auth, { address, apiKey, readOnlyKey }, mayRead);
+  if (reader !== undefined) return reader;
   return checkLevel2(auth, headers, method, path, query, body, seconds());
 }
 

@@ -8,13 +8,17 @@ import assert from 'node:assert/strict';
 import { type BinaryTable, writeFailure } from './lmdb.ts';
 
 export interface KeyRow {
-  /** Lower-case UUID text. */
-  readonly apiKey: string;
+  /**
+   * Lower-case UUID text: the API key; of a read-only key, which is a secret by itself, a name that
+   * tells nothing of it.
+   */
+  readonly id: string;
   /** 20 bytes. */
   readonly address: Uint8Array;
-  /** The nonce that was signed, uint256 text. */
+  /** uint256 text: the nonce that was signed; of a read-only key the number of its address's. */
   readonly nonce: string;
   readonly revoked: boolean;
+  readonly readOnly: boolean;
 }
 
 export interface KeyStore {
@@ -28,8 +32,11 @@ export interface KeyStore {
  * Key: the UUID's 16 bytes. Value:
  *
  *   version | revoked | address (20 bytes) | nonce (ASCII digits, 1 to 78)
+ *
+ * A read-only key has a version of its own: a node that knows none must not take it for another.
  */
 const VERSION = 1;
+const VERSION_READ_ONLY = 2;
 const REVOKED_AT = 1;
 const ADDRESS_AT = 2;
 const ADDRESS_BYTES = 20;
@@ -38,6 +45,7 @@ const NONCE_AT = ADDRESS_AT + ADDRESS_BYTES;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID_BYTES = 16;
 const NONCE = /^(0|[1-9][0-9]{0,77})$/;
+const NUMBER = /^(0|[1-9][0-9]{0,8})$/;
 
 /** `report` hears of a failed write, besides the caller: only the caller's client is told. */
 export function openKeyStore(table: BinaryTable, report: (error: unknown) => void): KeyStore {
@@ -47,7 +55,7 @@ export function openKeyStore(table: BinaryTable, report: (error: unknown) => voi
     },
     async put(row) {
       try {
-        await table.put(encodeKey(row.apiKey), encodeRow(row));
+        await table.put(encodeKey(row.id), encodeRow(row));
       } catch (error) {
         const failure = new Error(await writeFailure(error));
         report(failure);
@@ -57,16 +65,16 @@ export function openKeyStore(table: BinaryTable, report: (error: unknown) => voi
   };
 }
 
-function encodeKey(apiKey: string): Buffer {
-  assert(UUID.test(apiKey), 'an API key is a lower-case UUID');
-  return Buffer.from(apiKey.replaceAll('-', ''), 'hex');
+function encodeKey(id: string): Buffer {
+  assert(UUID.test(id), 'a key has a lower-case UUID');
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
 
 function encodeRow(row: KeyRow): Buffer {
   assert(row.address.length === ADDRESS_BYTES, 'an address has 20 bytes');
   assert(NONCE.test(row.nonce), 'a nonce is a uint256');
   const value = Buffer.alloc(NONCE_AT + row.nonce.length);
-  value[0] = VERSION;
+  value[0] = row.readOnly ? VERSION_READ_ONLY : VERSION;
   value[REVOKED_AT] = row.revoked ? 1 : 0;
   value.set(row.address, ADDRESS_AT);
   value.write(row.nonce, NONCE_AT, 'latin1');
@@ -77,17 +85,21 @@ function decodeRow(key: Buffer, value: Buffer): KeyRow {
   const hex = key.toString('hex');
   const nonce = value.toString('latin1', NONCE_AT);
   const revoked = value[REVOKED_AT];
-  if (value[0] !== VERSION) {
-    throw new Error(`API key row ${hex}: found version ${value[0]}, expected ${VERSION}`);
+  const version = value[0];
+  if (version !== VERSION && version !== VERSION_READ_ONLY) {
+    const known = `${VERSION} or ${VERSION_READ_ONLY}`;
+    throw new Error(`API key row ${hex}: found version ${version}, expected ${known}`);
   }
-  if (key.length !== UUID_BYTES || (revoked !== 0 && revoked !== 1) || !NONCE.test(nonce)) {
+  const isNonce = version === VERSION ? NONCE.test(nonce) : NUMBER.test(nonce);
+  if (key.length !== UUID_BYTES || (revoked !== 0 && revoked !== 1) || !isNonce) {
     throw new Error(`API key row ${hex}: damaged`);
   }
   const part = (from: number, to: number) => hex.slice(from, to);
   return {
-    apiKey: `${part(0, 8)}-${part(8, 12)}-${part(12, 16)}-${part(16, 20)}-${part(20, 32)}`,
+    id: `${part(0, 8)}-${part(8, 12)}-${part(12, 16)}-${part(16, 20)}-${part(20, 32)}`,
     address: new Uint8Array(value.subarray(ADDRESS_AT, NONCE_AT)),
     nonce,
     revoked: revoked === 1,
+    readOnly: version === VERSION_READ_ONLY,
   };
 }

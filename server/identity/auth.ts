@@ -9,8 +9,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
 import { isAddressText } from './checksum.ts';
-import type { Credential, KeyRegistry, Trio } from './credentials.ts';
+import type { Trio } from './credentials.ts';
 import { authDigest, authSeparator } from './eip712.ts';
+import type { Credential, KeyRegistry } from './key-registry.ts';
 import { recoverAddress } from './secp256k1.ts';
 
 /** What both levels need to know; made once by `openAuth`. */
@@ -21,12 +22,13 @@ export interface Auth {
   /** Header names in capture order, as they stand in a reason. */
   readonly level2Names: readonly string[];
   readonly level1Names: readonly string[];
+  readonly readOnlyName: string;
   readonly separator: Uint8Array;
 }
 
 export interface AuthRefused {
   readonly ok: false;
-  readonly status: 400 | 401;
+  readonly status: 400 | 401 | 403;
   /** JSON. */
   readonly body: string;
 }
@@ -61,6 +63,7 @@ export interface KeyAnswer {
 }
 
 const LEVEL2 = ['ADDRESS', 'API_KEY', 'PASSPHRASE', 'TIMESTAMP', 'SIGNATURE'] as const;
+const READ_ONLY = 'READONLY_API_KEY';
 const LEVEL1 = ['ADDRESS', 'SIGNATURE', 'TIMESTAMP', 'NONCE'] as const;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -92,6 +95,7 @@ export function openAuth(
     skewSeconds,
     level2Names: LEVEL2.map((name) => `${prefix}_${name}`),
     level1Names: LEVEL1.map((name) => `${prefix}_${name}`),
+    readOnlyName: `${prefix}_${READ_ONLY}`,
     separator: authSeparator(chainId),
   };
 }
@@ -99,6 +103,11 @@ export function openAuth(
 /** Header names to capture for `checkLevel2`, in its order; lower case, as HTTP delivers them. */
 export function level2Headers(prefix: string): string[] {
   return LEVEL2.map((name) => `${prefix}_${name}`.toLowerCase());
+}
+
+/** Name of the header that carries a read-only key; lower case. */
+export function readOnlyHeader(prefix: string): string {
+  return `${prefix}_${READ_ONLY}`.toLowerCase();
 }
 
 /** Header names to capture for `checkLevel1`, in its order; lower case. */

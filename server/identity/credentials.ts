@@ -1,11 +1,9 @@
 /**
- * API credentials: the node's key file, the trio that follows from it, and the registry of the keys
- * that were issued. Secrets are computed, never stored: without node.key the data directory opens
- * nothing.
+ * API credentials: the node's key file, and the trios and read-only keys that follow from it.
+ * Secrets are computed, never stored: without node.key the data directory opens nothing.
  *
- * Thread: the I/O thread. Non-goals: HTTP, checking of requests (auth.ts). Nothing here logs.
+ * Thread: the I/O thread. Non-goals: which keys were issued (key-registry.ts). Nothing here logs.
  */
-import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -19,10 +17,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { KeyRow, KeyStore } from '../../storage/keys.ts';
 import { bytesToHex } from '../common/uint256.ts';
 
-const NODE_KEY_BYTES = 32;
+export const NODE_KEY_BYTES = 32;
 const NODE_KEY_MODE = 0o600;
 const MODE_OF_OTHERS = 0o077;
 
@@ -40,18 +37,12 @@ export interface Trio {
   readonly passphrase: string;
 }
 
-/** An active key with everything that a request is checked against. */
-export interface Credential {
-  readonly apiKey: string;
-  /** The UUID's 16 bytes. */
-  readonly apiKeyBytes: Uint8Array;
-  /** 20 bytes. */
-  readonly address: Uint8Array;
-  /** 0x + 40 lower-case hex digits. */
-  readonly addressText: string;
-  /** 32 bytes each. */
-  readonly secret: Buffer;
-  readonly passphrase: Buffer;
+/** A read-only key and the name of its row. */
+export interface ReadOnlyKey {
+  /** UUID, version 4 shape, lower case; a secret by itself. */
+  readonly key: string;
+  /** Another UUID, from which the key cannot be told. */
+  readonly rowId: string;
 }
 
 /** Reads DATA_DIR/node.key, making it first where there is none. The directory exists. */
@@ -77,9 +68,7 @@ export function deriveCredentials(
   address: Uint8Array,
   nonce: string,
 ): Trio {
-  const subject = `${chainId}|${bytesToHex(address, 0, address.length)}|${nonce}`;
-  const mac = (label: string) =>
-    createHmac('sha256', nodeKey).update(`${label}|${subject}`).digest();
+  const mac = macsOf(nodeKey, chainId, address, nonce);
   return {
     apiKey: uuidText(mac('api-key')),
     secret: mac('secret').toString('base64').replaceAll('+', '-').replaceAll('/', '_'),
@@ -87,93 +76,25 @@ export function deriveCredentials(
   };
 }
 
-interface Entry {
-  readonly row: KeyRow;
-  /** Computed at first use: a start with many keys stays quick. */
-  credential: Credential | undefined;
+/** A read-only key of (chain, address), by its number. */
+export function deriveReadOnlyKey(
+  nodeKey: Buffer,
+  chainId: number,
+  address: Uint8Array,
+  number: string,
+): ReadOnlyKey {
+  const mac = macsOf(nodeKey, chainId, address, number);
+  return { key: uuidText(mac('read-only-key')), rowId: uuidText(mac('read-only-row')) };
 }
 
-/** Every key ever issued, in memory; the store is its durable copy. */
-export class KeyRegistry {
-  readonly #nodeKey: Buffer;
-  readonly #chainId: number;
-  readonly #store: KeyStore;
-  readonly #entries = new Map<string, Entry>();
-  /** Writes under way, by API key: a second request for the same key waits for the first. */
-  readonly #pending = new Map<string, Promise<void>>();
-
-  constructor(nodeKey: Buffer, chainId: number, store: KeyStore) {
-    assert(nodeKey.length === NODE_KEY_BYTES, 'the node key has 32 bytes');
-    this.#nodeKey = nodeKey;
-    this.#chainId = chainId;
-    this.#store = store;
-    for (const row of store.rows()) this.#entries.set(row.apiKey, { row, credential: undefined });
-  }
-
-  /**
-   * Whether the stored keys come from this node key and chain id, told by one of them. When not,
-   * every credential issued before is dead, and the operator should hear of it at start.
-   */
-  get matchesStore(): boolean {
-    for (const { row } of this.#entries.values()) {
-      return this.#derive(row.address, row.nonce).apiKey === row.apiKey;
-    }
-    return true;
-  }
-
-  /**
-   * Issues the trio of (address, nonce), or the same one again; a revoked key becomes active.
-   * Resolves when its row is durable; rejects, with nothing issued, when it cannot be written.
-   */
-  async create(address: Uint8Array, nonce: string): Promise<Trio> {
-    const trio = this.#derive(address, nonce);
-    const known = this.#entries.get(trio.apiKey);
-    if (known !== undefined && !known.row.revoked) return trio;
-    let write = this.#pending.get(trio.apiKey);
-    if (write === undefined) {
-      const row = { apiKey: trio.apiKey, address: new Uint8Array(address), nonce, revoked: false };
-      write = this.#write(row).finally(() => this.#pending.delete(trio.apiKey));
-      this.#pending.set(trio.apiKey, write);
-    }
-    await write;
-    return trio;
-  }
-
-  /** The trio of (address, nonce) when it was issued and is not revoked. */
-  derive(address: Uint8Array, nonce: string): Trio | undefined {
-    const trio = this.#derive(address, nonce);
-    const known = this.#entries.get(trio.apiKey);
-    return known === undefined || known.row.revoked ? undefined : trio;
-  }
-
-  /** An active key, by its lower-case text. */
-  lookup(apiKey: string): Credential | undefined {
-    const entry = this.#entries.get(apiKey);
-    if (entry === undefined || entry.row.revoked) return undefined;
-    entry.credential ??= this.#credentialOf(entry.row);
-    return entry.credential;
-  }
-
-  async #write(row: KeyRow): Promise<void> {
-    await this.#store.put(row);
-    this.#entries.set(row.apiKey, { row, credential: undefined });
-  }
-
-  #derive(address: Uint8Array, nonce: string): Trio {
-    return deriveCredentials(this.#nodeKey, this.#chainId, address, nonce);
-  }
-
-  #credentialOf(row: KeyRow): Credential {
-    const trio = this.#derive(row.address, row.nonce);
-    return {
-      apiKey: row.apiKey,
-      apiKeyBytes: new Uint8Array(Buffer.from(row.apiKey.replaceAll('-', ''), 'hex')),
-      address: row.address,
-      addressText: bytesToHex(row.address, 0, row.address.length),
-      secret: Buffer.from(trio.secret, 'base64'),
-      passphrase: Buffer.from(trio.passphrase, 'hex'),
-    };
-  }
+function macsOf(
+  nodeKey: Buffer,
+  chainId: number,
+  address: Uint8Array,
+  nonce: string,
+): (label: string) => Buffer {
+  const subject = `${chainId}|${bytesToHex(address, 0, address.length)}|${nonce}`;
+  return (label) => createHmac('sha256', nodeKey).update(`${label}|${subject}`).digest();
 }
 
 function readNodeKey(path: string): NodeKey {

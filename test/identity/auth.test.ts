@@ -14,7 +14,7 @@ import {
   openAuth,
   type WalletOwner,
 } from '../../server/identity/auth.ts';
-import { KeyRegistry } from '../../server/identity/credentials.ts';
+import { KeyRegistry } from '../../server/identity/key-registry.ts';
 import type { KeyStore } from '../../storage/keys.ts';
 
 const NOW = 1_700_000_000;
@@ -278,10 +278,11 @@ test('unknown, foreign and revoked keys and a wrong passphrase look the same', a
     assert.deepEqual(check(on, trio, { headers }), reason);
   }
   const revokedRow = {
-    apiKey: trio.apiKey,
+    id: trio.apiKey,
     address: Buffer.from(wallet.address.slice(2), 'hex'),
     nonce: '0',
     revoked: true,
+    readOnly: false,
   };
   const revoked = auth('SERVICE', { ...memory, rows: () => [revokedRow] });
   assert.deepEqual(check(revoked, trio), reason);

@@ -14,7 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { deriveCredentials, KeyRegistry, openNodeKey } from '../../server/identity/credentials.ts';
+import { deriveCredentials, openNodeKey } from '../../server/identity/credentials.ts';
+import { KeyRegistry, READ_ONLY_KEYS_MAX } from '../../server/identity/key-registry.ts';
 import { type KeyRow, type KeyStore, openKeyStore } from '../../storage/keys.ts';
 import { openEnvironment, openTable } from '../../storage/lmdb.ts';
 
@@ -187,7 +188,9 @@ test('a key is given out only when its row is durable, to everybody who asked', 
   waiting[0]!.resolve();
   await Promise.all([first, second]);
   assert.deepEqual(answers, [apiKey, apiKey]);
-  assert.deepEqual(puts, [{ apiKey, address: ADDRESS, nonce: '0', revoked: false }]);
+  assert.deepEqual(puts, [
+    { id: apiKey, address: ADDRESS, nonce: '0', revoked: false, readOnly: false },
+  ]);
   await registry.create(ADDRESS, '0');
   assert.equal(puts.length, 1, 'a known key is not written again');
 });
@@ -207,7 +210,7 @@ test('a key whose row cannot be written is not issued, and may be asked for agai
 
 test('a revoked key is unknown until it is issued again', async () => {
   const { apiKey } = deriveCredentials(KEY, 137, ADDRESS, '5');
-  const revoked = { apiKey, address: ADDRESS, nonce: '5', revoked: true };
+  const revoked = { id: apiKey, address: ADDRESS, nonce: '5', revoked: true, readOnly: false };
   const registry = new KeyRegistry(KEY, 137, instantStore([revoked]));
   assert.equal(registry.lookup(apiKey), undefined);
   assert.equal(registry.derive(ADDRESS, '5'), undefined);
@@ -225,7 +228,9 @@ test('the caller’s address buffer may be reused after a key was issued', async
 
 test('another node key or chain id than the stored keys came from is noticed', () => {
   const { apiKey } = deriveCredentials(KEY, 137, ADDRESS, '0');
-  const store = instantStore([{ apiKey, address: ADDRESS, nonce: '0', revoked: false }]);
+  const store = instantStore([
+    { id: apiKey, address: ADDRESS, nonce: '0', revoked: false, readOnly: false },
+  ]);
   assert.equal(new KeyRegistry(KEY, 137, store).matchesStore, true);
   assert.equal(new KeyRegistry(KEY, 1, store).matchesStore, false);
   assert.equal(new KeyRegistry(Buffer.alloc(32), 137, store).matchesStore, false);
@@ -247,7 +252,13 @@ test('keys survive a restart, and the data directory hides their secrets', async
     registry.create(ADDRESS, longest),
     registry.create(OTHER, '1'),
   ]);
-  await before.store.put({ apiKey: trios[2].apiKey, address: OTHER, nonce: '1', revoked: true });
+  await before.store.put({
+    id: trios[2].apiKey,
+    address: OTHER,
+    nonce: '1',
+    revoked: true,
+    readOnly: false,
+  });
   await before.root.close();
 
   const after = open();
@@ -273,6 +284,30 @@ test('keys survive a restart, and the data directory hides their secrets', async
   }
 });
 
+test('read-only keys hide in the data directory, and an address has a bounded number of them', async (context) => {
+  const path = folder(context);
+  const nodeKey = randomBytes(32);
+  const root = openEnvironment({ path: join(path, 'journal'), durability: 'committed' });
+  const registry = new KeyRegistry(nodeKey, 137, openKeyStore(openTable(root, 'keys'), noFailure));
+  const keys: string[] = [];
+  for (let i = 0; i < READ_ONLY_KEYS_MAX; i++) {
+    const key = await registry.createReadOnly(ADDRESS);
+    assert(key !== undefined);
+    keys.push(key);
+  }
+  assert.equal(new Set(keys).size, READ_ONLY_KEYS_MAX);
+  assert.equal(await registry.createReadOnly(ADDRESS), undefined);
+  assert.equal(await registry.revokeReadOnly(ADDRESS, keys[5]!), true);
+  assert.notEqual(await registry.createReadOnly(ADDRESS), undefined, 'room for another');
+  assert.deepEqual(registry.apiKeysOf(ADDRESS), []);
+  assert.equal(registry.lookup(keys[0]!), undefined, 'no API key');
+  await root.close();
+  const stored = readFileSync(join(path, 'journal', 'data.mdb'));
+  for (const key of keys) {
+    assert(!stored.includes(key) && !stored.includes(Buffer.from(key.replaceAll('-', ''), 'hex')));
+  }
+});
+
 test('a damaged row stops the start and is named', async (context) => {
   const root = openEnvironment({ path: folder(context), durability: 'committed' });
   const table = openTable(root, 'keys');
@@ -284,10 +319,11 @@ test('a damaged row stops the start and is named', async (context) => {
     [...store.rows()],
     [
       {
-        apiKey: '11111111-1111-1111-1111-111111111111',
+        id: '11111111-1111-1111-1111-111111111111',
         address: ADDRESS,
         nonce: '12',
         revoked: false,
+        readOnly: false,
       },
     ],
   );
@@ -306,7 +342,9 @@ test('a damaged row stops the start and is named', async (context) => {
     assert.throws(() => [...store.rows()], /API key row (11){16}: damaged/);
   }
   await table.put(key, changed(0, 2));
-  assert.throws(() => [...store.rows()], /API key row (11){16}: found version 2, expected 1/);
+  assert.deepEqual([...store.rows()][0]?.readOnly, true);
+  await table.put(key, changed(0, 3));
+  assert.throws(() => [...store.rows()], /API key row (11){16}: found version 3, expected 1 or 2/);
   await root.close();
 });
 
@@ -319,7 +357,9 @@ test('a failed write is reported and refused', async (context) => {
   const reported: unknown[] = [];
   const store = openKeyStore(openTable(root, 'keys'), (error) => reported.push(error));
   const { apiKey } = deriveCredentials(KEY, 137, ADDRESS, '0');
-  await assert.rejects(store.put({ apiKey, address: ADDRESS, nonce: '0', revoked: false }));
+  await assert.rejects(
+    store.put({ id: apiKey, address: ADDRESS, nonce: '0', revoked: false, readOnly: false }),
+  );
   assert.equal(reported.length, 1);
   await root.close();
 });

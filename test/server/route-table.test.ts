@@ -30,6 +30,19 @@ await alice.place(node, { market, side: 'SELL', ticks: 60, shares: 10 });
 await alice.place(node, { market, side: 'BUY', ticks: 60, shares: 5 });
 await alice.place(node, { market, outcome: 1, side: 'BUY', ticks: 30, shares: 7 });
 
+/** Another API key of alice's, and two read-only ones: what is deleted is not what asks. */
+const issued = [
+  await send(
+    node,
+    'POST',
+    '/auth/api-key',
+    level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), '1'),
+  ),
+  await alice.call(node, 'POST', '/auth/readonly-api-key'),
+  await alice.call(node, 'POST', '/auth/readonly-api-key'),
+];
+const [second, deleted, reader] = issued.map(({ json }) => (json as { apiKey: string }).apiKey);
+
 interface Example {
   /** The path's parameters in order, and the query string. */
   readonly at?: readonly string[];
@@ -48,6 +61,14 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /exchange-info': {},
   'POST /auth/api-key': {},
   'GET /auth/derive-api-key': {},
+  'GET /auth/api-keys': {},
+  'DELETE /auth/api-key': { query: `apiKey=${second}` },
+  'DELETE /auth/derive-api-key': { query: `apiKey=${second}` },
+  'GET /auth/ban-status/closed-only': {},
+  'POST /auth/readonly-api-key': {},
+  'GET /auth/readonly-api-keys': {},
+  'DELETE /auth/readonly-api-key': { body: () => JSON.stringify({ key: deleted }) },
+  'GET /auth/validate-readonly-api-key': { query: `address=${alice.address}&key=${reader}` },
   'POST /order': {
     body: () => JSON.stringify(alice.sign({ market, side: 'BUY', ticks: 2, shares: 5 }).item),
   },

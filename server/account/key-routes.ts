@@ -1,0 +1,103 @@
+/**
+ * The API keys of a caller: issued, listed, revoked; and read-only keys likewise (GAPS 2.1,
+ * CLIENTS 1). A change is answered once it is durable; 503 when it cannot be written.
+ *
+ * Thread: I/O.
+ */
+import { errorBody, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { parseJson } from '../common/json.ts';
+import { compileShape } from '../common/schema.ts';
+import type { Exchange, Handler } from '../http/http.ts';
+import {
+  type Auth,
+  deriveKey,
+  issueKey,
+  type KeyOwner,
+  type WalletOwner,
+} from '../identity/auth.ts';
+import { READ_ONLY_KEYS_MAX } from '../identity/key-registry.ts';
+import { ReadOnlyKeyBody, type RevokeQuery, type ValidateQuery } from './key-schemas.ts';
+
+const KEY_NOT_FOUND = errorBody('API key not found');
+const TOO_MANY_KEYS = errorBody(
+  'too many read-only keys',
+  `an address may have ${READ_ONLY_KEYS_MAX}: delete one first`,
+);
+const INVALID_KEY = errorBody('invalid key', 'the body must be {"key": a read-only key}');
+const REVOKED = JSON.stringify({ revoked: true });
+/** Nobody is barred from opening positions: there is no way to bar anybody. */
+const NOT_CLOSED_ONLY = JSON.stringify({ closed_only: false, closedOnly: false });
+
+const readOnlyKeyBody = compileShape(ReadOnlyKeyBody);
+
+export function keyHandlers(auth: Auth) {
+  const { registry } = auth;
+
+  const issue: Handler<unknown, WalletOwner> = async (exchange, _query, caller) => {
+    const { body, status } = await issueKey(auth, caller);
+    exchange.reply(status, body);
+  };
+  const derive: Handler<unknown, WalletOwner> = (exchange, _query, caller) => {
+    const { body, status } = deriveKey(auth, caller);
+    exchange.reply(status, body);
+  };
+  const list: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
+    exchange.reply(200, JSON.stringify(registry.apiKeysOf(address)));
+  const revoke: Handler<RevokeQuery, KeyOwner> = (exchange, query, { address, apiKey }) =>
+    change(exchange, async () => {
+      const isRevoked = await registry.revoke(address, query.apiKey?.toLowerCase() ?? apiKey);
+      return isRevoked ? { status: 200, body: REVOKED } : { status: 404, body: KEY_NOT_FOUND };
+    });
+  const closedOnly: Handler<unknown, KeyOwner> = (exchange) => exchange.reply(200, NOT_CLOSED_ONLY);
+
+  const issueReadOnly: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
+    change(exchange, async () => {
+      const key = await registry.createReadOnly(address);
+      if (key === undefined) return { status: 400, body: TOO_MANY_KEYS };
+      return { status: 200, body: JSON.stringify({ apiKey: key }) };
+    });
+  const listReadOnly: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
+    exchange.reply(200, JSON.stringify({ readonlyApiKeys: registry.readOnlyKeysOf(address) }));
+  const revokeReadOnly: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
+    change(exchange, async () => {
+      const key = keyOf(exchange.body);
+      if (key === '') return { status: 400, body: INVALID_KEY };
+      const isRevoked = await registry.revokeReadOnly(address, key);
+      return isRevoked ? { status: 200, body: '"OK"' } : { status: 404, body: KEY_NOT_FOUND };
+    });
+  const validate: Handler<ValidateQuery> = (exchange, { address, key }) => {
+    const found = registry.lookupReadOnly(key.toLowerCase());
+    const isValid = found?.addressText === address.toLowerCase();
+    exchange.reply(isValid ? 200 : 404, isValid ? '"valid"' : KEY_NOT_FOUND);
+  };
+
+  return {
+    'POST /auth/api-key': issue,
+    'GET /auth/derive-api-key': derive,
+    'GET /auth/api-keys': list,
+    'DELETE /auth/api-key': revoke,
+    'DELETE /auth/derive-api-key': revoke,
+    'GET /auth/ban-status/closed-only': closedOnly,
+    'POST /auth/readonly-api-key': issueReadOnly,
+    'GET /auth/readonly-api-keys': listReadOnly,
+    'DELETE /auth/readonly-api-key': revokeReadOnly,
+    'GET /auth/validate-readonly-api-key': validate,
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Answers with what a change came to; a write that fails has been reported already. */
+async function change(exchange: Exchange, run: () => Promise<Answer>): Promise<void> {
+  const { body, status } = await run().catch(() => ({ status: 503, body: JOURNAL_UNAVAILABLE }));
+  exchange.reply(status, body);
+}
+
+/** The key that a body names, in lower case; '' when it names none. */
+function keyOf(body: Uint8Array): string {
+  const value = parseJson(body);
+  return readOnlyKeyBody.matches(value) ? value.key.toLowerCase() : '';
+}

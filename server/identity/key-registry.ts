@@ -1,0 +1,241 @@
+/**
+ * Every key ever issued, in memory; the store is its durable copy. A key of an address is active or
+ * revoked; a revoked API key comes back when its wallet asks for it again, a read-only key never.
+ *
+ * Thread: the I/O thread. Non-goals: HTTP, checking of requests (auth.ts). Nothing here logs.
+ */
+import assert from 'node:assert/strict';
+import type { KeyRow, KeyStore } from '../../storage/keys.ts';
+import { bytesToHex } from '../common/uint256.ts';
+import { deriveCredentials, deriveReadOnlyKey, NODE_KEY_BYTES, type Trio } from './credentials.ts';
+
+/** An active key with everything that a request is checked against. */
+export interface Credential {
+  readonly apiKey: string;
+  /** The UUID's 16 bytes. */
+  readonly apiKeyBytes: Uint8Array;
+  /** 20 bytes. */
+  readonly address: Uint8Array;
+  /** 0x + 40 lower-case hex digits. */
+  readonly addressText: string;
+  /** 32 bytes each. */
+  readonly secret: Buffer;
+  readonly passphrase: Buffer;
+}
+
+/** An active read-only key: it is its own secret. */
+export interface ReadOnlyCredential {
+  readonly key: string;
+  readonly keyBytes: Uint8Array;
+  readonly address: Uint8Array;
+  readonly addressText: string;
+}
+
+interface Entry {
+  row: KeyRow;
+  /** Computed at first use: a start with many keys stays quick. */
+  credential: Credential | undefined;
+}
+
+/** What belongs to one address. */
+interface Holding {
+  readonly apiKeys: string[];
+  /** Read-only keys, by number; undefined = revoked. */
+  readonly readOnly: (string | undefined)[];
+}
+
+/** Active read-only keys of one address: more than anybody hands out, few enough to list. */
+export const READ_ONLY_KEYS_MAX = 100;
+
+export class KeyRegistry {
+  readonly #nodeKey: Buffer;
+  readonly #chainId: number;
+  readonly #store: KeyStore;
+  /** By API key. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #readOnly = new Map<string, ReadOnlyCredential>();
+  /** By address text. */
+  readonly #holdings = new Map<string, Holding>();
+  /** Writes under way, by row: what concerns the same row waits for them. */
+  readonly #pending = new Map<string, Promise<unknown>>();
+  readonly matchesStore: boolean;
+
+  constructor(nodeKey: Buffer, chainId: number, store: KeyStore) {
+    assert(nodeKey.length === NODE_KEY_BYTES, 'the node key has 32 bytes');
+    this.#nodeKey = nodeKey;
+    this.#chainId = chainId;
+    this.#store = store;
+    let first: KeyRow | undefined;
+    for (const row of store.rows()) {
+      first ??= row;
+      if (row.readOnly) this.#takeReadOnly(row);
+      else this.#take(row);
+    }
+    /**
+     * Whether the stored keys come from this node key and chain id, told by one of them. When not,
+     * every credential issued before is dead, and the operator should hear of it at start.
+     */
+    this.matchesStore = first === undefined || this.#idOf(first) === first.id;
+  }
+
+  /**
+   * Issues the trio of (address, nonce), or the same one again; a revoked key becomes active.
+   * Resolves when its row is durable; rejects, with nothing issued, when it cannot be written.
+   */
+  async create(address: Uint8Array, nonce: string): Promise<Trio> {
+    const trio = this.#derive(address, nonce);
+    const known = this.#entries.get(trio.apiKey);
+    if (known !== undefined && !known.row.revoked && !this.#pending.has(trio.apiKey)) return trio;
+    await this.#inTurn(trio.apiKey, async () => {
+      if (this.#entries.get(trio.apiKey)?.row.revoked === false) return;
+      const row = { id: trio.apiKey, address: new Uint8Array(address), nonce };
+      await this.#write({ ...row, revoked: false, readOnly: false });
+    });
+    return trio;
+  }
+
+  /** The trio of (address, nonce) when it was issued and is not revoked. */
+  derive(address: Uint8Array, nonce: string): Trio | undefined {
+    const trio = this.#derive(address, nonce);
+    const known = this.#entries.get(trio.apiKey);
+    return known === undefined || known.row.revoked ? undefined : trio;
+  }
+
+  /** An active key, by its lower-case text. */
+  lookup(apiKey: string): Credential | undefined {
+    const entry = this.#entries.get(apiKey);
+    if (entry === undefined || entry.row.revoked) return undefined;
+    entry.credential ??= this.#credentialOf(entry.row);
+    return entry.credential;
+  }
+
+  /** Active API keys of an address, in the order of their texts. */
+  apiKeysOf(address: Uint8Array): string[] {
+    const held = this.#holdings.get(addressText(address))?.apiKeys ?? [];
+    return held.filter((key) => !this.#entries.get(key)!.row.revoked).sort();
+  }
+
+  /**
+   * Revokes an API key of an address; false when the address has no such key. Resolves when it is
+   * durable: from then on nothing is accepted under it.
+   */
+  async revoke(address: Uint8Array, apiKey: string): Promise<boolean> {
+    const entry = this.#entries.get(apiKey);
+    if (entry === undefined || addressText(entry.row.address) !== addressText(address)) {
+      return false;
+    }
+    await this.#inTurn(apiKey, async () => {
+      const { row } = this.#entries.get(apiKey)!;
+      if (!row.revoked) await this.#write({ ...row, revoked: true });
+    });
+    return true;
+  }
+
+  /** Issues a read-only key; undefined when the address has as many as it may have. */
+  async createReadOnly(address: Uint8Array): Promise<string | undefined> {
+    const { readOnly } = this.#holdingOf(address);
+    if (this.readOnlyKeysOf(address).length >= READ_ONLY_KEYS_MAX) return undefined;
+    const nonce = String(readOnly.length);
+    // The number is taken, whatever becomes of the write.
+    readOnly.push(undefined);
+    const { key, rowId } = deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
+    const row = { id: rowId, address: new Uint8Array(address), nonce };
+    await this.#write({ ...row, revoked: false, readOnly: true });
+    return key;
+  }
+
+  /** Active read-only keys of an address, oldest first. */
+  readOnlyKeysOf(address: Uint8Array): string[] {
+    const held = this.#holdings.get(addressText(address))?.readOnly ?? [];
+    return held.filter((key) => key !== undefined);
+  }
+
+  /** An active read-only key, by its lower-case text. */
+  lookupReadOnly(key: string): ReadOnlyCredential | undefined {
+    return this.#readOnly.get(key);
+  }
+
+  /** Revokes a read-only key of an address; false when the address has no such active key. */
+  async revokeReadOnly(address: Uint8Array, key: string): Promise<boolean> {
+    const number = this.#holdings.get(addressText(address))?.readOnly.indexOf(key) ?? -1;
+    if (number === -1) return false;
+    const nonce = String(number);
+    const { rowId } = deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
+    const row = { id: rowId, address: new Uint8Array(address), nonce };
+    await this.#inTurn(rowId, () => this.#write({ ...row, revoked: true, readOnly: true }));
+    return true;
+  }
+
+  async #write(row: KeyRow): Promise<void> {
+    await this.#store.put(row);
+    if (row.readOnly) this.#takeReadOnly(row);
+    else this.#take(row);
+  }
+
+  /** Runs after what is under way for the same row, however that ends. */
+  #inTurn(id: string, work: () => Promise<void>): Promise<void> {
+    const before = this.#pending.get(id);
+    const turn = before === undefined ? work() : before.then(work, work);
+    this.#pending.set(id, turn);
+    const leave = (): void => {
+      if (this.#pending.get(id) === turn) this.#pending.delete(id);
+    };
+    turn.then(leave, leave);
+    return turn;
+  }
+
+  #take(row: KeyRow): void {
+    const known = this.#entries.get(row.id);
+    if (known === undefined) this.#holdingOf(row.address).apiKeys.push(row.id);
+    this.#entries.set(row.id, { row, credential: undefined });
+  }
+
+  #takeReadOnly(row: KeyRow): void {
+    const { address, nonce } = row;
+    const { key } = deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
+    const { readOnly } = this.#holdingOf(address);
+    while (readOnly.length <= Number(nonce)) readOnly.push(undefined);
+    readOnly[Number(nonce)] = row.revoked ? undefined : key;
+    if (row.revoked) this.#readOnly.delete(key);
+    else {
+      const keyBytes = uuidBytes(key);
+      this.#readOnly.set(key, { key, keyBytes, address, addressText: addressText(address) });
+    }
+  }
+
+  #holdingOf(address: Uint8Array): Holding {
+    const text = addressText(address);
+    const held = this.#holdings.get(text) ?? { apiKeys: [], readOnly: [] };
+    this.#holdings.set(text, held);
+    return held;
+  }
+
+  #idOf({ address, nonce, readOnly }: KeyRow): string {
+    if (!readOnly) return this.#derive(address, nonce).apiKey;
+    return deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce).rowId;
+  }
+
+  #derive(address: Uint8Array, nonce: string): Trio {
+    return deriveCredentials(this.#nodeKey, this.#chainId, address, nonce);
+  }
+
+  #credentialOf(row: KeyRow): Credential {
+    const trio = this.#derive(row.address, row.nonce);
+    return {
+      apiKey: row.id,
+      apiKeyBytes: uuidBytes(row.id),
+      address: row.address,
+      addressText: addressText(row.address),
+      secret: Buffer.from(trio.secret, 'base64'),
+      passphrase: Buffer.from(trio.passphrase, 'hex'),
+    };
+  }
+}
+
+function addressText(address: Uint8Array): string {
+  return bytesToHex(address, 0, address.length);
+}
+
+function uuidBytes(uuid: string): Uint8Array {
+  return new Uint8Array(Buffer.from(uuid.replaceAll('-', ''), 'hex'));
+}

@@ -1,0 +1,49 @@
+/**
+ * Read-only keys: a key and the address that it was issued to are all that a request carries, as the
+ * clients of this family send them; so a key is a secret, and good for reads of its owner alone.
+ *
+ * Thread: the I/O thread. Nothing here logs.
+ */
+import { errorBody } from '../common/contract.ts';
+import type { Auth, AuthRefused, KeyOwner } from './auth.ts';
+import { isAddressText } from './checksum.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+const WRITE_REFUSED: AuthRefused = {
+  ok: false,
+  status: 403,
+  body: errorBody('invalid_l2: read-only key'),
+};
+
+/**
+ * The owner of the read-only key that a request carries; undefined when it carries none, or an API
+ * key beside it: then it has to be checked as a request of that one.
+ *
+ * @param headers values of ADDRESS, API_KEY and READONLY_API_KEY, '' or undefined when absent
+ * @param mayRead whether a read-only key is enough for what is asked
+ */
+export function checkReadOnly(
+  auth: Auth,
+  headers: {
+    readonly address: string | undefined;
+    readonly apiKey: string | undefined;
+    readonly readOnlyKey: string | undefined;
+  },
+  mayRead: boolean,
+): KeyOwner | AuthRefused | undefined {
+  const { address = '', apiKey = '', readOnlyKey = '' } = headers;
+  if (readOnlyKey === '' || apiKey !== '') return undefined;
+  if (!mayRead) return WRITE_REFUSED;
+  const name = auth.level2Names[0]!;
+  if (address === '') return refused(`missing header ${name}`);
+  if (!isAddressText(address)) return refused(`malformed header ${name}`);
+  if (!UUID.test(readOnlyKey)) return refused(`malformed header ${auth.readOnlyName}`);
+  const found = auth.registry.lookupReadOnly(readOnlyKey.toLowerCase());
+  if (found?.addressText !== address.toLowerCase()) return refused('unknown read-only key');
+  return { ok: true, address: found.address, apiKey: found.key, apiKeyBytes: found.keyBytes };
+}
+
+function refused(reason: string): AuthRefused {
+  return { ok: false, status: 401, body: errorBody(`invalid_l2: ${reason}`) };
+}
