@@ -120,16 +120,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     opened.push(() => catalog.close());
     const sync = writer && openSync(options);
     if (sync !== undefined) opened.push(() => sync.close());
-    const server = await openPort(
-      options,
-      stores,
-      t,
-      infos,
-      ownTrades,
-      history,
-      catalog,
-      writer,
-    );
+    const server = await openPort(options, stores, t, infos, ownTrades, history, catalog, writer);
     opened.push(() => server.close());
     return { port: server.port, writable: writer !== undefined, close };
   } catch (error) {

@@ -14,17 +14,13 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   [Status.expired]: 'canceled',
 };
 
-/** By EndReason. */
-const REASON_TEXTS: Readonly<Record<number, string>> = {
-  [EndReason.none]: '',
-  [EndReason.filled]: 'filled',
-  [EndReason.fakRemainder]: 'fak_remainder',
-  [EndReason.canceled]: 'canceled',
-  [EndReason.expired]: 'expired',
-  [EndReason.marketEnded]: 'market_ended',
-  [EndReason.tickChange]: 'tick_change',
-  [EndReason.selfTrade]: 'self_trade',
-};
+/** By EndReason: the names of README.md. */
+const REASON_TEXTS: ReadonlyMap<number, string> = new Map(
+  Object.entries(EndReason).map(([name, reason]) => [
+    reason,
+    reason === EndReason.none ? '' : name,
+  ]),
+);
 
 export function statusText(status: number): string {
   return STATUS_TEXTS[status] ?? '';
@@ -32,5 +28,5 @@ export function statusText(status: number): string {
 
 /** '' while the order is open. */
 export function reasonText(reason: number): string {
-  return REASON_TEXTS[reason] ?? '';
+  return REASON_TEXTS.get(reason) ?? '';
 }

@@ -124,7 +124,7 @@ test('an order tells its state and the reason of its end, to its owner alone', a
   assert.deepEqual(await states(alice, ids.filled), ['matched', 'filled', '5', 1]);
   assert.deepEqual(await states(alice, ids.part), ['matched', 'filled', '20', 2]);
   assert.deepEqual(await states(bob, ids.taker), ['matched', 'filled', '15', 1]);
-  assert.deepEqual(await states(bob, ids.killed), ['matched', 'fak_remainder', '10', 1]);
+  assert.deepEqual(await states(bob, ids.killed), ['matched', 'fakRemainder', '10', 1]);
   const fine = (await orderOf(alice, ids.fine)) as unknown as { price: string };
   assert.equal(fine.price, '0.3325');
   for (const [trader, id] of [
