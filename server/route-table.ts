@@ -8,72 +8,20 @@
  */
 import * as account from './account/account-schemas.ts';
 import * as keys from './account/key-schemas.ts';
-import {
-  EVENT_PARAMETERS,
-  MARKET_PARAMETERS,
-  PAGED_PARAMETERS,
-  querySpec,
-  SAMPLING_PARAMETERS,
-  SEARCH_PARAMETERS,
-  SINGLE_PARAMETERS,
-} from './catalog/query.ts';
-import {
-  EventAnswer,
-  MarketAnswer,
-  SamplingAnswer,
-  SearchAnswer,
-  SeriesAnswer,
-  SimplifiedSamplingAnswer,
-  TagAnswer,
-  WholeEventAnswer,
-} from './catalog/schemas.ts';
-import { NO_QUERY, type QuerySpec } from './common/query.ts';
-import { type TSchema, Type } from './common/schema.ts';
-import type { RateClass } from './http/rate-limits.ts';
+import { NO_QUERY } from './common/query.ts';
+import { Type } from './common/schema.ts';
 import { TrioAnswer } from './identity/schemas.ts';
 import * as history from './market-data/history-schemas.ts';
 import * as token from './market-data/token-schemas.ts';
 import { TRADES_QUERY, TradesAnswer } from './market-data/trades-schemas.ts';
 import * as info from './node-info.ts';
 import * as order from './orders/schemas.ts';
+import type { RouteRow } from './route-row.ts';
+import { CATALOG_ROUTES } from './route-table-catalog.ts';
 
-/** Whose errors a route speaks: SPEC 7 gives the three APIs different bodies. */
-export type Api = 'catalog' | 'data' | 'trading';
-
-/**
- * What a caller has to prove: nothing; a wallet by its signature (level 1); an API key by its HMAC
- * (level 2), where `level2-read` is content with a read-only key.
- */
-export type Access = 'none' | 'level1' | 'level2' | 'level2-read';
-
-/** The largest body: none is read, a mebibyte, or what a batch of orders may take. */
-export type BodyBound = 'none' | 'mebibyte' | 'batch';
-
-export interface RouteRow {
-  /** One line for README and the API document. */
-  readonly does: string;
-  readonly api: Api;
-  readonly access: Access;
-  readonly bodyMax: BodyBound;
-  /** Every rate limit that covers it (SPEC 8, GAPS 6.4). */
-  readonly limits: readonly RateClass[];
-  readonly query: QuerySpec<unknown>;
-  /** Undefined where no body is read. */
-  readonly body: TSchema | undefined;
-  /** Of a 200. */
-  readonly answer: TSchema;
-}
-
-const catalog = { api: 'catalog', access: 'none', bodyMax: 'none', body: undefined } as const;
 const trading = { api: 'trading', access: 'none', bodyMax: 'none', body: undefined } as const;
 const data = { api: 'data', access: 'none', bodyMax: 'none', body: undefined } as const;
 
-const single = { ...catalog, limits: ['catalog'], query: querySpec(SINGLE_PARAMETERS) } as const;
-const sampling = {
-  ...trading,
-  limits: ['trading'],
-  query: querySpec(SAMPLING_PARAMETERS),
-} as const;
 /** One token in the query, and in the path. */
 const ofToken = { ...trading, limits: ['trading'], query: token.TOKEN_QUERY } as const;
 const inPath = { ...ofToken, query: token.TOKEN_PATH } as const;
@@ -352,65 +300,7 @@ export const ROUTE_TABLE = {
     answer: TradesAnswer,
     does: 'fills: `limit offset takerOnly filterType filterAmount market user side`',
   },
-  'GET /markets': {
-    ...catalog,
-    limits: ['markets', 'listing', 'catalog'],
-    query: querySpec(MARKET_PARAMETERS),
-    answer: Type.Array(MarketAnswer),
-    does: 'markets, newest first: the parameters are below',
-  },
-  'GET /markets/:id': {
-    ...single,
-    answer: MarketAnswer,
-    does: 'one market, by its number or its condition id',
-  },
-  'GET /markets/slug/:slug': { ...single, answer: MarketAnswer, does: 'one market' },
-  'GET /events': {
-    ...catalog,
-    limits: ['events', 'listing', 'catalog'],
-    query: querySpec(EVENT_PARAMETERS),
-    answer: Type.Array(EventAnswer),
-    does: 'events with their tags',
-  },
-  'GET /events/:id': {
-    ...single,
-    answer: WholeEventAnswer,
-    does: 'one event with tags, markets, series and `eventMetadata`',
-  },
-  'GET /events/slug/:slug': { ...single, answer: WholeEventAnswer, does: 'the same' },
-  'GET /series': {
-    ...catalog,
-    limits: ['catalog'],
-    query: querySpec(PAGED_PARAMETERS),
-    answer: Type.Array(SeriesAnswer),
-    does: 'series with the summaries of their events',
-  },
-  'GET /tags': {
-    ...catalog,
-    limits: ['tags', 'catalog'],
-    query: querySpec(PAGED_PARAMETERS),
-    answer: Type.Array(TagAnswer),
-    does: 'tags',
-  },
-  'GET /tags/:id': { ...single, answer: TagAnswer, does: 'one tag' },
-  'GET /tags/slug/:slug': { ...single, answer: TagAnswer, does: 'one tag' },
-  'GET /public-search': {
-    ...catalog,
-    limits: ['search', 'catalog'],
-    query: querySpec(SEARCH_PARAMETERS),
-    answer: SearchAnswer,
-    does: 'events and tags: `q limit_per_type page search_tags creator`',
-  },
-  'GET /sampling-markets': {
-    ...sampling,
-    answer: SamplingAnswer,
-    does: 'open markets by cursor: `next_cursor`, 1000 a page, `LTE=` at the end',
-  },
-  'GET /sampling-simplified-markets': {
-    ...sampling,
-    answer: SimplifiedSamplingAnswer,
-    does: 'the same, in short',
-  },
+  ...CATALOG_ROUTES,
 } as const satisfies Readonly<Record<string, RouteRow>>;
 
 export type RouteKey = keyof typeof ROUTE_TABLE;

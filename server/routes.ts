@@ -11,7 +11,7 @@ import { CATALOG_FAILURE, catalogRoutes } from './catalog/catalog-routes.ts';
 import type { Generation } from './catalog/generation.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from './common/contract.ts';
 import type { Config } from './config.ts';
-import type { Handler, Route } from './http/http.ts';
+import type { Route } from './http/http.ts';
 import type { Auth } from './identity/auth.ts';
 import type { BookRenderer } from './market-data/books.ts';
 import type { HistoryKeeper } from './market-data/history-keeper.ts';

@@ -18,7 +18,8 @@ import {
 } from './identity/auth.ts';
 import { checkReadOnly } from './identity/read-only.ts';
 import { BODY_MAX, ordersBodyMax } from './node-info.ts';
-import { type Api, ROUTE_TABLE, type RouteKey, type RouteRow } from './route-table.ts';
+import type { Api, RouteRow } from './route-row.ts';
+import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
 
 /** A handler that reads headers of its own, in lower case, and checks its query itself. */
 export interface HeaderHandler {

@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { level1, level2 } from '../../bench/load/wallets.ts';
 import { compileShape } from '../../server/common/schema.ts';
-import { ROUTE_TABLE, type RouteKey, type RouteRow } from '../../server/route-table.ts';
+import type { RouteRow } from '../../server/route-row.ts';
+import { ROUTE_TABLE, type RouteKey } from '../../server/route-table.ts';
 import {
   type Reply,
   send,

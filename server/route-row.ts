@@ -1,0 +1,35 @@
+/**
+ * What a row of the route table says.
+ *
+ * Thread: any.
+ */
+import type { QuerySpec } from './common/query.ts';
+import type { TSchema } from './common/schema.ts';
+import type { RateClass } from './http/rate-limits.ts';
+
+/** Whose errors a route speaks: SPEC 7 gives the three APIs different bodies. */
+export type Api = 'catalog' | 'data' | 'trading';
+
+/**
+ * What a caller has to prove: nothing; a wallet by its signature (level 1); an API key by its HMAC
+ * (level 2), where `level2-read` is content with a read-only key.
+ */
+export type Access = 'none' | 'level1' | 'level2' | 'level2-read';
+
+/** The largest body: none is read, a mebibyte, or what a batch of orders may take. */
+export type BodyBound = 'none' | 'mebibyte' | 'batch';
+
+export interface RouteRow {
+  /** One line for README and the API document. */
+  readonly does: string;
+  readonly api: Api;
+  readonly access: Access;
+  readonly bodyMax: BodyBound;
+  /** Every rate limit that covers it (SPEC 8, GAPS 6.4). */
+  readonly limits: readonly RateClass[];
+  readonly query: QuerySpec<unknown>;
+  /** Undefined where no body is read. */
+  readonly body: TSchema | undefined;
+  /** Of a 200. */
+  readonly answer: TSchema;
+}
