@@ -51,6 +51,8 @@ export interface Config {
   readonly engineQueue: number;
   /** Accepted distance of SERVICE_TIMESTAMP from the clock, to either side. */
   readonly authSkewSeconds: number;
+  /** Who sends heartbeats and then none for so long loses its open orders. */
+  readonly heartbeatSeconds: number;
   /** Base address of the catalog API to mirror; '' = none. */
   readonly catalogSyncUrl: string;
   readonly catalogSyncSeconds: number;
@@ -106,6 +108,7 @@ export function readConfig(
     journalKeep: from.choice('JOURNAL_KEEP', JOURNAL_KEEPS, 'images'),
     engineQueue: from.integer('ENGINE_QUEUE', 1024, 1, 65_536),
     authSkewSeconds: from.integer('AUTH_SKEW_SECONDS', 300, 1, 86_400),
+    heartbeatSeconds: from.integer('HEARTBEAT_SECONDS', 10, 1, 3_600),
     catalogSyncUrl: from.text(
       'CATALOG_SYNC_URL',
       '',
@@ -154,6 +157,7 @@ export function describeConfig(config: Config): string {
     ['JOURNAL_KEEP', config.journalKeep],
     ['ENGINE_QUEUE', config.engineQueue],
     ['AUTH_SKEW_SECONDS', config.authSkewSeconds],
+    ['HEARTBEAT_SECONDS', config.heartbeatSeconds],
     ['CATALOG_SYNC_URL', config.catalogSyncUrl || '(none)'],
     ['CATALOG_SYNC_SECONDS', config.catalogSyncSeconds],
   ];

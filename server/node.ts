@@ -9,10 +9,12 @@ import { State } from '../engine/layout.ts';
 import { BATCH_COMMANDS_MAX } from '../engine/limits.ts';
 import { stateHash } from '../engine/state-hash.ts';
 import { allocateEngine, Tables } from '../engine/tables.ts';
+import { openHeartbeatStore } from '../storage/heartbeats.ts';
 import { HistoryStore } from '../storage/history.ts';
 import { openKeyStore } from '../storage/keys.ts';
 import { takePidLock } from '../storage/pid-lock.ts';
 import { type Recovered, recover } from '../storage/recover.ts';
+import { Heartbeats } from './account/heartbeats.ts';
 import { OwnTradesIndex } from './account/own-trades-index.ts';
 import type { CatalogKeeper } from './catalog/catalog-keeper.ts';
 import { FiguresKeeper } from './catalog/figures-keeper.ts';
@@ -31,6 +33,7 @@ import { TokenTexts } from './market-data/texts.ts';
 import { TradesIndex } from './market-data/trades-index.ts';
 import { TradesRenderer } from './market-data/trades-render.ts';
 import { ordersBodyMax } from './node-info.ts';
+import { cancelAllOf } from './orders/cancels.ts';
 import { FinalsKeeper, ImageKeeper } from './orders/keepers.ts';
 import { openPool } from './orders/pool.ts';
 import { QuietReads } from './orders/quiet-reads.ts';
@@ -40,6 +43,8 @@ import type { WorkerSetup } from './orders/worker.ts';
 import { nodeRoutes } from './routes.ts';
 import { settleCatalog, settleConfiguration } from './settle.ts';
 import { openStores, type Stores } from './stores.ts';
+
+const MS = 1_000;
 
 export interface NodeOptions {
   readonly config: Config;
@@ -120,8 +125,12 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     opened.push(() => catalog.close());
     const sync = writer && openSync(options);
     if (sync !== undefined) opened.push(() => sync.close());
-    const server = await openPort(options, stores, t, infos, ownTrades, history, catalog, writer);
+    const heartbeats = writer && openHeartbeats(options, stores, writer.sequencer);
+    const reads = { t, infos, ownTrades, history, catalog };
+    const server = await openPort(options, stores, reads, writer, heartbeats);
     opened.push(() => server.close());
+    // Before the port closes: who cannot be heard any more must not lose anything.
+    opened.push(() => heartbeats?.stop());
     return { port: server.port, writable: writer !== undefined, close };
   } catch (error) {
     await close();
@@ -268,15 +277,35 @@ function separatorsOf(config: Config): Separators {
   };
 }
 
+/** Watches over who asked for it, from now on. */
+function openHeartbeats(
+  { config, log }: NodeOptions,
+  stores: Stores,
+  sequencer: Sequencer,
+): Heartbeats {
+  return new Heartbeats({
+    store: openHeartbeatStore(stores.journal),
+    periodMs: config.heartbeatSeconds * MS,
+    cancelAll: (address) => cancelAllOf(sequencer, address),
+    log: (line) => log('info', line),
+  });
+}
+
+/** What is read while workers write. */
+interface Reads {
+  readonly t: Tables;
+  readonly infos: MarketInfos;
+  readonly ownTrades: OwnTradesIndex;
+  readonly history: HistoryKeeper;
+  readonly catalog: CatalogKeeper;
+}
+
 async function openPort(
   options: NodeOptions,
   stores: Stores,
-  t: Tables,
-  infos: MarketInfos,
-  ownTrades: OwnTradesIndex,
-  history: HistoryKeeper,
-  catalog: CatalogKeeper,
+  { catalog, history, infos, ownTrades, t }: Reads,
   writer: Writer | undefined,
+  heartbeats: Heartbeats | undefined,
 ): Promise<HttpServer> {
   const { config, log } = options;
   const nodeKey = openNodeKey(config.dataDir);
@@ -306,6 +335,7 @@ async function openPort(
       infos: (market) => infos.find(market),
       catalog: () => catalog.current,
       sequencer: writer?.sequencer,
+      heartbeats,
       now: Date.now,
     }),
     {

@@ -7,6 +7,7 @@
  * compiled from the same schema, accepts.
  */
 import * as account from './account/account-schemas.ts';
+import * as heartbeat from './account/heartbeat-schemas.ts';
 import * as keys from './account/key-schemas.ts';
 import { NO_QUERY } from './common/query.ts';
 import { Type } from './common/schema.ts';
@@ -156,6 +157,18 @@ export const ROUTE_TABLE = {
     body: order.CancelMarket,
     answer: order.CancelAnswer,
     does: 'cancels those of one market, one token, or both: `{"market": "..", "asset_id": ".."}`',
+  },
+  'POST /heartbeats': {
+    ...signed,
+    body: undefined,
+    answer: heartbeat.HeartbeatOkAnswer,
+    does: "begins or goes on with the watch: after silence all of the caller's open orders are cancelled",
+  },
+  'POST /v1/heartbeats': {
+    ...signed,
+    body: heartbeat.HeartbeatBody,
+    answer: heartbeat.HeartbeatAnswer,
+    does: 'the same, with the id of the last answer: `{"heartbeat_id": ".."}`',
   },
   'GET /data/order/:id': {
     ...own,

@@ -5,6 +5,8 @@
  */
 import type { Tables } from '../engine/tables.ts';
 import { accountHandlers } from './account/account-routes.ts';
+import { heartbeatHandlers } from './account/heartbeat-routes.ts';
+import type { Heartbeats } from './account/heartbeats.ts';
 import { keyHandlers } from './account/key-routes.ts';
 import type { OwnTradesIndex } from './account/own-trades-index.ts';
 import { CATALOG_FAILURE, catalogRoutes } from './catalog/catalog-routes.ts';
@@ -41,6 +43,8 @@ export interface RouteParts {
   /** The final state of an order (32 bytes) on disk. */
   readonly storedFinal: (id: Buffer) => Buffer | undefined;
   readonly infos: MarketLookup;
+  /** Undefined while the data directory cannot be written. */
+  readonly heartbeats: Heartbeats | undefined;
   /** The generation of the catalog in use; an answer is made of one. */
   readonly catalog: () => Generation;
   /** Undefined while the data directory cannot be written: reads go on, orders do not. */
@@ -74,6 +78,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       ...historyHandlers(parts),
       ...orderHandlers(sequencer),
       ...accountHandlers(parts),
+      ...heartbeatHandlers(parts.heartbeats),
       'GET /trades': tradesHandler(parts),
       ...catalogHandlers(parts),
     },

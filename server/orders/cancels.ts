@@ -8,7 +8,7 @@ import { CANCEL_ORDERS_MAX } from '../../engine/limits.ts';
 import { CANCEL_IDS_MAX } from './cancel-parse.ts';
 import type { Sequencer } from './sequencer.ts';
 import type { Answered, RequestOwner } from './slot-requests.ts';
-import { ORDER_BYTES_MIN, type RequestKind } from './slots.ts';
+import { ORDER_BYTES_MIN, RequestKind } from './slots.ts';
 import { encodeSweep, readSweepHead, SWEEP_HEAD_BYTES, SWEEP_START } from './sweep.ts';
 
 /** An id in a body: 0x, 64 digits, quotes and comma, not counting the comma. */
@@ -21,6 +21,8 @@ const CANCELED = Buffer.from('{"canceled":[');
 const FILLED = Buffer.from('],"not_canceled":{},"filled":{');
 const END = Buffer.from('}}');
 const COMMA = Buffer.from(',');
+const NO_BODY = new Uint8Array(0);
+const NO_KEY = new Uint8Array(16);
 
 type CancelKind = typeof RequestKind.cancelOrder | typeof RequestKind.cancelOrders;
 type SweepKind = typeof RequestKind.cancelAll | typeof RequestKind.cancelMarket;
@@ -71,6 +73,16 @@ export function submitSweep(
     answered: takePart,
   });
   sequencer.submit(request(encodeSweep(SWEEP_START, body)));
+}
+
+/** Cancels all open orders of an address (20 bytes); false when it was not, or not wholly, done. */
+export function cancelAllOf(sequencer: Sequencer, address: Uint8Array): Promise<boolean> {
+  const owner = { address, apiKeyBytes: NO_KEY };
+  return new Promise((resolve) => {
+    submitSweep(sequencer, RequestKind.cancelAll, owner, NO_BODY, (status) =>
+      resolve(status === 200),
+    );
+  });
 }
 
 function join(canceled: readonly Uint8Array[], filled: readonly Uint8Array[]): Buffer {

@@ -53,6 +53,7 @@ test('without any variable every default of the contract stands', () => {
     journalKeep: 'images',
     engineQueue: 1024,
     authSkewSeconds: 300,
+    heartbeatSeconds: 10,
     catalogSyncUrl: '',
     catalogSyncSeconds: 300,
   });
@@ -133,6 +134,7 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['IMAGE_BATCHES', 1, 2 ** 31, 'imageBatches'],
   ['ENGINE_QUEUE', 1, 65536, 'engineQueue'],
   ['AUTH_SKEW_SECONDS', 1, 86400, 'authSkewSeconds'],
+  ['HEARTBEAT_SECONDS', 1, 3600, 'heartbeatSeconds'],
   ['CATALOG_SYNC_SECONDS', 1, 86400, 'catalogSyncSeconds'],
 ];
 

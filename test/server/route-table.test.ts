@@ -76,6 +76,8 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'POST /orders': {
     body: () => bodyOf([alice.sign({ market, side: 'BUY', ticks: 1, shares: 5 })]),
   },
+  'POST /heartbeats': {},
+  'POST /v1/heartbeats': { body: () => '{"heartbeat_id":null}' },
   'GET /data/order/:id': { at: [resting.orderID] },
   'GET /data/orders': {},
   'GET /data/trades': {},

@@ -1,0 +1,57 @@
+/**
+ * POST /heartbeats and /v1/heartbeats (CLIENTS 1): the first one of an address begins the watch over
+ * its orders, the others go on with it. The second route has an id to send back, so that a client
+ * notices that another one sends heartbeats for the same address.
+ *
+ * Thread: I/O.
+ */
+import { errorBody, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { parseJson } from '../common/json.ts';
+import { compileShape } from '../common/schema.ts';
+import type { Handler } from '../http/http.ts';
+import type { KeyOwner } from '../identity/auth.ts';
+import { HeartbeatBody } from './heartbeat-schemas.ts';
+import type { Beat, Heartbeats } from './heartbeats.ts';
+
+const STALE = 'invalid heartbeat_id';
+const INVALID = errorBody('invalid payload', 'heartbeat_id must be a string or null');
+const FULL = errorBody('too many heartbeats');
+const OK = JSON.stringify({ status: 'ok' });
+
+const heartbeatBody = compileShape(HeartbeatBody);
+
+/** `heartbeats`: undefined while the data directory cannot be written. */
+export function heartbeatHandlers(heartbeats: Heartbeats | undefined) {
+  /** The heartbeat, or undefined when it cannot be kept. */
+  const beat = async ({ address }: KeyOwner, id: string | undefined): Promise<Beat | undefined> =>
+    heartbeats?.beat(address, id).catch(() => undefined);
+
+  const plain: Handler<unknown, KeyOwner> = async (exchange, _query, caller) => {
+    const taken = await beat(caller, undefined);
+    if (taken === undefined) exchange.reply(503, JOURNAL_UNAVAILABLE);
+    else if (taken.kind === 'full') exchange.reply(503, FULL);
+    else exchange.reply(200, OK);
+  };
+
+  const chained: Handler<unknown, KeyOwner> = async (exchange, _query, caller) => {
+    const id = idOf(exchange.body);
+    if (id === undefined) return exchange.reply(400, INVALID);
+    const taken = await beat(caller, id);
+    if (taken === undefined) exchange.reply(503, JOURNAL_UNAVAILABLE);
+    else if (taken.kind === 'full') exchange.reply(503, FULL);
+    else {
+      const answer = { heartbeat_id: taken.id };
+      if (taken.kind === 'taken') exchange.reply(200, JSON.stringify(answer));
+      else exchange.reply(400, JSON.stringify({ ...answer, error: STALE }));
+    }
+  };
+
+  return { 'POST /heartbeats': plain, 'POST /v1/heartbeats': chained };
+}
+
+/** The id of a body, '' where it begins anew; undefined for what is no such body. */
+function idOf(body: Uint8Array): string | undefined {
+  if (body.length === 0) return '';
+  const value = parseJson(body);
+  return heartbeatBody.matches(value) ? (value.heartbeat_id ?? '') : undefined;
+}

@@ -1,0 +1,14 @@
+/**
+ * What the heartbeat routes are asked and what they answer (CLIENTS 1).
+ *
+ * Thread: any.
+ */
+import { Type } from '../common/schema.ts';
+
+/** The body of POST /v1/heartbeats; none at all begins anew too. */
+export const HeartbeatBody = Type.Object({
+  heartbeat_id: Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()])),
+});
+
+export const HeartbeatAnswer = Type.Object({ heartbeat_id: Type.String() });
+export const HeartbeatOkAnswer = Type.Object({ status: Type.Literal('ok') });
