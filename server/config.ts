@@ -9,6 +9,7 @@
 import { isIP } from 'node:net';
 import { type Capacities, DEFAULT_CAPACITIES } from '../engine/limits.ts';
 import { sourceUrlProblem } from './catalog/sync-client.ts';
+import { unknownNames } from './config-names.ts';
 import { type Allowlist, parseAllowlist } from './http/address.ts';
 
 const DURABILITIES = ['flushed', 'committed'] as const;
@@ -60,7 +61,7 @@ export interface Config {
 
 /**
  * Reads and checks everything. Each problem is one line that names the variable, its rule and the
- * value found.
+ * value found; each warning one that names a variable that is probably misspelt.
  *
  * @param env the process environment; an empty string counts as unset
  * @param argv the command-line arguments behind the script's name
@@ -70,7 +71,7 @@ export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
   argv: readonly string[],
   cores: number,
-): { ok: true; config: Config } | { ok: false; problems: string[] } {
+): { ok: true; config: Config; warnings: string[] } | { ok: false; problems: string[] } {
   const from = new Reader(env);
   const noDemo = from.flags(argv, ['--no-demo']).has('--no-demo');
   const config: Config = {
@@ -118,7 +119,7 @@ export function readConfig(
     catalogSyncSeconds: from.integer('CATALOG_SYNC_SECONDS', 300, 1, 86_400),
   };
   return from.problems.length === 0
-    ? { ok: true, config }
+    ? { ok: true, config, warnings: unknownNames(env, [...from.asked]) }
     : { ok: false, problems: [...from.problems] };
 }
 
@@ -206,10 +207,17 @@ function isHost(text: string): boolean {
 /** Reads single values and collects what is wrong with them, so that one start tells it all. */
 class Reader {
   readonly problems: string[] = [];
+  /** Every variable that was looked for: all that there are. */
+  readonly asked = new Set<string>();
   private readonly env: Readonly<Record<string, string | undefined>>;
 
   constructor(env: Readonly<Record<string, string | undefined>>) {
-    this.env = env;
+    this.env = new Proxy(env, {
+      get: (target, name) => {
+        this.asked.add(String(name));
+        return target[String(name)];
+      },
+    });
   }
 
   text(name: string, unset: string, fits: (text: string) => boolean, rule: string): string {

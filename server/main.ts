@@ -25,6 +25,7 @@ async function main(): Promise<void> {
   const { config } = read;
   const log = logger(config);
   log('info', describeConfig(config));
+  for (const line of read.warnings) log('warn', line);
   if (!secp256k1IsNative || !keccakIsNative) {
     log('warn', 'no prebuilt secp256k1 or keccak for this machine: signatures are checked slowly');
   }

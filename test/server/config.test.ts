@@ -241,3 +241,40 @@ test('the address of a catalog to mirror is a plain web address', () => {
     assert.match(read.problems[0] ?? '', /^CATALOG_SYNC_URL must be an http or https address/);
   }
 });
+
+test('a variable that is probably misspelt is named, and nothing of its value', () => {
+  const warnings = (env: Env): readonly string[] => {
+    const read = readConfig(env, [], 4);
+    assert(read.ok);
+    return read.warnings;
+  };
+  const meant = (name: string): string | undefined =>
+    /is (\w+) meant/.exec(warnings({ [name]: 'secret' })[0] ?? '')?.[1];
+  assert.equal(meant('TRADES_ALOWLIST'), 'TRADES_ALLOWLIST');
+  assert.equal(meant('RESOLVE_CONDITION_IDS'), 'RESOLVE_CONDITION_ID');
+  assert.equal(meant('DATADIR'), 'DATA_DIR');
+  assert.equal(meant('data_dir'), 'DATA_DIR');
+  assert.equal(meant('DATA_DRI'), 'DATA_DIR');
+  assert.equal(meant('SELFTRADE'), 'SELF_TRADE');
+  assert.equal(meant('CHAINID'), 'CHAIN_ID');
+  assert.equal(meant('PROT'), 'PORT');
+  assert.deepEqual(warnings({ CATALOG_SYNC_INTERVAL: 'secret' }), [
+    'unknown variable CATALOG_SYNC_INTERVAL: there is none of this name',
+  ]);
+  for (const name of [
+    'PATH',
+    'HOME',
+    'HOSTNAME',
+    'USER',
+    'LOGNAME',
+    'PWD',
+    'LANG',
+    'TERM',
+    'POSH',
+  ]) {
+    assert.deepEqual(warnings({ [name]: 'x' }), [], name);
+  }
+  assert.deepEqual(warnings({ TRADES_ALOWLIST: '' }), [], 'empty is unset');
+  assert(!warnings({ DATADIR: 'secret' }).join().includes('secret'));
+  assert.deepEqual(warnings({ HOST: '127.0.0.1', PORT: '0', WORKERS: '1', LOG_LEVEL: 'info' }), []);
+});

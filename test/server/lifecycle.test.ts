@@ -27,7 +27,7 @@ const pidFile = join(dataDir, 'node.pid');
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);
 assert(market);
 const token = market.tokenIds[0] ?? '';
-let node = await TestNode.start(dataDir);
+let node = await TestNode.start(dataDir, { TRADES_ALOWLIST: '10.0.0.0/8' });
 const alice = await Trader.join(node, 'alice');
 const bob = await Trader.join(node, 'bob');
 
@@ -52,6 +52,11 @@ function recovered(): { readonly image: number; readonly batches: number } {
   assert(found !== null, node.log);
   return { image: Number(found[1]), batches: Number(found[2]) };
 }
+
+test('a variable that is probably misspelt is named at start, and not its value', () => {
+  assert.match(node.log, /warn unknown variable TRADES_ALOWLIST: is TRADES_ALLOWLIST meant\?/);
+  assert.doesNotMatch(node.log, /10\.0\.0\.0/);
+});
 
 test('a configuration that is wrong ends the start with 2 and names each variable', async () => {
   const settings = { WORKERS: '0', PORT: '70000', DURABILITY: 'maybe', EXCHANGE_ADDRESS: '0x12' };
