@@ -1,5 +1,6 @@
 /** Pages of open orders and orders by id, from real engine tables, against a list kept beside. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
 import { EndReason, Status, TOKEN_I, Token } from '../../engine/layout.ts';
@@ -10,6 +11,8 @@ import { wordsToHex } from '../../server/common/uint256.ts';
 import { QuietReads } from '../../server/orders/quiet-reads.ts';
 import { Control } from '../../server/orders/slots.ts';
 import { finalCopies } from '../../storage/fills.ts';
+import { startThread } from '../common/forms.ts';
+import { freshSeed } from '../common/random.ts';
 import {
   Fixture,
   orderIdWords,
@@ -17,6 +20,7 @@ import {
   walletWords,
   withSeedAsync,
 } from '../market-data/read-fixture.ts';
+import { orderTerms } from './order-terms.ts';
 
 const ANY: OrderFilter = { market: 0, token: 0, maker: 0 };
 const SHARE = 1_000_000;
@@ -226,4 +230,50 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
     return entered;
   });
   assert.deepEqual([late, waits], [2, 2]);
+});
+
+test('rows read while a thread writes are whole, and of the one who asks', async () => {
+  const seed = freshSeed();
+  const fixture = new Fixture(SMALL);
+  const token = fixture.market(2, 10);
+  const control = new SharedArrayBuffer(4 * Control.words);
+  const count = 8_000;
+  /** By the first word of an id; checks have to be cheap, or hardly a read meets the writer. */
+  const numbers = new Map<number, number>();
+  for (let n = 1; n <= count + 60; n++) numbers.set(orderIdWords(n)[0]!, n);
+  const orders = new OwnOrders({
+    tables: fixture.t,
+    quiet: new QuietReads(control, setImmediate),
+    storedFinal: () => undefined,
+  });
+  const workerData = { control, memory: fixture.t.memory, token, orders: count, seed };
+  const worker = startThread('account/orders-writer', workerData);
+  let isDone = false;
+  const ended = once(worker, 'message').finally(() => {
+    isDone = true;
+  });
+  const filter = { ...ANY, token };
+  let rows = 0;
+  let isWrong = false;
+  while (!isDone) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const owner = orders.owner(addressOf(1));
+    const wallets = [0, 1, 2, 3].map((n) => orders.owner(addressOf(n)));
+    for (let i = 0; i < 20; i++) {
+      const page = await orders.page(owner, filter, 0);
+      let newest = Number.POSITIVE_INFINITY;
+      for (const { id, maker, original, price, remaining, status, ...row } of page!.rows) {
+        const n = numbers.get(id[0]!) ?? 0;
+        const { shares, ticks, wallet } = orderTerms(n);
+        isWrong ||= n >= newest || row.owner !== owner || maker !== wallets[wallet];
+        isWrong ||= price !== 1_000 * ticks || original !== shares || status !== Status.live;
+        isWrong ||= remaining <= 0 || remaining > original;
+        newest = n;
+      }
+      rows += page!.rows.length;
+    }
+    assert(!isWrong, `SEED=${seed}`);
+  }
+  await ended;
+  assert(rows > 500, `${rows} rows, SEED=${seed}`);
 });
