@@ -12,7 +12,7 @@
  *             the total of a level, and whose doing it was: kind says where its id is found
  *   finished  kind | - - - | sequence f64
  *   tick      kind | book | grid before | grid
- *   market    kind | market | 1 = new | - | minSize f64
+ *   market    kind | market | 1 = new | base fee | minSize f64
  *   settled   kind | book | version                 last of all, once for each book that changed
  *
  * One per writing thread. Grows up to its bound; beyond it `overflowed` says that the log is not
@@ -21,9 +21,9 @@
 import { assert } from './assert.ts';
 import type { BookSlot, MarketSlot, MicroShares, Ticks } from './units.ts';
 
-export const EVENT_WORDS = 8;
+const EVENT_WORDS = 8;
 /** A partly filled maker takes its head and the four records that hold its row. */
-export const PARTLY_WORDS = 40;
+const PARTLY_WORDS = 40;
 
 export const EventKind = {
   placed: 1,
@@ -50,6 +50,7 @@ export const Event = {
   isNew: 2,
   version: 2,
   grid: 3,
+  baseFeeBps: 3,
   quantity: 2,
   minSize: 2,
   sequence: 3,
@@ -58,6 +59,8 @@ export const Event = {
 
 /** Bytes of a log for batches of usual size: 4,096 records. */
 const RECORDS_FIRST = 4_096;
+/** A batch of 8,192 orders that all trade. */
+const RECORDS_KEPT = 2 ** 16;
 /** A cancel of half a million orders: 64 MiB, for a batch that takes a second itself. */
 export const EVENTS_MAX = 2 ** 21;
 
@@ -74,15 +77,16 @@ export class EventLog {
 
   /** @param recordsMax 0 = nothing is recorded */
   constructor(recordsMax: number) {
-    const first = Math.min(RECORDS_FIRST, recordsMax) * EVENT_WORDS;
     this.wordsMax = recordsMax * EVENT_WORDS;
-    this.i32 = new Int32Array(first);
+    this.i32 = new Int32Array(Math.min(RECORDS_FIRST, recordsMax) * EVENT_WORDS);
     this.f64 = new Float64Array(this.i32.buffer);
   }
 
   clear(): void {
     this.words = 0;
     this.overflowed = false;
+    // What a rare batch needed is not held for ever.
+    if (this.i32.length > RECORDS_KEPT * EVENT_WORDS) this.allocate(RECORDS_FIRST * EVENT_WORDS);
   }
 
   placed(tick: Ticks, grid: number): void {
@@ -149,12 +153,13 @@ export class EventLog {
     i32[at + 3] = grid;
   }
 
-  market(market: MarketSlot, isNew: boolean, minSize: MicroShares): void {
+  market(market: MarketSlot, isNew: boolean, baseFeeBps: number, minSize: MicroShares): void {
     const at = this.take(EVENT_WORDS);
     if (at < 0) return;
     this.i32[at] = EventKind.market;
     this.i32[at + 1] = market;
     this.i32[at + 2] = isNew ? 1 : 0;
+    this.i32[at + 3] = baseFeeBps;
     this.f64[(at >> 1) + 2] = minSize;
   }
 
@@ -181,11 +186,16 @@ export class EventLog {
       this.overflowed = true;
       return false;
     }
-    const larger = new Int32Array(Math.min(this.wordsMax, 2 * words));
-    larger.set(this.i32);
-    this.i32 = larger;
-    this.f64 = new Float64Array(larger.buffer);
+    const before = this.i32;
+    this.allocate(Math.min(this.wordsMax, 2 * words));
+    this.i32.set(before);
     return true;
+  }
+
+  private allocate(words: number): void {
+    const i32 = new Int32Array(words);
+    this.i32 = i32;
+    this.f64 = new Float64Array(i32.buffer);
   }
 }
 

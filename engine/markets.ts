@@ -126,11 +126,8 @@ export function registerMarket(
     t.bookI[(book << BOOK_I) + Book.firstToken] = firstToken + (book - firstBook);
     t.bookF[(book << BOOK_F) + Book.changedAt] = core.time;
   }
-  core.events.market(
-    market as MarketSlot,
-    true,
-    f64[at / 2 + MarketCommand.minSize]! as MicroShares,
-  );
+  const minSize = f64[at / 2 + MarketCommand.minSize]! as MicroShares;
+  core.events.market(market as MarketSlot, true, i32[at + MarketCommand.baseFeeBps]!, minSize);
   // Last, so that a reader that finds the market finds all of it.
   indexInsert(t.marketIndex, tagOf(t.marketI, row + Market.condition, ID_WORDS), market);
   core.note(market);
@@ -167,10 +164,11 @@ export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at:
     t.marketI[row + Market.ticksPerUnit] = grid;
   }
   t.marketI[row + Market.flags] = flags;
-  t.marketI[row + Market.baseFeeBps] = i32[at + MarketChangeCommand.baseFeeBps]!;
+  const baseFeeBps = i32[at + MarketChangeCommand.baseFeeBps]!;
+  t.marketI[row + Market.baseFeeBps] = baseFeeBps;
   const minSize = f64[at / 2 + MarketChangeCommand.minSize]! as MicroShares;
   t.marketF[(market << MARKET_F) + Market.minSize] = minSize;
-  core.events.market(market, false, minSize);
+  core.events.market(market, false, baseFeeBps, minSize);
   return Rule.accepted;
 }
 
