@@ -39,6 +39,10 @@ export class BatchApplier {
     answers.finish();
     i32[Slot.changed] = engine.end() ? 1 : 0;
     i32[Slot.journalWords] = this.journalWords;
+    const { events } = engine.core;
+    i32[Slot.eventWords] = events.words;
+    i32[Slot.eventsLost] = events.overflowed ? 1 : 0;
+    if (events.words <= slot.events.length) slot.events.set(events.i32.subarray(0, events.words));
     i32[Slot.digest] = state[State.digest]!;
     f64[Slot.endFill] = state[State.fills]!;
     f64[Slot.endFinished] = state[State.finished]!;
@@ -85,6 +89,7 @@ export class BatchApplier {
     for (let at = request.firstWord; at < request.endWord; ) {
       const length = commandWords(i32, at);
       const changes = core.changes;
+      core.events.command = this.journalWords;
       const rule = this.engine.apply(i32, f64, at);
       if (core.changes !== changes) {
         this.journal.set(i32.subarray(at, at + length), this.journalWords);

@@ -6,8 +6,11 @@
 import { Piscina, workerData as piscinaWorkerData } from 'piscina';
 
 export interface WorkerPool {
-  /** Runs the ticket in a slot; rejects when the worker threw or died. */
-  run(slot: number): Promise<void>;
+  /**
+   * Runs the ticket in a slot; rejects when the worker threw or died. Resolves with the events of
+   * the batch where the slot has no room for them.
+   */
+  run(slot: number): Promise<Int32Array | undefined>;
   close(): Promise<void>;
 }
 
@@ -25,7 +28,7 @@ const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 export function openPool(options: PoolOptions): WorkerPool {
   const file = options.file ?? new URL(`./worker.${EXTENSION}`, import.meta.url);
-  const pool = new Piscina<number, void>({
+  const pool = new Piscina<number, Int32Array | undefined>({
     filename: file.href,
     minThreads: options.workers,
     maxThreads: options.workers,

@@ -15,10 +15,9 @@ import { earliestExpiry } from '../../engine/expiries.ts';
 import { State } from '../../engine/layout.ts';
 import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
 import type { Tables } from '../../engine/tables.ts';
-import { encodeBatch } from '../../storage/batch-record.ts';
-import { fillCopies } from '../../storage/fills.ts';
 import type { Journal } from '../../storage/journal.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { type FlushedBatch, journalEntry, takeBatch } from './flushed-batch.ts';
 import type { WorkerPool } from './pool.ts';
 import {
   type Answered,
@@ -54,7 +53,12 @@ export interface SequencerOptions {
   /** Sequence up to which the final states of orders are on disk. */
   readonly finalsFlushed: () => number;
   /** Called after each flush with what became durable; fills are those before `endFill`. */
-  readonly onFlushed: (sequence: number, endFill: number, endFinished: number) => void;
+  readonly onFlushed: (
+    sequence: number,
+    endFill: number,
+    endFinished: number,
+    batch: FlushedBatch,
+  ) => void;
   /** The node cannot go on; nothing is acknowledged after this call. */
   readonly onFatal: (error: Error) => void;
   readonly log: (line: string) => void;
@@ -66,6 +70,8 @@ interface Ticket {
   readonly requests: readonly Request[];
   readonly image: ImageRequest | undefined;
   finished: boolean;
+  /** Of its events, where its slot had no room for them. */
+  large: Int32Array | undefined;
 }
 
 interface ImageRequest {
@@ -233,7 +239,14 @@ export class Sequencer {
   ): void {
     const slot = this.freeSlots.pop()!;
     const view = this.views[slot]!;
-    const ticket: Ticket = { number: this.nextTicket, slot, requests, image, finished: false };
+    const ticket: Ticket = {
+      number: this.nextTicket,
+      slot,
+      requests,
+      image,
+      finished: false,
+      large: undefined,
+    };
     this.nextTicket = (this.nextTicket + 1) | 0;
     this.lastTime = Math.max(this.lastTime, this.o.now());
     view.i32[Slot.ticket] = ticket.number;
@@ -248,7 +261,10 @@ export class Sequencer {
     this.tickets.push(ticket);
     this.running += 1;
     this.o.pool.run(slot).then(
-      () => this.finish(ticket),
+      (large) => {
+        ticket.large = large;
+        this.finish(ticket);
+      },
       (error: unknown) => this.fail(ticket, error as Error),
     );
   }
@@ -312,7 +328,8 @@ export class Sequencer {
     const isImage = view.i32[Slot.kind] === TicketKind.image;
     const deliver = isImage || hasFailed ? () => undefined : takeAnswers(view, ticket.requests);
     const isChanged = !isImage && !hasFailed && view.i32[Slot.changed] === 1;
-    const entry = isChanged ? this.journalEntry(view) : null;
+    const entry = isChanged ? journalEntry(this.o.tables, view) : null;
+    const batch = isChanged ? takeBatch(view, ticket.large) : null;
     const sequence = view.f64[Slot.sequence]!;
     const endFill = view.f64[Slot.endFill]!;
     const endFinished = view.f64[Slot.endFinished]!;
@@ -327,35 +344,13 @@ export class Sequencer {
         this.stop(error);
         return;
       }
-      if (entry !== null) this.o.onFlushed(sequence, endFill, endFinished);
+      if (batch !== null) this.o.onFlushed(sequence, endFill, endFinished, batch);
       if (hasFailed) for (const request of ticket.requests) request.answered(500, INTERNAL_ERROR);
       else deliver();
       if (hasFailed) ticket.image?.failed(new Error('the worker that was to copy it failed'));
       else ticket.image?.copied();
       this.pump();
     });
-  }
-
-  private journalEntry(view: SlotView) {
-    const { f64, i32 } = view;
-    const firstFill = f64[Slot.firstFill]!;
-    const sequence = f64[Slot.sequence]!;
-    const facts = {
-      sequence,
-      time: f64[Slot.time]!,
-      flushedFinished: f64[Slot.flushedFinished]!,
-      firstFill,
-      endFill: f64[Slot.endFill]!,
-      endFinished: f64[Slot.endFinished]!,
-      digest: i32[Slot.digest]!,
-    };
-    const record = encodeBatch(facts, view.journal.subarray(0, i32[Slot.journalWords]!));
-    return {
-      sequence,
-      record,
-      firstFill,
-      fills: fillCopies(this.o.tables, firstFill, facts.endFill),
-    };
   }
 
   private stop(error: Error): void {

@@ -3,11 +3,13 @@
  * order turns, and a slot per ticket that carries requests in and answers and journal words out.
  *
  *   control  turn | writer | poisoned
- *   slot     state ticket kind requests inputBytes answerBytes journalWords changed digest  (i32)
+ *   slot     state ticket kind requests inputBytes answerBytes journalWords changed digest
+ *            eventWords eventsLost                                                        (i32)
  *            time flushedFinished firstFill endFill endFinished sequence                    (f64)
  *   input    per request: 12 words (kind, bytes, apiKey (4), address (5), -), body, padded to 8
  *   answers  per request: 2 words (status, bytes), body, padded to 8
  *   journal  the commands that changed the engine, as engine/commands.ts encodes them
+ *   events   what they did, as engine/events.ts records it; what does not fit goes with the result
  *
  * Who writes: the I/O thread while a slot is free, then the worker that runs its ticket until it
  * says done or failed, then the I/O thread again.
@@ -41,6 +43,8 @@ export const Slot = {
   journalWords: 6,
   changed: 7,
   digest: 8,
+  eventWords: 9,
+  eventsLost: 10,
   // Float64
   time: 8,
   flushedFinished: 9,
@@ -58,6 +62,8 @@ export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
 export const ORDER_BYTES_MIN = 256;
 /** Longest answer to one order: the longest text of contract.ts, or an id and two amounts. */
 const ANSWER_BYTES_MAX = 320;
+/** A batch of a thousand orders has room; larger ones are rare enough to be copied once more. */
+const EVENT_BYTES = 2 ** 18;
 
 export interface SlotSizes {
   readonly inputBytes: number;
@@ -84,7 +90,8 @@ export function allocateSlots(
     answerBytes: align(commandsMax * ANSWER_BYTES_MAX),
     journalBytes: align(Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN)),
   };
-  const bytes = Slot.words * 4 + sizes.inputBytes + sizes.answerBytes + sizes.journalBytes;
+  const bytes =
+    Slot.words * 4 + sizes.inputBytes + sizes.answerBytes + sizes.journalBytes + EVENT_BYTES;
   return {
     control: new SharedArrayBuffer(Control.words * 4),
     slots: Array.from({ length: count }, () => new SharedArrayBuffer(bytes)),
@@ -105,6 +112,7 @@ export class SlotView {
   readonly answers: Uint8Array;
   readonly answerWords: Int32Array;
   readonly journal: Int32Array;
+  readonly events: Int32Array;
 
   constructor(buffer: SharedArrayBuffer, sizes: SlotSizes) {
     let at = 0;
@@ -118,6 +126,8 @@ export class SlotView {
     this.answerWords = new Int32Array(buffer, at, sizes.answerBytes / 4);
     at += sizes.answerBytes;
     this.journal = new Int32Array(buffer, at, sizes.journalBytes / 4);
+    at += sizes.journalBytes;
+    this.events = new Int32Array(buffer, at, EVENT_BYTES / 4);
   }
 
   state(): number {

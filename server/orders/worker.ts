@@ -10,6 +10,7 @@
  */
 import { CommandBuffer } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import { EVENTS_MAX, EventLog } from '../../engine/events.ts';
 import { State } from '../../engine/layout.ts';
 import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
 import { copyTables, type EngineMemory, Tables } from '../../engine/tables.ts';
@@ -44,7 +45,7 @@ export interface WorkerSetup {
 }
 
 const setup = workerData() as WorkerSetup;
-const engine = new Engine(setup.memory);
+const engine = new Engine(setup.memory, new EventLog(EVENTS_MAX));
 const spare = new Tables(setup.spare);
 const control = new Int32Array(setup.slots.control);
 const slots = setup.slots.slots.map((buffer) => new SlotView(buffer, setup.slots.sizes));
@@ -62,8 +63,8 @@ const applier = new BatchApplier(engine, commands);
 /** Whether an id may have left memory by the time of this ticket's turn: then disk is asked too. */
 let idsMayHaveLeft = false;
 
-/** Runs the ticket in slot `index`. */
-export default function run(index: number): void {
+/** Runs the ticket in slot `index`; the result is what the slot has no room for. */
+export default function run(index: number): Int32Array | undefined {
   const slot = slots[index]!;
   const ticket = slot.i32[Slot.ticket]!;
   let prepared: readonly Prepared[];
@@ -85,8 +86,11 @@ export default function run(index: number): void {
     Atomics.store(control, Control.poisoned, 1);
     throw error;
   }
+  const { i32, words } = engine.core.events;
+  const isBatch = slot.i32[Slot.kind] === TicketKind.batch;
   slot.setState(SlotState.done);
   leaveTurn(control, ticket);
+  return isBatch && words > slot.events.length ? i32.slice(0, words) : undefined;
 }
 
 function prepare(slot: SlotView): readonly Prepared[] {

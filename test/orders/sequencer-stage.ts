@@ -59,6 +59,8 @@ export class Stage {
   readonly fatal: string[] = [];
   readonly lines: string[] = [];
   readonly flushed: number[] = [];
+  /** Times of the batches that streams were told of. */
+  readonly told: number[] = [];
   time = 1_000;
   private readonly writer = new AnswerWriter();
   private sequence = 0;
@@ -74,7 +76,7 @@ export class Stage {
         run: (slot) =>
           new Promise((resolve, reject) => {
             assert(this.tasks.length < workers, 'the pool never has to queue');
-            this.tasks.push(taskOf(views[slot]!, resolve, reject));
+            this.tasks.push(taskOf(views[slot]!, () => resolve(undefined), reject));
           }),
         close: () => Promise.resolve(),
       },
@@ -83,7 +85,10 @@ export class Stage {
       queueMax,
       now: () => this.time,
       finalsFlushed: () => 7,
-      onFlushed: (sequence) => this.flushed.push(sequence),
+      onFlushed: (sequence, _fill, _finished, batch) => {
+        this.flushed.push(sequence);
+        this.told.push(batch.time);
+      },
       onFatal: (error) => this.fatal.push(error.message),
       log: (line) => this.lines.push(line),
     });

@@ -36,10 +36,10 @@ test('a request is answered after its batch is flushed, never before', async () 
   await stage.end(tasks[0]!);
   assert.deepEqual(stage.gate.transactions, [[1]], 'its batch is on its way');
   assert.deepEqual(stage.names(), []);
-  assert.deepEqual(stage.flushed, []);
+  assert.deepEqual([stage.flushed, stage.told], [[], []]);
   await stage.gate.end();
   assert.deepEqual(stage.names(), ['a']);
-  assert.deepEqual(stage.flushed, [1]);
+  assert.deepEqual([stage.flushed, stage.told], [[1], [tasks[0]!.time]]);
 });
 
 test('workers may end in any order: the journal and the answers keep that of the tickets', async () => {

@@ -1,0 +1,69 @@
+/**
+ * What a batch leaves in the slot of its ticket: its entry for the journal, and what it did, kept
+ * until it is on disk and may be told to others.
+ *
+ * Thread: the I/O thread.
+ */
+import type { Tables } from '../../engine/tables.ts';
+import { encodeBatch } from '../../storage/batch-record.ts';
+import { fillCopies } from '../../storage/fills.ts';
+import { Slot, type SlotView } from './slots.ts';
+
+export interface FlushedBatch {
+  /** Unix milliseconds given to the batch. */
+  readonly time: number;
+  /** Records of engine/events.ts, and the same bytes as doubles. */
+  readonly events: Int32Array;
+  readonly eventsF: Float64Array;
+  /** False: only the beginning of what happened was recorded. */
+  readonly isWhole: boolean;
+  /** The commands that changed the engine, at the words that the events name. */
+  readonly commands: Int32Array;
+  readonly commandsF: Float64Array;
+}
+
+/**
+ * Copies it out of the slot of its ticket.
+ *
+ * @param large the events, where the slot had no room for them
+ */
+export function takeBatch(view: SlotView, large: Int32Array | undefined): FlushedBatch {
+  const { f64, i32 } = view;
+  const words = i32[Slot.eventWords]!;
+  const fits = words <= view.events.length;
+  const events = fits ? view.events.slice(0, words) : large;
+  const commands = view.journal.slice(0, i32[Slot.journalWords]!);
+  const isWhole = i32[Slot.eventsLost] === 0 && events !== undefined;
+  const kept = isWhole ? events : new Int32Array(0);
+  return {
+    time: f64[Slot.time]!,
+    events: kept,
+    eventsF: new Float64Array(kept.buffer),
+    isWhole,
+    commands,
+    commandsF: new Float64Array(commands.buffer),
+  };
+}
+
+/** The batch as the journal keeps it. */
+export function journalEntry(tables: Tables, view: SlotView) {
+  const { f64, i32 } = view;
+  const firstFill = f64[Slot.firstFill]!;
+  const sequence = f64[Slot.sequence]!;
+  const facts = {
+    sequence,
+    time: f64[Slot.time]!,
+    flushedFinished: f64[Slot.flushedFinished]!,
+    firstFill,
+    endFill: f64[Slot.endFill]!,
+    endFinished: f64[Slot.endFinished]!,
+    digest: i32[Slot.digest]!,
+  };
+  const record = encodeBatch(facts, view.journal.subarray(0, i32[Slot.journalWords]!));
+  return {
+    sequence,
+    record,
+    firstFill,
+    fills: fillCopies(tables, firstFill, facts.endFill),
+  };
+}
