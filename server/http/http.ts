@@ -2,7 +2,7 @@
  * The HTTP server: listens, finds the route, and ends in good order.
  *
  * Runs on the I/O thread. One request is an Exchange (http-exchange.ts). Not here: what routes
- * mean, credentials, rate limits, streams, TLS.
+ * mean, credentials, rate limits, TLS; WebSockets are in sockets.ts.
  *
  * Known to its callers: a request that is pipelined behind one that is still waiting for
  * its answer closes the connection (the package does that); malformed HTTP is answered by the
@@ -18,6 +18,7 @@ import {
   UwsExchange,
   writeHead,
 } from './http-exchange.ts';
+import { type Publish, type SocketRoute, Sockets } from './sockets.ts';
 import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './uws.ts';
 
 export type { Exchange, Handler, Method, Route } from './http-exchange.ts';
@@ -25,6 +26,8 @@ export type { Exchange, Handler, Method, Route } from './http-exchange.ts';
 export interface HttpServer {
   /** The port that is listened on, also when an ephemeral one was asked for. */
   readonly port: number;
+  /** To whoever joined a topic of a WebSocket route. */
+  readonly publish: Publish;
   /** Stops accepting, lets what is in flight finish for a while, closes every connection. */
   close(): Promise<void>;
 }
@@ -55,10 +58,16 @@ const METHOD_NOT_ALLOWED = '{"error":"method not allowed"}';
  * Listens and serves the routes. Rejects when the port is taken or the address is not of this
  * machine, and when the native package cannot be loaded.
  */
-export async function listen(routes: readonly Route[], options: HttpOptions): Promise<HttpServer> {
+export async function listen(
+  routes: readonly Route[],
+  options: HttpOptions,
+  socketRoutes: readonly SocketRoute[] = [],
+): Promise<HttpServer> {
   const uws = loadUws();
   const app = uws.App();
   const server = new RunningServer(options);
+  const sockets = new Sockets();
+  for (const route of socketRoutes) sockets.serve(app, route);
   const allowed = new Map<string, Method[]>();
   for (const route of routes) {
     const handler = server.serve(route);
@@ -86,9 +95,11 @@ export async function listen(routes: readonly Route[], options: HttpOptions): Pr
   }
   return {
     port: uws.us_socket_local_port(socket),
+    publish: (topic, text) => void app.publish(topic, text, false),
     close: () =>
       server.close(
         () => uws.us_listen_socket_close(socket),
+        () => sockets.close(),
         () => app.close(),
       ),
   };
@@ -143,12 +154,16 @@ class RunningServer implements ServerState {
     if (this.exchanges === 0) this.whenIdle?.();
   }
 
-  close(stopListening: () => void, closeApp: () => void): Promise<void> {
-    this.closed ??= this.drain(stopListening, closeApp);
+  close(stopListening: () => void, endSockets: () => void, closeApp: () => void): Promise<void> {
+    this.closed ??= this.drain(stopListening, endSockets, closeApp);
     return this.closed;
   }
 
-  private async drain(stopListening: () => void, closeApp: () => void): Promise<void> {
+  private async drain(
+    stopListening: () => void,
+    endSockets: () => void,
+    closeApp: () => void,
+  ): Promise<void> {
     this.closing = true;
     stopListening();
     if (this.exchanges > 0) {
@@ -159,6 +174,8 @@ class RunningServer implements ServerState {
       });
       clearTimeout(patience);
     }
+    // After the answers, so that what they tell of is told to the streams too.
+    endSockets();
     // The last answer may still lie in the cork of the callback that wrote it.
     await setImmediate();
     closeApp();

@@ -14,10 +14,16 @@ import { constants, homedir, tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { PINS, patchedBinary, sha256 } from './uws-patch.ts';
 
-export type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
+export type {
+  HttpRequest,
+  HttpResponse,
+  us_listen_socket,
+  us_socket_context_t,
+  WebSocket,
+} from 'uWebSockets.js';
 
 /** `listen` with host and options together, which 20.57.0 has but does not declare. */
-interface UwsApp extends Omit<TemplatedApp, 'listen'> {
+export interface UwsApp extends Omit<TemplatedApp, 'listen'> {
   listen(
     host: string,
     port: number,

@@ -1,0 +1,177 @@
+/**
+ * WebSockets on top of uWebSockets.js, whose rules are kept here: a socket is dead once its close
+ * handler was called, a message is gone when its callback returns, and a frame that does not fit
+ * under the bound of the package is dropped.
+ *
+ * Runs on the I/O thread. Not here: what messages mean, who may subscribe to what, how long a silent
+ * or a slow peer is borne with.
+ */
+import { Buffer } from 'node:buffer';
+import type { HttpRequest, HttpResponse, UwsApp, us_socket_context_t, WebSocket } from './uws.ts';
+
+/** One connection; every call after its end does nothing. */
+export interface Socket {
+  /** Queues a text frame; the bytes are copied. */
+  send(text: string | Uint8Array): void;
+  /** From now on gets what is published to `topic`, behind what was sent before. */
+  join(topic: string): void;
+  leave(topic: string): void;
+  /** Bytes that the peer has not taken yet; 0 after the end. */
+  waiting(): number;
+  /** Sends a close frame behind what waits. The handler is told at once. */
+  end(code: number, reason: string): void;
+}
+
+/** What a connection does with what it hears. */
+export interface SocketHandler {
+  /** A text or binary message, as text. */
+  message(text: string): void;
+  /** A protocol ping or pong arrived; pings are answered. */
+  alive(): void;
+  /** Some of what waited was taken. */
+  drained(): void;
+  /** The connection is over, whoever ended it. */
+  closed(): void;
+}
+
+export interface SocketRoute {
+  readonly path: string;
+  /** A longer message closes the connection. */
+  readonly messageBytesMax: number;
+  /** More bytes than this never wait for one peer: the connection is cut. */
+  readonly waitingBytesMax: number;
+  /**
+   * A connection on which nothing moves for so long is cut: who was ended and does not read what
+   * waits must not hold memory for ever. Above what the route itself bears with.
+   */
+  readonly cutSeconds: number;
+  /** Body of a 503, or undefined to take the connection. */
+  readonly refusal: () => string | undefined;
+  readonly open: (socket: Socket) => SocketHandler;
+}
+
+/** Sends the same frame to everybody who joined a topic. */
+export type Publish = (topic: string, text: Uint8Array) => void;
+
+/** Of the upgrade's headers, in the order in which the package wants them. */
+const HANDSHAKE = ['sec-websocket-key', 'sec-websocket-protocol', 'sec-websocket-extensions'];
+
+/** Of the package. */
+const CUT_SECONDS_MAX = 960;
+
+const GOING_AWAY = 1001;
+const NO_UPGRADE = '{"error":"websocket upgrade required"}';
+const SHUTTING_DOWN = '{"error":"shutting down"}';
+
+/** What belongs to a connection while the package knows it. */
+interface Holder {
+  socket: UwsSocket | undefined;
+}
+
+/** Every WebSocket of a server. */
+export class Sockets {
+  private readonly open = new Set<UwsSocket>();
+  private closing = false;
+
+  serve(app: UwsApp, route: SocketRoute): void {
+    app.ws<Holder>(route.path, {
+      maxPayloadLength: route.messageBytesMax,
+      maxBackpressure: route.waitingBytesMax,
+      closeOnBackpressureLimit: true,
+      idleTimeout: Math.min(CUT_SECONDS_MAX, route.cutSeconds),
+      sendPingsAutomatically: false,
+      upgrade: (response, request, context) => this.upgrade(route, response, request, context),
+      open: (ws) => {
+        const socket = new UwsSocket(ws);
+        ws.getUserData().socket = socket;
+        this.open.add(socket);
+        socket.handler = route.open(socket);
+      },
+      message: (ws, message) => handlerOf(ws)?.message(textOf(message)),
+      ping: (ws) => handlerOf(ws)?.alive(),
+      pong: (ws) => handlerOf(ws)?.alive(),
+      drain: (ws) => handlerOf(ws)?.drained(),
+      close: (ws) => {
+        const { socket } = ws.getUserData();
+        if (socket === undefined) return;
+        this.open.delete(socket);
+        socket.close();
+      },
+    });
+    // A plain GET that asks for no upgrade comes here.
+    app.any(route.path, (response) => refuse(response, '426 Upgrade Required', NO_UPGRADE));
+  }
+
+  /** Takes no more connections, and ends those that there are. */
+  close(): void {
+    this.closing = true;
+    for (const socket of [...this.open]) socket.end(GOING_AWAY, 'the node is stopping');
+  }
+
+  private upgrade(
+    route: SocketRoute,
+    response: HttpResponse,
+    request: HttpRequest,
+    context: us_socket_context_t,
+  ): void {
+    const refusal = this.closing ? SHUTTING_DOWN : route.refusal();
+    if (refusal !== undefined) {
+      refuse(response, '503 Service Unavailable', refusal);
+      return;
+    }
+    const [key, protocol, extensions] = HANDSHAKE.map((name) => request.getHeader(name));
+    const holder: Holder = { socket: undefined };
+    // Of several protocols one may be named in the answer; to a stream they are all the same.
+    const first = protocol!.split(',')[0]!.trim();
+    response.upgrade(holder, key!, first, extensions!, context);
+  }
+}
+
+class UwsSocket implements Socket {
+  handler: SocketHandler | undefined = undefined;
+  /** Undefined once it is over: the package throws at every call then. */
+  private ws: WebSocket<Holder> | undefined;
+
+  constructor(ws: WebSocket<Holder>) {
+    this.ws = ws;
+  }
+
+  send(text: string | Uint8Array): void {
+    this.ws?.send(text, false);
+  }
+
+  join(topic: string): void {
+    this.ws?.subscribe(topic);
+  }
+
+  leave(topic: string): void {
+    this.ws?.unsubscribe(topic);
+  }
+
+  waiting(): number {
+    return this.ws?.getBufferedAmount() ?? 0;
+  }
+
+  end(code: number, reason: string): void {
+    this.ws?.end(code, reason);
+  }
+
+  close(): void {
+    this.ws = undefined;
+    this.handler?.closed();
+    this.handler = undefined;
+  }
+}
+
+function handlerOf(ws: WebSocket<Holder>): SocketHandler | undefined {
+  return ws.getUserData().socket?.handler;
+}
+
+/** The package empties the bytes when its callback returns; a text is a copy. */
+function textOf(message: ArrayBuffer): string {
+  return Buffer.from(message).toString('utf8');
+}
+
+function refuse(response: HttpResponse, status: string, body: string): void {
+  response.writeStatus(status).writeHeader('Content-Type', 'application/json').end(body);
+}
