@@ -54,6 +54,11 @@ export interface Config {
   readonly authSkewSeconds: number;
   /** Who sends heartbeats and then none for so long loses its open orders. */
   readonly heartbeatSeconds: number;
+  /** Of the streams: silence, tokens or markets of a connection, connections, unread bytes. */
+  readonly streamIdleSeconds: number;
+  readonly streamSubscriptionsMax: number;
+  readonly streamConnectionsMax: number;
+  readonly streamBackpressureBytes: number;
   /** Base address of the catalog API to mirror; '' = none. */
   readonly catalogSyncUrl: string;
   readonly catalogSyncSeconds: number;
@@ -110,6 +115,10 @@ export function readConfig(
     engineQueue: from.integer('ENGINE_QUEUE', 1024, 1, 65_536),
     authSkewSeconds: from.integer('AUTH_SKEW_SECONDS', 300, 1, 86_400),
     heartbeatSeconds: from.integer('HEARTBEAT_SECONDS', 10, 1, 3_600),
+    streamIdleSeconds: from.integer('STREAM_IDLE_SECONDS', 120, 1, 900),
+    streamSubscriptionsMax: from.integer('STREAM_SUBSCRIPTIONS_MAX', 500, 1, 10_000),
+    streamConnectionsMax: from.integer('STREAM_CONNECTIONS_MAX', 4096, 1, 65_536),
+    streamBackpressureBytes: from.integer('STREAM_BACKPRESSURE_BYTES', 2 ** 22, 2 ** 20, 2 ** 28),
     catalogSyncUrl: from.text(
       'CATALOG_SYNC_URL',
       '',
@@ -159,6 +168,10 @@ export function describeConfig(config: Config): string {
     ['ENGINE_QUEUE', config.engineQueue],
     ['AUTH_SKEW_SECONDS', config.authSkewSeconds],
     ['HEARTBEAT_SECONDS', config.heartbeatSeconds],
+    ['STREAM_IDLE_SECONDS', config.streamIdleSeconds],
+    ['STREAM_SUBSCRIPTIONS_MAX', config.streamSubscriptionsMax],
+    ['STREAM_CONNECTIONS_MAX', config.streamConnectionsMax],
+    ['STREAM_BACKPRESSURE_BYTES', config.streamBackpressureBytes],
     ['CATALOG_SYNC_URL', config.catalogSyncUrl || '(none)'],
     ['CATALOG_SYNC_SECONDS', config.catalogSyncSeconds],
   ];

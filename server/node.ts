@@ -18,6 +18,7 @@ import { Heartbeats } from './account/heartbeats.ts';
 import { OwnTradesIndex } from './account/own-trades-index.ts';
 import type { CatalogKeeper } from './catalog/catalog-keeper.ts';
 import { FiguresKeeper } from './catalog/figures-keeper.ts';
+import { marketStoryLookup } from './catalog/market-info.ts';
 import { MarketInfos } from './catalog/market-registry.ts';
 import { startSync } from './catalog/sync-keeper.ts';
 import type { Config } from './config.ts';
@@ -29,7 +30,7 @@ import { domainSeparator } from './identity/eip712.ts';
 import { KeyRegistry } from './identity/key-registry.ts';
 import { BookRenderer } from './market-data/books.ts';
 import { HistoryKeeper } from './market-data/history-keeper.ts';
-import { TokenTexts } from './market-data/texts.ts';
+import { type MarketLookup, TokenTexts } from './market-data/texts.ts';
 import { TradesIndex } from './market-data/trades-index.ts';
 import { TradesRenderer } from './market-data/trades-render.ts';
 import { ordersBodyMax } from './node-info.ts';
@@ -43,6 +44,7 @@ import type { WorkerSetup } from './orders/worker.ts';
 import { nodeRoutes } from './routes.ts';
 import { settleCatalog, settleConfiguration } from './settle.ts';
 import { openStores, type Stores } from './stores.ts';
+import { type StreamParts, Streams } from './streams/streams.ts';
 
 const MS = 1_000;
 
@@ -107,9 +109,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       ownTrades.follow();
       history.append(end);
     };
+    /** Nobody listens before the port is open. */
+    const told: Told = { streams: undefined };
     const writer =
       problem === undefined
-        ? await startWriter(options, stores, recovered, separators, onFills)
+        ? await startWriter(options, stores, recovered, separators, onFills, told)
         : undefined;
     if (writer !== undefined) opened.push(() => writer.close());
     const catalog = await settleCatalog(config, t, separators, {
@@ -121,14 +125,18 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       figures: new FiguresKeeper({ tables: t, volumes: history.volumes, now: Date.now }),
       log,
       onFatal: options.onFatal,
+      onSwitch: (prepared) => told.streams?.announce(marketStoryLookup(prepared)),
     });
     opened.push(() => catalog.close());
     const sync = writer && openSync(options);
     if (sync !== undefined) opened.push(() => sync.close());
     const heartbeats = writer && openHeartbeats(options, stores, writer.sequencer);
     const reads = { t, infos, ownTrades, history, catalog };
-    const server = await openPort(options, stores, reads, writer, heartbeats);
-    opened.push(() => server.close());
+    const server = await openPort(options, stores, reads, writer, heartbeats, told);
+    opened.push(
+      () => told.streams?.close(),
+      () => server.close(),
+    );
     // Before the port closes: who cannot be heard any more must not lose anything.
     opened.push(() => heartbeats?.stop());
     return { port: server.port, writable: writer !== undefined, close };
@@ -145,6 +153,11 @@ function makeDirectory(path: string): void {
   } catch {
     return;
   }
+}
+
+/** Who hears of what has been flushed, once somebody can listen. */
+interface Told {
+  streams: Streams | undefined;
 }
 
 interface Writer {
@@ -177,6 +190,7 @@ async function startWriter(
   recovered: Recovered,
   separators: Separators,
   onFills: (end: number) => void,
+  told: Told,
 ): Promise<Writer> {
   const { config, log } = options;
   const { memory } = recovered;
@@ -215,8 +229,9 @@ async function startWriter(
     queueMax: config.engineQueue,
     now: Date.now,
     finalsFlushed: () => finals.flushed,
-    onFlushed: (sequence, endFill, endFinished) => {
+    onFlushed: (sequence, endFill, endFinished, batch) => {
       onFills(endFill);
+      told.streams?.flushed(batch);
       finals.reach(endFinished);
       images.reach(sequence);
     },
@@ -306,6 +321,7 @@ async function openPort(
   { catalog, history, infos, ownTrades, t }: Reads,
   writer: Writer | undefined,
   heartbeats: Heartbeats | undefined,
+  told: Told,
 ): Promise<HttpServer> {
   const { config, log } = options;
   const nodeKey = openNodeKey(config.dataDir);
@@ -319,14 +335,26 @@ async function openPort(
   if (!registry.matchesStore) {
     log('warn', 'the stored API keys were issued under another node.key or CHAIN_ID: none works');
   }
-  const texts = new TokenTexts(t, (market) => infos.find(market));
-  return listen(
+  const lookup: MarketLookup = (market) => infos.find(market);
+  const texts = new TokenTexts(t, lookup);
+  const books = new BookRenderer(t, texts);
+  const streams = openStreams(options, {
+    tables: t,
+    texts,
+    lookup,
+    books,
+    key: (apiKey) => registry.lookup(apiKey),
+    readOnlyKey: (key) => registry.lookupReadOnly(key),
+    whenSettled: (callback) => writer?.sequencer.whenSettled(callback),
+  });
+  told.streams = streams;
+  const server = await listen(
     nodeRoutes({
       config,
       auth: openAuth(config.credentialPrefix, config.chainId, config.authSkewSeconds, registry),
       tables: t,
       texts,
-      books: new BookRenderer(t, texts),
+      books,
       trades: new TradesRenderer(ownTrades.index, texts),
       history,
       ownTrades,
@@ -344,5 +372,25 @@ async function openPort(
       trustProxy: config.trustProxy,
       log: (line) => log('warn', line),
     },
+    streams.routes,
   );
+  streams.open(server.publish);
+  return server;
+}
+
+function openStreams(
+  { config, log }: NodeOptions,
+  parts: Omit<StreamParts, 'limits' | 'now' | 'log'>,
+): Streams {
+  return new Streams({
+    ...parts,
+    limits: {
+      idleSeconds: config.streamIdleSeconds,
+      subscriptionsMax: config.streamSubscriptionsMax,
+      connectionsMax: config.streamConnectionsMax,
+      backpressureBytes: config.streamBackpressureBytes,
+    },
+    now: Date.now,
+    log: (line) => log('error', line),
+  });
 }

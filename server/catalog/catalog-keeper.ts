@@ -15,6 +15,7 @@ import type { FiguresKeeper } from './figures-keeper.ts';
 import { type Generation, type LoadedGeneration, openGeneration } from './generation.ts';
 import { marketInfoLookup } from './market-info.ts';
 import type { MarketInfos } from './market-registry.ts';
+import type { PreparedCatalog } from './prepared.ts';
 
 export interface CatalogKeeperOptions {
   readonly store: CatalogStore;
@@ -24,6 +25,8 @@ export interface CatalogKeeperOptions {
   readonly engine: { readonly memory: EngineMemory; readonly sequencer: Sequencer } | undefined;
   readonly infos: MarketInfos;
   readonly figures: FiguresKeeper;
+  /** Answers come from another generation now. */
+  readonly onSwitch?: (prepared: PreparedCatalog) => void;
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
   /** The engine refused a command that only a bug can make it refuse. */
   readonly onFatal: (error: Error) => void;
@@ -140,6 +143,7 @@ export class CatalogKeeper {
     await this.o.figures.follow(next.generation);
     this.used = next;
     this.o.infos.replace(marketInfoLookup(next.generation.prepared));
+    this.o.onSwitch?.(next.generation.prepared);
     // Not waited for: the next generation need not wait for the searches of the last.
     this.retired.add(before.generation);
     void before.generation.close().then(() => this.retired.delete(before.generation));

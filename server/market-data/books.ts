@@ -123,10 +123,17 @@ export class BookRenderer {
     return book?.version === (bookVersion(this.t, token) & ~1) ? book?.bytes : undefined;
   }
 
-  /** Writes the object, in the key order that its hash demands, and keeps it. */
   private write(token: TokenSlot, side: BookSide, depth: Depth): Buffer {
+    const bytes = this.copy(token, side, depth);
+    this.keep(cacheKey(token, side), { version: depth.version, bytes });
+    return bytes;
+  }
+
+  /** The object of a depth that is not, or no longer, the engine's: it is not kept. */
+  copy(token: TokenSlot, side: BookSide, depth: Depth): Buffer {
     const { scratch, t } = this;
     const grid = depth.ticksPerUnit as TicksPerUnit;
+    // In the key order that the hash demands.
     let at = put(this.texts.bookHead(token), scratch, 0);
     at = writeInteger(depth.changedAt, scratch, at);
     at = put(AFTER_TIMESTAMP, scratch, at);
@@ -147,9 +154,7 @@ export class BookRenderer {
     const hash = createHash('sha1').update(scratch.subarray(0, hashAt));
     hash.update(scratch.subarray(hashAt + HASH_BYTES, at));
     scratch.write(hash.digest('hex'), hashAt, 'latin1');
-    const bytes = Buffer.from(scratch.subarray(0, at));
-    this.keep(cacheKey(token, side), { version: depth.version, bytes });
-    return bytes;
+    return Buffer.from(scratch.subarray(0, at));
   }
 
   private keep(key: number, book: CachedBook): void {

@@ -22,6 +22,18 @@ export interface MarketInfo {
   readonly outcomes: readonly string[];
 }
 
+/** What the catalog says of a market to those who hear of it for the first time. */
+export interface MarketStory extends Pick<MarketInfo, 'question' | 'slug' | 'outcomes'> {
+  readonly description: string;
+  readonly event: {
+    readonly id: string;
+    readonly ticker: string;
+    readonly slug: string;
+    readonly title: string;
+    readonly description: string;
+  };
+}
+
 /**
  * Asked for each trade row: it answers the same object until the catalog changes, because a new
  * object makes new texts.

@@ -54,6 +54,10 @@ test('without any variable every default of the contract stands', () => {
     engineQueue: 1024,
     authSkewSeconds: 300,
     heartbeatSeconds: 10,
+    streamIdleSeconds: 120,
+    streamSubscriptionsMax: 500,
+    streamConnectionsMax: 4096,
+    streamBackpressureBytes: 4_194_304,
     catalogSyncUrl: '',
     catalogSyncSeconds: 300,
   });
@@ -135,6 +139,10 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['ENGINE_QUEUE', 1, 65536, 'engineQueue'],
   ['AUTH_SKEW_SECONDS', 1, 86400, 'authSkewSeconds'],
   ['HEARTBEAT_SECONDS', 1, 3600, 'heartbeatSeconds'],
+  ['STREAM_IDLE_SECONDS', 1, 900, 'streamIdleSeconds'],
+  ['STREAM_SUBSCRIPTIONS_MAX', 1, 10000, 'streamSubscriptionsMax'],
+  ['STREAM_CONNECTIONS_MAX', 1, 65536, 'streamConnectionsMax'],
+  ['STREAM_BACKPRESSURE_BYTES', 1048576, 268435456, 'streamBackpressureBytes'],
   ['CATALOG_SYNC_SECONDS', 1, 86400, 'catalogSyncSeconds'],
 ];
 

@@ -78,10 +78,10 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     'market-data': ['common', 'http', 'identity'],
     orders: ['common', 'http', 'identity', 'market-data'],
     account: ['common', 'http', 'identity', 'market-data', 'orders'],
-    streams: ['common', 'http', 'identity', 'market-data', 'orders'],
+    streams: ['common', 'http', 'identity', 'market-data', 'orders', 'account'],
     catalog: ['common', 'http', 'market-data', 'orders'],
   },
-  bench: { engine: [], load: [], server: ['load'], catalog: ['load'] },
+  bench: { engine: [], load: [], server: ['load'], catalog: ['load'], streams: [] },
   test: {
     common: [],
     engine: ['common'],

@@ -1,0 +1,65 @@
+/**
+ * A published book with those who follow its tokens, and what one batch has done to it.
+ *
+ * Thread: the I/O thread.
+ */
+import type { Tables } from '../../engine/tables.ts';
+import type { BookSlot, TokenSlot } from '../../engine/units.ts';
+import type { PublicTrade } from './market-frames.ts';
+import { PublishedBook } from './published-book.ts';
+
+/** What connections join. */
+export const topics = {
+  asset: (token: number): string => `asset ${token}`,
+  book: (book: number): string => `book ${book}`,
+  best: (token: number): string => `best ${token}`,
+  markets: 'markets',
+};
+
+/** Trades of one match at one price: of the taker's token, and of the other one. */
+const PARALLEL_TRADES = 2;
+
+export class FollowedBook extends PublishedBook {
+  /** In the order of its tokens: connections that follow, and of those the ones with extras. */
+  readonly followers: number[];
+  readonly extraFollowers: number[];
+  /** Called once the state is told: first books wait for it. */
+  waiting: (() => void)[] = [];
+  /** Bodies of `book` events at the present version, in the order of its tokens. */
+  readonly bodies: (Buffer | undefined)[] = [];
+  /** Best prices that were told last, likewise: bid x 2^20 + ask, in ticks of 0.0001. */
+  readonly toldBest: number[] = [];
+  /** Of the batch at hand. */
+  trades: PublicTrade[] = [];
+  ticks: { readonly before: number; readonly grid: number }[] = [];
+  needsWhole = false;
+
+  constructor(t: Tables, slot: BookSlot) {
+    super(t, slot);
+    this.followers = this.tokens.map(() => 0);
+    this.extraFollowers = this.tokens.map(() => 0);
+  }
+
+  get isFollowed(): boolean {
+    return this.followers.some((count) => count > 0);
+  }
+
+  /** Takes in one trade; fills of one match at one price are one. */
+  addTrade(token: TokenSlot, trade: PublicTrade): void {
+    this.lastPrices[this.tokens.indexOf(token)] = trade.pips;
+    // A match alternates between trades of one token and of the pair at most.
+    for (const known of this.trades.slice(-PARALLEL_TRADES)) {
+      const { match, pips, token: its } = known;
+      if (match !== trade.match || pips !== trade.pips || its.id !== trade.token.id) continue;
+      known.size += trade.size;
+      return;
+    }
+    this.trades.push(trade);
+  }
+
+  endBatch(): void {
+    this.trades = [];
+    this.ticks = [];
+    this.needsWhole = false;
+  }
+}

@@ -1,0 +1,367 @@
+/**
+ * From the events of flushed batches to the frames of the market channel. What a batch did to a book
+ * is one step: at most one price_change with the totals after it, so that every state that clients
+ * hold is one that POST /books showed, with its time and hash.
+ *
+ * Streams, each numbered by itself:
+ *
+ *   book:<token>   price_change, for both tokens of a pair; named after the first one
+ *   asset:<token>  book, last_trade_price and tick_size_change of one token
+ *   best:<token>   best_bid_ask
+ *   markets        new_market
+ *
+ * Thread: the I/O thread.
+ */
+import { Depth } from '../../engine/depth.ts';
+import { Event, EventKind, eventWords } from '../../engine/events.ts';
+import {
+  BOOK_I,
+  Book,
+  FILL_DOUBLES,
+  Fill,
+  MARKET_I,
+  Market,
+  MatchKind,
+  State,
+  TOKEN_I,
+  Token,
+} from '../../engine/layout.ts';
+import type { BookSlot, MicroShares, Pips, TicksPerUnit, TokenSlot } from '../../engine/units.ts';
+import { PIPS_PER_UNIT } from '../../engine/units.ts';
+import type { Publish } from '../http/sockets.ts';
+import type { BookRenderer } from '../market-data/books.ts';
+import type { MarketStory } from '../market-data/texts.ts';
+import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import { fillRow, isAskOf } from './batch-facts.ts';
+import { FollowedBook, topics } from './followed-book.ts';
+import * as frames from './market-frames.ts';
+import type { Names } from './names.ts';
+import { envelope, type Numbered, Numbering } from './numbering.ts';
+
+export interface MarketFeedParts {
+  readonly names: Names;
+  readonly books: BookRenderer;
+  readonly publish: Publish;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Of this run of the node. */
+  readonly run: string;
+  /** Calls back when the writer that is inside has left. */
+  readonly whenSettled: (callback: () => void) => void;
+}
+
+const BEST_SHIFT = 2 ** 20;
+
+export class MarketFeed {
+  private readonly o: MarketFeedParts;
+  private readonly t: Names['t'];
+  private readonly depth = new Depth();
+  /** Versions of the engine's books as far as they are on disk. */
+  private readonly versions: Int32Array;
+  private readonly followed = new Map<BookSlot, FollowedBook>();
+  private readonly streams: Numbering;
+  /** Markets up to this slot were there before, or have been told. */
+  private toldMarkets: number;
+
+  constructor(parts: MarketFeedParts) {
+    this.o = parts;
+    this.t = parts.names.t;
+    this.versions = new Int32Array(this.t.bookI.length >> BOOK_I);
+    this.toldMarkets = this.t.state[State.markets]!;
+    this.begin();
+    this.streams = new Numbering(parts.run);
+  }
+
+  /**
+   * Begins with the engine as it is. Where it is ahead of the disk, because the log of a batch was
+   * not whole, a first book may be too, until what made it is told once more.
+   */
+  begin(): void {
+    const { bookI, state } = this.t;
+    for (let book = 1; book <= state[State.books]!; book++) {
+      this.versions[book] = bookI[(book << BOOK_I) + Book.version]! & ~1;
+    }
+  }
+
+  /** Tells what a batch did; its log is whole. */
+  flushed(batch: FlushedBatch): void {
+    const { events } = batch;
+    if (this.followed.size > 0) this.read(batch);
+    for (let at = events.length - 8; at >= 0 && events[at] === EventKind.settled; at -= 8) {
+      this.versions[events[at + Event.book]!] = events[at + Event.version]!;
+    }
+    if (this.followed.size > 0) this.settle(batch);
+  }
+
+  /** The book of a token, kept up to date until leave(). */
+  follow(token: TokenSlot, withExtras: boolean): FollowedBook {
+    const slot = this.t.tokenI[(token << TOKEN_I) + Token.book]! as BookSlot;
+    let book = this.followed.get(slot);
+    if (book === undefined) {
+      book = new FollowedBook(this.t, slot);
+      this.followed.set(slot, book);
+      this.load(book);
+    }
+    const index = book.tokens.indexOf(token);
+    book.followers[index]! += 1;
+    if (withExtras) book.extraFollowers[index]! += 1;
+    return book;
+  }
+
+  /** Ends one follow(). */
+  leave(token: TokenSlot, withExtras: boolean): void {
+    const slot = this.t.tokenI[(token << TOKEN_I) + Token.book]! as BookSlot;
+    const book = this.followed.get(slot);
+    if (book === undefined) return;
+    const index = book.tokens.indexOf(token);
+    book.followers[index]! -= 1;
+    if (withExtras) book.extraFollowers[index]! -= 1;
+    if (!book.isFollowed) this.followed.delete(slot);
+  }
+
+  /** The `book` frame of a told book as it stands, numbered as the last event of its stream. */
+  snapshot(book: FollowedBook, token: TokenSlot): Buffer {
+    const head = envelope(this.assetStream(token), this.o.now());
+    return frames.bookFrame(head, this.body(book, book.tokens.indexOf(token)));
+  }
+
+  /**
+   * Tells of markets that were registered since the last call, once the catalog knows them.
+   *
+   * @param story what it knows of one; undefined = nothing, and it is not told at all
+   */
+  announce(story: (condition: string) => MarketStory | undefined): void {
+    const { names, now, publish } = this.o;
+    const { marketI, state } = this.t;
+    const end = state[State.markets]!;
+    while (this.toldMarkets < end) {
+      this.toldMarkets += 1;
+      const market = this.toldMarkets as Parameters<Names['condition']>[0];
+      const condition = names.condition(market);
+      const known = story(condition);
+      if (known === undefined) continue;
+      const row = market << MARKET_I;
+      const first = marketI[row + Market.firstToken]!;
+      const count = marketI[row + Market.tokenCount]!;
+      const assets = Array.from({ length: count }, (_, i) => names.token(first + i).id);
+      const head = envelope(this.streams.next('markets'), now());
+      const frame = frames.newMarketFrame(head, condition, assets, known, now());
+      publish(topics.markets, frame);
+    }
+  }
+
+  private load(book: FollowedBook): void {
+    if (!book.load(this.t, this.depth)) {
+      this.o.whenSettled(() => {
+        if (this.followed.get(book.slot) === book) this.load(book);
+      });
+      return;
+    }
+    book.bodies.length = 0;
+    // Else the batches that made it what it is come first.
+    if (book.version === this.versions[book.slot]) this.tell(book);
+  }
+
+  /** The state of a book is what has been told: whoever waits for it goes on. */
+  private tell(book: FollowedBook): void {
+    book.isTold = true;
+    book.takeChanges();
+    book.tokens.forEach((_, index) => {
+      book.toldBest[index] = this.best(book, index);
+    });
+    const { waiting } = book;
+    book.waiting = [];
+    for (const callback of waiting) callback();
+  }
+
+  /** Moves the followed books on by the events of a batch. */
+  private read(batch: FlushedBatch): void {
+    const { events, eventsF } = batch;
+    let command = 0;
+    for (let at = 0; at < events.length; at += eventWords(events, at)) {
+      const kind = events[at]!;
+      switch (kind) {
+        case EventKind.placed:
+          command = events[at + Event.command]!;
+          break;
+        case EventKind.levelPlaced:
+        case EventKind.levelFill:
+        case EventKind.levelFinished:
+          this.readLevel(batch, at, command);
+          break;
+        case EventKind.fill:
+          this.readFill(eventsF[at / 2 + Event.sequence]!);
+          break;
+        case EventKind.tick:
+          this.readTick(batch, at);
+          break;
+        case EventKind.market:
+          this.readMarket(batch, at);
+          break;
+        default:
+      }
+    }
+  }
+
+  private told(slot: number): FollowedBook | undefined {
+    const book = this.followed.get(slot as BookSlot);
+    return book?.isTold === true ? book : undefined;
+  }
+
+  private readLevel(batch: FlushedBatch, at: number, command: number): void {
+    const { events, eventsF } = batch;
+    const book = this.told(events[at + Event.book]!);
+    if (book === undefined) return;
+    const kind = events[at]!;
+    const tick = events[at + Event.tick]!;
+    const isAsk =
+      kind === EventKind.levelPlaced ? isAskOf(this.t, batch, command) : book.isAskAt(tick);
+    const sequence = eventsF[at / 2 + Event.sequence]!;
+    book.change(tick, isAsk, eventsF[at / 2 + Event.quantity]!, { kind, sequence, command });
+  }
+
+  private readFill(sequence: number): void {
+    const { fillF, fillI, tokenI } = this.t;
+    const row = fillRow(this.t, sequence);
+    const takerToken = fillI[row + Fill.takerToken]!;
+    const book = this.told(tokenI[(takerToken << TOKEN_I) + Token.book]!);
+    if (book === undefined) return;
+    const makerToken = fillI[row + Fill.makerToken]!;
+    const isSell = fillI[row + Fill.takerSide] === 1;
+    const d = (sequence % this.t.fillRows) * FILL_DOUBLES;
+    const size = fillF[d + Fill.size]!;
+    const match = fillF[d + Fill.match]!;
+    const add = (token: number, pips: number): void =>
+      book.addTrade(token as TokenSlot, {
+        token: this.o.names.token(token),
+        isSell,
+        pips: pips as Pips,
+        size,
+        match,
+        feeBps: book.baseFeeBps,
+      });
+    add(takerToken, fillI[row + Fill.takerPrice]!);
+    // A mint or merge is a trade of both tokens, on the same side (GAPS 7).
+    if (fillI[row + Fill.kind] !== MatchKind.complementary) {
+      add(makerToken, fillI[row + Fill.makerPrice]!);
+    }
+  }
+
+  private readTick({ events }: FlushedBatch, at: number): void {
+    const book = this.told(events[at + Event.book]!);
+    if (book === undefined) return;
+    const grid = events[at + Event.grid]! as TicksPerUnit;
+    book.regrid(grid);
+    book.ticks.push({ before: events[at + Event.gridBefore]!, grid });
+    book.needsWhole = true;
+  }
+
+  private readMarket({ events, eventsF }: FlushedBatch, at: number): void {
+    const row = events[at + Event.market]! << MARKET_I;
+    const first = this.t.marketI[row + Market.firstBook]!;
+    for (let i = 0; i < this.t.marketI[row + Market.bookCount]!; i++) {
+      const book = this.told(first + i);
+      if (book === undefined) continue;
+      book.minSize = eventsF[at / 2 + Event.minSize]! as MicroShares;
+      book.baseFeeBps = events[at + Event.baseFeeBps]!;
+      book.needsWhole = true;
+    }
+  }
+
+  /** Sends what the batch did to each followed book, and takes up those that it completes. */
+  private settle(batch: FlushedBatch): void {
+    const { events } = batch;
+    for (let at = events.length - 8; at >= 0 && events[at] === EventKind.settled; at -= 8) {
+      const book = this.followed.get(events[at + Event.book]! as BookSlot);
+      if (book === undefined) continue;
+      const version = events[at + Event.version]!;
+      if (book.isTold) {
+        book.version = version;
+        book.changedAt = batch.time;
+        book.bodies.length = 0;
+        this.publish(book, batch);
+      } else if (book.version === version) {
+        this.tell(book);
+      }
+    }
+  }
+
+  private publish(book: FollowedBook, batch: FlushedBatch): void {
+    const { names, publish } = this.o;
+    const now = this.o.now();
+    const changes = book.takeChanges();
+    if (changes.length > 0) {
+      const name = names.token(book.tokens[0]!).id;
+      const head = envelope(this.streams.next(`book:${name}`), now);
+      const frame = frames.priceChangeFrame(head, names, book, batch, changes);
+      publish(topics.book(book.slot), frame);
+    }
+    book.tokens.forEach((token, index) => {
+      if (book.followers[index]! > 0) this.publishToken(book, token, index, batch, now);
+      this.publishBest(book, token, index, batch, now);
+    });
+    book.endBatch();
+  }
+
+  private publishToken(
+    book: FollowedBook,
+    token: TokenSlot,
+    index: number,
+    { time }: FlushedBatch,
+    now: number,
+  ): void {
+    const { names, publish } = this.o;
+    const topic = topics.asset(token);
+    const name = names.token(token);
+    const head = (): string => envelope(this.streams.next(`asset:${name.id}`), now);
+    for (const { before, grid } of book.ticks) {
+      publish(topic, frames.tickSizeFrame(head(), name, before, grid, time));
+    }
+    for (const trade of book.trades) {
+      if (trade.token.id !== name.id) continue;
+      publish(topic, frames.lastTradePriceFrame(head(), trade, time));
+    }
+    // A trade of the other token has moved this one's book too.
+    if (book.trades.length > 0 || book.needsWhole) {
+      publish(topic, frames.bookFrame(head(), this.body(book, index)));
+    }
+  }
+
+  private publishBest(
+    book: FollowedBook,
+    token: TokenSlot,
+    index: number,
+    { time }: FlushedBatch,
+    now: number,
+  ): void {
+    const best = this.best(book, index);
+    if (best === book.toldBest[index]) return;
+    book.toldBest[index] = best;
+    if (book.extraFollowers[index] === 0) return;
+    const name = this.o.names.token(token);
+    const head = envelope(this.streams.next(`best:${name.id}`), now);
+    const prices = frames.bestPrices(book, index);
+    this.o.publish(topics.best(token), frames.bestBidAskFrame(head, name, prices, time));
+  }
+
+  private best({ bestAsk, bestBid, grid }: FollowedBook, index: number): number {
+    const perTick = PIPS_PER_UNIT / grid;
+    const [bid, ask] = index === 0 ? [bestBid, bestAsk] : [grid - bestAsk, grid - bestBid];
+    return bid * perTick * BEST_SHIFT + ask * perTick;
+  }
+
+  /** The object of POST /books at the version that was told last. */
+  private body(book: FollowedBook, index: number): Buffer {
+    let body = book.bodies[index];
+    if (body === undefined) {
+      book.copyTo(index, this.depth);
+      body = this.o.books.copy(book.tokens[index]!, '', this.depth);
+      book.bodies[index] = body;
+    }
+    return body;
+  }
+
+  private assetStream(token: TokenSlot): Numbered {
+    return this.streams.get(`asset:${this.o.names.token(token).id}`);
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * The frames of the market channel as JSON (GAPS 9, CLIENTS 6). Ids and labels of markets that may
+ * hold any character come through JSON.stringify; everything else is digits and hex.
+ *
+ * Thread: the I/O thread.
+ */
+import { PIPS_PER_UNIT, type Pips } from '../../engine/units.ts';
+import { microText, pipsText } from '../common/decimal.ts';
+import type { MarketStory } from '../market-data/texts.ts';
+import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import { causeId } from './batch-facts.ts';
+import type { Names, TokenName } from './names.ts';
+import type { ChangedLevel, PublishedBook } from './published-book.ts';
+
+/** A trade as the market sees it: fills of one match at one price. */
+export interface PublicTrade {
+  readonly token: TokenName;
+  readonly isSell: boolean;
+  readonly pips: Pips;
+  /** Micro-shares. */
+  size: number;
+  readonly match: number;
+  readonly feeBps: number;
+}
+
+/** What a missing best price is called (GAPS 9). */
+const NO_BID = '0';
+const NO_ASK = '1';
+
+/** Texts of prices, made once each. */
+const PRICES: (string | undefined)[] = new Array(PIPS_PER_UNIT + 1).fill(undefined);
+
+export function priceText(pips: number): string {
+  PRICES[pips] ??= pipsText(pips as Pips);
+  return PRICES[pips];
+}
+
+export function sideText(isSell: boolean): 'BUY' | 'SELL' {
+  return isSell ? 'SELL' : 'BUY';
+}
+
+/** Best prices of a token of a book as they are told. */
+export interface BestPrices {
+  readonly bid: string;
+  readonly ask: string;
+  readonly spread: string;
+}
+
+export function bestPrices(book: PublishedBook, index: number): BestPrices {
+  const { bestAsk, bestBid, grid } = book;
+  const perTick = PIPS_PER_UNIT / grid;
+  const isMirrored = index === 1;
+  // 0 and the grid stand for none, and are each other's mirror image too.
+  const bid = isMirrored ? grid - bestAsk : bestBid;
+  const ask = isMirrored ? grid - bestBid : bestAsk;
+  return {
+    bid: bid === 0 ? NO_BID : priceText(bid * perTick),
+    ask: ask === grid ? NO_ASK : priceText(ask * perTick),
+    spread: priceText((ask - bid) * perTick),
+  };
+}
+
+/** `body`: the object of POST /books. */
+export function bookFrame(head: string, body: Buffer): Buffer {
+  const prefix = `{"event_type":"book",${head},`;
+  const frame = Buffer.allocUnsafe(prefix.length + body.length - 1);
+  frame.write(prefix, 'latin1');
+  // Without its opening brace.
+  body.copy(frame, prefix.length, 1);
+  return frame;
+}
+
+export function priceChangeFrame(
+  head: string,
+  names: Names,
+  book: PublishedBook,
+  batch: FlushedBatch,
+  changes: readonly ChangedLevel[],
+): Buffer {
+  const tokens = book.tokens.map((token) => names.token(token));
+  const bests = tokens.map((_, index) => {
+    const { ask, bid } = bestPrices(book, index);
+    return `"best_bid":"${bid}","best_ask":"${ask}"}`;
+  });
+  const entries: string[] = [];
+  for (const { by, isAsk, pips } of changes) {
+    const size = microText(book.quantity(pips, isAsk));
+    const rest = `","hash":"${causeId(names.t, batch, by)}",`;
+    tokens.forEach(({ id }, index) => {
+      const price = priceText(index === 0 ? pips : PIPS_PER_UNIT - pips);
+      const side = sideText((index === 0) === isAsk);
+      entries.push(
+        `{"asset_id":"${id}","price":"${price}","size":"${size}","side":"${side}${rest}${bests[index]}`,
+      );
+    });
+  }
+  const { condition } = tokens[0]!;
+  return Buffer.from(
+    `{"event_type":"price_change","market":"${condition}","price_changes":[${entries.join(',')}]` +
+      `,"timestamp":"${batch.time}",${head}}`,
+    'latin1',
+  );
+}
+
+export function lastTradePriceFrame(head: string, trade: PublicTrade, time: number): Buffer {
+  const { feeBps, isSell, pips, size, token } = trade;
+  return Buffer.from(
+    `{"event_type":"last_trade_price","asset_id":"${token.id}","market":"${token.condition}"` +
+      `,"price":"${priceText(pips)}","side":"${sideText(isSell)}","size":"${microText(size)}"` +
+      `,"fee_rate_bps":"${feeBps}","timestamp":"${time}",${head}}`,
+    'latin1',
+  );
+}
+
+/** The tick is the same on both sides; clients that read the member want one of them. */
+export function tickSizeFrame(
+  head: string,
+  token: TokenName,
+  before: number,
+  grid: number,
+  time: number,
+): Buffer {
+  const tick = (of: number): string => priceText(PIPS_PER_UNIT / of);
+  return Buffer.from(
+    `{"event_type":"tick_size_change","asset_id":"${token.id}","market":"${token.condition}"` +
+      `,"old_tick_size":"${tick(before)}","new_tick_size":"${tick(grid)}","side":"BUY"` +
+      `,"timestamp":"${time}",${head}}`,
+    'latin1',
+  );
+}
+
+export function bestBidAskFrame(
+  head: string,
+  token: TokenName,
+  { ask, bid, spread }: BestPrices,
+  time: number,
+): Buffer {
+  return Buffer.from(
+    `{"event_type":"best_bid_ask","market":"${token.condition}","asset_id":"${token.id}"` +
+      `,"best_bid":"${bid}","best_ask":"${ask}","spread":"${spread}"` +
+      `,"timestamp":"${time}",${head}}`,
+    'latin1',
+  );
+}
+
+export function newMarketFrame(
+  head: string,
+  condition: string,
+  assets: readonly string[],
+  story: MarketStory,
+  time: number,
+): Buffer {
+  const { description, event, outcomes, question, slug } = story;
+  const fields = JSON.stringify({
+    event_type: 'new_market',
+    id: condition,
+    market: condition,
+    question,
+    slug,
+    description,
+    assets_ids: assets,
+    outcomes,
+    event_message: event,
+    timestamp: String(time),
+  });
+  return Buffer.from(`${fields.slice(0, -1)},${head}}`);
+}

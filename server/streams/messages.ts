@@ -1,0 +1,266 @@
+/**
+ * The messages of the streams, as schemas: what clients send (checked with these very schemas) and
+ * what they are sent (the document of it; tests hold every frame to it). GAPS 9 with CLIENTS 6.
+ */
+import { compileShape, type Static, type TSchema, Type } from '../common/schema.ts';
+
+const Text = Type.String();
+const Texts = Type.Array(Type.String());
+const Digits = Type.String({ pattern: '^[0-9]+$' });
+const Decimal = Type.String({ pattern: '^[0-9]+([.][0-9]+)?$' });
+const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
+const literal = Type.Literal;
+
+/** Every subscribe message: with `type`, with `operation`, or with both; unknown members pass. */
+const Operation = Type.Optional(
+  Type.Union([literal('subscribe'), literal('unsubscribe')], {
+    description: 'subscribe is the default',
+  }),
+);
+
+const MarketMessage = Type.Object({
+  type: Type.Optional(Type.String({ description: '"market"; needed without operation' })),
+  operation: Operation,
+  assets_ids: Type.Optional(Texts),
+  markets: Type.Optional(Type.Array(Type.String(), { description: 'condition ids: all tokens' })),
+  custom_feature_enabled: Type.Optional(
+    Type.Boolean({ description: 'also best_bid_ask and new_market' }),
+  ),
+  initial_dump: Type.Optional(Type.Boolean({ description: 'false: no book at first' })),
+});
+
+/** The place in a stream that a client has reached: both fields of the last frame that it saw. */
+const Place = Type.Object({ stream_id: Text, sequence: Digits });
+
+const UserMessage = Type.Object({
+  type: Type.Optional(Type.String({ description: '"user"; needed without operation' })),
+  operation: Operation,
+  markets: Type.Optional(Type.Array(Type.String(), { description: 'condition ids; none = all' })),
+  auth: Type.Optional(
+    Type.Object({
+      apiKey: Type.Optional(Text),
+      apikey: Type.Optional(Text),
+      secret: Type.Optional(Type.String({ description: 'absent with a read-only key' })),
+      passphrase: Type.Optional(Text),
+    }),
+  ),
+  resume: Type.Optional(
+    Type.Array(Place, {
+      description: 'where each stream was left; [] only asks where they stand',
+    }),
+  ),
+  stream_id: Type.Optional(Type.String({ description: 'with sequence: a resume of one stream' })),
+  sequence: Type.Optional(Digits),
+});
+
+export const marketMessage = compileShape(MarketMessage);
+export const userMessage = compileShape(UserMessage);
+export type MarketMessageFields = Static<typeof MarketMessage>;
+export type UserMessageFields = Static<typeof UserMessage>;
+
+/** What every event carries. */
+const envelope = {
+  stream_id: Text,
+  sequence: Digits,
+  server_ts_ms: Digits,
+  timestamp: Digits,
+  market: Text,
+};
+const ofAsset = { ...envelope, asset_id: Text };
+const Level = Type.Object({ price: Decimal, size: Decimal });
+
+const BookEvent = Type.Object({
+  event_type: literal('book'),
+  ...ofAsset,
+  hash: Text,
+  bids: Type.Array(Level),
+  asks: Type.Array(Level),
+  min_order_size: Decimal,
+  tick_size: Decimal,
+  neg_risk: Type.Boolean(),
+  last_trade_price: Text,
+});
+
+const PriceChangeEvent = Type.Object({
+  event_type: literal('price_change'),
+  ...envelope,
+  price_changes: Type.Array(
+    Type.Object({
+      asset_id: Text,
+      price: Decimal,
+      size: Type.String({ description: 'the new total of the level; "0" = it is gone' }),
+      side: Side,
+      hash: Type.String({ description: 'id of the order behind the change' }),
+      best_bid: Decimal,
+      best_ask: Decimal,
+    }),
+  ),
+});
+
+const LastTradePriceEvent = Type.Object({
+  event_type: literal('last_trade_price'),
+  ...ofAsset,
+  price: Decimal,
+  side: Side,
+  size: Decimal,
+  fee_rate_bps: Digits,
+});
+
+const TickSizeChangeEvent = Type.Object({
+  event_type: literal('tick_size_change'),
+  ...ofAsset,
+  old_tick_size: Decimal,
+  new_tick_size: Decimal,
+  side: Side,
+});
+
+const BestBidAskEvent = Type.Object({
+  event_type: literal('best_bid_ask'),
+  ...ofAsset,
+  best_bid: Decimal,
+  best_ask: Decimal,
+  spread: Decimal,
+});
+
+const NewMarketEvent = Type.Object({
+  event_type: literal('new_market'),
+  ...envelope,
+  id: Text,
+  question: Text,
+  slug: Text,
+  description: Text,
+  assets_ids: Texts,
+  outcomes: Texts,
+  event_message: Type.Object({
+    id: Text,
+    ticker: Text,
+    slug: Text,
+    title: Text,
+    description: Text,
+  }),
+});
+
+const OrderEvent = Type.Object({
+  event_type: literal('order'),
+  ...ofAsset,
+  id: Text,
+  outcome: Text,
+  side: Side,
+  price: Decimal,
+  original_size: Decimal,
+  size_matched: Decimal,
+  owner: Text,
+  order_owner: Text,
+  associate_trades: Type.Union([Texts, Type.Null()]),
+  type: Type.Union([literal('PLACEMENT'), literal('UPDATE'), literal('CANCELLATION')]),
+  status: Type.Union([literal('LIVE'), literal('MATCHED'), literal('CANCELED')]),
+  order_type: Type.Union([literal('GTC'), literal('GTD'), literal('FOK'), literal('FAK')]),
+  maker_address: Text,
+  expiration: Digits,
+  created_at: Digits,
+  reason: Type.Optional(Type.String({ description: 'of the last event of an order only' })),
+});
+
+const TradeEvent = Type.Object({
+  event_type: literal('trade'),
+  ...ofAsset,
+  id: Text,
+  type: literal('TRADE'),
+  status: Type.Union([literal('MATCHED'), literal('CONFIRMED')]),
+  taker_order_id: Text,
+  outcome: Text,
+  side: Side,
+  price: Decimal,
+  size: Decimal,
+  fee_rate_bps: Digits,
+  owner: Text,
+  trade_owner: Text,
+  maker_address: Text,
+  trader_side: Type.Union([literal('TAKER'), literal('MAKER')]),
+  transaction_hash: Text,
+  bucket_index: Type.Integer(),
+  matchtime: Digits,
+  match_time: Digits,
+  last_update: Digits,
+  maker_orders: Type.Array(
+    Type.Object({
+      order_id: Text,
+      owner: Text,
+      maker_address: Text,
+      asset_id: Text,
+      outcome: Text,
+      side: Side,
+      price: Decimal,
+      matched_amount: Decimal,
+      fee_rate_bps: Digits,
+    }),
+  ),
+});
+
+/** The answer to a message with `resume`, for each stream of the subscription. */
+const ResumedEvent = Type.Object({
+  event_type: literal('resumed'),
+  stream_id: Text,
+  sequence: Type.String({ description: 'the last event of the stream; those missed follow' }),
+  missed: Digits,
+});
+
+/** What a message of a client is answered when it cannot be done. */
+const ProblemEvent = Type.Object({
+  error: Type.Union([
+    literal('invalid_message'),
+    literal('invalid_auth'),
+    literal('too_many_subscriptions'),
+    literal('resume_unavailable'),
+  ]),
+  detail: Text,
+  stream_id: Type.Optional(Text),
+  sequence: Type.Optional(Digits),
+});
+export type Problem = Static<typeof ProblemEvent>;
+
+export function invalid(detail: string): Problem {
+  return { error: 'invalid_message', detail };
+}
+
+/** One event: when it is sent, and its schema. */
+interface EventRow {
+  readonly sent: string;
+  readonly schema: TSchema;
+}
+
+/** The two streams, what they are sent and what they send, by event_type; `error` has none. */
+export const STREAM_TABLE = {
+  '/ws/market': {
+    does: 'books, price changes and trades of markets; open to everybody',
+    message: MarketMessage,
+    events: {
+      book: { sent: 'on subscribing, and after each match', schema: BookEvent },
+      price_change: { sent: 'levels changed, by whatever it was', schema: PriceChangeEvent },
+      last_trade_price: { sent: 'each match, once for each price', schema: LastTradePriceEvent },
+      tick_size_change: { sent: 'the tick changed', schema: TickSizeChangeEvent },
+      best_bid_ask: { sent: 'a best price changed; custom', schema: BestBidAskEvent },
+      new_market: { sent: 'the catalog brought a market; custom', schema: NewMarketEvent },
+      error: { sent: 'a message cannot be obeyed', schema: ProblemEvent },
+    },
+  },
+  '/ws/user': {
+    does: "a wallet's own orders and trades; the first message carries its credentials",
+    message: UserMessage,
+    events: {
+      order: { sent: 'placed, filled in part or whole, ended', schema: OrderEvent },
+      trade: { sent: 'matched, and confirmed at once', schema: TradeEvent },
+      resumed: { sent: 'the answer to `resume`; what was missed follows', schema: ResumedEvent },
+      error: { sent: 'a message cannot be obeyed', schema: ProblemEvent },
+    },
+  },
+} as const satisfies Readonly<
+  Record<
+    string,
+    {
+      readonly does: string;
+      readonly message: TSchema;
+      readonly events: Readonly<Record<string, EventRow>>;
+    }
+  >
+>;

@@ -1,0 +1,97 @@
+/**
+ * Ids and names in the frames of the streams, from the slots of the engine's tables.
+ *
+ * Thread: I/O. Markets, tokens and accounts are never removed, so no version is needed to read them.
+ */
+import {
+  ADDRESS_WORDS,
+  API_KEY_WORDS,
+  ID_WORDS,
+  MARKET_I,
+  Market,
+  TOKEN_I,
+  Token,
+} from '../../engine/layout.ts';
+import { findMarket } from '../../engine/markets.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { MarketSlot } from '../../engine/units.ts';
+import { AccountTexts, apiKeyText } from '../account/account-texts.ts';
+import { bytesToWords, hexToBytes, wordsToDecimal, wordsToHex } from '../common/uint256.ts';
+import { checksumAddress } from '../identity/checksum.ts';
+import type { MarketLookup } from '../market-data/texts.ts';
+
+export interface TokenName {
+  /** Decimal uint256. */
+  readonly id: string;
+  readonly market: MarketSlot;
+  /** Condition id. */
+  readonly condition: string;
+  readonly outcome: number;
+}
+
+/** Names of tokens cost a division of big integers. */
+const TOKENS_KEPT = 16_384;
+
+export class Names {
+  readonly t: Tables;
+  private readonly lookup: MarketLookup;
+  private readonly accounts: AccountTexts;
+  private readonly tokens = new Map<number, TokenName>();
+
+  constructor(tables: Tables, lookup: MarketLookup) {
+    this.t = tables;
+    this.lookup = lookup;
+    this.accounts = new AccountTexts(tables, lookup);
+  }
+
+  token(token: number): TokenName {
+    const known = this.tokens.get(token);
+    if (known !== undefined) return known;
+    const { tokenI } = this.t;
+    const row = token << TOKEN_I;
+    const market = tokenI[row + Token.market]! as MarketSlot;
+    const name = {
+      id: wordsToDecimal(tokenI, row + Token.id),
+      market,
+      condition: this.condition(market),
+      outcome: tokenI[row + Token.outcome]!,
+    };
+    if (this.tokens.size === TOKENS_KEPT) this.tokens.clear();
+    this.tokens.set(token, name);
+    return name;
+  }
+
+  /** The label of a token's outcome; '' when the catalog does not list the market. */
+  outcome({ market, outcome }: TokenName): string {
+    return this.lookup(market)?.outcomes[outcome] ?? '';
+  }
+
+  condition(market: MarketSlot): string {
+    return wordsToHex(this.t.marketI, (market << MARKET_I) + Market.condition, ID_WORDS);
+  }
+
+  /** With its checksum. */
+  wallet(account: number): string {
+    return this.accounts.wallet(account);
+  }
+}
+
+const conditionBytes = new Uint8Array(4 * ID_WORDS);
+const conditionWords = new Int32Array(ID_WORDS);
+
+/** Slot of the market of a condition id in any case; 0 = there is none. */
+export function findCondition(t: Tables, text: string): MarketSlot | 0 {
+  const isHash = hexToBytes(text.toLowerCase(), conditionBytes.length, conditionBytes, 0);
+  return isHash ? findMarket(t, bytesToWords(conditionBytes, conditionWords), 0) : 0;
+}
+
+/** Five words as an address with its checksum. */
+export function addressText(words: Int32Array, at: number): string {
+  const hex = wordsToHex(words, at, ADDRESS_WORDS);
+  return checksumAddress(Buffer.from(hex.slice(2), 'hex'));
+}
+
+/** UUID text of the API key at a word. */
+export function apiKeyAt(words: Int32Array, at: number): string {
+  return apiKeyText(words.subarray(at, at + API_KEY_WORDS));
+}

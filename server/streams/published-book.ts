@@ -1,0 +1,172 @@
+/**
+ * A book as the streams have told it: a copy of the engine's, taken once and then moved on by the
+ * events of each flushed batch. The engine is ahead of it, by what is not on disk yet.
+ *
+ * Thread: the I/O thread. Non-goals: JSON, who is told.
+ */
+import { bookVersion, type Depth, type DepthSide, readDepth } from '../../engine/depth.ts';
+import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
+import type { Tables } from '../../engine/tables.ts';
+import {
+  type BookSlot,
+  type MarketSlot,
+  type MicroShares,
+  PIPS_PER_UNIT,
+  type Pips,
+  type TicksPerUnit,
+  type TokenSlot,
+} from '../../engine/units.ts';
+
+/** Where the id of the order behind a change is found (batch-facts.ts). */
+export interface LevelCause {
+  readonly kind: number;
+  readonly sequence: number;
+  /** Word of the order command applied last. */
+  readonly command: number;
+}
+
+/** A level that a batch has changed, in the prices of the book. */
+export interface ChangedLevel {
+  readonly pips: Pips;
+  readonly isAsk: boolean;
+  readonly by: LevelCause;
+}
+
+export class PublishedBook {
+  readonly slot: BookSlot;
+  readonly market: MarketSlot;
+  /** One, or the two of a mirrored pair, the mirrored one last. */
+  readonly tokens: readonly TokenSlot[];
+  /** Version of the engine's book that this is a copy of. */
+  version = 0;
+  /** False until every batch that made that version has been told. */
+  isTold = false;
+  grid: TicksPerUnit = 100;
+  changedAt = 0;
+  minSize = 0 as MicroShares;
+  baseFeeBps = 0;
+  /** In the order of `tokens`: pips, 0 = never traded. */
+  readonly lastPrices: (Pips | 0)[] = [0, 0];
+  /** Ticks; 0 = no bid, and the grid = no ask. */
+  bestBid = 0;
+  bestAsk = 0;
+  /** By tick: micro-shares, those of an ask negative. */
+  private levels = new Float64Array(0);
+  private readonly changed = new Map<number, ChangedLevel>();
+
+  constructor(t: Tables, slot: BookSlot) {
+    const row = slot << BOOK_I;
+    const first = t.bookI[row + Book.firstToken]! as TokenSlot;
+    const second = t.tokenI[(first << TOKEN_I) + Token.complement]! as TokenSlot | 0;
+    this.slot = slot;
+    this.market = t.bookI[row + Book.market]! as MarketSlot;
+    this.tokens = second === 0 ? [first] : [first, second];
+  }
+
+  /** Copies the engine's book as it is now; false when a writer is inside. */
+  load(t: Tables, depth: Depth): boolean {
+    const [first, second] = this.tokens;
+    if (!readDepth(t, first!, depth)) return false;
+    const baseFeeBps = t.marketI[(this.market << MARKET_I) + Market.baseFeeBps]!;
+    const other = second === undefined ? 0 : t.tokenI[(second << TOKEN_I) + Token.lastPrice]!;
+    if (bookVersion(t, first!) !== depth.version) return false;
+    this.version = depth.version;
+    this.isTold = false;
+    this.changedAt = depth.changedAt;
+    this.minSize = depth.minSize;
+    this.baseFeeBps = baseFeeBps;
+    this.lastPrices[0] = depth.lastPrice;
+    this.lastPrices[1] = other as Pips | 0;
+    this.clear(depth.ticksPerUnit as TicksPerUnit);
+    for (let i = 0; i < depth.bids.count; i++) this.put(depth.bids.ticks[i]!, depth.bids.sizes[i]!);
+    for (let i = 0; i < depth.asks.count; i++) {
+      this.put(depth.asks.ticks[i]!, -depth.asks.sizes[i]!);
+    }
+    return true;
+  }
+
+  /** Takes in one level event, on the grid that the book has then. */
+  change(tick: number, isAsk: boolean, quantity: number, by: LevelCause): void {
+    this.put(tick, isAsk ? -quantity : quantity);
+    const pips = (tick * (PIPS_PER_UNIT / this.grid)) as Pips;
+    const key = 2 * pips + (isAsk ? 1 : 0);
+    // The place of the last change counts, so that entries tell what happened in its order.
+    this.changed.delete(key);
+    this.changed.set(key, { pips, isAsk, by });
+  }
+
+  /** Which side an occupied level is on. */
+  isAskAt(tick: number): boolean {
+    return this.levels[tick]! < 0;
+  }
+
+  /** Moves every level to another grid, which all that is left is on. */
+  regrid(grid: TicksPerUnit): void {
+    const { grid: before, levels } = this;
+    this.clear(grid);
+    for (let tick = 1; tick < before; tick++) {
+      if (levels[tick] !== 0) this.put((tick * grid) / before, levels[tick]!);
+    }
+  }
+
+  /** What has changed since the last call; settles the best prices. */
+  takeChanges(): ChangedLevel[] {
+    const changes = [...this.changed.values()];
+    this.changed.clear();
+    this.findBest();
+    return changes;
+  }
+
+  /** Total of one side at a price of the book, which need not be on its grid any more. */
+  quantity(pips: Pips, isAsk: boolean): number {
+    const signed = this.levels[(pips * this.grid) / PIPS_PER_UNIT] ?? 0;
+    return Math.max(0, isAsk ? -signed : signed);
+  }
+
+  /** Fills `out` as readDepth does, for the token at `index` of `tokens`. */
+  copyTo(index: number, out: Depth): void {
+    const { grid, levels } = this;
+    const isMirrored = index === 1;
+    out.version = this.version;
+    out.ticksPerUnit = grid;
+    out.changedAt = this.changedAt;
+    out.minSize = this.minSize;
+    out.lastPrice = this.lastPrices[index]!;
+    out.bids.count = 0;
+    out.asks.count = 0;
+    // Bids ascend and asks descend in the token's own prices: the mirrored ones from the other end.
+    const low = isMirrored ? out.asks : out.bids;
+    for (let tick = 1; tick <= this.bestBid; tick++) {
+      if (levels[tick]! > 0) append(low, isMirrored ? grid - tick : tick, levels[tick]!);
+    }
+    const high = isMirrored ? out.bids : out.asks;
+    for (let tick = grid - 1; tick >= this.bestAsk; tick--) {
+      if (levels[tick]! < 0) append(high, isMirrored ? grid - tick : tick, -levels[tick]!);
+    }
+  }
+
+  private clear(grid: TicksPerUnit): void {
+    this.grid = grid;
+    this.levels = new Float64Array(grid + 1);
+    this.bestBid = 0;
+    this.bestAsk = grid;
+  }
+
+  private put(tick: number, signed: number): void {
+    this.levels[tick] = signed;
+    if (signed > 0 && tick > this.bestBid) this.bestBid = tick;
+    if (signed < 0 && tick < this.bestAsk) this.bestAsk = tick;
+  }
+
+  private findBest(): void {
+    const { grid, levels } = this;
+    while (this.bestBid > 0 && !(levels[this.bestBid]! > 0)) this.bestBid -= 1;
+    while (this.bestAsk < grid && !(levels[this.bestAsk]! < 0)) this.bestAsk += 1;
+  }
+}
+
+function append(side: DepthSide, tick: number, size: number): void {
+  side.ticks[side.count] = tick;
+  side.sizes[side.count] = size;
+  side.count += 1;
+}

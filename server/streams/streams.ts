@@ -1,0 +1,143 @@
+/**
+ * The streams, put together: the two WebSocket routes, and what feeds them.
+ *
+ * Thread: the I/O thread.
+ */
+import type { Tables } from '../../engine/tables.ts';
+import type { Publish, SocketRoute } from '../http/sockets.ts';
+import type { Credential } from '../identity/key-registry.ts';
+import type { BookRenderer } from '../market-data/books.ts';
+import type { MarketLookup, MarketStory, TokenTexts } from '../market-data/texts.ts';
+import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import { CloseCode, type Connection, type StreamLimits } from './connection.ts';
+import { Connections } from './connections.ts';
+import { MarketConnection } from './market-channel.ts';
+import { MarketFeed } from './market-feed.ts';
+import { Names } from './names.ts';
+import { runName } from './numbering.ts';
+import { UserConnection } from './user-channel.ts';
+import { UserFeed } from './user-feed.ts';
+import { EVENTS_KEPT, UserLog } from './user-log.ts';
+
+export interface StreamParts {
+  readonly tables: Tables;
+  readonly texts: TokenTexts;
+  readonly lookup: MarketLookup;
+  readonly books: BookRenderer;
+  readonly limits: StreamLimits;
+  /** An active API key by its lower-case text. */
+  readonly key: (apiKey: string) => Credential | undefined;
+  /** An active read-only key, likewise. */
+  readonly readOnlyKey: (key: string) => { readonly address: Uint8Array } | undefined;
+  /** Calls back when the writer that is inside the engine has left. */
+  readonly whenSettled: (callback: () => void) => void;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+  /** Events of users that are kept for those who come back. */
+  readonly eventsKept?: number;
+}
+
+/** A message names tokens and markets by texts of about 80 bytes. */
+const NAME_BYTES = 128;
+const MESSAGE_BYTES = 16 * 1024;
+/** Beyond what a slow reader is closed for, until the next look at it. */
+const HARD_FACTOR = 8;
+/** Sockets that were ended and do not read what waits are cut so much later than silent ones. */
+const LINGER_SECONDS = 30;
+
+export class Streams {
+  readonly routes: readonly SocketRoute[];
+  private readonly o: StreamParts;
+  private readonly connections: Connections;
+  private readonly market: MarketFeed;
+  private readonly userLog: UserLog;
+  private readonly user: UserFeed;
+  private send: Publish = () => undefined;
+
+  constructor(parts: StreamParts) {
+    const { books, limits, lookup, now, tables, texts, whenSettled } = parts;
+    this.o = parts;
+    const names = new Names(tables, lookup);
+    const run = runName(now());
+    const publish: Publish = (topic, text) => this.send(topic, text);
+    this.connections = new Connections(limits, now);
+    this.market = new MarketFeed({ names, books, publish, now, run, whenSettled });
+    this.userLog = new UserLog({ publish, now, run, kept: parts.eventsKept ?? EVENTS_KEPT });
+    this.user = new UserFeed(names, this.userLog);
+    const feed = this.market;
+    this.routes = [
+      this.route('/ws/market', (socket, onClosed) => {
+        return new MarketConnection({ tables, texts, feed }, { socket, limits, now, onClosed });
+      }),
+      this.route('/ws/user', (socket, onClosed) => {
+        const keys = { lookup: parts.key, lookupReadOnly: parts.readOnlyKey };
+        const own = { log: this.userLog, tables, ...keys };
+        return new UserConnection(own, { socket, limits, now, onClosed });
+      }),
+    ];
+  }
+
+  /** From now on what is told goes out. */
+  open(publish: Publish): void {
+    this.send = publish;
+  }
+
+  /**
+   * Tells what a batch did. Its log may be cut short, in a batch of a million changes: then everybody
+   * has to begin anew. Never throws: whoever trades must not suffer from what is told of it.
+   */
+  flushed(batch: FlushedBatch): void {
+    try {
+      if (batch.isWhole) {
+        this.market.flushed(batch);
+        this.user.flushed(batch);
+      } else {
+        this.restart(CloseCode.tryLater, 'too much has changed at once: subscribe anew');
+      }
+    } catch (error) {
+      this.o.log(`streams: ${error instanceof Error ? error.stack : String(error)}`);
+      this.restart(CloseCode.internal, 'internal error: subscribe anew');
+    }
+    this.connections.closeSlow();
+  }
+
+  /** Tells of new markets (market-feed.ts). */
+  announce(story: (condition: string) => MarketStory | undefined): void {
+    this.market.announce(story);
+  }
+
+  /** What is told from now on goes nowhere: the server may be gone. */
+  close(): void {
+    this.send = () => undefined;
+    this.connections.stop();
+  }
+
+  private restart(code: number, reason: string): void {
+    this.connections.endAll(code, reason);
+    this.userLog.forgetAll();
+    this.market.begin();
+  }
+
+  private route(
+    path: string,
+    open: (
+      socket: Parameters<SocketRoute['open']>[0],
+      onClosed: (connection: Connection) => void,
+    ) => Connection,
+  ): SocketRoute {
+    const { backpressureBytes, idleSeconds, subscriptionsMax } = this.o.limits;
+    return {
+      path,
+      messageBytesMax: MESSAGE_BYTES + NAME_BYTES * subscriptionsMax,
+      waitingBytesMax: HARD_FACTOR * backpressureBytes,
+      cutSeconds: idleSeconds + LINGER_SECONDS,
+      refusal: () => this.connections.refusal(),
+      open: (socket) => {
+        const connection = open(socket, (closed) => this.connections.delete(closed));
+        this.connections.add(connection);
+        return connection;
+      },
+    };
+  }
+}

@@ -1,0 +1,248 @@
+/**
+ * A connection of /ws/user: who it is, which markets it follows, and what it missed.
+ *
+ * Thread: the I/O thread.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { ADDRESS_WORDS } from '../../engine/layout.ts';
+import type { Tables } from '../../engine/tables.ts';
+import { bytesToWords } from '../common/uint256.ts';
+import type { Credential } from '../identity/key-registry.ts';
+import { CloseCode, Connection, type ConnectionParts, parseMessage } from './connection.ts';
+import { invalid, type Problem, type UserMessageFields, userMessage } from './messages.ts';
+import { findCondition } from './names.ts';
+import {
+  type CatchingUp,
+  EVENTS_KEPT,
+  type KeptEvent,
+  type User,
+  type UserLog,
+} from './user-log.ts';
+
+export interface UserChannelParts {
+  readonly log: UserLog;
+  readonly tables: Tables;
+  /** An active key by its lower-case text. */
+  readonly lookup: (apiKey: string) => Credential | undefined;
+  /** An active read-only key, likewise. */
+  readonly lookupReadOnly: (key: string) => { readonly address: Uint8Array } | undefined;
+}
+
+/** Whose key was shown, and whether it still is one. */
+interface KeyHolder {
+  readonly address: Uint8Array;
+  readonly isActive: () => boolean;
+}
+
+const SECRET_BYTES = 32;
+const PASSPHRASE = /^[0-9a-f]{64}$/i;
+/** Stands in for a key that does not exist, so that looking for one takes as long. */
+const NOTHING = Buffer.alloc(SECRET_BYTES);
+
+const WRONG_KEY: Problem = {
+  error: 'invalid_auth',
+  detail: 'unknown key, wrong secret or wrong passphrase',
+};
+const OTHER_KEY: Problem = {
+  error: 'invalid_auth',
+  detail: 'a connection belongs to one wallet',
+};
+
+/** Events that wait for a connection that catches up: all that are kept, and as many new ones. */
+const DUE_MAX = 2 * EVENTS_KEPT;
+
+/** Stands for the stream of all markets where those of single ones are named by condition. */
+const ALL = '';
+
+export class UserConnection extends Connection implements CatchingUp {
+  private readonly o: UserChannelParts;
+  private isActive: () => boolean = () => true;
+  private user: User | undefined;
+  /** Conditions, or ALL alone. */
+  private readonly followed = new Set<string>();
+  /** Of those, the ones whose topic it has joined; the others are still being caught up. */
+  private readonly joined = new Set<string>();
+  /** To be sent before the topics are joined. */
+  private due: { readonly event: KeptEvent; readonly isOfMarket: boolean }[] = [];
+  private sent = 0;
+
+  constructor(parts: UserChannelParts, connection: ConnectionParts) {
+    super(connection);
+    this.o = parts;
+  }
+
+  override reasonToGo(): string | undefined {
+    return this.isActive() ? undefined : 'the API key was revoked';
+  }
+
+  later(event: KeptEvent): void {
+    const isFollowed = (name: string): boolean => this.followed.has(name) && !this.joined.has(name);
+    if (isFollowed(ALL)) this.due.push({ event, isOfMarket: false });
+    else if (isFollowed(event.condition)) this.due.push({ event, isOfMarket: true });
+    if (this.due.length - this.sent > DUE_MAX) this.end(CloseCode.tryLater, 'slow reader');
+  }
+
+  protected override receive(text: string): Problem | undefined {
+    const message = parseMessage(text);
+    if (message === undefined) return invalid('not a JSON object');
+    if (!userMessage.matches(message)) {
+      const { path } = userMessage.fault(message);
+      return invalid(`bad member: ${path.join('.')}`);
+    }
+    const { operation, type } = message;
+    if (type === undefined && operation === undefined)
+      return invalid('type or operation is needed');
+    if (type !== undefined && type.toLowerCase() !== 'user') {
+      return invalid('type must be user on this path');
+    }
+    const problem = this.identify(message);
+    if (problem !== undefined) return problem;
+    const markets = (message.markets ?? []).map((text) => text.toLowerCase());
+    if (operation === 'unsubscribe') return this.unsubscribe(markets);
+    return this.subscribe(markets, message);
+  }
+
+  protected override sendNext(): boolean {
+    const next = this.due[this.sent];
+    if (next !== undefined) {
+      this.sent += 1;
+      this.socket.send(this.o.log.frame(next.event, next.isOfMarket));
+      return true;
+    }
+    this.due = [];
+    this.sent = 0;
+    for (const name of this.followed) this.join(name);
+    this.user?.catchingUp.delete(this);
+    return false;
+  }
+
+  protected override forget(): void {
+    const { user } = this;
+    if (user === undefined) return;
+    for (const name of this.joined) user.countJoined(this.topicOf(name), -1);
+    this.joined.clear();
+    this.followed.clear();
+    user.catchingUp.delete(this);
+    this.o.log.leave(user);
+    this.user = undefined;
+  }
+
+  /** The first message that is obeyed says who it is; others may say it again. */
+  private identify({ auth }: UserMessageFields): Problem | undefined {
+    if (auth === undefined) {
+      if (this.user !== undefined) return undefined;
+      return { error: 'invalid_auth', detail: 'auth is needed' };
+    }
+    const found = this.find(auth);
+    if (found === undefined) return WRONG_KEY;
+    const address = bytesToWords(found.address, new Int32Array(ADDRESS_WORDS));
+    if (this.user === undefined) this.user = this.o.log.enter(address);
+    else if (this.user.address.some((word, i) => word !== address[i])) return OTHER_KEY;
+    this.isActive = found.isActive;
+    return undefined;
+  }
+
+  /** Whose key it is: the secrets of an API key must be right, a read-only key is its own. */
+  private find(auth: NonNullable<UserMessageFields['auth']>): KeyHolder | undefined {
+    const { lookup, lookupReadOnly } = this.o;
+    const key = (auth.apiKey ?? auth.apikey ?? '').toLowerCase();
+    if (auth.secret === undefined && auth.passphrase === undefined) {
+      const found = lookupReadOnly(key);
+      return found && { address: found.address, isActive: () => lookupReadOnly(key) !== undefined };
+    }
+    const found = lookup(key);
+    const secret = Buffer.from(auth.secret ?? '', 'base64');
+    const text = auth.passphrase ?? '';
+    const passphrase = PASSPHRASE.test(text) ? Buffer.from(text, 'hex') : NOTHING;
+    const isSecret = isSame(secret, found?.secret ?? NOTHING);
+    const isRight = isSame(passphrase, found?.passphrase ?? NOTHING) && isSecret;
+    if (found === undefined || !isRight) return undefined;
+    return { address: found.address, isActive: () => lookup(key) !== undefined };
+  }
+
+  private subscribe(markets: readonly string[], message: UserMessageFields): Problem | undefined {
+    const places = placesOf(message);
+    if (places === undefined) return invalid('stream_id and sequence go together');
+    const isAll = markets.length === 0 || this.followed.has(ALL);
+    const added = isAll
+      ? [ALL]
+      : [...new Set(markets)].filter((text) => findCondition(this.o.tables, text) !== 0);
+    const { subscriptionsMax } = this.limits;
+    const total = new Set([...this.followed, ...added]).size;
+    if (total > subscriptionsMax) {
+      const detail = `a connection follows at most ${subscriptionsMax} markets`;
+      return { error: 'too_many_subscriptions', detail };
+    }
+    if (isAll) for (const name of [...this.followed]) if (name !== ALL) this.drop(name);
+    for (const name of added) {
+      const isNew = !this.followed.has(name);
+      this.followed.add(name);
+      if (message.resume !== undefined || places.length > 0) this.resume(name, places, isNew);
+    }
+    this.user!.catchingUp.add(this);
+    this.pump();
+    return undefined;
+  }
+
+  /** Says where a stream stands, and what of it comes first. */
+  private resume(name: string, places: readonly Place[], isNew: boolean): void {
+    const { log } = this.o;
+    const user = this.user!;
+    const condition = name === ALL ? undefined : name;
+    const { id, sequence } = condition === undefined ? user.all : user.ofMarket(condition);
+    const place = places.find(({ stream_id }) => stream_id === id);
+    const missed = place && log.since(user, condition, Number(place.sequence));
+    if (missed === undefined && places.length > 0) {
+      const detail = 'events after that place are no longer kept, or it is of another run';
+      const problem: Problem = { error: 'resume_unavailable', detail, stream_id: id };
+      this.socket.send(JSON.stringify({ ...problem, sequence: String(sequence) }));
+      return;
+    }
+    // Who follows the stream already has them.
+    const due = isNew ? (missed ?? []) : [];
+    const resumed = { event_type: 'resumed', stream_id: id, sequence: String(sequence) };
+    this.socket.send(JSON.stringify({ ...resumed, missed: String(due.length) }));
+    for (const event of due) this.due.push({ event, isOfMarket: condition !== undefined });
+  }
+
+  private unsubscribe(markets: readonly string[]): Problem | undefined {
+    if (markets.length === 0) for (const name of [...this.followed]) this.drop(name);
+    else if (this.followed.has(ALL)) return invalid('all markets are followed, not single ones');
+    for (const name of markets) this.drop(name);
+    return undefined;
+  }
+
+  private join(name: string): void {
+    if (this.joined.has(name)) return;
+    this.joined.add(name);
+    const topic = this.topicOf(name);
+    this.user!.countJoined(topic, 1);
+    this.socket.join(topic);
+  }
+
+  private drop(name: string): void {
+    this.followed.delete(name);
+    if (!this.joined.delete(name)) return;
+    const topic = this.topicOf(name);
+    this.user!.countJoined(topic, -1);
+    this.socket.leave(topic);
+  }
+
+  /** The id of its stream. */
+  private topicOf(name: string): string {
+    return name === ALL ? this.user!.all.id : this.user!.ofMarket(name).id;
+  }
+}
+
+type Place = NonNullable<UserMessageFields['resume']>[number];
+
+/** Where streams were left; undefined when a message says half of it. */
+function placesOf({ resume, sequence, stream_id }: UserMessageFields): Place[] | undefined {
+  if ((sequence === undefined) !== (stream_id === undefined)) return undefined;
+  const single = sequence === undefined ? [] : [{ stream_id: stream_id!, sequence }];
+  return [...(resume ?? []), ...single];
+}
+
+function isSame(a: Buffer, b: Buffer): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,188 @@
+/**
+ * The users whose events are kept, and the newest events of all of them, from which a connection that
+ * was lost is told what it missed. A user is kept from its first subscription on; who was told
+ * nothing in this run has nothing to resume.
+ *
+ *   user:<address>               every event of a wallet's keys
+ *   user:<address>:<condition>   those of one market, for who subscribes to some markets only
+ *
+ * Thread: the I/O thread.
+ */
+import { ADDRESS_WORDS } from '../../engine/layout.ts';
+import { wordsToHex } from '../common/uint256.ts';
+import type { Publish } from '../http/sockets.ts';
+import { envelope, type Numbered } from './numbering.ts';
+import { sameWords } from './order-facts.ts';
+
+/** Events of the node that are kept: a minute of a busy one, at least the promised 10,000. */
+export const EVENTS_KEPT = 16_384;
+
+/** Users without a connection that are remembered: about 200 bytes each. */
+const AWAY_MAX = 65_536;
+
+/** One event, as it may have to be sent once more. */
+export interface KeptEvent {
+  readonly user: User;
+  readonly condition: string;
+  /** In the stream of the user, and of the market. */
+  readonly sequence: number;
+  readonly ofMarket: number;
+  /** JSON without braces and envelope. */
+  readonly body: string;
+}
+
+/** A connection that takes events as they come, until it has caught up with its topic. */
+export interface CatchingUp {
+  /** It may be one of its own. */
+  later(event: KeptEvent): void;
+}
+
+export class User {
+  readonly address: Int32Array;
+  readonly name: string;
+  readonly all: Numbered;
+  readonly catchingUp = new Set<CatchingUp>();
+  connections = 0;
+  /** Connections that joined each topic. */
+  readonly joined = new Map<string, number>();
+  private readonly run: string;
+  private readonly markets = new Map<string, Numbered>();
+
+  constructor(address: Int32Array, run: string) {
+    this.address = address;
+    this.run = run;
+    this.name = `user:${wordsToHex(address, 0, ADDRESS_WORDS)}`;
+    this.all = { id: `${this.name}:${run}`, sequence: 0 };
+  }
+
+  /** The stream of one market. */
+  ofMarket(condition: string): Numbered {
+    let stream = this.markets.get(condition);
+    if (stream === undefined) {
+      stream = { id: `${this.name}:${condition}:${this.run}`, sequence: 0 };
+      this.markets.set(condition, stream);
+    }
+    return stream;
+  }
+
+  countJoined(topic: string, change: 1 | -1): void {
+    const count = (this.joined.get(topic) ?? 0) + change;
+    if (count === 0) this.joined.delete(topic);
+    else this.joined.set(topic, count);
+  }
+}
+
+export interface UserLogParts {
+  readonly publish: Publish;
+  readonly now: () => number;
+  readonly run: string;
+  /** Events that are kept, of all users. */
+  readonly kept: number;
+}
+
+export class UserLog {
+  private readonly o: UserLogParts;
+  /** By the first word of the address; hardly ever more than one. */
+  private readonly byWord = new Map<number, User[]>();
+  private readonly ring: (KeptEvent | undefined)[];
+  private written = 0;
+  /** Counts the users that were made: one that comes back after it was forgotten is another. */
+  private made = 0;
+  private readonly away = new Set<User>();
+
+  constructor(parts: UserLogParts) {
+    this.o = parts;
+    this.ring = new Array<KeptEvent | undefined>(parts.kept).fill(undefined);
+  }
+
+  get isEmpty(): boolean {
+    return this.byWord.size === 0;
+  }
+
+  /** The user whose address stands at `at`, if its events are kept. */
+  find(words: Int32Array, at: number): User | undefined {
+    const users = this.byWord.get(words[at]!);
+    return users?.find((user) => sameWords(user.address, 0, words, at, ADDRESS_WORDS));
+  }
+
+  /** The user of a new connection. */
+  enter(address: Int32Array): User {
+    let user = this.find(address, 0);
+    if (user === undefined) {
+      this.made += 1;
+      user = new User(address.slice(), `${this.o.run}.${this.made}`);
+      const others = this.byWord.get(address[0]!) ?? [];
+      this.byWord.set(address[0]!, [...others, user]);
+    }
+    this.away.delete(user);
+    user.connections += 1;
+    return user;
+  }
+
+  leave(user: User): void {
+    user.connections -= 1;
+    if (user.connections > 0) return;
+    this.away.add(user);
+    if (this.away.size <= AWAY_MAX) return;
+    const [oldest] = this.away;
+    this.away.delete(oldest!);
+    const word = oldest!.address[0]!;
+    const others = (this.byWord.get(word) ?? []).filter((other) => other !== oldest);
+    if (others.length === 0) this.byWord.delete(word);
+    else this.byWord.set(word, others);
+  }
+
+  /** Numbers an event, keeps it and sends it. */
+  tell(user: User, condition: string, body: string): void {
+    const market = user.ofMarket(condition);
+    user.all.sequence += 1;
+    market.sequence += 1;
+    const event = {
+      user,
+      condition,
+      sequence: user.all.sequence,
+      ofMarket: market.sequence,
+      body,
+    };
+    this.ring[this.written % this.ring.length] = event;
+    this.written += 1;
+    for (const { id } of [user.all, market]) {
+      if (user.joined.has(id)) this.o.publish(id, Buffer.from(this.frame(event, id === market.id)));
+    }
+    for (const connection of user.catchingUp) connection.later(event);
+  }
+
+  /** @param ofMarket whether it is numbered in the stream of its market */
+  frame({ body, condition, ofMarket, sequence, user }: KeptEvent, isOfMarket: boolean): string {
+    const { id } = isOfMarket ? user.ofMarket(condition) : user.all;
+    const number = isOfMarket ? ofMarket : sequence;
+    return `{${body},${envelope({ id, sequence: number }, this.o.now())}}`;
+  }
+
+  /**
+   * The events of a stream after `sequence`, oldest first; undefined when some are no longer kept,
+   * or it never came that far.
+   *
+   * @param condition of the market whose stream it is; undefined = the user's
+   */
+  since(user: User, condition: string | undefined, sequence: number): KeptEvent[] | undefined {
+    const last = condition === undefined ? user.all.sequence : user.ofMarket(condition).sequence;
+    if (sequence > last) return undefined;
+    const missed: KeptEvent[] = [];
+    const from = Math.max(0, this.written - this.ring.length);
+    for (let at = this.written - 1; at >= from && missed.length < last - sequence; at--) {
+      const event = this.ring[at % this.ring.length]!;
+      if (event.user !== user) continue;
+      if (condition === undefined || event.condition === condition) missed.push(event);
+    }
+    return missed.length === last - sequence ? missed.reverse() : undefined;
+  }
+
+  /** What was recorded is not whole: whoever comes back is told that it cannot resume. */
+  forgetAll(): void {
+    this.byWord.clear();
+    this.away.clear();
+    this.ring.fill(undefined);
+    this.written = 0;
+  }
+}
