@@ -1,0 +1,119 @@
+/**
+ * The feeds of the streams on an engine of their own, without sockets, workers or disk: batches of a
+ * random stream are applied, and told when the test says that they are flushed.
+ */
+import { EventLog } from '../../engine/events.ts';
+import { State } from '../../engine/layout.ts';
+import { BookRenderer } from '../../server/market-data/books.ts';
+import { TokenTexts } from '../../server/market-data/texts.ts';
+import type { FlushedBatch } from '../../server/orders/flushed-batch.ts';
+import { MarketFeed } from '../../server/streams/market-feed.ts';
+import { Names } from '../../server/streams/names.ts';
+import { UserFeed } from '../../server/streams/user-feed.ts';
+import { UserLog } from '../../server/streams/user-log.ts';
+import { EngineDriver, ROOMY } from '../engine/engine-driver.ts';
+import type { Command, Outcome } from '../engine/naive-types.ts';
+
+const RECORDS = 2 ** 16;
+/** Room for the longest command of a stream, so that the n-th begins at n times this. */
+const COMMAND_WORDS = 64;
+
+export interface Published {
+  readonly topic: string;
+  readonly text: string;
+}
+
+export class FeedStage extends EngineDriver {
+  readonly texts: TokenTexts;
+  readonly books: BookRenderer;
+  readonly market: MarketFeed;
+  readonly users: UserLog;
+  readonly userFeed: UserFeed;
+  readonly published: Published[] = [];
+  /** Applied, and not told yet. */
+  readonly unflushed: FlushedBatch[] = [];
+  private readonly events: EventLog;
+  private commands = 0;
+  private time = 0;
+
+  constructor(kept = 1_000) {
+    const events = new EventLog(RECORDS);
+    super(ROOMY, events);
+    this.events = events;
+    const info = () => ({
+      question: '',
+      slug: '',
+      icon: '',
+      eventSlug: '',
+      outcomes: ['Yes', 'No'],
+    });
+    this.texts = new TokenTexts(this.t, info);
+    this.books = new BookRenderer(this.t, this.texts);
+    const names = new Names(this.t, info);
+    const parts = {
+      publish: (topic: string, text: Uint8Array) =>
+        void this.published.push({ topic, text: Buffer.from(text).toString() }),
+      now: () => 1_700_000_000_000,
+      run: 'test',
+    };
+    const whenSettled = (): void => {
+      throw new Error('the stage never subscribes in the middle of a batch');
+    };
+    this.market = new MarketFeed({ ...parts, names, books: this.books, whenSettled });
+    this.users = new UserLog({ ...parts, kept });
+    this.userFeed = new UserFeed(names, this.users);
+  }
+
+  override run(command: Command): Outcome {
+    if (command.kind === 'at') {
+      this.endBatch();
+      this.time = command.time;
+      return super.run(command);
+    }
+    const { core } = this.engine;
+    const before = core.changes;
+    this.events.command = this.commands * COMMAND_WORDS;
+    const outcome = super.run(command);
+    if (core.changes !== before) this.commands += 1;
+    return outcome;
+  }
+
+  /** Ends the batch; its events wait for flush(). */
+  endBatch(): void {
+    const before = this.journal.length;
+    this.close();
+    if (this.journal.length > before) {
+      const words = new Int32Array(Math.max(1, this.commands) * COMMAND_WORDS);
+      this.journal.at(-1)!.commands.forEach((command, i) => {
+        words.set(command, i * COMMAND_WORDS);
+      });
+      const events = Int32Array.from(this.events.i32.subarray(0, this.events.words));
+      this.unflushed.push({
+        time: this.time,
+        events,
+        eventsF: new Float64Array(events.buffer),
+        isWhole: true,
+        commands: words,
+        commandsF: new Float64Array(words.buffer),
+      });
+    }
+    this.commands = 0;
+  }
+
+  /** Tells the oldest batch that was not told. */
+  flush(): void {
+    const batch = this.unflushed.shift();
+    if (batch === undefined) return;
+    this.market.flushed(batch);
+    this.userFeed.flushed(batch);
+  }
+
+  openOrders(): number {
+    return this.t.state[State.openOrders]!;
+  }
+
+  /** What was published since the last call. */
+  taken(): Published[] {
+    return this.published.splice(0);
+  }
+}

@@ -1,0 +1,221 @@
+/** Manners of the streams: keep-alive, messages that cannot be obeyed, and who is closed and why. */
+import assert from 'node:assert/strict';
+import test, { after, before, beforeEach } from 'node:test';
+import { send, until } from '../common/node-harness.ts';
+import { Opcode, SocketClient } from '../common/socket-client.ts';
+import { LIMITS, SocketStage } from './socket-stage.ts';
+import { assertFits, type Json } from './stream-node.ts';
+
+/** Of half a mebibyte: more than the two ends of a connection hold between them. */
+const ROUNDS = 40;
+
+const stage = new SocketStage();
+const clients: SocketClient[] = [];
+
+before(async () => {
+  await stage.open();
+  stage.markets(4);
+});
+beforeEach(async () => {
+  for (const client of clients.splice(0)) client.cut();
+  // The server notices a moment later.
+  await until(async () => {
+    try {
+      const probes = [];
+      for (let i = 0; i < LIMITS.connectionsMax; i++)
+        probes.push(await SocketClient.open(stage, '/ws/market'));
+      for (const probe of probes) probe.cut();
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+});
+after(() => stage.stop());
+
+async function connected(path = '/ws/market'): Promise<SocketClient> {
+  const client = await SocketClient.open(stage, path);
+  clients.push(client);
+  return client;
+}
+
+test('PING in any case is answered PONG, a protocol ping by a pong', async () => {
+  const client = await connected();
+  for (const text of ['PING', 'ping', 'Ping']) {
+    client.send(text);
+    assert.equal(await client.next(), 'PONG');
+  }
+  client.frame(Opcode.ping, Buffer.from('are you there'));
+  await until(() => client.controls.length > 0);
+  assert.deepEqual(client.controls, [{ opcode: Opcode.pong, text: 'are you there' }]);
+});
+
+test('what is no message is answered invalid_message, and the connection stays', async () => {
+  for (const path of ['/ws/market', '/ws/user']) {
+    const client = await connected(path);
+    const type = path.slice(4);
+    for (const message of [
+      '{',
+      '[]',
+      'null',
+      '"PING"',
+      {},
+      { assets_ids: [] },
+      { type: 'other' },
+      { type, operation: 'destroy' },
+      { type, markets: 'all' },
+      { type: 7 },
+    ]) {
+      client.send(message);
+      const problem = await client.json();
+      assert.equal(problem.error, 'invalid_message', JSON.stringify(message));
+      assertFits(problem);
+    }
+    client.send('PING');
+    assert.equal(await client.next(), 'PONG');
+  }
+});
+
+test('a message that is too long cuts the connection', async () => {
+  const client = await connected();
+  client.send({ type: 'market', assets_ids: ['1'.repeat(16_000)] });
+  assert.deepEqual(await client.upToNow(), []);
+  client.send({ type: 'market', assets_ids: ['1'.repeat(20_000)] });
+  assert.equal((await client.ended()).code, 1006);
+});
+
+test('one token too many is refused, with all that the message names', async () => {
+  const client = await connected();
+  const tokens = [1, 2, 3, 4, 5].map((slot) => stage.token(slot));
+  client.send({ type: 'market', assets_ids: tokens });
+  assert.equal((await client.json()).error, 'too_many_subscriptions');
+  client.send({ type: 'market', assets_ids: tokens.slice(0, 4) });
+  assert.equal((await client.upToNow()).length, 4);
+  client.send({ type: 'market', assets_ids: tokens.slice(0, 4) });
+  assert.equal((await client.upToNow()).length, 4, 'those that it has do not count again');
+  client.send({ operation: 'unsubscribe', assets_ids: tokens.slice(0, 1) });
+  client.send({ operation: 'subscribe', assets_ids: tokens.slice(4) });
+  assert.deepEqual(
+    (await client.upToNow()).map(({ asset_id }) => asset_id),
+    [tokens[4]],
+  );
+});
+
+test('one connection too many is refused with a 503, and a plain GET with a 426', async () => {
+  for (let i = 0; i < LIMITS.connectionsMax; i++) await connected(i === 0 ? '/ws/user' : undefined);
+  await assert.rejects(SocketClient.open(stage, '/ws/market'), /503/);
+  clients.pop()!.cut();
+  await until(async () => {
+    try {
+      await connected('/ws/user');
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  const { json, status } = await send(stage, 'GET', '/ws/market');
+  assert.deepEqual([status, json], [426, { error: 'websocket upgrade required' }]);
+  assert.equal((await send(stage, 'POST', '/ws/user')).status, 426);
+});
+
+test('a connection that says nothing is closed; a ping of either kind is enough to stay', async () => {
+  const silent = await connected();
+  const texts = await connected();
+  const pings = await connected('/ws/user');
+  stage.clock += (LIMITS.idleSeconds - 1) * 1_000;
+  texts.send('PING');
+  pings.frame(Opcode.ping, Buffer.alloc(0));
+  assert.equal(await texts.next(), 'PONG');
+  await until(() => pings.controls.length > 0);
+  stage.clock += 2_000;
+  assert.deepEqual(await silent.ended(), {
+    code: 1001,
+    reason: 'nothing was heard for 120 seconds',
+  });
+  for (const client of [texts, pings]) {
+    client.send('PING');
+    assert.equal(await client.next(), 'PONG');
+  }
+});
+
+test('a slow reader is closed with a reason behind what it did not read; others miss nothing', async () => {
+  const token = 7;
+  const slow = await connected();
+  const quick = await connected();
+  for (const client of [slow, quick]) {
+    client.send({ type: 'market', assets_ids: [stage.token(token)] });
+    await client.upToNow();
+  }
+  slow.stopReading();
+  let sent = 0;
+  const big = 'x'.repeat(64 * 1024);
+  // Frames of the book's own stream, only longer than an order makes them.
+  for (let round = 0; round < ROUNDS; round++) {
+    for (let i = 0; i < 8; i++) {
+      stage.server!.publish(`asset ${token}`, Buffer.from(`{"n":${sent},"x":"${big}"}`));
+      sent += 1;
+    }
+    stage.clock += 100;
+    stage.order(1, token, 'BUY', 40, 1);
+    stage.flushAll();
+    quick.send('PING');
+    await until(() => quick.texts.filter((text) => text === 'PONG').length > round);
+  }
+  slow.readOn();
+  const { code, reason } = await slow.ended();
+  assert.equal(code, 1013);
+  assert.match(reason, /^slow reader: \d+ bytes are waiting$/);
+  const numbers = (texts: readonly string[]): unknown[] =>
+    texts.map((text) => (JSON.parse(text) as Json).n).filter((n) => n !== undefined);
+  const got = numbers(slow.texts);
+  assert.deepEqual(
+    got,
+    got.map((_, i) => i),
+    'without a gap up to its end',
+  );
+  assert(got.length > 16, 'what fitted was sent');
+  const all = numbers(quick.texts.filter((text) => text !== 'PONG'));
+  assert.deepEqual(
+    all,
+    Array.from({ length: sent }, (_, i) => i),
+  );
+});
+
+test('a batch whose log is cut short, or cannot be read, makes everybody begin anew', async () => {
+  const batch = { time: 0, commands: new Int32Array(0), commandsF: new Float64Array(0) };
+  const broken = Int32Array.of(99, 0, 0, 0, 0, 0, 0, 0);
+  for (const [isWhole, code] of [
+    [false, 1013],
+    [true, 1011],
+  ] as const) {
+    const market = await connected();
+    const user = await connected('/ws/user');
+    market.send({ type: 'market', assets_ids: [stage.token(1)] });
+    user.send({ type: 'user', auth: stage.auth(1), resume: [] });
+    const place = await user.json();
+    await market.upToNow();
+    const events = { events: broken, eventsF: new Float64Array(broken.buffer) };
+    stage.streams.flushed({ ...batch, ...events, isWhole });
+    assert.equal((await market.ended()).code, code);
+    assert.equal((await user.ended()).code, code);
+    const again = await connected('/ws/user');
+    const { sequence, stream_id } = place;
+    again.send({ type: 'user', auth: stage.auth(1), sequence, stream_id });
+    assert.equal((await again.json()).error, 'resume_unavailable');
+    const anew = await connected();
+    anew.send({ type: 'market', assets_ids: [stage.token(1)] });
+    assert.equal((await anew.json()).event_type, 'book');
+    for (const client of clients.splice(0)) client.cut();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.match(stage.lines.join(), /an event has a known kind/);
+});
+
+test('the end of the node is told', async () => {
+  const other = new SocketStage();
+  await other.open();
+  const client = await SocketClient.open(other, '/ws/market');
+  await other.stop();
+  assert.deepEqual(await client.ended(), { code: 1001, reason: 'the node is stopping' });
+});

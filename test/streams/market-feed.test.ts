@@ -1,0 +1,126 @@
+/** The market channel's events lead to the very books of POST /books, batch by batch. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { State } from '../../engine/layout.ts';
+import type { TokenSlot } from '../../engine/units.ts';
+import { topics } from '../../server/streams/followed-book.ts';
+import type { BookJson } from '../common/node-harness.ts';
+import { withSeed } from '../common/random.ts';
+import { BUSY, MARKETS, Stream, type StreamShape } from '../engine/stream.ts';
+import { BookFollower } from './book-follower.ts';
+import { FeedStage } from './feed-stage.ts';
+
+/** A client of some tokens of a stage. */
+class StageClient {
+  readonly follower = new BookFollower();
+  private readonly stage: FeedStage;
+  private readonly wanted: readonly TokenSlot[];
+  private readonly topics = new Set<string>();
+
+  constructor(stage: FeedStage, wanted: readonly TokenSlot[]) {
+    this.stage = stage;
+    this.wanted = wanted;
+    for (const token of wanted) {
+      const book = stage.market.follow(token, false);
+      const join = (): void => {
+        this.follower.take(stage.market.snapshot(book, token).toString());
+        this.topics.add(topics.asset(token));
+        this.topics.add(topics.book(book.slot));
+      };
+      if (book.isTold) join();
+      else book.waiting.push(join);
+    }
+  }
+
+  hear({ text, topic }: { readonly topic: string; readonly text: string }): void {
+    if (this.topics.has(topic)) this.follower.take(text);
+  }
+
+  /** What it has been told of is what the engine's books were after the last batch that was told. */
+  compare(state: ReadonlyMap<TokenSlot, BookJson>): void {
+    for (const token of this.wanted) {
+      if (!this.topics.has(topics.asset(token))) continue;
+      const { asset_id, hash } = state.get(token)!;
+      assert.equal(this.follower.hash(asset_id), hash);
+    }
+  }
+
+  leave(): void {
+    for (const token of this.wanted) this.stage.market.leave(token, false);
+  }
+}
+
+/** What POST /books would answer now. */
+function booksOf(stage: FeedStage): Map<TokenSlot, BookJson> {
+  const books = new Map<TokenSlot, BookJson>();
+  for (let slot = 1; slot <= stage.t.state[State.tokens]!; slot++) {
+    const token = slot as TokenSlot;
+    books.set(token, JSON.parse(String(stage.books.render(token))) as BookJson);
+  }
+  return books;
+}
+
+const shapes: readonly (readonly [string, Partial<StreamShape>])[] = [
+  ['while they trade', {}],
+  ['while ticks and terms change', { changes: 3, policies: 2, sweeps: 2, cancels: 10 }],
+];
+for (const [when, shape] of shapes) {
+  test(`${when}, snapshot and deltas are the books of POST /books at the same hash`, () => {
+    withSeed((random) => {
+      const stage = new FeedStage();
+      const stream = new Stream(random, { ...BUSY, ...shape }, MARKETS);
+      let clients: StageClient[] = [];
+      let confirmed = 0;
+      /** After each batch that was not told, and after the last that was. */
+      const states: Map<TokenSlot, BookJson>[] = [];
+      let told = new Map<TokenSlot, BookJson>();
+      for (let batches = 0; batches < 800; ) {
+        const command = stream.next();
+        if (command.kind !== 'at') {
+          stage.run(command);
+          continue;
+        }
+        const before = stage.unflushed.length;
+        stage.endBatch();
+        if (stage.unflushed.length > before) states.push(booksOf(stage));
+        batches += 1;
+        // The disk is behind by a few batches; subscribers come and go at any time.
+        const tokens = stage.t.state[State.tokens]!;
+        if (tokens > 0 && random.chance(15)) {
+          const wanted = new Set(Array.from({ length: 3 }, () => random.between(1, tokens)));
+          clients.push(new StageClient(stage, [...wanted] as TokenSlot[]));
+        }
+        if (clients.length > 4) {
+          const [gone] = clients.splice(random.below(4), 1);
+          confirmed += gone!.follower.confirmed;
+          gone!.leave();
+        }
+        while (stage.unflushed.length > random.below(4)) {
+          stage.flush();
+          for (const frame of stage.taken()) for (const client of clients) client.hear(frame);
+          told = states.shift() ?? told;
+          for (const client of clients) client.compare(told);
+        }
+        stage.run(command);
+      }
+      confirmed += clients.reduce((sum, { follower }) => sum + follower.confirmed, 0);
+      for (const client of clients) client.leave();
+      clients = [];
+      assert(confirmed > 100, `books came behind the deltas that led to them: ${confirmed}`);
+    });
+  });
+}
+
+test('a batch that nobody follows costs nothing to be told, and is not told later', () => {
+  const stage = new FeedStage();
+  withSeed((random) => {
+    const stream = new Stream(random);
+    for (let i = 0; i < 500; i++) stage.run(stream.next());
+    stage.endBatch();
+    while (stage.unflushed.length > 0) stage.flush();
+    assert.deepEqual(stage.taken(), []);
+    const client = new StageClient(stage, [1 as TokenSlot]);
+    client.compare(booksOf(stage));
+    assert.equal(client.follower.events, 1);
+  });
+});

@@ -1,0 +1,44 @@
+/** The READMEs say what the table of streams says. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { EndReason } from '../../engine/layout.ts';
+import { STREAM_TABLE } from '../../server/streams/messages.ts';
+import { newsOfEnd } from '../../server/streams/user-frames.ts';
+
+function read(path: string): string {
+  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+}
+
+test('the README lists both streams, and that of the room each of their events', () => {
+  const readme = read('README.md');
+  const room = read('server/streams/README.md');
+  for (const [path, { does, events }] of Object.entries(STREAM_TABLE)) {
+    assert(readme.includes(`| \`${path}\` | ${does} |`), path);
+    for (const [name, { sent }] of Object.entries(events)) {
+      const row = new RegExp(`^\\| \`${name}\` \\| [^|]+ \\| (.*) \\|$`, 'm').exec(room);
+      assert.equal(row?.[1], sent, name);
+    }
+  }
+});
+
+test('every stream says what it is sent', () => {
+  for (const { message } of Object.values(STREAM_TABLE)) {
+    assert('operation' in (message as { properties: object }).properties);
+  }
+});
+
+test('the last event of an order is the one that the table of endings names', () => {
+  const rows = read('server/orders/README.md')
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .filter((cells) => cells.length === 8);
+  const named = new Set<string>();
+  for (const [, , , , , reason, last] of rows) {
+    if (!(reason! in EndReason)) continue;
+    named.add(reason!);
+    const { status, type } = newsOfEnd(EndReason[reason as keyof typeof EndReason]);
+    assert.equal(last, `${type}, ${status}`, reason);
+  }
+  assert.deepEqual(new Set([...named, 'none']), new Set(Object.keys(EndReason)));
+});

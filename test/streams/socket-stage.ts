@@ -1,0 +1,154 @@
+/**
+ * The streams on real sockets and an engine of their own, without workers or disk: what is placed is
+ * flushed when the test says so.
+ */
+import { type HttpServer, listen } from '../../server/http/http.ts';
+import { deriveCredentials } from '../../server/identity/credentials.ts';
+import type { StreamLimits } from '../../server/streams/connection.ts';
+import { Streams } from '../../server/streams/streams.ts';
+import { addressWords } from '../engine/engine-driver.ts';
+import type { OrderLine } from '../engine/naive-types.ts';
+import { FeedStage } from './feed-stage.ts';
+
+const SHARE = 1_000_000n;
+/** Reads what is told to a wallet. */
+export const READ_ONLY_KEY = 'read-only-key';
+const READ_ONLY_WALLET = 1;
+
+const NODE_KEY = Buffer.alloc(32, 7);
+
+export const LIMITS: StreamLimits = {
+  idleSeconds: 120,
+  subscriptionsMax: 4,
+  connectionsMax: 3,
+  backpressureBytes: 2 ** 20,
+};
+
+export class SocketStage extends FeedStage {
+  streams: Streams;
+  server: HttpServer | undefined;
+  /** Unix milliseconds. */
+  clock = 1_700_000_000_000;
+  readonly revoked = new Set<string>();
+  readonly lines: string[] = [];
+  private placed = 0;
+  private readonly wallets = new Map<string, number>();
+
+  constructor(limits: StreamLimits = LIMITS, eventsKept = 100) {
+    super();
+    this.streams = new Streams({
+      tables: this.t,
+      texts: this.texts,
+      lookup: () => undefined,
+      books: this.books,
+      limits,
+      key: (apiKey) => this.key(apiKey),
+      readOnlyKey: (key) => {
+        return key === READ_ONLY_KEY ? { address: bytesOf(READ_ONLY_WALLET) } : undefined;
+      },
+      whenSettled: (callback) => setImmediate(callback),
+      now: () => this.clock,
+      log: (line) => this.lines.push(line),
+      eventsKept,
+    });
+  }
+
+  async open(): Promise<void> {
+    const options = { host: '127.0.0.1', port: 0, trustProxy: 0, log: () => undefined };
+    this.server = await listen([], options, this.streams.routes);
+    this.streams.open(this.server.publish);
+  }
+
+  get port(): number {
+    return this.server!.port;
+  }
+
+  async stop(): Promise<void> {
+    this.streams.close();
+    await this.server!.close();
+  }
+
+  /** Credentials of a wallet of the streams of commands. */
+  auth(wallet: number): { apiKey: string; secret: string; passphrase: string } {
+    const trio = deriveCredentials(NODE_KEY, 137, bytesOf(wallet), '0');
+    this.wallets.set(trio.apiKey, wallet);
+    return trio;
+  }
+
+  /** Registers markets, in a batch that is flushed. */
+  markets(count: number, outcomes = 2): void {
+    this.run({ kind: 'at', time: this.clock });
+    const terms = { grid: 100, baseFeeBps: 0, minSize: 0n, tradable: true, ended: false };
+    for (let condition = 1; condition <= count; condition++) {
+      this.run({ kind: 'market', condition, outcomes, ...terms, negRisk: false });
+    }
+    this.flushAll();
+  }
+
+  /** Applies one order in a batch of its own, which is not flushed. */
+  order(wallet: number, token: number, side: 'BUY' | 'SELL', ticks: number, shares: number): void {
+    this.clock += 1;
+    this.run({ kind: 'at', time: this.clock });
+    this.placed += 1;
+    const amount = BigInt(shares) * SHARE;
+    const line: OrderLine = {
+      kind: 'order',
+      id: this.placed,
+      token,
+      side,
+      type: 'GTC',
+      postOnly: false,
+      shares: amount,
+      collateral: (amount * BigInt(ticks)) / 100n,
+      expiration: 0,
+      feeRateBps: 1_000,
+      maker: wallet,
+      signer: wallet,
+      signatureType: 0,
+      faults: [],
+    };
+    this.run(line);
+    this.endBatch();
+  }
+
+  override flush(): void {
+    const batch = this.unflushed.shift();
+    if (batch !== undefined) this.streams.flushed(batch);
+  }
+
+  flushAll(): void {
+    this.endBatch();
+    while (this.unflushed.length > 0) this.flush();
+  }
+
+  /** A token's id. */
+  token(slot: number): string {
+    return JSON.parse(this.books.render(slot as never)!.toString()).asset_id as string;
+  }
+
+  condition(slot: number): string {
+    return JSON.parse(this.books.render(slot as never)!.toString()).market as string;
+  }
+
+  private key(apiKey: string) {
+    const wallet = this.wallets.get(apiKey);
+    if (wallet === undefined || this.revoked.has(apiKey)) return undefined;
+    const trio = deriveCredentials(NODE_KEY, 137, bytesOf(wallet), '0');
+    return {
+      apiKey,
+      apiKeyBytes: Buffer.from(apiKey.replaceAll('-', ''), 'hex'),
+      address: bytesOf(wallet),
+      addressText: `0x${bytesOf(wallet).toString('hex')}`,
+      secret: Buffer.from(trio.secret, 'base64'),
+      passphrase: Buffer.from(trio.passphrase, 'hex'),
+    };
+  }
+}
+
+function bytesOf(wallet: number): Buffer {
+  const bytes = Buffer.alloc(20);
+  addressWords(wallet).forEach((word, i) => {
+    bytes.writeInt32BE(word | 0, 4 * i);
+  });
+  return bytes;
+}

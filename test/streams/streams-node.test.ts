@@ -1,0 +1,224 @@
+/** The streams of a whole node: forms of subscribing, and what each event says. */
+import assert from 'node:assert/strict';
+import test, { before } from 'node:test';
+import { openCatalog } from '../../storage/catalog.ts';
+import { readCatalog } from '../../storage/catalog-file.ts';
+import { book, catalogFile, until } from '../common/node-harness.ts';
+import { SocketClient } from '../common/socket-client.ts';
+import { Trader } from '../common/traders.ts';
+import { BookFollower } from './book-follower.ts';
+import {
+  assertFits,
+  followMarket,
+  followUser,
+  type Json,
+  ofType,
+  type StreamNode,
+  startNode,
+} from './stream-node.ts';
+
+const TERMS = [{ id: 1 }, { id: 2, outcomes: ['A', 'B', 'C'] }, { id: 3, tick: 0.001 }];
+
+let node: StreamNode;
+let alice: Trader;
+let bob: Trader;
+
+before(async () => {
+  node = await startNode(TERMS);
+  alice = await Trader.join(node, 'alice');
+  bob = await Trader.join(node, 'bob');
+});
+
+function tokens(market: number): readonly string[] {
+  return node.markets[market]!.tokenIds;
+}
+
+test('a subscription is answered with the book of each known token, as POST /books has it', async () => {
+  const [yes, no] = tokens(0);
+  await alice.place(node, { market: node.markets[0]!, side: 'BUY', ticks: 40, shares: 50 });
+  const client = await followMarket(node, [yes!, '123', no!]);
+  const events = await client.upToNow();
+  assert.deepEqual(
+    events.map(({ event_type, asset_id }) => [event_type, asset_id]),
+    [
+      ['book', yes],
+      ['book', no],
+    ],
+  );
+  for (const event of events) {
+    assertFits(event);
+    const { event_type: _, sequence, server_ts_ms, stream_id, ...rest } = event;
+    assert.deepEqual(rest, await book(node, String(event.asset_id)));
+    assert.match(String(stream_id), new RegExp(`^asset:${event.asset_id}:`));
+    assert(Math.abs(Number(server_ts_ms) - Date.now()) < 60_000);
+    assert.equal(sequence, '0');
+  }
+  client.cut();
+});
+
+test('every known form of subscribing works, and the later ones add to the first', async () => {
+  const [yes, no] = tokens(0);
+  const [a, b, c] = tokens(1);
+  const client = await SocketClient.open(node, '/ws/market');
+  const asked = async (message: Json): Promise<unknown[]> => {
+    client.send(message);
+    return (await client.upToNow()).map(({ asset_id }) => asset_id);
+  };
+  assert.deepEqual(await asked({ assets_ids: [yes], type: 'market' }), [yes]);
+  assert.deepEqual(await asked({ assets_ids: [no], type: 'MARKET', markets: null }), [no]);
+  assert.deepEqual(await asked({ assets_ids: [a], operation: 'subscribe', initial_dump: true }), [
+    a,
+  ]);
+  assert.deepEqual(await asked({ type: 'market', assets_ids: [b], initial_dump: false }), []);
+  assert.deepEqual(
+    await asked({
+      type: 'market',
+      operation: 'subscribe',
+      markets: [node.markets[1]!.conditionId.toUpperCase().replace('0X', '0x')],
+      assets_ids: [],
+    }),
+    [a, b, c],
+  );
+  assert.deepEqual(
+    await asked({ type: 'market', assets_ids: [], custom_feature_enabled: true }),
+    [],
+  );
+  assert.deepEqual(await asked({ operation: 'unsubscribe', assets_ids: [yes, b] }), []);
+  const market = node.markets[1]!;
+  for (const outcome of [0, 1, 2]) {
+    await alice.place(node, { market, outcome, side: 'BUY', ticks: 30, shares: 10 });
+  }
+  const changed = ofType(await client.upToNow(), 'price_change').flatMap(({ price_changes }) =>
+    (price_changes as Json[]).map(({ asset_id }) => asset_id),
+  );
+  assert.deepEqual(changed, [a, c]);
+  client.cut();
+});
+
+test('placements, matches and cancels by a new tick are told with totals, for both tokens', async () => {
+  const [yes, no] = tokens(0);
+  const client = await followMarket(node, [yes!, no!], { custom_feature_enabled: true });
+  const follower = new BookFollower();
+  for (const event of await client.upToNow()) follower.take(JSON.stringify(event));
+  const market = node.markets[0]!;
+  const placed = await alice.place(node, { market, side: 'BUY', ticks: 45, shares: 20 });
+  const [change, ...rest] = await client.upToNow();
+  assertFits(change!);
+  const entry = { size: '20', hash: placed.orderID };
+  assert.deepEqual(change!.price_changes, [
+    { asset_id: yes, price: '0.45', side: 'BUY', ...entry, best_bid: '0.45', best_ask: '1' },
+    { asset_id: no, price: '0.55', side: 'SELL', ...entry, best_bid: '0', best_ask: '0.55' },
+  ]);
+  assert.deepEqual(
+    rest.map(({ asset_id, best_ask, best_bid, event_type, spread }) => {
+      return [event_type, asset_id, best_bid, best_ask, spread];
+    }),
+    [
+      ['best_bid_ask', yes, '0.45', '1', '0.55'],
+      ['best_bid_ask', no, '0', '0.55', '0.55'],
+    ],
+  );
+  // Bob buys the other outcome: a mint, which is a trade of both.
+  await bob.place(node, { market, outcome: 1, side: 'BUY', ticks: 60, shares: 30 });
+  const events = [change!, ...rest, ...(await client.upToNow())];
+  for (const event of events) {
+    assertFits(event);
+    follower.take(JSON.stringify(event));
+  }
+  assert.deepEqual(
+    ofType(events, 'last_trade_price').map(({ asset_id, price, side, size }) => {
+      return [asset_id, price, side, size];
+    }),
+    [
+      [yes, '0.45', 'BUY', '20'],
+      [yes, '0.4', 'BUY', '10'],
+      [no, '0.55', 'BUY', '20'],
+      [no, '0.6', 'BUY', '10'],
+    ],
+  );
+  assert.equal(ofType(events, 'book').length, 2);
+  for (const token of [yes!, no!])
+    assert.equal(follower.hash(token), (await book(node, token)).hash);
+  client.cut();
+});
+
+test('a new tick and a new market are told when the catalog brings them', async () => {
+  const market = node.markets[2]!;
+  const [yes, no] = market.tokenIds;
+  await alice.place(node, { market, side: 'BUY', ticks: 400, shares: 10 });
+  const off = await alice.place(node, { market, side: 'BUY', ticks: 395, shares: 10 });
+  const client = await followMarket(node, [yes!, no!]);
+  const scout = await followMarket(node, [], { custom_feature_enabled: true });
+  const follower = new BookFollower();
+  for (const event of await client.upToNow()) follower.take(JSON.stringify(event));
+  const terms = [TERMS[0]!, TERMS[1]!, { id: 3, tick: 0.01, minSize: 7 }, { id: 4 }];
+  const read = readCatalog(catalogFile(terms));
+  assert(read.ok);
+  const store = openCatalog(node.dataDir, { durability: 'flushed' });
+  await store.replace(read.catalog);
+  await store.close();
+  await until(() => scout.texts.length > 0);
+  const [story] = await scout.upToNow();
+  assertFits(story!);
+  const listed = read.catalog.markets.at(-1)!;
+  assert.equal(story!.event_type, 'new_market');
+  assert.deepEqual([story!.id, story!.assets_ids], [listed.conditionId, listed.tokenIds]);
+  assert.deepEqual([story!.question, story!.outcomes], ['Question 4?', ['Yes', 'No']]);
+  const events = await client.upToNow();
+  for (const event of events) {
+    assertFits(event);
+    follower.take(JSON.stringify(event));
+  }
+  const [gone] = ofType(events, 'price_change')[0]!.price_changes as Json[];
+  assert.deepEqual(gone, {
+    asset_id: yes,
+    price: '0.395',
+    size: '0',
+    side: 'BUY',
+    hash: off.orderID,
+    best_bid: '0.4',
+    best_ask: '1',
+  });
+  assert.deepEqual(
+    ofType(events, 'tick_size_change').map(({ asset_id, new_tick_size, old_tick_size }) => {
+      return [asset_id, old_tick_size, new_tick_size];
+    }),
+    [
+      [yes, '0.001', '0.01'],
+      [no, '0.001', '0.01'],
+    ],
+  );
+  for (const token of [yes!, no!])
+    assert.equal(follower.hash(token), (await book(node, token)).hash);
+  client.cut();
+  scout.cut();
+});
+
+test('what is answered has been told: an order, its trade, its cancel, on the user channel', async () => {
+  const market = node.markets[0]!;
+  const client = await followUser(node, alice);
+  const sold = await alice.place(node, { market, side: 'SELL', ticks: 70, shares: 30 });
+  await bob.place(node, { market, side: 'BUY', ticks: 70, shares: 12 });
+  const { canceled } = await alice.cancel(node, '/order', { orderID: sold.orderID });
+  assert.deepEqual(canceled, [sold.orderID]);
+  const events = await client.upToNow();
+  for (const event of events) assertFits(event);
+  assert.deepEqual(
+    events.map(({ event_type, reason, size_matched, status, type }) => {
+      return [event_type, type, status, size_matched, reason];
+    }),
+    [
+      ['order', 'PLACEMENT', 'LIVE', '0', undefined],
+      ['trade', 'TRADE', 'MATCHED', undefined, undefined],
+      ['trade', 'TRADE', 'CONFIRMED', undefined, undefined],
+      ['order', 'UPDATE', 'LIVE', '12', undefined],
+      ['order', 'CANCELLATION', 'CANCELED', '12', 'canceled'],
+    ],
+  );
+  const [placed] = events;
+  assert.deepEqual(
+    [placed!.owner, placed!.maker_address, placed!.outcome, placed!.price],
+    [alice.trio.apiKey, alice.address, 'Yes', '0.7'],
+  );
+  client.cut();
+});

@@ -1,0 +1,206 @@
+/** What the owner of an order is told of it, on random streams: nothing is missing, nothing is late. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { withSeed } from '../common/random.ts';
+import { addressWords } from '../engine/engine-driver.ts';
+import { BUSY, MARKETS, Stream, type StreamShape } from '../engine/stream.ts';
+import { FeedStage } from './feed-stage.ts';
+
+interface UserEvent {
+  readonly event_type: 'order' | 'trade';
+  readonly id: string;
+  readonly sequence: string;
+  readonly stream_id: string;
+  readonly type: string;
+  readonly status: string;
+  readonly price: string;
+  readonly size: string;
+  readonly original_size: string;
+  readonly size_matched: string;
+  readonly associate_trades: readonly string[] | null;
+  readonly taker_order_id: string;
+  readonly trader_side: string;
+  readonly order_type: string;
+  readonly reason?: string;
+  readonly maker_orders: readonly {
+    readonly order_id: string;
+    readonly owner: string;
+    readonly matched_amount: string;
+  }[];
+}
+
+const NIL = '00000000-0000-0000-0000-000000000000';
+
+/** Decimal text in whole micro-units. */
+function micro(text: string): number {
+  const [whole, fraction = ''] = text.split('.');
+  return Number(whole + fraction.padEnd(6, '0'));
+}
+
+interface Known {
+  readonly original: number;
+  readonly type: string;
+  /** By its trades, and by its order events. */
+  traded: number;
+  matched: number;
+  isOver: boolean;
+}
+
+/** Believes one user's events only as long as they fit together. */
+class Owner {
+  readonly orders = new Map<string, Known>();
+  readonly ends = new Map<string, number>();
+  trades = 0;
+  private sequence = 0;
+
+  take(event: UserEvent): void {
+    this.sequence += 1;
+    assert.equal(Number(event.sequence), this.sequence);
+    if (event.event_type === 'trade') this.trade(event);
+    else this.order(event);
+  }
+
+  private trade(event: UserEvent): void {
+    const { maker_orders: makers, size, status, taker_order_id: taker, trader_side } = event;
+    const own = makers.filter(({ owner }) => owner !== NIL);
+    const isTaker = trader_side === 'TAKER';
+    if (!isTaker) assert.equal(own.length, makers.length, 'a maker is shown its own orders');
+    const total = makers.reduce((sum, { matched_amount }) => sum + micro(matched_amount), 0);
+    if (isTaker) assert.equal(total, micro(size));
+    // It is confirmed at once, with the same words.
+    if (status === 'CONFIRMED') return;
+    this.trades += 1;
+    if (isTaker) this.add(taker, micro(size));
+    for (const { matched_amount, order_id } of own) this.add(order_id, micro(matched_amount));
+  }
+
+  private add(id: string, size: number): void {
+    const known = this.orders.get(id);
+    assert(known !== undefined, 'an order is placed before it trades');
+    assert(!known.isOver, 'nothing is said of an order after its last event');
+    known.traded += size;
+  }
+
+  private order(event: UserEvent): void {
+    const { id, order_type: type, original_size, reason, size_matched, status } = event;
+    const known = this.orders.get(id);
+    if (event.type === 'PLACEMENT') {
+      assert.equal(known, undefined, 'an order is placed once');
+      assert.deepEqual([status, size_matched, reason], ['LIVE', '0', undefined]);
+      const original = micro(original_size);
+      this.orders.set(id, { original, type, traded: 0, matched: 0, isOver: false });
+      return;
+    }
+    assert(known !== undefined && !known.isOver, 'first placed, then changed, then over');
+    known.matched = micro(size_matched);
+    assert.equal(known.matched, known.traded, 'a trade comes before the order event of it');
+    if (event.type === 'UPDATE') assert.equal(event.associate_trades?.length, 1);
+    known.isOver = status !== 'LIVE';
+    assert.equal(known.isOver, reason !== undefined);
+    if (reason === undefined) return;
+    this.ends.set(reason, (this.ends.get(reason) ?? 0) + 1);
+    const isMatched = reason === 'filled' || reason === 'fakRemainder';
+    assert.equal(event.type, isMatched ? 'UPDATE' : 'CANCELLATION');
+    assert.equal(status, isMatched ? 'MATCHED' : 'CANCELED');
+    if (reason === 'filled') assert.equal(known.matched, known.original);
+    if (reason === 'fakRemainder') assert.equal(type, 'FAK');
+  }
+}
+
+const shapes: readonly (readonly [string, Partial<StreamShape>])[] = [
+  ['of a busy exchange', {}],
+  [
+    'of accounts that meet themselves under changing terms',
+    { accounts: 3, policies: 3, changes: 2 },
+  ],
+];
+for (const [of, shape] of shapes) {
+  test(`${of}, every order is placed, trades, and ends once, in this order`, () => {
+    withSeed((random) => {
+      const stage = new FeedStage();
+      const owners = new Map<string, Owner>();
+      for (let n = 1; n <= 7; n++) {
+        const user = stage.users.enter(addressWords(n));
+        user.countJoined(user.all.id, 1);
+        owners.set(user.all.id, new Owner());
+      }
+      const stream = new Stream(random, { ...BUSY, ...shape }, MARKETS);
+      let placed = 0;
+      for (let i = 0; i < 12_000; i++) {
+        const { rule } = stage.run(stream.next());
+        if (rule === 0) placed += 1;
+        while (stage.unflushed.length > 0) stage.flush();
+        for (const { text, topic } of stage.taken()) {
+          owners.get(topic)!.take(JSON.parse(text) as UserEvent);
+        }
+      }
+      stage.endBatch();
+      stage.flush();
+      for (const { text, topic } of stage.taken()) {
+        owners.get(topic)!.take(JSON.parse(text) as UserEvent);
+      }
+      const live = [...owners.values()].flatMap(({ orders }) =>
+        [...orders.values()].filter(({ isOver }) => !isOver),
+      );
+      assert.equal(live.length, stage.openOrders(), 'what has not ended is what is open');
+      const ends = new Set([...owners.values()].flatMap((owner) => [...owner.ends.keys()]));
+      for (const reason of ['filled', 'fakRemainder', 'canceled', 'expired', 'selfTrade']) {
+        assert(ends.has(reason) || reason === 'selfTrade', `some order ended so: ${reason}`);
+      }
+      assert(placed > 1_000);
+    });
+  });
+}
+
+test('the newest events are kept for who comes back, and only for who was there', () => {
+  withSeed((random) => {
+    const stage = new FeedStage(200);
+    const stream = new Stream(random, BUSY, MARKETS);
+    const user = stage.users.enter(addressWords(1));
+    const told: string[] = [];
+    user.countJoined(user.all.id, 1);
+    for (let i = 0; i < 3_000; i++) {
+      stage.run(stream.next());
+      while (stage.unflushed.length > 0) stage.flush();
+      told.push(...stage.taken().map(({ text }) => text));
+    }
+    const { sequence } = user.all;
+    assert(sequence > 300, 'more than is kept');
+    assert.equal(stage.users.find(addressWords(2), 0), undefined);
+    const frames = (from: number): string[] | undefined =>
+      stage.users.since(user, undefined, from)?.map((event) => stage.users.frame(event, false));
+    assert.deepEqual(frames(sequence), []);
+    assert.deepEqual(frames(sequence - 1), told.slice(-1));
+    assert.deepEqual(frames(sequence - 200), told.slice(-200));
+    assert.equal(frames(sequence - 201), undefined, 'no longer kept');
+    assert.equal(frames(sequence + 1), undefined, 'it never came that far');
+    stage.users.leave(user);
+    assert.equal(stage.users.enter(addressWords(1)), user, 'remembered while it is away');
+  });
+});
+
+test('the streams of single markets are numbered by themselves', () => {
+  withSeed((random) => {
+    const stage = new FeedStage();
+    const stream = new Stream(random, BUSY, MARKETS);
+    const user = stage.users.enter(addressWords(1));
+    for (let i = 0; i < 2_000; i++) stage.run(stream.next());
+    stage.endBatch();
+    while (stage.unflushed.length > 0) stage.flush();
+    const all = stage.users.since(user, undefined, 0)!;
+    const conditions = new Set(all.map(({ condition }) => condition));
+    assert(conditions.size > 3);
+    for (const condition of conditions) {
+      const own = stage.users.since(user, condition, 0)!;
+      assert.deepEqual(
+        own.map(({ ofMarket }) => ofMarket),
+        own.map((_, i) => i + 1),
+      );
+      assert.deepEqual(
+        own,
+        all.filter((event) => event.condition === condition),
+      );
+    }
+    assert.deepEqual(stage.taken(), [], 'nobody has joined, so nothing is sent');
+  });
+});
