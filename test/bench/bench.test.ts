@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { engineSuite } from '../../bench/engine/engine.bench.ts';
 import { validateSuite } from '../../bench/server/validate.bench.ts';
+import { streamsSuite } from '../../bench/streams/streams.bench.ts';
 
 test('the engine suite measures every task on one book and on a thousand', async () => {
   const measured = await engineSuite(400, 2);
@@ -14,4 +15,10 @@ test('the validate suite checks orders with both packages', async () => {
   const measured = await validateSuite(4, 2);
   assert.equal(measured.length, 3);
   assert(measured.every(({ perSecond }) => perSecond > 0));
+});
+
+test('the streams suite sends every batch to every subscriber', async () => {
+  const shape = { subscribers: 3, rounds: 1, batches: 5, orders: 4 };
+  const measured = await streamsSuite(shape);
+  assert(measured.frames >= shape.batches * shape.subscribers, `${measured.frames} frames`);
 });

@@ -1,0 +1,147 @@
+/**
+ * One busy book, its streams and their server, in the process that is measured: orders are applied,
+ * count as flushed at once, and are told.
+ *
+ * Thread: the only one of the benchmark's own process.
+ */
+import {
+  CommandBuffer,
+  encodeMarket,
+  encodeOrder,
+  OrderType,
+  Side,
+} from '../../engine/commands.ts';
+import { Engine } from '../../engine/engine.ts';
+import { EVENTS_MAX, EventLog } from '../../engine/events.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag, State } from '../../engine/layout.ts';
+import { DEFAULT_CAPACITIES } from '../../engine/limits.ts';
+import { allocateEngine } from '../../engine/tables.ts';
+import { collateralOf, type MicroShares, type Ticks, type TokenSlot } from '../../engine/units.ts';
+import { type HttpServer, listen } from '../../server/http/http.ts';
+import { BookRenderer } from '../../server/market-data/books.ts';
+import { TokenTexts } from '../../server/market-data/texts.ts';
+import { Streams } from '../../server/streams/streams.ts';
+import { Random } from '../random.ts';
+
+const GRID = 100;
+const ACCOUNTS = 50;
+const TOKEN = 1 as TokenSlot;
+const SHARE = 1_000_000;
+
+export class StreamBook {
+  readonly streams: Streams;
+  readonly token: string;
+  private readonly events = new EventLog(EVENTS_MAX);
+  private readonly engine: Engine;
+  private readonly commands = new CommandBuffer();
+  private readonly random = new Random('streams');
+  private readonly apiKey = new Int32Array(API_KEY_WORDS);
+  private server: HttpServer | undefined;
+  private time = 1_700_000_000_000;
+  private orders = 0;
+
+  constructor(connections: number) {
+    const capacities = { ...DEFAULT_CAPACITIES, markets: 16, tokens: 32, levels: 2_000 };
+    this.engine = new Engine(allocateEngine(capacities), this.events);
+    const { t } = this.engine;
+    const texts = new TokenTexts(t, () => undefined);
+    this.streams = new Streams({
+      tables: t,
+      texts,
+      lookup: () => undefined,
+      books: new BookRenderer(t, texts),
+      limits: {
+        idleSeconds: 900,
+        subscriptionsMax: 10,
+        connectionsMax: connections,
+        backpressureBytes: 2 ** 24,
+      },
+      key: () => undefined,
+      readOnlyKey: () => undefined,
+      whenSettled: (callback) => void setImmediate(callback),
+      now: Date.now,
+      log: (line) => void process.stderr.write(`${line}\n`),
+    });
+    const fields = {
+      flags: MarketFlag.tradable,
+      ticksPerUnit: GRID as 100,
+      baseFeeBps: 0,
+      minSize: 1 as MicroShares,
+    };
+    const ids = [this.key(ID_WORDS, 1), this.key(ID_WORDS, 2)];
+    encodeMarket(this.commands, fields, this.key(ID_WORDS, 3), ids);
+    this.apply([0]);
+    this.token = texts.bookHead(TOKEN).toString().split('"')[7]!;
+  }
+
+  async listen(): Promise<number> {
+    const options = { host: '127.0.0.1', port: 0, trustProxy: 0, log: () => undefined };
+    this.server = await listen([], options, this.streams.routes);
+    this.streams.open(this.server.publish);
+    return this.server.port;
+  }
+
+  async close(): Promise<void> {
+    this.streams.close();
+    await this.server?.close();
+  }
+
+  /** Orders around the middle, about half of which trade, as one batch. */
+  batch(count: number): void {
+    const { commands, random } = this;
+    commands.clear();
+    const starts: number[] = [];
+    for (let i = 0; i < count; i++) {
+      this.orders += 1;
+      const isBuy = random.below(2) === 0;
+      const ticks = (50 + (isBuy ? -1 : 1) * (random.below(12) - 3)) as Ticks;
+      const size = ((5 + random.below(30)) * SHARE) as MicroShares;
+      const account = this.key(ADDRESS_WORDS, random.below(ACCOUNTS));
+      starts.push(
+        encodeOrder(commands, {
+          token: TOKEN,
+          side: isBuy ? Side.buy : Side.sell,
+          type: OrderType.GTC,
+          postOnly: false,
+          shares: size,
+          collateral: collateralOf(size, ticks, GRID),
+          expiration: 0,
+          feeRateBps: 0,
+          signatureType: 0,
+          verdict: 0,
+          id: this.key(ID_WORDS, 1_000 + this.orders),
+          maker: account,
+          signer: account,
+          apiKey: this.apiKey,
+        }),
+      );
+    }
+    this.apply(starts);
+  }
+
+  private apply(starts: readonly number[]): void {
+    const { commands, engine, events } = this;
+    this.time += 1;
+    engine.begin(this.time, engine.t.state[State.finished]!);
+    for (const at of starts) {
+      events.command = at;
+      engine.apply(commands.i32, commands.f64, at);
+    }
+    engine.end();
+    const words = events.i32.slice(0, events.words);
+    this.streams.flushed({
+      time: this.time,
+      events: words,
+      eventsF: new Float64Array(words.buffer),
+      isWhole: true,
+      commands: commands.i32,
+      commandsF: commands.f64,
+    });
+  }
+
+  private key(words: number, number: number): Int32Array {
+    const key = new Int32Array(words);
+    for (let w = 0; w < words; w++) key[w] = Math.imul(number * 8 + w + 1, 0x9e3779b1) ^ number;
+    return key;
+  }
+}
