@@ -6,76 +6,15 @@
  * as long as anyone holds it. Not here: routing and listening (http.ts), what routes mean.
  */
 import assert from 'node:assert/strict';
-import { STATUS_CODES } from 'node:http';
 import { clientAddress } from './address.ts';
+import { type CommonHead, type Headers, writeHead } from './answer-head.ts';
+import { type Caller, type ConnectedPeers, callerOf, peerOf } from './callers.ts';
+import type { Cors } from './cors.ts';
+import type { Exchange, Method, Route } from './exchange.ts';
+import type { RateHeaders } from './rate-headers.ts';
+import type { RateLimiter, RatePlan } from './rate-limiter.ts';
+import { RequestBody } from './request-body.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
-
-export type Method = 'GET' | 'POST' | 'DELETE';
-
-/** One request being answered. */
-export interface Exchange {
-  readonly method: Method;
-  /**
-   * URL path as sent, without the query string. Where the route takes no body it is read before
-   * the first await or not at all: later, a first reading gives ''.
-   */
-  readonly path: string;
-  /** Raw query string without '?', '' when absent. */
-  readonly query: string;
-  /** Values of the ':name' parts of the route's path, as sent (still percent-encoded). */
-  readonly parameters: readonly string[];
-  /** Values of the route's headers, in that order, '' when absent. */
-  readonly headers: readonly string[];
-  /** Raw bytes, empty when none. May lie in Node's shared pool: copy it, never transfer it. */
-  readonly body: Buffer;
-  /**
-   * The caller's address as clientAddress gives it, '' when unknown. Read it before the first
-   * await or not at all: once the exchange is over a first reading gives ''.
-   */
-  readonly address: string;
-  /** The caller is gone; nothing will be sent any more. */
-  readonly aborted: boolean;
-  /**
-   * Answers with JSON. Does nothing after an abort; a second answer is an assertion error. Bytes
-   * given must stay unchanged, because a slow reader may take them later. Header values must be
-   * free of control characters.
-   */
-  reply(
-    status: number,
-    body: string | Uint8Array,
-    headers?: readonly (readonly [string, string])[],
-  ): void;
-  /** As reply(), for bytes that stay as they are only until this call returns. */
-  replyTransient(status: number, body: Uint8Array, headers?: Headers): void;
-}
-
-export interface Route {
-  readonly method: Method;
-  /** Starts with '/'; a part ':name' matches anything up to the next '/'. */
-  readonly path: string;
-  /** Lower-case names of the headers to keep. */
-  readonly headers: readonly string[];
-  /** 0 = a body is neither read nor refused. */
-  readonly bodyBytesMax: number;
-  /** May answer at once or later; what it throws or rejects with becomes a 500. */
-  readonly run: (exchange: Exchange) => void | Promise<void>;
-  /** Body of that 500; by default {"error":"internal_error"}. */
-  readonly failure?: (error: unknown) => string;
-}
-
-/**
- * What a route does with a request whose caller and query have been checked.
- *
- * @param query values of the query string, as the route's schema gives them
- * @param caller what the credentials of the request proved; undefined where a route asks for none
- */
-export type Handler<Query, Caller = undefined> = (
-  exchange: Exchange,
-  query: Query,
-  caller: Caller,
-) => void | Promise<void>;
-
-export type Headers = readonly (readonly [string, string])[];
 
 /** What the exchanges of one server share. */
 export interface ServerState {
@@ -86,28 +25,48 @@ export interface ServerState {
   bytesInFlight: number;
   /** Answers tell their callers that the connection ends. */
   readonly closing: boolean;
+  readonly cors: Cors;
+  readonly peers: ConnectedPeers;
+  /** Undefined where no request is limited. */
+  readonly limiter: RateLimiter | undefined;
+  readonly rateHeaders: RateHeaders;
+  /** Longest wait for the rest of a body that was refused. */
+  readonly discardMsMax: number;
+  /** Unix milliseconds, as of this turn of the event loop. */
+  now(): number;
   /** An exchange is over. */
   settled(): void;
+}
+
+/** A route, and what follows from it once for all its requests. */
+export interface ServedRoute {
+  readonly route: Route;
+  readonly parameterCount: number;
+  /** Answers as GET does, without the body. */
+  readonly isHead: boolean;
 }
 
 /** Answers above this wait for their turn under the cap; those below are bounded by connections. */
 const LARGE_BYTES = 64 * 1024;
 
-/** First allocation for a body of unknown length, doubled as it grows. */
-const BODY_BYTES_FIRST = 16 * 1024;
+/** Of a body that was refused, this much is read on, so that its sender gets to see why. */
+const DISCARD_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The one status whose answer has no body. */
+/** The statuses whose answers have no body. */
+const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
 
 const NO_BODY = Buffer.alloc(0);
 const NO_TEXTS: readonly string[] = [];
 const NO_HEADERS: Headers = [];
 const RETRY_SOON: Headers = [['Retry-After', '1']];
+const CONNECTION_CLOSE: Headers = [['Connection', 'close']];
 
 const PAYLOAD_TOO_LARGE = '{"error":"payload too large"}';
 const INTERNAL_ERROR = '{"error":"internal_error"}';
 const SHUTTING_DOWN = '{"error":"shutting down"}';
 const TOO_MANY_BYTES = '{"error":"too many answers in flight"}';
+const TOO_MANY_REQUESTS = '{"error":"Too Many Requests"}';
 
 export class UwsExchange implements Exchange {
   readonly method: Method;
@@ -124,7 +83,10 @@ export class UwsExchange implements Exchange {
   private request: HttpRequest | undefined;
   private url: string | undefined = undefined;
   private caller: string | undefined = undefined;
-  private bytesReceived = 0;
+  /** The lines about rate limits in the answer's head. */
+  private limitLines = '';
+  private readonly head: CommonHead;
+  private readonly isHead: boolean;
   /** Bytes of the answer that are held for a slow reader. */
   private bytesHeld = 0;
   /** Inside a callback of the package, which has corked the socket already. */
@@ -138,29 +100,33 @@ export class UwsExchange implements Exchange {
 
   constructor(
     server: ServerState,
-    route: Route,
-    parameterCount: number,
+    { isHead, parameterCount, route }: ServedRoute,
     response: HttpResponse,
     request: HttpRequest,
   ) {
     this.server = server;
     this.route = route;
     this.response = response;
+    this.isHead = isHead;
     this.method = route.method;
     this.request = request;
     this.query = request.getQuery() ?? '';
     this.parameters = parameterCount === 0 ? NO_TEXTS : parametersOf(request, parameterCount);
     this.headers = route.headers.length === 0 ? NO_TEXTS : headersOf(request, route.headers);
     this.forwardedFor = server.trustProxy === 0 ? '' : forwardedForOf(request);
+    this.head = server.cors.headFor(server.cors.asksOrigin ? request.getHeader('origin') : '');
   }
 
   get address(): string {
-    if (this.caller === undefined) {
-      // Asked for on first use only, because it costs about as much as the whole answer.
-      const peer = this.over ? '' : latin1(this.response.getRemoteAddressAsText());
-      this.caller = clientAddress(peer, this.forwardedFor, this.server.trustProxy);
-    }
+    this.caller ??= clientAddress(this.peer(), this.forwardedFor, this.server.trustProxy);
     return this.caller;
+  }
+
+  /** Address of the other end of the connection; looked up when asked for, as that costs. */
+  private peer(): string {
+    const { sole } = this.server.peers;
+    if (this.over) return '';
+    return sole === undefined ? latin1(this.response.getRemoteAddressAsText()) : sole.address;
   }
 
   /** Asked for on first use only: most routes know their path. */
@@ -169,55 +135,83 @@ export class UwsExchange implements Exchange {
     return this.url;
   }
 
-  /** Runs the route, at once or when the body is there. */
-  start(request: HttpRequest): void {
+  /**
+   * Runs the route, at once or when the body is there.
+   *
+   * @param plan the rate limits that it has to fit, undefined where nothing is counted
+   */
+  start(request: HttpRequest, plan: RatePlan | undefined): void {
     if (this.server.closing) this.reply(503, SHUTTING_DOWN);
-    else if (this.route.bodyBytesMax === 0) this.run();
+    else if (plan !== undefined && !this.isAdmitted(plan)) {
+      // A body is read over by the package.
+      this.reply(429, this.route.throttled ?? TOO_MANY_REQUESTS);
+    } else if (this.route.bodyBytesMax === 0) this.run();
     else this.startBody(request);
     this.request = undefined;
     // Whoever returns without an answer and without this ends the process.
     if (!this.over) this.response.onAborted(() => this.abort());
   }
 
+  private isAdmitted(plan: RatePlan): boolean {
+    const { limiter, rateHeaders } = this.server;
+    assert(limiter !== undefined, 'a plan is made by a limiter');
+    const now = this.server.now();
+    const verdict = limiter.take(this.counted(), plan, now);
+    this.limitLines = rateHeaders.linesOf(verdict, now);
+    return verdict.allowed;
+  }
+
+  /** Whom the rate limits count the request against. */
+  private counted(): Caller {
+    const { peers, trustProxy } = this.server;
+    if (trustProxy > 0) return callerOf(this.address);
+    return (peers.sole ?? peerOf(latin1(this.response.getRemoteAddressAsText()))).caller;
+  }
+
   private startBody(request: HttpRequest): void {
     this.url = request.getUrl();
-    const declared = Number(request.getHeader('content-length')); // '' is 0
-    if (declared > this.route.bodyBytesMax) {
-      this.refuseBody();
-      return;
-    }
-    this.response.onData((chunk, isLast) => this.receive(chunk, isLast, declared));
-  }
-
-  /** @param declared bytes of the whole body, 0 when the caller did not say */
-  private receive(chunk: ArrayBuffer, isLast: boolean, declared: number): void {
-    if (this.over) return; // refused before, the rest does not matter
     const { bodyBytesMax } = this.route;
-    const start = this.bytesReceived;
-    const end = start + chunk.byteLength;
-    if (end > bodyBytesMax) {
-      this.body = NO_BODY;
-      this.refuseBody();
+    const declared = Number(request.getHeader('content-length')); // '' is 0
+    if (declared > bodyBytesMax) {
+      const discard = this.refuseBody();
+      this.response.onData((chunk, isLast) => discard(chunk.byteLength, isLast));
       return;
     }
-    if (end > this.body.length) {
-      const guess = Math.max(declared, BODY_BYTES_FIRST, 2 * this.body.length, end);
-      const grown = Buffer.allocUnsafe(isLast ? end : Math.min(guess, bodyBytesMax));
-      grown.set(this.body.subarray(0, start));
-      this.body = grown;
-    }
-    // The chunk is emptied when this callback returns.
-    this.body.set(new Uint8Array(chunk), start);
-    this.bytesReceived = end;
-    if (!isLast) return;
-    if (end < this.body.length) this.body = this.body.subarray(0, end);
-    this.run();
+    const body = new RequestBody(bodyBytesMax, declared);
+    let discard: ((bytes: number, isLast: boolean) => void) | undefined;
+    this.response.onData((chunk, isLast) => {
+      if (discard === undefined && !body.add(chunk, isLast)) discard = this.refuseBody();
+      if (discard !== undefined) discard(chunk.byteLength, isLast);
+      else if (isLast) {
+        this.body = body.whole();
+        this.run();
+      }
+    });
   }
 
-  private refuseBody(): void {
+  /**
+   * Answers that the body is too large, and returns what is to be told of the rest of it. The sender
+   * of a body reads the answer only when it has sent it all, so closing at once would take the answer
+   * from it: the rest is read and dropped, within bounds, before the connection ends. The answer has
+   * no length, because the package lets go of the connection as soon as an answer is complete.
+   */
+  private refuseBody(): (bytes: number, isLast: boolean) => void {
+    const { response, server } = this;
     this.answered = true;
-    writeHead(this.response, 413, NO_HEADERS).end(PAYLOAD_TOO_LARGE, true);
-    this.finish();
+    this.writeHead(413, CONNECTION_CLOSE);
+    response.write(PAYLOAD_TOO_LARGE);
+    const giveUp = (): void => void (this.over || response.close());
+    const patience = setTimeout(giveUp, server.discardMsMax).unref();
+    let discarded = 0;
+    return (bytes, isLast) => {
+      discarded += bytes;
+      if (this.over) return;
+      if (isLast) response.end();
+      else if (discarded > DISCARD_BYTES_MAX) response.close();
+      else return;
+      clearTimeout(patience);
+      if (isLast) this.finish();
+    };
   }
 
   private run(): void {
@@ -253,7 +247,7 @@ export class UwsExchange implements Exchange {
   reply(status: number, body: string | Uint8Array, headers: Headers = NO_HEADERS): void {
     if (this.aborted) return;
     assert(!this.answered, 'an exchange is answered once');
-    headLines(headers); // asserts, while it can still become a 500
+    this.head.with(headers); // asserts, while it can still become a 500
     this.answered = true;
     if (this.corked) this.send(status, body, headers);
     else this.response.cork(() => this.send(status, body, headers));
@@ -261,6 +255,14 @@ export class UwsExchange implements Exchange {
 
   private send(status: number, body: string | Uint8Array, headers: Headers): void {
     const { server } = this;
+    const hasNoBody = status === NOT_MODIFIED || status === NO_CONTENT;
+    if (this.isHead || hasNoBody) {
+      this.writeHead(status, headers);
+      if (hasNoBody) this.response.endWithoutBody();
+      else this.response.endWithoutBody(Buffer.byteLength(body));
+      this.finish();
+      return;
+    }
     let content = body;
     if (content.length > LARGE_BYTES) {
       if (typeof content === 'string') content = Buffer.from(content);
@@ -273,19 +275,18 @@ export class UwsExchange implements Exchange {
     this.write(status, content, headers);
   }
 
+  private writeHead(status: number, headers: Headers): void {
+    writeHead(this.response, status, this.head.with(headers) + this.limitLines);
+    if (this.server.closing) this.response.writeHeader('Connection', 'close');
+  }
+
   /**
    * Hands over what the socket takes now and the rest when it takes more, so that nothing piles up
    * in the package, however small the answers and slow the reader.
    */
   private write(status: number, body: string | Uint8Array, headers: Headers): void {
     const { server, response } = this;
-    writeHead(response, status, headers);
-    if (server.closing) response.writeHeader('Connection', 'close');
-    if (status === NOT_MODIFIED) {
-      response.endWithoutBody();
-      this.finish();
-      return;
-    }
+    this.writeHead(status, headers);
     const [, complete] = response.tryEnd(body, 0); // 0 = this is all of it
     if (complete) {
       this.finish();
@@ -315,46 +316,6 @@ export class UwsExchange implements Exchange {
     this.server.bytesInFlight -= this.bytesHeld;
     this.server.settled();
   }
-}
-
-/** What the package says by itself. */
-const OK = 200;
-
-const CONTENT_TYPE = 'application/json';
-
-/** By list, the lines that headLines made of it: the lists of most answers are made once. */
-const linesOf = new WeakMap<Headers, string>();
-
-/**
- * The value of Content-Type with all other headers in the lines behind it: one call into the package
- * instead of one a header, each of which costs as much as parsing a query.
- */
-function headLines(headers: Headers): string {
-  if (headers.length === 0) return CONTENT_TYPE;
-  const known = linesOf.get(headers);
-  if (known !== undefined) return known;
-  let lines = CONTENT_TYPE;
-  for (const [name, value] of headers) {
-    assert(!/\p{Cc}/u.test(value), 'a header value has no control characters');
-    lines += `\r\n${name}: ${value}`;
-  }
-  linesOf.set(headers, lines);
-  return lines;
-}
-
-const STATUS_LINES: ReadonlyMap<number, string> = new Map(
-  Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
-);
-
-/** Status line and headers; the socket has to be corked. */
-export function writeHead(response: HttpResponse, status: number, headers: Headers): HttpResponse {
-  if (status !== OK) {
-    const line = STATUS_LINES.get(status);
-    assert(line !== undefined, 'a registered status');
-    response.writeStatus(line);
-  }
-  response.writeHeader('Content-Type', headLines(headers));
-  return response;
 }
 
 function parametersOf(request: HttpRequest, count: number): readonly string[] {

@@ -2,26 +2,24 @@
  * The HTTP server: listens, finds the route, and ends in good order.
  *
  * Runs on the I/O thread. One request is an Exchange (http-exchange.ts). Not here: what routes
- * mean, credentials, rate limits, TLS; WebSockets are in sockets.ts.
+ * mean, credentials, TLS; WebSockets are in sockets.ts.
  *
  * Known to its callers: a request that is pipelined behind one that is still waiting for
  * its answer closes the connection (the package does that); malformed HTTP is answered by the
  * package itself, not in JSON.
  */
-import { setImmediate } from 'node:timers/promises';
-import {
-  type Exchange,
-  type Headers,
-  type Method,
-  type Route,
-  type ServerState,
-  UwsExchange,
-  writeHead,
-} from './http-exchange.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Headers } from './answer-head.ts';
+import { ConnectedPeers, peerOf } from './callers.ts';
+import { ALL_ORIGINS, Cors, type CorsOrigins, preflightHeaders } from './cors.ts';
+import type { Exchange, Route } from './exchange.ts';
+import { type ServedRoute, type ServerState, UwsExchange } from './http-exchange.ts';
+import { RateHeaders } from './rate-headers.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import { type Publish, type SocketRoute, Sockets } from './sockets.ts';
 import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './uws.ts';
 
-export type { Exchange, Handler, Method, Route } from './http-exchange.ts';
+export type { Exchange, Handler, Method, Route } from './exchange.ts';
 
 export interface HttpServer {
   /** The port that is listened on, also when an ephemeral one was asked for. */
@@ -43,6 +41,15 @@ export interface HttpOptions {
   readonly bytesInFlightMax?: number;
   /** Longest wait of close() for what is in flight. */
   readonly drainMsMax?: number;
+  /** Longest wait for the rest of a body that was refused. */
+  readonly discardMsMax?: number;
+  /** Whose web pages may read answers; everybody's by default. */
+  readonly corsOrigins?: CorsOrigins;
+  /** Counts the requests of the routes that have rate limits; nothing is limited without it. */
+  readonly limiter?: RateLimiter;
+  readonly rateHeaders?: RateHeaders;
+  /** The clock of the rate limits, unix milliseconds. */
+  readonly now?: () => number;
 }
 
 /** Ten of the largest answers, 10,000 trades of about 700 bytes, and some room. */
@@ -50,6 +57,9 @@ const BYTES_IN_FLIGHT_MAX = 128 * 1024 * 1024;
 
 /** Far above what an order takes: only who sends or reads slowly is cut off at the end. */
 const DRAIN_MS_MAX = 10_000;
+
+/** As long as the package lets an idle connection be. */
+const DISCARD_MS_MAX = 10_000;
 
 const NOT_FOUND = '{"error":"not found"}';
 const METHOD_NOT_ALLOWED = '{"error":"method not allowed"}';
@@ -68,20 +78,27 @@ export async function listen(
   const server = new RunningServer(options);
   const sockets = new Sockets();
   for (const route of socketRoutes) sockets.serve(app, route);
-  const allowed = new Map<string, Method[]>();
+  const paths = new Map<string, Route[]>();
   for (const route of routes) {
     const handler = server.serve(route);
-    if (route.method === 'GET') app.get(route.path, handler);
-    else if (route.method === 'POST') app.post(route.path, handler);
+    if (route.method === 'GET') {
+      app.get(route.path, handler);
+      app.head(route.path, server.serve(route, true));
+    } else if (route.method === 'POST') app.post(route.path, handler);
     else app.del(route.path, handler);
-    allowed.set(route.path, [...(allowed.get(route.path) ?? []), route.method]);
+    paths.set(route.path, [...(paths.get(route.path) ?? []), route]);
   }
   // Handlers for any method come after those for one, whatever their order here.
-  for (const [path, methods] of allowed) {
-    const headers: Headers = [['Allow', methods.join(', ')]];
-    app.any(path, server.refuse(405, METHOD_NOT_ALLOWED, headers));
+  for (const [path, served] of paths) {
+    const headers = preflightHeaders(
+      methodsOf(served),
+      served.flatMap((route) => route.headers),
+    );
+    app.options(path, server.always(204, '', headers));
+    app.any(path, server.always(405, METHOD_NOT_ALLOWED, headers.slice(0, 1)));
   }
-  app.any('/*', server.refuse(404, NOT_FOUND, []));
+  app.any('/*', server.always(404, NOT_FOUND, []));
+  app.filter((response, count) => server.count(response, Number(count)));
 
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
@@ -105,15 +122,31 @@ export async function listen(
   };
 }
 
-type Handler = (response: HttpResponse, request: HttpRequest) => void;
+/** GET is served as HEAD too. */
+function methodsOf(routes: readonly Route[]): string[] {
+  return routes.flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]));
+}
+
+type RequestHandler = (response: HttpResponse, request: HttpRequest) => void;
 
 class RunningServer implements ServerState {
   readonly trustProxy: number;
   readonly log: (line: string) => void;
   readonly bytesInFlightMax: number;
+  readonly discardMsMax: number;
+  readonly cors: Cors;
+  readonly limiter: RateLimiter | undefined;
+  readonly rateHeaders: RateHeaders;
+  readonly peers = new ConnectedPeers();
   bytesInFlight = 0;
   closing = false;
   private readonly drainMsMax: number;
+  private readonly clock: () => number;
+  /** 0 = not asked for in this turn of the event loop. */
+  private turnMs = 0;
+  private readonly endTurn = (): void => {
+    this.turnMs = 0;
+  };
   private exchanges = 0;
   private whenIdle: (() => void) | undefined = undefined;
   private closed: Promise<void> | undefined = undefined;
@@ -123,30 +156,50 @@ class RunningServer implements ServerState {
     this.log = options.log;
     this.bytesInFlightMax = options.bytesInFlightMax ?? BYTES_IN_FLIGHT_MAX;
     this.drainMsMax = options.drainMsMax ?? DRAIN_MS_MAX;
+    this.discardMsMax = options.discardMsMax ?? DISCARD_MS_MAX;
+    this.limiter = options.limiter;
+    this.rateHeaders = options.rateHeaders ?? new RateHeaders();
+    this.cors = new Cors(options.corsOrigins ?? ALL_ORIGINS, ['ETag', ...this.rateHeaders.names]);
+    this.clock = options.now ?? Date.now;
   }
 
-  serve(route: Route): Handler {
+  serve(route: Route, isHead = false): RequestHandler {
     const parameterCount = route.path.split('/:').length - 1;
+    const plan = this.limiter?.plan(route.limits ?? []);
+    const served: ServedRoute = { route, parameterCount, isHead };
     return (response, request) => {
-      const exchange = new UwsExchange(this, route, parameterCount, response, request);
+      const exchange = new UwsExchange(this, served, response, request);
       this.exchanges += 1;
-      exchange.start(request);
+      exchange.start(request, plan);
     };
   }
 
   /** A handler that answers everything the same way. */
-  refuse(status: number, body: string, headers: Headers): Handler {
+  always(status: number, body: string, headers: Headers): RequestHandler {
     const run = (exchange: Exchange) => exchange.reply(status, body, headers);
-    const answer = this.serve({ method: 'GET', path: '/*', headers: [], bodyBytesMax: 0, run });
+    const route: Route = { method: 'GET', path: '/*', headers: [], bodyBytesMax: 0, run };
+    const answer = this.serve(route);
+    const answerHead = this.serve(route, true);
     return (response, request) => {
-      if (request.getMethod() === 'head') {
-        // An answer to HEAD has no body, which only this call can do; it can't wait for a slow
-        // reader, hence the end of the connection.
-        writeHead(response, status, headers).endWithoutBody(Buffer.byteLength(body), true);
-      } else {
-        answer(response, request);
-      }
+      if (request.getMethod() === 'head') answerHead(response, request);
+      else answer(response, request);
     };
+  }
+
+  /** Asked for at most once in a turn of the event loop: that costs as much as counting. */
+  now(): number {
+    if (this.turnMs === 0) {
+      this.turnMs = this.clock();
+      setImmediate(this.endTurn);
+    }
+    return this.turnMs;
+  }
+
+  /** @param change positive when a connection opens, negative when it has closed */
+  count(response: HttpResponse, change: number): void {
+    if (change < 0) this.peers.closed();
+    else
+      this.peers.opened(peerOf(Buffer.from(response.getRemoteAddressAsText()).toString('latin1')));
   }
 
   settled(): void {
@@ -177,7 +230,7 @@ class RunningServer implements ServerState {
     // After the answers, so that what they tell of is told to the streams too.
     endSockets();
     // The last answer may still lie in the cork of the callback that wrote it.
-    await setImmediate();
+    await nextTurn();
     closeApp();
   }
 }

@@ -1,17 +1,21 @@
 /**
- * The table of request-rate caps (SPEC 8): by name, how many requests of one caller a window takes.
+ * The table of request-rate caps (SPEC 8): by name, how many requests of one caller a window takes,
+ * and what an operator may put in their place.
  *
- * Data only; counting is rate-limiter.ts. A route names every row that covers it, and a request has
- * to fit all of them (GAPS 6.4): GET /events counts as `events`, `listing` and `catalog`.
+ * Data and its texts; counting is rate-limiter.ts. A route names every row that covers it, and a
+ * request has to fit all of them (GAPS 6.4): GET /events counts as `events`, `listing` and `catalog`.
  */
 
-export interface RateLimit {
-  /** The requests that count, in words for the people who are limited. */
-  readonly covers: string;
+export interface RateCap {
   /** Requests of one caller in one window, at least 1. */
   readonly requests: number;
   /** Length of a window, which starts with its first request. */
   readonly seconds: number;
+}
+
+interface RateLimit extends RateCap {
+  /** The requests that count, in words for the people who are limited. */
+  readonly covers: string;
 }
 
 const BURST_SECONDS = 10;
@@ -42,3 +46,68 @@ export const RATE_LIMITS = {
 
 /** The name of a row. */
 export type RateClass = keyof typeof RATE_LIMITS;
+
+export const RATE_CLASSES = Object.keys(RATE_LIMITS) as readonly RateClass[];
+
+/** Longest window, a day; what is counted above a thousand million requests is no limit. */
+const SECONDS_MAX = 86_400;
+const REQUESTS_MAX = 1e9;
+
+/** What stands in place of rows of the table; `off` = the row limits nobody. */
+export type RateOverrides = Readonly<Partial<Record<RateClass, RateCap | 'off'>>>;
+
+/** The caps that apply: rows that are off are absent. */
+export type RateCaps = Readonly<Partial<Record<RateClass, RateCap>>>;
+
+/** The table under its overrides. */
+export function effectiveCaps(overrides: RateOverrides): RateCaps {
+  const caps: Partial<Record<RateClass, RateCap>> = {};
+  for (const name of RATE_CLASSES) {
+    const cap = overrides[name] ?? RATE_LIMITS[name];
+    if (cap !== 'off') caps[name] = { requests: cap.requests, seconds: cap.seconds };
+  }
+  return caps;
+}
+
+/**
+ * Reads `book=400/10,health=off`: a row, and requests per seconds. `detail` names the first entry
+ * that is wrong.
+ */
+export function parseOverrides(
+  text: string,
+): { ok: true; overrides: RateOverrides } | { ok: false; detail: string } {
+  const overrides: Partial<Record<RateClass, RateCap | 'off'>> = {};
+  const entries = text.trim() === '' ? [] : text.split(',').map((entry) => entry.trim());
+  for (const entry of entries) {
+    const [name = '', value = ''] = entry.split(/=(.*)/s);
+    const row = RATE_CLASSES.find((known) => known === name);
+    if (row === undefined || row in overrides) {
+      const problem = row === undefined ? 'names no rate limit' : 'comes twice';
+      return { ok: false, detail: `${JSON.stringify(entry)} ${problem}` };
+    }
+    const cap = parseCap(value);
+    if (cap === undefined) {
+      const rule = `off or requests/seconds, at most ${REQUESTS_MAX}/${SECONDS_MAX}`;
+      return { ok: false, detail: `${JSON.stringify(entry)} is not ${rule}` };
+    }
+    overrides[row] = cap;
+  }
+  return { ok: true, overrides };
+}
+
+function parseCap(text: string): RateCap | 'off' | undefined {
+  if (text === 'off') return text;
+  const match = /^([1-9]\d{0,9})\/([1-9]\d{0,4})$/.exec(text);
+  if (match === null) return undefined;
+  const requests = Number(match[1]);
+  const seconds = Number(match[2]);
+  return requests <= REQUESTS_MAX && seconds <= SECONDS_MAX ? { requests, seconds } : undefined;
+}
+
+/** As parseOverrides reads it. */
+export function overridesText(overrides: RateOverrides): string {
+  const entries = Object.entries(overrides).map(([name, cap]) =>
+    cap === 'off' ? `${name}=off` : `${name}=${cap.requests}/${cap.seconds}`,
+  );
+  return entries.join(',');
+}

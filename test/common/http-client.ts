@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import { type HttpServer, listen, type Route } from '../../server/http/http.ts';
+import { type HttpOptions, type HttpServer, listen, type Route } from '../../server/http/http.ts';
 
 export interface Answer {
   readonly status: number;
@@ -58,10 +58,21 @@ export class Client {
         return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
       }),
     );
-    const length = Number(headers.get('content-length') ?? 0);
+    const isChunked = headers.get('transfer-encoding') === 'chunked';
+    const length = isChunked ? await this.chunkBytes() : Number(headers.get('content-length') ?? 0);
     await this.more(length - this.pending.length);
     const body = this.take(length);
     return { status: Number(first.split(' ')[1]), headers, body };
+  }
+
+  /** The size of the first chunk, all that a refusal of a body sends before it is there. */
+  private async chunkBytes(): Promise<number> {
+    let end = this.pending.indexOf('\r\n');
+    while (end < 0) {
+      await this.more(this.pending.length + 1);
+      end = this.pending.indexOf('\r\n');
+    }
+    return Number.parseInt(this.take(end + 2).toString('latin1'), 16);
   }
 
   private take(bytes: number): Buffer {
@@ -100,12 +111,7 @@ export interface Fixture {
 export async function serve(
   context: TestContext,
   routes: readonly Route[],
-  options: {
-    port?: number;
-    trustProxy?: number;
-    bytesInFlightMax?: number;
-    drainMsMax?: number;
-  } = {},
+  options: Partial<HttpOptions> = {},
 ): Promise<Fixture> {
   const log: string[] = [];
   const base = { host: '127.0.0.1', port: 0, trustProxy: 0, log: (line: string) => log.push(line) };

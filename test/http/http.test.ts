@@ -52,29 +52,21 @@ test('unknown paths and wrong methods are told in JSON, whatever the method', as
     route({ method: 'DELETE', path: '/a/:id', run }),
     route({ method: 'POST', path: '/b', run }),
   ];
-  const { ask, client } = await serve(t, routes);
+  const { ask } = await serve(t, routes);
   for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS', 'BREW']) {
     const { status, body, headers } = await ask(`${method} /none HTTP/1.1`);
     assert.deepEqual([status, String(body)], [404, '{"error":"not found"}'], method);
     assert.equal(headers.get('content-type'), 'application/json');
   }
   for (const [request, allow] of [
-    ['POST /a/1', 'GET, DELETE'],
-    ['PATCH /a/1', 'GET, DELETE'],
-    ['GET /b', 'POST'],
+    ['POST /a/1', 'GET, HEAD, DELETE, OPTIONS'],
+    ['PATCH /a/1', 'GET, HEAD, DELETE, OPTIONS'],
+    ['GET /b', 'POST, OPTIONS'],
   ] as const) {
     const { status, body, headers } = await ask(`${request} HTTP/1.1`);
     assert.deepEqual([status, String(body)], [405, '{"error":"method not allowed"}'], request);
     assert.equal(headers.get('allow'), allow);
   }
-  // An answer to HEAD has the length of the body and no body: the connection ends behind it.
-  const head = client().send('HEAD /a/1 HTTP/1.1\r\nHost: node\r\n\r\n');
-  let text = '';
-  head.socket.on('data', (data) => {
-    text += String(data);
-  });
-  await head.closed;
-  assert.match(text, /^HTTP\/1\.1 405 .*\r\n\r\n$/s);
 });
 
 test('a body of any size up to the limit arrives whole, however it is cut', async (t) => {
@@ -113,26 +105,6 @@ test('a POST without any body and a GET with one are answered', async (t) => {
   assert.equal(String((await one.answer()).body), '"got"');
   one.send(Buffer.alloc(40_000, 'GET / HTTP/1.1\r\n\r\n'), post(2), 'ok');
   assert.equal(String((await one.answer()).body), 'ok', 'the unread body was skipped');
-});
-
-test('a body over its limit is refused and the connection closed', async (t) => {
-  let runs = 0;
-  const run = (exchange: Exchange) => {
-    runs += 1;
-    exchange.reply(200, '');
-  };
-  const { client } = await serve(t, [route({ method: 'POST', bodyBytesMax: 1000, run })]);
-  const chunked = 'POST / HTTP/1.1\r\nHost: node\r\nTransfer-Encoding: chunked\r\n\r\n';
-  const piece = `1f4\r\n${'x'.repeat(500)}\r\n`;
-  for (const parts of [[post(1001)], [post(2 ** 50)], [chunked, piece, piece, piece, piece]]) {
-    const sender = client().send(...parts);
-    const { status, body, headers } = await sender.answer();
-    assert.deepEqual([status, String(body)], [413, '{"error":"payload too large"}']);
-    assert.equal(headers.get('connection'), 'close');
-    assert.equal(headers.get('content-type'), 'application/json');
-    await sender.closed;
-  }
-  assert.equal(runs, 0);
 });
 
 test('what a route throws or rejects with becomes one 500 and one line', async (t) => {

@@ -1,0 +1,90 @@
+/**
+ * Cross-origin requests: which web pages may read the answers, and what preflights are told.
+ *
+ * Credentials travel in headers that a page sets itself, there are no cookies, so by default every
+ * page may. Thread: I/O.
+ */
+import { CommonHead, type Headers } from './answer-head.ts';
+
+/** Origins whose pages may read answers; one `*` = all of them, none = no page may. */
+export type CorsOrigins = readonly string[];
+
+export const ALL_ORIGINS: CorsOrigins = ['*'];
+
+/** What a page may always send, beside the headers of the routes. */
+const HEADERS_ALLOWED = ['Content-Type', 'If-None-Match'];
+
+/** Browsers keep a preflight's answer for as long as they ever do: some hours. */
+const MAX_AGE_SECONDS = 86_400;
+
+/**
+ * Reads CORS_ORIGINS: `*`, `none`, or a comma-separated list of origins as browsers send them,
+ * such as `https://app.example`. `detail` names the first entry that is none.
+ */
+export function parseCorsOrigins(
+  text: string,
+): { ok: true; origins: CorsOrigins } | { ok: false; detail: string } {
+  if (text === '*') return { ok: true, origins: ALL_ORIGINS };
+  if (text === 'none') return { ok: true, origins: [] };
+  const origins = text.split(',').map((entry) => entry.trim());
+  const wrong = origins.find((origin) => !isOrigin(origin));
+  return wrong === undefined
+    ? { ok: true, origins }
+    : { ok: false, detail: `${JSON.stringify(wrong)} is no origin` };
+}
+
+/** As parseCorsOrigins reads it. */
+export function corsOriginsText(origins: CorsOrigins): string {
+  return origins.join(',') || 'none';
+}
+
+function isOrigin(text: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#,\s@*]+$/.test(text)) return false;
+  // Of a web address everything but the origin is refused: a path, the usual port, capitals.
+  return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
+}
+
+export class Cors {
+  /** Whether the answer depends on who asks: then heads are chosen by the header Origin. */
+  readonly asksOrigin: boolean;
+  private readonly unknown: CommonHead;
+  private readonly byOrigin = new Map<string, CommonHead>();
+
+  /** @param exposed names of the headers that a page may read */
+  constructor(origins: CorsOrigins, exposed: readonly string[]) {
+    const isForAll = origins.includes('*');
+    this.asksOrigin = !isForAll && origins.length > 0;
+    const expose = ['Access-Control-Expose-Headers', exposed.join(', ')] as const;
+    const varying: Headers = this.asksOrigin ? [['Vary', 'Origin']] : [];
+    this.unknown = new CommonHead(
+      isForAll ? [['Access-Control-Allow-Origin', '*'], expose] : varying,
+    );
+    for (const origin of this.asksOrigin ? origins : []) {
+      const head = new CommonHead([['Access-Control-Allow-Origin', origin], expose, ...varying]);
+      this.byOrigin.set(origin, head);
+    }
+  }
+
+  /** @param origin the header Origin, '' where it is absent or makes no difference */
+  headFor(origin: string): CommonHead {
+    return this.byOrigin.get(origin) ?? this.unknown;
+  }
+}
+
+/**
+ * Headers of the answer to OPTIONS.
+ *
+ * @param methods that the path is served by
+ * @param headers lower-case names of the headers that its routes read
+ */
+export function preflightHeaders(methods: readonly string[], headers: readonly string[]): Headers {
+  const always = new Set(HEADERS_ALLOWED.map((name) => name.toLowerCase()));
+  const own = [...new Set(headers)].filter((name) => !always.has(name));
+  return [
+    ['Allow', [...methods, 'OPTIONS'].join(', ')],
+    ['Access-Control-Allow-Methods', methods.join(', ')],
+    // The asterisk is for what libraries add of their own; it does not cover every old browser.
+    ['Access-Control-Allow-Headers', [...HEADERS_ALLOWED, ...own, '*'].join(', ')],
+    ['Access-Control-Max-Age', String(MAX_AGE_SECONDS)],
+  ];
+}

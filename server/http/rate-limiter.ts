@@ -1,0 +1,167 @@
+/**
+ * Counts the requests of callers against the caps of the rate limits: fixed windows, each started by
+ * its first request; a refused request counts nowhere.
+ *
+ * Memory is fixed. Callers live in sets of WAYS_OWN places, found by a hash that is keyed with a
+ * random seed, so that nobody can choose whom to meet. A place is given to another caller only when
+ * all windows of its caller have ended: no flood of addresses makes the table forget a count. A new
+ * caller that finds its set full shares one more place with all others that do; they are limited
+ * together, as one caller, until places become free. A flood can so slow newcomers down, and lets
+ * nobody through.
+ *
+ * Thread: I/O. The clock is the caller's.
+ */
+import type { Caller } from './callers.ts';
+import { RATE_CLASSES, type RateCaps, type RateClass } from './rate-limits.ts';
+
+/** Rows of the table that cover a route and apply. */
+export type RatePlan = Int32Array;
+
+/** What became of a request; the numbers are those of the row that binds first. */
+export interface Verdict {
+  readonly allowed: boolean;
+  /** The cap of that row. */
+  readonly limit: number;
+  /** Requests that it takes yet; 0 when refused. */
+  readonly remaining: number;
+  /** When its window ends, on the given clock. */
+  readonly resetMs: number;
+}
+
+export interface RateLimiterOptions {
+  readonly caps: RateCaps;
+  /** Of the hash, any integer: unknown to callers, different in each process. */
+  readonly seed: number;
+  /** Callers that are kept apart, rounded up to a power of two; those above share. */
+  readonly callersMax?: number;
+}
+
+/** About 16 MB, touched only as it fills; an order keeps its caller's place for ten minutes. */
+const CALLERS_MAX = 65_536;
+const WAYS_OWN = 8;
+/** The last place of a set belongs to nobody. */
+const WAYS = WAYS_OWN + 1;
+const ROWS = RATE_CLASSES.length;
+const MS = 1_000;
+
+export class RateLimiter {
+  private readonly caps: Int32Array;
+  private readonly windowMs: Float64Array;
+  private readonly windowMsMax: number;
+  private readonly seed: number;
+  private readonly setMask: number;
+  /** By place. */
+  private readonly high: Int32Array;
+  private readonly low: Int32Array;
+  /** When the last window of the place ends. */
+  private readonly busyUntil: Float64Array;
+  /** By place and row: requests of the window, and when it ends. */
+  private readonly counts: Int32Array;
+  private readonly ends: Float64Array;
+  /** One object for all verdicts, because there is one for each request. */
+  private readonly verdict = { allowed: false, limit: 0, remaining: 0, resetMs: 0 };
+
+  constructor({ caps, seed, callersMax = CALLERS_MAX }: RateLimiterOptions) {
+    const given = RATE_CLASSES.map((name) => caps[name]);
+    this.caps = Int32Array.from(given, (cap) => cap?.requests ?? 0);
+    this.windowMs = Float64Array.from(given, (cap) => (cap?.seconds ?? 0) * MS);
+    this.windowMsMax = Math.max(...this.windowMs);
+    this.seed = seed | 0;
+    const sets = 2 ** Math.ceil(Math.log2(Math.max(1, callersMax / WAYS_OWN)));
+    this.setMask = sets - 1;
+    const places = sets * WAYS;
+    this.high = new Int32Array(places);
+    this.low = new Int32Array(places);
+    this.busyUntil = new Float64Array(places);
+    this.counts = new Int32Array(places * ROWS);
+    this.ends = new Float64Array(places * ROWS);
+  }
+
+  /** Undefined where no row applies: nothing is counted there. */
+  plan(classes: readonly RateClass[]): RatePlan | undefined {
+    const rows = classes.map((name) => RATE_CLASSES.indexOf(name));
+    const applying = rows.filter((row) => this.caps[row] !== 0);
+    return applying.length === 0 ? undefined : Int32Array.from(applying);
+  }
+
+  /**
+   * Counts one request if it fits every row of the plan.
+   *
+   * @param nowMs unix milliseconds; a clock that was set back ends the windows it leaves ahead
+   * @returns the same object each time, good until the next call
+   */
+  take({ high, low }: Caller, plan: RatePlan, nowMs: number): Verdict {
+    const { caps, counts, ends, verdict, windowMs } = this;
+    const place = this.placeOf(high, low, nowMs);
+    const base = place * ROWS;
+    verdict.allowed = true;
+    for (let i = 0; i < plan.length; i++) {
+      const row = plan[i]!;
+      const end = ends[base + row]!;
+      if (!isOpen(end, nowMs, windowMs[row]!) || counts[base + row]! < caps[row]!) continue;
+      // Of several that are full, the one that is so for longest says when to come back.
+      if (verdict.allowed || end > verdict.resetMs) this.tell(false, caps[row]!, 0, end);
+    }
+    if (!verdict.allowed) return verdict;
+    verdict.remaining = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < plan.length; i++) {
+      const row = plan[i]!;
+      const at = base + row;
+      if (!isOpen(ends[at]!, nowMs, windowMs[row]!)) {
+        ends[at] = nowMs + windowMs[row]!;
+        counts[at] = 0;
+        this.stayUntil(place, ends[at]!, nowMs);
+      }
+      const count = counts[at]! + 1;
+      counts[at] = count;
+      const remaining = caps[row]! - count;
+      if (remaining < verdict.remaining) this.tell(true, caps[row]!, remaining, ends[at]!);
+    }
+    return verdict;
+  }
+
+  private stayUntil(place: number, end: number, nowMs: number): void {
+    const before = this.busyUntil[place]!;
+    if (end > before || !isOpen(before, nowMs, this.windowMsMax)) this.busyUntil[place] = end;
+  }
+
+  private tell(allowed: boolean, limit: number, remaining: number, resetMs: number): void {
+    const { verdict } = this;
+    verdict.allowed = allowed;
+    verdict.limit = limit;
+    verdict.remaining = remaining;
+    verdict.resetMs = resetMs;
+  }
+
+  /** The caller's place, a free one, or the shared one of its set. */
+  private placeOf(high: number, low: number, nowMs: number): number {
+    const first = (hash(high, low, this.seed) & this.setMask) * WAYS;
+    let free = -1;
+    for (let place = first; place < first + WAYS_OWN; place++) {
+      if (this.high[place] === high && this.low[place] === low) return place;
+      if (free < 0 && !isOpen(this.busyUntil[place]!, nowMs, this.windowMsMax)) free = place;
+    }
+    if (free < 0) return first + WAYS_OWN;
+    this.high[free] = high;
+    this.low[free] = low;
+    this.busyUntil[free] = 0;
+    this.counts.fill(0, free * ROWS, (free + 1) * ROWS);
+    this.ends.fill(0, free * ROWS, (free + 1) * ROWS);
+    return free;
+  }
+}
+
+/** Whether a window that ends then has begun and not ended; it can't have more than its length left. */
+function isOpen(end: number, nowMs: number, lengthMs: number): boolean {
+  return end > nowMs && end - nowMs <= lengthMs;
+}
+
+/** The finaliser of MurmurHash3 over both halves. */
+function hash(high: number, low: number, seed: number): number {
+  let mixed = Math.imul(high ^ seed, 0x85ebca6b) ^ low;
+  mixed ^= mixed >>> 16;
+  mixed = Math.imul(mixed ^ seed, 0x85ebca6b);
+  mixed ^= mixed >>> 13;
+  mixed = Math.imul(mixed, 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
+}
