@@ -11,12 +11,17 @@ import { type Capacities, DEFAULT_CAPACITIES } from '../engine/limits.ts';
 import { sourceUrlProblem } from './catalog/sync-client.ts';
 import { unknownNames } from './config-names.ts';
 import { type Allowlist, parseAllowlist } from './http/address.ts';
+import { type CorsOrigins, corsOriginsText, parseCorsOrigins } from './http/cors.ts';
+import { overridesText, parseOverrides, type RateOverrides } from './http/rate-limits.ts';
 
 const DURABILITIES = ['flushed', 'committed'] as const;
 const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as const;
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const JOURNAL_KEEPS = ['images', 'all'] as const;
 const SWITCH = ['on', 'off'] as const;
+
+/** Of the credential headers, unless the configuration says otherwise. */
+export const CREDENTIAL_PREFIX = 'SERVICE';
 
 export interface Config {
   readonly host: string;
@@ -28,6 +33,11 @@ export interface Config {
   readonly tradesAllowlist: Allowlist;
   /** Proxies in front of the node whose X-Forwarded-For entries count. */
   readonly trustProxy: number;
+  /** Whether the rate limits apply, and what stands in place of rows of their table. */
+  readonly rateLimits: boolean;
+  readonly rateLimitsOverrides: RateOverrides;
+  /** Whose web pages may read answers. */
+  readonly corsOrigins: CorsOrigins;
   /** First part of the names of the credential headers, without its underscore. */
   readonly credentialPrefix: string;
   readonly chainId: number;
@@ -87,9 +97,12 @@ export function readConfig(
     durability: from.choice('DURABILITY', DURABILITIES, 'flushed'),
     tradesAllowlist: from.allowlist('TRADES_ALLOWLIST'),
     trustProxy: from.integer('TRUST_PROXY', 0, 0, 16),
+    rateLimits: from.choice('RATE_LIMITS', SWITCH, 'on') === 'on',
+    rateLimitsOverrides: from.rateOverrides('RATE_LIMITS_OVERRIDES'),
+    corsOrigins: from.corsOrigins('CORS_ORIGINS'),
     credentialPrefix: from.text(
       'CREDENTIAL_PREFIX',
-      'SERVICE',
+      CREDENTIAL_PREFIX,
       (text) => /^[A-Z][A-Z0-9_]*$/.test(text),
       'a capital letter, then capital letters, digits and underscores',
     ),
@@ -143,6 +156,9 @@ export function describeConfig(config: Config): string {
     ['DURABILITY', config.durability],
     ['TRADES_ALLOWLIST', config.tradesAllowlist.entries.join(',') || '(everyone)'],
     ['TRUST_PROXY', config.trustProxy],
+    ['RATE_LIMITS', config.rateLimits],
+    ['RATE_LIMITS_OVERRIDES', overridesText(config.rateLimitsOverrides) || '(none)'],
+    ['CORS_ORIGINS', corsOriginsText(config.corsOrigins)],
     ['CREDENTIAL_PREFIX', config.credentialPrefix],
     ['CHAIN_ID', config.chainId],
     ['EIP712_DOMAIN_NAME', config.domainName],
@@ -270,6 +286,22 @@ class Reader {
     const rule = `a comma-separated list of IP addresses and CIDR ranges (${parsed.detail})`;
     this.problem(name, rule, text);
     return { entries: [], allows: () => false };
+  }
+
+  rateOverrides(name: string): RateOverrides {
+    const text = this.env[name] ?? '';
+    const parsed = parseOverrides(text);
+    if (parsed.ok) return parsed.overrides;
+    this.problem(name, `a comma-separated list of row=requests/seconds (${parsed.detail})`, text);
+    return {};
+  }
+
+  corsOrigins(name: string): CorsOrigins {
+    const text = this.env[name] || '*';
+    const parsed = parseCorsOrigins(text);
+    if (parsed.ok) return parsed.origins;
+    this.problem(name, `*, none or a comma-separated list of origins (${parsed.detail})`, text);
+    return [];
   }
 
   flags(argv: readonly string[], known: readonly string[]): ReadonlySet<string> {

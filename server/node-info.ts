@@ -12,7 +12,7 @@ import { compileQuery } from './common/query.ts';
 import { Type } from './common/schema.ts';
 import type { Config } from './config.ts';
 import type { Handler } from './http/http.ts';
-import { RATE_LIMITS } from './http/rate-limits.ts';
+import { effectiveCaps, RATE_CLASSES, RATE_LIMITS } from './http/rate-limits.ts';
 import type { KeyOwner } from './identity/auth.ts';
 import type { TokenTexts } from './market-data/texts.ts';
 import { TOKENS_MAX } from './market-data/token-schemas.ts';
@@ -21,6 +21,14 @@ const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 
 export const StatusAnswer = Type.Object({
   status: Type.Union([Type.Literal('ok'), Type.Literal('read-only')]),
+});
+
+const RateCapAnswer = Type.Object({ requests: Type.Integer(), seconds: Type.Integer() });
+const RateLimitRow = Type.Object({
+  name: Type.String(),
+  covers: Type.String(),
+  requests: Type.Integer(),
+  seconds: Type.Integer(),
 });
 
 export const ExchangeInfoAnswer = Type.Object({
@@ -37,13 +45,20 @@ export const ExchangeInfoAnswer = Type.Object({
   max_batch_orders: Type.Integer(),
   max_batch_tokens: Type.Integer(),
   max_body_bytes: Type.Object({ orders: Type.Integer(), other: Type.Integer() }),
-  rate_limits: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      covers: Type.String(),
-      requests: Type.Integer(),
-      seconds: Type.Integer(),
-    }),
+  rate_limits: Type.Array(RateLimitRow),
+});
+
+export const RateLimitsAnswer = Type.Object({
+  enabled: Type.Boolean({ description: 'RATE_LIMITS' }),
+  counted_by: Type.Literal('address', { description: 'IPv4 address, or /64 prefix of IPv6' }),
+  limits: Type.Array(
+    Type.Intersect([
+      RateLimitRow,
+      Type.Object({
+        applies: Type.Boolean({ description: 'false: nobody is limited by this row' }),
+        default: RateCapAnswer,
+      }),
+    ]),
   ),
 });
 
@@ -107,6 +122,11 @@ export function infoHandlers({ config, seconds, texts, writable }: InfoParts) {
   const ok: Handler<unknown> = (exchange) => exchange.reply(200, '"OK"');
   const status = JSON.stringify({ status: writable ? 'ok' : 'read-only' });
   const info = exchangeInfo(config);
+  const rateLimits = JSON.stringify({
+    enabled: config.rateLimits,
+    counted_by: 'address',
+    limits: rateLimitRows(config),
+  });
   // No ledger, no limit: the answer is the largest amount that an order may have.
   const most = String(AMOUNT_MAX);
   const balance = JSON.stringify({
@@ -130,6 +150,7 @@ export function infoHandlers({ config, seconds, texts, writable }: InfoParts) {
     'GET /time': ((exchange) => exchange.reply(200, String(seconds()))) as Handler<unknown>,
     'GET /exchange-info': ((exchange) =>
       exchange.reply(200, JSON.stringify({ ...info, server_time: seconds() }))) as Handler<unknown>,
+    'GET /rate-limits': ((exchange) => exchange.reply(200, rateLimits)) as Handler<unknown>,
     'GET /balance-allowance': balanceAllowance,
   };
 }
@@ -150,6 +171,19 @@ function exchangeInfo(config: Config) {
     max_batch_orders: config.maxBatchOrders,
     max_batch_tokens: TOKENS_MAX,
     max_body_bytes: { orders: ordersBodyMax(config.maxBatchOrders), other: BODY_MAX },
-    rate_limits: Object.entries(RATE_LIMITS).map(([name, limit]) => ({ name, ...limit })),
+    rate_limits: rateLimitRows(config)
+      .filter(({ applies }) => applies)
+      .map(({ covers, name, requests, seconds }) => ({ name, covers, requests, seconds })),
   };
+}
+
+/** Every row of the table with the cap that applies; where none does, with that of the table. */
+function rateLimitRows({ rateLimits, rateLimitsOverrides }: Config) {
+  const caps = effectiveCaps(rateLimitsOverrides);
+  return RATE_CLASSES.map((name) => {
+    const { covers, requests, seconds } = RATE_LIMITS[name];
+    const usual = { requests, seconds };
+    const applies = rateLimits && caps[name] !== undefined;
+    return { name, covers, ...(caps[name] ?? usual), applies, default: usual };
+  });
 }

@@ -60,6 +60,11 @@ export const ROUTE_TABLE = {
     answer: info.ExchangeInfoAnswer,
     does: 'what a client needs to sign and to behave: domain, addresses, limits, durability, version',
   },
+  'GET /rate-limits': {
+    ...plain,
+    answer: info.RateLimitsAnswer,
+    does: 'the rate limits of each caller, row by row, and which of them apply',
+  },
   'POST /auth/api-key': {
     ...plain,
     access: 'level1',

@@ -50,6 +50,9 @@ export interface ServeParts {
   readonly failures: Readonly<Partial<Record<Api, (error: unknown) => string>>>;
 }
 
+/** Body of a 429 of the catalog API (GAPS 6.4). */
+const CATALOG_THROTTLED = '{"type":"too many requests","error":"Too Many Requests"}';
+
 /** Every row of the table as a route. */
 export function serveTable(parts: ServeParts, handlers: Handlers): Route[] {
   return (Object.keys(ROUTE_TABLE) as RouteKey[]).map((key) =>
@@ -69,6 +72,8 @@ function serveRow(
     method,
     path,
     bodyBytesMax: bodyBytesMax(row, parts.maxBatchOrders),
+    limits: row.limits,
+    ...(row.api === 'catalog' ? { throttled: CATALOG_THROTTLED } : {}),
     ...(failure === undefined ? {} : { failure }),
   };
   if (typeof handler !== 'function') {

@@ -23,8 +23,9 @@ export class Client {
   private wanted = 0;
   private wake: () => void = () => undefined;
 
-  constructor(port: number) {
-    this.socket = connect(port, '127.0.0.1');
+  /** @param from own address, where it makes a difference */
+  constructor(port: number, from = '127.0.0.1') {
+    this.socket = connect({ port, host: '127.0.0.1', localAddress: from });
     this.socket.on('data', (data) => {
       this.arrived.push(data);
       this.arrivedBytes += data.length;
@@ -103,7 +104,7 @@ export function route(partial: Partial<Route> & Pick<Route, 'run'>): Route {
 export interface Fixture {
   readonly server: HttpServer;
   readonly log: string[];
-  client(): Client;
+  client(from?: string): Client;
   /** Sends a request without a body on a connection of its own. */
   ask(request: string): Promise<Answer>;
 }
@@ -117,8 +118,8 @@ export async function serve(
   const base = { host: '127.0.0.1', port: 0, trustProxy: 0, log: (line: string) => log.push(line) };
   const server = await listen(routes, { ...base, ...options });
   const clients: Client[] = [];
-  const client = () => {
-    const opened = new Client(server.port);
+  const client = (from?: string) => {
+    const opened = new Client(server.port, from);
     clients.push(opened);
     return opened;
   };

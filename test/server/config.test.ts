@@ -27,6 +27,9 @@ test('without any variable every default of the contract stands', () => {
     workers: 3,
     durability: 'flushed',
     trustProxy: 0,
+    rateLimits: true,
+    rateLimitsOverrides: {},
+    corsOrigins: ['*'],
     credentialPrefix: 'SERVICE',
     chainId: 137,
     domainName: 'CTF Exchange',
@@ -90,6 +93,9 @@ test('every variable can be set', () => {
     DATA_DIR: '/var/lib/node',
     DURABILITY: 'committed',
     TRADES_ALLOWLIST: '10.0.0.0/8, ::1',
+    RATE_LIMITS: 'off',
+    RATE_LIMITS_OVERRIDES: 'book=400/10, health=off',
+    CORS_ORIGINS: 'https://app.example,http://localhost:5173',
     CREDENTIAL_PREFIX: 'MY_2',
     EIP712_DOMAIN_NAME: 'Börse',
     EIP712_DOMAIN_VERSION: '2',
@@ -107,6 +113,12 @@ test('every variable can be set', () => {
   assert.equal(config.durability, 'committed');
   assert.equal(config.tradesAllowlist.allows('10.1.2.3'), true);
   assert.equal(config.tradesAllowlist.allows('11.1.2.3'), false);
+  assert.equal(config.rateLimits, false);
+  assert.deepEqual(config.rateLimitsOverrides, {
+    book: { requests: 400, seconds: 10 },
+    health: 'off',
+  });
+  assert.deepEqual(config.corsOrigins, ['https://app.example', 'http://localhost:5173']);
   assert.equal(config.credentialPrefix, 'MY_2');
   assert.equal(config.domainName, 'Börse');
   assert.equal(config.domainVersion, '2');
@@ -168,6 +180,13 @@ test('a wrong text is refused with its variable, the rule and the value', () => 
     ['DATA_DIR', ['a\0b']],
     ['DURABILITY', ['Flushed', 'none']],
     ['TRADES_ALLOWLIST', ['10.0.0.0/33', 'a', '1.1.1.1,']],
+    ['RATE_LIMITS', ['true']],
+    [
+      'RATE_LIMITS_OVERRIDES',
+      ['books', 'book=', 'book=0/10', 'book=1/0', 'book=1/86401', 'book=1000000001/1', 'book=1'],
+    ],
+    ['RATE_LIMITS_OVERRIDES', ['nobody=1/1', 'book=1/1,book=2/2', 'book=1/1,', '__proto__=1/1']],
+    ['CORS_ORIGINS', ['app.example', 'https://app.example/', 'https://a.example,*']],
     ['CREDENTIAL_PREFIX', ['service', '2X', '_X', 'X-Y', 'X ']],
     ['EIP712_DOMAIN_NAME', ['a\nb', 'x'.repeat(101)]],
     ['EIP712_DOMAIN_VERSION', ['\t']],
@@ -217,6 +236,8 @@ test('what is printed at start starts the same node again', () => {
   const config = accepted({
     PORT: '0',
     TRADES_ALLOWLIST: '10.0.0.0/8,::1',
+    RATE_LIMITS_OVERRIDES: 'orderSustained=100/60,book=off',
+    CORS_ORIGINS: 'none',
     VERIFY_SIGNATURES: 'off',
     EIP712_DOMAIN_NAME: 'A=B',
     TRADES_MAX: '5000',
@@ -236,7 +257,8 @@ test('what is printed at start starts the same node again', () => {
   assert.deepEqual(list.entries, expectedList.entries);
 });
 
-test('an empty allow-list and no catalog to mirror are printed in words', () => {
+test('an empty allow-list, no overrides and no catalog to mirror are printed in words', () => {
+  assert.match(describeConfig(accepted()), /RATE_LIMITS_OVERRIDES=\(none\)/);
   assert.match(describeConfig(accepted()), /TRADES_ALLOWLIST=\(everyone\)/);
   assert.match(describeConfig(accepted()), /CATALOG_SYNC_URL=\(none\)/);
 });

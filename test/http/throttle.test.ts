@@ -1,0 +1,138 @@
+/** Rate limits through real sockets: what is told, to whom, and what a refused request leaves undone. */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import type { Exchange, Route } from '../../server/http/http.ts';
+import { familyOf, RateHeaders } from '../../server/http/rate-headers.ts';
+import { RateLimiter } from '../../server/http/rate-limiter.ts';
+import { effectiveCaps } from '../../server/http/rate-limits.ts';
+import { get, post, route, serve } from '../common/http-client.ts';
+
+const START = 1_700_000_000_000;
+const CAPS = effectiveCaps({
+  book: { requests: 2, seconds: 10 },
+  books: { requests: 1, seconds: 10 },
+});
+
+interface Options {
+  readonly trustProxy?: number;
+  readonly rateHeaders?: RateHeaders;
+}
+
+async function limited(t: TestContext, routes: readonly Route[], options: Options = {}) {
+  const clock = { now: START };
+  const limiter = new RateLimiter({ caps: CAPS, seed: 7, callersMax: 64 });
+  const fixture = await serve(t, routes, { ...options, limiter, now: () => clock.now });
+  return { ...fixture, clock };
+}
+
+const ok = (exchange: Exchange) => exchange.reply(200, '"OK"');
+const BOOK = route({ path: '/', limits: ['book', 'trading'], run: ok });
+
+test('answers tell what remains, and the refusal when to come back', async (t) => {
+  const { client, clock } = await limited(t, [BOOK]);
+  const asking = client();
+  const next = () => asking.send(get()).answer();
+  const told = async () => {
+    const { body, headers, status } = await next();
+    const names = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}`);
+    const values = [...names, 'retry-after'].map((name) => headers.get(name) ?? '');
+    return `${status} ${values.join(' ')} ${body}`.trimEnd();
+  };
+  assert.equal(await told(), '200 2 1 1700000010  "OK"');
+  clock.now += 3_500;
+  assert.equal(await told(), '200 2 0 1700000010  "OK"');
+  assert.equal(await told(), '429 2 0 1700000010 7 {"error":"Too Many Requests"}');
+  clock.now = START + 9_999;
+  assert.equal(await told(), '429 2 0 1700000010 1 {"error":"Too Many Requests"}');
+  clock.now = START + 10_000;
+  assert.equal(await told(), '200 2 1 1700000020  "OK"');
+  const { headers } = await next();
+  assert.equal(headers.get('access-control-allow-origin'), '*', 'pages may read it too');
+});
+
+test('a refused request has no effect: neither route nor body is looked at', async (t) => {
+  let runs = 0;
+  const run = (exchange: Exchange) => {
+    runs += 1;
+    exchange.reply(200, exchange.body);
+  };
+  const writing = route({ method: 'POST', bodyBytesMax: 100_000, limits: ['books'], run });
+  const { client } = await limited(t, [writing]);
+  const sender = client();
+  assert.equal((await sender.send(post(2), 'ok').answer()).status, 200);
+  // The body is still on its way when the answer is there.
+  assert.equal((await sender.send(post(90_000)).answer()).status, 429);
+  assert.equal((await sender.send(Buffer.alloc(90_000), post(2), 'ok').answer()).status, 429);
+  assert.equal(runs, 1);
+});
+
+test('a route may say it in the words of its API', async (t) => {
+  const throttled = '{"type":"too many requests","error":"Too Many Requests"}';
+  const { ask } = await limited(t, [{ ...BOOK, throttled }]);
+  for (let i = 0; i < 2; i += 1) await ask('GET / HTTP/1.1');
+  const { body, headers, status } = await ask('GET / HTTP/1.1');
+  assert.deepEqual([status, String(body)], [429, throttled]);
+  assert.equal(headers.get('retry-after'), '10');
+});
+
+test('HEAD counts as GET; preflights, unknown paths and unlimited routes count nowhere', async (t) => {
+  const free = route({ path: '/free', run: ok });
+  const { client } = await limited(t, [BOOK, free]);
+  const asking = client();
+  for (let i = 0; i < 5; i += 1) {
+    for (const request of ['OPTIONS /', 'GET /none', 'GET /free', 'PUT /']) {
+      const answer = await asking.send(`${request} HTTP/1.1\r\nHost: node\r\n\r\n`).answer();
+      assert.notEqual(answer.status, 429, request);
+      assert.equal(answer.headers.get('x-ratelimit-limit'), undefined, request);
+    }
+  }
+  const statuses: string[] = [];
+  asking.socket.on('data', (data) => statuses.push(String(data).slice(9, 12)));
+  for (let i = 0; i < 3; i += 1) {
+    asking.send('HEAD / HTTP/1.1\r\nHost: node\r\n\r\n');
+    await new Promise((resolve) => asking.socket.once('data', resolve));
+  }
+  assert.deepEqual(statuses, ['200', '200', '429']);
+});
+
+test('callers behind a trusted proxy are counted apart, and nobody by what he wrote himself', async (t) => {
+  const { ask } = await limited(t, [BOOK], { trustProxy: 1 });
+  const statuses = async (forwarded: (i: number) => string) => {
+    const found: number[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      found.push((await ask(`GET / HTTP/1.1\r\nX-Forwarded-For: ${forwarded(i)}`)).status);
+    }
+    return found;
+  };
+  assert.deepEqual(await statuses((i) => `10.9.9.${i}, 192.0.2.1`), [200, 200, 429, 429]);
+  assert.deepEqual(await statuses((i) => `192.0.2.${i + 2}`), [200, 200, 200, 200]);
+  const direct = await limited(t, [BOOK]);
+  const own = [];
+  for (let i = 0; i < 3; i += 1) {
+    own.push((await direct.ask(`GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.${i}`)).status);
+  }
+  assert.deepEqual(own, [200, 200, 429]);
+});
+
+test('connections of one address are counted together, those of others apart', async (t) => {
+  const { ask, client } = await limited(t, [BOOK]);
+  const other = client('127.0.0.2');
+  assert.equal((await other.send(get()).answer()).headers.get('x-ratelimit-remaining'), '1');
+  const statuses = [];
+  for (let i = 0; i < 3; i += 1) statuses.push((await ask('GET / HTTP/1.1')).status);
+  assert.deepEqual(statuses, [200, 200, 429]);
+  assert.equal((await other.send(get()).answer()).status, 200);
+  assert.equal((await other.send(get()).answer()).status, 429);
+});
+
+test('another family of names repeats what remains', async (t) => {
+  assert.equal(familyOf('SERVICE', 'SERVICE'), '');
+  const rateHeaders = new RateHeaders(familyOf('POLY', 'SERVICE'));
+  const { ask } = await limited(t, [BOOK], { rateHeaders });
+  const { headers } = await ask('GET / HTTP/1.1');
+  for (const family of ['poly', 'x']) {
+    assert.equal(headers.get(`${family}-ratelimit-remaining`), '1');
+    assert.equal(headers.get(`${family}-ratelimit-reset`), '1700000010');
+  }
+  assert.match(headers.get('access-control-expose-headers') ?? '', /Poly-RateLimit-Remaining/);
+});
