@@ -96,6 +96,7 @@ function environmentOf(dataDir: string): Readonly<Record<string, string>> {
     PORT: '0',
     DATA_DIR: dataDir,
     WORKERS: '1',
+    RATE_LIMITS: 'off',
     ACCOUNTS_MAX: '65536',
     ORDERS_MAX: '65536',
     ORDER_HISTORY: '65536',

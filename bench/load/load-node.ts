@@ -62,6 +62,7 @@ export class LocalNode {
   private constructor(port: number, dataDir: string, demo: boolean) {
     this.url = new URL(`http://127.0.0.1:${port}`);
     this.#environment = {
+      RATE_LIMITS: 'off',
       ...process.env,
       HOST: '127.0.0.1',
       PORT: String(port),

@@ -28,6 +28,7 @@ export const SMALL_NODE = {
   HOST: '127.0.0.1',
   PORT: '0',
   DEMO: 'off',
+  RATE_LIMITS: 'off',
   WORKERS: '1',
   MARKETS_MAX: '64',
   TOKENS_MAX: '256',

@@ -60,6 +60,7 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /status': {},
   'GET /time': {},
   'GET /exchange-info': {},
+  'GET /rate-limits': {},
   'POST /auth/api-key': {},
   'GET /auth/derive-api-key': {},
   'GET /auth/api-keys': {},
