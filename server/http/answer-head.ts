@@ -19,25 +19,82 @@ const STATUS_LINES: ReadonlyMap<number, string> = new Map(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
 );
 
-/** The headers that all answers of one kind have in common, and what was joined with them. */
+/** Further lines that end in numbers, which differ from answer to answer and are written in place. */
+export interface NumberedLines {
+  /** Each line with its break before it, blanks in the places of the number. */
+  readonly text: string;
+  /** Where those places end, in bytes from the end of the text. */
+  readonly placesFromEnd: readonly number[];
+}
+
+/** Bytes made of a list of headers, and the last ones made of it and further lines. */
+interface Joined {
+  readonly bytes: Uint8Array;
+  lines: NumberedLines | undefined;
+  longer: Uint8Array;
+}
+
+/**
+ * The headers that all answers of one kind have in common, and what was joined with them. Bytes cost
+ * the library less than a text of any length does.
+ */
 export class CommonHead {
   private readonly common: string;
+  private readonly plain: Joined;
   /** By list: the lists of most answers are made once. */
-  private readonly joined = new WeakMap<Headers, string>();
+  private readonly joined = new WeakMap<Headers, Joined>();
 
   constructor(headers: Headers) {
     this.common = CONTENT_TYPE + linesOf(headers);
+    this.plain = joinedOf(this.common);
   }
 
   /** The value of Content-Type with all other headers in the lines behind it. */
-  with(headers: Headers): string {
-    if (headers.length === 0) return this.common;
+  with(headers: Headers): Uint8Array {
+    return this.find(headers).bytes;
+  }
+
+  /** The same and further lines with their number, a whole one; good until the next call. */
+  withNumber(headers: Headers, lines: NumberedLines, number: number): Uint8Array {
+    const joined = this.find(headers);
+    if (joined.lines !== lines) {
+      joined.lines = lines;
+      joined.longer = Buffer.concat([joined.bytes, Buffer.from(lines.text)]);
+    }
+    const { longer } = joined;
+    for (const place of lines.placesFromEnd) writeNumber(longer, longer.length - place, number);
+    return longer;
+  }
+
+  private find(headers: Headers): Joined {
+    if (headers.length === 0) return this.plain;
     const known = this.joined.get(headers);
     if (known !== undefined) return known;
-    const value = this.common + linesOf(headers);
-    this.joined.set(headers, value);
-    return value;
+    const made = joinedOf(this.common + linesOf(headers));
+    this.joined.set(headers, made);
+    return made;
   }
+}
+
+function joinedOf(value: string): Joined {
+  const bytes = Buffer.from(value);
+  return { bytes, lines: undefined, longer: bytes };
+}
+
+const ZERO = 0x30;
+const BLANK = 0x20;
+
+/** Right-aligned: blanks before a value are no part of it (RFC 9110 5.5). */
+function writeNumber(bytes: Uint8Array, end: number, number: number): void {
+  let at = end;
+  let rest = number;
+  do {
+    at -= 1;
+    bytes[at] = ZERO + (rest % 10);
+    rest = Math.floor(rest / 10);
+  } while (rest > 0);
+  // What a longer number has left.
+  for (at -= 1; bytes[at]! >= ZERO; at -= 1) bytes[at] = BLANK;
 }
 
 function linesOf(headers: Headers): string {
@@ -52,9 +109,9 @@ function linesOf(headers: Headers): string {
 /**
  * Writes status line and headers; the socket has to be corked.
  *
- * @param value of Content-Type, as CommonHead makes it, further lines appended
+ * @param value of Content-Type, as CommonHead makes it
  */
-export function writeHead(response: HttpResponse, status: number, value: string): void {
+export function writeHead(response: HttpResponse, status: number, value: Uint8Array): void {
   if (status !== OK) {
     const line = STATUS_LINES.get(status);
     assert(line !== undefined, 'a registered status');

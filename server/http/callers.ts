@@ -17,6 +17,9 @@ export interface Caller {
 const IPV4_HIGH = -1; // ffff:ffff
 const UNKNOWN: Caller = { high: -1 << 1, low: 0 }; // ffff:fffe
 
+/** Third word of an IPv4 address that is mapped into IPv6: ::ffff:0:0/96. */
+const MAPPED = 0xffff;
+
 const GROUPS = 8;
 
 /** @param address as normaliseAddress spells it; '' = unknown, and all unknown callers are one */
@@ -29,6 +32,19 @@ export function callerOf(address: string): Caller {
   }
   const [a, b, c, d] = groupsOf(address);
   return { high: (a! << 16) | b!, low: (c! << 16) | d! };
+}
+
+/** @param bytes 4 of IPv4 or 16 of IPv6, as the HTTP library gives them; any other number = unknown */
+export function callerOfBytes(bytes: Uint8Array): Caller {
+  if (bytes.length === 4) return { high: IPV4_HIGH, low: wordAt(bytes, 0) };
+  if (bytes.length !== 16) return UNKNOWN;
+  const [high, low, third] = [wordAt(bytes, 0), wordAt(bytes, 4), wordAt(bytes, 8)];
+  const isMapped = high === 0 && low === 0 && third === MAPPED;
+  return isMapped ? { high: IPV4_HIGH, low: wordAt(bytes, 12) } : { high, low };
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
 }
 
 /** The 16-bit groups of an IPv6 address; those of a dotted end are left as they come. */

@@ -7,8 +7,8 @@
  */
 import assert from 'node:assert/strict';
 import { clientAddress } from './address.ts';
-import { type CommonHead, type Headers, writeHead } from './answer-head.ts';
-import { type Caller, type ConnectedPeers, callerOf, peerOf } from './callers.ts';
+import { type CommonHead, type Headers, type NumberedLines, writeHead } from './answer-head.ts';
+import { type Caller, type ConnectedPeers, callerOf, callerOfBytes } from './callers.ts';
 import type { Cors } from './cors.ts';
 import type { Exchange, Method, Route } from './exchange.ts';
 import type { RateHeaders } from './rate-headers.ts';
@@ -32,8 +32,8 @@ export interface ServerState {
   readonly rateHeaders: RateHeaders;
   /** Longest wait for the rest of a body that was refused. */
   readonly discardMsMax: number;
-  /** Unix milliseconds, as of this turn of the event loop. */
-  now(): number;
+  /** Unix milliseconds; an old value may do for a few of them. */
+  readonly now: () => number;
   /** An exchange is over. */
   settled(): void;
 }
@@ -83,8 +83,9 @@ export class UwsExchange implements Exchange {
   private request: HttpRequest | undefined;
   private url: string | undefined = undefined;
   private caller: string | undefined = undefined;
-  /** The lines about rate limits in the answer's head. */
-  private limitLines = '';
+  /** What the answer tells of the rate limits; undefined where nothing was counted. */
+  private limitLines: NumberedLines | undefined = undefined;
+  private remaining = 0;
   private readonly head: CommonHead;
   private readonly isHead: boolean;
   /** Bytes of the answer that are held for a slow reader. */
@@ -142,30 +143,35 @@ export class UwsExchange implements Exchange {
    */
   start(request: HttpRequest, plan: RatePlan | undefined): void {
     if (this.server.closing) this.reply(503, SHUTTING_DOWN);
-    else if (plan !== undefined && !this.isAdmitted(plan)) {
-      // A body is read over by the package.
-      this.reply(429, this.route.throttled ?? TOO_MANY_REQUESTS);
-    } else if (this.route.bodyBytesMax === 0) this.run();
-    else this.startBody(request);
+    else if (plan === undefined || this.isAdmitted(plan)) {
+      if (this.route.bodyBytesMax === 0) this.run();
+      else this.startBody(request);
+    }
     this.request = undefined;
     // Whoever returns without an answer and without this ends the process.
     if (!this.over) this.response.onAborted(() => this.abort());
   }
 
+  /** Counts the request; refuses it at once if there are too many: the package skips its body. */
   private isAdmitted(plan: RatePlan): boolean {
     const { limiter, rateHeaders } = this.server;
     assert(limiter !== undefined, 'a plan is made by a limiter');
     const now = this.server.now();
     const verdict = limiter.take(this.counted(), plan, now);
-    this.limitLines = rateHeaders.linesOf(verdict, now);
-    return verdict.allowed;
+    this.limitLines = rateHeaders.linesOf(verdict);
+    this.remaining = verdict.remaining;
+    if (verdict.allowed) return true;
+    const { throttled } = this.route;
+    this.reply(429, throttled ?? TOO_MANY_REQUESTS, rateHeaders.retryAfter(verdict, now));
+    return false;
   }
 
   /** Whom the rate limits count the request against. */
   private counted(): Caller {
     const { peers, trustProxy } = this.server;
     if (trustProxy > 0) return callerOf(this.address);
-    return (peers.sole ?? peerOf(latin1(this.response.getRemoteAddressAsText()))).caller;
+    if (peers.sole !== undefined) return peers.sole.caller;
+    return callerOfBytes(new Uint8Array(this.response.getRemoteAddress()));
   }
 
   private startBody(request: HttpRequest): void {
@@ -276,7 +282,12 @@ export class UwsExchange implements Exchange {
   }
 
   private writeHead(status: number, headers: Headers): void {
-    writeHead(this.response, status, this.head.with(headers) + this.limitLines);
+    const { head, limitLines } = this;
+    const value =
+      limitLines === undefined
+        ? head.with(headers)
+        : head.withNumber(headers, limitLines, this.remaining);
+    writeHead(this.response, status, value);
     if (this.server.closing) this.response.writeHeader('Connection', 'close');
   }
 

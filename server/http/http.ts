@@ -8,7 +8,7 @@
  * its answer closes the connection (the package does that); malformed HTTP is answered by the
  * package itself, not in JSON.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { Headers } from './answer-head.ts';
 import { ConnectedPeers, peerOf } from './callers.ts';
 import { ALL_ORIGINS, Cors, type CorsOrigins, preflightHeaders } from './cors.ts';
@@ -60,6 +60,8 @@ const DRAIN_MS_MAX = 10_000;
 
 /** As long as the package lets an idle connection be. */
 const DISCARD_MS_MAX = 10_000;
+
+const CLOCK_MS = 5;
 
 const NOT_FOUND = '{"error":"not found"}';
 const METHOD_NOT_ALLOWED = '{"error":"method not allowed"}';
@@ -127,6 +129,21 @@ function methodsOf(routes: readonly Route[]): string[] {
   return routes.flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]));
 }
 
+/** Unix milliseconds, up to five behind: asking the system costs more than counting a request. */
+function coarseClock(): () => number {
+  let known = 0;
+  const forget = (): void => {
+    known = 0;
+  };
+  return () => {
+    if (known === 0) {
+      known = Date.now();
+      setTimeout(forget, CLOCK_MS).unref();
+    }
+    return known;
+  };
+}
+
 type RequestHandler = (response: HttpResponse, request: HttpRequest) => void;
 
 class RunningServer implements ServerState {
@@ -137,16 +154,11 @@ class RunningServer implements ServerState {
   readonly cors: Cors;
   readonly limiter: RateLimiter | undefined;
   readonly rateHeaders: RateHeaders;
+  readonly now: () => number;
   readonly peers = new ConnectedPeers();
   bytesInFlight = 0;
   closing = false;
   private readonly drainMsMax: number;
-  private readonly clock: () => number;
-  /** 0 = not asked for in this turn of the event loop. */
-  private turnMs = 0;
-  private readonly endTurn = (): void => {
-    this.turnMs = 0;
-  };
   private exchanges = 0;
   private whenIdle: (() => void) | undefined = undefined;
   private closed: Promise<void> | undefined = undefined;
@@ -160,7 +172,7 @@ class RunningServer implements ServerState {
     this.limiter = options.limiter;
     this.rateHeaders = options.rateHeaders ?? new RateHeaders();
     this.cors = new Cors(options.corsOrigins ?? ALL_ORIGINS, ['ETag', ...this.rateHeaders.names]);
-    this.clock = options.now ?? Date.now;
+    this.now = options.now ?? coarseClock();
   }
 
   serve(route: Route, isHead = false): RequestHandler {
@@ -184,15 +196,6 @@ class RunningServer implements ServerState {
       if (request.getMethod() === 'head') answerHead(response, request);
       else answer(response, request);
     };
-  }
-
-  /** Asked for at most once in a turn of the event loop: that costs as much as counting. */
-  now(): number {
-    if (this.turnMs === 0) {
-      this.turnMs = this.clock();
-      setImmediate(this.endTurn);
-    }
-    return this.turnMs;
   }
 
   /** @param change positive when a connection opens, negative when it has closed */
@@ -230,7 +233,7 @@ class RunningServer implements ServerState {
     // After the answers, so that what they tell of is told to the streams too.
     endSockets();
     // The last answer may still lie in the cork of the callback that wrote it.
-    await nextTurn();
+    await setImmediate();
     closeApp();
   }
 }

@@ -1,7 +1,7 @@
 /** Counting against the rate limits, under a clock that the tests turn: windows, addresses, floods. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ConnectedPeers, callerOf, peerOf } from '../../server/http/callers.ts';
+import { ConnectedPeers, callerOf, callerOfBytes, peerOf } from '../../server/http/callers.ts';
 import { RateLimiter, type RatePlan } from '../../server/http/rate-limiter.ts';
 import { effectiveCaps, type RateCaps, type RateClass } from '../../server/http/rate-limits.ts';
 import { freshSeed, Random } from '../common/random.ts';
@@ -139,6 +139,18 @@ test('callers are told apart by IPv4 address and by the first half of an IPv6 on
   assert.equal(count('64:ff9b::192.0.2.1'), 50);
   assert.equal(count(''), 50, 'unknown callers are one');
   assert.equal(count('no address'), 0);
+});
+
+test('an address is the same caller as text and as bytes', () => {
+  for (const [text, hex] of [
+    ['192.0.2.255', 'c00002ff'],
+    ['192.0.2.255', '00000000000000000000ffffc00002ff'],
+    ['2001:db8:ffff:2::1', '20010db8ffff00020000000000000001'],
+    ['::1', '00000000000000000000000000000001'],
+    ['', ''],
+  ] as const) {
+    assert.deepEqual(callerOfBytes(Buffer.from(hex, 'hex')), peerOf(text).caller, hex);
+  }
 });
 
 test('a flood of addresses resets no count, and its newcomers are limited together', () => {
