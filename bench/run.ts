@@ -2,6 +2,7 @@
 import { CATALOG_FULL, catalogSuite } from './catalog/catalog.bench.ts';
 import { engineSuite } from './engine/engine.bench.ts';
 import { printMachine } from './harness.ts';
+import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 
@@ -11,6 +12,7 @@ const BLOCKS = 10;
 const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   engine: () => engineSuite(MESSAGES, BLOCKS),
   validate: () => validateSuite(2_000, 3 * BLOCKS),
+  limits: () => limitsSuite(20_000, 3 * BLOCKS),
   catalog: () => catalogSuite(CATALOG_FULL),
   streams: () => streamsSuite(STREAMS_FULL),
 };

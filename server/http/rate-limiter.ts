@@ -43,6 +43,8 @@ const WAYS_OWN = 8;
 const WAYS = WAYS_OWN + 1;
 const ROWS = RATE_CLASSES.length;
 const MS = 1_000;
+/** Above every cap, and still a small integer of the engine that runs this. */
+const REMAINING_MAX = 2 ** 30 - 1;
 
 export class RateLimiter {
   private readonly caps: Int32Array;
@@ -103,7 +105,7 @@ export class RateLimiter {
       if (verdict.allowed || end > verdict.resetMs) this.tell(false, caps[row]!, 0, end);
     }
     if (!verdict.allowed) return verdict;
-    verdict.remaining = Number.POSITIVE_INFINITY;
+    verdict.remaining = REMAINING_MAX;
     for (let i = 0; i < plan.length; i++) {
       const row = plan[i]!;
       const at = base + row;

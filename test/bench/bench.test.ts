@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { engineSuite } from '../../bench/engine/engine.bench.ts';
+import { limitsSuite } from '../../bench/server/limits.bench.ts';
 import { validateSuite } from '../../bench/server/validate.bench.ts';
 import { streamsSuite } from '../../bench/streams/streams.bench.ts';
 
@@ -21,4 +22,10 @@ test('the streams suite sends every batch to every subscriber', async () => {
   const shape = { subscribers: 3, rounds: 1, batches: 5, orders: 4 };
   const measured = await streamsSuite(shape);
   assert(measured.frames >= shape.batches * shape.subscribers, `${measured.frames} frames`);
+});
+
+test('the limits suite serves the same answer in four ways', async () => {
+  const figures = await limitsSuite(500, 1);
+  assert.equal(figures.length, 4);
+  assert(figures.every(({ nsPerRequest }) => nsPerRequest > 0));
 });
