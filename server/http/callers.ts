@@ -75,8 +75,7 @@ export function peerOf(text: string): Peer {
  * Spares the look-up of an address, which costs a tenth of a small answer, wherever everybody who is
  * connected has the same one: behind a proxy, or with a single client. The library tells an address
  * when a connection opens but not which one closes, so once two have met, everybody is looked up
- * until no connection is left. A connection that became a stream is never told to have closed: its
- * address stays among them, which costs look-ups and mistakes nobody for another.
+ * until no connection is left.
  */
 export class ConnectedPeers {
   /** The peer of every open connection, undefined when they differ or there is none. */

@@ -78,7 +78,7 @@ export async function listen(
   const uws = loadUws();
   const app = uws.App();
   const server = new RunningServer(options);
-  const sockets = new Sockets();
+  const sockets = new Sockets(() => server.peers.closed());
   for (const route of socketRoutes) sockets.serve(app, route);
   const paths = new Map<string, Route[]>();
   for (const route of routes) {

@@ -72,6 +72,12 @@ interface Holder {
 export class Sockets {
   private readonly open = new Set<UwsSocket>();
   private closing = false;
+  private readonly closed: () => void;
+
+  /** @param closed told of the end of each connection, which nothing else tells of */
+  constructor(closed: () => void) {
+    this.closed = closed;
+  }
 
   serve(app: UwsApp, route: SocketRoute): void {
     app.ws<Holder>(route.path, {
@@ -92,6 +98,7 @@ export class Sockets {
       pong: (ws) => handlerOf(ws)?.alive(),
       drain: (ws) => handlerOf(ws)?.drained(),
       close: (ws) => {
+        this.closed();
         const { socket } = ws.getUserData();
         if (socket === undefined) return;
         this.open.delete(socket);
