@@ -2,6 +2,7 @@
 import { CATALOG_FULL, catalogSuite } from './catalog/catalog.bench.ts';
 import { engineSuite } from './engine/engine.bench.ts';
 import { printMachine } from './harness.ts';
+import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
@@ -14,6 +15,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   validate: () => validateSuite(2_000, 3 * BLOCKS),
   limits: () => limitsSuite(20_000, 3 * BLOCKS),
   catalog: () => catalogSuite(CATALOG_FULL),
+  http: () => httpSuite(HTTP_FULL),
   streams: () => streamsSuite(STREAMS_FULL),
 };
 

@@ -12,7 +12,7 @@ import { openGeneration } from '../../server/catalog/generation.ts';
 import { buffersOf } from '../../server/catalog/prepared.ts';
 import { buildSearchIndex, type SearchIndex } from '../../server/catalog/search-index.ts';
 import { openCatalog } from '../../storage/catalog.ts';
-import { answerQuestions } from './catalog-child.ts';
+import { answerQuestions } from '../common/child.ts';
 
 export interface LoadRequest {
   readonly dataDir: string;

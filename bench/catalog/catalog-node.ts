@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { readConfig } from '../../server/config.ts';
 import { startNode } from '../../server/node.ts';
-import { answerQuestions } from './catalog-child.ts';
+import { answerQuestions } from '../common/child.ts';
 
 export interface LoopDelay {
   /** Beyond the period of the timer that measures it. */

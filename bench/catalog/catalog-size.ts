@@ -6,7 +6,8 @@
  *
  * Thread: the suite's only one. Non-goals: how fast it is served (catalog-throughput.ts).
  */
-import { Child } from './catalog-child.ts';
+import { join } from 'node:path';
+import { Child } from '../common/child.ts';
 import { generateCatalog } from './catalog-generator.ts';
 import type { LoadMeasured, LoadRequest } from './catalog-loader.ts';
 import { storeCatalog } from './catalog-store.ts';
@@ -58,7 +59,7 @@ async function inChild<Value>(
   flags: readonly string[],
   work: (child: Child) => Promise<Value>,
 ): Promise<Value> {
-  const child = new Child('catalog-loader', [], { flags });
+  const child = new Child(join(import.meta.dirname, 'catalog-loader'), [], { flags });
   try {
     return await work(child);
   } finally {

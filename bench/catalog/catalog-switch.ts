@@ -8,8 +8,8 @@
  */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Child } from '../common/child.ts';
 import { Client } from '../load/load-client.ts';
-import { Child } from './catalog-child.ts';
 import { type GeneratedCatalog, generateCatalog, revisionOf } from './catalog-generator.ts';
 import type { Imported } from './catalog-importer.ts';
 import type { LoopDelay } from './catalog-node.ts';
@@ -48,8 +48,8 @@ export async function catalogSwitch(options: SwitchOptions): Promise<SwitchFigur
   const elsewhere = join(options.dataDir, 'elsewhere');
   await storeCatalog(here, catalog);
   await storeCatalog(elsewhere, catalog);
-  const node = new Child('catalog-node', []);
-  const importer = new Child('catalog-importer', []);
+  const node = new Child(join(import.meta.dirname, 'catalog-node'), []);
+  const importer = new Child(join(import.meta.dirname, 'catalog-importer'), []);
   let readers: Readers | undefined;
   try {
     readers = new Readers(await node.ask<number>('start', environmentOf(here)), catalog);

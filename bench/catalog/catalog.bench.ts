@@ -5,10 +5,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadProblem } from '../common/http-load.ts';
+import type { VersusFigures } from '../common/versus.ts';
 import { catalogSize, type SizeFigures } from './catalog-size.ts';
 import { catalogSwitch, type SwitchFigures } from './catalog-switch.ts';
-import { catalogThroughput, type ThroughputFigures } from './catalog-throughput.ts';
-import { loadProblem } from './http-load.ts';
+import { catalogThroughput } from './catalog-throughput.ts';
 
 export interface CatalogScale {
   readonly throughput: {
@@ -31,7 +32,7 @@ export type CatalogPart = keyof CatalogScale;
 
 export interface CatalogFigures {
   /** Undefined also where there is nothing to make the load with. */
-  readonly throughput?: readonly ThroughputFigures[] | undefined;
+  readonly throughput?: readonly VersusFigures[] | undefined;
   readonly size?: SizeFigures;
   readonly switching?: SwitchFigures;
 }
@@ -67,7 +68,7 @@ export async function catalogSuite(
 async function throughput(
   scale: CatalogScale,
   common: { readonly seed: string; readonly dataDir: string },
-): Promise<readonly ThroughputFigures[] | undefined> {
+): Promise<readonly VersusFigures[] | undefined> {
   const problem = loadProblem();
   if (problem === undefined) return catalogThroughput({ ...scale.throughput, ...common });
   process.stdout.write(`catalog throughput: not run, ${problem}\n`);

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test from 'node:test';
 import { generateCatalog, revise, revisionOf } from '../../bench/catalog/catalog-generator.ts';
-import { loadProblem, runLoad } from '../../bench/catalog/http-load.ts';
+import { loadProblem, runLoad } from '../../bench/common/http-load.ts';
 import { readCatalog } from '../../storage/catalog-file.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
@@ -84,7 +84,7 @@ test('the load sends every target with its headers, and counts what fails', {
   const { port } = server.address() as AddressInfo;
   const figures = await runLoad({
     port,
-    targets: ['/a', '/b?c=%20d'],
+    requests: [{ target: '/a' }, { target: '/b?c=%20d' }],
     headers: { 'X-Kind': 'test load' },
     seconds: 1,
     connections: 2,

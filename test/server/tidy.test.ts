@@ -81,7 +81,15 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     streams: ['common', 'http', 'identity', 'market-data', 'orders', 'account'],
     catalog: ['common', 'http', 'market-data', 'orders'],
   },
-  bench: { engine: [], load: [], server: ['load'], catalog: ['load'], streams: [] },
+  bench: {
+    common: [],
+    engine: [],
+    load: [],
+    server: ['load'],
+    catalog: ['common', 'load'],
+    http: ['common', 'catalog'],
+    streams: [],
+  },
   test: {
     common: [],
     engine: ['common'],

@@ -1,5 +1,5 @@
 /**
- * Child processes of the catalog suite: what is measured runs in a process of its own, in the form
+ * Child processes of a suite: what is measured runs in a process of its own, in the form
  * in which this one runs (source through tsx, or compiled), and answers questions over IPC.
  *
  * Thread: any of the parent; the only one of the child.
@@ -7,7 +7,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { extname, resolve } from 'node:path';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { spawnPinned } from './http-load.ts';
 
@@ -29,10 +29,10 @@ export class Child {
   readonly #process: ChildProcess;
 
   /**
-   * @param name file in this folder, without its ending; it calls answerQuestions()
+   * @param path absolute, without the file's ending; the file calls answerQuestions()
    */
-  constructor(name: string, args: readonly string[], options: ChildOptions = {}) {
-    const file = resolve(import.meta.dirname, `${name}${SUFFIX}`);
+  constructor(path: string, args: readonly string[], options: ChildOptions = {}) {
+    const file = `${path}${SUFFIX}`;
     const all = [...process.execArgv, ...(options.flags ?? []), file, ...args];
     const io = {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'] as ['ignore', ...'inherit'[], 'ipc'],

@@ -3,7 +3,7 @@
  * numbers. Also pins processes to a processor each, so that the server and its load do not take each
  * other's.
  *
- * Thread: any. Non-goals: an offered rate (wrk sends as fast as it is answered), and POST.
+ * Thread: any. Non-goals: an offered rate (wrk sends as fast as it is answered).
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,10 +16,17 @@ const LOAD_CORE = 1;
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
+export interface LoadRequest {
+  /** Path and query. */
+  readonly target: string;
+  /** With a body it is a POST of JSON, without one a GET. */
+  readonly body?: string;
+}
+
 export interface LoadOptions {
   readonly port: number;
-  /** Path and query of the requests, sent in turn. */
-  readonly targets: readonly string[];
+  /** Sent in turn; at least one. */
+  readonly requests: readonly LoadRequest[];
   readonly headers?: Readonly<Record<string, string>>;
   /** Whole seconds, at least 1. */
   readonly seconds: number;
@@ -63,8 +70,8 @@ export async function runLoad(options: LoadOptions): Promise<LoadFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'http-load-'));
   try {
     const script = join(folder, 'requests.lua');
-    writeFileSync(script, scriptOf(options.targets));
-    const url = `http://127.0.0.1:${options.port}${options.targets[0]}`;
+    writeFileSync(script, scriptOf(options.requests));
+    const url = `http://127.0.0.1:${options.port}${options.requests[0]!.target}`;
     const args = ['--threads=1', `--connections=${options.connections}`];
     args.push(`--duration=${options.seconds}s`, '--timeout=10s', `--script=${script}`);
     for (const [name, value] of Object.entries(options.headers ?? {})) {
@@ -77,21 +84,26 @@ export async function runLoad(options: LoadOptions): Promise<LoadFigures> {
 }
 
 /** Requests are formatted once, and only where there are several; figures come as one JSON line. */
-function scriptOf(targets: readonly string[]): string {
-  const several =
-    targets.length < 2
-      ? ''
-      : `local targets = {${targets.map(luaText).join(',')}}
+function scriptOf(requests: readonly LoadRequest[]): string {
+  const rows = requests.map(({ target, body }) => {
+    return body === undefined ? `{${luaText(target)}}` : `{${luaText(target)},${luaText(body)}}`;
+  });
+  const isPlain = requests.length === 1 && requests[0]!.body === undefined;
+  const several = `local rows = {${rows.join(',')}}
 local requests, at = {}, 0
 init = function()
-  for i, target in ipairs(targets) do requests[i] = wrk.format("GET", target) end
+  local headers = {["Content-Type"] = "application/json"}
+  for name, value in pairs(wrk.headers) do headers[name] = value end
+  for i, row in ipairs(rows) do
+    requests[i] = row[2] and wrk.format("POST", row[1], headers, row[2]) or wrk.format("GET", row[1])
+  end
 end
 request = function()
   at = at % #requests + 1
   return requests[at]
 end
 `;
-  return `${several}done = function(summary, latency)
+  return `${isPlain ? '' : several}done = function(summary, latency)
   local e = summary.errors
   print(string.format('figures {"requests":%d,"us":%d,"bytes":%d,"p50":%d,"p99":%d,"failed":%d}',
     summary.requests, summary.duration, summary.bytes, latency:percentile(50),
@@ -102,7 +114,7 @@ end
 
 /** A text of printable ASCII is written alike in Lua and in JSON. */
 function luaText(text: string): string {
-  if (!PRINTABLE.test(text)) throw new Error(`a request target must be plain ASCII: ${text}`);
+  if (!PRINTABLE.test(text)) throw new Error(`a request must be plain ASCII: ${text}`);
   return JSON.stringify(text);
 }
 

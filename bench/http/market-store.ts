@@ -1,0 +1,248 @@
+/**
+ * A data directory with a catalog whose markets have been traded: resting orders on many levels, and
+ * fills. The commands go through an engine into the journal, as those of a node do, so that a node
+ * started on the directory recovers them, checks them, and serves them.
+ *
+ * Thread: any. Pure but for the files: the same size and seed give the same books and fills.
+ * Non-goals: signatures, which nobody asks for again.
+ */
+import assert from 'node:assert/strict';
+import {
+  CommandBuffer,
+  commandWords,
+  encodeConfigure,
+  encodeOrder,
+  OrderType,
+  Side,
+} from '../../engine/commands.ts';
+import { Engine } from '../../engine/engine.ts';
+import {
+  ADDRESS_WORDS,
+  API_KEY_WORDS,
+  ID_WORDS,
+  MARKET_I,
+  Market,
+  MarketFlag,
+  State,
+} from '../../engine/layout.ts';
+import type { Capacities } from '../../engine/limits.ts';
+import { allocateEngine, type Tables } from '../../engine/tables.ts';
+import {
+  MICRO,
+  type MicroCollateral,
+  type MicroShares,
+  type TokenSlot,
+} from '../../engine/units.ts';
+import { marketCommands } from '../../server/catalog/market-registry.ts';
+import { encodeBatch } from '../../storage/batch-record.ts';
+import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
+import { fillCopies } from '../../storage/fills.ts';
+import { Journal, openJournalTables } from '../../storage/journal.ts';
+import { generateCatalog } from '../catalog/catalog-generator.ts';
+import { storeCatalog } from '../catalog/catalog-store.ts';
+import { Random } from '../random.ts';
+
+export interface TradedMarkets {
+  /** Decimal ids of the tokens that have been traded, both outcomes of each market. */
+  readonly tokenIds: readonly string[];
+  readonly conditionIds: readonly string[];
+  readonly wallets: readonly string[];
+  /** Of all markets. */
+  readonly fills: number;
+}
+
+export interface MarketStoreOptions {
+  readonly dataDir: string;
+  readonly markets: number;
+  readonly seed: string;
+  readonly capacities: Capacities;
+}
+
+const WALLETS = 300;
+/** Levels of one side of a book, by market: a thin one to a busy one. */
+const LEVELS_LEAST = 8;
+const LEVELS_MOST = 40;
+const TAKERS_LEAST = 20;
+const TAKERS_MOST = 60;
+const ORDERS_PER_BATCH = 500;
+const START_MS = Date.UTC(2026, 10, 1);
+const BATCH_MS = 60_000;
+
+export async function storeTradedMarkets(options: MarketStoreOptions): Promise<TradedMarkets> {
+  const { dataDir, seed } = options;
+  const generated = generateCatalog(options.markets, seed);
+  await storeCatalog(dataDir, generated);
+  const read = readCatalog(generated);
+  assert(read.ok, 'a generated catalog can be read');
+  const { catalog } = read;
+  const tables = openJournalTables(dataDir, { durability: 'committed' });
+  const journal = new Journal(tables);
+  try {
+    await journal.prove();
+    return await new Trading(new Engine(allocateEngine(options.capacities)), journal, seed).run(
+      catalog,
+    );
+  } finally {
+    await journal.close();
+  }
+}
+
+class Trading {
+  private readonly engine: Engine;
+  private readonly t: Tables;
+  private readonly journal: Journal;
+  private readonly random: Random;
+  private readonly wallets: readonly Int32Array[];
+  private readonly out = new CommandBuffer();
+  private orders = 0;
+  private batches = 0;
+
+  constructor(engine: Engine, journal: Journal, seed: string) {
+    this.engine = engine;
+    this.t = engine.t;
+    this.journal = journal;
+    this.random = new Random(`trading ${seed}`);
+    this.wallets = Array.from({ length: WALLETS }, () => this.words(ADDRESS_WORDS));
+  }
+
+  async run(catalog: Catalog): Promise<TradedMarkets> {
+    const { t } = this;
+    encodeConfigure(this.out, t.state[State.selfTrade]!, t.capacities.history);
+    await this.finishBatch();
+    const warn = (line: string): void => assert.fail(line);
+    for (const words of marketCommands(t, catalog.markets, warn)) await this.apply(words);
+    const traded: { tokenIds: string[]; conditionIds: string[] } = {
+      tokenIds: [],
+      conditionIds: [],
+    };
+    for (let slot = 1; slot <= t.state[State.markets]!; slot += 1) {
+      const market = catalog.markets[slot - 1]!;
+      if ((t.marketI[(slot << MARKET_I) + Market.flags]! & MarketFlag.tradable) === 0) continue;
+      traded.tokenIds.push(...market.tokenIds);
+      traded.conditionIds.push(market.conditionId);
+      this.trade(slot);
+      if (this.orders >= ORDERS_PER_BATCH) await this.finishBatch();
+    }
+    await this.finishBatch();
+    const wallets = this.wallets.map((words) => `0x${hexOf(words)}`);
+    return { ...traded, wallets, fills: t.state[State.fills]! };
+  }
+
+  /** A book of two outcomes: levels on both sides of a price, then takers, then what they left. */
+  private trade(market: number): void {
+    const { random, t } = this;
+    const row = market << MARKET_I;
+    const grid = t.marketI[row + Market.ticksPerUnit]!;
+    const first = t.marketI[row + Market.firstToken]!;
+    const middle = random.between(Math.ceil(grid / 5), Math.floor((4 * grid) / 5));
+    const levels = random.between(LEVELS_LEAST, LEVELS_MOST);
+    const makers = (): void => {
+      for (let level = 1; level <= levels; level += 1) {
+        // Levels lie the thinner the farther they are from the middle.
+        const away = level + random.below(1 + (level >> 3));
+        this.place(first, grid, true, middle - away, OrderType.GTC);
+        this.place(first, grid, false, middle + away, OrderType.GTC);
+      }
+    };
+    makers();
+    const takers = random.between(TAKERS_LEAST, TAKERS_MOST);
+    for (let taker = 0; taker < takers; taker += 1) {
+      const isBuy = random.below(2) === 0;
+      this.place(first, grid, isBuy, isBuy ? middle + 3 : middle - 3, OrderType.FAK);
+    }
+    makers();
+  }
+
+  /** Half of the orders are the same wish in terms of the other outcome. */
+  private place(first: number, grid: number, isBuy: boolean, ticks: number, type: number): void {
+    if (ticks < 1 || ticks >= grid) return;
+    const { random } = this;
+    const isOther = random.below(2) === 0;
+    const price = isOther ? grid - ticks : ticks;
+    const isBid = isOther ? !isBuy : isBuy;
+    const shares = random.between(500, 200_000) * (MICRO / 100);
+    const exact = shares * price;
+    const wallet = random.pick(this.wallets);
+    this.orders += 1;
+    encodeOrder(this.out, {
+      token: (first + (isOther ? 1 : 0)) as TokenSlot,
+      side: isBid ? Side.buy : Side.sell,
+      type,
+      postOnly: false,
+      shares: shares as MicroShares,
+      collateral: (isBid ? Math.ceil(exact / grid) : Math.floor(exact / grid)) as MicroCollateral,
+      expiration: 0,
+      feeRateBps: 0,
+      signatureType: 0,
+      verdict: 0,
+      id: this.words(ID_WORDS),
+      maker: wallet,
+      signer: wallet,
+      apiKey: new Int32Array(API_KEY_WORDS),
+    });
+  }
+
+  private async finishBatch(): Promise<void> {
+    const words = this.out.i32.slice(0, this.out.words);
+    this.out.clear();
+    this.orders = 0;
+    if (words.length > 0) await this.apply(words);
+  }
+
+  /** Applies one batch and resolves when it is in the journal. */
+  private async apply(words: Int32Array): Promise<void> {
+    const { engine, journal, t } = this;
+    const firstFill = t.state[State.fills]!;
+    const time = START_MS + this.batches * BATCH_MS;
+    this.batches += 1;
+    const flushedFinished = t.state[State.finished]!;
+    engine.begin(time, flushedFinished);
+    const taken = this.applyAll(words);
+    assert(engine.end(), 'a batch changes something');
+    const sequence = t.state[State.batch]!;
+    const endFill = t.state[State.fills]!;
+    const facts = {
+      sequence,
+      time,
+      flushedFinished,
+      firstFill,
+      endFill,
+      endFinished: t.state[State.finished]!,
+      digest: t.state[State.digest]!,
+    };
+    const record = encodeBatch(facts, taken);
+    const fills = fillCopies(t, firstFill, endFill);
+    await new Promise<void>((resolve, reject) => {
+      const done = (error: Error | undefined): void =>
+        error === undefined ? resolve() : reject(error);
+      journal.append({ sequence, record, firstFill, fills }, done);
+    });
+  }
+
+  /** The commands that changed something, which alone are journaled. */
+  private applyAll(words: Int32Array): Int32Array {
+    const { engine } = this;
+    const f64 = new Float64Array(words.buffer);
+    const taken = new Int32Array(words.length);
+    let length = 0;
+    for (let at = 0; at < words.length; ) {
+      const next = at + commandWords(words, at);
+      const { changes } = engine.core;
+      engine.apply(words, f64, at);
+      if (engine.core.changes !== changes) {
+        taken.set(words.subarray(at, next), length);
+        length += next - at;
+      }
+      at = next;
+    }
+    return taken.subarray(0, length);
+  }
+
+  private words(count: number): Int32Array {
+    return Int32Array.from({ length: count }, () => this.random.next() | 0);
+  }
+}
+
+function hexOf(words: Int32Array): string {
+  return [...words].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+}

@@ -1,0 +1,26 @@
+/** The suite `http` cannot rot: it runs here on tiny inputs, and says nothing about speed. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test from 'node:test';
+import { loadProblem } from '../../bench/common/http-load.ts';
+import { useCompiledNodes } from '../common/forms.ts';
+
+/** Its processes start in the compiled form, as those of the benchmark do. */
+const { httpSuite } = (await import(
+  join(useCompiledNodes(), 'bench/http/http.bench.js')
+)) as typeof import('../../bench/http/http.bench.ts');
+
+/** What this process preloads, the loader, is of no use to them. */
+process.execArgv.length = 0;
+
+const TINY = { markets: 12, warmUps: 0, rounds: 1, seconds: 1, only: ['last prices 20'] };
+
+test('the http suite measures a traded node beside a bare handler', {
+  skip: loadProblem() ?? false,
+}, async () => {
+  const figures = await httpSuite(TINY);
+  assert.equal(figures?.length, 1);
+  const [{ barePerSecond, failed, productPerSecond } = assert.fail()] = figures;
+  assert.equal(failed, 0);
+  assert(productPerSecond > 0 && barePerSecond > 0);
+});
