@@ -5,15 +5,8 @@
  * Thread: I/O, while workers write. Non-goals: parsing of the request, parking it.
  */
 import { createHash } from 'node:crypto';
-import {
-  bookVersion,
-  Depth,
-  type DepthSide,
-  marketFlags,
-  marketOf,
-  readDepth,
-} from '../../engine/depth.ts';
-import { MarketFlag, TOKEN_I, Token } from '../../engine/layout.ts';
+import { Depth, type DepthSide, marketFlags, marketOf, readDepth } from '../../engine/depth.ts';
+import { MarketFlag } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
 import {
   PIPS_PER_UNIT,
@@ -28,10 +21,10 @@ import {
   writePips,
   writeTicks,
 } from '../common/decimal.ts';
+import { joined } from './joined.ts';
+import type { KnownToken, Rendered } from './known-tokens.ts';
 import { ascii, put, type TokenTexts } from './texts.ts';
-
-/** The side that a request names: BUY = the bids only, SELL = the asks only, '' = both. */
-export type BookSide = '' | 'BUY' | 'SELL';
+import { type BookSide, SideCode, type TokenRequest } from './token-request.ts';
 
 /** A writer is inside a book for microseconds, unless it is descheduled there (DESIGN, Reads). */
 export const READ_TRIES = 4;
@@ -59,15 +52,6 @@ const LEVEL_BYTES_MAX = PRICE.length + SIZE.length + LEVEL_END.length + 2 * DECI
 /** Everything but the levels: two ids, five numbers, the names of the members. */
 const REST_BYTES_MAX = 1_024;
 
-const OPEN = 0x5b;
-const CLOSE = 0x5d;
-const COMMA = 0x2c;
-
-interface CachedBook {
-  readonly version: number;
-  readonly bytes: Buffer;
-}
-
 export class BookRenderer {
   readonly texts: TokenTexts;
   readonly t: Tables;
@@ -75,7 +59,8 @@ export class BookRenderer {
   private readonly mirror = new Depth();
   /** Every level of a book is a bid or an ask, so both sides share one grid of prices. */
   private readonly scratch = Buffer.alloc(REST_BYTES_MAX + LEVEL_BYTES_MAX * PIPS_PER_UNIT);
-  private readonly cache = new Map<number, CachedBook>();
+  /** Tokens of which something is kept. */
+  private cached: KnownToken[] = [];
   private cachedBytes = 0;
 
   constructor(tables: Tables, texts: TokenTexts) {
@@ -89,28 +74,30 @@ export class BookRenderer {
    *
    * @returns undefined when a writer was inside at every try: ask again after the next batch
    */
-  render(token: TokenSlot, side: BookSide = ''): Buffer | undefined {
-    const cached = this.cached(token, side);
+  render(slot: TokenSlot, side: BookSide = ''): Buffer | undefined {
+    return this.renderKnown(this.texts.known.of(slot), SideCode[side]);
+  }
+
+  /** The same, of a token that is at hand. */
+  renderKnown(token: KnownToken, side: SideCode): Buffer | undefined {
+    const cached = this.current(token, side);
     if (cached !== undefined) return cached;
     for (let tries = 0; tries < READ_TRIES; tries++) {
-      if (readDepth(this.t, token, this.depth)) return this.write(token, side, this.depth);
+      if (readDepth(this.t, token.slot, this.depth)) return this.write(token, side, this.depth);
     }
     return undefined;
   }
 
   /** Both books of a pair at one version, so that one is the mirror image of the other. */
   renderPair(
-    token: TokenSlot,
-    side: BookSide,
-    complement: TokenSlot,
-    complementSide: BookSide,
+    token: KnownToken,
+    side: SideCode,
+    complement: KnownToken,
+    complementSide: SideCode,
   ): readonly [Buffer, Buffer] | undefined {
     const { depth, mirror, t } = this;
-    const cached = this.cached(token, side);
-    const cachedMirror = this.cached(complement, complementSide);
-    if (cached !== undefined && cachedMirror !== undefined) return [cached, cachedMirror];
     for (let tries = 0; tries < READ_TRIES; tries++) {
-      const isRead = readDepth(t, token, depth) && readDepth(t, complement, mirror);
+      const isRead = readDepth(t, token.slot, depth) && readDepth(t, complement.slot, mirror);
       if (!isRead || depth.version !== mirror.version) continue;
       return [this.write(token, side, depth), this.write(complement, complementSide, mirror)];
     }
@@ -118,35 +105,41 @@ export class BookRenderer {
   }
 
   /** While a writer is inside, the state before its command is still the last settled one. */
-  private cached(token: TokenSlot, side: BookSide): Buffer | undefined {
-    const book = this.cache.get(cacheKey(token, side));
-    return book?.version === (bookVersion(this.t, token) & ~1) ? book?.bytes : undefined;
+  current(token: KnownToken, side: SideCode): Buffer | undefined {
+    const book = token.books[side];
+    if (book === undefined) return undefined;
+    const version = Atomics.load(this.t.bookI, token.versionAt);
+    return book.version === (version & ~1) ? book.bytes : undefined;
   }
 
-  private write(token: TokenSlot, side: BookSide, depth: Depth): Buffer {
-    const bytes = this.copy(token, side, depth);
-    this.keep(cacheKey(token, side), { version: depth.version, bytes });
+  private write(token: KnownToken, side: SideCode, depth: Depth): Buffer {
+    const bytes = this.make(token.slot, side, depth);
+    this.keep(token, side, { version: depth.version, bytes });
     return bytes;
   }
 
   /** The object of a depth that is not, or no longer, the engine's: it is not kept. */
-  copy(token: TokenSlot, side: BookSide, depth: Depth): Buffer {
+  copy(slot: TokenSlot, side: BookSide, depth: Depth): Buffer {
+    return this.make(slot, SideCode[side], depth);
+  }
+
+  /** Writes the object, in the key order that its hash demands. */
+  private make(slot: TokenSlot, side: SideCode, depth: Depth): Buffer {
     const { scratch, t } = this;
     const grid = depth.ticksPerUnit as TicksPerUnit;
-    // In the key order that the hash demands.
-    let at = put(this.texts.bookHead(token), scratch, 0);
+    let at = put(this.texts.bookHead(slot), scratch, 0);
     at = writeInteger(depth.changedAt, scratch, at);
     at = put(AFTER_TIMESTAMP, scratch, at);
     const hashAt = at;
     at = put(BIDS, scratch, hashAt + HASH_BYTES);
-    if (side !== 'SELL') at = writeLevels(depth.bids, grid, scratch, at);
+    if (side !== SideCode.SELL) at = writeLevels(depth.bids, grid, scratch, at);
     at = put(ASKS, scratch, at);
-    if (side !== 'BUY') at = writeLevels(depth.asks, grid, scratch, at);
+    if (side !== SideCode.BUY) at = writeLevels(depth.asks, grid, scratch, at);
     at = put(MIN_ORDER_SIZE, scratch, at);
     at = writeMicro(depth.minSize, scratch, at);
     at = put(TICK_SIZE, scratch, at);
     at = writeTicks(1 as Ticks, grid, scratch, at);
-    const isNegRisk = (marketFlags(t, marketOf(t, token)) & MarketFlag.negRisk) !== 0;
+    const isNegRisk = (marketFlags(t, marketOf(t, slot)) & MarketFlag.negRisk) !== 0;
     at = put(isNegRisk ? NEG_RISK : NOT_NEG_RISK, scratch, at);
     if (depth.lastPrice !== 0) at = writePips(depth.lastPrice, scratch, at);
     at = put(END, scratch, at);
@@ -157,18 +150,16 @@ export class BookRenderer {
     return Buffer.from(scratch.subarray(0, at));
   }
 
-  private keep(key: number, book: CachedBook): void {
-    this.cachedBytes += book.bytes.length - (this.cache.get(key)?.bytes.length ?? 0);
+  private keep(token: KnownToken, side: SideCode, book: Rendered): void {
+    this.cachedBytes += book.bytes.length - (token.books[side]?.bytes.length ?? 0);
     if (this.cachedBytes > CACHE_BYTES_MAX) {
-      this.cache.clear();
+      for (const { books } of this.cached) books.fill(undefined);
+      this.cached = [];
       this.cachedBytes = book.bytes.length;
     }
-    this.cache.set(key, book);
+    if (token.books.every((kept) => kept === undefined)) this.cached.push(token);
+    token.books[side] = book;
   }
-}
-
-function cacheKey(token: TokenSlot, side: BookSide): number {
-  return token * 3 + (side === '' ? 0 : side === 'BUY' ? 1 : 2);
 }
 
 function writeLevels(side: DepthSide, grid: TicksPerUnit, out: Uint8Array, from: number): number {
@@ -184,55 +175,41 @@ function writeLevels(side: DepthSide, grid: TicksPerUnit, out: Uint8Array, from:
   return side.count === 0 ? at : at - 1;
 }
 
+const parts: Buffer[] = [];
+
 /**
- * The answer of POST /books: known tokens in request order, each once, at its first position.
- * Repetitions of a token that name different sides get both (GAPS 7 is silent). Two books of a
- * pair are of one version (GAPS 12).
+ * The answer of POST /books: known tokens in request order, each once, at its first position. Two
+ * books of a pair are of one version (GAPS 12): books that are kept are each checked against it
+ * here, and no other thread renders.
  *
- * @returns undefined when some book could not be read: ask again after the next batch
+ * @returns bytes that are good until the next answer; undefined when some book could not be read:
+ *   ask again after the next batch
  */
-export function renderBooks(
-  renderer: BookRenderer,
-  tokens: readonly string[],
-  sides: readonly BookSide[],
-): Buffer | undefined {
-  const wanted = new Map<TokenSlot, BookSide>();
-  for (let i = 0; i < tokens.length; i++) {
-    const token = renderer.texts.find(tokens[i]!);
-    if (token === 0) continue;
-    const before = wanted.get(token);
-    const side = sides[i] ?? '';
-    wanted.set(token, before === undefined || before === side ? side : '');
+export function renderBooks(renderer: BookRenderer, request: TokenRequest): Uint8Array | undefined {
+  const { count, sides, tokens } = request;
+  for (let i = 0; i < count; i++) {
+    const token = tokens[i]!;
+    const book = renderer.current(token, sides[i]!) ?? renderWanted(renderer, request, i);
+    if (book === undefined) return undefined;
+    parts[i] = book;
   }
-  const books = new Map<TokenSlot, Buffer>();
-  for (const [token, side] of wanted) {
-    const complement = complementOf(renderer.t, token);
-    const complementSide = complement === 0 ? undefined : wanted.get(complement);
-    if (books.has(token)) continue;
-    if (complement === 0 || complementSide === undefined) {
-      const book = renderer.render(token, side);
-      if (book === undefined) return undefined;
-      books.set(token, book);
-    } else {
-      const pair = renderer.renderPair(token, side, complement, complementSide);
-      if (pair === undefined) return undefined;
-      books.set(token, pair[0]).set(complement, pair[1]);
-    }
-  }
-  let length = 2;
-  for (const book of books.values()) length += book.length + 1;
-  const out = Buffer.allocUnsafe(length);
-  let at = 0;
-  out[at++] = OPEN;
-  for (const token of wanted.keys()) {
-    if (at > 1) out[at++] = COMMA;
-    at = put(books.get(token)!, out, at);
-  }
-  out[at++] = CLOSE;
-  return out.subarray(0, at);
+  return joined(parts, count);
 }
 
-/** The other token of a mirrored pair; 0 = none. */
-function complementOf(t: Tables, token: TokenSlot): TokenSlot | 0 {
-  return t.tokenI[(token << TOKEN_I) + Token.complement]! as TokenSlot | 0;
+/** A book that is not kept; with it, the book of the other token where that is wanted too. */
+function renderWanted(
+  renderer: BookRenderer,
+  request: TokenRequest,
+  place: number,
+): Buffer | undefined {
+  const token = request.tokens[place]!;
+  const side = request.sides[place]!;
+  const complement = token.complement === 0 ? undefined : renderer.texts.known.of(token.complement);
+  if (complement === undefined || !request.has(complement))
+    return renderer.renderKnown(token, side);
+  const other = request.sides[complement.place]!;
+  const pair = renderer.renderPair(token, side, complement, other);
+  // One that was met before is another version now; one that is yet to come is kept.
+  if (pair !== undefined) parts[complement.place] = pair[1];
+  return pair?.[0];
 }

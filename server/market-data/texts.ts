@@ -7,10 +7,9 @@
  */
 import { marketOf } from '../../engine/depth.ts';
 import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
-import { findToken } from '../../engine/markets.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
-import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
+import { KnownTokens } from './known-tokens.ts';
 
 /** What the catalog knows of a market and a trade row shows. */
 export interface MarketInfo {
@@ -53,31 +52,26 @@ export interface TradeTexts {
 export class TokenTexts {
   private readonly t: Tables;
   private readonly lookup: MarketLookup;
-  private readonly slots = new Map<string, TokenSlot>();
+  readonly known: KnownTokens;
   private readonly heads = new Map<TokenSlot, Buffer>();
   private readonly trades = new Map<TokenSlot, TradeTexts>();
-  private readonly key = new Int32Array(ID_WORDS);
 
   constructor(tables: Tables, lookup: MarketLookup) {
     this.t = tables;
+    this.known = new KnownTokens(tables);
     this.lookup = lookup;
   }
 
-  /** Slot of a token by its decimal text; 0 = no such token. Only known texts are remembered. */
+  /** Slot of a token by its decimal text; 0 = no such token. */
   find(tokenId: string): TokenSlot | 0 {
-    const known = this.slots.get(tokenId);
-    if (known !== undefined) return known;
-    if (!decimalToWords(tokenId, this.key, 0)) return 0;
-    const token = findToken(this.t, this.key, 0);
-    if (token !== 0) this.slots.set(tokenId, token);
-    return token;
+    return this.known.find(tokenId)?.slot ?? 0;
   }
 
   /** The beginning of a book, up to and with the opening quote of its timestamp (GAPS 7). */
   bookHead(token: TokenSlot): Buffer {
     const known = this.heads.get(token);
     if (known !== undefined) return known;
-    const id = wordsToDecimal(this.t.tokenI, (token << TOKEN_I) + Token.id);
+    const { id } = this.known.of(token);
     const market = marketOf(this.t, token);
     const condition = this.conditionId(market);
     const head = Buffer.from(`{"market":"${condition}","asset_id":"${id}","timestamp":"`, 'latin1');

@@ -13,6 +13,7 @@ import type { Exchange, Handler } from '../http/http.ts';
 import { type BookRenderer, renderBooks } from './books.ts';
 import { renderLastPrices } from './last-prices.ts';
 import { parseTokenItems } from './token-items.ts';
+import { TokenRequest } from './token-request.ts';
 import type { PriceQuery, TokenQuery } from './token-schemas.ts';
 import type { Top, TopReader } from './top.ts';
 
@@ -83,6 +84,26 @@ export function tokenHandlers(parts: TokenRouteParts) {
       });
     };
 
+  /** As ofMany, where repetitions of a token make one: read and rendered without a value each. */
+  const wanted = new TokenRequest(texts.known);
+  const ofWanted =
+    (render: (request: TokenRequest) => Uint8Array | undefined): Handler<unknown> =>
+    (exchange) => {
+      const attempt = (): void => {
+        if (exchange.aborted) return;
+        // Also after a wait: other requests have been read meanwhile.
+        const error = wanted.read(exchange.body);
+        if (error !== '') {
+          exchange.reply(400, errorBody(error));
+          return;
+        }
+        const body = render(wanted);
+        if (body === undefined) parts.whenSettled(attempt);
+        else exchange.replyTransient(200, body);
+      };
+      attempt();
+    };
+
   /** One member for each different known token whose top is worth one. */
   const record = (
     tokens: readonly string[],
@@ -135,7 +156,7 @@ export function tokenHandlers(parts: TokenRouteParts) {
   return {
     'GET /book': book,
     'GET /book/:token_id': book,
-    'POST /books': ofMany((tokens, sides) => renderBooks(books, tokens, sides)),
+    'POST /books': ofWanted((request) => renderBooks(books, request)),
     'GET /price': price,
     'GET /price/:token_id': price,
     'POST /prices': ofMany((tokens, sides) => renderPrices(record, tokens, sides)),
@@ -147,7 +168,7 @@ export function tokenHandlers(parts: TokenRouteParts) {
     'POST /spreads': ofMany((tokens) => record(tokens, (top) => quoted(spreadOf(top)))),
     'GET /last-trade-price': lastTradePrice,
     'GET /last-trade-price/:token_id': lastTradePrice,
-    'POST /last-trades-prices': ofMany((tokens) => renderLastPrices(books.t, texts, tokens)),
+    'POST /last-trades-prices': ofWanted((request) => renderLastPrices(books.t, request)),
     'GET /tick-size': tickSize,
     'GET /tick-size/:token_id': tickSize,
     'GET /neg-risk': negRisk,

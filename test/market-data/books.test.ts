@@ -22,6 +22,7 @@ import { allocateEngine, type Tables } from '../../engine/tables.ts';
 import type { TokenSlot } from '../../engine/units.ts';
 import { BookRenderer, renderBooks } from '../../server/market-data/books.ts';
 import { renderLastPrices } from '../../server/market-data/last-prices.ts';
+import { type BookSide, TokenRequest } from '../../server/market-data/token-request.ts';
 import { TopReader } from '../../server/market-data/top.ts';
 import { startThread } from '../common/forms.ts';
 import { freshSeed, withSeed } from '../common/random.ts';
@@ -71,14 +72,41 @@ function bookOf(renderer: BookRenderer, token: number): BookJson {
   return JSON.parse(bytes.toString()) as BookJson;
 }
 
+function request(
+  fixture: Fixture,
+  tokens: readonly string[],
+  sides: readonly BookSide[] = [],
+): TokenRequest {
+  const wanted = new TokenRequest(fixture.texts.known);
+  wanted.take(tokens, sides);
+  return wanted;
+}
+
+/** The texts of the two answers. */
+function booksText(
+  renderer: BookRenderer,
+  fixture: Fixture,
+  tokens: readonly string[],
+  sides: readonly BookSide[] = [],
+): string | undefined {
+  const bytes = renderBooks(renderer, request(fixture, tokens, sides));
+  return bytes && Buffer.from(bytes).toString();
+}
+
+function lastPricesText(fixture: Fixture, tokens: readonly string[]): string | undefined {
+  const bytes = renderLastPrices(fixture.t, request(fixture, tokens));
+  return bytes && Buffer.from(bytes).toString();
+}
+
 function booksOf(
   renderer: BookRenderer,
+  fixture: Fixture,
   tokens: readonly string[],
-  sides: readonly ('' | 'BUY' | 'SELL')[] = [],
+  sides: readonly BookSide[] = [],
 ): BookJson[] {
-  const bytes = renderBooks(renderer, tokens, sides);
-  assert(bytes !== undefined);
-  return JSON.parse(bytes.toString()) as BookJson[];
+  const text = booksText(renderer, fixture, tokens, sides);
+  assert(text !== undefined);
+  return JSON.parse(text) as BookJson[];
 }
 
 test('the hash recipe gives the published vectors', () => {
@@ -144,20 +172,20 @@ test('unknown tokens are left out and repeated ones answered once, at the first 
   const [a, b] = [tokenText(1, 0), tokenText(2, 1)];
   const asked = ['1', b, a, b, '', 'x', `0${a}`, '9'.repeat(90), a];
   assert.deepEqual(
-    booksOf(renderer, asked).map((book) => book.asset_id),
+    booksOf(renderer, fixture, asked).map((book) => book.asset_id),
     [b, a],
   );
-  assert.equal(renderBooks(renderer, [], [])!.toString(), '[]');
-  assert.equal(renderBooks(renderer, ['5'], [''])!.toString(), '[]');
+  assert.equal(booksText(renderer, fixture, []), '[]');
+  assert.equal(booksText(renderer, fixture, ['5'], ['']), '[]');
 });
 
 test('tokens that are registered later are found', () => {
   const fixture = new Fixture();
   fixture.market(2, 100);
   const renderer = open(fixture);
-  assert.equal(booksOf(renderer, [tokenText(2, 0)]).length, 0);
+  assert.equal(booksOf(renderer, fixture, [tokenText(2, 0)]).length, 0);
   fixture.market(2, 100);
-  assert.equal(booksOf(renderer, [tokenText(2, 0)]).length, 1);
+  assert.equal(booksOf(renderer, fixture, [tokenText(2, 0)]).length, 1);
 });
 
 test('an item with a side gets only that side, and a hash of what it gets', () => {
@@ -167,9 +195,9 @@ test('an item with a side gets only that side, and a hash of what it gets', () =
   fixture.order({ wallet: 1, token, ticks: 60, shares: 5_000_000, sell: true });
   const renderer = open(fixture);
   const id = tokenText(1, 0);
-  const [buy] = booksOf(renderer, [id], ['BUY']);
-  const [sell] = booksOf(renderer, [id], ['SELL']);
-  const [both] = booksOf(renderer, [id, id], ['BUY', 'SELL']);
+  const [buy] = booksOf(renderer, fixture, [id], ['BUY']);
+  const [sell] = booksOf(renderer, fixture, [id], ['SELL']);
+  const [both] = booksOf(renderer, fixture, [id, id], ['BUY', 'SELL']);
   assert.deepEqual([buy!.bids.length, buy!.asks.length], [1, 0]);
   assert.deepEqual([sell!.bids.length, sell!.asks.length], [0, 1]);
   assert.deepEqual([both!.bids.length, both!.asks.length], [1, 1]);
@@ -200,8 +228,8 @@ test('while a writer is inside, the last settled book is answered, or none', () 
   Atomics.add(fixture.t.bookI, row + Book.version, 1);
   assert.equal(renderer.render(token), settled);
   assert.equal(renderer.render(complement), undefined);
-  assert.equal(renderBooks(renderer, [id, tokenText(1, 1)], []), undefined);
-  assert.equal(renderLastPrices(fixture.t, fixture.texts, [id]), undefined);
+  assert.equal(booksText(renderer, fixture, [id, tokenText(1, 1)]), undefined);
+  assert.equal(lastPricesText(fixture, [id]), undefined);
   Atomics.add(fixture.t.bookI, row + Book.version, 1);
   assert.notEqual(renderer.render(complement), undefined);
   assert.notEqual(renderer.render(token), settled);
@@ -220,13 +248,13 @@ test('last prices tell token, price and side of what has traded, in request orde
   fixture.order({ wallet: 2, token: lone, ticks: 50, shares: 5_000_000, sell: true });
   const [a, b, c, d] = [tokenText(1, 0), tokenText(1, 1), tokenText(2, 0), tokenText(2, 1)];
   const asked = [c, '77', d, a, tokenText(3, 0), b, c];
-  const text = renderLastPrices(fixture.t, fixture.texts, asked)!.toString();
+  const text = lastPricesText(fixture, asked);
   const expected =
     `[{"token_id":"${c}","price":"0.57","side":"SELL"},` +
     `{"token_id":"${a}","price":"0.6","side":"BUY"},` +
     `{"token_id":"${b}","price":"0.4","side":"BUY"}]`;
   assert.equal(text, expected);
-  assert.equal(renderLastPrices(fixture.t, fixture.texts, [d, '1'])!.toString(), '[]');
+  assert.equal(lastPricesText(fixture, [d, '1']), '[]');
 });
 
 test('books show exactly the open orders of their token and of its complement', () => {
@@ -272,12 +300,12 @@ test('while another thread trades no book is torn, and prices and last trade are
   while (!isDone) {
     await new Promise((resolve) => setImmediate(resolve));
     const version = bookVersion(fixture.t, token);
-    const bytes = renderBooks(renderer, ids, []);
-    const last = renderLastPrices(fixture.t, fixture.texts, ids);
+    const text = booksText(renderer, fixture, ids);
+    const last = lastPricesText(fixture, ids);
     const top = tops.read(token as TokenSlot);
     const isOneVersion = version % 2 === 0 && bookVersion(fixture.t, token) === version;
-    if (bytes === undefined) continue;
-    const [book, mirror] = JSON.parse(bytes.toString()) as [BookJson, BookJson];
+    if (text === undefined) continue;
+    const [book, mirror] = JSON.parse(text) as [BookJson, BookJson];
     assert.deepEqual(mirror.bids, mirrored(book.asks), `SEED=${seed}`);
     assert.deepEqual(mirror.asks, mirrored(book.bids), `SEED=${seed}`);
     assert.equal(mirror.timestamp, book.timestamp, `SEED=${seed}`);
@@ -295,7 +323,7 @@ test('while another thread trades no book is torn, and prices and last trade are
       compared += 1;
     }
     if (!isOneVersion || last === undefined || book.last_trade_price === '') continue;
-    const prices = JSON.parse(last.toString()) as { token_id: string; price: string }[];
+    const prices = JSON.parse(last) as { token_id: string; price: string }[];
     const own = prices.find((price) => price.token_id === ids[0]);
     assert.equal(own?.price, book.last_trade_price, `SEED=${seed}`);
   }

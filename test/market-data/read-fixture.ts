@@ -32,6 +32,7 @@ import type {
   TicksPerUnit,
   TokenSlot,
 } from '../../engine/units.ts';
+import { decimalToWords } from '../../server/common/uint256.ts';
 import type { MarketInfo } from '../../server/market-data/texts.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
 import { freshSeed, Random } from '../common/random.ts';
@@ -82,13 +83,18 @@ export class Fixture {
     ticksPerUnit: TicksPerUnit,
     negRisk = false,
     info?: MarketInfo,
+    tokenIds?: readonly string[],
   ): TokenSlot {
     const market = this.t.state[State.markets]! + 1;
     this.infos[market] = info;
     this.buffer.clear();
     const flags = MarketFlag.tradable | (negRisk ? MarketFlag.negRisk : 0);
     const fields = { flags, ticksPerUnit, baseFeeBps: 100, minSize: 10_000 as MicroShares };
-    const tokens = Array.from({ length: outcomes }, (_, i) => idWords(1_000 + market * 100 + i));
+    const tokens = Array.from({ length: outcomes }, (_, i) => {
+      const words = idWords(1_000 + market * 100 + i);
+      if (tokenIds !== undefined) decimalToWords(tokenIds[i]!, words, 0);
+      return words;
+    });
     const at = encodeMarket(this.buffer, fields, idWords(market), tokens);
     this.mustAccept(this.apply(at));
     return this.t.marketI[(market << MARKET_I) + Market.firstToken]! as TokenSlot;

@@ -1,0 +1,137 @@
+/**
+ * A body that asks for many tokens, read to the known tokens that it names: each once, at its first
+ * position, with the side asked for. The form that clients send is read from its bytes in one pass;
+ * any other, with repetitions or with tokens that are new or unknown, goes through the parser.
+ *
+ * Thread: I/O; one request at a time, so it is read again by who has waited. Allocates nothing on
+ * the fast way. Non-goals: answers.
+ */
+import type { KnownToken, KnownTokens } from './known-tokens.ts';
+import { parseTokenItems } from './token-items.ts';
+import { TOKENS_MAX } from './token-schemas.ts';
+
+/** The side that an item names: BUY = the bids only, SELL = the asks only, '' = both. */
+export type BookSide = '' | 'BUY' | 'SELL';
+
+/** The same, as a place in KnownToken.books. */
+export const SideCode = { '': 0, BUY: 1, SELL: 2 } as const;
+export type SideCode = (typeof SideCode)[BookSide];
+
+const TOKEN_ID = Buffer.from('"token_id"');
+const SIDE = Buffer.from('"side"');
+const BUY = Buffer.from('"BUY"');
+const SELL = Buffer.from('"SELL"');
+const NONE = Buffer.from('""');
+
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+const OPEN_ITEM = 0x7b;
+const CLOSE_ITEM = 0x7d;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const SPACE = 0x20;
+
+/** The form of the body is not the usual one. */
+const OTHER = -1;
+
+export class TokenRequest {
+  count = 0;
+  /** The first `count` of both are those of the request at hand. */
+  readonly tokens: KnownToken[] = [];
+  readonly sides: SideCode[] = [];
+  private readonly known: KnownTokens;
+
+  constructor(known: KnownTokens) {
+    this.known = known;
+  }
+
+  /** Reads a body; '' when it is one, else the error that it is refused with. */
+  read(body: Uint8Array): string {
+    if (this.scan(body)) return '';
+    const parsed = parseTokenItems(body);
+    if (!parsed.ok) return parsed.error;
+    this.take(parsed.tokens, parsed.sides);
+    return '';
+  }
+
+  /** Repetitions of a token that name different sides get both (GAPS 7 is silent). */
+  take(tokens: readonly string[], sides: readonly BookSide[]): void {
+    this.count = 0;
+    for (let i = 0; i < tokens.length; i++) {
+      const token = this.known.find(tokens[i]!);
+      if (token === undefined) continue;
+      const side = SideCode[sides[i] ?? ''];
+      if (!this.has(token)) this.add(token, side);
+      else if (this.sides[token.place] !== side) this.sides[token.place] = SideCode[''];
+    }
+  }
+
+  has(token: KnownToken): boolean {
+    return token.place < this.count && this.tokens[token.place] === token;
+  }
+
+  private add(token: KnownToken, side: SideCode): void {
+    token.place = this.count;
+    this.tokens[this.count] = token;
+    this.sides[this.count] = side;
+    this.count += 1;
+  }
+
+  /**
+   * Reads `[{"token_id":"<id>","side":"<side>"},..]`, sides optional, spaces between the parts, of
+   * known tokens, each once. False for everything else: what was read then counts for nothing.
+   */
+  private scan(body: Uint8Array): boolean {
+    this.count = 0;
+    let at = pass(body, 0, OPEN);
+    for (;;) {
+      at = pass(body, at, OPEN_ITEM);
+      at = pass(body, passText(body, at, TOKEN_ID), COLON);
+      at = pass(body, at, QUOTE);
+      if (at === OTHER || this.count === TOKENS_MAX) return false;
+      const token = this.known.at(body, at);
+      if (token === undefined || this.has(token)) return false;
+      at = skipSpaces(body, at + token.digits.length + 1);
+      let side: SideCode = SideCode[''];
+      if (body[at] === COMMA) {
+        at = pass(body, passText(body, at + 1, SIDE), COLON);
+        if (at === OTHER) return false;
+        at = skipSpaces(body, at);
+        const text = body[at + 1] === BUY[1] ? BUY : body[at + 1] === SELL[1] ? SELL : NONE;
+        side = text === BUY ? SideCode.BUY : text === SELL ? SideCode.SELL : SideCode[''];
+        at = passText(body, at, text);
+      }
+      at = pass(body, at, CLOSE_ITEM);
+      if (at === OTHER) return false;
+      this.add(token, side);
+      at = skipSpaces(body, at);
+      const next = body[at];
+      at += 1;
+      if (next === COMMA) continue;
+      return next === CLOSE && skipSpaces(body, at) === body.length;
+    }
+  }
+}
+
+function skipSpaces(body: Uint8Array, from: number): number {
+  let at = from;
+  while (body[at] === SPACE) at += 1;
+  return at;
+}
+
+/** The place behind a byte and the spaces before it; OTHER when another byte is there. */
+function pass(body: Uint8Array, from: number, byte: number): number {
+  if (from === OTHER) return OTHER;
+  let at = from;
+  while (body[at] === SPACE) at += 1;
+  return body[at] === byte ? at + 1 : OTHER;
+}
+
+function passText(body: Uint8Array, from: number, text: Uint8Array): number {
+  if (from === OTHER) return OTHER;
+  let at = from;
+  while (body[at] === SPACE) at += 1;
+  for (let i = 0; i < text.length; i++) if (body[at + i] !== text[i]) return OTHER;
+  return at + text.length;
+}
