@@ -88,16 +88,19 @@ export function nodeRoutes(parts: RouteParts): Route[] {
 /** GET /trades: the allow-list comes before the query (GAPS 6.1). */
 function tradesHandler({ config, trades }: RouteParts): HeaderHandler {
   const { parse } = ROUTE_TABLE['GET /trades'].query;
+  const isListed = config.tradesAllowlist.entries.length > 0;
   return {
     headers: [],
-    async run(exchange) {
-      if (!config.tradesAllowlist.allows(exchange.address)) {
-        exchange.reply(401, NOT_ALLOWED_ADDRESS);
-        return;
+    run(exchange) {
+      // An address costs a call into the HTTP server; without a list nobody asks for it.
+      if (isListed && !config.tradesAllowlist.allows(exchange.address)) {
+        return exchange.reply(401, NOT_ALLOWED_ADDRESS);
       }
       const query: TradesQuery | string = parse(exchange.query, []);
-      if (typeof query === 'string') exchange.reply(400, query);
-      else exchange.reply(200, await trades.render(query));
+      if (typeof query === 'string') return exchange.reply(400, query);
+      const page = trades.render(query);
+      if (page instanceof Promise) return page.then((bytes) => exchange.reply(200, bytes));
+      return exchange.replyTransient(200, page);
     },
   };
 }

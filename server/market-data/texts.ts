@@ -79,6 +79,11 @@ export class TokenTexts {
     return head;
   }
 
+  /** What the catalog says now of the market of a token. */
+  info(token: TokenSlot): MarketInfo | undefined {
+    return this.lookup(marketOf(this.t, token));
+  }
+
   /** The constant parts of the trade rows of a token, as the catalog stands now (GAPS 8). */
   trade(token: TokenSlot): TradeTexts {
     const market = marketOf(this.t, token);

@@ -1,7 +1,8 @@
 /**
- * GET /trades: selected rows as JSON (SPEC 2 Trade, GAPS 8). Constant parts are copied, numbers
- * are written as digits, wallets and transaction hashes come from small caches, because each costs
- * a Keccak digest.
+ * GET /trades: selected rows as JSON (SPEC 2 Trade, GAPS 8). A row is rendered once and kept with
+ * what the catalog said of its market; a fill never changes. In a row that is rendered, constant parts
+ * are copied, numbers are written as digits, and wallets and transaction hashes come from small
+ * caches, because each costs a Keccak digest.
  *
  * A long answer is written in pieces with turns of the event loop between them: 10,000 rows whose
  * digests are all new would hold the thread for some 80 ms.
@@ -15,12 +16,12 @@ import type { AccountSlot, TokenSlot } from '../../engine/units.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writeMicro } from '../common/decimal.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import { transactionHash } from './match-ids.ts';
-import { ascii, put, type TokenTexts } from './texts.ts';
+import { ascii, type MarketInfo, put, type TokenTexts } from './texts.ts';
 import type { TradesIndex } from './trades-index.ts';
 import type { TradesQuery } from './trades-query.ts';
 import { ROW_DOUBLES, Row, TradesSelector } from './trades-select.ts';
 
-/** Rows between two turns: some 8 ms when every digest is new, 2 ms when none is. */
+/** Rows between two turns: some 8 ms when every digest is new, well below one when none is. */
 const ROWS_PER_TURN = 1_000;
 
 const WALLET = ascii('{"proxyWallet":"');
@@ -44,6 +45,15 @@ const OWN_BYTES_MAX =
   HASH_TEXT_BYTES +
   4 * DECIMAL_BYTES_MAX;
 const ROW_BYTES_USUAL = 768;
+
+/**
+ * Rows that are kept, each in a cell of its own: as many as three of the largest pages. A row has 460
+ * bytes and the texts of its market; one that fits no cell is rendered each time.
+ */
+const CELLS = 2 ** 15;
+const CELL_BYTES = 1_280;
+/** A page in use again and again is kept up to this size. */
+const PAGE_BYTES_MAX = 2 ** 20;
 
 /** Entries of a cache: more than the rows of six pages of the largest size; 4 MiB of text. */
 const CACHE_ENTRIES = 2 ** 16;
@@ -75,13 +85,46 @@ class TextCache {
   }
 }
 
+/** Rendered rows by their key; a newer row takes the place of one with equal low bits. */
+class RowCache {
+  private readonly keys = new Float64Array(CELLS).fill(-1);
+  private readonly infos: (MarketInfo | undefined)[] = new Array(CELLS).fill(undefined);
+  private readonly rows: (Uint8Array | undefined)[] = new Array(CELLS).fill(undefined);
+  /** Memory that nothing has been written to yet costs nothing. */
+  private readonly cells = new Uint8Array(CELLS * CELL_BYTES);
+
+  find(key: number, info: MarketInfo | undefined): Uint8Array | undefined {
+    const cell = key & (CELLS - 1);
+    return this.keys[cell] === key && this.infos[cell] === info ? this.rows[cell] : undefined;
+  }
+
+  keep(key: number, info: MarketInfo | undefined, row: Uint8Array): void {
+    if (row.length > CELL_BYTES) return;
+    const cell = key & (CELLS - 1);
+    const from = cell * CELL_BYTES;
+    this.cells.set(row, from);
+    this.keys[cell] = key;
+    this.infos[cell] = info;
+    this.rows[cell] = this.cells.subarray(from, from + row.length);
+  }
+}
+
+/** An answer that is being written. */
+interface Page {
+  bytes: Buffer;
+  used: number;
+}
+
 export class TradesRenderer {
   private readonly t: Tables;
   private readonly texts: TokenTexts;
   private readonly selector: TradesSelector;
   private readonly wallets: TextCache;
   private readonly hashes: TextCache;
+  private readonly cache = new RowCache();
   private readonly scratch = Buffer.alloc(4 * ADDRESS_WORDS);
+  /** Of the answers that are written at once. */
+  private page: Page = { bytes: Buffer.alloc(ROW_BYTES_USUAL), used: 0 };
 
   constructor(index: TradesIndex, texts: TokenTexts) {
     this.t = index.t;
@@ -91,38 +134,72 @@ export class TradesRenderer {
     this.hashes = new TextCache(HASH_TEXT_BYTES, (match) => transactionHash(match).slice(2));
   }
 
-  /** The answer of GET /trades: the rows as they are at the call. */
-  async render(query: TradesQuery): Promise<Buffer> {
-    const rows = this.selector.select(query);
-    const count = rows.length / ROW_DOUBLES;
-    let out: Buffer = Buffer.allocUnsafe(2 + count * ROW_BYTES_USUAL);
-    let at = 0;
-    out[at++] = OPEN;
-    for (let i = 0; i < count; i++) {
-      if (i > 0 && i % ROWS_PER_TURN === 0) await nextTurn();
-      const row = i * ROW_DOUBLES;
-      const texts = this.texts.trade(rows[row + Row.token]! as TokenSlot);
-      const ids = rows[row + Row.side] === 0 ? texts.buy : texts.sell;
-      const needed = at + ids.length + texts.tail.length + OWN_BYTES_MAX;
-      if (needed >= out.length) out = larger(out, at, needed);
-      at = put(WALLET, out, at);
-      at = this.wallets.put(rows[row + Row.account]!, out, at);
-      at = put(ids, out, at);
-      at = writeMicro(rows[row + Row.size]!, out, at);
-      at = put(PRICE, out, at);
-      at = writeMicro(rows[row + Row.price]!, out, at);
-      at = put(TIMESTAMP, out, at);
-      at = writeInteger(Math.floor(rows[row + Row.time]! / 1_000), out, at);
-      at = put(USDC_SIZE, out, at);
-      at = writeMicro(rows[row + Row.collateral]!, out, at);
-      at = put(texts.tail, out, at);
-      at = this.hashes.put(rows[row + Row.match]!, out, at);
-      at = put(ROW_END, out, at);
+  /**
+   * The answer of GET /trades: the rows as they are at the call. Bytes that come at once are good
+   * until the next answer; those of a long one, which come later, are the caller's.
+   */
+  render(query: TradesQuery): Buffer | Promise<Buffer> {
+    const count = this.selector.select(query);
+    const { rows } = this.selector;
+    if (count > ROWS_PER_TURN) return this.renderLong(rows.slice(0, count * ROW_DOUBLES), count);
+    const { page } = this;
+    page.used = 0;
+    this.append(page, rows, 0, count);
+    const answer = closed(page);
+    if (page.bytes.length > PAGE_BYTES_MAX) {
+      this.page = { bytes: Buffer.alloc(ROW_BYTES_USUAL), used: 0 };
     }
-    // The comma after the last row gives way to the bracket.
-    if (count > 0) at -= 1;
-    out[at++] = CLOSE;
-    return out.subarray(0, at);
+    return answer;
+  }
+
+  private async renderLong(rows: Float64Array, count: number): Promise<Buffer> {
+    const page = { bytes: Buffer.allocUnsafe(2 + count * ROW_BYTES_USUAL), used: 0 };
+    for (let i = 0; i < count; i += ROWS_PER_TURN) {
+      if (i > 0) await nextTurn();
+      this.append(page, rows, i, Math.min(count, i + ROWS_PER_TURN));
+    }
+    return closed(page);
+  }
+
+  /** Writes the rows [from, to), each with a comma behind it; the place of the bracket is left. */
+  private append(page: Page, rows: Float64Array, from: number, to: number): void {
+    if (from === 0) page.used = 1;
+    for (let i = from; i < to; i++) {
+      const at = i * ROW_DOUBLES;
+      const token = rows[at + Row.token]! as TokenSlot;
+      const row = this.cache.find(rows[at + Row.key]!, this.texts.info(token));
+      if (row === undefined) {
+        this.write(page, rows, at);
+        continue;
+      }
+      if (page.used + row.length > page.bytes.length) grow(page, row.length);
+      page.bytes.set(row, page.used);
+      page.used += row.length;
+    }
+  }
+
+  /** Renders the row whose numbers begin at `row`, and keeps it. */
+  private write(page: Page, rows: Float64Array, row: number): void {
+    const texts = this.texts.trade(rows[row + Row.token]! as TokenSlot);
+    const ids = rows[row + Row.side] === 0 ? texts.buy : texts.sell;
+    const bytesMax = ids.length + texts.tail.length + OWN_BYTES_MAX;
+    if (page.used + bytesMax > page.bytes.length) grow(page, bytesMax);
+    const out = page.bytes;
+    let at = put(WALLET, out, page.used);
+    at = this.wallets.put(rows[row + Row.account]!, out, at);
+    at = put(ids, out, at);
+    at = writeMicro(rows[row + Row.size]!, out, at);
+    at = put(PRICE, out, at);
+    at = writeMicro(rows[row + Row.price]!, out, at);
+    at = put(TIMESTAMP, out, at);
+    at = writeInteger(Math.floor(rows[row + Row.time]! / 1_000), out, at);
+    at = put(USDC_SIZE, out, at);
+    at = writeMicro(rows[row + Row.collateral]!, out, at);
+    at = put(texts.tail, out, at);
+    at = this.hashes.put(rows[row + Row.match]!, out, at);
+    at = put(ROW_END, out, at);
+    this.cache.keep(rows[row + Row.key]!, texts.info, out.subarray(page.used, at));
+    page.used = at;
   }
 
   private walletText(account: AccountSlot): string {
@@ -134,8 +211,18 @@ export class TradesRenderer {
   }
 }
 
-function larger(buffer: Buffer, used: number, needed: number): Buffer {
-  const grown = Buffer.allocUnsafe(2 * needed);
-  buffer.copy(grown, 0, 0, used);
-  return grown;
+/** The array of the rows of a page: the comma after the last row gives way to the bracket. */
+function closed(page: Page): Buffer {
+  const { bytes } = page;
+  const end = Math.max(1, page.used - 1);
+  bytes[0] = OPEN;
+  bytes[end] = CLOSE;
+  return bytes.subarray(0, end + 1);
+}
+
+/** Makes room for so many bytes more, and for the bracket. */
+function grow(page: Page, more: number): void {
+  const grown = Buffer.allocUnsafeSlow(2 * (page.used + more));
+  page.bytes.copy(grown, 0, 0, page.used);
+  page.bytes = grown;
 }

@@ -2,8 +2,8 @@
  * Which rows a GET /trades query gets: the walk over the index (trades-index.ts). Rows come match
  * by match, newest first; in a match the taker row, then its makers in fill order (GAPS 12).
  *
- * The rows are copied out as numbers, so that they can be rendered piece by piece while the ring of
- * fills goes on.
+ * The rows are copied out as numbers: a page that is rendered piece by piece takes a copy of them,
+ * because the ring of fills goes on meanwhile.
  *
  * Thread: I/O. Non-goals: text.
  */
@@ -36,8 +36,10 @@ export const Row = {
   collateral: 6,
   /** Millionths. */
   price: 7,
+  /** Names the row: sequence x 2, of the match for a taker's row, of the fill + 1 for a maker's. */
+  key: 8,
 } as const;
-export const ROW_DOUBLES = 8;
+export const ROW_DOUBLES = 9;
 
 /** No further match or fill; sequences start at 0. */
 const NONE = -1;
@@ -47,7 +49,8 @@ const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 /** Runs queries; one is enough for a thread. */
 export class TradesSelector {
   private readonly index: TradesIndex;
-  private readonly rows = new Float64Array(PAGE_MAX * ROW_DOUBLES);
+  /** The page that was selected last, ROW_DOUBLES numbers a row. */
+  readonly rows = new Float64Array(PAGE_MAX * ROW_DOUBLES);
   private readonly key = new Int32Array(ID_WORDS);
   private readonly keyBytes = Buffer.alloc(ID_WORDS * 4);
   /** Fills of one wallet in one match, newest first. */
@@ -66,8 +69,8 @@ export class TradesSelector {
     this.index = index;
   }
 
-  /** The rows of a page, ROW_DOUBLES numbers each, in an array of their own. */
-  select(query: TradesQuery): Float64Array {
+  /** Fills `rows`; how many there are. */
+  select(query: TradesQuery): number {
     this.takerOnly = query.takerOnly;
     this.side = query.side === '' ? ANY_SIDE : query.side === 'BUY' ? 0 : 1;
     this.amountColumn =
@@ -78,7 +81,7 @@ export class TradesSelector {
     this.limit = query.limit;
     this.count = 0;
     if (this.limit > 0) this.walk(query.user);
-    return this.rows.slice(0, this.count * ROW_DOUBLES);
+    return this.count;
   }
 
   private walk(user: string): void {
@@ -200,6 +203,7 @@ export class TradesSelector {
     rows[at + Row.collateral] = collateral;
     // An average only where there is something to average (GAPS 8).
     rows[at + Row.price] = pips !== 0 ? pips * MICRO_PER_PIP : ratioMicro(collateral, size);
+    rows[at + Row.key] = 2 * match;
     this.count += 1;
     return this.count === this.limit;
   }
@@ -232,6 +236,7 @@ export class TradesSelector {
     rows[at + Row.size] = size;
     rows[at + Row.collateral] = collateral;
     rows[at + Row.price] = fillI[i + Fill.makerPrice]! * MICRO_PER_PIP;
+    rows[at + Row.key] = 2 * fill + 1;
     this.count += 1;
     return this.count === this.limit;
   }
