@@ -4,7 +4,7 @@
  *
  * Thread: I/O.
  */
-import type { QuerySpec } from './common/query.ts';
+import { NO_QUERY, type QuerySpec } from './common/query.ts';
 import type { Exchange, Handler, Method, Route } from './http/http.ts';
 import {
   type Auth,
@@ -85,6 +85,7 @@ function serveRow(
     return {
       ...route,
       headers: [],
+      readsQuery: row.query !== NO_QUERY,
       run: (exchange) => {
         const query = parse(exchange.query, exchange.parameters);
         if (typeof query === 'string') return exchange.reply(400, query);

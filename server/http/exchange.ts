@@ -23,6 +23,8 @@ export interface Exchange {
   readonly headers: readonly string[];
   /** Raw bytes, empty when none. May lie in Node's shared pool: copy it, never transfer it. */
   readonly body: Buffer;
+  /** The same bytes without a copy, good until the handler returns or awaits. */
+  readonly bodyView: DataView;
   /**
    * The caller's address as clientAddress gives it, '' when unknown. Read it before the first
    * await or not at all: once the exchange is over a first reading gives ''.
@@ -52,6 +54,8 @@ export interface Route {
   readonly headers: readonly string[];
   /** 0 = a body is neither read nor refused. */
   readonly bodyBytesMax: number;
+  /** False: nobody asks for its query string, which is then ''. */
+  readonly readsQuery?: boolean;
   /** May answer at once or later; what it throws or rejects with becomes a 500. */
   readonly run: (exchange: Exchange) => void | Promise<void>;
   /** Body of that 500; by default {"error":"internal_error"}. */

@@ -73,7 +73,6 @@ export class UwsExchange implements Exchange {
   readonly query: string;
   readonly parameters: readonly string[];
   readonly headers: readonly string[];
-  body: Buffer = NO_BODY;
   aborted = false;
   private readonly server: ServerState;
   private readonly route: Route;
@@ -83,6 +82,9 @@ export class UwsExchange implements Exchange {
   private request: HttpRequest | undefined;
   private url: string | undefined = undefined;
   private caller: string | undefined = undefined;
+  private bytes: Buffer = NO_BODY;
+  /** A body that came at once, until its callback returns. */
+  private chunk: ArrayBuffer | undefined = undefined;
   /** What the answer tells of the rate limits; undefined where nothing was counted. */
   private limitLines: NumberedLines | undefined = undefined;
   private remaining = 0;
@@ -111,7 +113,7 @@ export class UwsExchange implements Exchange {
     this.isHead = isHead;
     this.method = route.method;
     this.request = request;
-    this.query = request.getQuery() ?? '';
+    this.query = route.readsQuery === false ? '' : (request.getQuery() ?? '');
     this.parameters = parameterCount === 0 ? NO_TEXTS : parametersOf(request, parameterCount);
     this.headers = route.headers.length === 0 ? NO_TEXTS : headersOf(request, route.headers);
     this.forwardedFor = server.trustProxy === 0 ? '' : forwardedForOf(request);
@@ -134,6 +136,20 @@ export class UwsExchange implements Exchange {
   get path(): string {
     this.url ??= this.request?.getUrl() ?? '';
     return this.url;
+  }
+
+  get body(): Buffer {
+    if (this.chunk !== undefined) {
+      this.bytes = Buffer.from(new Uint8Array(this.chunk));
+      this.chunk = undefined;
+    }
+    return this.bytes;
+  }
+
+  get bodyView(): DataView {
+    const { bytes, chunk } = this;
+    if (chunk !== undefined) return new DataView(chunk);
+    return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
   /**
@@ -175,24 +191,38 @@ export class UwsExchange implements Exchange {
   }
 
   private startBody(request: HttpRequest): void {
-    this.url = request.getUrl();
-    const { bodyBytesMax } = this.route;
+    const { bodyBytesMax, path } = this.route;
+    // The path of a route without parameters is matched byte for byte.
+    this.url = this.parameters.length === 0 ? path : request.getUrl();
     const declared = Number(request.getHeader('content-length')); // '' is 0
     if (declared > bodyBytesMax) {
       const discard = this.refuseBody();
       this.response.onData((chunk, isLast) => discard(chunk.byteLength, isLast));
       return;
     }
-    const body = new RequestBody(bodyBytesMax, declared);
+    let body: RequestBody | undefined;
     let discard: ((bytes: number, isLast: boolean) => void) | undefined;
     this.response.onData((chunk, isLast) => {
+      if (isLast && body === undefined && chunk.byteLength <= bodyBytesMax) {
+        this.runWith(chunk);
+        return;
+      }
+      body ??= new RequestBody(bodyBytesMax, declared);
       if (discard === undefined && !body.add(chunk, isLast)) discard = this.refuseBody();
       if (discard !== undefined) discard(chunk.byteLength, isLast);
       else if (isLast) {
-        this.body = body.whole();
+        this.bytes = body.whole();
         this.run();
       }
     });
+  }
+
+  /** Most bodies come in one chunk: it is copied when the handler asks for a copy, or goes on later. */
+  private runWith(chunk: ArrayBuffer): void {
+    this.chunk = chunk;
+    this.run();
+    if (!this.answered) void this.body;
+    this.chunk = undefined;
   }
 
   /**

@@ -32,6 +32,8 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const QUOTE = 0x22;
 const SPACE = 0x20;
+const B = 0x42;
+const S = 0x53;
 
 /** The form of the body is not the usual one. */
 const OTHER = -1;
@@ -48,9 +50,9 @@ export class TokenRequest {
   }
 
   /** Reads a body; '' when it is one, else the error that it is refused with. */
-  read(body: Uint8Array): string {
-    if (this.scan(body, new DataView(body.buffer, body.byteOffset, body.length))) return '';
-    const parsed = parseTokenItems(body);
+  read(body: DataView): string {
+    if (this.scan(body)) return '';
+    const parsed = parseTokenItems(new Uint8Array(body.buffer, body.byteOffset, body.byteLength));
     if (!parsed.ok) return parsed.error;
     this.take(parsed.tokens, parsed.sides);
     return '';
@@ -83,69 +85,76 @@ export class TokenRequest {
    * Reads `[{"token_id":"<id>","side":"<side>"},..]`, sides optional, spaces between the parts, of
    * known tokens, each once. False for everything else: what was read then counts for nothing.
    */
-  private scan(body: Uint8Array, view: DataView): boolean {
+  private scan(body: DataView): boolean {
     this.count = 0;
     let at = pass(body, 0, OPEN);
     for (;;) {
-      at = passHead(body, view, at);
+      at = passHead(body, at);
       if (at === OTHER || this.count === TOKENS_MAX) return false;
-      const token = this.known.at(view, at);
+      const token = this.known.at(body, at);
       if (token === undefined || this.has(token)) return false;
-      at = skipSpaces(body, at + token.length + 1);
+      at += token.length + 1;
       let side: SideCode = SideCode[''];
-      if (body[at] === COMMA) {
-        at = pass(body, passText(body, at + 1, SIDE), COLON);
-        if (at === OTHER) return false;
-        at = skipSpaces(body, at);
-        const text = body[at + 1] === BUY[1] ? BUY : body[at + 1] === SELL[1] ? SELL : NONE;
-        side = text === BUY ? SideCode.BUY : text === SELL ? SideCode.SELL : SideCode[''];
-        at = passText(body, at, text);
+      if (byteAt(body, at) !== CLOSE_ITEM) {
+        const comma = pass(body, at, COMMA);
+        if (comma !== OTHER) {
+          at = pass(body, passText(body, comma, SIDE), COLON);
+          if (at === OTHER) return false;
+          at = skipSpaces(body, at);
+          const first = byteAt(body, at + 1);
+          const text = first === B ? BUY : first === S ? SELL : NONE;
+          side = text === BUY ? SideCode.BUY : text === SELL ? SideCode.SELL : SideCode[''];
+          at = passText(body, at, text);
+        }
       }
       at = pass(body, at, CLOSE_ITEM);
       if (at === OTHER) return false;
       this.add(token, side);
       at = skipSpaces(body, at);
-      const next = body[at];
+      const next = byteAt(body, at);
       at += 1;
       if (next === COMMA) continue;
-      return next === CLOSE && skipSpaces(body, at) === body.length;
+      return next === CLOSE && skipSpaces(body, at) === body.byteLength;
     }
   }
 }
 
+/** 0 behind the end. */
+function byteAt(body: DataView, at: number): number {
+  return at < body.byteLength ? body.getUint8(at) : 0;
+}
+
 /** The place behind `{"token_id":"`; most clients write it without spaces. */
-function passHead(body: Uint8Array, view: DataView, from: number): number {
+function passHead(body: DataView, from: number): number {
   if (from === OTHER) return OTHER;
   const isPlain =
-    from + HEAD.byteLength <= body.length &&
-    view.getInt32(from, true) === HEAD.getInt32(0, true) &&
-    view.getInt32(from + 4, true) === HEAD.getInt32(4, true) &&
-    view.getInt32(from + 8, true) === HEAD.getInt32(8, true) &&
-    view.getUint8(from + 12) === QUOTE;
+    from + HEAD.byteLength <= body.byteLength &&
+    body.getInt32(from, true) === HEAD.getInt32(0, true) &&
+    body.getInt32(from + 4, true) === HEAD.getInt32(4, true) &&
+    body.getInt32(from + 8, true) === HEAD.getInt32(8, true) &&
+    body.getUint8(from + 12) === QUOTE;
   if (isPlain) return from + HEAD.byteLength;
   let at = passText(body, pass(body, from, OPEN_ITEM), TOKEN_ID);
   at = pass(body, at, COLON);
   return pass(body, at, QUOTE);
 }
 
-function skipSpaces(body: Uint8Array, from: number): number {
+function skipSpaces(body: DataView, from: number): number {
   let at = from;
-  while (body[at] === SPACE) at += 1;
+  while (byteAt(body, at) === SPACE) at += 1;
   return at;
 }
 
 /** The place behind a byte and the spaces before it; OTHER when another byte is there. */
-function pass(body: Uint8Array, from: number, byte: number): number {
+function pass(body: DataView, from: number, byte: number): number {
   if (from === OTHER) return OTHER;
-  let at = from;
-  while (body[at] === SPACE) at += 1;
-  return body[at] === byte ? at + 1 : OTHER;
+  const at = skipSpaces(body, from);
+  return byteAt(body, at) === byte ? at + 1 : OTHER;
 }
 
-function passText(body: Uint8Array, from: number, text: Uint8Array): number {
+function passText(body: DataView, from: number, text: Uint8Array): number {
   if (from === OTHER) return OTHER;
-  let at = from;
-  while (body[at] === SPACE) at += 1;
-  for (let i = 0; i < text.length; i++) if (body[at + i] !== text[i]) return OTHER;
+  const at = skipSpaces(body, from);
+  for (let i = 0; i < text.length; i++) if (byteAt(body, at + i) !== text[i]) return OTHER;
   return at + text.length;
 }

@@ -92,7 +92,7 @@ export function tokenHandlers(parts: TokenRouteParts) {
       const attempt = (): void => {
         if (exchange.aborted) return;
         // Also after a wait: other requests have been read meanwhile.
-        const error = wanted.read(exchange.body);
+        const error = wanted.read(exchange.bodyView);
         if (error !== '') {
           exchange.reply(400, errorBody(error));
           return;

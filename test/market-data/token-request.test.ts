@@ -41,7 +41,7 @@ function expected(body: Buffer, ids: readonly string[]): Read {
 }
 
 function readBy(request: TokenRequest, body: Buffer): Read {
-  const error = request.read(body);
+  const error = request.read(new DataView(body.buffer, body.byteOffset, body.length));
   if (error !== '') return { error };
   const { count } = request;
   return {
