@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Depth, type DepthSide, marketFlags, marketOf, readDepth } from '../../engine/depth.ts';
-import { MarketFlag } from '../../engine/layout.ts';
+import { MarketFlag, TOKEN_I, Token } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
 import {
   PIPS_PER_UNIT,
@@ -22,7 +22,7 @@ import {
   writeTicks,
 } from '../common/decimal.ts';
 import { joined } from './joined.ts';
-import type { KnownToken, Rendered } from './known-tokens.ts';
+import { BOOKS_EACH, type Rendered, UNKNOWN } from './known-tokens.ts';
 import { ascii, put, type TokenTexts } from './texts.ts';
 import { type BookSide, SideCode, type TokenRequest } from './token-request.ts';
 
@@ -59,8 +59,6 @@ export class BookRenderer {
   private readonly mirror = new Depth();
   /** Every level of a book is a bid or an ask, so both sides share one grid of prices. */
   private readonly scratch = Buffer.alloc(REST_BYTES_MAX + LEVEL_BYTES_MAX * PIPS_PER_UNIT);
-  /** Tokens of which something is kept. */
-  private cached: KnownToken[] = [];
   private cachedBytes = 0;
 
   constructor(tables: Tables, texts: TokenTexts) {
@@ -79,25 +77,27 @@ export class BookRenderer {
   }
 
   /** The same, of a token that is at hand. */
-  renderKnown(token: KnownToken, side: SideCode): Buffer | undefined {
+  renderKnown(token: number, side: SideCode): Buffer | undefined {
     const cached = this.current(token, side);
     if (cached !== undefined) return cached;
     for (let tries = 0; tries < READ_TRIES; tries++) {
-      if (readDepth(this.t, token.slot, this.depth)) return this.write(token, side, this.depth);
+      if (readDepth(this.t, this.slotOf(token), this.depth))
+        return this.write(token, side, this.depth);
     }
     return undefined;
   }
 
   /** Both books of a pair at one version, so that one is the mirror image of the other. */
   renderPair(
-    token: KnownToken,
+    token: number,
     side: SideCode,
-    complement: KnownToken,
+    complement: number,
     complementSide: SideCode,
   ): readonly [Buffer, Buffer] | undefined {
     const { depth, mirror, t } = this;
     for (let tries = 0; tries < READ_TRIES; tries++) {
-      const isRead = readDepth(t, token.slot, depth) && readDepth(t, complement.slot, mirror);
+      const isRead =
+        readDepth(t, this.slotOf(token), depth) && readDepth(t, this.slotOf(complement), mirror);
       if (!isRead || depth.version !== mirror.version) continue;
       return [this.write(token, side, depth), this.write(complement, complementSide, mirror)];
     }
@@ -105,15 +105,27 @@ export class BookRenderer {
   }
 
   /** While a writer is inside, the state before its command is still the last settled one. */
-  current(token: KnownToken, side: SideCode): Buffer | undefined {
-    const book = token.books[side];
+  current(token: number, side: SideCode): Buffer | undefined {
+    const { known } = this.texts;
+    const book = known.books[token * BOOKS_EACH + side];
     if (book === undefined) return undefined;
-    const version = Atomics.load(this.t.bookI, token.versionAt);
+    const version = Atomics.load(this.t.bookI, known.versionAt[token]!);
     return book.version === (version & ~1) ? book.bytes : undefined;
   }
 
-  private write(token: KnownToken, side: SideCode, depth: Depth): Buffer {
-    const bytes = this.make(token.slot, side, depth);
+  /** The other token of a mirrored pair; UNKNOWN = none. */
+  complementOf(token: number): number {
+    const row = this.slotOf(token) << TOKEN_I;
+    const slot = this.t.tokenI[row + Token.complement]! as TokenSlot | 0;
+    return slot === 0 ? UNKNOWN : this.texts.known.of(slot);
+  }
+
+  private slotOf(token: number): TokenSlot {
+    return this.texts.known.slots[token]! as TokenSlot;
+  }
+
+  private write(token: number, side: SideCode, depth: Depth): Buffer {
+    const bytes = this.make(this.slotOf(token), side, depth);
     this.keep(token, side, { version: depth.version, bytes });
     return bytes;
   }
@@ -150,15 +162,15 @@ export class BookRenderer {
     return Buffer.from(scratch.subarray(0, at));
   }
 
-  private keep(token: KnownToken, side: SideCode, book: Rendered): void {
-    this.cachedBytes += book.bytes.length - (token.books[side]?.bytes.length ?? 0);
+  private keep(token: number, side: SideCode, book: Rendered): void {
+    const { books } = this.texts.known;
+    const at = token * BOOKS_EACH + side;
+    this.cachedBytes += book.bytes.length - (books[at]?.bytes.length ?? 0);
     if (this.cachedBytes > CACHE_BYTES_MAX) {
-      for (const { books } of this.cached) books.fill(undefined);
-      this.cached = [];
+      books.fill(undefined);
       this.cachedBytes = book.bytes.length;
     }
-    if (token.books.every((kept) => kept === undefined)) this.cached.push(token);
-    token.books[side] = book;
+    books[at] = book;
   }
 }
 
@@ -204,12 +216,11 @@ function renderWanted(
 ): Buffer | undefined {
   const token = request.tokens[place]!;
   const side = request.sides[place]!;
-  const complement = token.complement === 0 ? undefined : renderer.texts.known.of(token.complement);
-  if (complement === undefined || !request.has(complement))
-    return renderer.renderKnown(token, side);
-  const other = request.sides[complement.place]!;
-  const pair = renderer.renderPair(token, side, complement, other);
+  const complement = renderer.complementOf(token);
+  const otherPlace = complement === UNKNOWN ? UNKNOWN : request.placeOf(complement);
+  if (otherPlace === UNKNOWN) return renderer.renderKnown(token, side);
+  const pair = renderer.renderPair(token, side, complement, request.sides[otherPlace]!);
   // One that was met before is another version now; one that is yet to come is kept.
-  if (pair !== undefined) parts[complement.place] = pair[1];
+  if (pair !== undefined) parts[otherPlace] = pair[1];
   return pair?.[0];
 }

@@ -1,7 +1,13 @@
 /**
  * The tokens that have been asked for, found by the text of their id without arithmetic: by a string,
  * or by the digits where they stand in a request. What the read routes have rendered of a token is
- * kept with it. Bounded by the tokens that are registered: a text that names none is not remembered.
+ * kept here too. Bounded by the tokens that are registered: a text that names none is not remembered.
+ *
+ * A token has a number, from 0 in the order of asking, which is its row in columns: a request of many
+ * tokens would wait for memory at each step from object to object. Its cell holds the text of its last
+ * price, which begins with its id, so that finding and answering touch the same bytes:
+ *
+ *   {"token_id":"<digits>","price":"<price>","side":"<side>"},
  *
  * Thread: I/O. Non-goals: rendering (books.ts, last-prices.ts).
  */
@@ -11,111 +17,124 @@ import type { Tables } from '../../engine/tables.ts';
 import type { TokenSlot } from '../../engine/units.ts';
 import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
 
-/** What a version of a book looks like in an answer. */
+/** A version of a book as JSON. */
 export interface Rendered {
-  /** Even; of the book. */
+  /** Even. */
   readonly version: number;
   readonly bytes: Buffer;
 }
 
-export class KnownToken {
-  readonly slot: TokenSlot;
-  /** The other token of a mirrored pair; 0 = none. */
-  readonly complement: TokenSlot | 0;
-  readonly id: string;
-  /** How many digits it has, and the digits as ASCII. */
-  readonly length: number;
-  readonly digits: DataView;
-  /** Hash of its first digits. */
-  readonly lead: number;
-  /** The place of its book's version in bookI. */
-  readonly versionAt: number;
-  /** Its place in the request at hand (token-request.ts). */
-  place = 0;
-  /** By side: both, bids, asks. */
-  readonly books: (Rendered | undefined)[] = [undefined, undefined, undefined];
-  last: Rendered | undefined = undefined;
+/** No such token. */
+export const UNKNOWN = -1;
 
-  constructor(t: Tables, slot: TokenSlot) {
-    const row = slot << TOKEN_I;
-    this.slot = slot;
-    this.complement = t.tokenI[row + Token.complement]! as TokenSlot | 0;
-    this.id = wordsToDecimal(t.tokenI, row + Token.id);
-    this.length = this.id.length;
-    this.digits = new DataView(Uint8Array.from(Buffer.from(this.id, 'latin1')).buffer);
-    this.lead = this.length < LEAD_DIGITS ? 0 : leadOf(this.digits, 0);
-    this.versionAt = (t.tokenI[row + Token.book]! << BOOK_I) + Book.version;
-  }
-}
+/** The text above with 78 digits and a price of 6 characters is 125 bytes. */
+export const CELL_BYTES = 128;
+export const CELL_HEAD = '{"token_id":"';
+/** Kept books of a token: both sides, bids, asks. */
+export const BOOKS_EACH = 3;
+/** What no settled version is. */
+const NO_VERSION = 1;
 
 /** Ids are hashes, so that their first digits tell them apart. One with fewer is found by its string. */
 const LEAD_DIGITS = 8;
 /** Tokens whose digits begin alike share so many places; those beyond are found by their string. */
 const PROBES_MAX = 8;
 const SPREAD = 0x9e3779b1;
-const FIRST_BITS = 10;
+const ROWS_FIRST = 512;
 const QUOTE = 0x22;
 
 export class KnownTokens {
+  readonly ids: string[] = [];
+  slots = new Int32Array(ROWS_FIRST);
+  /** The place of a book's version in bookI. */
+  versionAt = new Int32Array(ROWS_FIRST);
+  /** Digits of an id. */
+  lengths = new Uint8Array(ROWS_FIRST);
+  cells = new DataView(new ArrayBuffer(ROWS_FIRST * CELL_BYTES));
+  /** The version that a cell shows, and how much of it is an answer: 0 = never traded. */
+  lastVersions = new Int32Array(ROWS_FIRST).fill(NO_VERSION);
+  lastBytes = new Uint8Array(ROWS_FIRST);
+  /** BOOKS_EACH of each token. */
+  readonly books: (Rendered | undefined)[] = [];
   private readonly t: Tables;
-  private readonly byId = new Map<string, KnownToken>();
-  private readonly bySlot = new Map<TokenSlot, KnownToken>();
+  private readonly byId = new Map<string, number>();
+  private readonly bySlot = new Map<TokenSlot, number>();
   private readonly key = new Int32Array(ID_WORDS);
-  /** Open addressing by `lead`; at most half full. */
-  private places: (KnownToken | undefined)[] = new Array(1 << FIRST_BITS).fill(undefined);
-  private shift = 32 - FIRST_BITS;
-  private placed = 0;
+  /** Open addressing by the first digits: token + 1, 0 = free; at most a quarter full. */
+  private places = new Int32Array(4 * ROWS_FIRST);
 
   constructor(t: Tables) {
     this.t = t;
   }
 
-  /** The token with this decimal id, exactly as an id is written; undefined when there is none. */
-  find(tokenId: string): KnownToken | undefined {
+  /** The token with this decimal id, exactly as an id is written; UNKNOWN when there is none. */
+  find(tokenId: string): number {
     const known = this.byId.get(tokenId);
     if (known !== undefined) return known;
-    if (!decimalToWords(tokenId, this.key, 0)) return undefined;
+    if (!decimalToWords(tokenId, this.key, 0)) return UNKNOWN;
     const slot = findToken(this.t, this.key, 0);
-    return slot === 0 ? undefined : this.of(slot);
+    return slot === 0 ? UNKNOWN : this.of(slot);
   }
 
-  of(slot: TokenSlot): KnownToken {
+  of(slot: TokenSlot): number {
     const known = this.bySlot.get(slot);
     if (known !== undefined) return known;
-    const token = new KnownToken(this.t, slot);
+    const token = this.ids.length;
+    if (token === this.slots.length) this.grow();
+    const row = slot << TOKEN_I;
+    const id = wordsToDecimal(this.t.tokenI, row + Token.id);
+    this.slots[token] = slot;
+    this.versionAt[token] = (this.t.tokenI[row + Token.book]! << BOOK_I) + Book.version;
+    this.lengths[token] = id.length;
+    const cell = Buffer.from(this.cells.buffer, token * CELL_BYTES, CELL_BYTES);
+    cell.write(`${CELL_HEAD}${id}"`, 'latin1');
+    this.ids.push(id);
+    this.books.push(undefined, undefined, undefined);
     this.bySlot.set(slot, token);
-    this.byId.set(token.id, token);
-    if (2 * this.placed >= this.places.length) this.grow();
+    this.byId.set(id, token);
     this.place(token);
     return token;
   }
 
   /**
-   * The token whose id stands in `bytes` from `at` on and ends before a quote. Undefined also for
-   * one that has not been asked for by its string yet.
+   * The token whose id stands in `bytes` from `at` on and ends before a quote. UNKNOWN also for one
+   * that has not been asked for by its string yet.
    */
-  at(bytes: DataView, at: number): KnownToken | undefined {
-    if (at + LEAD_DIGITS >= bytes.byteLength) return undefined;
-    const { places, shift } = this;
-    const lead = leadOf(bytes, at);
-    let place = lead >>> shift;
+  at(bytes: DataView, at: number): number {
+    if (at + LEAD_DIGITS >= bytes.byteLength) return UNKNOWN;
+    const { places } = this;
+    let place = placeOf(bytes, at, places.length);
     for (let probes = 0; probes < PROBES_MAX; probes++) {
-      const token = places[place];
-      if (token === undefined) return undefined;
-      if (token.lead === lead && stands(token.digits, bytes, at)) return token;
+      const token = places[place]! - 1;
+      if (token === UNKNOWN || this.stands(token, bytes, at)) return token;
       place = (place + 1) & (places.length - 1);
     }
-    return undefined;
+    return UNKNOWN;
   }
 
-  private place(token: KnownToken): void {
-    if (token.length < LEAD_DIGITS) return;
-    const { places, shift } = this;
-    let place = token.lead >>> shift;
+  /**
+   * Eight bytes at a time, the last of them a second time: an id has some 77 digits. As doubles,
+   * digits are equal where their bytes are; what is no number is equal to nothing.
+   */
+  private stands(token: number, bytes: DataView, at: number): boolean {
+    const { cells } = this;
+    const digits = token * CELL_BYTES + CELL_HEAD.length;
+    const length = this.lengths[token]!;
+    if (at + length >= bytes.byteLength || bytes.getUint8(at + length) !== QUOTE) return false;
+    const last = length - 8;
+    for (let i = 0; i < last; i += 8) {
+      if (cells.getFloat64(digits + i, true) !== bytes.getFloat64(at + i, true)) return false;
+    }
+    return cells.getFloat64(digits + last, true) === bytes.getFloat64(at + last, true);
+  }
+
+  private place(token: number): void {
+    if (this.lengths[token]! < LEAD_DIGITS) return;
+    const { cells, places } = this;
+    let place = placeOf(cells, token * CELL_BYTES + CELL_HEAD.length, places.length);
     for (let probes = 0; probes < PROBES_MAX; probes++) {
-      if (places[place] === undefined) {
-        places[place] = token;
-        this.placed += 1;
+      if (places[place] === 0) {
+        places[place] = token + 1;
         return;
       }
       place = (place + 1) & (places.length - 1);
@@ -123,30 +142,28 @@ export class KnownTokens {
   }
 
   private grow(): void {
-    this.shift -= 1;
-    this.placed = 0;
-    this.places = new Array(2 * this.places.length).fill(undefined);
-    for (const token of this.bySlot.values()) this.place(token);
+    const rows = 2 * this.slots.length;
+    this.slots = grown(this.slots, new Int32Array(rows));
+    this.versionAt = grown(this.versionAt, new Int32Array(rows));
+    this.lengths = grown(this.lengths, new Uint8Array(rows));
+    this.lastVersions = grown(this.lastVersions, new Int32Array(rows).fill(NO_VERSION));
+    this.lastBytes = grown(this.lastBytes, new Uint8Array(rows));
+    const cells = new Uint8Array(rows * CELL_BYTES);
+    cells.set(new Uint8Array(this.cells.buffer));
+    this.cells = new DataView(cells.buffer);
+    this.places = new Int32Array(4 * rows);
+    for (let token = 0; token < this.ids.length; token++) this.place(token);
   }
 }
 
-function leadOf(bytes: DataView, at: number): number {
-  return Math.imul(
-    Math.imul(bytes.getInt32(at, true), SPREAD) ^ bytes.getInt32(at + 4, true),
-    SPREAD,
-  );
+function grown<Column extends Int32Array | Uint8Array>(from: Column, to: Column): Column {
+  to.set(from);
+  return to;
 }
 
-/**
- * Eight bytes at a time, the last of them a second time: a token has some 77 digits. As doubles,
- * digits are equal where their bytes are; what is no number is equal to nothing.
- */
-function stands(digits: DataView, bytes: DataView, at: number): boolean {
-  const last = digits.byteLength - 8;
-  const end = at + digits.byteLength;
-  if (end >= bytes.byteLength || bytes.getUint8(end) !== QUOTE) return false;
-  for (let i = 0; i < last; i += 8) {
-    if (digits.getFloat64(i) !== bytes.getFloat64(at + i)) return false;
-  }
-  return digits.getFloat64(last) === bytes.getFloat64(at + last);
+/** @param places a power of two */
+function placeOf(bytes: DataView, at: number, places: number): number {
+  const first = Math.imul(bytes.getInt32(at, true), SPREAD) ^ bytes.getInt32(at + 4, true);
+  const hash = Math.imul(first, SPREAD);
+  return (hash ^ (hash >>> 15)) & (places - 1);
 }

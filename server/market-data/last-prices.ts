@@ -1,24 +1,25 @@
 /**
  * POST /last-trades-prices: price and side of the last trade of each token that has traded, read
  * under the version of its book, so that it says what POST /books says at that version (GAPS 7).
- * What was rendered is kept with the version that it shows.
+ * What was rendered is kept in the token's cell (known-tokens.ts) with the version that it shows.
  *
  * Thread: I/O, while workers write. Non-goals: parsing of the request, parking it.
  */
 import { bookVersion } from '../../engine/depth.ts';
 import { TOKEN_I, Token } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
-import type { Pips } from '../../engine/units.ts';
+import type { Pips, TokenSlot } from '../../engine/units.ts';
 import { pipsText } from '../common/decimal.ts';
 import { READ_TRIES } from './books.ts';
-import { joined } from './joined.ts';
-import type { KnownToken } from './known-tokens.ts';
+import { CELL_BYTES, CELL_HEAD, type KnownTokens } from './known-tokens.ts';
 import type { TokenRequest } from './token-request.ts';
+import { TOKENS_MAX } from './token-schemas.ts';
 
-/** A token that never traded. */
-const NEVER = Buffer.alloc(0);
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
 
-const parts: Buffer[] = [];
+const bytes = new Uint8Array(2 + TOKENS_MAX * CELL_BYTES);
+const out = new DataView(bytes.buffer);
 
 /**
  * The answer of POST /last-trades-prices: `[{"token_id","price","side"}]` in request order, a token
@@ -27,41 +28,58 @@ const parts: Buffer[] = [];
  * @returns bytes that are good until the next answer; undefined when some book could not be read:
  *   ask again after the next batch
  */
-export function renderLastPrices(t: Tables, request: TokenRequest): Uint8Array | undefined {
-  const { count, tokens } = request;
-  let traded = 0;
+export function renderLastPrices(
+  t: Tables,
+  known: KnownTokens,
+  { count, tokens }: TokenRequest,
+): Uint8Array | undefined {
+  const { lastVersions, versionAt } = known;
+  let at = 1;
   for (let i = 0; i < count; i++) {
     const token = tokens[i]!;
-    const last = current(t, token) ?? renderLast(t, token);
-    if (last === undefined) return undefined;
-    if (last !== NEVER) parts[traded++] = last;
+    // While a writer is inside, the state before its batch is still the last settled one.
+    const version = Atomics.load(t.bookI, versionAt[token]!) & ~1;
+    if (lastVersions[token] !== version && !renderLast(t, known, token)) return undefined;
+    at = copyCell(known, token, at);
   }
-  return joined(parts, traded);
+  bytes[0] = OPEN;
+  // The comma after the last one gives way to the bracket.
+  const end = Math.max(1, at - 1);
+  bytes[end] = CLOSE;
+  return new Uint8Array(bytes.buffer, 0, end + 1);
 }
 
-/** While a writer is inside, the state before its batch is still the last settled one. */
-function current(t: Tables, token: KnownToken): Buffer | undefined {
-  const { last, versionAt } = token;
-  if (last === undefined) return undefined;
-  return last.version === (Atomics.load(t.bookI, versionAt) & ~1) ? last.bytes : undefined;
+/** As doubles, which keep the bytes of ASCII text; what is copied too much is written over. */
+function copyCell({ cells, lastBytes }: KnownTokens, token: number, at: number): number {
+  const length = lastBytes[token]!;
+  const from = token * CELL_BYTES;
+  for (let i = 0; i < length; i += 8) {
+    out.setFloat64(at + i, cells.getFloat64(from + i, true), true);
+  }
+  return at + length;
 }
 
-function renderLast(t: Tables, token: KnownToken): Buffer | undefined {
-  const row = token.slot << TOKEN_I;
+/** False when a writer was inside at every try. */
+function renderLast(t: Tables, known: KnownTokens, token: number): boolean {
+  const slot = known.slots[token]! as TokenSlot;
+  const row = slot << TOKEN_I;
   for (let tries = 0; tries < READ_TRIES; tries++) {
-    const version = bookVersion(t, token.slot);
+    const version = bookVersion(t, slot);
     if ((version & 1) !== 0) continue;
     const price = t.tokenI[row + Token.lastPrice]!;
     const side = t.tokenI[row + Token.lastSide]!;
-    if (bookVersion(t, token.slot) !== version) continue;
-    const bytes = price === 0 ? NEVER : rendered(token, price as Pips, side);
-    token.last = { version, bytes };
-    return bytes;
+    if (bookVersion(t, slot) !== version) continue;
+    known.lastVersions[token] = version;
+    known.lastBytes[token] = price === 0 ? 0 : writeCell(known, token, price as Pips, side);
+    return true;
   }
-  return undefined;
+  return false;
 }
 
-function rendered({ id }: KnownToken, price: Pips, side: number): Buffer {
-  const text = `{"token_id":"${id}","price":"${pipsText(price)}","side":"`;
-  return Buffer.from(`${text}${side === 0 ? 'BUY' : 'SELL'}"}`, 'latin1');
+/** Writes what stands behind the id; the length of the whole. */
+function writeCell({ cells, lengths }: KnownTokens, token: number, price: Pips, side: number) {
+  const after = CELL_HEAD.length + lengths[token]!;
+  const text = `","price":"${pipsText(price)}","side":"${side === 0 ? 'BUY' : 'SELL'}"},`;
+  const cell = Buffer.from(cells.buffer, token * CELL_BYTES + after, CELL_BYTES - after);
+  return after + cell.write(text, 'latin1');
 }

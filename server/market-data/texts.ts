@@ -9,7 +9,7 @@ import { marketOf } from '../../engine/depth.ts';
 import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
-import { KnownTokens } from './known-tokens.ts';
+import { KnownTokens, UNKNOWN } from './known-tokens.ts';
 
 /** What the catalog knows of a market and a trade row shows. */
 export interface MarketInfo {
@@ -64,14 +64,15 @@ export class TokenTexts {
 
   /** Slot of a token by its decimal text; 0 = no such token. */
   find(tokenId: string): TokenSlot | 0 {
-    return this.known.find(tokenId)?.slot ?? 0;
+    const token = this.known.find(tokenId);
+    return token === UNKNOWN ? 0 : (this.known.slots[token]! as TokenSlot);
   }
 
   /** The beginning of a book, up to and with the opening quote of its timestamp (GAPS 7). */
   bookHead(token: TokenSlot): Buffer {
     const known = this.heads.get(token);
     if (known !== undefined) return known;
-    const { id } = this.known.of(token);
+    const id = this.known.ids[this.known.of(token)]!;
     const market = marketOf(this.t, token);
     const condition = this.conditionId(market);
     const head = Buffer.from(`{"market":"${condition}","asset_id":"${id}","timestamp":"`, 'latin1');

@@ -6,18 +6,21 @@
  * Thread: I/O; one request at a time, so it is read again by who has waited. Allocates nothing on
  * the fast way. Non-goals: answers.
  */
-import type { KnownToken, KnownTokens } from './known-tokens.ts';
+import { CELL_HEAD, type KnownTokens, UNKNOWN } from './known-tokens.ts';
 import { parseTokenItems } from './token-items.ts';
 import { TOKENS_MAX } from './token-schemas.ts';
 
 /** The side that an item names: BUY = the bids only, SELL = the asks only, '' = both. */
 export type BookSide = '' | 'BUY' | 'SELL';
 
-/** The same, as a place in KnownToken.books. */
+/** The same, as a place in KnownTokens.books. */
 export const SideCode = { '': 0, BUY: 1, SELL: 2 } as const;
 export type SideCode = (typeof SideCode)[BookSide];
 
-const HEAD = new DataView(Uint8Array.from(Buffer.from('{"token_id":"')).buffer);
+/** Bytes that are sides. */
+type SideCodes = Uint8Array & Record<number, SideCode>;
+
+const HEAD = new DataView(Uint8Array.from(Buffer.from(CELL_HEAD)).buffer);
 const TOKEN_ID = Buffer.from('"token_id"');
 const SIDE = Buffer.from('"side"');
 const BUY = Buffer.from('"BUY"');
@@ -41,9 +44,11 @@ const OTHER = -1;
 export class TokenRequest {
   count = 0;
   /** The first `count` of both are those of the request at hand. */
-  readonly tokens: KnownToken[] = [];
-  readonly sides: SideCode[] = [];
+  readonly tokens = new Int32Array(TOKENS_MAX);
+  readonly sides = new Uint8Array(TOKENS_MAX) as SideCodes;
   private readonly known: KnownTokens;
+  /** By token: its place in the request at hand, or anything if it is not in there. */
+  private places = new Int32Array(0);
 
   constructor(known: KnownTokens) {
     this.known = known;
@@ -63,19 +68,28 @@ export class TokenRequest {
     this.count = 0;
     for (let i = 0; i < tokens.length; i++) {
       const token = this.known.find(tokens[i]!);
-      if (token === undefined) continue;
+      if (token === UNKNOWN) continue;
       const side = SideCode[sides[i] ?? ''];
-      if (!this.has(token)) this.add(token, side);
-      else if (this.sides[token.place] !== side) this.sides[token.place] = SideCode[''];
+      const place = this.placeOf(token);
+      if (place === UNKNOWN) this.add(token, side);
+      else if (this.sides[place] !== side) this.sides[place] = SideCode[''];
     }
   }
 
-  has(token: KnownToken): boolean {
-    return token.place < this.count && this.tokens[token.place] === token;
+  /** The place of a token in the request; UNKNOWN when it is not in there. */
+  placeOf(token: number): number {
+    if (token >= this.places.length) return UNKNOWN;
+    const place = this.places[token]!;
+    return place < this.count && this.tokens[place] === token ? place : UNKNOWN;
   }
 
-  private add(token: KnownToken, side: SideCode): void {
-    token.place = this.count;
+  private add(token: number, side: SideCode): void {
+    if (token >= this.places.length) {
+      const before = this.places;
+      this.places = new Int32Array(this.known.slots.length);
+      this.places.set(before);
+    }
+    this.places[token] = this.count;
     this.tokens[this.count] = token;
     this.sides[this.count] = side;
     this.count += 1;
@@ -92,8 +106,8 @@ export class TokenRequest {
       at = passHead(body, at);
       if (at === OTHER || this.count === TOKENS_MAX) return false;
       const token = this.known.at(body, at);
-      if (token === undefined || this.has(token)) return false;
-      at += token.length + 1;
+      if (token === UNKNOWN || this.placeOf(token) !== UNKNOWN) return false;
+      at += this.known.lengths[token]! + 1;
       let side: SideCode = SideCode[''];
       if (byteAt(body, at) !== CLOSE_ITEM) {
         const comma = pass(body, at, COMMA);

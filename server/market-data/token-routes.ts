@@ -168,7 +168,9 @@ export function tokenHandlers(parts: TokenRouteParts) {
     'POST /spreads': ofMany((tokens) => record(tokens, (top) => quoted(spreadOf(top)))),
     'GET /last-trade-price': lastTradePrice,
     'GET /last-trade-price/:token_id': lastTradePrice,
-    'POST /last-trades-prices': ofWanted((request) => renderLastPrices(books.t, request)),
+    'POST /last-trades-prices': ofWanted((request) =>
+      renderLastPrices(books.t, texts.known, request),
+    ),
     'GET /tick-size': tickSize,
     'GET /tick-size/:token_id': tickSize,
     'GET /neg-risk': negRisk,

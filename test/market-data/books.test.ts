@@ -94,7 +94,7 @@ function booksText(
 }
 
 function lastPricesText(fixture: Fixture, tokens: readonly string[]): string | undefined {
-  const bytes = renderLastPrices(fixture.t, request(fixture, tokens));
+  const bytes = renderLastPrices(fixture.t, fixture.texts.known, request(fixture, tokens));
   return bytes && Buffer.from(bytes).toString();
 }
 

@@ -1,6 +1,7 @@
 /** What is read from the bytes of a token list is what the parser and a plain merge say of it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { type KnownTokens, UNKNOWN } from '../../server/market-data/known-tokens.ts';
 import { parseTokenItems } from '../../server/market-data/token-items.ts';
 import { type BookSide, SideCode, TokenRequest } from '../../server/market-data/token-request.ts';
 import { type Random, withSeed } from '../common/random.ts';
@@ -40,13 +41,13 @@ function expected(body: Buffer, ids: readonly string[]): Read {
   return { tokens: [...merged.keys()], sides: [...merged.values()].map((side) => SideCode[side]) };
 }
 
-function readBy(request: TokenRequest, body: Buffer): Read {
+function readBy(request: TokenRequest, known: KnownTokens, body: Buffer): Read {
   const error = request.read(new DataView(body.buffer, body.byteOffset, body.length));
   if (error !== '') return { error };
   const { count } = request;
   return {
-    tokens: request.tokens.slice(0, count).map(({ id }) => id),
-    sides: request.sides.slice(0, count),
+    tokens: [...request.tokens.subarray(0, count)].map((token) => known.ids[token]!),
+    sides: [...request.sides.subarray(0, count)],
   };
 }
 
@@ -106,7 +107,7 @@ test('a token list read from its bytes is what the parser reads, and so are its 
       const body = random.chance(50) ? Buffer.from(text) : odd(random, text);
       const wanted = expected(body, ids);
       if ('error' in wanted) refused += 1;
-      assert.deepEqual(readBy(request, body), wanted, body.toString());
+      assert.deepEqual(readBy(request, known, body), wanted, body.toString());
     }
     assert(300 < refused && refused < 5_000, `${refused} were refused`);
   });
@@ -118,15 +119,15 @@ test('a token is found at its digits once it has been asked for, and nothing els
     const { known } = fixtureOf(ids).texts;
     const view = (text: string): DataView => new DataView(new TextEncoder().encode(text).buffer);
     const at = (text: string) => known.at(view(`"${text}"`), 1);
-    for (const id of ids) assert.equal(at(id), undefined);
-    for (const id of ids) assert.equal(known.find(id)?.id, id);
-    const found = ids.filter((id) => at(id) !== undefined);
-    for (const id of found) assert.equal(at(id)?.id, id);
+    for (const id of ids) assert.equal(at(id), UNKNOWN);
+    for (const id of ids) assert.equal(known.ids[known.find(id)], id);
+    const found = ids.filter((id) => at(id) !== UNKNOWN);
+    for (const id of found) assert.equal(known.ids[at(id)], id);
     // Short ids, and those of many that begin alike, are left to the parser.
     assert(found.length >= 16 && found.length < ids.length);
     for (const id of ids) {
-      assert.equal(known.at(view(id), 0), undefined, 'no quote behind it');
-      if (!ids.includes(`${id}1`)) assert.equal(at(`${id}1`), undefined);
+      assert.equal(known.at(view(id), 0), UNKNOWN, 'no quote behind it');
+      if (!ids.includes(`${id}1`)) assert.equal(at(`${id}1`), UNKNOWN);
     }
   });
 });
