@@ -79,6 +79,7 @@ function environmentOf(dataDir: string): Readonly<Record<string, string>> {
     ORDER_HISTORY: '65536',
     TRADES_MAX: '65536',
     IMAGE_SECONDS: '86400',
+    RATE_LIMITS: 'off',
   };
 }
 
@@ -99,6 +100,12 @@ function casesOf({ tokenIds, conditionIds, wallets }: TradedMarkets): readonly V
     { name: 'books 1', requests: lists('/books', 1), aim: 80, answer },
     { name: 'books 20', requests: lists('/books', MANY), aim: 65, answer },
     { name: 'last prices 20', requests: lists('/last-trades-prices', MANY), aim: 65, answer },
+    {
+      name: 'price',
+      requests: times(() => ({ target: `/price?token_id=${random.pick(tokenIds)}&side=BUY` })),
+      aim: 80,
+      answer,
+    },
     {
       name: 'trades',
       requests: times((index) => ({ target: `${page}&offset=${index}` })),

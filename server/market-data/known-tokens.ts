@@ -99,14 +99,16 @@ export class KnownTokens {
   /**
    * The token whose id stands in `bytes` from `at` on and ends before a quote. UNKNOWN also for one
    * that has not been asked for by its string yet.
+   *
+   * @param end of the bytes: a DataView takes longer to say it than to give eight of them
    */
-  at(bytes: DataView, at: number): number {
-    if (at + LEAD_DIGITS >= bytes.byteLength) return UNKNOWN;
+  at(bytes: DataView, at: number, end: number): number {
+    if (at + LEAD_DIGITS >= end) return UNKNOWN;
     const { places } = this;
     let place = placeOf(bytes, at, places.length);
     for (let probes = 0; probes < PROBES_MAX; probes++) {
       const token = places[place]! - 1;
-      if (token === UNKNOWN || this.stands(token, bytes, at)) return token;
+      if (token === UNKNOWN || this.stands(token, bytes, at, end)) return token;
       place = (place + 1) & (places.length - 1);
     }
     return UNKNOWN;
@@ -116,11 +118,11 @@ export class KnownTokens {
    * Eight bytes at a time, the last of them a second time: an id has some 77 digits. As doubles,
    * digits are equal where their bytes are; what is no number is equal to nothing.
    */
-  private stands(token: number, bytes: DataView, at: number): boolean {
+  private stands(token: number, bytes: DataView, at: number, end: number): boolean {
     const { cells } = this;
     const digits = token * CELL_BYTES + CELL_HEAD.length;
     const length = this.lengths[token]!;
-    if (at + length >= bytes.byteLength || bytes.getUint8(at + length) !== QUOTE) return false;
+    if (at + length >= end || bytes.getUint8(at + length) !== QUOTE) return false;
     const last = length - 8;
     for (let i = 0; i < last; i += 8) {
       if (cells.getFloat64(digits + i, true) !== bytes.getFloat64(at + i, true)) return false;

@@ -6,7 +6,7 @@
  * Thread: I/O; one request at a time, so it is read again by who has waited. Allocates nothing on
  * the fast way. Non-goals: answers.
  */
-import { CELL_HEAD, type KnownTokens, UNKNOWN } from './known-tokens.ts';
+import { type KnownTokens, UNKNOWN } from './known-tokens.ts';
 import { parseTokenItems } from './token-items.ts';
 import { TOKENS_MAX } from './token-schemas.ts';
 
@@ -20,12 +20,17 @@ export type SideCode = (typeof SideCode)[BookSide];
 /** Bytes that are sides. */
 type SideCodes = Uint8Array & Record<number, SideCode>;
 
-const HEAD = new DataView(Uint8Array.from(Buffer.from(CELL_HEAD)).buffer);
 const TOKEN_ID = Buffer.from('"token_id"');
 const SIDE = Buffer.from('"side"');
 const BUY = Buffer.from('"BUY"');
 const SELL = Buffer.from('"SELL"');
 const NONE = Buffer.from('""');
+
+/** From the end of an id to the next one, as most clients write it. */
+const NEXT = Buffer.from('"},{"token_id":"');
+const NEXT_BYTES = NEXT.length;
+const NEXT_FIRST = NEXT.readDoubleLE(0);
+const NEXT_LAST = NEXT.readDoubleLE(8);
 
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
@@ -100,75 +105,84 @@ export class TokenRequest {
    * known tokens, each once. False for everything else: what was read then counts for nothing.
    */
   private scan(body: DataView): boolean {
+    const end = body.byteLength;
     this.count = 0;
-    let at = pass(body, 0, OPEN);
-    for (;;) {
-      at = passHead(body, at);
-      if (at === OTHER || this.count === TOKENS_MAX) return false;
-      const token = this.known.at(body, at);
+    let at = passHead(body, pass(body, 0, end, OPEN), end);
+    while (at !== OTHER && this.count < TOKENS_MAX) {
+      const token = this.known.at(body, at, end);
       if (token === UNKNOWN || this.placeOf(token) !== UNKNOWN) return false;
-      at += this.known.lengths[token]! + 1;
-      let side: SideCode = SideCode[''];
-      if (byteAt(body, at) !== CLOSE_ITEM) {
-        const comma = pass(body, at, COMMA);
-        if (comma !== OTHER) {
-          at = pass(body, passText(body, comma, SIDE), COLON);
-          if (at === OTHER) return false;
-          at = skipSpaces(body, at);
-          const first = byteAt(body, at + 1);
-          const text = first === B ? BUY : first === S ? SELL : NONE;
-          side = text === BUY ? SideCode.BUY : text === SELL ? SideCode.SELL : SideCode[''];
-          at = passText(body, at, text);
-        }
+      at += this.known.lengths[token]!;
+      if (isPlainNext(body, at, end)) {
+        this.add(token, SideCode['']);
+        at += NEXT_BYTES;
+        continue;
       }
-      at = pass(body, at, CLOSE_ITEM);
+      at = this.scanRest(body, at + 1, end, token);
       if (at === OTHER) return false;
-      this.add(token, side);
-      at = skipSpaces(body, at);
-      const next = byteAt(body, at);
+      const next = byteAt(body, at, end);
       at += 1;
-      if (next === COMMA) continue;
-      return next === CLOSE && skipSpaces(body, at) === body.byteLength;
+      if (next === CLOSE) return skipSpaces(body, at, end) === end;
+      at = next === COMMA ? passHead(body, at, end) : OTHER;
     }
+    return false;
+  }
+
+  /** Adds a token whose id ends at `from`; the place of the comma or bracket behind its item. */
+  private scanRest(body: DataView, from: number, end: number, token: number): number {
+    let at = skipSpaces(body, from, end);
+    let side: SideCode = SideCode[''];
+    if (byteAt(body, at, end) === COMMA) {
+      at = pass(body, passText(body, at + 1, end, SIDE), end, COLON);
+      if (at === OTHER) return OTHER;
+      at = skipSpaces(body, at, end);
+      const first = byteAt(body, at + 1, end);
+      const text = first === B ? BUY : first === S ? SELL : NONE;
+      side = text === BUY ? SideCode.BUY : text === SELL ? SideCode.SELL : SideCode[''];
+      at = passText(body, at, end, text);
+    }
+    at = pass(body, at, end, CLOSE_ITEM);
+    if (at === OTHER) return OTHER;
+    this.add(token, side);
+    return skipSpaces(body, at, end);
   }
 }
 
+/** Whether the next item follows in the plainest form: sixteen bytes, compared as two doubles. */
+function isPlainNext(body: DataView, at: number, end: number): boolean {
+  return (
+    at + NEXT_BYTES <= end &&
+    body.getFloat64(at, true) === NEXT_FIRST &&
+    body.getFloat64(at + 8, true) === NEXT_LAST
+  );
+}
+
 /** 0 behind the end. */
-function byteAt(body: DataView, at: number): number {
-  return at < body.byteLength ? body.getUint8(at) : 0;
+function byteAt(body: DataView, at: number, end: number): number {
+  return at < end ? body.getUint8(at) : 0;
 }
 
-/** The place behind `{"token_id":"`; most clients write it without spaces. */
-function passHead(body: DataView, from: number): number {
-  if (from === OTHER) return OTHER;
-  const isPlain =
-    from + HEAD.byteLength <= body.byteLength &&
-    body.getInt32(from, true) === HEAD.getInt32(0, true) &&
-    body.getInt32(from + 4, true) === HEAD.getInt32(4, true) &&
-    body.getInt32(from + 8, true) === HEAD.getInt32(8, true) &&
-    body.getUint8(from + 12) === QUOTE;
-  if (isPlain) return from + HEAD.byteLength;
-  let at = passText(body, pass(body, from, OPEN_ITEM), TOKEN_ID);
-  at = pass(body, at, COLON);
-  return pass(body, at, QUOTE);
+/** The place behind `{"token_id":"`. */
+function passHead(body: DataView, from: number, end: number): number {
+  const at = passText(body, pass(body, from, end, OPEN_ITEM), end, TOKEN_ID);
+  return pass(body, pass(body, at, end, COLON), end, QUOTE);
 }
 
-function skipSpaces(body: DataView, from: number): number {
+function skipSpaces(body: DataView, from: number, end: number): number {
   let at = from;
-  while (byteAt(body, at) === SPACE) at += 1;
+  while (byteAt(body, at, end) === SPACE) at += 1;
   return at;
 }
 
 /** The place behind a byte and the spaces before it; OTHER when another byte is there. */
-function pass(body: DataView, from: number, byte: number): number {
+function pass(body: DataView, from: number, end: number, byte: number): number {
   if (from === OTHER) return OTHER;
-  const at = skipSpaces(body, from);
-  return byteAt(body, at) === byte ? at + 1 : OTHER;
+  const at = skipSpaces(body, from, end);
+  return byteAt(body, at, end) === byte ? at + 1 : OTHER;
 }
 
-function passText(body: DataView, from: number, text: Uint8Array): number {
+function passText(body: DataView, from: number, end: number, text: Uint8Array): number {
   if (from === OTHER) return OTHER;
-  const at = skipSpaces(body, from);
-  for (let i = 0; i < text.length; i++) if (byteAt(body, at + i) !== text[i]) return OTHER;
+  const at = skipSpaces(body, from, end);
+  for (let i = 0; i < text.length; i++) if (byteAt(body, at + i, end) !== text[i]) return OTHER;
   return at + text.length;
 }

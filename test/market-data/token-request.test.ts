@@ -118,7 +118,7 @@ test('a token is found at its digits once it has been asked for, and nothing els
     const ids = idsOf(random);
     const { known } = fixtureOf(ids).texts;
     const view = (text: string): DataView => new DataView(new TextEncoder().encode(text).buffer);
-    const at = (text: string) => known.at(view(`"${text}"`), 1);
+    const at = (text: string) => known.at(view(`"${text}"`), 1, text.length + 2);
     for (const id of ids) assert.equal(at(id), UNKNOWN);
     for (const id of ids) assert.equal(known.ids[known.find(id)], id);
     const found = ids.filter((id) => at(id) !== UNKNOWN);
@@ -126,7 +126,7 @@ test('a token is found at its digits once it has been asked for, and nothing els
     // Short ids, and those of many that begin alike, are left to the parser.
     assert(found.length >= 16 && found.length < ids.length);
     for (const id of ids) {
-      assert.equal(known.at(view(id), 0), UNKNOWN, 'no quote behind it');
+      assert.equal(known.at(view(id), 0, id.length), UNKNOWN, 'no quote behind it');
       if (!ids.includes(`${id}1`)) assert.equal(at(`${id}1`), UNKNOWN);
     }
   });
