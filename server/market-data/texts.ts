@@ -80,9 +80,9 @@ export class TokenTexts {
     return head;
   }
 
-  /** What the catalog says now of the market of a token. */
-  info(token: TokenSlot): MarketInfo | undefined {
-    return this.lookup(marketOf(this.t, token));
+  /** What the catalog says of a market now. */
+  info(market: MarketSlot): MarketInfo | undefined {
+    return this.lookup(market);
   }
 
   /** The constant parts of the trade rows of a token, as the catalog stands now (GAPS 8). */

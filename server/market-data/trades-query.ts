@@ -78,19 +78,15 @@ const fields: Readonly<Record<string, (draft: Draft, value: string) => boolean>>
   },
 };
 
+/** By name, with a bit each that says that it was there. */
+const FIELDS = new Map(
+  Object.entries(fields).map(([name, set], i) => [name, { set, bit: 1 << i }] as const),
+);
+const MARKET = FIELDS.get('market')!.bit;
+const FILTER_AMOUNT = FIELDS.get('filterAmount')!.bit;
+
 /** @param text the raw query string, without its `?` */
 export function parseTradesQuery(text: string): ParsedTradesQuery {
-  const pairs: { readonly name: string; readonly value: string | undefined }[] = [];
-  for (const part of text.split('&')) {
-    if (part === '') continue;
-    const equals = part.indexOf('=');
-    const rawName = equals === -1 ? part : part.slice(0, equals);
-    const name = decode(rawName);
-    if (name === undefined || !Object.hasOwn(fields, name)) {
-      return { ok: false, error: `unknown_field: ${name ?? rawName}` };
-    }
-    pairs.push({ name, value: decode(equals === -1 ? '' : part.slice(equals + 1)) });
-  }
   const draft: Draft = {
     limit: LIMIT_DEFAULT,
     offset: 0,
@@ -101,15 +97,29 @@ export function parseTradesQuery(text: string): ParsedTradesQuery {
     user: '',
     side: '',
   };
-  const seen = new Set<string>();
-  for (const { name, value } of pairs) {
-    const isRepeated = seen.has(name) && name !== 'market';
-    seen.add(name);
-    if (isRepeated || value === undefined || !fields[name]!(draft, value)) {
-      return { ok: false, error: `invalid_field: ${name}` };
+  let seen = 0;
+  // An unknown name is told before any bad value (GAPS 6.1).
+  let invalid = '';
+  for (let start = 0, end = 0; start < text.length; start = end + 1) {
+    end = text.indexOf('&', start);
+    if (end === -1) end = text.length;
+    if (end === start) continue;
+    const equals = text.indexOf('=', start);
+    const nameEnd = equals === -1 || equals > end ? end : equals;
+    const rawName = text.slice(start, nameEnd);
+    const name = decode(rawName);
+    const field = name === undefined ? undefined : FIELDS.get(name);
+    if (field === undefined) return { ok: false, error: `unknown_field: ${name ?? rawName}` };
+    if (invalid !== '') continue;
+    const isRepeated = (seen & field.bit) !== 0 && field.bit !== MARKET;
+    seen |= field.bit;
+    const value = decode(text.slice(nameEnd + 1, end));
+    if (isRepeated || value === undefined || !field.set(draft, value)) {
+      invalid = `invalid_field: ${name}`;
     }
   }
-  if (draft.filterType !== '' && !seen.has('filterAmount')) {
+  if (invalid !== '') return { ok: false, error: invalid };
+  if (draft.filterType !== '' && (seen & FILTER_AMOUNT) === 0) {
     return { ok: false, error: 'invalid_field: filterAmount' };
   }
   return { ok: true, query: draft };

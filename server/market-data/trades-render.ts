@@ -10,6 +10,7 @@
  * Thread: I/O. Non-goals: the choice of rows (trades-select.ts), the query (trades-query.ts).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { marketOf } from '../../engine/depth.ts';
 import { ACCOUNT_I, Account, ADDRESS_WORDS } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { AccountSlot, TokenSlot } from '../../engine/units.ts';
@@ -125,6 +126,7 @@ export class TradesRenderer {
   private readonly scratch = Buffer.alloc(4 * ADDRESS_WORDS);
   /** Of the answers that are written at once. */
   private page: Page = { bytes: Buffer.alloc(ROW_BYTES_USUAL), used: 0 };
+  private readonly row = new Float64Array(ROW_DOUBLES);
 
   constructor(index: TradesIndex, texts: TokenTexts) {
     this.t = index.t;
@@ -139,47 +141,51 @@ export class TradesRenderer {
    * until the next answer; those of a long one, which come later, are the caller's.
    */
   render(query: TradesQuery): Buffer | Promise<Buffer> {
-    const count = this.selector.select(query);
-    const { rows } = this.selector;
-    if (count > ROWS_PER_TURN) return this.renderLong(rows.slice(0, count * ROW_DOUBLES), count);
+    const { row, selector } = this;
+    const count = selector.select(query);
+    const { keys } = selector;
+    if (count > ROWS_PER_TURN) return this.renderLong(keys.slice(0, count));
     const { page } = this;
-    page.used = 0;
-    this.append(page, rows, 0, count);
-    const answer = closed(page);
+    page.used = 1;
+    for (let i = 0; i < count; i++) {
+      const key = keys[i]!;
+      if (this.copy(page, key, this.texts.info(selector.market(key)))) continue;
+      selector.read(key, row, 0);
+      this.write(page, key, row, 0);
+    }
     if (page.bytes.length > PAGE_BYTES_MAX) {
       this.page = { bytes: Buffer.alloc(ROW_BYTES_USUAL), used: 0 };
-    }
-    return answer;
-  }
-
-  private async renderLong(rows: Float64Array, count: number): Promise<Buffer> {
-    const page = { bytes: Buffer.allocUnsafe(2 + count * ROW_BYTES_USUAL), used: 0 };
-    for (let i = 0; i < count; i += ROWS_PER_TURN) {
-      if (i > 0) await nextTurn();
-      this.append(page, rows, i, Math.min(count, i + ROWS_PER_TURN));
     }
     return closed(page);
   }
 
-  /** Writes the rows [from, to), each with a comma behind it; the place of the bracket is left. */
-  private append(page: Page, rows: Float64Array, from: number, to: number): void {
-    if (from === 0) page.used = 1;
-    for (let i = from; i < to; i++) {
-      const at = i * ROW_DOUBLES;
-      const token = rows[at + Row.token]! as TokenSlot;
-      const row = this.cache.find(rows[at + Row.key]!, this.texts.info(token));
-      if (row === undefined) {
-        this.write(page, rows, at);
-        continue;
-      }
-      if (page.used + row.length > page.bytes.length) grow(page, row.length);
-      page.bytes.set(row, page.used);
-      page.used += row.length;
+  private async renderLong(keys: Float64Array): Promise<Buffer> {
+    const count = keys.length;
+    const rows = new Float64Array(count * ROW_DOUBLES);
+    for (let i = 0; i < count; i++) this.selector.read(keys[i]!, rows, i * ROW_DOUBLES);
+    const page = { bytes: Buffer.allocUnsafe(2 + count * ROW_BYTES_USUAL), used: 1 };
+    for (let i = 0; i < count; i++) {
+      if (i > 0 && i % ROWS_PER_TURN === 0) await nextTurn();
+      const row = i * ROW_DOUBLES;
+      const token = rows[row + Row.token]! as TokenSlot;
+      const info = this.texts.info(marketOf(this.t, token));
+      if (!this.copy(page, keys[i]!, info)) this.write(page, keys[i]!, rows, row);
     }
+    return closed(page);
   }
 
-  /** Renders the row whose numbers begin at `row`, and keeps it. */
-  private write(page: Page, rows: Float64Array, row: number): void {
+  /** Copies a row that is kept, with a comma behind it; false when it is not. */
+  private copy(page: Page, key: number, info: MarketInfo | undefined): boolean {
+    const row = this.cache.find(key, info);
+    if (row === undefined) return false;
+    if (page.used + row.length > page.bytes.length) grow(page, row.length);
+    page.bytes.set(row, page.used);
+    page.used += row.length;
+    return true;
+  }
+
+  /** The same for a row whose numbers begin at `row`: renders it, and keeps it. */
+  private write(page: Page, key: number, rows: Float64Array, row: number): void {
     const texts = this.texts.trade(rows[row + Row.token]! as TokenSlot);
     const ids = rows[row + Row.side] === 0 ? texts.buy : texts.sell;
     const bytesMax = ids.length + texts.tail.length + OWN_BYTES_MAX;
@@ -198,7 +204,7 @@ export class TradesRenderer {
     at = put(texts.tail, out, at);
     at = this.hashes.put(rows[row + Row.match]!, out, at);
     at = put(ROW_END, out, at);
-    this.cache.keep(rows[row + Row.key]!, texts.info, out.subarray(page.used, at));
+    this.cache.keep(key, texts.info, out.subarray(page.used, at));
     page.used = at;
   }
 

@@ -2,8 +2,9 @@
  * Which rows a GET /trades query gets: the walk over the index (trades-index.ts). Rows come match
  * by match, newest first; in a match the taker row, then its makers in fill order (GAPS 12).
  *
- * The rows are copied out as numbers: a page that is rendered piece by piece takes a copy of them,
- * because the ring of fills goes on meanwhile.
+ * A page is the keys of its rows: twice the sequence, of the match for a taker's row, of the fill and
+ * one more for a maker's. What a row says is read by its key, as long as the ring of fills has not gone
+ * on: a page that is rendered piece by piece reads all of its rows first.
  *
  * Thread: I/O. Non-goals: text.
  */
@@ -23,7 +24,7 @@ import { hexToBytes } from '../common/uint256.ts';
 import type { TradesIndex } from './trades-index.ts';
 import { PAGE_MAX, type TradesQuery } from './trades-query.ts';
 
-/** Columns of a selected row. */
+/** Columns of a row that is read. */
 export const Row = {
   match: 0,
   /** Unix milliseconds. */
@@ -36,10 +37,8 @@ export const Row = {
   collateral: 6,
   /** Millionths. */
   price: 7,
-  /** Names the row: sequence x 2, of the match for a taker's row, of the fill + 1 for a maker's. */
-  key: 8,
 } as const;
-export const ROW_DOUBLES = 9;
+export const ROW_DOUBLES = 8;
 
 /** No further match or fill; sequences start at 0. */
 const NONE = -1;
@@ -49,8 +48,8 @@ const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 /** Runs queries; one is enough for a thread. */
 export class TradesSelector {
   private readonly index: TradesIndex;
-  /** The page that was selected last, ROW_DOUBLES numbers a row. */
-  readonly rows = new Float64Array(PAGE_MAX * ROW_DOUBLES);
+  /** Of the page that was selected last. */
+  readonly keys = new Float64Array(PAGE_MAX);
   private readonly key = new Int32Array(ID_WORDS);
   private readonly keyBytes = Buffer.alloc(ID_WORDS * 4);
   /** Fills of one wallet in one match, newest first. */
@@ -69,7 +68,7 @@ export class TradesSelector {
     this.index = index;
   }
 
-  /** Fills `rows`; how many there are. */
+  /** Fills `keys`; how many there are. */
   select(query: TradesQuery): number {
     this.takerOnly = query.takerOnly;
     this.side = query.side === '' ? ANY_SIDE : query.side === 'BUY' ? 0 : 1;
@@ -82,6 +81,66 @@ export class TradesSelector {
     this.count = 0;
     if (this.limit > 0) this.walk(query.user);
     return this.count;
+  }
+
+  /** The market of a row. */
+  market(key: number): MarketSlot {
+    return (this.index.marketSide[this.matchOf(key) & this.index.mask]! >> 1) as MarketSlot;
+  }
+
+  /** Writes what a row says to ROW_DOUBLES numbers of `rows` from `at` on. */
+  read(key: number, rows: Float64Array, at: number): void {
+    const match = this.matchOf(key);
+    if (key % 2 === 0) this.readTaker(match, rows, at);
+    else this.readMaker((key - 1) / 2, match, rows, at);
+  }
+
+  private matchOf(key: number): number {
+    const fill = Math.floor(key / 2);
+    return key % 2 === 0 ? fill : fill - this.index.toMatch[fill & this.index.mask]!;
+  }
+
+  private readTaker(match: number, rows: Float64Array, at: number): void {
+    const { index } = this;
+    const slot = match & index.mask;
+    const { fillF, fillI, fillRows } = index.t;
+    const row = match % fillRows;
+    const i = row * FILL_WORDS;
+    const size = index.size[slot]!;
+    const collateral = index.collateral[slot]!;
+    const pips = index.price[slot]!;
+    rows[at + Row.match] = match;
+    rows[at + Row.time] = fillF[row * FILL_DOUBLES + Fill.time]!;
+    rows[at + Row.account] = fillI[i + Fill.taker]!;
+    rows[at + Row.token] = fillI[i + Fill.takerToken]!;
+    rows[at + Row.side] = index.marketSide[slot]! & 1;
+    rows[at + Row.size] = size;
+    rows[at + Row.collateral] = collateral;
+    // An average only where there is something to average (GAPS 8).
+    rows[at + Row.price] = pips !== 0 ? pips * MICRO_PER_PIP : ratioMicro(collateral, size);
+  }
+
+  private readMaker(fill: number, match: number, rows: Float64Array, at: number): void {
+    const { fillF, fillI, fillRows } = this.index.t;
+    const row = fill % fillRows;
+    const f = row * FILL_DOUBLES;
+    const i = row * FILL_WORDS;
+    rows[at + Row.match] = match;
+    rows[at + Row.time] = fillF[f + Fill.time]!;
+    rows[at + Row.account] = fillI[i + Fill.maker]!;
+    rows[at + Row.token] = fillI[i + Fill.makerToken]!;
+    rows[at + Row.side] = this.makerSide(fill, match);
+    rows[at + Row.size] = fillF[f + Fill.size]!;
+    rows[at + Row.collateral] = fillF[f + Fill.makerCollateral]!;
+    rows[at + Row.price] = fillI[i + Fill.makerPrice]! * MICRO_PER_PIP;
+  }
+
+  /** A maker stands against the taker, but for a pair that is minted or merged. */
+  private makerSide(fill: number, match: number): number {
+    const { index } = this;
+    const takerSide = index.marketSide[match & index.mask]! & 1;
+    const kind = index.t.fillI[(fill % index.t.fillRows) * FILL_WORDS + Fill.kind];
+    return kind === MatchKind.complementary ? 1 - takerSide : takerSide;
   }
 
   private walk(user: string): void {
@@ -100,11 +159,15 @@ export class TradesSelector {
   private walkAll(): void {
     const { index } = this;
     let match = index.end;
+    const isOpen = this.takerOnly && this.side === ANY_SIDE && this.amountColumn === '';
     for (;;) {
       const last = match - 1;
       if (last < index.first) return;
       match = last - index.toMatch[last & index.mask]!;
-      if (match < index.first || this.takeMatch(match)) return;
+      if (match < index.first) return;
+      // Every match is one row: those before the page are counted and no more.
+      if (isOpen && this.skips()) continue;
+      if (this.takeMatch(match)) return;
     }
   }
 
@@ -186,26 +249,7 @@ export class TradesSelector {
     if (this.markets !== null && !this.markets.has((marketSide >> 1) as MarketSlot)) return false;
     if (this.amountColumn !== '' && index[this.amountColumn][slot]! < this.amount) return false;
     if (this.skips()) return false;
-    const { fillF, fillI, fillRows } = index.t;
-    const row = match % fillRows;
-    const i = row * FILL_WORDS;
-    const size = index.size[slot]!;
-    const collateral = index.collateral[slot]!;
-    const pips = index.price[slot]!;
-    const { rows } = this;
-    const at = this.count * ROW_DOUBLES;
-    rows[at + Row.match] = match;
-    rows[at + Row.time] = fillF[row * FILL_DOUBLES + Fill.time]!;
-    rows[at + Row.account] = fillI[i + Fill.taker]!;
-    rows[at + Row.token] = fillI[i + Fill.takerToken]!;
-    rows[at + Row.side] = marketSide & 1;
-    rows[at + Row.size] = size;
-    rows[at + Row.collateral] = collateral;
-    // An average only where there is something to average (GAPS 8).
-    rows[at + Row.price] = pips !== 0 ? pips * MICRO_PER_PIP : ratioMicro(collateral, size);
-    rows[at + Row.key] = 2 * match;
-    this.count += 1;
-    return this.count === this.limit;
+    return this.add(2 * match);
   }
 
   /** The maker row of a fill, if it passes; true when the page is full. */
@@ -213,30 +257,19 @@ export class TradesSelector {
     const { index } = this;
     const marketSide = index.marketSide[match & index.mask]!;
     if (this.markets !== null && !this.markets.has((marketSide >> 1) as MarketSlot)) return false;
-    const { fillF, fillI, fillRows } = index.t;
-    const row = fill % fillRows;
-    const f = row * FILL_DOUBLES;
-    const i = row * FILL_WORDS;
-    const takerSide = marketSide & 1;
-    const isOpposite = fillI[i + Fill.kind] === MatchKind.complementary;
-    const side = isOpposite ? 1 - takerSide : takerSide;
-    if (this.side !== ANY_SIDE && side !== this.side) return false;
-    const size = fillF[f + Fill.size]!;
-    const collateral = fillF[f + Fill.makerCollateral]!;
-    const compared = this.amountColumn === 'size' ? size : collateral;
-    if (this.amountColumn !== '' && compared < this.amount) return false;
+    if (this.side !== ANY_SIDE && this.makerSide(fill, match) !== this.side) return false;
+    if (this.amountColumn !== '') {
+      const column = this.amountColumn === 'size' ? Fill.size : Fill.makerCollateral;
+      const f = (fill % index.t.fillRows) * FILL_DOUBLES;
+      if (index.t.fillF[f + column]! < this.amount) return false;
+    }
     if (this.skips()) return false;
-    const { rows } = this;
-    const at = this.count * ROW_DOUBLES;
-    rows[at + Row.match] = match;
-    rows[at + Row.time] = fillF[f + Fill.time]!;
-    rows[at + Row.account] = fillI[i + Fill.maker]!;
-    rows[at + Row.token] = fillI[i + Fill.makerToken]!;
-    rows[at + Row.side] = side;
-    rows[at + Row.size] = size;
-    rows[at + Row.collateral] = collateral;
-    rows[at + Row.price] = fillI[i + Fill.makerPrice]! * MICRO_PER_PIP;
-    rows[at + Row.key] = 2 * fill + 1;
+    return this.add(2 * fill + 1);
+  }
+
+  /** True when the page is full. */
+  private add(key: number): boolean {
+    this.keys[this.count] = key;
     this.count += 1;
     return this.count === this.limit;
   }
