@@ -20,6 +20,8 @@ export interface BarePorts {
 /** What the bare handler is to answer: what the product answers to these, or something tiny. */
 export interface BareCase extends Pick<LoadOptions, 'requests' | 'headers'> {
   readonly answer: 'same' | 'tiny';
+  /** The bare handler waits for the body before it answers, as one that reads it has to. */
+  readonly waits?: boolean;
   /** The product's answer may come compressed only after a while; wait for it. */
   readonly encoding?: string;
 }
@@ -44,8 +46,20 @@ const TINY = Buffer.from('"OK"');
 
 let answers: readonly Ready[] = [];
 let next = 0;
+let waits = false;
 
-/** As fast as the package allows: at once, without a look at the request, in one piece. */
+function takeRequest(response: HttpResponse): void {
+  if (!waits) {
+    answerBare(response);
+    return;
+  }
+  response.onData((_, isLast) => {
+    if (isLast) answerBare(response);
+  });
+  response.onAborted(() => undefined);
+}
+
+/** As fast as the package allows: without a look at the request, in one piece. */
 function answerBare(response: HttpResponse): void {
   const { status, headers, body } = answers[next]!;
   next = next + 1 === answers.length ? 0 : next + 1;
@@ -59,7 +73,7 @@ function answerBare(response: HttpResponse): void {
 export function listenBare(): Promise<number> {
   const uws = loadUws();
   const app = uws.App();
-  app.any('/*', answerBare);
+  app.any('/*', takeRequest);
   return new Promise((resolve, reject) => {
     const started = (socket: us_listen_socket | false): void => {
       if (socket === false) reject(new Error('no port for the bare handler'));
@@ -78,6 +92,7 @@ export async function makeReady(port: number, wanted: BareCase): Promise<BareRea
   const bodyBytes = taken.reduce((sum, { body }) => sum + body.length, 0) / taken.length;
   answers = wanted.answer === 'same' ? taken : taken.map((ready) => ({ ...ready, body: TINY }));
   next = 0;
+  waits = wanted.waits ?? false;
   return { status: Number.parseInt(taken[0]!.status, 10), bodyBytes };
 }
 

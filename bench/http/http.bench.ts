@@ -96,10 +96,15 @@ function casesOf({ tokenIds, conditionIds, wallets }: TradedMarkets): readonly V
     times(() => ({ target, body: listOf(count) }));
   const page = '/trades?limit=20';
   const answer = 'same';
-  return [
+  const waits = true;
+  const bodies: readonly VersusCase[] = [
     { name: 'books 1', requests: lists('/books', 1), aim: 80, answer },
     { name: 'books 20', requests: lists('/books', MANY), aim: 65, answer },
     { name: 'last prices 20', requests: lists('/last-trades-prices', MANY), aim: 65, answer },
+  ];
+  return [
+    ...bodies,
+    ...bodies.map(({ name, requests }) => ({ name: `${name}, waits`, requests, answer, waits })),
     {
       name: 'price',
       requests: times(() => ({ target: `/price?token_id=${random.pick(tokenIds)}&side=BUY` })),
