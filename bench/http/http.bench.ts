@@ -95,7 +95,7 @@ function casesOf({ tokenIds, conditionIds, wallets }: TradedMarkets): readonly V
   const lists = (target: string, count: number): LoadRequest[] =>
     times(() => ({ target, body: listOf(count) }));
   const page = '/trades?limit=20';
-  const answer = 'same';
+  const answer = 'same' as const;
   const waits = true;
   const bodies: readonly VersusCase[] = [
     { name: 'books 1', requests: lists('/books', 1), aim: 80, answer },
