@@ -4,7 +4,6 @@
  *
  * Thread: the I/O thread.
  */
-import { randomInt } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { State } from '../engine/layout.ts';
 import { BATCH_COMMANDS_MAX } from '../engine/limits.ts';
@@ -22,12 +21,10 @@ import { FiguresKeeper } from './catalog/figures-keeper.ts';
 import { marketStoryLookup } from './catalog/market-info.ts';
 import { MarketInfos } from './catalog/market-registry.ts';
 import { startSync } from './catalog/sync-keeper.ts';
-import { type Config, CREDENTIAL_PREFIX } from './config.ts';
+import type { Config } from './config.ts';
 import type { Separators } from './demo-books.ts';
 import { type HttpServer, listen } from './http/http.ts';
-import { familyOf, RateHeaders } from './http/rate-headers.ts';
-import { RateLimiter } from './http/rate-limiter.ts';
-import { effectiveCaps } from './http/rate-limits.ts';
+import { httpOptions } from './http-options.ts';
 import { openAuth } from './identity/auth.ts';
 import { openNodeKey } from './identity/credentials.ts';
 import { domainSeparator } from './identity/eip712.ts';
@@ -370,14 +367,7 @@ async function openPort(
       heartbeats,
       now: Date.now,
     }),
-    {
-      host: config.host,
-      port: config.port,
-      trustProxy: config.trustProxy,
-      log: (line) => log('warn', line),
-      corsOrigins: config.corsOrigins,
-      ...limitsOf(config),
-    },
+    httpOptions(config, (line) => log('warn', line)),
     streams.routes,
   );
   streams.open(server.publish);
@@ -399,12 +389,4 @@ function openStreams(
     now: Date.now,
     log: (line) => log('error', line),
   });
-}
-
-/** What the HTTP server limits requests with; nothing where the configuration says so. */
-function limitsOf(config: Config) {
-  const rateHeaders = new RateHeaders(familyOf(config.credentialPrefix, CREDENTIAL_PREFIX));
-  if (!config.rateLimits) return { rateHeaders };
-  const caps = effectiveCaps(config.rateLimitsOverrides);
-  return { rateHeaders, limiter: new RateLimiter({ caps, seed: randomInt(2 ** 32) }) };
 }
