@@ -7,6 +7,8 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
+type Method = 'GET' | 'POST' | 'DELETE';
+
 export interface Reply {
   readonly status: number;
   readonly body: string;
@@ -30,7 +32,7 @@ export class Client {
 
   /** One request, sent once. Rejects when the answer did not arrive whole. */
   send(
-    method: 'GET' | 'POST',
+    method: Method,
     path: string,
     headers: Readonly<Record<string, string>> = {},
     body = '',
@@ -71,7 +73,7 @@ export class Client {
    * dropped the connection, and throws on any other answer but 200.
    */
   async ask(
-    method: 'GET' | 'POST',
+    method: Method,
     path: string,
     headers: Readonly<Record<string, string>> = {},
     body = '',

@@ -31,9 +31,24 @@ export interface Domains {
   readonly negRisk: OrderDomain;
 }
 
+/** The two signing domains of a node's configuration. */
+export function domainsOf(config: {
+  readonly domainName: string;
+  readonly domainVersion: string;
+  readonly chainId: number;
+  readonly exchangeAddress: string;
+  readonly negRiskExchangeAddress: string;
+}): Domains {
+  const { domainName: name, domainVersion: version, chainId } = config;
+  return {
+    normal: { name, version, chainId, verifyingContract: config.exchangeAddress },
+    negRisk: { name, version, chainId, verifyingContract: config.negRiskExchangeAddress },
+  };
+}
+
 const FOK_IN_TEN = 3;
 const SHARES_SPREAD = 60; // sizes go from the minimum to this many shares above it
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 /** The mids of one connection's books; each wanders by a tick now and then. */
 export class OrderSource {

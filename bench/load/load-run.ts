@@ -14,7 +14,7 @@ import { Ledger } from './load-ledger.ts';
 import type { LoadMarket, LoadToken } from './load-market.ts';
 import { type LocalNode, untilUp } from './load-node.ts';
 import type { LoadOptions } from './load-options.ts';
-import { type Domains, OrderSource, signOrder } from './load-orders.ts';
+import { type Domains, domainsOf, OrderSource, signOrder } from './load-orders.ts';
 import { Progress } from './load-progress.ts';
 import { type Batch, sendBatch } from './load-sender.ts';
 import { walletFromSeed } from './wallets.ts';
@@ -67,11 +67,7 @@ export class LoadRun {
     this.#markets = markets;
     this.#tokens = markets.flatMap((market) => market.tokens);
     this.#level1 = { prefix: config.credentialPrefix, chainId: config.chainId };
-    const { domainName: name, domainVersion: version, chainId } = config;
-    this.#domains = {
-      normal: { name, version, chainId, verifyingContract: config.exchangeAddress },
-      negRisk: { name, version, chainId, verifyingContract: config.negRiskExchangeAddress },
-    };
+    this.#domains = domainsOf(config);
     this.#reader = new Client(this.#url);
     this.#progress = new Progress(this.#ledger, options.orders, write);
     this.#random = new Random(options.seed);

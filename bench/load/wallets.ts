@@ -96,7 +96,12 @@ const domainHashes = new WeakMap<OrderDomain, string>();
 
 /** A wallet that depends on the seed text alone. */
 export function walletFromSeed(seed: string): TestWallet {
-  return walletFromKey(id(seed));
+  return walletFromKey(keyFromSeed(seed));
+}
+
+/** The private key of `walletFromSeed`: 0x + 64 hex digits. */
+export function keyFromSeed(seed: string): string {
+  return id(seed);
 }
 
 /** A wallet of a known private key: 0x + 64 hex digits. */

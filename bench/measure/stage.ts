@@ -1,0 +1,97 @@
+/**
+ * What a measuring run sets up on the node before the clock starts and takes back afterwards: API
+ * keys, and makers' orders deep enough for every FOK order of the run.
+ * Thread: the tool's only one.
+ * Non-goals: being measured.
+ */
+import { BUY, SELL } from '../load/load-book.ts';
+import { type Client, refusal } from '../load/load-client.ts';
+import { createKeys, type Level1, type Trader } from '../load/load-keys.ts';
+import type { LoadMarket } from '../load/load-market.ts';
+import { type Domains, signOrder } from '../load/load-orders.ts';
+import { level2, walletFromSeed } from '../load/wallets.ts';
+import { walletSeed } from './job.ts';
+import { bookTokens, makerOrders } from './ladder.ts';
+import { type MeasureOptions, ordersOf } from './measure-options.ts';
+import { THROTTLED_ADVICE } from './report.ts';
+
+/** Orders of one request of the makers; small enough for any node. */
+const MAKER_BATCH = 10;
+
+export class Stage {
+  readonly #client: Client;
+  readonly #level1: Level1;
+  readonly #maker: Trader;
+  /** By the number of the wallet. */
+  readonly traders: readonly Trader[];
+
+  private constructor(client: Client, level1: Level1, traders: readonly Trader[], maker: Trader) {
+    this.#client = client;
+    this.#level1 = level1;
+    this.traders = traders;
+    this.#maker = maker;
+  }
+
+  /** Issues the keys of all wallets. */
+  static async open(client: Client, level1: Level1, options: MeasureOptions): Promise<Stage> {
+    const wallets = Array.from({ length: options.wallets + 1 }, (_, i) =>
+      walletFromSeed(walletSeed(options, i)),
+    );
+    const traders = await createKeys(client, level1, wallets);
+    const maker = traders.pop();
+    if (maker === undefined) throw new Error('there is always a maker');
+    return new Stage(client, level1, traders, maker);
+  }
+
+  /** Rests the makers' orders. Throws when the node refuses one. */
+  async fill(
+    markets: readonly LoadMarket[],
+    domains: Domains,
+    options: MeasureOptions,
+  ): Promise<void> {
+    const tokens = bookTokens(markets);
+    const foks = (ordersOf(options) * options.mix.fok) / 100;
+    const taken = foks / tokens.length / 2;
+    const orders = tokens.flatMap((token) =>
+      [BUY, SELL].flatMap((side) => makerOrders(token, 0, side as typeof BUY, taken)),
+    );
+    const items = orders.map((order, i) => {
+      const salt = `${options.run}0${String(i).padStart(9, '0')}`;
+      return signOrder(order, this.#maker, domains, salt).item;
+    });
+    for (let from = 0; from < items.length; from += MAKER_BATCH) {
+      const body = `[${items.slice(from, from + MAKER_BATCH).join(',')}]`;
+      const results = (await this.#send(this.#maker, 'POST', '/orders', body)) as Placed[];
+      const refused = results.find(({ success }) => !success);
+      if (refused !== undefined) throw new Error(`a maker's order: ${refused.errorMsg}`);
+    }
+  }
+
+  /** Cancels all that still rests of every wallet. */
+  async clear(): Promise<void> {
+    for (const trader of [...this.traders, this.#maker]) {
+      await this.#send(trader, 'DELETE', '/cancel-all', '');
+    }
+  }
+
+  async #send(
+    trader: Trader,
+    method: 'POST' | 'DELETE',
+    path: string,
+    body: string,
+  ): Promise<unknown> {
+    const { wallet, trio } = trader;
+    const now = String(Math.floor(Date.now() / 1000));
+    const { prefix } = this.#level1;
+    const headers = level2(prefix, wallet.address, trio, method, path, body, now);
+    const reply = await this.#client.send(method, path, headers, body);
+    if (reply.status === 200) return JSON.parse(reply.body);
+    if (reply.status === 429) throw new Error(THROTTLED_ADVICE);
+    throw new Error(refusal(method, path, reply));
+  }
+}
+
+interface Placed {
+  readonly success: boolean;
+  readonly errorMsg: string;
+}
