@@ -85,6 +85,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     common: [],
     engine: [],
     load: [],
+    measure: ['load'],
     server: ['load'],
     catalog: ['common', 'load'],
     http: ['common', 'catalog'],
