@@ -53,6 +53,7 @@ export class LoadRun {
   /** Requests and orders whose fate was unknown for a while, because an answer was lost. */
   #unknownRequests = 0;
   #unknownOrders = 0;
+  #throttled = 0;
 
   constructor(
     options: LoadOptions,
@@ -146,7 +147,8 @@ export class LoadRun {
     for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
       const sending = sendBatch(client, this.#level1.prefix, batch, (again) => this.#ready(again));
       const striking = this.#strikeWhenDue();
-      const [{ answers, lost, latencyMs }] = await Promise.all([sending, striking]);
+      const [{ answers, lost, throttled, latencyMs }] = await Promise.all([sending, striking]);
+      this.#throttled += throttled;
       if (lost > 0) {
         this.#unknownRequests += 1;
         this.#unknownOrders += batch.orders.length;
@@ -186,6 +188,12 @@ export class LoadRun {
             `their answer after ${this.#kills} kills; sent again byte for byte, ${recovered} of ` +
             'those orders had been taken and came back as duplicates; now known for every order',
     );
+    if (this.#throttled > 0) {
+      say(
+        `${this.#throttled} requests met a rate limit (429) and were sent again later: ` +
+          'RATE_LIMITS=off on the node makes the load faster',
+      );
+    }
     if (rounded > 0) say(`${rounded} fills rounded within the orders that were there before`);
   }
 

@@ -22,6 +22,8 @@ interface Settled {
   readonly answers: readonly Answer[];
   /** How many earlier sendings of the request had no answer that tells what became of it. */
   readonly lost: number;
+  /** How many sendings the node refused because of its rate limits. */
+  readonly throttled: number;
   /** From the last send to its answer. */
   readonly latencyMs: number;
 }
@@ -40,6 +42,7 @@ export async function sendBatch(
   ready: (again: boolean) => Promise<void>,
 ): Promise<Settled> {
   let lost = 0;
+  let throttled = 0;
   for (let sending = 0; sending < SENDINGS_MAX; sending += 1) {
     await ready(lost > 0);
     const { wallet, trio } = batch.trader;
@@ -55,11 +58,12 @@ export async function sendBatch(
     }
     if (reply.status === 200) {
       const latencyMs = performance.now() - sentAt;
-      return { answers: JSON.parse(reply.body) as Answer[], lost, latencyMs };
+      return { answers: JSON.parse(reply.body) as Answer[], lost, throttled, latencyMs };
     }
     if (reply.status !== 429 && reply.status !== 503) {
       throw new Error(refusal('POST', ORDERS_PATH, reply));
     }
+    if (reply.status === 429) throttled += 1;
     // Only `engine busy` and throttling promise that nothing was done (DESIGN.md, storage).
     if (reply.status === 503 && !reply.body.includes('engine busy')) lost += 1;
     await pause(busyPauseMs(reply));

@@ -2,11 +2,12 @@
  * One kept-alive HTTP/1.1 connection that sends requests which are bytes already, one at a time, and
  * spends as little processor as it can: on a small machine the node needs it.
  * Thread: the tool's only one.
- * Non-goals: answers without Content-Length, TLS, pipelining.
+ * Non-goals: TLS, pipelining, trailers of chunked answers.
  */
 import { connect, type Socket } from 'node:net';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
+const LINE_END = Buffer.from('\r\n');
 const RECONNECT_MS = 100;
 /** "HTTP/1.1 200": where the status begins and ends. */
 const STATUS_FROM = 9;
@@ -14,6 +15,12 @@ const STATUS_TO = 12;
 
 /** `status` 0: the connection ended before the answer was whole. */
 export type Answered = (status: number, body: Buffer) => void;
+
+/** A whole body, and where it ends in what has arrived. */
+interface Whole {
+  readonly body: Buffer;
+  readonly end: number;
+}
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
@@ -24,9 +31,10 @@ export class Connection {
   #socket: Socket | undefined;
   #answered: Answered | undefined;
   #arrived: Buffer = NOTHING;
-  /** Bytes of head and body together; 0 until the head is there. */
-  #wanted = 0;
+  /** 0 until the head is there. */
   #headBytes = 0;
+  /** undefined: the body comes in chunks. */
+  #bodyBytes: number | undefined;
   #closed = false;
 
   /** `opened` is called each time that the connection is made, at first and after it was lost. */
@@ -61,7 +69,7 @@ export class Connection {
     socket.on('close', () => {
       this.#socket = undefined;
       this.#arrived = NOTHING;
-      this.#wanted = 0;
+      this.#headBytes = 0;
       this.#end(0, NOTHING);
       if (!this.#closed) setTimeout(() => this.#closed || this.#connect(), RECONNECT_MS);
     });
@@ -69,13 +77,13 @@ export class Connection {
 
   #read(chunk: Buffer): void {
     this.#arrived = this.#arrived.length === 0 ? chunk : Buffer.concat([this.#arrived, chunk]);
-    if (this.#wanted === 0 && !this.#readHead()) return;
-    if (this.#arrived.length < this.#wanted) return;
+    if (this.#headBytes === 0 && !this.#readHead()) return;
+    const whole = this.#bodyBytes === undefined ? this.#readChunks() : this.#readBody();
+    if (whole === undefined) return;
     const status = Number(this.#arrived.toString('latin1', STATUS_FROM, STATUS_TO));
-    const body = this.#arrived.subarray(this.#headBytes, this.#wanted);
-    this.#arrived = this.#arrived.subarray(this.#wanted);
-    this.#wanted = 0;
-    this.#end(status, body);
+    this.#arrived = this.#arrived.subarray(whole.end);
+    this.#headBytes = 0;
+    this.#end(status, whole.body);
   }
 
   #readHead(): boolean {
@@ -83,13 +91,35 @@ export class Connection {
     if (end < 0) return false;
     const head = this.#arrived.toString('latin1', 0, end);
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-    if (length === undefined) {
-      this.#socket?.destroy();
-      return false;
-    }
     this.#headBytes = end + HEAD_END.length;
-    this.#wanted = this.#headBytes + Number(length);
+    this.#bodyBytes = length === undefined ? undefined : Number(length);
     return true;
+  }
+
+  #readBody(): Whole | undefined {
+    const end = this.#headBytes + (this.#bodyBytes ?? 0);
+    if (this.#arrived.length < end) return undefined;
+    return { body: this.#arrived.subarray(this.#headBytes, end), end };
+  }
+
+  /** An answer without a length comes in chunks: refusals do. */
+  #readChunks(): Whole | undefined {
+    const chunks: Buffer[] = [];
+    for (let at = this.#headBytes; ; ) {
+      const lineEnd = this.#arrived.indexOf(LINE_END, at);
+      if (lineEnd < 0) return undefined;
+      const size = Number.parseInt(this.#arrived.toString('latin1', at, lineEnd), 16);
+      if (!(size >= 0)) {
+        this.#socket?.destroy(); // no answer that HTTP knows
+        return undefined;
+      }
+      const from = lineEnd + LINE_END.length;
+      const end = from + size + LINE_END.length;
+      if (this.#arrived.length < end) return undefined;
+      if (size === 0) return { body: Buffer.concat(chunks), end };
+      chunks.push(this.#arrived.subarray(from, from + size));
+      at = end;
+    }
   }
 
   #end(status: number, body: Buffer): void {

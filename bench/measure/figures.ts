@@ -17,6 +17,7 @@ const LONGEST_NS = 3600 * 1e9;
 const DIGITS = 3;
 /** Stretches of time are many, and for the eye. */
 const STRETCH_DIGITS = 2;
+const STEPS_PER_NINE = 10;
 const STRETCHES_MAX = 200;
 const STRETCH_SECONDS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60] as const;
 
@@ -176,8 +177,17 @@ function distribution(of: RecordableHistogram): Distribution {
   };
 }
 
-/** Percent and milliseconds, in steps that halve the distance to 100. */
+/**
+ * Percent and milliseconds, ascending: ten steps for each nine of the percentile, as far as the count
+ * tells anything, and the longest at 100.
+ */
 function percentiles(of: RecordableHistogram): [number, number][] {
   if (of.count === 0) return [];
-  return [...of.percentiles].map(([percent, ns]) => [percent, Number(ns) / NS_PER_MS]);
+  const points: [number, number][] = [[0, of.min / NS_PER_MS]];
+  for (let step = 1; 10 ** (step / STEPS_PER_NINE) <= of.count; step += 1) {
+    const percent = 100 * (1 - 10 ** (-step / STEPS_PER_NINE));
+    points.push([percent, of.percentile(percent) / NS_PER_MS]);
+  }
+  points.push([100, of.max / NS_PER_MS]);
+  return points;
 }

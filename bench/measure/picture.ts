@@ -39,11 +39,13 @@ export function picture(result: Result): string {
 
 function options(result: Result): Parameters<ReturnType<typeof init>['setOption']>[0] {
   const { percentiles, servicePercentiles, latencyMs, overTime } = result;
-  // The axis is 1 / (1 - share): 10 at 90 %, 100 at 99 %; the last one lies at the slowest request.
+  // The axis is 1 / (1 - share): 10 at 90 %, 100 at 99 %; the longest lies where its share would.
   const byShare = (points: Result['percentiles']): Points =>
-    points
-      .filter(([percent]) => percent < 100)
-      .map(([percent, value]) => [1 / (1 - percent / 100), Math.max(LEAST_MS, value)] as const);
+    points.map(([percent, value]) => {
+      const x = percent < 100 ? 1 / (1 - percent / 100) : Math.max(1, latencyMs.count);
+      return [x, Math.max(LEAST_MS, value)] as const;
+    });
+  const xMax = 10 ** Math.max(1, Math.ceil(Math.log10(Math.max(1, latencyMs.count))));
   const lines = (name: string, data: Points, gridIndex: number) => ({
     ...{ name, data, type: 'line' as const, showSymbol: false, connectNulls: false },
     ...{ xAxisIndex: gridIndex, yAxisIndex: gridIndex },
@@ -75,7 +77,7 @@ function options(result: Result): Parameters<ReturnType<typeof init>['setOption'
     xAxis: [
       {
         ...{ type: 'log', gridIndex: 0, min: 1, name: 'percentile', nameLocation: 'middle' },
-        ...{ nameGap: 26, max: Math.max(10, latencyMs.count), axisLabel: { formatter: share } },
+        ...{ nameGap: 26, max: xMax, axisLabel: { formatter: share } },
       },
       { type: 'value', gridIndex: 1, name: 'seconds', nameLocation: 'middle', nameGap: 26 },
     ],

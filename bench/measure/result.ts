@@ -49,7 +49,7 @@ export interface Figures {
   readonly serviceMs: Distribution;
   /** How late the tool itself noticed that a request was due. Part of the latency. */
   readonly toolLateMs: Distribution;
-  /** Percent and latency. */
+  /** Percent and latency; the last one is the longest, at 100. */
   readonly percentiles: readonly (readonly [number, number])[];
   readonly servicePercentiles: readonly (readonly [number, number])[];
   readonly stretchSeconds: number;
