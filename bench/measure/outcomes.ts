@@ -12,6 +12,7 @@ export const WELL: Readonly<Record<Kind, string>> = {
   cancel: 'canceled',
 };
 export const THROTTLED = 'HTTP 429';
+export const UNANSWERED = 'unanswered';
 const LOST = 'connection lost';
 const SUCCESS = Buffer.from('"success":true');
 const ALL_CANCELED = Buffer.from('"not_canceled":{}');

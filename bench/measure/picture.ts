@@ -39,6 +39,7 @@ export function picture(result: Result): string {
 
 function options(result: Result): Parameters<ReturnType<typeof init>['setOption']>[0] {
   const { percentiles, servicePercentiles, latencyMs, overTime } = result;
+  const isClosed = result.options.rate === undefined;
   // The axis is 1 / (1 - share): 10 at 90 %, 100 at 99 %; the longest lies where its share would.
   const byShare = (points: Result['percentiles']): Points =>
     points.map(([percent, value]) => {
@@ -67,7 +68,7 @@ function options(result: Result): Parameters<ReturnType<typeof init>['setOption'
       { text: 'latency over time', left: 60, top: 476, textStyle: { fontSize: 13 } },
     ],
     legend: [
-      { data: ['from due', 'from sent'], top: 56, right: 40 },
+      { data: isClosed ? ['from sent'] : ['from due', 'from sent'], top: 56, right: 40 },
       { data: OVER_TIME.map(([name]) => name), top: 476, right: 40 },
     ],
     grid: [
@@ -86,7 +87,7 @@ function options(result: Result): Parameters<ReturnType<typeof init>['setOption'
       { ...axisMs, gridIndex: 1 },
     ],
     series: [
-      lines('from due', byShare(percentiles), 0),
+      ...(isClosed ? [] : [lines('from due', byShare(percentiles), 0)]),
       lines('from sent', byShare(servicePercentiles), 0),
       ...time,
     ],

@@ -3,7 +3,7 @@
  * Thread: the tool's only one.
  */
 import { KINDS } from './mix.ts';
-import { THROTTLED, WELL } from './outcomes.ts';
+import { THROTTLED, UNANSWERED, WELL } from './outcomes.ts';
 import type { Distribution, Figures, Result } from './result.ts';
 
 /** The tool may be late by this part of what it measures. */
@@ -40,7 +40,7 @@ function distributionLine(name: string, of: Distribution): string {
 
 /** What is printed at the end. */
 export function reportLines(result: Result): string[] {
-  const { requests, seconds, ordersPerSecond, requestsPerSecond, outcomes } = result;
+  const { requests, seconds, ordersPerSecond, requestsPerSecond, outcomes, options } = result;
   const kinds = KINDS.flatMap((kind) => {
     const of = result.latencyMsByKind[kind];
     return of === undefined ? [] : [distributionLine(`  ${kind}, ${of.count}`, of)];
@@ -49,10 +49,18 @@ export function reportLines(result: Result): string[] {
     `${requests.answered} requests answered in ${seconds.toFixed(1)} s: ` +
       `${ordersPerSecond.toFixed(0)} orders/s, ${requestsPerSecond.toFixed(0)} requests/s; ` +
       `${requests.failed} failed, ${requests.unanswered} unanswered`,
-    distributionLine('latency from due', result.latencyMs),
+    distributionLine(
+      `latency from ${options.rate === undefined ? 'sent' : 'due'}`,
+      result.latencyMs,
+    ),
     ...kinds,
-    distributionLine('latency from sent', result.serviceMs),
-    distributionLine('the tool was late by', result.toolLateMs),
+    // A closed loop has no schedule to be late for.
+    ...(options.rate === undefined
+      ? []
+      : [
+          distributionLine('latency from sent', result.serviceMs),
+          distributionLine('the tool was late by', result.toolLateMs),
+        ]),
     ...Object.entries(outcomes).map(([outcome, orders]) => `${orders} orders: ${outcome}`),
     ...result.doubts.map((doubt) => `doubt: ${doubt}`),
   ];
@@ -72,7 +80,7 @@ export function doubtsOf(
     doubts.push(`${((1 - share) * 100).toFixed(2)} % of the requests had no answer of 200`);
   }
   if (THROTTLED in outcomes) doubts.push(THROTTLED_ADVICE);
-  const well = new Set<string>([...Object.values(WELL), THROTTLED]);
+  const well = new Set<string>([...Object.values(WELL), THROTTLED, UNANSWERED]);
   const others = Object.keys(outcomes).filter((outcome) => !well.has(outcome));
   if (others.length > 0) doubts.push(`orders ended otherwise than meant: ${others.join('; ')}`);
   if (options.rate !== undefined && figures.ordersPerSecond < options.rate * RATE_SHARE_MIN) {

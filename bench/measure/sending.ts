@@ -12,7 +12,7 @@ import { Random } from '../random.ts';
 import { arrivalsOf, shareOf } from './arrivals.ts';
 import { type FromChild, type Job, walletSeed } from './job.ts';
 import { requestsOf } from './measure-options.ts';
-import { Outcomes, THROTTLED } from './outcomes.ts';
+import { Outcomes, THROTTLED, UNANSWERED } from './outcomes.ts';
 import { type Account, bytesOf, Drawer, type Request } from './prepare.ts';
 import { separatorsOf } from './quick-sign.ts';
 import { Fate, SampleRows } from './samples.ts';
@@ -117,7 +117,7 @@ export class Sending {
     // The warm-up counts only where it shows that the run is worth nothing.
     if (sent.dueMs < this.#job.options.warmup * 1000 && sent.status !== 429) return;
     if (sent.status === 429) this.#outcomes.add(THROTTLED, orders);
-    else if (sent.fate === Fate.unanswered) this.#outcomes.add('unanswered', orders);
+    else if (sent.fate === Fate.unanswered) this.#outcomes.add(UNANSWERED, orders);
     else this.#outcomes.count(kind, orders, sent);
   }
 }
