@@ -5,6 +5,7 @@
  * Thread: start() and the callback on the sender's, the rest on a thread of its own.
  * Non-goals: deciding what is due; several wake-ups may become one.
  */
+import { once } from 'node:events';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -16,19 +17,29 @@ export function monotonicMs(): number {
 
 interface PacerData {
   readonly pacer: true;
-  readonly startMs: number;
   readonly dueMs: Float64Array;
 }
 
 export class Pacer {
   readonly #worker: Worker;
 
-  /** Calls `wake` at or soon after each of the times, which ascend and count from `startMs`. */
-  constructor(dueMs: Float64Array, startMs: number, wake: () => void) {
-    const data: PacerData = { pacer: true, startMs, dueMs };
+  private constructor(dueMs: Float64Array) {
+    const data: PacerData = { pacer: true, dueMs };
     const file = new URL(`pacer${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
     this.#worker = new Worker(file, { workerData: data });
+  }
+
+  /** For times that ascend and count from the start. Resolves when its thread waits for that. */
+  static async prepare(dueMs: Float64Array): Promise<Pacer> {
+    const pacer = new Pacer(dueMs);
+    await once(pacer.#worker, 'message');
+    return pacer;
+  }
+
+  /** Calls `wake` at or soon after each of the times. */
+  start(startMs: number, wake: () => void): void {
     this.#worker.on('message', wake);
+    this.#worker.postMessage(startMs);
   }
 
   async stop(): Promise<void> {
@@ -36,7 +47,7 @@ export class Pacer {
   }
 }
 
-function pace({ dueMs, startMs }: PacerData): void {
+function pace(dueMs: Float64Array, startMs: number): void {
   const never = new Int32Array(new SharedArrayBuffer(4));
   for (let next = 0; next < dueMs.length; ) {
     const now = monotonicMs() - startMs;
@@ -50,4 +61,8 @@ function pace({ dueMs, startMs }: PacerData): void {
 }
 
 const data = workerData as Partial<PacerData> | null;
-if (!isMainThread && data?.pacer === true) pace(data as PacerData);
+if (!isMainThread && data?.pacer === true) {
+  const { dueMs } = data as PacerData;
+  parentPort!.once('message', (startMs: number) => pace(dueMs, startMs));
+  parentPort!.postMessage(undefined);
+}

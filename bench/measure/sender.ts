@@ -46,6 +46,7 @@ export class Sender {
   readonly #seenMs: Float64Array;
   readonly #sentMs: Float64Array;
   readonly #isSettled: Uint8Array;
+  #pacer: Pacer | undefined;
   #startMs = 0;
   /** Requests that are due, sent and settled so far. */
   #due = 0;
@@ -67,9 +68,10 @@ export class Sender {
     return this.#due - this.#sent;
   }
 
-  /** Opens the connections. Rejects when the node cannot be reached. */
+  /** Opens the connections and makes all ready. Rejects when the node cannot be reached. */
   async connect(): Promise<void> {
-    const { url, connections } = this.#plan;
+    const { url, connections, dueMs } = this.#plan;
+    if (dueMs !== undefined) this.#pacer = await Pacer.prepare(dueMs);
     const opened = (connection: Connection): void => {
       // One that was lost while it was idle is still in the list.
       if (!this.#idle.includes(connection)) this.#idle.push(connection);
@@ -88,7 +90,7 @@ export class Sender {
     const { dueMs, requests, drainMs } = this.#plan;
     this.#startMs = startMs;
     this.#running = true;
-    const pacer = dueMs && new Pacer(dueMs, startMs, () => this.#pump());
+    this.#pacer?.start(startMs, () => this.#pump());
     while (monotonicMs() < startMs) await pause(1);
     this.#pump();
     // Without a schedule the time of grace begins anew with each answer.
@@ -101,9 +103,10 @@ export class Sender {
       }
       if (monotonicMs() > graceFrom + drainMs) break;
       await pause(POLL_MS);
+      this.#pump(); // in case the pacer's thread gets no processor
     }
     this.#running = false;
-    await pacer?.stop();
+    await this.#pacer?.stop();
     this.#giveUp();
     for (const connection of this.#connections) connection.close();
   }
@@ -115,6 +118,18 @@ export class Sender {
 
   #pump(): void {
     if (!this.#running) return;
+    this.#look();
+    while (this.#sent < this.#due) {
+      const connection = this.#idle.shift();
+      if (connection === undefined) return;
+      const index = this.#sent;
+      this.#sent += 1; // first, because a send that fails at once comes back here
+      this.#send(connection, index);
+    }
+  }
+
+  /** Finds out what is due by now. */
+  #look(): void {
     const { dueMs, requests } = this.#plan;
     const now = monotonicMs() - this.#startMs;
     if (now < 0) return;
@@ -122,13 +137,6 @@ export class Sender {
     while (dueMs !== undefined && this.#due < dueMs.length && dueMs[this.#due]! <= now) {
       this.#seenMs[this.#due] = now;
       this.#due += 1;
-    }
-    while (this.#sent < this.#due) {
-      const connection = this.#idle.shift();
-      if (connection === undefined) return;
-      const index = this.#sent;
-      this.#sent += 1; // first, because a send that fails at once comes back here
-      this.#send(connection, index);
     }
   }
 
@@ -165,6 +173,7 @@ export class Sender {
 
   /** Everything that was due and has no answer by now. */
   #giveUp(): void {
+    if (this.#plan.dueMs !== undefined) this.#look();
     const now = monotonicMs() - this.#startMs;
     for (let index = 0; index < this.#due; index += 1) {
       if (this.#isSettled[index] === 1) continue;

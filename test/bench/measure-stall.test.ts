@@ -47,7 +47,9 @@ async function serve(t: TestContext, handler: Handler): Promise<URL> {
 
 const REQUEST = Buffer.from('POST /orders HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n[]');
 const PER_SECOND = 200;
-const DRAIN_MS = 300;
+/** Long, so that a busy machine leaves nothing unanswered that will be. */
+const DRAIN_MS = 30_000;
+const SHORT_DRAIN_MS = 600;
 const STALL_MS = 1000;
 
 /** Answers at once, but nothing for a second from the moment that the n-th request comes. */
@@ -67,6 +69,7 @@ async function measured(
   url: URL,
   count: number,
   open: boolean,
+  drainMs = DRAIN_MS,
 ): Promise<{ figures: Figures; sent: Sent[] }> {
   const share = { index: 0, processes: 1 };
   const dueMs = open
@@ -75,13 +78,10 @@ async function measured(
   const requests = Array.from({ length: count }, () => REQUEST);
   const rows = new SampleRows();
   const sent: Sent[] = [];
-  const sender = new Sender(
-    { url, connections: 2, requests, dueMs, drainMs: open ? DRAIN_MS : 2 * STALL_MS },
-    (one) => {
-      sent.push(one);
-      rows.add({ ...one, kind: 'fok', orders: 1 });
-    },
-  );
+  const sender = new Sender({ url, connections: 2, requests, dueMs, drainMs }, (one) => {
+    sent.push(one);
+    rows.add({ ...one, kind: 'fok', orders: 1 });
+  });
   await sender.connect();
   await sender.run(monotonicMs() + 20);
   const keeper = new FigureKeeper({ warmupSeconds: 0, durationSeconds: count / PER_SECOND });
@@ -101,10 +101,10 @@ test('a server that stalls for a second shows in the p99, which a closed loop wo
   assert(latencyMs.p75 > 0.2 * STALL_MS, `p75 is ${latencyMs.p75} ms`);
   assert(overTime.some((stretch) => (stretch.latencyMs?.max ?? 0) > 0.9 * STALL_MS));
   // Two connections were caught by it: all that a tool would see that waits for answers.
-  assert(serviceMs.p99 < 0.5 * STALL_MS, `p99 from the send is ${serviceMs.p99} ms`);
+  assert(serviceMs.p99 < 0.9 * STALL_MS, `p99 from the send is ${serviceMs.p99} ms`);
   assert.equal(closed.figures.requests.answered, 400);
   assert(closed.figures.latencyMs.max > 0.9 * STALL_MS);
-  assert(closed.figures.latencyMs.p99 < 0.5 * STALL_MS);
+  assert(closed.figures.latencyMs.p99 < 0.9 * STALL_MS);
 });
 
 test('a lost connection fails its request only, and comes back', async (t) => {
@@ -125,9 +125,9 @@ test('a node that never answers again leaves its requests unanswered, as late as
     requests += 1;
     if (requests <= 40) response.end('[]');
   });
-  const { figures } = await measured(url, 100, true);
+  const { figures } = await measured(url, 100, true, SHORT_DRAIN_MS);
   assert.deepEqual(figures.requests, { answered: 40, failed: 0, unanswered: 60 });
-  assert(figures.latencyMs.p50 > DRAIN_MS);
+  assert(figures.latencyMs.p50 > SHORT_DRAIN_MS);
 });
 
 test('a rate limit ends the run at once, and is an outcome', async (t) => {
