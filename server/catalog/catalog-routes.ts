@@ -10,11 +10,11 @@
 import type { Route } from '../http/http.ts';
 import {
   type Answerer,
-  CatalogDesk,
+  CatalogAnswers,
   refuseBadRequest,
   refuseUnknown,
   type Shown,
-} from './catalog-desk.ts';
+} from './catalog-answers.ts';
 import type { Generation } from './generation.ts';
 import type { PreparedCatalog, TextIndex } from './prepared.ts';
 import {
@@ -62,30 +62,30 @@ const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
 
 /** Every route that is answered from the catalog. */
 export function catalogRoutes(parts: { readonly generation: () => Generation }): Route[] {
-  const desk = new CatalogDesk(parts.generation);
+  const answers = new CatalogAnswers(parts.generation);
   const routes = [
-    ...marketRoutes(desk),
-    ...eventRoutes(desk),
-    ...seriesRoutes(desk),
-    ...tagRoutes(desk),
-    searchRoute(desk),
+    ...marketRoutes(answers),
+    ...eventRoutes(answers),
+    ...seriesRoutes(answers),
+    ...tagRoutes(answers),
+    searchRoute(answers),
   ];
   return [
     ...routes.map((route) => ({ ...route, failure: () => CATALOG_FAILURE })),
-    ...samplingRoutes(desk),
+    ...samplingRoutes(answers),
   ];
 }
 
-function marketRoutes(desk: CatalogDesk): Route[] {
-  const { writer, page } = desk;
+function marketRoutes(answers: CatalogAnswers): Route[] {
+  const { writer, page } = answers;
   const render: Single['render'] = (catalog, row) => renderMarket(writer, catalog, row);
   const isKept: IsKept = (_, row, scope) => scope.hasMarket(row);
   return [
-    list(desk, '/markets', MARKET_PARAMETERS, (generation, query) => {
+    list(answers, '/markets', MARKET_PARAMETERS, (generation, query) => {
       selectMarkets(generation, query, page);
       return renderMarkets(writer, generation.prepared, page);
     }),
-    single(desk, '/markets/:id', {
+    single(answers, '/markets/:id', {
       key: 'id',
       find: ({ markets }, id) => {
         if (DIGITS.test(id)) return numbered(rowOfId(markets.ids, Number(id)));
@@ -94,7 +94,7 @@ function marketRoutes(desk: CatalogDesk): Route[] {
       isKept,
       render,
     }),
-    single(desk, '/markets/slug/:slug', {
+    single(answers, '/markets/slug/:slug', {
       key: 'slug',
       find: ({ markets }, slug) => rowsWithSlug(markets, slug),
       isKept,
@@ -103,23 +103,23 @@ function marketRoutes(desk: CatalogDesk): Route[] {
   ];
 }
 
-function eventRoutes(desk: CatalogDesk): Route[] {
-  const { writer, page } = desk;
+function eventRoutes(answers: CatalogAnswers): Route[] {
+  const { writer, page } = answers;
   const render: Single['render'] = (catalog, row, scope) =>
     renderEvent(writer, catalog, row, scope);
   const isKept: IsKept = (_, row, scope) => scope.hasEvent(row);
   return [
-    list(desk, '/events', EVENT_PARAMETERS, (generation, query) => {
+    list(answers, '/events', EVENT_PARAMETERS, (generation, query) => {
       selectEvents(generation, query, page);
       return renderEvents(writer, generation.prepared, page);
     }),
-    single(desk, '/events/:id', {
+    single(answers, '/events/:id', {
       key: 'id',
       find: ({ events }, id) => rowsWithId(events, id),
       isKept,
       render,
     }),
-    single(desk, '/events/slug/:slug', {
+    single(answers, '/events/slug/:slug', {
       key: 'slug',
       find: ({ events }, slug) => rowsWithSlug(events, slug),
       isKept,
@@ -128,10 +128,10 @@ function eventRoutes(desk: CatalogDesk): Route[] {
   ];
 }
 
-function seriesRoutes(desk: CatalogDesk): Route[] {
-  const { writer, page } = desk;
+function seriesRoutes(answers: CatalogAnswers): Route[] {
+  const { writer, page } = answers;
   return [
-    list(desk, '/series', PAGED_PARAMETERS, ({ prepared: catalog }, query) => {
+    list(answers, '/series', PAGED_PARAMETERS, ({ prepared: catalog }, query) => {
       const scope = scopeOf(catalog, query);
       selectOwners(catalog.series, scope, query, page);
       return renderSeries(writer, catalog, page, scope);
@@ -139,13 +139,13 @@ function seriesRoutes(desk: CatalogDesk): Route[] {
   ];
 }
 
-function tagRoutes(desk: CatalogDesk): Route[] {
-  const { writer, page } = desk;
+function tagRoutes(answers: CatalogAnswers): Route[] {
+  const { writer, page } = answers;
   const render: Single['render'] = (catalog, row) => renderTag(writer, catalog, row);
   const isKept: IsKept = ({ tags }, row, scope) => scope.hasEventOf(tags.events, row);
   return [
     list(
-      desk,
+      answers,
       '/tags',
       PAGED_PARAMETERS,
       ({ prepared: catalog }, query) => {
@@ -154,14 +154,14 @@ function tagRoutes(desk: CatalogDesk): Route[] {
       },
       'texts',
     ),
-    single(desk, '/tags/:id', {
+    single(answers, '/tags/:id', {
       key: 'id',
       find: ({ tags }, id) => rowsWithId(tags, id),
       isKept,
       render,
       shown: 'texts',
     }),
-    single(desk, '/tags/slug/:slug', {
+    single(answers, '/tags/slug/:slug', {
       key: 'slug',
       find: ({ tags }, slug) => rowsWithSlug(tags, slug),
       isKept,
@@ -171,20 +171,20 @@ function tagRoutes(desk: CatalogDesk): Route[] {
   ];
 }
 
-function searchRoute(desk: CatalogDesk): Route {
-  return desk.route('/public-search', async (exchange, served) => {
+function searchRoute(answers: CatalogAnswers): Route {
+  return answers.route('/public-search', async (exchange, served) => {
     const query = parseQuery(exchange.query, SEARCH_PARAMETERS);
     if (typeof query === 'string') return refuseBadRequest(exchange, query);
     if (query.q.trim() === '') return refuseBadRequest(exchange, 'q must not be blank');
-    if (desk.confirm(exchange, served)) return;
+    if (answers.confirm(exchange, served)) return;
     const { prepared } = served.generation;
     const searching = served.generation.search(query.q);
     if (searching === undefined) return exchange.reply(503, SEARCH_BUSY, RETRY_SOON);
     const found = await searching;
     const scope = scopeOf(prepared, query);
     const page = foundPage(prepared, found, query, scope);
-    const answer = renderFound(desk.writer, prepared, page, scope);
-    return desk.send(exchange, desk.renewed(served), answer);
+    const answer = renderFound(answers.writer, prepared, page, scope);
+    return answers.send(exchange, answers.renewed(served), answer);
   });
 }
 
@@ -213,7 +213,7 @@ function foundPage(
 
 /** A list route: its parameters, and the joined answer to a checked query. */
 function list(
-  desk: CatalogDesk,
+  answers: CatalogAnswers,
   path: string,
   parameters: Parameters,
   answer: (generation: Generation, query: CatalogQuery) => Uint8Array,
@@ -222,10 +222,10 @@ function list(
   const run: Answerer = (exchange, served) => {
     const query = parseQuery(exchange.query, parameters);
     if (typeof query === 'string') return refuseBadRequest(exchange, query);
-    if (desk.confirm(exchange, served)) return;
-    return desk.send(exchange, served, answer(served.generation, query));
+    if (answers.confirm(exchange, served)) return;
+    return answers.send(exchange, served, answer(served.generation, query));
   };
-  return desk.route(path, run, shown);
+  return answers.route(path, run, shown);
 }
 
 type IsKept = (catalog: PreparedCatalog, row: number, scope: CreatorScope) => boolean;
@@ -245,7 +245,7 @@ interface Single {
 }
 
 /** A route of single objects; of several under one slug the newest is answered. */
-function single(desk: CatalogDesk, path: string, wanted: Single): Route {
+function single(answers: CatalogAnswers, path: string, wanted: Single): Route {
   const { key, find, isKept, render, shown } = wanted;
   const run: Answerer = (exchange, served) => {
     const query = parseQuery(exchange.query, SINGLE_PARAMETERS);
@@ -256,10 +256,10 @@ function single(desk: CatalogDesk, path: string, wanted: Single): Route {
     const scope = scopeOf(catalog, query);
     const row = newestOf(rows, (found) => scope === undefined || isKept(catalog, found, scope));
     if (row === NONE) return refuseUnknown(exchange, key);
-    if (desk.confirm(exchange, served)) return;
-    return desk.send(exchange, served, render(catalog, row, scope));
+    if (answers.confirm(exchange, served)) return;
+    return answers.send(exchange, served, render(catalog, row, scope));
   };
-  return desk.route(path, run, shown);
+  return answers.route(path, run, shown);
 }
 
 const NO_ROWS = new Uint32Array(0);

@@ -11,7 +11,7 @@
 import { cursorOf, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
 import type { Route } from '../http/http.ts';
 import type { AnswerWriter } from './answer-writer.ts';
-import type { Answerer, CatalogDesk } from './catalog-desk.ts';
+import type { Answerer, CatalogAnswers } from './catalog-answers.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import { parseQuery, SAMPLING_PARAMETERS } from './query.ts';
 
@@ -29,23 +29,23 @@ const METADATA = Buffer.from(',"raw_metadata":');
 
 type RenderItem = (writer: AnswerWriter, catalog: PreparedCatalog, place: number) => void;
 
-export function samplingRoutes(desk: CatalogDesk): Route[] {
+export function samplingRoutes(answers: CatalogAnswers): Route[] {
   return [
-    samplingRoute(desk, '/sampling-markets', renderFull),
-    samplingRoute(desk, '/sampling-simplified-markets', renderSimplified),
+    samplingRoute(answers, '/sampling-markets', renderFull),
+    samplingRoute(answers, '/sampling-simplified-markets', renderSimplified),
   ];
 }
 
-function samplingRoute(desk: CatalogDesk, path: string, render: RenderItem): Route {
+function samplingRoute(answers: CatalogAnswers, path: string, render: RenderItem): Route {
   const run: Answerer = (exchange, served) => {
     const query = parseQuery(exchange.query, SAMPLING_PARAMETERS);
     const offset = typeof query === 'string' ? -1 : offsetOf(query.cursor);
     if (offset === -1) return exchange.reply(400, INVALID_CURSOR);
-    if (desk.confirm(exchange, served)) return;
+    if (answers.confirm(exchange, served)) return;
     const catalog = served.generation.prepared;
-    return desk.send(exchange, served, renderPage(desk.writer, catalog, offset, render));
+    return answers.send(exchange, served, renderPage(answers.writer, catalog, offset, render));
   };
-  return desk.route(path, run, 'texts');
+  return answers.route(path, run, 'texts');
 }
 
 function renderPage(

@@ -33,7 +33,7 @@ export type Answerer = (exchange: Exchange, served: Served) => void | Promise<vo
 
 const HEADERS_KEPT = ['if-none-match', 'accept-encoding'] as const;
 
-export class CatalogDesk {
+export class CatalogAnswers {
   /** Both shared by all requests: neither is held over an await. */
   readonly writer = new AnswerWriter();
   readonly page = new Page();
