@@ -44,8 +44,8 @@ const INVALID_CURSOR = errorBody('invalid next_cursor');
 const ORDER_ID = /^0x[0-9a-f]{64}$/i;
 const ORDER_ID_BYTES = 4 * ID_WORDS;
 const ADDRESS_BYTES = 4 * ADDRESS_WORDS;
-/** Maker orders that are written between two turns of the event loop: some milliseconds. */
-const MAKERS_PER_TURN = 300;
+/** Maker orders after which the event loop has a turn; those of one trade are never parted. */
+const MAKERS_PER_TURN = 100;
 
 export function accountHandlers(parts: AccountRouteParts) {
   const { ownTrades: index, tables: t, texts: tokens } = parts;

@@ -56,6 +56,8 @@ export function historyHandlers(parts: HistoryRouteParts) {
   const postBatch: Handler<unknown> = async (exchange) => {
     const body = readBody(batchShape, exchange.body);
     if (typeof body === 'string') return exchange.reply(400, body);
+    const differing = differingTimes(body);
+    if (differing !== '') return exchange.reply(400, errorBody('Invalid payload', differing));
     const window = windowOf(askedOf(body), Math.floor(parts.now() / MS));
     if (typeof window === 'string') return exchange.reply(400, errorBody(window));
     const ids = [...new Set(body.markets)];
@@ -99,6 +101,12 @@ function readBody<T>(shape: Shape<T>, bytes: Uint8Array): T | string {
   const { missing, path } = shape.fault(sent);
   const where = path.length === 0 ? 'the body' : path.join('.');
   return errorBody('Invalid payload', `${where} ${missing ? 'is missing' : 'has a bad value'}`);
+}
+
+/** Which time has two values under its two spellings; '' = none. */
+function differingTimes({ endTs, end_ts, startTs, start_ts }: BatchHistoryAsked): string {
+  if ((startTs ?? start_ts) !== (start_ts ?? startTs)) return 'startTs and start_ts differ';
+  return (endTs ?? end_ts) === (end_ts ?? endTs) ? '' : 'endTs and end_ts differ';
 }
 
 function askedOf(body: BatchHistoryAsked) {

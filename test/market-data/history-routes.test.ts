@@ -122,6 +122,14 @@ test('bad bodies are refused with a reason', async () => {
   assert.equal(await error(path, both), 'interval cannot be combined with startTs or endTs');
   const turned = { markets: [yes], startTs: 6, endTs: 5 };
   assert.equal(await error(path, turned), 'startTs must not be after endTs');
+  const differing = { markets: [yes], startTs: 5, start_ts: 6 };
+  assert.equal(await error(path, differing), 'Invalid payload');
+  assert.equal(
+    await error(path, { ...differing, start_ts: 5, endTs: 9, end_ts: 8 }),
+    'Invalid payload',
+  );
+  const same = { markets: [yes], startTs: 5, start_ts: 5, endTs: 9, end_ts: 9 };
+  assert.equal((await post(path, same)).status, 200);
   assert.equal(await error('/data/volumes', {}), 'Invalid payload');
   assert.equal(await error('/data/volumes', { conditions: [{}] }), 'Invalid payload');
   const { json, status } = await get(node, `/prices-history?market=${yes}`);
