@@ -158,8 +158,7 @@ export class Trader {
     body = '',
     connection?: Agent,
   ): Promise<Reply> {
-    const headers = level2('SERVICE', this.address, this.trio, method, path, body, seconds());
-    return send(node, method, path, headers, body, connection);
+    return this.call(node, method, path, '', body, connection);
   }
 
   /** One of the DELETE routes of orders, which must answer 200. */
@@ -184,9 +183,10 @@ export class Trader {
     path: string,
     query = '',
     body = '',
+    connection?: Agent,
   ): Promise<Reply> {
     const headers = level2('SERVICE', this.address, this.trio, method, path, body, seconds());
-    return send(node, method, `${path}${query}`, headers, body);
+    return send(node, method, `${path}${query}`, headers, body, connection);
   }
 
   /** POST /orders, which must answer 200 with a result for each order. */
