@@ -1,6 +1,6 @@
 /**
- * The judge of the catalog routes: what a catalog file says, read and shown by plain loops over
- * its raw objects. Slow, and made of nothing that the server is made of.
+ * What the catalog routes have to answer, the naive way: what a catalog file says, read and shown by
+ * plain loops over its raw objects. Slow, and made of nothing that the server is made of.
  *
  * Non-goals: query strings and routes (naive-answers.ts), speed, and books.
  */

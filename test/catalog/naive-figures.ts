@@ -1,6 +1,6 @@
 /**
- * Live figures for the judge of the catalog routes: how they are shown and sorted, and random ones.
- * Amounts and prices are whole micro-units.
+ * Live figures for the naive answers of the catalog routes: how they are shown and sorted, and random
+ * ones. Amounts and prices are whole micro-units.
  */
 import type { Figures } from '../../server/catalog/figures.ts';
 import type { Random } from '../common/random.ts';

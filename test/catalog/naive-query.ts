@@ -1,6 +1,6 @@
 /**
- * A query string read the plain way, for the judge of the catalog routes: every fault is kept,
- * because which of several a server names first is its own affair.
+ * A query string read the plain way, for the naive answers of the catalog routes: every fault is
+ * kept, because which of several a server names first is its own affair.
  *
  * Non-goals: which names a route knows.
  */

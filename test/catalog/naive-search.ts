@@ -1,6 +1,6 @@
 /**
- * The judge of GET /public-search: which events and tags match, as sets. Ranking is the search
- * index's own; it is held to what a reader would call obvious by the tests.
+ * What GET /public-search has to find, the naive way: which events and tags match, as sets. Ranking
+ * is the search index's own; it is held to what a reader would call obvious by the tests.
  */
 import type { NaiveCatalog, NaiveEvent, NaiveTag, Raw } from './naive-catalog.ts';
 import type { NaiveQuery } from './naive-query.ts';
