@@ -15,8 +15,11 @@ const OWN_PREFIXES = [
   'JOURNAL_',
   'NEG_RISK_',
   'RATE_LIMITS',
+  'RESOLVE_CONDITION',
   'SELF_TRADE',
+  'STREAM_',
   'TRADES_',
+  'TRUST_PROX',
   'VERIFY_SIGNATURES',
 ];
 
@@ -24,8 +27,8 @@ const OWN_PREFIXES = [
 const SHORT = 5;
 
 /**
- * One line for each variable that is set, unknown, and within a slip or two of a known name, or under
- * one of the node's own prefixes.
+ * One line for each variable that is set, unknown, and within a slip or two of a known name, the
+ * beginning of one, or under one of the node's own prefixes.
  */
 export function unknownNames(
   env: Readonly<Record<string, string | undefined>>,
@@ -34,7 +37,7 @@ export function unknownNames(
   const lines: string[] = [];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || value === '' || known.includes(name)) continue;
-    const near = nearest(name.toUpperCase(), known);
+    const near = nearest(name.toUpperCase(), known) ?? cutShort(name.toUpperCase(), known);
     if (near !== undefined) {
       lines.push(`unknown variable ${name}: is ${near} meant?`);
     } else if (OWN_PREFIXES.some((prefix) => name.toUpperCase().startsWith(prefix))) {
@@ -54,6 +57,12 @@ function nearest(name: string, known: readonly string[]): string | undefined {
     if (distance <= slips && distance < least) [found, least] = [candidate, distance];
   }
   return found;
+}
+
+/** The known name of which this one is the first two parts or more: AUTH_SKEW. */
+function cutShort(name: string, known: readonly string[]): string | undefined {
+  if (!name.includes('_')) return undefined;
+  return known.find((candidate) => candidate.startsWith(`${name}_`));
 }
 
 /** Letters to insert, drop, replace, or swap with their neighbour, to get from one to the other. */

@@ -288,9 +288,11 @@ test('a variable that is probably misspelt is named, and nothing of its value', 
   assert.equal(meant('SELFTRADE'), 'SELF_TRADE');
   assert.equal(meant('CHAINID'), 'CHAIN_ID');
   assert.equal(meant('PROT'), 'PORT');
+  assert.equal(meant('AUTH_SKEW'), 'AUTH_SKEW_SECONDS');
   assert.deepEqual(warnings({ CATALOG_SYNC_INTERVAL: 'secret' }), [
     'unknown variable CATALOG_SYNC_INTERVAL: there is none of this name',
   ]);
+  assert.equal(warnings({ TRUST_PROXIES: '1', STREAM_TIMEOUT: '1' }).length, 2);
   for (const name of [
     'PATH',
     'HOME',
