@@ -234,13 +234,16 @@ test('close finishes what is in flight, refuses the rest, and frees the port', a
 
 test('close waits for the reader of a large answer', async (t) => {
   const body = randomBytes(12 * MB);
-  const { server, client } = await serve(t, [
-    route({ run: (exchange) => exchange.reply(200, body) }),
-  ]);
+  let answered = false;
+  const run = (exchange: Exchange) => {
+    exchange.reply(200, body);
+    answered = true;
+  };
+  const { server, client } = await serve(t, [route({ run })]);
   const reader = client();
   reader.socket.pause();
   reader.send(get());
-  await sleep(30);
+  await until(() => answered);
   const closing = server.close();
   await sleep(30);
   reader.socket.resume();
