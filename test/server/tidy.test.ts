@@ -83,6 +83,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   },
   bench: {
     common: [],
+    challenge: [],
     engine: [],
     load: [],
     measure: ['load'],
@@ -103,7 +104,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     streams: ['common', 'engine', 'storage'],
     catalog: ['common', 'engine', 'storage'],
     server: ['common', 'engine', 'storage'],
-    bench: ['common'],
+    bench: ['common', 'engine'],
     clients: ['common'],
   },
 };
@@ -157,6 +158,24 @@ test('the engine knows no clock, randomness, environment, I/O or package', () =>
   }
 });
 
+test('the matching core knows nothing outside of its folder, which has one way in', () => {
+  const folder = 'engine/matching';
+  const isOf = (path: string): boolean => path.startsWith(`${folder}/`);
+  let files = 0;
+  for (const source of sources) {
+    if (isOf(source.path)) files += 1;
+    for (const specifier of importsOf(source)) {
+      const target = normalize(join(dirname(source.path), specifier));
+      if (isOf(source.path)) {
+        assert(specifier.startsWith('./') && isOf(target), `${source.path} imports ${specifier}`);
+      } else if (isOf(target) && source.folder !== 'test') {
+        assert.equal(target, `${folder}/matching.ts`, `${source.path} imports ${specifier}`);
+      }
+    }
+  }
+  assert(files > 4, 'the search found the folder');
+});
+
 test('each third-party package is imported by one file of the product and its benchmarks', () => {
   const importers = new Map<string, Set<string>>();
   for (const source of sources.filter(({ folder }) => folder !== 'test')) {
@@ -173,7 +192,8 @@ test('each third-party package is imported by one file of the product and its be
 });
 
 test('tests reach third-party packages through the same entry points', () => {
-  const own = new Set(['fast-check', 'tsx']);
+  // The last one is this package itself, as others import it.
+  const own = new Set(['fast-check', 'tsx', 'prediction-market-node']);
   // What is tested there installs the packages itself.
   const isOwn = ({ folder, path }: Source) => folder === 'test' && !path.includes('/clients/');
   for (const source of sources.filter(isOwn)) {

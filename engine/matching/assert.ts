@@ -1,0 +1,11 @@
+/**
+ * Checks of what only a bug can cause. They stay on in production: the process stops before it can be
+ * wrong. Messages are constants, so that a check that holds costs a comparison.
+ */
+class AssertionFailure extends Error {
+  override readonly name = 'AssertionFailure';
+}
+
+export function assert(condition: boolean, fact: string): asserts condition {
+  if (!condition) throw new AssertionFailure(`broken: ${fact}`);
+}

@@ -1,0 +1,348 @@
+/**
+ * The matching core: books of orders under price-time priority, and nothing else. It knows slots,
+ * levels and quantities; ids, accounts, money and time are its caller's. No operation allocates,
+ * calls back or fails halfway: what a caller must ask first (room) is a question, the rest is asserted.
+ *
+ * Levels are compared as keys, of which a side's best is the highest: a bid's key is its level, an
+ * ask's is counted down from the last level. So both sides run through the same code, without a
+ * branch that would be guessed wrong every other time.
+ *
+ * Thread: one writer at a time. Several threads may each attach a Matching to the same memory, as
+ * long as only one of them is inside at a time.
+ */
+import { assert } from './assert.ts';
+import { bitmapWords, nextBelow, occupy, vacate } from './bitmap.ts';
+import { Ladders } from './ladders.ts';
+import * as memory from './memory.ts';
+import { bitmapRows, firstLadderRow, ladderRows, type MatchingMemory } from './memory.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { BOOK_I, Book, Header, ORDER_F, ORDER_I, ORDER_ROW, Order, ROW_F, ROW_I, Row } = memory;
+
+export const Side = { bid: 0, ask: 1 } as const;
+export type Side = (typeof Side)[keyof typeof Side];
+
+/** What best() and worse() answer when there is no such level. */
+export const NO_LEVEL = -1;
+
+/** The key of a level, and the level of a key: `levels - 1 - level` for asks, without a branch. */
+export function keyOf(side: Side, level: number, levels: number): number {
+  return (level ^ -side) + (levels & -side);
+}
+
+export class Matching {
+  readonly header: Int32Array;
+  readonly bookI: Int32Array;
+  readonly rowI: Int32Array;
+  readonly rowF: Float64Array;
+  /** Row 0 of the ladders. */
+  readonly firstLadder: number;
+  readonly ladders: Ladders;
+  /** Slots of the makers of the last match, in the order in which they were filled. */
+  readonly makers: Int32Array;
+  /** Quantity of each of these fills. */
+  readonly sizes: Float64Array;
+  /** A quantity on its way in or out: as an argument of a call it would be garbage. */
+  private readonly amount = new Float64Array(1);
+  private readonly orders: number;
+
+  constructor(buffers: MatchingMemory) {
+    this.header = new Int32Array(buffers.header);
+    this.bookI = new Int32Array(buffers.books);
+    this.rowI = new Int32Array(buffers.rows);
+    this.rowF = new Float64Array(buffers.rows);
+    this.firstLadder = firstLadderRow(buffers.orders);
+    this.ladders = new Ladders(buffers);
+    this.orders = buffers.orders;
+    // As long as the longest match there can be; only what is used is ever touched.
+    this.makers = new Int32Array(buffers.orders);
+    this.sizes = new Float64Array(buffers.orders);
+  }
+
+  /** Opens an empty book with levels 0 to levels - 1. Its ladder is taken when an order rests. */
+  open(book: number, levels: number): void {
+    const { bookI } = this;
+    const b = book << BOOK_I;
+    assert(book > 0 && b < bookI.length, 'a book has a row');
+    assert(bookI[b | Book.levels] === 0, 'a book is opened once');
+    assert(ladderRows(levels) > 0, 'a book has levels');
+    bookI[b | Book.levels] = levels;
+    bookI[b | (Book.best + Side.bid)] = NO_LEVEL;
+    bookI[b | (Book.best + Side.ask)] = NO_LEVEL;
+  }
+
+  /** True when one more order can rest in a book. */
+  hasRoom(book: number): boolean {
+    const { bookI, header } = this;
+    const isRow = header[Header.freeOrder] !== 0 || header[Header.orderRows]! < this.orders;
+    const b = book << BOOK_I;
+    if (!isRow || bookI[b | Book.ladder] !== 0) return isRow;
+    return this.ladders.available(bookI[b | Book.levels]!, 1);
+  }
+
+  /** Lets an order rest at the end of the queue of its level; it must not cross. Returns its slot. */
+  rest(book: number, side: Side, level: number, quantity: number, word: number): number {
+    this.amount[0] = quantity;
+    return this.enqueue(book, side, level, word);
+  }
+
+  /** Takes a resting order out. Its row can be read until the next order rests. */
+  cancel(slot: number): void {
+    const { bookI, header, rowF, rowI } = this;
+    const remaining = rowF[slot << ORDER_F]!;
+    assert(remaining > 0, 'what is cancelled rests');
+    const row = slot << ORDER_ROW;
+    const order = slot << ORDER_I;
+    const next = row + rowI[order | Row.next]!;
+    const prev = row + rowI[order | Row.prev]!;
+    rowI[(prev << ROW_I) | Row.next] = next - prev;
+    rowI[(next << ROW_I) | Row.prev] = prev - next;
+    const place = rowI[order | Order.place]!;
+    const b = (place >>> 1) << BOOK_I;
+    const level = rowI[order | Order.level]!;
+    rowF[(bookI[b | Book.base]! + level) << ROW_F]! -= remaining;
+    // The only order of a level has the level on both sides.
+    if (next === prev) this.leave(b, (place & 1) as Side, level);
+    rowF[slot << ORDER_F] = 0;
+    rowI[order | Order.next] = header[Header.freeOrder]!;
+    header[Header.freeOrder] = slot;
+  }
+
+  /** Takes `by` off a resting order, less than what remains of it; it keeps its place. */
+  reduce(slot: number, by: number): void {
+    const { bookI, rowF } = this;
+    const left = rowF[slot << ORDER_F]! - by;
+    assert(by > 0 && left > 0, 'an order is reduced to something less');
+    const b = this.book(slot) << BOOK_I;
+    rowF[slot << ORDER_F] = left;
+    rowF[(bookI[b | Book.base]! + this.level(slot)) << ROW_F]! -= by;
+  }
+
+  /**
+   * Fills a taker of `quantity` against the other side of a book, best level first, oldest first, no
+   * further than `limit`. Returns the number of fills; makers and sizes say which, `left` how much
+   * was not filled. A maker with nothing remaining has left the book; its row can be read until the
+   * next order rests.
+   */
+  match(book: number, side: Side, limit: number, quantity: number): number {
+    this.amount[0] = quantity;
+    return this.sweep(book, side, limit);
+  }
+
+  /** What the last match did not fill. */
+  get left(): number {
+    return this.amount[0]!;
+  }
+
+  /** How much a taker could fill within its limit, counted up to `wanted`. */
+  available(book: number, side: Side, limit: number, wanted: number): number {
+    this.amount[0] = wanted;
+    this.count(book, side, limit);
+    return this.amount[0]!;
+  }
+
+  /** Best level of a side, or NO_LEVEL. */
+  best(book: number, side: Side): number {
+    const b = book << BOOK_I;
+    const key = this.bookI[b | (Book.best + side)]!;
+    return key === NO_LEVEL ? NO_LEVEL : keyOf(side, key, this.bookI[b | Book.levels]!);
+  }
+
+  /** The next occupied level of a side that is worse than `level`, or NO_LEVEL. */
+  worse(book: number, side: Side, level: number): number {
+    const b = book << BOOK_I;
+    const levels = this.bookI[b | Book.levels]!;
+    if (this.bookI[b | Book.ladder] === 0) return NO_LEVEL;
+    const key = nextBelow(this.rowI, this.bitmap(b, side), levels, keyOf(side, level, levels));
+    return key === NO_LEVEL ? NO_LEVEL : keyOf(side, key, levels);
+  }
+
+  /** Sum of what rests at a level. */
+  quantityAt(book: number, level: number): number {
+    const row = this.rowOf(book, level);
+    return row === 0 ? 0 : this.rowF[row << ROW_F]!;
+  }
+
+  /** Oldest order at a level; 0 = none. */
+  first(book: number, level: number): number {
+    const row = this.rowOf(book, level);
+    return row === 0 ? 0 : this.slotOf(row + this.rowI[(row << ROW_I) | Row.next]!);
+  }
+
+  /** The next younger order at the level of a resting one; 0 = none. */
+  next(slot: number): number {
+    return this.slotOf((slot << ORDER_ROW) + this.rowI[(slot << ORDER_I) | Row.next]!);
+  }
+
+  /** Quantity that still rests of an order; 0 = it does not rest. */
+  remaining(slot: number): number {
+    return this.rowF[slot << ORDER_F]!;
+  }
+
+  /** The caller's own word of an order. */
+  word(slot: number): number {
+    return this.rowI[(slot << ORDER_I) | Order.word]!;
+  }
+
+  /** Level of an order that rests, or that the last match or cancel took out. */
+  level(slot: number): number {
+    return this.rowI[(slot << ORDER_I) | Order.level]!;
+  }
+
+  side(slot: number): Side {
+    return (this.rowI[(slot << ORDER_I) | Order.place]! & 1) as Side;
+  }
+
+  book(slot: number): number {
+    return this.rowI[(slot << ORDER_I) | Order.place]! >>> 1;
+  }
+
+  /** First word of a side's bitmap, in a book that has a ladder. */
+  bitmap(b: number, side: Side): number {
+    return this.bookI[b | (Book.bitmap + side)]!;
+  }
+
+  /** Row of a level; 0 while its book has no ladder. */
+  rowOf(book: number, level: number): number {
+    const b = book << BOOK_I;
+    const { bookI } = this;
+    assert(level >= 0 && level < bookI[b | Book.levels]!, 'a level is one of its book');
+    return bookI[b | Book.ladder] === 0 ? 0 : bookI[b | Book.base]! + level;
+  }
+
+  /** Slot of a row that is an order's; 0 = it is a level's. */
+  private slotOf(row: number): number {
+    return row >= this.firstLadder ? 0 : row >>> ORDER_ROW;
+  }
+
+  private takeRow(): number {
+    const { header, rowI } = this;
+    const free = header[Header.freeOrder]!;
+    if (free !== 0) {
+      header[Header.freeOrder] = rowI[(free << ORDER_I) | Order.next]!;
+      return free;
+    }
+    const slot = header[Header.orderRows]! + 1;
+    assert(slot <= this.orders, 'who lets an order rest has asked for room');
+    header[Header.orderRows] = slot;
+    return slot;
+  }
+
+  private enqueue(book: number, side: Side, level: number, word: number): number {
+    const { bookI, rowF, rowI } = this;
+    const b = book << BOOK_I;
+    const quantity = this.amount[0]!;
+    const levels = bookI[b | Book.levels]!;
+    assert(quantity > 0 && level >= 0 && level < levels, 'an order has a quantity and a level');
+    const key = keyOf(side, level, levels);
+    assert(bookI[b | (Book.best + 1 - side)]! < levels - 1 - key, 'what crosses does not rest');
+    if (bookI[b | Book.ladder] === 0) this.takeLadder(b);
+    const slot = this.takeRow();
+    const row = slot << ORDER_ROW;
+    const order = slot << ORDER_I;
+    const at = bookI[b | Book.base]! + level;
+    const tail = at + rowI[(at << ROW_I) | Row.prev]!;
+    rowI[(tail << ROW_I) | Row.next] = row - tail;
+    rowI[(at << ROW_I) | Row.prev] = row - at;
+    rowF[at << ROW_F]! += quantity;
+    rowF[slot << ORDER_F] = quantity;
+    rowI[order | Row.next] = at - row;
+    rowI[order | Row.prev] = tail - row;
+    rowI[order | Order.level] = level;
+    rowI[order | Order.place] = (book << 1) | side;
+    rowI[order | Order.word] = word;
+    occupy(rowI, this.bitmap(b, side), levels, key);
+    const ahead = key - bookI[b | (Book.best + side)]!;
+    // The larger of the two, without a branch.
+    bookI[b | (Book.best + side)]! += ahead & ~(ahead >> 31);
+    return slot;
+  }
+
+  private takeLadder(b: number): void {
+    const levels = this.bookI[b | Book.levels]!;
+    this.useLadder(b, this.ladders.take(levels));
+  }
+
+  /** Notes where a book's ladder lies. */
+  useLadder(b: number, ladder: number): void {
+    const { bookI } = this;
+    const levels = bookI[b | Book.levels]!;
+    bookI[b | Book.ladder] = ladder;
+    bookI[b | Book.base] = ladder + bitmapRows(levels);
+    bookI[b | (Book.bitmap + Side.bid)] = ladder << ROW_I;
+    bookI[b | (Book.bitmap + Side.ask)] = (ladder << ROW_I) + bitmapWords(levels);
+  }
+
+  /** The last order of a level has gone. */
+  private leave(b: number, side: Side, level: number): void {
+    const { bookI, rowI } = this;
+    const levels = bookI[b | Book.levels]!;
+    const bitmap = this.bitmap(b, side);
+    const key = keyOf(side, level, levels);
+    vacate(rowI, bitmap, levels, key);
+    if (bookI[b | (Book.best + side)] === key) {
+      bookI[b | (Book.best + side)] = nextBelow(rowI, bitmap, levels, key);
+    }
+  }
+
+  /** Fills amount[0] and leaves there what is left of it. */
+  private sweep(book: number, side: Side, limit: number): number {
+    const { bookI, header, makers, rowF, rowI, sizes } = this;
+    const b = book << BOOK_I;
+    const levels = bookI[b | Book.levels]!;
+    assert(limit >= 0 && limit < levels, 'a limit is a level of the book');
+    const facing = (1 - side) as Side;
+    const worst = keyOf(facing, limit, levels);
+    const base = bookI[b | Book.base]!;
+    let left = this.amount[0]!;
+    let count = 0;
+    for (let key = bookI[b | (Book.best + facing)]!; key >= worst && left > 0; ) {
+      const level = keyOf(facing, key, levels);
+      const at = base + level;
+      const row = at + rowI[(at << ROW_I) | Row.next]!;
+      const size = rowF[row << ROW_F]!;
+      makers[count] = row >>> ORDER_ROW;
+      if (size > left) {
+        sizes[count] = left;
+        rowF[row << ROW_F] = size - left;
+        rowF[at << ROW_F]! -= left;
+        this.amount[0] = 0;
+        return count + 1;
+      }
+      sizes[count] = size;
+      count += 1;
+      left -= size;
+      const next = row + rowI[(row << ROW_I) | Row.next]!;
+      rowI[(at << ROW_I) | Row.next] = next - at;
+      rowI[(next << ROW_I) | Row.prev] = at - next;
+      rowF[at << ROW_F]! -= size;
+      rowF[row << ROW_F] = 0;
+      rowI[(row << ROW_I) | Order.next] = header[Header.freeOrder]!;
+      header[Header.freeOrder] = row >>> ORDER_ROW;
+      if (next !== at) continue;
+      this.leave(b, facing, level);
+      key = bookI[b | (Book.best + facing)]!;
+    }
+    this.amount[0] = left;
+    return count;
+  }
+
+  /** Leaves in amount[0] how much of it is there within the limit. */
+  private count(book: number, side: Side, limit: number): void {
+    const { bookI, rowF, rowI } = this;
+    const b = book << BOOK_I;
+    const levels = bookI[b | Book.levels]!;
+    assert(limit >= 0 && limit < levels, 'a limit is a level of the book');
+    const facing = (1 - side) as Side;
+    const worst = keyOf(facing, limit, levels);
+    const base = bookI[b | Book.base]!;
+    const bitmap = this.bitmap(b, facing);
+    const wanted = this.amount[0]!;
+    let found = 0;
+    for (let key = bookI[b | (Book.best + facing)]!; key >= worst && found < wanted; ) {
+      found += rowF[(base + keyOf(facing, key, levels)) << ROW_F]!;
+      key = nextBelow(rowI, bitmap, levels, key);
+    }
+    this.amount[0] = found < wanted ? found : wanted;
+  }
+}

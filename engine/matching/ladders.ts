@@ -1,0 +1,102 @@
+/**
+ * Where ladders lie: after the last one ever used, or where a ladder of just as many rows was given
+ * back. Free ladders of similar size share a list, whose links are in the first row of each: the next
+ * one, and how many rows it has.
+ */
+import { assert } from './assert.ts';
+import * as memory from './memory.ts';
+import { firstLadderRow, ladderRows, type MatchingMemory } from './memory.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { Header, ROW_I } = memory;
+
+const NEXT = 0;
+const ROWS = 1;
+
+export class Ladders {
+  private readonly header: Int32Array;
+  private readonly rowI: Int32Array;
+  private readonly first: number;
+  /** Rows of the whole table. */
+  private readonly end: number;
+
+  constructor(buffers: MatchingMemory) {
+    this.header = new Int32Array(buffers.header);
+    this.rowI = new Int32Array(buffers.rows);
+    this.first = firstLadderRow(buffers.orders);
+    this.end = this.rowI.length >>> ROW_I;
+  }
+
+  /** True when `count` ladders of so many levels can be had. */
+  available(levels: number, count: number): boolean {
+    const rows = ladderRows(levels);
+    if (this.used() + count * rows <= this.end) return true;
+    return count === 1 && this.findFree(rows) !== NOTHING;
+  }
+
+  /** Takes an empty ladder; the caller made sure that there is one. */
+  take(levels: number): number {
+    const rows = ladderRows(levels);
+    const { header, rowI } = this;
+    const before = this.findFree(rows);
+    if (before === NOTHING) {
+      const ladder = this.used();
+      assert(ladder + rows <= this.end, 'a ladder is reserved before it is taken');
+      header[Header.levelRows]! += rows;
+      return ladder;
+    }
+    const list = listOf(rows);
+    const ladder = before === 0 ? header[list]! : rowI[(before << ROW_I) + NEXT]!;
+    const after = rowI[(ladder << ROW_I) + NEXT]!;
+    if (before === 0) header[list] = after;
+    else rowI[(before << ROW_I) + NEXT] = after;
+    rowI[(ladder << ROW_I) + NEXT] = 0;
+    rowI[(ladder << ROW_I) + ROWS] = 0;
+    return ladder;
+  }
+
+  /** Gives an empty ladder back. */
+  give(levels: number, ladder: number): void {
+    const rows = ladderRows(levels);
+    const at = ladder << ROW_I;
+    const { header, rowI } = this;
+    assert(rowI[at + NEXT] === 0 && rowI[at + ROWS] === 0, 'only an empty ladder is given back');
+    rowI[at + NEXT] = header[listOf(rows)]!;
+    rowI[at + ROWS] = rows;
+    header[listOf(rows)] = ladder;
+  }
+
+  /** First row and number of rows of each free ladder. */
+  *free(): Generator<readonly [ladder: number, rows: number]> {
+    const { header, rowI } = this;
+    for (let list = Header.freeLadders; list < Header.size; list++) {
+      for (let ladder = header[list]!; ladder !== 0; ladder = rowI[(ladder << ROW_I) + NEXT]!) {
+        yield [ladder, rowI[(ladder << ROW_I) + ROWS]!];
+      }
+    }
+  }
+
+  /** The free ladder before the first one of so many rows, 0 at the head of a list; or NOTHING. */
+  private findFree(rows: number): number {
+    const { header, rowI } = this;
+    let before = 0;
+    let ladder = header[listOf(rows)]!;
+    while (ladder !== 0) {
+      if (rowI[(ladder << ROW_I) + ROWS] === rows) return before;
+      before = ladder;
+      ladder = rowI[(ladder << ROW_I) + NEXT]!;
+    }
+    return NOTHING;
+  }
+
+  /** The row after the last ladder ever used. */
+  private used(): number {
+    return this.first + this.header[Header.levelRows]!;
+  }
+}
+
+const NOTHING = -1;
+
+function listOf(rows: number): number {
+  return Header.freeLadders + 31 - Math.clz32(rows);
+}

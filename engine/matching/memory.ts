@@ -1,0 +1,118 @@
+/**
+ * The memory of the matching core, drawn: three shared tables, sized once and never grown, because
+ * other threads may hold the same buffers. Offsets live here and nowhere else.
+ *
+ *   header (256 bytes)  freeOrder | orderRows | levelRows | ... | freeLadders (32)
+ *   books (32 bytes)    ladder | base | levels | best (2) | bitmap (2) | -
+ *   rows (16 bytes)     orders, two rows each: remaining f64 | next | prev | level | place | word | tag
+ *                       then ladders, a row per level: quantity f64 | next | prev
+ *
+ * Orders and levels share a table because a queue is a ring that runs through the row of its level:
+ * the level is before the oldest and after the youngest order, so taking an order out never asks
+ * whether it was the first or the last. Links are relative: the row meant minus the row they are in;
+ * an empty level is its own neighbour, which is what fresh memory says.
+ *
+ * A ladder is a run of rows: the bitmaps of its two sides (bitmap.ts), then one row per level. Slot
+ * 0 and book 0 are left out, so that 0 can mean "none".
+ *
+ * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
+ */
+import { assert } from './assert.ts';
+import { bitmapWords } from './bitmap.ts';
+
+/** Levels of one book: four 32-way storeys of the bitmap cover 32^4 = 2^20. */
+export const LEVELS_MAX = 2 ** 20;
+
+/** Shifts from a row of the shared table to its first word or double. */
+export const ROW_I = 2;
+export const ROW_F = 1;
+/** Columns that orders and levels have in common. */
+export const Row = { quantity: 0, next: 2, prev: 3 } as const;
+
+/** Shifts from a slot to its first row, word and double. */
+export const ORDER_ROW = 1;
+export const ORDER_I = 3;
+export const ORDER_F = 2;
+export const Order = {
+  /** Float64: what still rests; 0 = a free row. */
+  remaining: 0,
+  /** Of a free row: the slot of the next free one. */
+  next: 2,
+  level: 4,
+  /** Book and side: book << 1 | side. */
+  place: 5,
+  /** Two words of the caller's own: the core never reads them. */
+  word: 6,
+  tag: 7,
+} as const;
+
+export const BOOK_I = 3;
+export const Book = {
+  /** First row of its ladder; 0 = no order has rested here yet. */
+  ladder: 0,
+  /** Row of level 0. */
+  base: 1,
+  /** 0 = not open. */
+  levels: 2,
+  /** Keys of the best bid and the best ask: best + side. -1 = none. */
+  best: 3,
+  /** First words of the bitmaps of bids and asks: bitmap + side. */
+  bitmap: 5,
+} as const;
+
+export const Header = {
+  /** Head of the list of free orders. */
+  freeOrder: 0,
+  /** Slots ever used; rows above were never touched. */
+  orderRows: 1,
+  /** Rows of ladders ever used. */
+  levelRows: 2,
+  /** Heads of the lists of free ladders, by the binary logarithm of their rows. */
+  freeLadders: 32,
+  size: 64,
+} as const;
+
+/** Sizes of the tables. */
+export interface MatchingCapacities {
+  readonly books: number;
+  /** Orders that may rest at a time, in all books. */
+  readonly orders: number;
+  /** Rows of all ladders: the sum of ladderRows() of the books in use. */
+  readonly levels: number;
+}
+
+/** What a thread needs to attach to a core: it can be passed to a worker as it is. */
+export interface MatchingMemory {
+  readonly header: SharedArrayBuffer;
+  readonly books: SharedArrayBuffer;
+  readonly rows: SharedArrayBuffer;
+  /** Orders that it has room for; ladders begin after them. */
+  readonly orders: number;
+}
+
+export function allocateMatching(capacities: MatchingCapacities): MatchingMemory {
+  const { books, levels, orders } = capacities;
+  return {
+    header: new SharedArrayBuffer(Header.size * 4),
+    books: new SharedArrayBuffer((books + 1) * (4 << BOOK_I)),
+    rows: new SharedArrayBuffer((firstLadderRow(orders) + levels) * (4 << ROW_I)),
+    orders,
+  };
+}
+
+/** First row of the ladders, in a table with room for so many orders. */
+export function firstLadderRow(orders: number): number {
+  return (orders + 1) << ORDER_ROW;
+}
+
+/** Rows of a ladder that hold its two bitmaps; the rows of the levels follow. */
+export function bitmapRows(levels: number): number {
+  return (2 * bitmapWords(levels) + (1 << ROW_I) - 1) >>> ROW_I;
+}
+
+/** Rows that a book of so many levels takes, once an order rests in it. */
+export function ladderRows(levels: number): number {
+  assert(Number.isInteger(levels) && levels >= 2, 'a book has two levels or more');
+  assert(levels <= LEVELS_MAX, 'a book has at most 2^20 levels');
+  return bitmapRows(levels) + levels;
+}
