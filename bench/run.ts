@@ -1,5 +1,15 @@
-/** `npm run bench -- [suite ...]`: runs the named suites, or all of them. */
+/**
+ * `npm run bench -- [suite ...]`: runs the named suites, or all of them. What is no suite is a file for
+ * the challenge; --baseline DIR names a compiled older checkout to run beside.
+ */
+import { parseArgs } from 'node:util';
 import { CATALOG_FULL, catalogSuite } from './catalog/catalog.bench.ts';
+import {
+  type ChallengeOptions,
+  challengeExchangeSuite,
+  challengeStreams,
+  challengeSuite,
+} from './challenge/challenge.bench.ts';
 import { engineSuite } from './engine/engine.bench.ts';
 import { printMachine } from './harness.ts';
 import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
@@ -10,8 +20,21 @@ import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 const MESSAGES = 200_000;
 const BLOCKS = 10;
 
+const CHALLENGE = { rounds: 7, roundMessages: 500_000 };
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { baseline: { type: 'string' } },
+});
+const challenge: ChallengeOptions =
+  values.baseline === undefined ? CHALLENGE : { ...CHALLENGE, baseline: values.baseline };
+const files = positionals.filter((name) => name.includes('.'));
+const names = positionals.filter((name) => !name.includes('.'));
+
 const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   engine: () => engineSuite(MESSAGES, BLOCKS),
+  challenge: () => challengeSuite(challengeStreams(files), challenge),
+  'challenge-exchange': () => challengeExchangeSuite(challengeStreams(files), challenge),
   validate: () => validateSuite(2_000, 3 * BLOCKS),
   limits: () => limitsSuite(20_000, 3 * BLOCKS),
   catalog: () => catalogSuite(CATALOG_FULL),
@@ -27,7 +50,6 @@ const parts: typeof suites = {
 };
 
 const known = { ...suites, ...parts };
-const names = process.argv.slice(2);
 const unknown = names.filter((name) => !(name in known));
 if (unknown.length > 0) {
   process.stderr.write(

@@ -1,0 +1,173 @@
+/**
+ * The public matching-engine challenge: on the matching core alone, on the whole exchange, and on what
+ * else can be installed. Contenders take turns in rounds, so that a disturbance meets all of them.
+ *
+ * Not measured: reading and decoding a file, emptying the books, hashing of reports.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as commands from '../../engine/commands.ts';
+import * as engine from '../../engine/engine.ts';
+import * as layout from '../../engine/layout.ts';
+import * as tables from '../../engine/tables.ts';
+import type { Contender } from './contender.ts';
+import { CoreContender } from './core-driver.ts';
+import { ExchangeContender, type ExchangeModules, fitsExchange } from './exchange-driver.ts';
+import { LimitOrderBookPeer } from './peer-limit.ts';
+import { NodejsOrderBook } from './peer-nodejs.ts';
+import { Reports } from './reports.ts';
+import { type ChallengeStream, prefixOf, readChallenge } from './stream.ts';
+
+/** Where the challenge's files are, beside a checkout. */
+const SHARED = '../shared/data/challenge';
+const WARM_UPS = 2;
+/** A peer needs milliseconds for what the core does in one. */
+const PEER_MESSAGES = 20_000;
+
+export interface ChallengeOptions {
+  /** Measured rounds. */
+  readonly rounds: number;
+  /** A round of a short stream runs it again until so many messages have passed. */
+  readonly roundMessages: number;
+  /** A compiled older checkout, whose exchange runs beside. */
+  readonly baseline?: string;
+}
+
+export interface ChallengeResult {
+  readonly stream: string;
+  readonly contender: string;
+  /** Messages a second: median of the rounds. */
+  readonly perSecond: number;
+  /** SHA-256 of the reports; undefined for engines that do not say each fill. */
+  readonly digest?: string;
+}
+
+/** The streams of these files, or of those beside the checkout. */
+export function* challengeStreams(files: readonly string[]): Generator<ChallengeStream> {
+  for (const file of files.length > 0 ? files : sharedFiles()) yield readChallenge(file);
+}
+
+function sharedFiles(): string[] {
+  if (!existsSync(SHARED)) throw new Error(`no file was named, and ${SHARED} is not there`);
+  const names = readdirSync(SHARED).filter((name) => /\.bin(\.gz|\.br)?$/.test(name));
+  return names.map((name) => join(SHARED, name));
+}
+
+/** The matching core on each stream; its peers on the beginning of the first one. */
+export async function challengeSuite(
+  streams: Iterable<ChallengeStream>,
+  options: ChallengeOptions,
+): Promise<ChallengeResult[]> {
+  const results: ChallengeResult[] = [];
+  const older = await baselineModules(options);
+  let isFirst = true;
+  for (const stream of streams) {
+    if (isFirst) {
+      const short = prefixOf(stream, PEER_MESSAGES);
+      const peers = [new NodejsOrderBook(short), new LimitOrderBookPeer(short)];
+      results.push(...measure(short, [new CoreContender(short), ...peers], options));
+    }
+    isFirst = false;
+    const contenders: Contender[] = [new CoreContender(stream)];
+    if (older !== undefined && fitsExchange(stream)) {
+      contenders.push(new ExchangeContender('baseline exchange', stream, older));
+    }
+    results.push(...measure(stream, contenders, options));
+  }
+  return results;
+}
+
+/** The whole exchange on each stream whose prices fit the levels of a market. */
+export async function challengeExchangeSuite(
+  streams: Iterable<ChallengeStream>,
+  options: ChallengeOptions,
+): Promise<ChallengeResult[]> {
+  const results: ChallengeResult[] = [];
+  const older = await baselineModules(options);
+  const own: ExchangeModules = { commands, engine, layout, tables };
+  for (const stream of streams) {
+    if (!fitsExchange(stream)) {
+      print(`${stream.name}: its prices span more levels than a market has`);
+      continue;
+    }
+    const contenders = [new ExchangeContender('exchange', stream, own)];
+    if (older !== undefined) {
+      contenders.push(new ExchangeContender('baseline exchange', stream, older));
+    }
+    results.push(...measure(stream, contenders, options));
+  }
+  return results;
+}
+
+async function baselineModules(options: ChallengeOptions): Promise<ExchangeModules | undefined> {
+  const { baseline } = options;
+  if (baseline === undefined) return undefined;
+  const load = (name: string): Promise<unknown> =>
+    import(pathToFileURL(join(baseline, 'dist/engine', `${name}.js`)).href);
+  return {
+    commands: (await load('commands')) as ExchangeModules['commands'],
+    engine: (await load('engine')) as ExchangeModules['engine'],
+    layout: (await load('layout')) as ExchangeModules['layout'],
+    tables: (await load('tables')) as ExchangeModules['tables'],
+  };
+}
+
+/** Runs the contenders in turn; the first one is what the others are compared with. */
+function measure(
+  stream: ChallengeStream,
+  contenders: readonly Contender[],
+  { rounds, roundMessages }: ChallengeOptions,
+): ChallengeResult[] {
+  // An order is reported when it comes, goes, and once for each of the two that a fill ends.
+  const reports = new Reports(4 * stream.messages);
+  const passes = Math.ceil(roundMessages / stream.messages);
+  const rates = contenders.map(() => new Float64Array(rounds));
+  for (let round = -WARM_UPS; round < rounds; round++) {
+    for (const [i, contender] of contenders.entries()) {
+      const isPeer = contender.reportsFills === false;
+      const seconds = timeOf(contender, reports, isPeer ? 1 : passes);
+      const messages = stream.messages * (isPeer ? 1 : passes);
+      if (round >= 0) rates[i]![round] = messages / seconds;
+    }
+  }
+  const results = contenders.map((contender, i): ChallengeResult => {
+    const sorted = rates[i]!.sort();
+    const perSecond = sorted[sorted.length >> 1]!;
+    const result = { stream: stream.name, contender: contender.name, perSecond };
+    if (contender.reportsFills === false) return result;
+    contender.prepare();
+    reports.count = 0;
+    contender.run(reports);
+    return { ...result, digest: reports.digest() };
+  });
+  print(`${stream.name}: ${stream.messages} messages`);
+  for (const [i, { contender, digest, perSecond }] of results.entries()) {
+    const spread = `${million(rates[i]![0]!)} to ${million(rates[i]!.at(-1)!)} in ${rounds} rounds`;
+    const times = i === 0 ? '' : `, ${(results[0]!.perSecond / perSecond).toFixed(1)} x slower`;
+    print(`  ${contender.padEnd(18)} ${million(perSecond)} M msg/s  (${spread}${times})`);
+    if (digest !== undefined) print(`  ${' '.repeat(18)} ${digest}`);
+  }
+  return results;
+}
+
+/** Seconds of so many passes over the stream, without what is between them. */
+function timeOf(contender: Contender, reports: Reports, passes: number): number {
+  let milliseconds = 0;
+  for (let pass = 0; pass < passes; pass++) {
+    contender.prepare();
+    reports.count = 0;
+    const start = performance.now();
+    contender.run(reports);
+    milliseconds += performance.now() - start;
+  }
+  return milliseconds / 1_000;
+}
+
+function million(rate: number): string {
+  return (rate / 1e6).toFixed(rate < 1e6 ? 3 : 2);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,12 @@
+/** An engine that takes a challenge stream, for the runner that measures it. */
+import type { Reports } from './reports.ts';
+
+export interface Contender {
+  readonly name: string;
+  /** False for an engine whose results do not say each fill: it writes no reports. */
+  readonly reportsFills: boolean;
+  /** Empties its book, outside the measured time. */
+  prepare(): void;
+  /** Applies the whole stream, and writes what happened. */
+  run(reports: Reports): void;
+}

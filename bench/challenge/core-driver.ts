@@ -1,0 +1,112 @@
+/**
+ * A challenge stream on the matching core alone. What the core leaves to its caller is here: from an
+ * id to the slot where its order rests, and the reports. Prices are levels as they are.
+ */
+import { allocateMatching, ladderRows, Matching, Side } from '../../engine/matching/matching.ts';
+import type { Contender } from './contender.ts';
+import { ReportKind, type Reports } from './reports.ts';
+import type { ChallengeStream } from './stream.ts';
+import * as stream from './stream.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { MESSAGE_WORDS, Message, MessageFlag, MessageKind } = stream;
+
+const BOOK = 1;
+const CHUNK_WORDS = 4_096 * MESSAGE_WORDS;
+
+export class CoreContender implements Contender {
+  readonly name = 'core';
+  readonly reportsFills = true;
+  private readonly core: Matching;
+  private readonly stream: ChallengeStream;
+  private readonly levels: number;
+  /** Slot of each id that rests; 0 = none. */
+  private readonly slots: Int32Array;
+
+  constructor(stream: ChallengeStream) {
+    this.stream = stream;
+    this.levels = Math.max(2, stream.priceMax + 1);
+    const capacities = { books: 1, orders: stream.idMax, levels: ladderRows(this.levels) };
+    this.core = new Matching(allocateMatching(capacities));
+    this.slots = new Int32Array(stream.idMax + 1);
+  }
+
+  /** An empty book in memory that was touched before. */
+  prepare(): void {
+    const { bookI, header, rowI } = this.core;
+    for (const table of [header, bookI, rowI, this.slots]) table.fill(0);
+    this.core.open(BOOK, this.levels);
+  }
+
+  run(reports: Reports): void {
+    const { words } = this.stream;
+    for (let at = 0; at < words.length; at += CHUNK_WORDS) {
+      this.chunk(reports, at, Math.min(at + CHUNK_WORDS, words.length));
+    }
+  }
+
+  /** In pieces, because a function that is called is compiled better than a loop that is entered once. */
+  private chunk(reports: Reports, from: number, to: number): void {
+    const { words } = this.stream;
+    for (let at = from; at < to; at += MESSAGE_WORDS) {
+      const flags = words[at + Message.flags]!;
+      const kind = flags & MessageFlag.kindMask;
+      if (kind === MessageKind.new) this.place(reports, at, flags, ReportKind.accepted);
+      else if (kind === MessageKind.cancel) this.cancel(reports, at);
+      else this.modify(reports, at, flags);
+    }
+  }
+
+  private place(reports: Reports, at: number, flags: number, kind: number): void {
+    const { core, slots } = this;
+    const { words } = this.stream;
+    const quantity = words[at + Message.quantity]!;
+    const sequence = words[at + Message.sequence]!;
+    const id = words[at + Message.id]!;
+    const price = words[at + Message.price]!;
+    const side = (flags & MessageFlag.sell) === 0 ? Side.bid : Side.ask;
+    reports.order(kind, sequence, side, id, price, quantity);
+    const fills = core.match(BOOK, side, price, quantity);
+    for (let i = 0; i < fills; i++) {
+      const slot = core.makers[i]!;
+      const maker = core.word(slot);
+      if (core.remaining(slot) === 0) slots[maker] = 0;
+      reports.fill(sequence, core.level(slot), core.sizes[i]!, maker, id);
+    }
+    const left = core.left;
+    if (left === 0) return;
+    if ((flags & MessageFlag.ioc) !== 0) {
+      reports.order(ReportKind.canceled, sequence, side, id, price, 0);
+    } else {
+      slots[id] = core.rest(BOOK, side, price, left, id);
+    }
+  }
+
+  private cancel(reports: Reports, at: number): void {
+    const { core, slots } = this;
+    const { words } = this.stream;
+    const sequence = words[at + Message.sequence]!;
+    const id = words[at + Message.id]!;
+    const slot = slots[id]!;
+    if (slot === 0) {
+      reports.order(ReportKind.cancelRejected, sequence, 0, id, 0, 0);
+      return;
+    }
+    slots[id] = 0;
+    reports.order(ReportKind.canceled, sequence, core.side(slot), id, core.level(slot), 0);
+    core.cancel(slot);
+  }
+
+  private modify(reports: Reports, at: number, flags: number): void {
+    const { words } = this.stream;
+    const id = words[at + Message.id]!;
+    const slot = this.slots[id]!;
+    if (slot === 0) {
+      reports.order(ReportKind.modifyRejected, words[at + Message.sequence]!, 0, id, 0, 0);
+      return;
+    }
+    this.slots[id] = 0;
+    this.core.cancel(slot);
+    this.place(reports, at, flags, ReportKind.modified);
+  }
+}
