@@ -1,11 +1,2 @@
-/**
- * Checks of what only a bug can cause. They stay on in production: the node stops before it can be
- * wrong. Messages are constants, so that a check that holds costs a comparison.
- */
-class AssertionFailure extends Error {
-  override readonly name = 'AssertionFailure';
-}
-
-export function assert(condition: boolean, fact: string): asserts condition {
-  if (!condition) throw new AssertionFailure(`broken: ${fact}`);
-}
+/** Checks of what only a bug can cause: the matching core's, which imports nothing from here. */
+export { assert } from './matching/matching.ts';

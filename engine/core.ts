@@ -15,6 +15,9 @@ const { BOOK_F, BOOK_I, Book, State } = layout;
 /** Policies for a taker that meets an order of the same maker account (GAPS 12, SELF_TRADE). */
 export const SelfTrade = { allow: 0, cancelTaker: 1, cancelMaker: 2, cancelBoth: 3 } as const;
 
+/** Columns of Core.legs: micro-shares, then micro-units of collateral. */
+export const Leg = { size: 0, maker: 1, taker: 2, fee: 3 } as const;
+
 const HIGH_HALF = 2 ** -32;
 
 export class Core {
@@ -31,6 +34,12 @@ export class Core {
   changes = 0;
   /** Where the last cancelOwner left off in its owner's list; 0 = it came to the end. */
   nextOwned: OrderSlot | 0 = 0;
+  /** The fill at hand (settle.ts), in the columns of Leg. */
+  readonly legs = new Float64Array(4);
+  /** Sequence of the first fill of the match at hand. */
+  firstFill = 0;
+  /** What was read ahead (ahead.ts), so that it is not optimised away. */
+  fetched = 0;
   /** Where survey() (match.ts) leaves its answer. */
   surveyedQuantity = 0 as MicroShares;
   surveyStopped = false;

@@ -5,29 +5,18 @@
  * Words are read by plain loads between two atomic ones; this was never seen torn on x64 and is not
  * tested on other processors.
  */
-import { shapeOf } from './books.ts';
-import { nextAbove } from './ladder.ts';
 import * as layout from './layout.ts';
+import * as matching from './matching/matching.ts';
+import { readSide } from './matching/matching.ts';
 import type { Tables } from './tables.ts';
 import type { BookSlot, MarketSlot, MicroShares, Pips, TicksPerUnit, TokenSlot } from './units.ts';
 import * as units from './units.ts';
 import { isTickGrid } from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const {
-  BOOK_F,
-  BOOK_I,
-  Book,
-  LEVEL_F,
-  LEVEL_I,
-  Level,
-  MARKET_F,
-  MARKET_I,
-  Market,
-  TOKEN_I,
-  Token,
-} = layout;
+const { BOOK_F, BOOK_I, Book, MARKET_F, MARKET_I, Market, TOKEN_I, Token } = layout;
 const { PIPS_PER_UNIT } = units;
+const { Side } = matching;
 
 /** One side of a book, worst price first, in the prices of the token that was asked for. */
 export interface DepthSide {
@@ -95,32 +84,35 @@ export function readDepth(t: Tables, token: TokenSlot, out: Depth): boolean {
 
 /** Copies both sides; false when what it reads cannot be a book, because it is being changed. */
 function copyLevels(t: Tables, book: BookSlot, mirrored: boolean, out: Depth): boolean {
-  const grid = out.ticksPerUnit as TicksPerUnit;
-  const base = t.bookI[(book << BOOK_I) + Book.base]!;
-  const bestBid = t.bookI[(book << BOOK_I) + Book.bestBid]!;
   const low = mirrored ? out.asks : out.bids;
   const high = mirrored ? out.bids : out.asks;
-  low.count = 0;
-  high.count = 0;
-  if (base === 0) return true;
-  const shape = shapeOf(grid);
-  const words = base << LEVEL_I;
-  let last = 0;
-  for (let tick = nextAbove(shape, t.levelI, words, 0); tick !== -1; ) {
-    // A bitmap that is being changed may send the walk back or out of the ladder.
-    if (tick <= last || tick >= grid) return false;
-    last = tick;
-    const side = tick <= bestBid ? low : high;
-    const row = base + shape.firstLevelRow + tick;
-    side.ticks[side.count] = mirrored ? grid - tick : tick;
-    side.sizes[side.count] = t.levelF[(row << LEVEL_F) + Level.quantity]!;
-    side.count += 1;
-    tick = nextAbove(shape, t.levelI, words, tick);
+  const isWhole = copySide(t, book, Side.bid, low) && copySide(t, book, Side.ask, high);
+  if (isWhole && mirrored) {
+    mirror(low, out.ticksPerUnit);
+    mirror(high, out.ticksPerUnit);
   }
-  // Lows were met worst first; highs best first.
-  high.ticks.subarray(0, high.count).reverse();
-  high.sizes.subarray(0, high.count).reverse();
+  return isWhole;
+}
+
+/** Worst first: the other way round than it is read. */
+function copySide(t: Tables, book: BookSlot, side: matching.Side, out: DepthSide): boolean {
+  const { sizes, ticks } = out;
+  const count = readSide(t.matching, book, side, ticks, sizes);
+  if (count === -1) return false;
+  out.count = count;
+  for (let i = 0, j = count - 1; i < j; i++, j--) {
+    const tick = ticks[i]!;
+    const size = sizes[i]!;
+    ticks[i] = ticks[j]!;
+    sizes[i] = sizes[j]!;
+    ticks[j] = tick;
+    sizes[j] = size;
+  }
   return true;
+}
+
+function mirror(side: DepthSide, grid: number): void {
+  for (let i = 0; i < side.count; i++) side.ticks[i] = grid - side.ticks[i]!;
 }
 
 /** Registration facts of a token that never change. */

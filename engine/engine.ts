@@ -11,7 +11,8 @@
  * core.taking. Who wants to know in which order it happened hands in a log (events.ts).
  */
 
-import { findAccount } from './accounts.ts';
+import { findAccount, newestOwned, nextOwned } from './accounts.ts';
+import { readAhead } from './ahead.ts';
 import { assert } from './assert.ts';
 import * as commands from './commands.ts';
 import { commandKind } from './commands.ts';
@@ -29,20 +30,7 @@ import type { MarketSlot, OrderSlot, TokenSlot } from './units.ts';
 import { sameAddress } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const {
-  ACCOUNT_I,
-  Account,
-  EndReason,
-  LINK_I,
-  Link,
-  ORDER_F,
-  ORDER_I,
-  Order,
-  State,
-  Status,
-  TOKEN_I,
-  Token,
-} = layout;
+const { ACCOUNT_I, EndReason, ORDER_F, ORDER_I, Order, State, Status, TOKEN_I, Token } = layout;
 const { CancelCommand, CancelOwnerCommand, CommandKind, ConfigureCommand } = commands;
 const { Rule } = rules;
 
@@ -82,6 +70,7 @@ export class Engine {
   /** Applies the command at word `at`; a refusal changes nothing. */
   apply(i32: Int32Array, f64: Float64Array, at: number): RuleCode {
     const { core } = this;
+    readAhead(core, i32, at);
     switch (commandKind(i32, at)) {
       case CommandKind.order:
         return placeOrder(core, i32, f64, at);
@@ -139,11 +128,9 @@ export class Engine {
       from <= t.state[State.orderRows]! &&
       orderStatus(t, from as OrderSlot) === Status.live &&
       t.orderI[(from << ORDER_I) + Order.owner] === owner;
-    let slot = isThere
-      ? from
-      : (t.accountI[(owner << ACCOUNT_I) + Account.openHead]! as typeof from);
+    let slot = isThere ? from : newestOwned(t, owner);
     for (let left = i32[at + CancelOwnerCommand.limit]!; slot !== 0 && left > 0; left--) {
-      const next = t.linkI[(slot << LINK_I) + Link.ownerNext]! as OrderSlot | 0;
+      const next = nextOwned(t, slot);
       const its = t.orderI[(slot << ORDER_I) + Order.token]! as TokenSlot;
       const isMeant =
         t.orderF[(slot << ORDER_F) + Order.created]! <= newest &&

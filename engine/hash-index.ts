@@ -7,7 +7,6 @@
  * A search is a loop of the caller's: `for (let at = home(...); ...; at = next(...))`, because the
  * key comparison differs per table and a callback would cost an allocation.
  */
-import { assert } from './assert.ts';
 
 const GOLDEN = 0x9e3779b1;
 
@@ -36,16 +35,6 @@ export function indexInsert(index: Int32Array, tag: number, slot: number): void 
   while (index[2 * at + 1] !== 0) at = next(index, at);
   index[2 * at] = tag;
   index[2 * at + 1] = slot;
-}
-
-/** Points the entry of `from` to `to`. */
-export function indexReplace(index: Int32Array, tag: number, from: number, to: number): void {
-  let at = home(index, tag);
-  while (index[2 * at + 1] !== from) {
-    assert(index[2 * at + 1] !== 0, 'what is replaced is in the index');
-    at = next(index, at);
-  }
-  index[2 * at + 1] = to;
 }
 
 /** Removes the entry of `slot`; false when it is not there. */

@@ -2,20 +2,27 @@
  * The memory of the engine, drawn: which tables there are, how wide a row is, and where each column
  * lies in it. Offsets live here and nowhere else.
  *
+ * What matching touches is in the matching core's own tables (matching/memory.ts): 32 bytes an order,
+ * used again at once. What is written when an order is taken in, and read when it is asked for, when
+ * it trades and when it ends, is its row here. It stays where it is for as long as its id is known: an
+ * end is a status, a reason and a place in the queue of finished orders, which is also the list of
+ * rows that can be used again once it has forgotten them.
+ *
  * Rows, not one array per column: an order is touched as a whole, so a row of two cache lines costs
- * two misses where a column each would cost a dozen. The links between orders are a table of their
- * own, because a neighbour is touched for its links alone, and 16 bytes an order stay in the cache
- * where 128 do not (bench/README.md).
+ * two misses where a column each would cost a dozen. The links of an owner's list are a table of their
+ * own, because a neighbour is touched for its links alone (bench/README.md).
  *
  *   order (128 bytes)  id (8) | remaining f64 | price | flags | token | owner | maker | heap
  *                      original f64 | budget f64 | expiry f64 | created f64 | apiKey (4) | ended f64
- *   link (16 bytes)    next | prev | ownerNext | ownerPrev
- *   level (16 bytes)   quantity f64 | head | tail
+ *                      slot | -
+ *   link (8 bytes)     ownerNext | ownerPrev
+ *   finished (4 bytes) the row of an order that ended, by sequence
  *
  * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
  */
 import { assert } from './assert.ts';
-import { type Capacities, fillRows, historyRows } from './limits.ts';
+import { type Capacities, fillRows, finishedRows, orderRows } from './limits.ts';
+import { matchingBytes } from './matching/matching.ts';
 
 export const ID_WORDS = 8;
 export const ADDRESS_WORDS = 5;
@@ -47,11 +54,13 @@ export const Order = {
   created: 11,
   /** Unix milliseconds; of finished orders only. */
   finishedAt: 14,
+  // Int32: its slot in the matching core while it rests; 0 = it does not.
+  slot: 30,
 } as const;
 
-export const LINK_I = 2;
-/** Neighbours of an open order: in the queue of its level, and in its owner's list. */
-export const Link = { next: 0, prev: 1, ownerNext: 2, ownerPrev: 3 } as const;
+export const LINK_I = 1;
+/** Neighbours of an open order in its owner's list: slots of the matching core, as is the row. */
+export const Link = { ownerNext: 0, ownerPrev: 1 } as const;
 
 /** Order.flags, from the low bit up. */
 export const Flag = {
@@ -67,7 +76,7 @@ export const Flag = {
   reasonShift: 23,
 } as const;
 
-/** Status in Order.flags; a free row has none of them. */
+/** Status in Order.flags; while an order is being placed it has none of them. */
 export const Status = { free: 0, live: 1, matched: 2, canceled: 3, expired: 4 } as const;
 
 /**
@@ -91,10 +100,6 @@ export const EndReason = {
   selfTrade: 7,
 } as const;
 export type EndReasonCode = Exclude<(typeof EndReason)[keyof typeof EndReason], 0>;
-
-export const LEVEL_I = 2;
-export const LEVEL_F = 1;
-export const Level = { quantity: 0, head: 2, tail: 3 } as const;
 
 export const MARKET_I = 5;
 export const MARKET_F = 4;
@@ -136,15 +141,8 @@ export const Book = {
   /** Odd while a writer is inside; compared for equality only, because it wraps. */
   version: 0,
   market: 1,
-  /** First level row of its ladder; 0 = no order has rested here yet. */
-  base: 2,
-  ticksPerUnit: 3,
-  /** Ticks; 0 = no bid. */
-  bestBid: 4,
-  /** Ticks; 0 = no ask. */
-  bestAsk: 5,
-  firstToken: 6,
-  orders: 7,
+  ticksPerUnit: 2,
+  firstToken: 3,
   // Float64: unix milliseconds of the last change.
   changedAt: 4,
 } as const;
@@ -154,6 +152,7 @@ export const Account = {
   address: 0,
   /** The account whose key signs for this wallet; 0 = not bound. */
   binding: 5,
+  /** Slot of the newest open order in the matching core. */
   openHead: 6,
   openCount: 7,
 } as const;
@@ -203,17 +202,15 @@ export const State = {
   openOrders: 8,
   /** Order rows ever used; rows above it were never touched. */
   orderRows: 9,
-  orderFree: 10,
   /** Sequence of the next finished order, and of the oldest whose id is still kept. */
-  finished: 11,
-  finishedFirst: 12,
-  levelRows: 13,
-  /** Heads of the free ladders, one for each of TICK_GRIDS in their order: 14 to 19. */
-  levelFree: 14,
-  expiries: 20,
-  selfTrade: 21,
+  finished: 10,
+  finishedFirst: 11,
+  /** Sequence of the oldest finished order whose row was not used again. */
+  finishedFree: 12,
+  expiries: 13,
+  selfTrade: 14,
   /** Finished orders whose ids stay in memory. */
-  history: 22,
+  history: 15,
   size: 32,
 } as const;
 
@@ -225,21 +222,24 @@ function indexEntries(rows: number): number {
 const INDEX_ENTRY_BYTES = 8;
 
 export function tableShapes(c: Capacities): Record<TableName, number> {
+  const matching = matchingBytes({ books: c.tokens, orders: c.orders, levels: c.levels });
   return {
     state: State.size * 8,
     markets: (c.markets + 1) * (4 << MARKET_I),
     tokens: (c.tokens + 1) * (4 << TOKEN_I),
     books: (c.tokens + 1) * (4 << BOOK_I),
     accounts: (c.accounts + 1) * (4 << ACCOUNT_I),
-    orders: (c.orders + 2) * (4 << ORDER_I),
-    links: (c.orders + 2) * (4 << LINK_I),
-    history: historyRows(c) * (4 << ORDER_I),
-    levels: (c.levels + 1) * (4 << LEVEL_I),
+    orders: (orderRows(c) + 1) * (4 << ORDER_I),
+    links: (c.orders + 1) * (4 << LINK_I),
+    finished: finishedRows(c) * 4,
+    matchingHeader: matching.header,
+    matchingBooks: matching.books,
+    matchingRows: matching.rows,
     expiries: (c.orders + 2) * 4,
     marketIndex: indexEntries(c.markets) * INDEX_ENTRY_BYTES,
     tokenIndex: indexEntries(c.tokens) * INDEX_ENTRY_BYTES,
     accountIndex: indexEntries(c.accounts) * INDEX_ENTRY_BYTES,
-    orderIndex: indexEntries(historyRows(c)) * INDEX_ENTRY_BYTES,
+    orderIndex: indexEntries(orderRows(c)) * INDEX_ENTRY_BYTES,
     fills: fillRows(c) * FILL_WORDS * 4,
   };
 }
@@ -252,8 +252,10 @@ export const TABLE_NAMES = [
   'accounts',
   'orders',
   'links',
-  'history',
-  'levels',
+  'finished',
+  'matchingHeader',
+  'matchingBooks',
+  'matchingRows',
   'expiries',
   'marketIndex',
   'tokenIndex',
@@ -264,4 +266,5 @@ export const TABLE_NAMES = [
 export type TableName = (typeof TABLE_NAMES)[number];
 
 assert(2 * Order.finishedAt >= Order.apiKey + API_KEY_WORDS, 'columns of an order do not overlap');
+assert(Order.slot >= 2 * Order.finishedAt + 2, 'columns of an order do not overlap');
 assert(Fill.makerId + ID_WORDS <= FILL_WORDS, 'a fill row holds both ids');

@@ -7,9 +7,6 @@ export const AMOUNT_MAX = Number.MAX_SAFE_INTEGER;
 /** A signed fee rate above a tenth is taken for a mistake (GAPS 1.6). */
 export const FEE_BPS_MAX = 1_000;
 
-/** Price levels of one ladder: four 32-way bitmap storeys cover 32^4 = 2^20 levels. */
-export const LADDER_LEVELS_MAX = 2 ** 20;
-
 /** Outcomes of one market: the widest market seen in the field has 7; a command must stay small. */
 export const OUTCOMES_MAX = 64;
 
@@ -29,7 +26,7 @@ export interface Capacities {
   readonly accounts: number;
   /** Open orders. */
   readonly orders: number;
-  /** Price-level rows of all ladders together. */
+  /** Rows of all ladders together: matching/memory.ts says how many a book takes. */
   readonly levels: number;
   /** Newest fills that GET /trades can reach. */
   readonly trades: number;
@@ -53,11 +50,16 @@ function ringRows(rows: number): number {
 }
 
 /**
- * Rows of the ring of finished orders. Each order that is taken in ends exactly once, so those that
- * wait to be flushed never exceed what was reserved for them when they came.
+ * Rows of the order table: each order that is taken in keeps its row until its id is forgotten, so
+ * those that wait to be flushed never exceed what was reserved for them when they came.
  */
-export function historyRows(capacities: Capacities): number {
-  return ringRows(capacities.orders + capacities.history);
+export function orderRows(capacities: Capacities): number {
+  return capacities.orders + capacities.history;
+}
+
+/** Rows of the ring of finished orders: a row of the order table is in it once at most. */
+export function finishedRows(capacities: Capacities): number {
+  return ringRows(orderRows(capacities));
 }
 
 /**

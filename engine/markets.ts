@@ -2,26 +2,18 @@
  * Markets, tokens and books: registration, and the changes that a catalog may bring. negRisk and
  * the token ids of a market never change (GAPS 12).
  */
-import { giveLadder, ladderAvailable, levelRow, shapeOf, takeLadder, worseLevel } from './books.ts';
+import { eachOrder } from './books.ts';
 import * as commands from './commands.ts';
 import type { Core } from './core.ts';
 import { indexFind, indexInsert, tagOf } from './hash-index.ts';
-import { nextAbove, occupy, vacate } from './ladder.ts';
 import type { EndReasonCode } from './layout.ts';
 import * as layout from './layout.ts';
+import { canRescale, rescale } from './matching/matching.ts';
 import { closeOrder } from './orders.ts';
 import type { RuleCode } from './rules.ts';
 import * as rules from './rules.ts';
 import type { Tables } from './tables.ts';
-import type {
-  BookSlot,
-  MarketSlot,
-  MicroShares,
-  OrderSlot,
-  Ticks,
-  TicksPerUnit,
-  TokenSlot,
-} from './units.ts';
+import type { BookSlot, MarketSlot, MicroShares, Ticks, TicksPerUnit, TokenSlot } from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const {
@@ -30,11 +22,6 @@ const {
   Book,
   EndReason,
   ID_WORDS,
-  LEVEL_F,
-  LEVEL_I,
-  Level,
-  LINK_I,
-  Link,
   MARKET_F,
   MARKET_I,
   Market,
@@ -121,6 +108,7 @@ export function registerMarket(
     indexInsert(t.tokenIndex, tagOf(t.tokenI, tokenRow + Token.id, ID_WORDS), token);
   }
   for (let book = firstBook; book < firstBook + bookCount; book++) {
+    t.matching.open(book, grid);
     t.bookI[(book << BOOK_I) + Book.market] = market;
     t.bookI[(book << BOOK_I) + Book.ticksPerUnit] = grid;
     t.bookI[(book << BOOK_I) + Book.firstToken] = firstToken + (book - firstBook);
@@ -146,7 +134,10 @@ export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at:
   const grid = i32[at + MarketChangeCommand.ticksPerUnit]! as TicksPerUnit;
   const firstBook = t.marketI[row + Market.firstBook]! as BookSlot;
   const endBook = firstBook + t.marketI[row + Market.bookCount]!;
-  if (grid !== t.marketI[row + Market.ticksPerUnit]! && !laddersAvailable(t, market, grid)) {
+  if (
+    grid !== t.marketI[row + Market.ticksPerUnit]! &&
+    !canRescale(t.matching, grid, endBook - firstBook)
+  ) {
     return Rule.tableFull;
   }
 
@@ -172,30 +163,6 @@ export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at:
   return Rule.accepted;
 }
 
-function laddersAvailable(t: Tables, market: MarketSlot, grid: TicksPerUnit): boolean {
-  const row = market << MARKET_I;
-  const count = t.marketI[row + Market.bookCount]!;
-  if (count === 1) return ladderAvailable(t, grid);
-  const needed = count * shapeOf(grid).rows;
-  return t.state[State.levelRows]! + needed <= t.capacities.levels;
-}
-
-/** Calls `visit` for each order of a book, lowest price first, in queue order. */
-function eachOrder(t: Tables, book: BookSlot, visit: (slot: OrderSlot, tick: Ticks) => void): void {
-  if (t.bookI[(book << BOOK_I) + Book.base] === 0) return;
-  for (let tick = worseLevel(t, book, true, 0); tick !== 0; ) {
-    // Read both ways on before the visit: it may take the order, and with it the level, away.
-    const after = worseLevel(t, book, true, tick);
-    let slot = t.levelI[(levelRow(t, book, tick) << LEVEL_I) + Level.head]! as OrderSlot | 0;
-    while (slot !== 0) {
-      const next = t.linkI[(slot << LINK_I) + Link.next]! as OrderSlot | 0;
-      visit(slot, tick);
-      slot = next;
-    }
-    tick = after;
-  }
-}
-
 function cancelWhere(
   core: Core,
   book: BookSlot,
@@ -219,33 +186,10 @@ function regrid(core: Core, book: BookSlot, grid: TicksPerUnit): void {
   core.touch(book);
   const isOnGrid = (tick: number): boolean => (tick * grid) % oldGrid === 0;
   cancelWhere(core, book, EndReason.tickChange, (tick) => !isOnGrid(tick));
-  const oldBase = t.bookI[at + Book.base]!;
-  if (oldBase !== 0) {
-    const base = takeLadder(t, grid);
-    const from = shapeOf(oldGrid);
-    const to = shapeOf(grid);
-    eachOrder(t, book, (slot, tick) => {
-      t.orderI[(slot << ORDER_I) + Order.price] = (tick * grid) / oldGrid;
-    });
-    for (let tick = nextAbove(from, t.levelI, oldBase << LEVEL_I, 0); tick !== -1; ) {
-      const after = nextAbove(from, t.levelI, oldBase << LEVEL_I, tick);
-      const moved = (tick * grid) / oldGrid;
-      const source = oldBase + from.firstLevelRow + tick;
-      const target = base + to.firstLevelRow + moved;
-      t.levelF[(target << LEVEL_F) + Level.quantity] =
-        t.levelF[(source << LEVEL_F) + Level.quantity]!;
-      t.levelI[(target << LEVEL_I) + Level.head] = t.levelI[(source << LEVEL_I) + Level.head]!;
-      t.levelI[(target << LEVEL_I) + Level.tail] = t.levelI[(source << LEVEL_I) + Level.tail]!;
-      t.levelI.fill(0, source << LEVEL_I, (source + 1) << LEVEL_I);
-      vacate(from, t.levelI, oldBase << LEVEL_I, tick);
-      occupy(to, t.levelI, base << LEVEL_I, moved);
-      tick = after;
-    }
-    giveLadder(t, oldBase, oldGrid);
-    t.bookI[at + Book.base] = base;
-  }
-  t.bookI[at + Book.bestBid] = (t.bookI[at + Book.bestBid]! * grid) / oldGrid;
-  t.bookI[at + Book.bestAsk] = (t.bookI[at + Book.bestAsk]! * grid) / oldGrid;
+  eachOrder(t, book, (slot, tick) => {
+    t.orderI[(slot << ORDER_I) + Order.price] = (tick * grid) / oldGrid;
+  });
+  rescale(t.matching, book, grid, grid, oldGrid);
   t.bookI[at + Book.ticksPerUnit] = grid;
   core.events.tick(book, oldGrid, grid);
 }

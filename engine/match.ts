@@ -1,70 +1,26 @@
 /**
  * Matching: price, then arrival, at the resting order's price (GAPS 3.1, 7, 12). Everything that
- * can refuse an order has been asked before the first row moves.
+ * can refuse an order has been asked before the first row moves. Who trades with whom is the matching
+ * core's; whose orders may not meet, and what a fill means, is settled here and in settle.ts.
  */
-
-import { levelQuantity, levelRow, worseLevel } from './books.ts';
 import type { Core } from './core.ts';
 import * as core from './core.ts';
 import * as events from './events.ts';
 import * as layout from './layout.ts';
-import { closeOrder } from './orders.ts';
-import type { Tables } from './tables.ts';
-import type {
-  AccountSlot,
-  BookSlot,
-  MarketSlot,
-  MicroCollateral,
-  MicroShares,
-  OrderSlot,
-  Ticks,
-  TicksPerUnit,
-  TokenSlot,
-} from './units.ts';
-import * as units from './units.ts';
-import { collateralOf, feeOf } from './units.ts';
-import { copyId } from './words.ts';
+import * as matching from './matching/matching.ts';
+import { closeOrder, leave } from './orders.ts';
+import { settleFill } from './settle.ts';
+import type { AccountSlot, BookSlot, MicroShares, OrderSlot, Ticks } from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const {
-  BOOK_I,
-  Book,
-  EndReason,
-  FILL_DOUBLES,
-  FILL_WORDS,
-  Fill,
-  Flag,
-  LEVEL_F,
-  LEVEL_I,
-  Level,
-  LINK_I,
-  Link,
-  MARKET_F,
-  MARKET_I,
-  Market,
-  MatchKind,
-  ORDER_F,
-  ORDER_I,
-  Order,
-  State,
-  TOKEN_I,
-  Token,
-} = layout;
+const { BOOK_I, Book, EndReason, Flag, ORDER_F, ORDER_I, Order, State } = layout;
 const { EventKind } = events;
 const { SelfTrade } = core;
-const { PIPS_PER_UNIT } = units;
+const { NO_LEVEL, Side } = matching;
 
-/**
- * True when a resting level at `tick` is within the limit of a taker on the other side. A false
- * answer says nothing about the tick, whatever the compiler concludes.
- */
-export function crosses(takerIsBid: boolean, tick: Ticks | 0, limit: Ticks): tick is Ticks {
-  return tick !== 0 && (takerIsBid ? tick <= limit : tick >= limit);
-}
-
-/** Ticks of the best level that a taker meets; 0 = none. */
-export function bestOpposite(core: Core, book: BookSlot, takerIsBid: boolean): Ticks | 0 {
-  return core.t.bookI[(book << BOOK_I) + (takerIsBid ? Book.bestAsk : Book.bestBid)]! as Ticks;
+/** True when a resting level is within the limit of a taker on the other side. */
+export function crosses(side: matching.Side, level: number, limit: Ticks): boolean {
+  return level !== NO_LEVEL && (side === Side.bid ? level <= limit : level >= limit);
 }
 
 /**
@@ -75,182 +31,112 @@ export function bestOpposite(core: Core, book: BookSlot, takerIsBid: boolean): T
 export function survey(
   core: Core,
   book: BookSlot,
-  takerIsBid: boolean,
+  side: matching.Side,
   limit: Ticks,
   account: AccountSlot | 0,
   wanted: MicroShares,
 ): void {
   const { t } = core;
   const policy = core.selfTrade();
-  const walksOrders = policy !== SelfTrade.allow && account !== 0;
   core.surveyStopped = false;
+  if (policy === SelfTrade.allow || account === 0) {
+    core.surveyedQuantity = t.matching.available(book, side, limit, wanted) as MicroShares;
+    return;
+  }
+  const skips = policy === SelfTrade.cancelMaker;
+  const own = findOwn(core, book, side, limit, account, wanted, skips);
+  core.surveyStopped = own !== 0;
+}
+
+/**
+ * The first order of an account that a taker would meet within its limit before `wanted` is filled;
+ * 0 = none. Leaves in core.surveyedQuantity what others have before it, up to `wanted`. With `skips`
+ * the account's own orders are passed over, and none is found.
+ */
+function findOwn(
+  core: Core,
+  book: BookSlot,
+  side: matching.Side,
+  limit: Ticks,
+  account: AccountSlot,
+  wanted: number,
+  skips: boolean,
+): OrderSlot | 0 {
+  const { t } = core;
+  const { matching: m } = t;
+  const facing = (1 - side) as matching.Side;
   let quantity = 0;
-  let tick = bestOpposite(core, book, takerIsBid);
-  while (quantity < wanted && crosses(takerIsBid, tick, limit)) {
-    if (walksOrders) {
-      let slot = t.levelI[(levelRow(t, book, tick) << LEVEL_I) + Level.head]!;
-      while (slot !== 0 && quantity < wanted) {
-        const order = slot << ORDER_I;
-        if (t.orderI[order + Order.maker] !== account) {
-          quantity += t.orderF[(slot << ORDER_F) + Order.remaining]!;
-        } else if (policy !== SelfTrade.cancelMaker) {
-          core.surveyStopped = true;
-          core.surveyedQuantity = quantity as MicroShares;
-          return;
-        }
-        slot = t.linkI[(slot << LINK_I) + Link.next]!;
+  let own = 0 as OrderSlot | 0;
+  for (let level = m.best(book, facing); crosses(side, level, limit) && own === 0; ) {
+    for (let slot = m.first(book, level); slot !== 0 && quantity < wanted; slot = m.next(slot)) {
+      const maker = m.word(slot) as OrderSlot;
+      if (t.orderI[(maker << ORDER_I) + Order.maker] !== account) quantity += m.remaining(slot);
+      else if (!skips) {
+        own = maker;
+        break;
       }
-    } else {
-      quantity += levelQuantity(t, book, tick);
     }
-    tick = worseLevel(t, book, takerIsBid, tick);
+    if (quantity >= wanted) break;
+    level = m.worse(book, facing, level);
   }
   core.surveyedQuantity = Math.min(quantity, wanted) as MicroShares;
+  return own;
 }
 
 /**
  * Fills a taker against the book until it is full, nothing is left inside its limit, or an order of
  * its own account stops it. Returns true when it was stopped.
  */
-export function sweep(core: Core, slot: OrderSlot, book: BookSlot, limit: Ticks): boolean {
+export function sweep(core: Core, taker: OrderSlot, book: BookSlot, limit: Ticks): boolean {
   const { t } = core;
-  const order = slot << ORDER_I;
-  const takerIsBid = (t.orderI[order + Order.flags]! & Flag.ask) === 0;
-  const account = t.orderI[order + Order.maker]!;
+  const row = taker << ORDER_I;
+  const side = (t.orderI[row + Order.flags]! & Flag.ask) as matching.Side;
+  if (!crosses(side, t.matching.best(book, (1 - side) as matching.Side), limit)) return false;
   const policy = core.selfTrade();
-  const match = t.state[State.fills]!;
+  core.firstFill = t.state[State.fills]!;
+  core.touch(book);
+  if (policy === SelfTrade.allow) {
+    fillUpTo(core, taker, book, side, limit, t.orderF[(taker << ORDER_F) + Order.remaining]!);
+    return false;
+  }
+  const account = t.orderI[row + Order.maker]! as AccountSlot;
   for (;;) {
-    const remaining = t.orderF[(slot << ORDER_F) + Order.remaining]! as MicroShares;
-    if (remaining === 0) return false;
-    const tick = bestOpposite(core, book, takerIsBid);
-    if (!crosses(takerIsBid, tick, limit)) return false;
-    core.touch(book);
-    const row = levelRow(t, book, tick);
-    const maker = t.levelI[(row << LEVEL_I) + Level.head]! as OrderSlot;
-    if (policy !== SelfTrade.allow && t.orderI[(maker << ORDER_I) + Order.maker] === account) {
-      if (policy !== SelfTrade.cancelTaker) closeOrder(core, maker, EndReason.selfTrade);
-      if (policy !== SelfTrade.cancelMaker) return true;
-      continue;
-    }
-    const makerRemaining = t.orderF[(maker << ORDER_F) + Order.remaining]! as MicroShares;
-    const size = Math.min(remaining, makerRemaining) as MicroShares;
-    settleFill(core, slot, maker, book, tick, size, match);
-    t.orderF[(slot << ORDER_F) + Order.remaining] = remaining - size;
-    t.orderF[(maker << ORDER_F) + Order.remaining] = makerRemaining - size;
-    const quantity = (t.levelF[(row << LEVEL_F) + Level.quantity]! - size) as MicroShares;
-    t.levelF[(row << LEVEL_F) + Level.quantity] = quantity;
-    if (size === makerRemaining) closeOrder(core, maker, EndReason.filled);
-    else tellPartly(core, maker, book, tick, quantity);
+    const remaining = t.orderF[(taker << ORDER_F) + Order.remaining]!;
+    const own = findOwn(core, book, side, limit, account, remaining, false);
+    const others = core.surveyedQuantity;
+    if (others > 0) fillUpTo(core, taker, book, side, limit, others);
+    if (own === 0) return false;
+    if (policy !== SelfTrade.cancelTaker) closeOrder(core, own, EndReason.selfTrade);
+    if (policy !== SelfTrade.cancelMaker) return true;
   }
 }
 
-/** Logs that a fill left something of its maker, and of its level. */
-function tellPartly(
+/** Matches a quantity, and settles each of its fills in turn. */
+function fillUpTo(
   core: Core,
-  maker: OrderSlot,
+  taker: OrderSlot,
   book: BookSlot,
-  tick: Ticks,
-  quantity: MicroShares,
+  side: matching.Side,
+  limit: Ticks,
+  quantity: number,
 ): void {
   const { events, t } = core;
+  const { matching: m } = t;
   const grid = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!;
-  events.partly(t.orderI, maker << ORDER_I);
-  events.level(EventKind.levelFill, book, tick, grid, quantity, t.state[State.fills]! - 1);
-}
-
-/** Pays both sides of one fill, records it, and moves the last prices. */
-function settleFill(
-  core: Core,
-  takerSlot: OrderSlot,
-  makerSlot: OrderSlot,
-  book: BookSlot,
-  tick: Ticks,
-  size: MicroShares,
-  match: number,
-): void {
-  const { t } = core;
-  const grid = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]! as TicksPerUnit;
-  const market = t.bookI[(book << BOOK_I) + Book.market]! as MarketSlot;
-  const taker = takerSlot << ORDER_I;
-  const maker = makerSlot << ORDER_I;
-  const takerToken = t.orderI[taker + Order.token]! as TokenSlot;
-  const makerToken = t.orderI[maker + Order.token]! as TokenSlot;
-  const takerSells = t.orderI[taker + Order.flags]! & Flag.sell;
-  const makerSells = t.orderI[maker + Order.flags]! & Flag.sell;
-  const makerMirrored = t.tokenI[(makerToken << TOKEN_I) + Token.mirrored];
-  const makerTicks = (makerMirrored === 1 ? grid - tick : tick) as Ticks;
-  const sameToken = takerToken === makerToken;
-  const takerTicks = (sameToken ? makerTicks : grid - makerTicks) as Ticks;
-
-  // The maker's leg is rounded down; in a mint or merge the taker's is the rest of the size.
-  const makerLeg = collateralOf(size, makerTicks, grid);
-  const takerLeg = (sameToken ? makerLeg : size - makerLeg) as MicroCollateral;
-  const makerPays = makerSells === 0 ? pay(t, makerSlot, makerLeg) : makerLeg;
-  const takerPays = takerSells === 0 ? pay(t, takerSlot, takerLeg) : takerLeg;
-  const missing = makerLeg - makerPays + (takerLeg - takerPays);
-  if (missing !== 0) t.marketF[(market << MARKET_F) + Market.rounding]! -= missing;
-
-  const baseFeeBps = t.marketI[(market << MARKET_I) + Market.baseFeeBps]!;
-  const fee = feeOf(takerSells === 0, size, takerTicks, grid, baseFeeBps);
-  if (takerSells === 0) {
-    core.making += takerPays;
-    core.taking += size - fee;
-  } else {
-    core.making += size;
-    core.taking += takerPays - fee;
+  const fills = m.match(book, side, limit, quantity);
+  for (let i = 0; i < fills; i++) {
+    const slot = m.makers[i]!;
+    const maker = m.word(slot) as OrderSlot;
+    const tick = m.level(slot) as Ticks;
+    settleFill(core, taker, maker, book, tick, i);
+    const total = m.totals[i]! as MicroShares;
+    if (t.orderF[(maker << ORDER_F) + Order.remaining] === 0) {
+      // It is finished next.
+      events.level(EventKind.levelFinished, book, tick, grid, total, t.state[State.finished]!);
+      leave(core, maker, EndReason.filled);
+    } else {
+      events.partly(t.orderI, maker << ORDER_I);
+      events.level(EventKind.levelFill, book, tick, grid, total, t.state[State.fills]! - 1);
+    }
   }
-
-  const perTick = PIPS_PER_UNIT / grid;
-  const kind = sameToken
-    ? MatchKind.complementary
-    : takerSells === 0
-      ? MatchKind.mint
-      : MatchKind.merge;
-  const takerRow = takerToken << TOKEN_I;
-  t.tokenI[takerRow + Token.lastPrice] = takerTicks * perTick;
-  t.tokenI[takerRow + Token.lastSide] = takerSells === 0 ? 0 : 1;
-  if (!sameToken) {
-    const makerRow = makerToken << TOKEN_I;
-    t.tokenI[makerRow + Token.lastPrice] = makerTicks * perTick;
-    t.tokenI[makerRow + Token.lastSide] = makerSells === 0 ? 0 : 1;
-  }
-
-  const sequence = t.state[State.fills]!;
-  const at = sequence & (t.fillRows - 1);
-  const f = at * FILL_DOUBLES;
-  const { fillF, fillI, orderI } = t;
-  fillF[f + Fill.time] = core.time;
-  fillF[f + Fill.size] = size;
-  fillF[f + Fill.match] = match;
-  fillF[f + Fill.takerCollateral] = takerPays;
-  fillF[f + Fill.makerCollateral] = makerPays;
-  fillF[f + Fill.fee] = fee;
-  const i = at * FILL_WORDS;
-  fillI[i + Fill.kind] = kind;
-  fillI[i + Fill.takerSide] = takerSells === 0 ? 0 : 1;
-  fillI[i + Fill.takerToken] = takerToken;
-  fillI[i + Fill.makerToken] = makerToken;
-  fillI[i + Fill.takerPrice] = takerTicks * perTick;
-  fillI[i + Fill.makerPrice] = makerTicks * perTick;
-  fillI[i + Fill.taker] = orderI[taker + Order.maker]!;
-  fillI[i + Fill.maker] = orderI[maker + Order.maker]!;
-  fillI[i + Fill.takerOwner] = orderI[taker + Order.owner]!;
-  fillI[i + Fill.makerOwner] = orderI[maker + Order.owner]!;
-  copyId(orderI, taker + Order.id, fillI, i + Fill.takerId);
-  copyId(orderI, maker + Order.id, fillI, i + Fill.makerId);
-  t.state[State.fills] = sequence + 1;
-  core.events.fill(sequence);
-  core.note(makerSlot);
-  core.note(size);
-  core.note(makerPays);
-  core.note(takerPays);
-}
-
-/** Takes collateral from a buyer's budget, at most what is left of it. */
-function pay(t: Tables, slot: OrderSlot, leg: MicroCollateral): MicroCollateral {
-  const at = (slot << ORDER_F) + Order.budget;
-  const budget = t.orderF[at]! as MicroCollateral;
-  const paid = Math.min(leg, budget) as MicroCollateral;
-  t.orderF[at] = budget - paid;
-  return paid;
 }

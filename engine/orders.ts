@@ -1,44 +1,31 @@
 /**
- * The life of an order: a row while it is open; when it ends, its row moves to the ring of finished
- * orders, where its id is recognised until it is known to be on disk and the ring has younger ones.
- *
- * Rows of open orders are used again at once, last in, first out, so that the rows in use stay few
- * and warm; the ring is written front to back.
+ * The life of an order: it gets a row when it is taken in, and keeps it when it ends; then the queue
+ * of finished orders has it, until its final state is known to be on disk and the queue has enough
+ * younger ones. Only then is its id forgotten and its row used again, oldest first.
  */
 import { linkOwner, unlinkOwner } from './accounts.ts';
 import { assert } from './assert.ts';
 import { rest, unrest } from './books.ts';
 import type { Core } from './core.ts';
 import { scheduleExpiry, unscheduleExpiry } from './expiries.ts';
-import { home, indexInsert, indexRemove, indexReplace, next } from './hash-index.ts';
+import { home, indexInsert, indexRemove, next } from './hash-index.ts';
 import type { EndReasonCode } from './layout.ts';
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
-import type { AccountSlot, BookSlot, OrderSlot } from './units.ts';
+import type { BookSlot, OrderSlot } from './units.ts';
 import * as units from './units.ts';
-import { copyFour, copyId, sameId } from './words.ts';
+import { sameId } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const {
-  BOOK_I,
-  Book,
-  EndReason,
-  Flag,
-  LINK_I,
-  Link,
-  ORDER_F,
-  ORDER_I,
-  Order,
-  State,
-  Status,
-  TOKEN_I,
-  Token,
-} = layout;
+const { BOOK_I, Book, EndReason, Flag, ORDER_F, ORDER_I, Order, State, Status, TOKEN_I, Token } =
+  layout;
 const { PIPS_PER_UNIT } = units;
 
-const STATUS_MASK = ~(7 << Flag.statusShift);
-const END_MASK = STATUS_MASK & ~(15 << Flag.reasonShift);
+const END_MASK = ~((7 << Flag.statusShift) | (15 << Flag.reasonShift));
 const GOLDEN = 0x9e3779b1;
+
+/** Tags of the orders that evictFinished is about to forget; nothing between two calls. */
+const EVICTED = new Int32Array(64);
 
 /** Tag of an order id: ids are hashes already, so three of their words are mixed enough. */
 export function orderTag(key: Int32Array, at: number): number {
@@ -46,35 +33,29 @@ export function orderTag(key: Int32Array, at: number): number {
 }
 
 /**
- * Where the order with this id (8 words from `at`) is: its slot while it is open, the negative of
- * its ring row + 1 when it is finished, 0 when it is not in memory.
+ * Row of the order with this id (8 words from `at`): its slot while it is open, the negative of its
+ * slot when it is finished, 0 when it is not in memory.
  */
 export function findOrder(t: Tables, key: Int32Array, at: number): number {
   const tag = orderTag(key, at);
-  const { orderIndex } = t;
+  const { orderI, orderIndex } = t;
   for (let entry = home(orderIndex, tag); ; entry = next(orderIndex, entry)) {
-    const place = orderIndex[2 * entry + 1]!;
-    if (place === 0) return 0;
+    const slot = orderIndex[2 * entry + 1]! as OrderSlot | 0;
+    if (slot === 0) return 0;
     if (orderIndex[2 * entry] !== tag) continue;
-    const rows = place > 0 ? t.orderI : t.historyI;
-    const row = place > 0 ? place << ORDER_I : (-place - 1) << ORDER_I;
-    if (sameId(rows, row + Order.id, key, at)) return place;
+    if (!sameId(orderI, (slot << ORDER_I) + Order.id, key, at)) continue;
+    return orderStatus(t, slot) === Status.live ? slot : -slot;
   }
 }
 
-/** Status of an open row. */
+/** Status of the order in a row. */
 export function orderStatus(t: Tables, slot: OrderSlot): number {
   return (t.orderI[(slot << ORDER_I) + Order.flags]! >>> Flag.statusShift) & 7;
 }
 
-function setStatus(rows: Int32Array, row: number, status: number): void {
-  const at = row + Order.flags;
-  rows[at] = (rows[at]! & STATUS_MASK) | (status << Flag.statusShift);
-}
-
-/** Ring row of a finished order by its sequence. */
-export function historyRow(t: Tables, sequence: number): number {
-  return sequence & (t.historyRows - 1);
+/** Row of a finished order by its sequence, as long as its id is kept. */
+export function finishedOrder(t: Tables, sequence: number): OrderSlot {
+  return t.finishedI[sequence & (t.finishedRows - 1)]! as OrderSlot;
 }
 
 /** Finished orders whose ids are still in memory. */
@@ -82,7 +63,7 @@ export function keptFinished(t: Tables): number {
   return t.state[State.finished]! - t.state[State.finishedFirst]!;
 }
 
-/** True when one more order can be taken in: an open place, and a row for its end. */
+/** True when one more order can be taken in. */
 export function orderRoom(t: Tables): boolean {
   const open = t.state[State.openOrders]!;
   const { history, orders } = t.capacities;
@@ -91,13 +72,13 @@ export function orderRoom(t: Tables): boolean {
 
 /** Takes a row; the caller made sure of the room, and fills the columns. */
 export function takeOrder(t: Tables): OrderSlot {
-  const free = t.state[State.orderFree]! as OrderSlot | 0;
-  if (free !== 0) {
-    t.state[State.orderFree] = t.linkI[(free << LINK_I) + Link.next]!;
-    return free;
+  const free = t.state[State.finishedFree]!;
+  if (free < t.state[State.finishedFirst]!) {
+    t.state[State.finishedFree] = free + 1;
+    return finishedOrder(t, free);
   }
   const slot = (t.state[State.orderRows]! + 1) as OrderSlot;
-  assert(slot <= t.capacities.orders, 'an order row is reserved before it is taken');
+  assert(slot <= t.orderRows, 'an order row is reserved before it is taken');
   t.state[State.orderRows] = slot;
   return slot;
 }
@@ -110,10 +91,11 @@ export function register(t: Tables, slot: OrderSlot): void {
 /** Lets an order rest: level, owner's list, expiry. */
 export function openOrder(core: Core, slot: OrderSlot, book: BookSlot): void {
   const { t } = core;
-  setStatus(t.orderI, slot << ORDER_I, Status.live);
+  // Its status was 0 until now.
+  t.orderI[(slot << ORDER_I) + Order.flags]! |= Status.live << Flag.statusShift;
   t.state[State.openOrders]! += 1;
   rest(core, slot, book);
-  linkOwner(t, slot, t.orderI[(slot << ORDER_I) + Order.owner]! as AccountSlot);
+  linkOwner(t, slot);
   if (t.orderF[(slot << ORDER_F) + Order.expiry] !== 0) scheduleExpiry(t, slot);
 }
 
@@ -132,62 +114,44 @@ export function endStatus(reason: EndReasonCode): number {
 
 /** Ends an order that rests, for whatever reason. */
 export function closeOrder(core: Core, slot: OrderSlot, reason: EndReasonCode): void {
-  const { t } = core;
   unrest(core, slot);
+  leave(core, slot, reason);
+}
+
+/** Ends an open order that has left its book. */
+export function leave(core: Core, slot: OrderSlot, reason: EndReasonCode): void {
+  const { t } = core;
+  const row = slot << ORDER_I;
   unlinkOwner(t, slot);
-  if (t.orderI[(slot << ORDER_I) + Order.heap] !== 0) unscheduleExpiry(t, slot);
+  t.orderI[row + Order.slot] = 0;
+  if (t.orderI[row + Order.heap] !== 0) unscheduleExpiry(t, slot);
   t.state[State.openOrders]! -= 1;
   finish(core, slot, reason);
 }
 
-/** Copies the columns of an open order to a row of the ring. */
-function copyRow(t: Tables, slot: OrderSlot, place: number): void {
-  const { historyF, historyI, orderF, orderI } = t;
-  const from = slot << ORDER_I;
-  const to = place << ORDER_I;
-  copyId(orderI, from + Order.id, historyI, to + Order.id);
-  // price, flags, token, owner
-  copyFour(orderI, from + Order.price, historyI, to + Order.price);
-  historyI[to + Order.maker] = orderI[from + Order.maker]!;
-  historyI[to + Order.heap] = orderI[from + Order.heap]!;
-  copyFour(orderI, from + Order.apiKey, historyI, to + Order.apiKey);
-  const fromF = slot << ORDER_F;
-  const toF = place << ORDER_F;
-  historyF[toF + Order.remaining] = orderF[fromF + Order.remaining]!;
-  historyF[toF + Order.original] = orderF[fromF + Order.original]!;
-  historyF[toF + Order.budget] = orderF[fromF + Order.budget]!;
-  historyF[toF + Order.expiry] = orderF[fromF + Order.expiry]!;
-  historyF[toF + Order.created] = orderF[fromF + Order.created]!;
-}
-
 /**
- * Moves an order to the finished ones, with the reason: its price becomes pips of its own token.
+ * Puts an order into the queue of finished ones, with the reason: its price becomes pips of its own
+ * token.
  */
 export function finish(core: Core, slot: OrderSlot, reason: EndReasonCode): void {
   const { t } = core;
-  const { historyI, orderI } = t;
-  const order = slot << ORDER_I;
-  const sequence = t.state[State.finished]!;
-  const place = historyRow(t, sequence);
-  const row = place << ORDER_I;
-  copyRow(t, slot, place);
-  historyI[row + Order.flags] =
-    (historyI[row + Order.flags]! & END_MASK) |
+  const { orderI } = t;
+  const row = slot << ORDER_I;
+  orderI[row + Order.flags] =
+    (orderI[row + Order.flags]! & END_MASK) |
     (endStatus(reason) << Flag.statusShift) |
     (reason << Flag.reasonShift);
-  const token = orderI[order + Order.token]! << TOKEN_I;
+  const token = orderI[row + Order.token]! << TOKEN_I;
   const grid = t.bookI[(t.tokenI[token + Token.book]! << BOOK_I) + Book.ticksPerUnit]!;
-  const ticks = orderI[order + Order.price]!;
+  const ticks = orderI[row + Order.price]!;
   const own = t.tokenI[token + Token.mirrored] === 1 ? grid - ticks : ticks;
-  historyI[row + Order.price] = own * (PIPS_PER_UNIT / grid);
-  t.historyF[(place << ORDER_F) + Order.finishedAt] = core.time;
+  orderI[row + Order.price] = own * (PIPS_PER_UNIT / grid);
+  t.orderF[(slot << ORDER_F) + Order.finishedAt] = core.time;
+  const sequence = t.state[State.finished]!;
+  t.finishedI[sequence & (t.finishedRows - 1)] = slot;
   t.state[State.finished] = sequence + 1;
   core.events.finished(sequence);
-  indexReplace(t.orderIndex, orderTag(orderI, order + Order.id), slot, -place - 1);
-  setStatus(orderI, order, Status.free);
-  t.linkI[(slot << LINK_I) + Link.next] = t.state[State.orderFree]!;
-  t.state[State.orderFree] = slot;
-  core.note(slot);
+  core.note(orderI[row + Order.id]!);
   core.note(reason);
 }
 
@@ -202,10 +166,21 @@ export function evictFinished(core: Core, flushedFinished: number): void {
   let first = t.state[State.finishedFirst]!;
   if (first >= end) return;
   core.changes += 1;
-  for (; first < end; first++) {
-    const place = historyRow(t, first);
-    const tag = orderTag(t.historyI, (place << ORDER_I) + Order.id);
-    assert(indexRemove(t.orderIndex, tag, -place - 1), 'a finished order is known by its id');
+  const { orderI, orderIndex } = t;
+  while (first < end) {
+    const count = Math.min(end - first, EVICTED.length);
+    // All that they need is fetched before the first one waits for it.
+    for (let i = 0; i < count; i++) {
+      const row = finishedOrder(t, first + i) << ORDER_I;
+      const tag = orderTag(orderI, row + Order.id);
+      EVICTED[i] = tag;
+      core.fetched = orderIndex[2 * home(orderIndex, tag)]! ^ orderI[row + Order.slot]!;
+    }
+    for (let i = 0; i < count; i++) {
+      const isThere = indexRemove(orderIndex, EVICTED[i]!, finishedOrder(t, first + i));
+      assert(isThere, 'a finished order is known by its id');
+    }
+    first += count;
   }
   t.state[State.finishedFirst] = end;
 }

@@ -4,13 +4,13 @@
  */
 import { findAccount, makeAccount } from './accounts.ts';
 import { assert } from './assert.ts';
-import { ladderAvailable, levelQuantity, levelRow } from './books.ts';
 import * as commands from './commands.ts';
 import type { Core } from './core.ts';
 import * as core from './core.ts';
 import * as layout from './layout.ts';
 import * as limits from './limits.ts';
-import { bestOpposite, crosses, survey, sweep } from './match.ts';
+import { crosses, survey, sweep } from './match.ts';
+import * as matching from './matching/matching.ts';
 import {
   closeOrder,
   findOrder,
@@ -43,8 +43,6 @@ const {
   Book,
   EndReason,
   Flag,
-  LEVEL_I,
-  Level,
   MARKET_F,
   MARKET_I,
   Market,
@@ -60,6 +58,7 @@ const { OrderCommand, OrderFlag, OrderType, Verdict } = commands;
 const { AMOUNT_MAX } = limits;
 const { Rule } = rules;
 const { SelfTrade } = core;
+const { Side } = matching;
 
 const MS = 1_000;
 
@@ -96,13 +95,13 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
 
   const book = t.tokenI[token + Token.book]! as BookSlot;
   const mirrored = t.tokenI[token + Token.mirrored] === 1;
-  const takerIsBid = isBuy !== mirrored;
+  const side = isBuy !== mirrored ? Side.bid : Side.ask;
   const limit = (mirrored ? grid - ticks : ticks) as Ticks;
   const newAccounts = (maker === 0 ? 1 : 0) + (!isOwnWallet && owner === 0 ? 1 : 0);
   if (t.state[State.accounts]! + newAccounts > t.capacities.accounts) return Rule.tableFull;
-  const full = checkRoom(core, type, book, takerIsBid, limit, shares);
+  const full = checkRoom(core, type, book, side, limit, shares);
   if (full !== Rule.accepted) return full;
-  const unmatched = checkMatch(core, flags, book, takerIsBid, limit, maker, shares);
+  const unmatched = checkMatch(core, flags, book, side, limit, maker, shares);
   if (unmatched !== Rule.accepted) return unmatched;
 
   const makerSlot = maker !== 0 ? maker : makeAccount(t, i32, at + OrderCommand.maker);
@@ -113,7 +112,7 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
       : makeAccount(t, i32, at + OrderCommand.signer);
   t.accountI[(makerSlot << ACCOUNT_I) + Account.binding] = ownerSlot;
   const slot = takeOrder(t);
-  fillRow(core, slot, i32, f64, at, makerSlot, ownerSlot, takerIsBid, limit);
+  fillRow(core, slot, i32, f64, at, makerSlot, ownerSlot, side, limit);
   accept(core, slot, type, book, limit);
   return Rule.accepted;
 }
@@ -163,24 +162,19 @@ function checkRoom(
   core: Core,
   type: number,
   book: BookSlot,
-  takerIsBid: boolean,
+  side: matching.Side,
   limit: Ticks,
   shares: MicroShares,
 ): RuleCode {
   const { t } = core;
+  const { matching: m } = t;
   if (!orderRoom(t)) return Rule.tableFull;
   if (type === OrderType.FOK || type === OrderType.FAK) return Rule.accepted;
-  const row = book << BOOK_I;
-  if (
-    t.bookI[row + Book.base] === 0 &&
-    !ladderAvailable(t, t.bookI[row + Book.ticksPerUnit]! as TicksPerUnit)
-  ) {
-    return Rule.tableFull;
-  }
-  if (levelQuantity(t, book, limit) + shares <= AMOUNT_MAX) return Rule.accepted;
+  if (!m.hasRoom(book)) return Rule.tableFull;
+  if (m.quantityAt(book, limit) + shares <= AMOUNT_MAX) return Rule.accepted;
   // What lies at the limit of an order that crosses is of the other side, and goes before it rests.
-  const isCrossing = crosses(takerIsBid, bestOpposite(core, book, takerIsBid), limit);
-  return isCrossing ? Rule.accepted : Rule.sizeAboveMaximum;
+  const best = m.best(book, (1 - side) as matching.Side);
+  return crosses(side, best, limit) ? Rule.accepted : Rule.sizeAboveMaximum;
 }
 
 /** Post-only, FOK, FAK and self-trade: whatever the other side of the book can refuse. */
@@ -188,13 +182,13 @@ function checkMatch(
   core: Core,
   flags: number,
   book: BookSlot,
-  takerIsBid: boolean,
+  side: matching.Side,
   limit: Ticks,
   maker: AccountSlot | 0,
   shares: MicroShares,
 ): RuleCode {
-  const best = bestOpposite(core, book, takerIsBid);
-  const isCrossing = crosses(takerIsBid, best, limit);
+  const best = core.t.matching.best(book, (1 - side) as matching.Side);
+  const isCrossing = crosses(side, best, limit);
   if ((flags & OrderFlag.postOnly) !== 0) {
     if (!isCrossing) return Rule.accepted;
     return (flags & OrderFlag.sell) === 0 ? Rule.postOnlyCrossesAsk : Rule.postOnlyCrossesBid;
@@ -202,14 +196,14 @@ function checkMatch(
   const type = (flags >>> OrderFlag.typeShift) & 3;
   const policy = core.selfTrade();
   if (type === OrderType.FOK) {
-    survey(core, book, takerIsBid, limit, maker, shares);
+    survey(core, book, side, limit, maker, shares);
     if (core.surveyedQuantity === shares) return Rule.accepted;
     return core.surveyStopped ? Rule.selfTrade : Rule.fokUnfilled;
   }
   if (isCrossing && policy !== SelfTrade.allow) {
-    survey(core, book, takerIsBid, limit, maker, 1 as MicroShares);
+    survey(core, book, side, limit, maker, 1 as MicroShares);
     if (core.surveyedQuantity === 0 && core.surveyStopped) {
-      if (policy === SelfTrade.cancelBoth) cancelFirst(core, book, best);
+      if (policy === SelfTrade.cancelBoth) cancelFirst(core, book, best as Ticks);
       return Rule.selfTrade;
     }
     if (core.surveyedQuantity > 0) return Rule.accepted;
@@ -222,9 +216,9 @@ function checkMatch(
 
 /** cancel-both: the maker in the way goes, though the taker is refused. */
 function cancelFirst(core: Core, book: BookSlot, tick: Ticks): void {
-  const maker = core.t.levelI[(levelRow(core.t, book, tick) << LEVEL_I) + Level.head]!;
+  const { matching: m } = core.t;
   core.changes += 1;
-  closeOrder(core, maker as OrderSlot, EndReason.selfTrade);
+  closeOrder(core, m.word(m.first(book, tick)) as OrderSlot, EndReason.selfTrade);
 }
 
 /** The order is taken: matching, then rest or end. */
@@ -234,7 +228,7 @@ function accept(core: Core, slot: OrderSlot, type: number, book: BookSlot, limit
   core.making = 0;
   core.taking = 0;
   register(t, slot);
-  core.note(slot);
+  core.note(t.orderI[(slot << ORDER_I) + Order.id]!);
   core.events.placed(limit, t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!);
   const stopped = sweep(core, slot, book, limit);
   const remaining = t.orderF[(slot << ORDER_F) + Order.remaining]!;
@@ -253,7 +247,7 @@ function fillRow(
   at: number,
   maker: AccountSlot,
   owner: AccountSlot,
-  takerIsBid: boolean,
+  side: matching.Side,
   limit: Ticks,
 ): void {
   const { t } = core;
@@ -271,13 +265,14 @@ function fillRow(
   const w = slot << ORDER_I;
   orderI[w + Order.price] = limit;
   orderI[w + Order.flags] =
-    (takerIsBid ? 0 : Flag.ask) |
+    side |
     (isSell ? Flag.sell : 0) |
     (((flags >>> OrderFlag.typeShift) & 3) << Flag.typeShift) |
     (signatureType << Flag.signatureShift) |
     ((flags >>> OrderFlag.feeShift) << Flag.feeShift);
   orderI[w + Order.token] = i32[at + OrderCommand.token]!;
   orderI[w + Order.heap] = 0;
+  orderI[w + Order.slot] = 0;
   orderI[w + Order.maker] = maker;
   orderI[w + Order.owner] = owner;
   copyId(i32, at + OrderCommand.id, orderI, w + Order.id);

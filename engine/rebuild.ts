@@ -18,7 +18,7 @@ import {
   TOKEN_I,
   Token,
 } from './layout.ts';
-import { historyRow, orderStatus, orderTag } from './orders.ts';
+import { finishedOrder, orderStatus, orderTag } from './orders.ts';
 import type { Tables } from './tables.ts';
 import type { OrderSlot } from './units.ts';
 
@@ -40,13 +40,12 @@ export function rebuildIndexes(t: Tables): void {
     indexInsert(t.accountIndex, accountTag(t.accountI, at), slot);
   }
   for (let slot = 1 as OrderSlot; slot <= t.state[State.orderRows]!; slot++) {
-    if (orderStatus(t, slot) === Status.free) continue;
+    if (orderStatus(t, slot) !== Status.live) continue;
     indexInsert(t.orderIndex, orderTag(t.orderI, (slot << ORDER_I) + Order.id), slot);
   }
   const end = t.state[State.finished]!;
   for (let sequence = t.state[State.finishedFirst]!; sequence < end; sequence++) {
-    const place = historyRow(t, sequence);
-    const tag = orderTag(t.historyI, (place << ORDER_I) + Order.id);
-    indexInsert(t.orderIndex, tag, -place - 1);
+    const slot = finishedOrder(t, sequence);
+    indexInsert(t.orderIndex, orderTag(t.orderI, (slot << ORDER_I) + Order.id), slot);
   }
 }

@@ -8,7 +8,6 @@ import { assert } from './assert.ts';
 import {
   ACCOUNT_I,
   BOOK_I,
-  LEVEL_I,
   LINK_I,
   MARKET_I,
   ORDER_I,
@@ -18,7 +17,8 @@ import {
   TOKEN_I,
   tableShapes,
 } from './layout.ts';
-import { type Capacities, fillRows, historyRows } from './limits.ts';
+import { type Capacities, fillRows, finishedRows, orderRows } from './limits.ts';
+import { Matching, matchingSpans, matchingUse } from './matching/matching.ts';
 
 /** What a thread needs to attach to an engine: pass it to a worker as it is. */
 export interface EngineMemory {
@@ -46,11 +46,10 @@ export class Tables {
   readonly orderI: Int32Array;
   readonly orderF: Float64Array;
   readonly linkI: Int32Array;
-  /** Ring of finished orders; their rows are those of orders. */
-  readonly historyI: Int32Array;
-  readonly historyF: Float64Array;
-  readonly levelI: Int32Array;
-  readonly levelF: Float64Array;
+  /** Ring of finished orders: their rows in the order table, by sequence. */
+  readonly finishedI: Int32Array;
+  /** The books themselves. Who only reads them reads under their version (depth.ts). */
+  readonly matching: Matching;
   /** Binary heap of order slots by expiry; 1-based. */
   readonly expiries: Int32Array;
   readonly marketIndex: Int32Array;
@@ -61,7 +60,9 @@ export class Tables {
   readonly fillF: Float64Array;
   /** Rows of the two rings, each a power of two. */
   readonly fillRows: number;
-  readonly historyRows: number;
+  readonly finishedRows: number;
+  /** Rows of the order table. */
+  readonly orderRows: number;
 
   constructor(memory: EngineMemory) {
     const b = memory.buffers;
@@ -77,10 +78,13 @@ export class Tables {
     this.orderI = new Int32Array(b.orders);
     this.orderF = new Float64Array(b.orders);
     this.linkI = new Int32Array(b.links);
-    this.historyI = new Int32Array(b.history);
-    this.historyF = new Float64Array(b.history);
-    this.levelI = new Int32Array(b.levels);
-    this.levelF = new Float64Array(b.levels);
+    this.finishedI = new Int32Array(b.finished);
+    this.matching = new Matching({
+      header: b.matchingHeader,
+      books: b.matchingBooks,
+      rows: b.matchingRows,
+      orders: memory.capacities.orders,
+    });
     this.expiries = new Int32Array(b.expiries);
     this.marketIndex = new Int32Array(b.marketIndex);
     this.tokenIndex = new Int32Array(b.tokenIndex);
@@ -89,7 +93,8 @@ export class Tables {
     this.fillI = new Int32Array(b.fills);
     this.fillF = new Float64Array(b.fills);
     this.fillRows = fillRows(memory.capacities);
-    this.historyRows = historyRows(memory.capacities);
+    this.finishedRows = finishedRows(memory.capacities);
+    this.orderRows = orderRows(memory.capacities);
     assert(this.state.length === State.size, 'the state table has its own size');
   }
 }
@@ -116,23 +121,36 @@ export function usedSpans(t: Tables): Span[] {
     whole('books', (s[State.books]! + 1) * (4 << BOOK_I)),
     whole('accounts', (s[State.accounts]! + 1) * (4 << ACCOUNT_I)),
     whole('orders', (s[State.orderRows]! + 1) * (4 << ORDER_I)),
-    whole('links', (s[State.orderRows]! + 1) * (4 << LINK_I)),
-    whole('levels', (s[State.levelRows]! + 1) * (4 << LEVEL_I)),
+    whole('links', (matchingUse(t.matching).orders + 1) * (4 << LINK_I)),
     whole('expiries', (s[State.expiries]! + 1) * 4),
-    ...historySpans(t),
+    ...finishedSpans(t),
+    ...matchingTables(t),
   ];
 }
 
-/** The finished orders that are kept, oldest first: one run of the ring, or two. */
-function historySpans(t: Tables): Span[] {
-  const rowBytes = 4 << ORDER_I;
-  const first = t.state[State.finishedFirst]!;
+/** Finished orders whose rows were not used again, oldest first: one run of the ring, or two. */
+function finishedSpans(t: Tables): Span[] {
+  const first = t.state[State.finishedFree]!;
   const count = t.state[State.finished]! - first;
-  const at = first % t.historyRows;
-  const head = Math.min(count, t.historyRows - at);
-  const spans = [{ name: 'history' as const, start: at * rowBytes, bytes: head * rowBytes }];
-  if (head < count) spans.push({ name: 'history', start: 0, bytes: (count - head) * rowBytes });
+  const at = first % t.finishedRows;
+  const head = Math.min(count, t.finishedRows - at);
+  const spans = [{ name: 'finished' as const, start: at * 4, bytes: head * 4 }];
+  if (head < count) spans.push({ name: 'finished', start: 0, bytes: (count - head) * 4 });
   return spans;
+}
+
+const MATCHING_TABLES = {
+  header: 'matchingHeader',
+  books: 'matchingBooks',
+  rows: 'matchingRows',
+} as const;
+
+function matchingTables(t: Tables): Span[] {
+  return matchingSpans(t.matching, t.state[State.books]!).map(({ bytes, start, table }) => ({
+    name: MATCHING_TABLES[table],
+    start,
+    bytes,
+  }));
 }
 
 /** Copies everything in use into tables of the same capacities, which nobody reads meanwhile. */

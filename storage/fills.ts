@@ -4,7 +4,7 @@
  * Thread: the I/O thread.
  */
 import { FILL_WORDS, ID_WORDS, ORDER_I, Order } from '../engine/layout.ts';
-import { historyRow } from '../engine/orders.ts';
+import { finishedOrder } from '../engine/orders.ts';
 import type { Tables } from '../engine/tables.ts';
 import type { StoredFinal } from './journal.ts';
 
@@ -25,13 +25,13 @@ export function fillCopies(t: Tables, first: number, end: number): Buffer[] {
 export function finalCopies(t: Tables, first: number, end: number): StoredFinal[] {
   const finals: StoredFinal[] = [];
   for (let sequence = first; sequence < end; sequence++) {
-    const place = historyRow(t, sequence);
+    const place = finishedOrder(t, sequence);
     const row = Buffer.from(
-      new Uint8Array(t.memory.buffers.history, place * ORDER_BYTES, ORDER_BYTES),
+      new Uint8Array(t.memory.buffers.orders, place * ORDER_BYTES, ORDER_BYTES),
     );
     const id = Buffer.alloc(4 * ID_WORDS);
     for (let w = 0; w < ID_WORDS; w++) {
-      id.writeInt32BE(t.historyI[(place << ORDER_I) + Order.id + w]!, 4 * w);
+      id.writeInt32BE(t.orderI[(place << ORDER_I) + Order.id + w]!, 4 * w);
     }
     finals.push({ id, row });
   }

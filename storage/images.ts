@@ -43,8 +43,8 @@ interface ImageHeader {
   readonly tables: readonly ImageSpan[];
 }
 
-/** 2: a finished order carries the reason of its end; six tick grids, each with its free ladders. */
-const FORMAT = 2;
+/** 3: books are the matching core's tables, and a finished order stays in its row. */
+const FORMAT = 3;
 const CHUNK_BYTES = 1 << 20;
 const KEY_BYTES = 11;
 /** An image that counts, and the one before it. */

@@ -56,8 +56,8 @@ interface Waiting {
 const META_FINALS = Buffer.from('finals');
 const META_FORMAT = Buffer.from('format');
 const META_PROBE = Buffer.from('probe');
-/** 2: a finished order carries the reason of its end. */
-const FORMAT = 2;
+/** 3: digests name orders by their ids, because their rows differ. */
+const FORMAT = 3;
 
 /** Writes of one transaction that only moves final states: it must not hold up an order for long. */
 export const FINALS_PER_COMMIT = 2_048;
@@ -110,7 +110,10 @@ export class Journal {
     const { meta } = this.tables;
     const stored = meta.get(META_FORMAT);
     if (stored !== undefined && numberOf(stored) !== FORMAT) {
-      throw new Error(`journal: its format is ${numberOf(stored)}, this node reads ${FORMAT}`);
+      throw new Error(
+        `journal: its format is ${numberOf(stored)}, this node reads ${FORMAT}; it has no way from one ` +
+          'to the other: run the version that wrote it, or begin with another DATA_DIR',
+      );
     }
     await this.write(() => {
       if (stored === undefined) meta.put(META_FORMAT, bufferOf(FORMAT));

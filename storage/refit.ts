@@ -1,13 +1,14 @@
 /**
  * Tables moved to other capacities. Rows keep their slots; what depends on a capacity is laid out
- * anew: the two rings, whose rows are sequences modulo their length, and the hash indexes.
+ * anew: the two rings, whose rows are sequences modulo their length, the books, and the hash indexes.
  *
  * Capacities may grow between two runs, and never shrink below what is in use (DESIGN, Threads).
  *
  * Thread: the I/O thread, before workers start.
  */
-import { FILL_WORDS, ORDER_I, State } from '../engine/layout.ts';
+import { FILL_WORDS, State } from '../engine/layout.ts';
 import type { Capacities } from '../engine/limits.ts';
+import { copyMatching, matchingUse } from '../engine/matching/matching.ts';
 import { rebuildIndexes } from '../engine/rebuild.ts';
 import { allocateEngine, Tables, usedSpans } from '../engine/tables.ts';
 
@@ -17,11 +18,13 @@ export function refit(t: Tables, capacities: Capacities): Tables {
   checkRoom(t, capacities);
   const into = new Tables(allocateEngine(capacities));
   for (const { bytes, name, start } of usedSpans(t)) {
-    if (name === 'history') continue;
+    // They depend on capacities: below.
+    if (name === 'finished' || name.startsWith('matching')) continue;
     const source = new Uint8Array(t.memory.buffers[name], start, bytes);
     new Uint8Array(into.memory.buffers[name]).set(source, start);
   }
-  copyRing(t.historyI, into.historyI, 1 << ORDER_I, t.state[State.finished]!);
+  copyMatching(t.matching, into.matching, t.state[State.books]!);
+  copyRing(t.finishedI, into.finishedI, 1, t.state[State.finished]!);
   copyRing(t.fillI, into.fillI, FILL_WORDS, t.state[State.fills]!);
   rebuildIndexes(into);
   return into;
@@ -42,6 +45,7 @@ function sameCapacities(a: Capacities, b: Capacities): boolean {
 function checkRoom(t: Tables, capacities: Capacities): void {
   const { state } = t;
   const c = capacities;
+  const use = matchingUse(t.matching);
   const needs = (what: string, used: number, room: number): void => {
     if (used > room) {
       throw new Error(`recovery: ${used} ${what} are in use, more than the configured ${room}`);
@@ -50,11 +54,11 @@ function checkRoom(t: Tables, capacities: Capacities): void {
   needs('markets (MARKETS_MAX)', state[State.markets]!, c.markets);
   needs('tokens (TOKENS_MAX)', state[State.tokens]!, c.tokens);
   needs('accounts (ACCOUNTS_MAX)', state[State.accounts]!, c.accounts);
-  needs('price levels (LEVELS_MAX)', state[State.levelRows]!, c.levels);
+  needs('price levels (LEVELS_MAX)', use.levels, c.levels);
   // Rows are never moved, so the highest one ever used counts, taken or free.
-  needs('rows of open orders (ORDERS_MAX)', state[State.orderRows]!, c.orders);
-  const kept = state[State.finished]! - state[State.finishedFirst]! + state[State.openOrders]!;
-  needs('open and kept orders (ORDERS_MAX + ORDER_HISTORY)', kept, c.orders + c.history);
+  needs('rows of open orders (ORDERS_MAX)', use.orders, c.orders);
+  const rows = state[State.orderRows]!;
+  needs('rows of open and kept orders (ORDERS_MAX + ORDER_HISTORY)', rows, c.orders + c.history);
 }
 
 /** Copies the newest rows before sequence `end`, as many as both rings hold. */

@@ -187,10 +187,10 @@ export class ExchangeContender implements Contender {
   /** Cancels mean the order that their id had last: it rests, or nothing of that id does. */
   private encode(random: Random): void {
     const { words, idMax } = this.stream;
-    const { CancelCommand, encodeCancel, encodeCancelOwner, OrderCommand } = this.modules.commands;
+    const { CancelCommand, encodeCancel, OrderCommand } = this.modules.commands;
     const { ADDRESS_WORDS, ID_WORDS } = this.modules.layout;
     const accounts = Array.from({ length: ACCOUNTS }, () => keyOf(random, ADDRESS_WORDS));
-    for (const account of accounts) encodeCancelOwner(this.clearing, account, 0, 0);
+    for (const account of accounts) this.encodeClearing(account);
     /** Message that brought the newest order of each id; -1 = none. */
     const newest = new Int32Array(idMax + 1).fill(-1);
     const out = this.commands;
@@ -215,6 +215,18 @@ export class ExchangeContender implements Contender {
       orders[i] = this.encodeOrder(row, keyOf(random, ID_WORDS), account);
       newest[id] = i;
     }
+  }
+
+  private encodeClearing(signer: Int32Array): void {
+    const { encodeCancelOwner } = this.modules.commands;
+    const all = { limit: this.stream.messages, from: 0, newest: Number.MAX_SAFE_INTEGER } as const;
+    if (encodeCancelOwner.length === 2) {
+      encodeCancelOwner(this.clearing, { signer, market: 0, token: 0, ...all });
+      return;
+    }
+    // A build from before it was bounded takes its fields one by one.
+    type Older = (out: CommandBuffer, signer: Int32Array, market: number, token: number) => number;
+    (encodeCancelOwner as unknown as Older)(this.clearing, signer, 0, 0);
   }
 
   private encodeOrder(row: number, key: Int32Array, account: Int32Array): number {

@@ -20,13 +20,15 @@ import {
   Row,
 } from './memory.ts';
 
-export function auditMatching(core: Matching): void {
+/** Returns how many orders rest. */
+export function auditMatching(core: Matching): number {
   let resting = 0;
   for (let book = 1; book << BOOK_I < core.bookI.length; book++) {
     if (core.bookI[(book << BOOK_I) + Book.levels] !== 0) resting += auditBook(core, book);
   }
   auditFree(core, resting);
   auditLadders(core);
+  return resting;
 }
 
 /** Returns how many orders rest in the book. */

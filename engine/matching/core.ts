@@ -42,6 +42,8 @@ export class Matching {
   readonly makers: Int32Array;
   /** Quantity of each of these fills. */
   readonly sizes: Float64Array;
+  /** What rested at the maker's level after it. */
+  readonly totals: Float64Array;
   /** A quantity on its way in or out: as an argument of a call it would be garbage. */
   private readonly amount = new Float64Array(1);
   private readonly orders: number;
@@ -57,6 +59,7 @@ export class Matching {
     // As long as the longest match there can be; only what is used is ever touched.
     this.makers = new Int32Array(buffers.orders);
     this.sizes = new Float64Array(buffers.orders);
+    this.totals = new Float64Array(buffers.orders);
   }
 
   /** Opens an empty book with levels 0 to levels - 1. Its ladder is taken when an order rests. */
@@ -69,6 +72,11 @@ export class Matching {
     bookI[b | Book.levels] = levels;
     bookI[b | (Book.best + Side.bid)] = NO_LEVEL;
     bookI[b | (Book.best + Side.ask)] = NO_LEVEL;
+  }
+
+  /** Levels of a book; 0 = it is not open. */
+  levels(book: number): number {
+    return this.bookI[(book << BOOK_I) | Book.levels]!;
   }
 
   /** True when one more order can rest in a book. */
@@ -120,8 +128,8 @@ export class Matching {
 
   /**
    * Fills a taker of `quantity` against the other side of a book, best level first, oldest first, no
-   * further than `limit`. Returns the number of fills; makers and sizes say which, `left` how much
-   * was not filled. A maker with nothing remaining has left the book; its row can be read until the
+   * further than `limit`. Returns the number of fills; makers, sizes and totals tell of each, `left`
+   * how much was not filled. A maker with nothing remaining has left the book; its row can be read until the
    * next order rests.
    */
   match(book: number, side: Side, limit: number, quantity: number): number {
@@ -287,7 +295,7 @@ export class Matching {
 
   /** Fills amount[0] and leaves there what is left of it. */
   private sweep(book: number, side: Side, limit: number): number {
-    const { bookI, header, makers, rowF, rowI, sizes } = this;
+    const { bookI, header, makers, rowF, rowI, sizes, totals } = this;
     const b = book << BOOK_I;
     const levels = bookI[b | Book.levels]!;
     assert(limit >= 0 && limit < levels, 'a limit is a level of the book');
@@ -301,11 +309,13 @@ export class Matching {
       const at = base + level;
       const row = at + rowI[(at << ROW_I) | Row.next]!;
       const size = rowF[row << ROW_F]!;
+      const total = rowF[at << ROW_F]! - (size < left ? size : left);
       makers[count] = row >>> ORDER_ROW;
+      rowF[at << ROW_F] = total;
+      totals[count] = total;
       if (size > left) {
         sizes[count] = left;
         rowF[row << ROW_F] = size - left;
-        rowF[at << ROW_F]! -= left;
         this.amount[0] = 0;
         return count + 1;
       }
@@ -315,7 +325,6 @@ export class Matching {
       const next = row + rowI[(row << ROW_I) | Row.next]!;
       rowI[(at << ROW_I) | Row.next] = next - at;
       rowI[(next << ROW_I) | Row.prev] = at - next;
-      rowF[at << ROW_F]! -= size;
       rowF[row << ROW_F] = 0;
       rowI[(row << ROW_I) | Order.next] = header[Header.freeOrder]!;
       header[Header.freeOrder] = row >>> ORDER_ROW;

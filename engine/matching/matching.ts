@@ -2,13 +2,17 @@
  * The matching core as one module: everything that another program needs, and nothing else. Start at
  * README.md; the memory is drawn in memory.ts, the operations are the methods of Matching.
  */
+export { assert } from './assert.ts';
 export { auditMatching } from './audit.ts';
+export { copyMatching, type MatchingSpan, matchingSpans, matchingUse } from './copy.ts';
 export { Matching, NO_LEVEL, Side } from './core.ts';
+export { readSide } from './depth.ts';
 export {
   allocateMatching,
   LEVELS_MAX,
   ladderRows,
   type MatchingCapacities,
   type MatchingMemory,
+  matchingBytes,
 } from './memory.ts';
 export { canRescale, rescale } from './rescale.ts';

@@ -90,13 +90,25 @@ export interface MatchingMemory {
   readonly orders: number;
 }
 
-export function allocateMatching(capacities: MatchingCapacities): MatchingMemory {
+/** Bytes of each table. */
+export function matchingBytes(
+  capacities: MatchingCapacities,
+): Record<'header' | 'books' | 'rows', number> {
   const { books, levels, orders } = capacities;
   return {
-    header: new SharedArrayBuffer(Header.size * 4),
-    books: new SharedArrayBuffer((books + 1) * (4 << BOOK_I)),
-    rows: new SharedArrayBuffer((firstLadderRow(orders) + levels) * (4 << ROW_I)),
-    orders,
+    header: Header.size * 4,
+    books: (books + 1) * (4 << BOOK_I),
+    rows: (firstLadderRow(orders) + levels) * (4 << ROW_I),
+  };
+}
+
+export function allocateMatching(capacities: MatchingCapacities): MatchingMemory {
+  const bytes = matchingBytes(capacities);
+  return {
+    header: new SharedArrayBuffer(bytes.header),
+    books: new SharedArrayBuffer(bytes.books),
+    rows: new SharedArrayBuffer(bytes.rows),
+    orders: capacities.orders,
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * One order as its owner is told of it, read from wherever it is: a row of the open orders, a row
- * of the ring of finished ones, or a final state on disk. All three have the same columns; only the
- * price of an open order stands in ticks of its book.
+ * One order as its owner is told of it, read from wherever it is: its row in memory, while it is open
+ * and after it has ended, or a final state on disk. All have the same columns; only the price of an open
+ * order stands in ticks of its book.
  *
  * Thread: I/O. Rows in engine memory have to be read under QuietReads.
  */
@@ -58,9 +58,8 @@ export function openOrderRow(t: Tables, slot: OrderSlot): OrderRow {
   return orderRow(t.orderI, t.orderF, slot, own * (PIPS_PER_UNIT / grid));
 }
 
-/** `place`: row of the ring of finished orders. */
-export function finishedOrderRow(t: Tables, place: number): OrderRow {
-  return orderRow(t.historyI, t.historyF, place, t.historyI[(place << ORDER_I) + Order.price]!);
+export function finishedOrderRow(t: Tables, slot: OrderSlot): OrderRow {
+  return orderRow(t.orderI, t.orderF, slot, t.orderI[(slot << ORDER_I) + Order.price]!);
 }
 
 /** `stored`: the row as the journal's table of final states has it. */

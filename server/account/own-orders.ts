@@ -9,14 +9,10 @@
  * Thread: I/O, while workers write.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { findAccount } from '../../engine/accounts.ts';
+import { findAccount, newestOwned, nextOwned } from '../../engine/accounts.ts';
 import {
-  ACCOUNT_I,
-  Account,
   ADDRESS_WORDS,
   ID_WORDS,
-  LINK_I,
-  Link,
   ORDER_I,
   Order,
   Status,
@@ -25,7 +21,7 @@ import {
 } from '../../engine/layout.ts';
 import { findOrder, orderStatus } from '../../engine/orders.ts';
 import type { Tables } from '../../engine/tables.ts';
-import type { OrderSlot } from '../../engine/units.ts';
+import type { AccountSlot, OrderSlot } from '../../engine/units.ts';
 import { sameId } from '../../engine/words.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import type { QuietReads } from '../orders/quiet-reads.ts';
@@ -95,9 +91,11 @@ export class OwnOrders {
     const key = bytesToWords(id, new Int32Array(ID_WORDS));
     const { t } = this;
     let row = await this.quiet.read(() => {
-      const place = findOrder(t, key, 0);
-      if (place === 0) return undefined;
-      return place > 0 ? openOrderRow(t, place as OrderSlot) : finishedOrderRow(t, -place - 1);
+      const slot = findOrder(t, key, 0);
+      if (slot === 0) return undefined;
+      return slot > 0
+        ? openOrderRow(t, slot as OrderSlot)
+        : finishedOrderRow(t, -slot as OrderSlot);
     });
     if (row === undefined) {
       // What has left memory is on disk: it leaves only then.
@@ -145,9 +143,9 @@ export class OwnOrders {
     offset: number,
     place: Place,
   ): Piece | undefined {
-    const { accountI, linkI, orderI } = this.t;
+    const { orderI } = this.t;
     let slot = place.slot;
-    if (slot === 0) slot = accountI[(owner << ACCOUNT_I) + Account.openHead]! as OrderSlot | 0;
+    if (slot === 0) slot = newestOwned(this.t, owner as AccountSlot);
     else if (!this.isStillOpen(owner, slot, place.id)) return undefined;
     const rows: OrderRow[] = [];
     let passed = place.passed;
@@ -161,7 +159,7 @@ export class OwnOrders {
         passed += 1;
         if (place.taken + rows.length > PAGE_SIZE) return { rows, passed, next: undefined };
       }
-      slot = linkI[(slot << LINK_I) + Link.ownerNext]! as OrderSlot | 0;
+      slot = nextOwned(this.t, slot);
     }
     return { rows, passed, next: undefined };
   }

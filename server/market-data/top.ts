@@ -4,10 +4,13 @@
  *
  * Thread: I/O, while workers write. Non-goals: what an answer looks like, waiting for a writer.
  */
+import { bestTick } from '../../engine/books.ts';
 import { bookVersion } from '../../engine/depth.ts';
 import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
+import { Side } from '../../engine/matching/matching.ts';
 import type { Tables } from '../../engine/tables.ts';
 import {
+  type BookSlot,
   type Pips,
   pipsOf,
   type Ticks,
@@ -68,8 +71,9 @@ function readTop(t: Tables, token: TokenSlot): Top | undefined {
   const book = t.tokenI[row + Token.book]! << BOOK_I;
   const market = t.tokenI[row + Token.market]! << MARKET_I;
   const grid = t.bookI[book + Book.ticksPerUnit]! as TicksPerUnit;
-  const low = t.bookI[book + Book.bestBid]!;
-  const high = t.bookI[book + Book.bestAsk]!;
+  const slot = t.tokenI[row + Token.book]! as BookSlot;
+  const low = bestTick(t, slot, Side.bid);
+  const high = bestTick(t, slot, Side.ask);
   const mirrored = t.tokenI[row + Token.mirrored] === 1;
   const bid = mirrored ? (high === 0 ? 0 : grid - high) : low;
   const ask = mirrored ? (low === 0 ? 0 : grid - low) : high;

@@ -116,7 +116,7 @@ export class BatchApplier {
     const place = findOrder(t, i32, at + OrderCommand.id);
     if (place > 0) return Status.live;
     if (place === 0) return (i32[at + OrderCommand.verdict]! & Verdict.known) >> Verdict.knownShift;
-    const flags = t.historyI[((-place - 1) << ORDER_I) + Order.flags]!;
+    const flags = t.orderI[(-place << ORDER_I) + Order.flags]!;
     return (flags >>> Flag.statusShift) & 7;
   }
 

@@ -6,7 +6,7 @@
  */
 import { CancelCommand } from '../../engine/commands.ts';
 import { ORDER_F, ORDER_I, Order, State } from '../../engine/layout.ts';
-import { historyRow } from '../../engine/orders.ts';
+import { finishedOrder } from '../../engine/orders.ts';
 import { Rule } from '../../engine/rules.ts';
 import type { Tables } from '../../engine/tables.ts';
 import { RULE_TEXTS } from '../common/contract.ts';
@@ -33,12 +33,12 @@ export function strangerBytes(texts: readonly string[]): Uint8Array {
 
 /** What the order that ended last had traded, in micro-shares. */
 export function lastFilled(t: Tables): number {
-  return filledOf(t, historyRow(t, t.state[State.finished]! - 1));
+  return filledOf(t, finishedOrder(t, t.state[State.finished]! - 1));
 }
 
 function filledOf(t: Tables, place: number): number {
   const row = place << ORDER_F;
-  return t.historyF[row + Order.original]! - t.historyF[row + Order.remaining]!;
+  return t.orderF[row + Order.original]! - t.orderF[row + Order.remaining]!;
 }
 
 /**
@@ -93,13 +93,13 @@ export function writeSweepPart(
   out.open();
   out.copy(head);
   for (let n = first; n < end; n++) {
-    const place = historyRow(t, n);
-    writeId(out, n - first, t.historyI, (place << ORDER_I) + Order.id, ID_END);
+    const place = finishedOrder(t, n);
+    writeId(out, n - first, t.orderI, (place << ORDER_I) + Order.id, ID_END);
   }
   for (let n = first; n < end; n++) {
-    const place = historyRow(t, n);
+    const place = finishedOrder(t, n);
     const idAt = (place << ORDER_I) + Order.id;
-    writeFilled(out, n - first, t.historyI, idAt, filledOf(t, place));
+    writeFilled(out, n - first, t.orderI, idAt, filledOf(t, place));
   }
   out.close(200);
 }

@@ -7,7 +7,7 @@
 import { OrderCommand, OrderFlag } from '../../engine/commands.ts';
 import { EventKind } from '../../engine/events.ts';
 import { FILL_WORDS, Fill, ID_WORDS, ORDER_I, Order, TOKEN_I, Token } from '../../engine/layout.ts';
-import { historyRow } from '../../engine/orders.ts';
+import { finishedOrder } from '../../engine/orders.ts';
 import type { Tables } from '../../engine/tables.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';
@@ -25,13 +25,13 @@ export function isAskOf(t: Tables, { commands }: FlushedBatch, command: number):
   return isSell !== (t.tokenI[token + Token.mirrored] === 1);
 }
 
-/** Word of a fill in fillI, and of a finished order in historyI. */
+/** Word of a fill in fillI, and of a finished order in orderI. */
 export function fillRow(t: Tables, sequence: number): number {
   return (sequence % t.fillRows) * FILL_WORDS;
 }
 
 export function finishedRow(t: Tables, sequence: number): number {
-  return historyRow(t, sequence) << ORDER_I;
+  return finishedOrder(t, sequence) << ORDER_I;
 }
 
 /** Id of the order behind a change of a level. */
@@ -41,5 +41,5 @@ export function causeId(t: Tables, batch: FlushedBatch, by: LevelCause): string 
   if (kind === EventKind.levelFill) {
     return wordsToHex(t.fillI, fillRow(t, sequence) + Fill.makerId, ID_WORDS);
   }
-  return wordsToHex(t.historyI, finishedRow(t, sequence) + Order.id, ID_WORDS);
+  return wordsToHex(t.orderI, finishedRow(t, sequence) + Order.id, ID_WORDS);
 }

@@ -87,11 +87,11 @@ export function partlyOrder(names: Names, batch: FlushedBatch, row: number, grid
   return orderFacts(names, events, eventsF, row, pips, EndReason.none);
 }
 
-/** `row`: first word of the finished order in historyI. */
+/** `row`: first word of the finished order in orderI. */
 export function finishedOrder(names: Names, row: number): OrderFacts {
-  const { historyF, historyI } = names.t;
-  const reason = (historyI[row + Order.flags]! >>> Flag.reasonShift) & REASON_MASK;
-  return orderFacts(names, historyI, historyF, row, historyI[row + Order.price]!, reason);
+  const { orderF, orderI } = names.t;
+  const reason = (orderI[row + Order.flags]! >>> Flag.reasonShift) & REASON_MASK;
+  return orderFacts(names, orderI, orderF, row, orderI[row + Order.price]!, reason);
 }
 
 function orderFacts(

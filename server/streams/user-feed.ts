@@ -119,13 +119,13 @@ export class UserFeed {
     const isMaker =
       fill?.makerRows === undefined &&
       fill !== undefined &&
-      sameWords(t.fillI, fillRow(t, fill.sequence) + Fill.makerId, t.historyI, id, ID_WORDS);
+      sameWords(t.fillI, fillRow(t, fill.sequence) + Fill.makerId, t.orderI, id, ID_WORDS);
     if (isMaker) {
-      fill.makerRows = t.historyI;
+      fill.makerRows = t.orderI;
       fill.makerRow = row;
     }
     if (this.isTaker(row)) this.taker!.isFinished = true;
-    const user = this.ownerOf(t.historyI[row + Order.owner]!);
+    const user = this.ownerOf(t.orderI[row + Order.owner]!);
     if (user === undefined) return;
     const isOfMatch = fill !== undefined && (isMaker || this.isTaker(row));
     const match = isOfMatch ? this.matchOf(fill.sequence) : -1;
@@ -139,7 +139,7 @@ export class UserFeed {
     const { batch, taker } = this;
     if (taker === undefined) return false;
     const id = taker.command + OrderCommand.id;
-    return sameWords(batch!.commands, id, this.names.t.historyI, row + Order.id, ID_WORDS);
+    return sameWords(batch!.commands, id, this.names.t.orderI, row + Order.id, ID_WORDS);
   }
 
   /** Everything that belongs to the order placed last has been read: trades, then order events. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommandBuffer, encodeCancelOwner } from '../../engine/commands.ts';
 import { ADDRESS_WORDS, EndReason, Flag, ORDER_I, Order, State } from '../../engine/layout.ts';
-import { historyRow } from '../../engine/orders.ts';
+import { finishedOrder } from '../../engine/orders.ts';
 import { Simulator } from '../../engine/simulator.ts';
 import type { MarketSlot, OrderSlot, TokenSlot } from '../../engine/units.ts';
 import { withSeed } from '../common/random.ts';
@@ -39,9 +39,9 @@ function cancelPart(exchange: Simulator, time: number, from: OrderSlot | 0, part
 function canceledIds({ engine: { t } }: Simulator): number[] {
   const ids: number[] = [];
   for (let sequence = 0; sequence < t.state[State.finished]!; sequence++) {
-    const row = historyRow(t, sequence) << ORDER_I;
-    const reason = (t.historyI[row + Order.flags]! >>> Flag.reasonShift) & 15;
-    if (reason === EndReason.canceled) ids.push(t.historyI[row + Order.id + 7]!);
+    const row = finishedOrder(t, sequence) << ORDER_I;
+    const reason = (t.orderI[row + Order.flags]! >>> Flag.reasonShift) & 15;
+    if (reason === EndReason.canceled) ids.push(t.orderI[row + Order.id + 7]!);
   }
   return ids.sort((a, b) => a - b);
 }

@@ -35,7 +35,7 @@ import {
   Status,
 } from '../../engine/layout.ts';
 import type { Capacities } from '../../engine/limits.ts';
-import { findOrder, historyRow } from '../../engine/orders.ts';
+import { findOrder, finishedOrder } from '../../engine/orders.ts';
 import { Rule, type RuleCode } from '../../engine/rules.ts';
 import { allocateEngine, type Tables } from '../../engine/tables.ts';
 import type {
@@ -231,14 +231,14 @@ export class EngineDriver {
   }
 
   #endLine(sequence: number): EndLine {
-    const { historyF, historyI } = this.t;
-    const row = historyRow(this.t, sequence);
-    const flags = historyI[(row << ORDER_I) + Order.flags]!;
+    const { orderF, orderI } = this.t;
+    const row = finishedOrder(this.t, sequence);
+    const flags = orderI[(row << ORDER_I) + Order.flags]!;
     return {
-      id: historyI[(row << ORDER_I) + Order.id + 7]!,
+      id: orderI[(row << ORDER_I) + Order.id + 7]!,
       reason: REASON_NAMES[(flags >>> Flag.reasonShift) & 15]!,
       status: STATUS_NAMES[(flags >>> Flag.statusShift) & 7] ?? 'none',
-      remaining: historyF[(row << ORDER_F) + Order.remaining]!,
+      remaining: orderF[(row << ORDER_F) + Order.remaining]!,
     };
   }
 

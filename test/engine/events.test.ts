@@ -23,7 +23,7 @@ import {
   TOKEN_I,
   Token,
 } from '../../engine/layout.ts';
-import { historyRow, orderStatus } from '../../engine/orders.ts';
+import { finishedOrder, orderStatus } from '../../engine/orders.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import type { OrderSlot, TokenSlot } from '../../engine/units.ts';
 import { withSeed } from '../common/random.ts';
@@ -117,10 +117,10 @@ class Mirror {
 
   private finish(sequence: number): void {
     assert.equal(sequence, this.finished++, 'every end is told, in order');
-    const { historyF, historyI } = this.driver.t;
-    const place = historyRow(this.driver.t, sequence);
-    const id = historyI[(place << ORDER_I) + Order.id + 7]!;
-    assert.equal(historyF[(place << ORDER_F) + Order.remaining], this.open.get(id));
+    const { orderF, orderI } = this.driver.t;
+    const place = finishedOrder(this.driver.t, sequence);
+    const id = orderI[(place << ORDER_I) + Order.id + 7]!;
+    assert.equal(orderF[(place << ORDER_F) + Order.remaining], this.open.get(id));
     this.open.delete(id);
   }
 
@@ -183,12 +183,12 @@ class ToldDriver extends EngineDriver {
 
   /** Number of the order; undefined = the one that was placed last. */
   causeOf(kind: number, sequence: number): number | undefined {
-    const { fillI, fillRows, historyI } = this.t;
+    const { fillI, fillRows, orderI } = this.t;
     if (kind === EventKind.levelFill) {
       return fillI[(sequence % fillRows) * FILL_WORDS + Fill.makerId + 7];
     }
     if (kind === EventKind.levelPlaced) return undefined;
-    return historyI[(historyRow(this.t, sequence) << ORDER_I) + Order.id + 7];
+    return orderI[(finishedOrder(this.t, sequence) << ORDER_I) + Order.id + 7];
   }
 }
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
-import { shapeOf } from '../../engine/books.ts';
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import { State } from '../../engine/layout.ts';
+import { ladderRows } from '../../engine/matching/matching.ts';
 import { Rule } from '../../engine/rules.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import { allocateEngine, copyTables, Tables } from '../../engine/tables.ts';
@@ -46,7 +46,7 @@ function runSmall(duel: Duel, stream: Stream, random: Random, length: number): n
   return full;
 }
 
-const LEVELS = shapeOf(100).rows * 3 + shapeOf(10).rows;
+const LEVELS = ladderRows(100) * 3 + ladderRows(10);
 const CASES = {
   'open orders': { orders: 12, history: 5 },
   accounts: { accounts: 4 },

@@ -6,7 +6,6 @@ import {
   indexFind,
   indexInsert,
   indexRemove,
-  indexReplace,
   sameWords,
   tagOf,
 } from '../../engine/hash-index.ts';
@@ -94,16 +93,6 @@ test('keys that share a tag, and tags that share a home at the end of the index,
     for (let tag = 1; late.length < 4; tag++) if (home(index, tag) >= 30) late.push(tag);
     runAgainstMap(random, new Keyed(32, (key, at) => late[(key[at] ?? 0) % 4] ?? 0), 16);
   });
-});
-
-test('an entry whose row moves is found at its new place, and no other entry moves', () => {
-  const keyed = new Keyed(8, () => 5);
-  keyed.insert(keyOf(1), 1);
-  keyed.insert(keyOf(2), 2);
-  keyed.rows.set(keyOf(2), (7 << SHIFT) + COLUMN);
-  indexReplace(keyed.index, 5, 2, 7);
-  assert.deepEqual([keyed.find(keyOf(1)), keyed.find(keyOf(2))], [1, 7]);
-  assert(!keyed.remove(keyOf(2), 2), 'nothing is left at the old place');
 });
 
 test('every word of a key counts, and so does its place', () => {

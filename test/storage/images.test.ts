@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { State } from '../../engine/layout.ts';
+import { Header } from '../../engine/matching/memory.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import { copyTables, Tables } from '../../engine/tables.ts';
 import { ImageKeeper } from '../../server/orders/keepers.ts';
@@ -77,16 +78,17 @@ async function withTrading(
 test('an image loads as it was, also when its tables take many chunks', (t) =>
   withTrading(async (exchange) => {
     // Every price level of every ladder: more than two chunks.
-    const { state, levelI } = exchange.t;
-    assert(levelI.byteLength > 2 * 2 ** 20);
-    state[State.levelRows] = TIGHT.levels;
-    levelI[levelI.length - 1] = 77;
+    const { state } = exchange.t;
+    const { header, rowI } = exchange.t.matching;
+    assert(rowI.byteLength > 2 * 2 ** 20);
+    header[Header.levelRows] = TIGHT.levels;
+    rowI[rowI.length - 1] = 77;
     const images = imagesOf(t, directoryOf(t));
     const info = await images.save(exchange.t);
     assert.deepEqual(info, { number: 1, sequence: state[State.batch] });
     const copy = loaded(images, info);
     assert.equal(stateHash(copy), stateHash(exchange.t));
-    assert.equal(copy.levelI[levelI.length - 1], 77);
+    assert.equal(copy.matching.rowI[rowI.length - 1], 77);
     assert.deepEqual(copy.capacities, TIGHT);
   }));
 
@@ -177,17 +179,17 @@ import { Exchange } from './test/storage/stored-exchange.ts';
 const [directory] = process.argv.slice(-1);
 const images = new Images(directory, { durability: 'committed' });
 const { t } = new Exchange();
-t.state[13] = t.capacities.levels;
+t.matching.header[2] = t.capacities.levels;
 for (;;) {
   t.state[1] += 1;
-  t.levelF.fill(t.state[1]);
+  t.matching.rowF.fill(t.state[1]);
   await images.save(t);
   process.send(t.state[1]);
 }
 `;
 
 test('a process killed while it writes images leaves a whole one, and the newest announced', async (t) => {
-  assert.deepEqual([State.batch, State.levelRows], [1, 13], 'as the child writes them');
+  assert.deepEqual([State.batch, Header.levelRows], [1, 2], 'as the child writes them');
   const directory = directoryOf(t);
   for (let round = 0; round < 3; round++) {
     const { args, cwd } = scriptArgs(SAVER);
@@ -208,7 +210,7 @@ test('a process killed while it writes images leaves a whole one, and the newest
     assert(newest !== undefined && newest.sequence >= announced, 'what was announced is there');
     for (const info of images.list()) {
       const found = loaded(images, info);
-      assert.equal(found.levelF[found.levelF.length - 1], info.sequence, 'and of one piece');
+      assert.equal(found.matching.rowF.at(-1), info.sequence, 'and of one piece');
     }
   }
 });
@@ -231,8 +233,8 @@ test('a full disk fails the image with its reason, and the older one stays', asy
       const images = new Images(disk, QUICK);
       const first = await images.save(exchange.t);
       const hash = stateHash(exchange.t);
-      exchange.t.state[State.levelRows] = TIGHT.levels;
-      exchange.t.levelF.fill(Math.PI);
+      exchange.t.matching.header[Header.levelRows] = TIGHT.levels;
+      exchange.t.matching.rowF.fill(Math.PI);
       await assert.rejects(images.save(exchange.t), ({ message }: Error) => message !== '');
       await sleep(20);
       assert.deepEqual(images.list(), [first]);

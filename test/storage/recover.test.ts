@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { FILL_WORDS, State } from '../../engine/layout.ts';
 import type { Capacities } from '../../engine/limits.ts';
+import { matchingUse } from '../../engine/matching/matching.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import type { Tables } from '../../engine/tables.ts';
 import { decodeBatch, encodeBatch } from '../../storage/batch-record.ts';
@@ -250,7 +251,7 @@ for (const change of CHANGES) {
       await place.live(first, day.slice(0, third));
       await place.images.save(first.t);
       await place.live(first, day.slice(third, third + 30));
-      assert(first.t.state[State.finished]! > first.t.historyRows, 'the ring has come round');
+      assert(first.t.state[State.finished]! > first.t.finishedRows, 'the ring has come round');
 
       const second = await place.restart(to);
       assert.deepEqual(second.t.capacities, to);
@@ -274,7 +275,8 @@ test('without any image, batches of several runs with different capacities repla
   seeded(async (random) => {
     const place = new Place(t);
     const day = tradingDay(random, 2_400);
-    let exchange = new Exchange();
+    // As a node does it, which says its configuration first of all.
+    let exchange = await place.restart(TIGHT);
     for (let run = 0; run < 4; run++) {
       const part = day.slice((day.length * run) / 4, (day.length * (run + 1)) / 4);
       await place.live(exchange, part);
@@ -289,13 +291,12 @@ test('without any image, batches of several runs with different capacities repla
 test('capacities below what is in use are refused by naming the variable', (t) =>
   withHistory(t, async (place, exchange, day) => {
     await place.live(exchange, day);
-    const { state } = exchange.t;
-    const rows = state[State.orderRows]!;
+    const { levels, orders: rows } = matchingUse(exchange.t.matching);
     const tooSmall: readonly (readonly [string, number, Partial<Capacities>])[] = [
       ['markets (MARKETS_MAX)', 6, { markets: 5 }],
       ['tokens (TOKENS_MAX)', 12, { tokens: 11 }],
       ['accounts (ACCOUNTS_MAX)', 7, { accounts: 6 }],
-      ['price levels (LEVELS_MAX)', state[State.levelRows]!, { levels: 1_024 }],
+      ['price levels (LEVELS_MAX)', levels, { levels: 1_024 }],
       ['rows of open orders (ORDERS_MAX)', rows, { orders: rows - 1 }],
     ];
     for (const [, , change] of tooSmall) {
@@ -325,6 +326,6 @@ test('finished orders that memory still needs are not forgotten for smaller capa
     await place.images.save(exchange.t);
     assert.throws(
       () => place.recover(),
-      /^Error: recovery: \d+ open and kept orders \(ORDERS_MAX \+ ORDER_HISTORY\) are in use, /,
+      /^Error: recovery: \d+ rows of open and kept orders \(ORDERS_MAX \+ ORDER_HISTORY\) are in use, /,
     );
   }));

@@ -1,0 +1,38 @@
+/**
+ * Reading a side of a book, also beside a writer: what is read then may be no book at all, so nothing
+ * is asserted and every walk ends. Whether to believe it is the reader's to find out, by a version
+ * that the writer changes.
+ */
+import { nextBelow } from './bitmap.ts';
+import { keyOf, type Matching, NO_LEVEL, type Side } from './core.ts';
+import { BOOK_I, Book, ROW_F } from './memory.ts';
+
+/**
+ * Copies the levels of a side, best first, and what rests at each, to arrays with room for all levels
+ * of the book. Returns how many there are; -1 when this is no book, because it is being changed.
+ */
+export function readSide(
+  core: Matching,
+  book: number,
+  side: Side,
+  levels: Int32Array,
+  quantities: Float64Array,
+): number {
+  const { bookI, rowF, rowI } = core;
+  const b = book << BOOK_I;
+  const all = bookI[b + Book.levels]!;
+  const base = bookI[b + Book.base]!;
+  const bitmap = bookI[b + Book.bitmap + side]!;
+  let count = 0;
+  for (let key = bookI[b + Book.best + side]!; key !== NO_LEVEL; ) {
+    const level = keyOf(side, key, all);
+    if (level < 0 || level >= all || count === levels.length || base === 0) return -1;
+    levels[count] = level;
+    quantities[count] = rowF[(base + level) << ROW_F] ?? 0;
+    count += 1;
+    const next = nextBelow(rowI, bitmap, all, key);
+    if (next >= key) return -1;
+    key = next;
+  }
+  return count;
+}
