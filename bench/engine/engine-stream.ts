@@ -47,6 +47,8 @@ export interface Stream {
 
 export class EngineLoad {
   readonly engine: Engine;
+  /** The commands that registered the markets. */
+  readonly markets = new CommandBuffer(1 << 14);
   private readonly shape: Shape;
   private readonly random: Random;
   private readonly accounts: Int32Array[];
@@ -71,7 +73,6 @@ export class EngineLoad {
         newest: Number.MAX_SAFE_INTEGER,
       });
     }
-    const markets = new CommandBuffer(1 << 14);
     for (let i = 0; i < shape.books; i++) {
       const fields = {
         flags: MarketFlag.tradable,
@@ -80,9 +81,9 @@ export class EngineLoad {
         minSize: 1 as MicroShares,
       };
       const tokens = [this.key(ID_WORDS), this.key(ID_WORDS)];
-      encodeMarket(markets, fields, this.key(ID_WORDS), tokens);
+      encodeMarket(this.markets, fields, this.key(ID_WORDS), tokens);
     }
-    this.apply(markets);
+    this.apply(this.markets);
   }
 
   /** Applies a stream in batches. */

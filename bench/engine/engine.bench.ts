@@ -5,87 +5,134 @@
  * Not measured: reading books, rendering, threads.
  */
 import { audit } from '../../engine/audit.ts';
+import type { Capacities } from '../../engine/limits.ts';
 import { stateHash } from '../../engine/state-hash.ts';
-import { type Measured, measure } from '../harness.ts';
-import { EngineLoad, type Shape } from './engine-stream.ts';
+import { type Measured, measure, type Task } from '../harness.ts';
+import { EngineLoad, type Shape, type Stream } from './engine-stream.ts';
+import { measureGarbage } from './garbage.ts';
+import { recordStreams, replay } from './replay.ts';
 
 const SEED = 'engine';
 
 export async function engineSuite(messages: number, blocks: number): Promise<Measured[]> {
-  const shapes: Shape[] = [
-    { books: 1, grid: 10_000 },
-    { books: 1_000, grid: 100 },
-  ];
-  const measured: Measured[] = [];
-  for (const shape of shapes) {
-    const capacities = {
-      markets: shape.books,
-      tokens: 2 * shape.books,
-      accounts: 2_000,
-      orders: messages + 1,
-      levels: shape.books * (shape.grid + 512),
-      trades: 65_536,
-      history: 32_768,
-    };
-    const load = new EngineLoad(shape, capacities, SEED);
-    const label = (what: string): string =>
-      `${what}, ${shape.books} books of ${shape.grid - 1} ticks`;
-    const adds = load.adds(messages);
-    const cancels = load.cancels(adds);
-    load.clear();
-    const deep = load.adds(messages);
-    const foks = load.foks(messages / 2);
-    load.clear();
-    const mixed = load.mixed(messages);
-    const fresh = (): void => {
-      load.clear();
-      load.reset(adds);
-    };
-    measured.push(
-      ...(await measure(
-        [
-          {
-            name: label('mixed'),
-            messages: mixed.messages,
-            before: () => {
-              load.clear();
-              load.reset(mixed);
-            },
-            run: () => load.apply(mixed.commands),
-          },
-          {
-            name: label('add'),
-            messages: adds.messages,
-            before: fresh,
-            run: () => load.apply(adds.commands),
-          },
-          {
-            name: label('cancel'),
-            messages: cancels.messages,
-            before: () => {
-              fresh();
-              load.follow(cancels);
-              load.apply(adds.commands);
-            },
-            run: () => load.apply(cancels.commands),
-          },
-          {
-            name: label('fok'),
-            messages: foks.messages,
-            before: () => {
-              load.clear();
-              load.reset(deep);
-              load.apply(deep.commands);
-              load.reset(foks);
-            },
-            run: () => load.apply(foks.commands),
-          },
-        ],
-        blocks,
-      )),
-    );
-    audit(load.engine.t);
-    process.stdout.write(`  state hash ${stateHash(load.engine.t)}\n`);
-  }
+  const one: Shape = { books: 1, grid: 10_000 };
+  const measured = await suiteOf(one, messages, blocks);
+  measured.push(...(await suiteOf({ books: 1_000, grid: 100 }, messages, blocks)));
+  measured.push(...(await mixedOf({ books: 10_000, grid: 100 }, messages, blocks)));
+  measured.push(...(await replayOf(one, messages, blocks)));
   return measured;
+}
+
+function capacitiesOf(shape: Shape, messages: number): Capacities {
+  return {
+    markets: shape.books,
+    tokens: 2 * shape.books,
+    accounts: 2_000,
+    orders: messages + 1,
+    levels: shape.books * (shape.grid + 512),
+    trades: 65_536,
+    history: 32_768,
+  };
+}
+
+function labelOf(shape: Shape, what: string): string {
+  return `${what}, ${shape.books} books of ${shape.grid - 1} ticks`;
+}
+
+/** The mixed stream, and what it leaves to the garbage collector. */
+function mixedTask(load: EngineLoad, shape: Shape, mixed: Stream): Required<Task> {
+  return {
+    name: labelOf(shape, 'mixed'),
+    messages: mixed.messages,
+    before: () => {
+      load.clear();
+      load.reset(mixed);
+    },
+    run: () => load.apply(mixed.commands),
+  };
+}
+
+async function printGarbage({ before, messages, run }: Required<Task>): Promise<void> {
+  const { bytesPerMessage, collections } = await measureGarbage(messages, before, run);
+  process.stdout.write(
+    `  garbage ${bytesPerMessage.toFixed(3)} bytes a message, ${collections} collections in the span\n`,
+  );
+}
+
+function printState(load: EngineLoad): void {
+  audit(load.engine.t);
+  process.stdout.write(`  state hash ${stateHash(load.engine.t)}\n`);
+}
+
+/** Every task on books of one shape. */
+async function suiteOf(shape: Shape, messages: number, blocks: number): Promise<Measured[]> {
+  const load = new EngineLoad(shape, capacitiesOf(shape, messages), SEED);
+  const adds = load.adds(messages);
+  const cancels = load.cancels(adds);
+  load.clear();
+  const deep = load.adds(messages);
+  const foks = load.foks(messages / 2);
+  load.clear();
+  const mixed = mixedTask(load, shape, load.mixed(messages));
+  const fresh = (): void => {
+    load.clear();
+    load.reset(adds);
+  };
+  const measured = await measure([mixed], blocks);
+  await printGarbage(mixed);
+  measured.push(
+    ...(await measure(
+      [
+        {
+          name: labelOf(shape, 'add'),
+          messages: adds.messages,
+          before: fresh,
+          run: () => load.apply(adds.commands),
+        },
+        {
+          name: labelOf(shape, 'cancel'),
+          messages: cancels.messages,
+          before: () => {
+            fresh();
+            load.follow(cancels);
+            load.apply(adds.commands);
+          },
+          run: () => load.apply(cancels.commands),
+        },
+        {
+          name: labelOf(shape, 'fok'),
+          messages: foks.messages,
+          before: () => {
+            load.clear();
+            load.reset(deep);
+            load.apply(deep.commands);
+            load.reset(foks);
+          },
+          run: () => load.apply(foks.commands),
+        },
+      ],
+      blocks,
+    )),
+  );
+  printState(load);
+  return measured;
+}
+
+async function mixedOf(shape: Shape, messages: number, blocks: number): Promise<Measured[]> {
+  const load = new EngineLoad(shape, capacitiesOf(shape, messages), SEED);
+  const mixed = mixedTask(load, shape, load.mixed(messages));
+  const measured = await measure([mixed], blocks);
+  printState(load);
+  return measured;
+}
+
+/** Counts commands, not messages, because that is what records hold. */
+async function replayOf(shape: Shape, messages: number, blocks: number): Promise<Measured[]> {
+  const capacities = capacitiesOf(shape, messages);
+  const load = new EngineLoad(shape, capacities, SEED);
+  const { commands } = load.mixed(messages);
+  const recording = recordStreams(capacities, [load.markets, commands]);
+  const run = (): void => replay(recording);
+  const name = labelOf(shape, 'replay, commands');
+  return measure([{ name, messages: recording.commands, run }], blocks);
 }

@@ -1,0 +1,67 @@
+/**
+ * Replay: records of the journal to tables, as a start does it: decoded, checked, applied, and the
+ * digest of each compared with what was recorded. Reading them from a disk is not part of it.
+ */
+import { type CommandBuffer, commandWords } from '../../engine/commands.ts';
+import { Engine } from '../../engine/engine.ts';
+import { State } from '../../engine/layout.ts';
+import type { Capacities } from '../../engine/limits.ts';
+import { allocateEngine } from '../../engine/tables.ts';
+import { decodeBatch, encodeBatch } from '../../storage/batch-record.ts';
+
+/** Commands of one record. */
+const BATCH = 64;
+
+export interface Recording {
+  readonly capacities: Capacities;
+  readonly records: readonly Buffer[];
+  readonly commands: number;
+}
+
+/** Records of streams that are applied one after the other to an engine of these capacities. */
+export function recordStreams(
+  capacities: Capacities,
+  streams: readonly CommandBuffer[],
+): Recording {
+  const engine = new Engine(allocateEngine(capacities));
+  const { state } = engine.t;
+  const records: Buffer[] = [];
+  let commands = 0;
+  for (const { f64, i32, words } of streams) {
+    for (let at = 0; at < words; ) {
+      const start = at;
+      const facts = {
+        time: records.length + 1,
+        flushedFinished: state[State.finished]!,
+        firstFill: state[State.fills]!,
+      };
+      engine.begin(facts.time, facts.flushedFinished);
+      for (let i = 0; i < BATCH && at < words; i++, commands++) {
+        engine.apply(i32, f64, at);
+        at += commandWords(i32, at);
+      }
+      if (!engine.end()) continue;
+      const ends = { endFill: state[State.fills]!, endFinished: state[State.finished]! };
+      const sequence = state[State.batch]!;
+      const digest = state[State.digest]!;
+      records.push(encodeBatch({ ...facts, ...ends, sequence, digest }, i32.slice(start, at)));
+    }
+  }
+  return { capacities, records, commands };
+}
+
+/** Applies a recording to fresh tables. Throws where the outcome is another than the recorded one. */
+export function replay({ capacities, records }: Recording): void {
+  const engine = new Engine(allocateEngine(capacities));
+  const { state } = engine.t;
+  for (const bytes of records) {
+    const record = decodeBatch(bytes);
+    if (typeof record === 'string') throw new Error(record);
+    engine.begin(record.time, record.flushedFinished);
+    for (let at = 0; at < record.i32.length; at += commandWords(record.i32, at)) {
+      engine.apply(record.i32, record.f64, at);
+    }
+    engine.end();
+    if (state[State.digest] !== record.digest) throw new Error('the replay differs');
+  }
+}
