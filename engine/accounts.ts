@@ -49,40 +49,40 @@ export function makeAccount(t: Tables, key: Int32Array, at: number): AccountSlot
 export function linkOwner(t: Tables, order: OrderSlot): void {
   const { accountI, linkI, orderI } = t;
   const row = order << ORDER_I;
-  const slot = orderI[row + Order.slot]!;
-  const account = orderI[row + Order.owner]! << ACCOUNT_I;
-  const head = accountI[account + Account.openHead]!;
-  linkI[(slot << LINK_I) + Link.ownerNext] = head;
-  linkI[(slot << LINK_I) + Link.ownerPrev] = 0;
-  if (head !== 0) linkI[(head << LINK_I) + Link.ownerPrev] = slot;
-  accountI[account + Account.openHead] = slot;
-  accountI[account + Account.openCount]! += 1;
+  const slot = orderI[row | Order.slot]!;
+  const account = orderI[row | Order.owner]! << ACCOUNT_I;
+  const head = accountI[account | Account.openHead]!;
+  linkI[(slot << LINK_I) | Link.ownerNext] = head;
+  linkI[(slot << LINK_I) | Link.ownerPrev] = 0;
+  if (head !== 0) linkI[(head << LINK_I) | Link.ownerPrev] = slot;
+  accountI[account | Account.openHead] = slot;
+  accountI[account | Account.openCount]! += 1;
 }
 
 export function unlinkOwner(t: Tables, order: OrderSlot): void {
   const { accountI, linkI, orderI } = t;
   const row = order << ORDER_I;
-  const link = orderI[row + Order.slot]! << LINK_I;
-  const account = orderI[row + Order.owner]! << ACCOUNT_I;
-  const after = linkI[link + Link.ownerNext]!;
-  const before = linkI[link + Link.ownerPrev]!;
-  if (before === 0) accountI[account + Account.openHead] = after;
-  else linkI[(before << LINK_I) + Link.ownerNext] = after;
-  if (after !== 0) linkI[(after << LINK_I) + Link.ownerPrev] = before;
-  linkI[link + Link.ownerNext] = 0;
-  linkI[link + Link.ownerPrev] = 0;
-  accountI[account + Account.openCount]! -= 1;
+  const link = orderI[row | Order.slot]! << LINK_I;
+  const account = orderI[row | Order.owner]! << ACCOUNT_I;
+  const after = linkI[link | Link.ownerNext]!;
+  const before = linkI[link | Link.ownerPrev]!;
+  if (before === 0) accountI[account | Account.openHead] = after;
+  else linkI[(before << LINK_I) | Link.ownerNext] = after;
+  if (after !== 0) linkI[(after << LINK_I) | Link.ownerPrev] = before;
+  linkI[link | Link.ownerNext] = 0;
+  linkI[link | Link.ownerPrev] = 0;
+  accountI[account | Account.openCount]! -= 1;
 }
 
 /** The newest open order of an owner; 0 = none. */
 export function newestOwned(t: Tables, owner: AccountSlot): OrderSlot | 0 {
-  const slot = t.accountI[(owner << ACCOUNT_I) + Account.openHead]!;
+  const slot = t.accountI[(owner << ACCOUNT_I) | Account.openHead]!;
   return slot === 0 ? 0 : (t.matching.word(slot) as OrderSlot);
 }
 
 /** The next older open order of the owner of an open one; 0 = none. */
 export function nextOwned(t: Tables, order: OrderSlot): OrderSlot | 0 {
-  const link = t.orderI[(order << ORDER_I) + Order.slot]! << LINK_I;
-  const slot = t.linkI[link + Link.ownerNext]!;
+  const link = t.orderI[(order << ORDER_I) | Order.slot]! << LINK_I;
+  const slot = t.linkI[link | Link.ownerNext]!;
   return slot === 0 ? 0 : (t.matching.word(slot) as OrderSlot);
 }

@@ -1,7 +1,7 @@
 /**
- * Reading ahead: what the next commands of a buffer will look up is fetched while the present one is
- * applied, because a look-up in a table of many megabytes waits longer for memory than the rest of
- * a command takes. Changes nothing, decides nothing; a wrong guess costs a load.
+ * Reading ahead: what the commands of a batch will look up is fetched before the first of them is
+ * applied, because a look-up in a table of many megabytes waits longer for memory than the rest of a
+ * command takes, and many can wait at once. Changes nothing and decides nothing.
  */
 import * as commands from './commands.ts';
 import { commandKind, commandWords } from './commands.ts';
@@ -14,19 +14,23 @@ import { orderTag } from './orders.ts';
 const { ORDER_I, Order } = layout;
 const { CancelCommand, CommandKind, OrderCommand } = commands;
 
-/** `at`: the present command. Behind the last one lie old commands or zeros, which do no harm. */
-export function readAhead(core: Core, i32: Int32Array, at: number): void {
-  const next = at + commandWords(i32, at);
-  const nextButOne = next + commandWords(i32, next);
-  if (nextButOne + OrderCommand.words > i32.length) return;
+/** Index entries of the ids in commands [at, end), then the rows that cancels find there. */
+export function readAhead(core: Core, i32: Int32Array, at: number, end: number): void {
   const { orderI, orderIndex } = core.t;
-  // The index entry of the one, which takes its time; the row of the other, whose entry is here now.
-  const far = 2 * home(orderIndex, orderTag(i32, nextButOne + idOf(i32, nextButOne))) + 1;
-  const near = 2 * home(orderIndex, orderTag(i32, next + idOf(i32, next))) + 1;
-  const row = orderIndex[near]! << ORDER_I;
-  core.fetched = orderIndex[far]! ^ orderI[row + Order.flags]! ^ orderI[row + Order.slot]!;
-}
-
-function idOf(i32: Int32Array, at: number): number {
-  return commandKind(i32, at) === CommandKind.cancel ? CancelCommand.id : OrderCommand.id;
+  let fetched = 0;
+  for (let command = at; command < end; command += commandWords(i32, command)) {
+    const kind = commandKind(i32, command);
+    if (kind === CommandKind.order) {
+      fetched ^= orderIndex[2 * home(orderIndex, orderTag(i32, command + OrderCommand.id))]!;
+    } else if (kind === CommandKind.cancel) {
+      fetched ^= orderIndex[2 * home(orderIndex, orderTag(i32, command + CancelCommand.id))]!;
+    }
+  }
+  for (let command = at; command < end; command += commandWords(i32, command)) {
+    if (commandKind(i32, command) !== CommandKind.cancel) continue;
+    const entry = 2 * home(orderIndex, orderTag(i32, command + CancelCommand.id));
+    const row = orderIndex[entry + 1]! << ORDER_I;
+    fetched ^= orderI[row | Order.flags]! ^ orderI[row | Order.slot]!;
+  }
+  core.fetched = fetched;
 }

@@ -28,7 +28,7 @@ export function eachOrder(
   visit: (slot: OrderSlot, tick: Ticks) => void,
 ): void {
   const { matching: m } = t;
-  const grid = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!;
+  const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
   const ticksOf = (side: matching.Side): Int32Array => {
     const ticks = new Int32Array(grid);
     return ticks.subarray(0, readSide(m, book, side, ticks, new Float64Array(grid)));
@@ -48,12 +48,12 @@ export function rest(core: Core, order: OrderSlot, book: BookSlot): void {
   const { matching: m } = t;
   core.touch(book);
   const row = order << ORDER_I;
-  const tick = t.orderI[row + Order.price]! as Ticks;
-  const side = (t.orderI[row + Order.flags]! & Flag.ask) as matching.Side;
-  const remaining = t.orderF[(order << ORDER_F) + Order.remaining]!;
-  t.orderI[row + Order.slot] = m.rest(book, side, tick, remaining, order);
-  const grid = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!;
-  const total = m.quantityAt(book, tick) as MicroShares;
+  const tick = t.orderI[row | Order.price]! as Ticks;
+  const side = (t.orderI[row | Order.flags]! & Flag.ask) as matching.Side;
+  const remaining = t.orderF[(order << ORDER_F) | Order.remaining]!;
+  t.orderI[row | Order.slot] = m.rest(book, side, tick, remaining, order);
+  const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
+  const total = m.total as MicroShares;
   core.events.level(EventKind.levelPlaced, book, tick, grid, total, 0);
 }
 
@@ -62,12 +62,12 @@ export function unrest(core: Core, order: OrderSlot): void {
   const { t } = core;
   const { matching: m } = t;
   const row = order << ORDER_I;
-  const book = t.tokenI[(t.orderI[row + Order.token]! << TOKEN_I) + Token.book]! as BookSlot;
-  const tick = t.orderI[row + Order.price]! as Ticks;
+  const book = t.tokenI[(t.orderI[row | Order.token]! << TOKEN_I) | Token.book]! as BookSlot;
+  const tick = t.orderI[row | Order.price]! as Ticks;
   core.touch(book);
-  m.cancel(t.orderI[row + Order.slot]!);
-  const grid = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!;
-  const total = m.quantityAt(book, tick) as MicroShares;
+  m.cancel(t.orderI[row | Order.slot]!);
+  const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
+  const total = m.total as MicroShares;
   // It is finished next.
   const sequence = t.state[State.finished]!;
   core.events.level(EventKind.levelFinished, book, tick, grid, total, sequence);

@@ -66,10 +66,10 @@ export class Core {
    */
   touch(book: BookSlot): void {
     const { bookF, bookI } = this.t;
-    const version = bookI[(book << BOOK_I) + Book.version]!;
+    const version = bookI[(book << BOOK_I) | Book.version]!;
     if ((version & 1) !== 0) return;
-    Atomics.store(bookI, (book << BOOK_I) + Book.version, (version + 1) | 0);
-    bookF[(book << BOOK_F) + Book.changedAt] = this.time;
+    Atomics.store(bookI, (book << BOOK_I) | Book.version, (version + 1) | 0);
+    bookF[(book << BOOK_F) | Book.changedAt] = this.time;
     this.touched[this.touchedCount] = book;
     this.touchedCount += 1;
   }
@@ -78,7 +78,7 @@ export class Core {
   settle(): void {
     const { bookI } = this.t;
     for (let i = 0; i < this.touchedCount; i++) {
-      const at = (this.touched[i]! << BOOK_I) + Book.version;
+      const at = (this.touched[i]! << BOOK_I) | Book.version;
       const version = bookI[at]!;
       assert((version & 1) === 1, 'a touched book is being written');
       Atomics.store(bookI, at, (version + 1) | 0);

@@ -60,17 +60,21 @@ export class Engine {
     core.events.clear();
     for (;;) {
       const slot = nextExpiring(t);
-      if (slot === 0 || t.orderF[(slot << ORDER_F) + Order.expiry]! * MS > time) break;
+      if (slot === 0 || t.orderF[(slot << ORDER_F) | Order.expiry]! * MS > time) break;
       core.changes += 1;
       closeOrder(core, slot, EndReason.expired);
     }
     evictFinished(core, flushedFinished);
   }
 
+  /** Fetches what the commands at words [at, end) will look up: optional, before they are applied. */
+  ahead(i32: Int32Array, at: number, end: number): void {
+    readAhead(this.core, i32, at, end);
+  }
+
   /** Applies the command at word `at`; a refusal changes nothing. */
   apply(i32: Int32Array, f64: Float64Array, at: number): RuleCode {
     const { core } = this;
-    readAhead(core, i32, at);
     switch (commandKind(i32, at)) {
       case CommandKind.order:
         return placeOrder(core, i32, f64, at);
@@ -103,7 +107,7 @@ export class Engine {
     const { core, t } = this;
     const slot = findOrder(t, i32, at + CancelCommand.id);
     if (slot <= 0) return Rule.orderNotFound;
-    const owner = t.orderI[(slot << ORDER_I) + Order.owner]! << ACCOUNT_I;
+    const owner = t.orderI[(slot << ORDER_I) | Order.owner]! << ACCOUNT_I;
     if (!sameAddress(t.accountI, owner, i32, at + CancelCommand.signer)) {
       return Rule.orderNotFound;
     }
@@ -127,15 +131,15 @@ export class Engine {
       from > 0 &&
       from <= t.state[State.orderRows]! &&
       orderStatus(t, from as OrderSlot) === Status.live &&
-      t.orderI[(from << ORDER_I) + Order.owner] === owner;
+      t.orderI[(from << ORDER_I) | Order.owner] === owner;
     let slot = isThere ? from : newestOwned(t, owner);
     for (let left = i32[at + CancelOwnerCommand.limit]!; slot !== 0 && left > 0; left--) {
       const next = nextOwned(t, slot);
-      const its = t.orderI[(slot << ORDER_I) + Order.token]! as TokenSlot;
+      const its = t.orderI[(slot << ORDER_I) | Order.token]! as TokenSlot;
       const isMeant =
-        t.orderF[(slot << ORDER_F) + Order.created]! <= newest &&
+        t.orderF[(slot << ORDER_F) | Order.created]! <= newest &&
         (token === 0 || token === its) &&
-        (market === 0 || market === t.tokenI[(its << TOKEN_I) + Token.market]);
+        (market === 0 || market === t.tokenI[(its << TOKEN_I) | Token.market]);
       if (isMeant) {
         core.changes += 1;
         closeOrder(core, slot, EndReason.canceled);

@@ -15,14 +15,14 @@ function slotAt(t: Tables, at: number): OrderSlot {
 }
 
 function before(t: Tables, a: OrderSlot, b: OrderSlot): boolean {
-  const left = t.orderF[(a << ORDER_F) + Order.expiry]!;
-  const right = t.orderF[(b << ORDER_F) + Order.expiry]!;
+  const left = t.orderF[(a << ORDER_F) | Order.expiry]!;
+  const right = t.orderF[(b << ORDER_F) | Order.expiry]!;
   return left < right || (left === right && a < b);
 }
 
 function put(t: Tables, at: number, slot: OrderSlot): void {
   t.expiries[at] = slot;
-  t.orderI[(slot << ORDER_I) + Order.heap] = at;
+  t.orderI[(slot << ORDER_I) | Order.heap] = at;
 }
 
 function siftUp(t: Tables, from: number, slot: OrderSlot): void {
@@ -56,16 +56,16 @@ export function scheduleExpiry(t: Tables, slot: OrderSlot): void {
 }
 
 export function unscheduleExpiry(t: Tables, slot: OrderSlot): void {
-  const at = t.orderI[(slot << ORDER_I) + Order.heap]!;
+  const at = t.orderI[(slot << ORDER_I) | Order.heap]!;
   assert(t.expiries[at] === slot, 'an order knows its place in the expiry heap');
   const size = t.state[State.expiries]!;
   const last = slotAt(t, size);
   t.expiries[size] = 0;
   t.state[State.expiries] = size - 1;
-  t.orderI[(slot << ORDER_I) + Order.heap] = 0;
+  t.orderI[(slot << ORDER_I) | Order.heap] = 0;
   if (last === slot) return;
   siftDown(t, at, last, size - 1);
-  siftUp(t, t.orderI[(last << ORDER_I) + Order.heap]!, last);
+  siftUp(t, t.orderI[(last << ORDER_I) | Order.heap]!, last);
 }
 
 /** Slot of the order that expires first; 0 = none. */
@@ -76,5 +76,5 @@ export function nextExpiring(t: Tables): OrderSlot | 0 {
 /** Unix seconds of the earliest expiry; 0 = none. */
 export function earliestExpiry(t: Tables): number {
   const slot = nextExpiring(t);
-  return slot === 0 ? 0 : t.orderF[(slot << ORDER_F) + Order.expiry]!;
+  return slot === 0 ? 0 : t.orderF[(slot << ORDER_F) | Order.expiry]!;
 }

@@ -70,7 +70,7 @@ function findOwn(
   for (let level = m.best(book, facing); crosses(side, level, limit) && own === 0; ) {
     for (let slot = m.first(book, level); slot !== 0 && quantity < wanted; slot = m.next(slot)) {
       const maker = m.word(slot) as OrderSlot;
-      if (t.orderI[(maker << ORDER_I) + Order.maker] !== account) quantity += m.remaining(slot);
+      if (t.orderI[(maker << ORDER_I) | Order.maker] !== account) quantity += m.remaining(slot);
       else if (!skips) {
         own = maker;
         break;
@@ -90,18 +90,18 @@ function findOwn(
 export function sweep(core: Core, taker: OrderSlot, book: BookSlot, limit: Ticks): boolean {
   const { t } = core;
   const row = taker << ORDER_I;
-  const side = (t.orderI[row + Order.flags]! & Flag.ask) as matching.Side;
+  const side = (t.orderI[row | Order.flags]! & Flag.ask) as matching.Side;
   if (!crosses(side, t.matching.best(book, (1 - side) as matching.Side), limit)) return false;
   const policy = core.selfTrade();
   core.firstFill = t.state[State.fills]!;
   core.touch(book);
   if (policy === SelfTrade.allow) {
-    fillUpTo(core, taker, book, side, limit, t.orderF[(taker << ORDER_F) + Order.remaining]!);
+    fillUpTo(core, taker, book, side, limit, t.orderF[(taker << ORDER_F) | Order.remaining]!);
     return false;
   }
-  const account = t.orderI[row + Order.maker]! as AccountSlot;
+  const account = t.orderI[row | Order.maker]! as AccountSlot;
   for (;;) {
-    const remaining = t.orderF[(taker << ORDER_F) + Order.remaining]!;
+    const remaining = t.orderF[(taker << ORDER_F) | Order.remaining]!;
     const own = findOwn(core, book, side, limit, account, remaining, false);
     const others = core.surveyedQuantity;
     if (others > 0) fillUpTo(core, taker, book, side, limit, others);
@@ -122,7 +122,7 @@ function fillUpTo(
 ): void {
   const { events, t } = core;
   const { matching: m } = t;
-  const grid = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!;
+  const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
   const fills = m.match(book, side, limit, quantity);
   for (let i = 0; i < fills; i++) {
     const slot = m.makers[i]!;
@@ -130,7 +130,7 @@ function fillUpTo(
     const tick = m.level(slot) as Ticks;
     settleFill(core, taker, maker, book, tick, i);
     const total = m.totals[i]! as MicroShares;
-    if (t.orderF[(maker << ORDER_F) + Order.remaining] === 0) {
+    if (t.orderF[(maker << ORDER_F) | Order.remaining] === 0) {
       // It is finished next.
       events.level(EventKind.levelFinished, book, tick, grid, total, t.state[State.finished]!);
       leave(core, maker, EndReason.filled);

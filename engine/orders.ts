@@ -43,14 +43,14 @@ export function findOrder(t: Tables, key: Int32Array, at: number): number {
     const slot = orderIndex[2 * entry + 1]! as OrderSlot | 0;
     if (slot === 0) return 0;
     if (orderIndex[2 * entry] !== tag) continue;
-    if (!sameId(orderI, (slot << ORDER_I) + Order.id, key, at)) continue;
+    if (!sameId(orderI, (slot << ORDER_I) | Order.id, key, at)) continue;
     return orderStatus(t, slot) === Status.live ? slot : -slot;
   }
 }
 
 /** Status of the order in a row. */
 export function orderStatus(t: Tables, slot: OrderSlot): number {
-  return (t.orderI[(slot << ORDER_I) + Order.flags]! >>> Flag.statusShift) & 7;
+  return (t.orderI[(slot << ORDER_I) | Order.flags]! >>> Flag.statusShift) & 7;
 }
 
 /** Row of a finished order by its sequence, as long as its id is kept. */
@@ -85,18 +85,18 @@ export function takeOrder(t: Tables): OrderSlot {
 
 /** Makes an accepted order known by its id. */
 export function register(t: Tables, slot: OrderSlot): void {
-  indexInsert(t.orderIndex, orderTag(t.orderI, (slot << ORDER_I) + Order.id), slot);
+  indexInsert(t.orderIndex, orderTag(t.orderI, (slot << ORDER_I) | Order.id), slot);
 }
 
 /** Lets an order rest: level, owner's list, expiry. */
 export function openOrder(core: Core, slot: OrderSlot, book: BookSlot): void {
   const { t } = core;
   // Its status was 0 until now.
-  t.orderI[(slot << ORDER_I) + Order.flags]! |= Status.live << Flag.statusShift;
+  t.orderI[(slot << ORDER_I) | Order.flags]! |= Status.live << Flag.statusShift;
   t.state[State.openOrders]! += 1;
   rest(core, slot, book);
   linkOwner(t, slot);
-  if (t.orderF[(slot << ORDER_F) + Order.expiry] !== 0) scheduleExpiry(t, slot);
+  if (t.orderF[(slot << ORDER_F) | Order.expiry] !== 0) scheduleExpiry(t, slot);
 }
 
 /** The status of an order that ended so. */
@@ -123,8 +123,8 @@ export function leave(core: Core, slot: OrderSlot, reason: EndReasonCode): void 
   const { t } = core;
   const row = slot << ORDER_I;
   unlinkOwner(t, slot);
-  t.orderI[row + Order.slot] = 0;
-  if (t.orderI[row + Order.heap] !== 0) unscheduleExpiry(t, slot);
+  t.orderI[row | Order.slot] = 0;
+  if (t.orderI[row | Order.heap] !== 0) unscheduleExpiry(t, slot);
   t.state[State.openOrders]! -= 1;
   finish(core, slot, reason);
 }
@@ -137,21 +137,21 @@ export function finish(core: Core, slot: OrderSlot, reason: EndReasonCode): void
   const { t } = core;
   const { orderI } = t;
   const row = slot << ORDER_I;
-  orderI[row + Order.flags] =
-    (orderI[row + Order.flags]! & END_MASK) |
+  orderI[row | Order.flags] =
+    (orderI[row | Order.flags]! & END_MASK) |
     (endStatus(reason) << Flag.statusShift) |
     (reason << Flag.reasonShift);
-  const token = orderI[row + Order.token]! << TOKEN_I;
-  const grid = t.bookI[(t.tokenI[token + Token.book]! << BOOK_I) + Book.ticksPerUnit]!;
-  const ticks = orderI[row + Order.price]!;
-  const own = t.tokenI[token + Token.mirrored] === 1 ? grid - ticks : ticks;
-  orderI[row + Order.price] = own * (PIPS_PER_UNIT / grid);
-  t.orderF[(slot << ORDER_F) + Order.finishedAt] = core.time;
+  const token = orderI[row | Order.token]! << TOKEN_I;
+  const grid = t.bookI[(t.tokenI[token | Token.book]! << BOOK_I) | Book.ticksPerUnit]!;
+  const ticks = orderI[row | Order.price]!;
+  const own = t.tokenI[token | Token.mirrored] === 1 ? grid - ticks : ticks;
+  orderI[row | Order.price] = own * (PIPS_PER_UNIT / grid);
+  t.orderF[(slot << ORDER_F) | Order.finishedAt] = core.time;
   const sequence = t.state[State.finished]!;
   t.finishedI[sequence & (t.finishedRows - 1)] = slot;
   t.state[State.finished] = sequence + 1;
   core.events.finished(sequence);
-  core.note(orderI[row + Order.id]!);
+  core.note(orderI[row | Order.id]!);
   core.note(reason);
 }
 
@@ -172,9 +172,9 @@ export function evictFinished(core: Core, flushedFinished: number): void {
     // All that they need is fetched before the first one waits for it.
     for (let i = 0; i < count; i++) {
       const row = finishedOrder(t, first + i) << ORDER_I;
-      const tag = orderTag(orderI, row + Order.id);
+      const tag = orderTag(orderI, row | Order.id);
       EVICTED[i] = tag;
-      core.fetched = orderIndex[2 * home(orderIndex, tag)]! ^ orderI[row + Order.slot]!;
+      core.fetched = orderIndex[2 * home(orderIndex, tag)]! ^ orderI[row | Order.slot]!;
     }
     for (let i = 0; i < count; i++) {
       const isThere = indexRemove(orderIndex, EVICTED[i]!, finishedOrder(t, first + i));

@@ -77,8 +77,8 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
   const shares = f64[at / 2 + OrderCommand.shares]! as MicroShares;
   const collateral = f64[at / 2 + OrderCommand.collateral]! as MicroCollateral;
   const token = i32[at + OrderCommand.token]! << TOKEN_I;
-  const market = t.tokenI[token + Token.market]! as MarketSlot;
-  const grid = t.marketI[(market << MARKET_I) + Market.ticksPerUnit]! as TicksPerUnit;
+  const market = t.tokenI[token | Token.market]! as MarketSlot;
+  const grid = t.marketI[(market << MARKET_I) | Market.ticksPerUnit]! as TicksPerUnit;
   const early2 = checkTerms(core, i32, f64, at, market);
   if (early2 !== Rule.accepted) return early2;
   const ticks =
@@ -86,15 +86,15 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
       ? exactTicks(collateral, shares, grid)
       : nearestTicks(isBuy, collateral, shares, grid);
   if (ticks === 0) return Rule.tick;
-  if (shares < t.marketF[(market << MARKET_F) + Market.minSize]!) return Rule.sizeBelowMinimum;
+  if (shares < t.marketF[(market << MARKET_F) | Market.minSize]!) return Rule.sizeBelowMinimum;
   if ((verdict & Verdict.signature) !== 0) return Rule.signature;
   const maker = findAccount(t, i32, at + OrderCommand.maker);
   const isOwnWallet = sameAddress(i32, at + OrderCommand.maker, i32, at + OrderCommand.signer);
   const owner = isOwnWallet ? maker : findAccount(t, i32, at + OrderCommand.signer);
   if (!bindingAllows(core, i32, at, maker)) return Rule.binding;
 
-  const book = t.tokenI[token + Token.book]! as BookSlot;
-  const mirrored = t.tokenI[token + Token.mirrored] === 1;
+  const book = t.tokenI[token | Token.book]! as BookSlot;
+  const mirrored = t.tokenI[token | Token.mirrored] === 1;
   const side = isBuy !== mirrored ? Side.bid : Side.ask;
   const limit = (mirrored ? grid - ticks : ticks) as Ticks;
   const newAccounts = (maker === 0 ? 1 : 0) + (!isOwnWallet && owner === 0 ? 1 : 0);
@@ -110,7 +110,7 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
     : owner !== 0
       ? owner
       : makeAccount(t, i32, at + OrderCommand.signer);
-  t.accountI[(makerSlot << ACCOUNT_I) + Account.binding] = ownerSlot;
+  t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] = ownerSlot;
   const slot = takeOrder(t);
   fillRow(core, slot, i32, f64, at, makerSlot, ownerSlot, side, limit);
   accept(core, slot, type, book, limit);
@@ -129,7 +129,7 @@ function checkTerms(
   const verdict = i32[at + OrderCommand.verdict]!;
   const flags = i32[at + OrderCommand.flags]!;
   const row = market << MARKET_I;
-  if ((t.marketI[row + Market.flags]! & MarketFlag.tradable) === 0) return Rule.marketNotReady;
+  if ((t.marketI[row | Market.flags]! & MarketFlag.tradable) === 0) return Rule.marketNotReady;
   if ((verdict & Verdict.amounts) !== 0) return Rule.amountsNotPositive;
   const expiration = f64[at / 2 + OrderCommand.expiration]!;
   if (((flags >>> OrderFlag.typeShift) & 3) === OrderType.GTD) {
@@ -140,7 +140,7 @@ function checkTerms(
   }
   if ((verdict & Verdict.feeNegative) !== 0) return Rule.feeNegative;
   if ((verdict & Verdict.feeTooHigh) !== 0) return Rule.feeTooHigh;
-  if (flags >>> OrderFlag.feeShift < t.marketI[row + Market.baseFeeBps]!) return Rule.feeBelowBase;
+  if (flags >>> OrderFlag.feeShift < t.marketI[row | Market.baseFeeBps]!) return Rule.feeBelowBase;
   if ((verdict & Verdict.taker) !== 0) return Rule.takerNotPublic;
   if ((verdict & Verdict.tooLarge) !== 0) return Rule.sizeAboveMaximum;
   return Rule.accepted;
@@ -151,7 +151,7 @@ function bindingAllows(core: Core, i32: Int32Array, at: number, maker: AccountSl
   const signatureType = (i32[at + OrderCommand.flags]! >>> OrderFlag.signatureShift) & 3;
   if (signatureType === 0 || maker === 0) return true;
   const { accountI } = core.t;
-  const bound = accountI[(maker << ACCOUNT_I) + Account.binding]!;
+  const bound = accountI[(maker << ACCOUNT_I) | Account.binding]!;
   if (bound === 0) return true;
   const signer = at + OrderCommand.signer;
   return sameAddress(accountI, bound << ACCOUNT_I, i32, signer);
@@ -228,10 +228,10 @@ function accept(core: Core, slot: OrderSlot, type: number, book: BookSlot, limit
   core.making = 0;
   core.taking = 0;
   register(t, slot);
-  core.note(t.orderI[(slot << ORDER_I) + Order.id]!);
-  core.events.placed(limit, t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!);
+  core.note(t.orderI[(slot << ORDER_I) | Order.id]!);
+  core.events.placed(limit, t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!);
   const stopped = sweep(core, slot, book, limit);
-  const remaining = t.orderF[(slot << ORDER_F) + Order.remaining]!;
+  const remaining = t.orderF[(slot << ORDER_F) | Order.remaining]!;
   assert(type !== OrderType.FOK || remaining === 0, 'a FOK that was taken is filled whole');
   if (remaining === 0) finish(core, slot, EndReason.filled);
   else if (stopped) finish(core, slot, EndReason.selfTrade);
@@ -257,24 +257,24 @@ function fillRow(
   const d = slot << ORDER_F;
   const { orderF, orderI } = t;
   const shares = f64[at / 2 + OrderCommand.shares]!;
-  orderF[d + Order.remaining] = shares;
-  orderF[d + Order.original] = shares;
-  orderF[d + Order.budget] = isSell ? 0 : f64[at / 2 + OrderCommand.collateral]!;
-  orderF[d + Order.expiry] = f64[at / 2 + OrderCommand.expiration]!;
-  orderF[d + Order.created] = core.time;
+  orderF[d | Order.remaining] = shares;
+  orderF[d | Order.original] = shares;
+  orderF[d | Order.budget] = isSell ? 0 : f64[at / 2 + OrderCommand.collateral]!;
+  orderF[d | Order.expiry] = f64[at / 2 + OrderCommand.expiration]!;
+  orderF[d | Order.created] = core.time;
   const w = slot << ORDER_I;
-  orderI[w + Order.price] = limit;
-  orderI[w + Order.flags] =
+  orderI[w | Order.price] = limit;
+  orderI[w | Order.flags] =
     side |
     (isSell ? Flag.sell : 0) |
     (((flags >>> OrderFlag.typeShift) & 3) << Flag.typeShift) |
     (signatureType << Flag.signatureShift) |
     ((flags >>> OrderFlag.feeShift) << Flag.feeShift);
-  orderI[w + Order.token] = i32[at + OrderCommand.token]!;
-  orderI[w + Order.heap] = 0;
-  orderI[w + Order.slot] = 0;
-  orderI[w + Order.maker] = maker;
-  orderI[w + Order.owner] = owner;
-  copyId(i32, at + OrderCommand.id, orderI, w + Order.id);
-  copyFour(i32, at + OrderCommand.apiKey, orderI, w + Order.apiKey);
+  orderI[w | Order.token] = i32[at + OrderCommand.token]!;
+  orderI[w | Order.heap] = 0;
+  orderI[w | Order.slot] = 0;
+  orderI[w | Order.maker] = maker;
+  orderI[w | Order.owner] = owner;
+  copyId(i32, at + OrderCommand.id, orderI, w | Order.id);
+  copyFour(i32, at + OrderCommand.apiKey, orderI, w | Order.apiKey);
 }

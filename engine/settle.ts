@@ -56,10 +56,10 @@ export function settleFill(
 ): void {
   const { legs, t } = core;
   const { orderF, orderI, tokenI } = t;
-  const grid = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]! as TicksPerUnit;
-  const takerToken = orderI[(taker << ORDER_I) + Order.token]! as TokenSlot;
-  const makerToken = orderI[(maker << ORDER_I) + Order.token]! as TokenSlot;
-  const isMirrored = tokenI[(makerToken << TOKEN_I) + Token.mirrored] === 1;
+  const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]! as TicksPerUnit;
+  const takerToken = orderI[(taker << ORDER_I) | Order.token]! as TokenSlot;
+  const makerToken = orderI[(maker << ORDER_I) | Order.token]! as TokenSlot;
+  const isMirrored = tokenI[(makerToken << TOKEN_I) | Token.mirrored] === 1;
   const makerTicks = (isMirrored ? grid - tick : tick) as Ticks;
   const isSame = takerToken === makerToken;
   const takerTicks = (isSame ? makerTicks : grid - makerTicks) as Ticks;
@@ -67,15 +67,15 @@ export function settleFill(
   pay(core, taker, maker, book, isSame, makerTicks, takerTicks);
 
   const perTick = PIPS_PER_UNIT / grid;
-  const takerSells = orderI[(taker << ORDER_I) + Order.flags]! & Flag.sell;
-  const makerSells = orderI[(maker << ORDER_I) + Order.flags]! & Flag.sell;
+  const takerSells = orderI[(taker << ORDER_I) | Order.flags]! & Flag.sell;
+  const makerSells = orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell;
   lastTrade(t, takerToken, takerTicks * perTick, takerSells);
   if (!isSame) lastTrade(t, makerToken, makerTicks * perTick, makerSells);
   record(core, taker, maker, takerTicks * perTick, makerTicks * perTick);
 
-  orderF[(taker << ORDER_F) + Order.remaining]! -= legs[Leg.size]!;
-  orderF[(maker << ORDER_F) + Order.remaining]! -= legs[Leg.size]!;
-  core.note(orderI[(maker << ORDER_I) + Order.id]!);
+  orderF[(taker << ORDER_F) | Order.remaining]! -= legs[Leg.size]!;
+  orderF[(maker << ORDER_F) | Order.remaining]! -= legs[Leg.size]!;
+  core.note(orderI[(maker << ORDER_I) | Order.id]!);
   core.note(legs[Leg.size]!);
   core.note(legs[Leg.maker]!);
   core.note(legs[Leg.taker]!);
@@ -92,10 +92,10 @@ function pay(
   takerTicks: Ticks,
 ): void {
   const { legs, t } = core;
-  const grid = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]! as TicksPerUnit;
-  const market = t.bookI[(book << BOOK_I) + Book.market]! as MarketSlot;
-  const takerBuys = (t.orderI[(taker << ORDER_I) + Order.flags]! & Flag.sell) === 0;
-  const makerBuys = (t.orderI[(maker << ORDER_I) + Order.flags]! & Flag.sell) === 0;
+  const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]! as TicksPerUnit;
+  const market = t.bookI[(book << BOOK_I) | Book.market]! as MarketSlot;
+  const takerBuys = (t.orderI[(taker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
+  const makerBuys = (t.orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
   const size = legs[Leg.size]! as MicroShares;
   // The maker's leg is rounded down; in a mint or merge the taker's is the rest of the size.
   const makerLeg = collateralOf(size, makerTicks, grid);
@@ -103,8 +103,8 @@ function pay(
   const makerPays = makerBuys ? takeFromBudget(t, maker, makerLeg) : makerLeg;
   const takerPays = takerBuys ? takeFromBudget(t, taker, takerLeg) : takerLeg;
   const missing = makerLeg - makerPays + (takerLeg - takerPays);
-  if (missing !== 0) t.marketF[(market << MARKET_F) + Market.rounding]! -= missing;
-  const baseFeeBps = t.marketI[(market << MARKET_I) + Market.baseFeeBps]!;
+  if (missing !== 0) t.marketF[(market << MARKET_F) | Market.rounding]! -= missing;
+  const baseFeeBps = t.marketI[(market << MARKET_I) | Market.baseFeeBps]!;
   const fee = feeOf(takerBuys, size, takerTicks, grid, baseFeeBps);
   core.making += takerBuys ? takerPays : size;
   core.taking += takerBuys ? size - fee : takerPays - fee;
@@ -115,7 +115,7 @@ function pay(
 
 /** Takes collateral from a buyer's budget, at most what is left of it. */
 function takeFromBudget(t: Tables, order: OrderSlot, leg: MicroCollateral): MicroCollateral {
-  const at = (order << ORDER_F) + Order.budget;
+  const at = (order << ORDER_F) | Order.budget;
   const budget = t.orderF[at]! as MicroCollateral;
   const paid = Math.min(leg, budget) as MicroCollateral;
   t.orderF[at] = budget - paid;
@@ -124,8 +124,8 @@ function takeFromBudget(t: Tables, order: OrderSlot, leg: MicroCollateral): Micr
 
 function lastTrade(t: Tables, token: TokenSlot, pips: number, sells: number): void {
   const row = token << TOKEN_I;
-  t.tokenI[row + Token.lastPrice] = pips;
-  t.tokenI[row + Token.lastSide] = sells === 0 ? 0 : 1;
+  t.tokenI[row | Token.lastPrice] = pips;
+  t.tokenI[row | Token.lastSide] = sells === 0 ? 0 : 1;
 }
 
 /** Writes the fill to the ring, in columns of both orders and core.legs. */
@@ -150,21 +150,21 @@ function record(
   fillF[f + Fill.makerCollateral] = legs[Leg.maker]!;
   fillF[f + Fill.fee] = legs[Leg.fee]!;
   const i = at * FILL_WORDS;
-  const takerSells = (orderI[taker + Order.flags]! & Flag.sell) !== 0;
-  const isSame = orderI[taker + Order.token] === orderI[maker + Order.token];
+  const takerSells = (orderI[taker | Order.flags]! & Flag.sell) !== 0;
+  const isSame = orderI[taker | Order.token] === orderI[maker | Order.token];
   const across = takerSells ? MatchKind.merge : MatchKind.mint;
   fillI[i + Fill.kind] = isSame ? MatchKind.complementary : across;
   fillI[i + Fill.takerSide] = takerSells ? 1 : 0;
-  fillI[i + Fill.takerToken] = orderI[taker + Order.token]!;
-  fillI[i + Fill.makerToken] = orderI[maker + Order.token]!;
+  fillI[i + Fill.takerToken] = orderI[taker | Order.token]!;
+  fillI[i + Fill.makerToken] = orderI[maker | Order.token]!;
   fillI[i + Fill.takerPrice] = takerPips;
   fillI[i + Fill.makerPrice] = makerPips;
-  fillI[i + Fill.taker] = orderI[taker + Order.maker]!;
-  fillI[i + Fill.maker] = orderI[maker + Order.maker]!;
-  fillI[i + Fill.takerOwner] = orderI[taker + Order.owner]!;
-  fillI[i + Fill.makerOwner] = orderI[maker + Order.owner]!;
-  copyId(orderI, taker + Order.id, fillI, i + Fill.takerId);
-  copyId(orderI, maker + Order.id, fillI, i + Fill.makerId);
+  fillI[i + Fill.taker] = orderI[taker | Order.maker]!;
+  fillI[i + Fill.maker] = orderI[maker | Order.maker]!;
+  fillI[i + Fill.takerOwner] = orderI[taker | Order.owner]!;
+  fillI[i + Fill.makerOwner] = orderI[maker | Order.owner]!;
+  copyId(orderI, taker | Order.id, fillI, i + Fill.takerId);
+  copyId(orderI, maker | Order.id, fillI, i + Fill.makerId);
   t.state[State.fills] = sequence + 1;
   core.events.fill(sequence);
 }

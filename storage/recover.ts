@@ -100,6 +100,7 @@ function applyRecord(engine: Engine, record: BatchRecord, key: number): void {
   if (record.sequence !== key) throw wrong('own sequence');
   if (record.firstFill !== t.state[State.fills]) throw wrong('first fill');
   engine.begin(record.time, record.flushedFinished);
+  engine.ahead(record.i32, 0, record.i32.length);
   for (let at = 0; at < record.i32.length; at += commandWords(record.i32, at)) {
     const rule = engine.apply(record.i32, record.f64, at);
     // It found room when it came: the tables are smaller than they were.

@@ -91,14 +91,19 @@ export class EngineLoad {
     const { engine } = this;
     const { f64, i32 } = commands;
     for (let at = 0; at < commands.words; ) {
+      const end = this.batchEnd(commands, at);
       engine.begin(this.time, engine.t.state[State.finished]!);
-      for (let i = 0; i < BATCH && at < commands.words; i++) {
-        engine.apply(i32, f64, at);
-        at += commandWords(i32, at);
-      }
+      engine.ahead(i32, at, end);
+      for (; at < end; at += commandWords(i32, at)) engine.apply(i32, f64, at);
       engine.end();
       this.time += 1;
     }
+  }
+
+  private batchEnd({ i32, words }: CommandBuffer, start: number): number {
+    let at = start;
+    for (let i = 0; i < BATCH && at < words; i++) at += commandWords(i32, at);
+    return at;
   }
 
   /** Cancels whatever rests. */

@@ -58,6 +58,7 @@ export function replay({ capacities, records }: Recording): void {
     const record = decodeBatch(bytes);
     if (typeof record === 'string') throw new Error(record);
     engine.begin(record.time, record.flushedFinished);
+    engine.ahead(record.i32, 0, record.i32.length);
     for (let at = 0; at < record.i32.length; at += commandWords(record.i32, at)) {
       engine.apply(record.i32, record.f64, at);
     }

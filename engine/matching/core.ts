@@ -45,7 +45,7 @@ export class Matching {
   /** What rested at the maker's level after it. */
   readonly totals: Float64Array;
   /** A quantity on its way in or out: as an argument of a call it would be garbage. */
-  private readonly amount = new Float64Array(1);
+  private readonly amount = new Float64Array(2);
   private readonly orders: number;
 
   constructor(buffers: MatchingMemory) {
@@ -108,7 +108,10 @@ export class Matching {
     const place = rowI[order | Order.place]!;
     const b = (place >>> 1) << BOOK_I;
     const level = rowI[order | Order.level]!;
-    rowF[(bookI[b | Book.base]! + level) << ROW_F]! -= remaining;
+    const at = bookI[b | Book.base]! + level;
+    const total = rowF[at << ROW_F]! - remaining;
+    rowF[at << ROW_F] = total;
+    this.amount[1] = total;
     // The only order of a level has the level on both sides.
     if (next === prev) this.leave(b, (place & 1) as Side, level);
     rowF[slot << ORDER_F] = 0;
@@ -140,6 +143,11 @@ export class Matching {
   /** What the last match did not fill. */
   get left(): number {
     return this.amount[0]!;
+  }
+
+  /** What rests at the level of the last rest or cancel since. */
+  get total(): number {
+    return this.amount[1]!;
   }
 
   /** How much a taker could fill within its limit, counted up to `wanted`. */
@@ -252,7 +260,9 @@ export class Matching {
     const tail = at + rowI[(at << ROW_I) | Row.prev]!;
     rowI[(tail << ROW_I) | Row.next] = row - tail;
     rowI[(at << ROW_I) | Row.prev] = row - at;
-    rowF[at << ROW_F]! += quantity;
+    const total = rowF[at << ROW_F]! + quantity;
+    rowF[at << ROW_F] = total;
+    this.amount[1] = total;
     rowF[slot << ORDER_F] = quantity;
     rowI[order | Row.next] = at - row;
     rowI[order | Row.prev] = tail - row;

@@ -86,6 +86,7 @@ export class BatchApplier {
   private each(request: Prepared, visit: (rule: RuleCode, at: number) => void): void {
     const { core } = this.engine;
     const { f64, i32 } = this.commands;
+    this.engine.ahead(i32, request.firstWord, request.endWord);
     for (let at = request.firstWord; at < request.endWord; ) {
       const length = commandWords(i32, at);
       const changes = core.changes;
