@@ -19,6 +19,7 @@ import type { Sent } from '../../bench/measure/sender.ts';
 import { Random } from '../../bench/random.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { SMALL_NODE, temporaryDirectory } from '../common/node-harness.ts';
+import { SHORT } from '../common/random.ts';
 
 /** Compiled, because they start a thread. */
 const compiled = useCompiledNodes();
@@ -159,7 +160,9 @@ test('a rate limit ends the run at once, and is an outcome', async (t) => {
   assert((done.outcomes.get('HTTP 429') ?? 0) < 10);
 });
 
-test('the whole tool measures a node of its own, and every order ends as it was meant to', async () => {
+test('the whole tool measures a node of its own, and every order ends as it was meant to', {
+  skip: SHORT,
+}, async () => {
   const out = join(temporaryDirectory(), 'result');
   const argv = ['measure', '--spawn', '--rate', '300', '--batch', '5', '--duration', '1'];
   const more = ['--warmup', '0', '--processes', '2', '--wallets', '3', '--connections', '2'];

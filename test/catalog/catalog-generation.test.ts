@@ -17,8 +17,8 @@ import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
 import { openEnvironment, openTable } from '../../storage/lmdb.ts';
 import { useCompiledNodes } from '../common/forms.ts';
+import { SHORT } from '../common/random.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
-
 import { Exchange } from '../storage/stored-exchange.ts';
 
 /** Its threads start in the compiled form, which needs no loader. */
@@ -266,7 +266,7 @@ test('a generation that is no longer wanted while it loads rejects', async (t) =
   assert.deepEqual(failures, []);
 });
 
-test('threads come and go while generations are replaced', async (t) => {
+test('threads come and go while generations are replaced', { skip: SHORT }, async (t) => {
   const { failures, open, store } = stage(t);
   for (let round = 0; round < 3; round++) {
     await store.replace(catalogOf(`round${round}`, 500));

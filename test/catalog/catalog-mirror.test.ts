@@ -153,7 +153,9 @@ async function proxy(t: TestContext, node: () => TestNode, onLookup: (count: num
   return { port: (server.address() as AddressInfo).port };
 }
 
-test('one node mirrors another, which is killed half way through a pull', async (t) => {
+test('one node mirrors another, which is killed half way through a pull', {
+  skip: SHORT,
+}, async (t) => {
   const seed = freshSeed();
   const [first, second] = [seed, seed + 1].map((one) => read(oddCatalog(one, 300)));
   try {

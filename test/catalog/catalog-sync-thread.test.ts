@@ -9,6 +9,7 @@ import test, { type TestContext } from 'node:test';
 import { openCatalog } from '../../storage/catalog.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { until } from '../common/node-harness.ts';
+import { SHORT } from '../common/random.ts';
 import { catalogEtag, FakeSource, sourceFile } from './catalog-source.ts';
 
 /** Its threads start in the compiled form, which needs no loader. */
@@ -41,7 +42,9 @@ function run(t: TestContext, url: string, seconds: number, dataDir = temporary(t
   return { lines, dataDir, close: sync.close };
 }
 
-test('a store that is open beside the thread sees each new generation', async (t) => {
+test('a store that is open beside the thread sees each new generation', {
+  skip: SHORT,
+}, async (t) => {
   const source = await FakeSource.start(t, sourceFile(300));
   source.etag = catalogEtag('a');
   const dataDir = temporary(t);

@@ -11,6 +11,7 @@ import test, { type TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
+import { SHORT } from '../common/random.ts';
 
 const COUNT = 40;
 
@@ -45,7 +46,9 @@ async function seenBy(worker: Worker): Promise<string[]> {
   return seen;
 }
 
-test('threads open, read and close while another keeps its store and switches', async (t) => {
+test('threads open, read and close while another keeps its store and switches', {
+  skip: SHORT,
+}, async (t) => {
   const { store, dataDir } = opened(t);
   await store.replace(titled('generation 0'));
   let reading = true;

@@ -17,6 +17,7 @@ import {
   temporaryDirectory,
   withMarkets,
 } from '../common/node-harness.ts';
+import { SHORT } from '../common/random.ts';
 import { bodyOf, CHAIN_ID, type Result, seconds, Trader } from '../common/traders.ts';
 
 useCompiledNodes();
@@ -177,7 +178,7 @@ test('level 1 issues one trio a nonce, derives it again, and names what is wrong
   }
 });
 
-test('keys work after a kill and after a stop', async () => {
+test('keys work after a kill and after a stop', { skip: SHORT }, async () => {
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     logs.push(node.log);
     await node.end(signal);
