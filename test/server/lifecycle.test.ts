@@ -17,7 +17,6 @@ import {
   temporaryDirectory,
   withMarkets,
 } from '../common/node-harness.ts';
-import { SHORT } from '../common/random.ts';
 import { Trader } from '../common/traders.ts';
 
 useCompiledNodes();
@@ -108,9 +107,7 @@ test('SIGTERM in the middle of requests ends with 0, an image, and every answer 
   for (const price of taken) assert(prices.includes(price), `${price} was answered`);
 });
 
-test('SIGINT ends as well, and the next start shows the same books and trades', {
-  skip: SHORT,
-}, async () => {
+test('SIGINT ends as well, and the next start shows the same books and trades', async () => {
   await trade();
   const before = await view();
   const { code } = await node.end('SIGINT');
