@@ -110,7 +110,10 @@ interface TestContext {
 /** A directory that is gone after the test. */
 export function directoryOf(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'storage-test-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  // A log may still be preparing a segment there.
+  t.after(() =>
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 }),
+  );
   return directory;
 }
 

@@ -1,0 +1,259 @@
+/**
+ * The log in segment files (segments.ts): one write in flight, each of as many records as were handed
+ * in together, to a file opened with O_DSYNC, so that a write that ends is on disk. The next segment is
+ * prepared while the present one is used: a full disk shows there, before a record is at risk.
+ *
+ * Thread: the I/O thread writes; the work itself is done by the threads of libuv.
+ */
+import assert from 'node:assert/strict';
+import { constants, mkdirSync, promises, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { cutTorn, findEnd, type LogEnd } from './find-end.ts';
+import { type Log, type LogEntry, type LogReader, WrongSequence } from './log.ts';
+import { SegmentReader } from './reader.ts';
+import { recordBytes, writeRecord } from './record.ts';
+import {
+  fillZeros,
+  listSegments,
+  prepareSegment,
+  removeUnfinished,
+  type Segment,
+  syncDirectory,
+} from './segments.ts';
+
+export interface FileLogOptions {
+  /** DATA_DIR; the segments lie in its folder `log`. */
+  readonly dataDir: string;
+  /** flushed: an acknowledged record survives a power cut; committed: a kill only. */
+  readonly durability: 'flushed' | 'committed';
+  /** Size of the segments that are made from now on. */
+  readonly segmentBytes: number;
+  readonly log: (line: string) => void;
+  readonly readOnly?: boolean;
+}
+
+const RETRY_MS = 1_000;
+/** Where the system has no O_DSYNC, a write is followed by a flush. */
+const O_DSYNC: number | undefined = constants.O_DSYNC;
+
+export class FileLog implements Log {
+  first: number;
+  last: number;
+  digest: number;
+  onRoom: (problem: string | undefined) => void = () => undefined;
+  private readonly o: FileLogOptions;
+  private readonly directory: string;
+  private segment: Segment | undefined;
+  private file: promises.FileHandle | undefined;
+  private offset: number;
+  private link: number;
+  private next: Segment | undefined;
+  private preparing: Promise<void> | undefined;
+  private retry: NodeJS.Timeout | undefined;
+  private isFull = false;
+  private isWriting = false;
+  private failure: Error | undefined;
+  private scratch = Buffer.allocUnsafeSlow(1 << 16);
+
+  private constructor(options: FileLogOptions, directory: string, end: LogEnd) {
+    this.o = options;
+    this.directory = directory;
+    this.first = end.first;
+    this.last = end.newest?.sequence ?? 0;
+    this.digest = end.newest?.after ?? 0;
+    this.link = end.newest?.crc ?? 0;
+    this.segment = end.segment;
+    this.offset = end.offset;
+  }
+
+  /**
+   * Opens a log, or makes one. Rejects with an Error that names what is damaged, or why it cannot be
+   * written; a log that is opened read-only need not exist.
+   */
+  static async open(options: FileLogOptions): Promise<FileLog> {
+    const directory = logDirectory(options.dataDir);
+    if (options.readOnly !== true) mkdirSync(directory, { recursive: true });
+    const end = exists(directory) ? findEnd(directory) : NOTHING;
+    if (end.message !== undefined) options.log(end.message);
+    const log = new FileLog(options, directory, end);
+    if (options.readOnly !== true) await log.prove(end);
+    return log;
+  }
+
+  async append(entries: readonly LogEntry[], expected: number): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    assert(!this.isWriting, 'one append is in flight');
+    if (expected !== this.last) throw new WrongSequence(expected, this.last);
+    this.isWriting = true;
+    try {
+      await this.write(entries, expected);
+    } catch (error) {
+      this.failure = error as Error;
+      throw error;
+    } finally {
+      this.isWriting = false;
+    }
+    if (this.first === 0) this.first = expected + 1;
+    this.last = expected + entries.length;
+    this.digest = entries.at(-1)?.after ?? this.digest;
+    this.prepareAhead();
+  }
+
+  read(from: number): LogReader {
+    return new SegmentReader(this.directory, from);
+  }
+
+  trim(sequence: number): Promise<void> {
+    const segments = listSegments(this.directory);
+    let hasRemoved = false;
+    for (const [i, { path }] of segments.entries()) {
+      const next = segments[i + 1];
+      if (next === undefined || next.first === 0 || next.first > sequence + 1) break;
+      rmSync(path);
+      this.first = next.first;
+      hasRemoved = true;
+    }
+    if (hasRemoved) syncDirectory(this.directory);
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.retry);
+    this.retry = undefined;
+    await this.preparing;
+    clearTimeout(this.retry);
+    await this.file?.close();
+    this.file = undefined;
+  }
+
+  /** Cuts off what was torn, and opens the segment that is written next. */
+  private async prove({ torn }: LogEnd): Promise<void> {
+    removeUnfinished(this.directory);
+    cutTorn(torn);
+    const segments = listSegments(this.directory);
+    this.segment ??= await prepareSegment(this.directory, 1, this.o.segmentBytes);
+    this.next = segments.find(({ number }) => number === this.segment!.number + 1);
+    this.file = await this.openFile(this.segment);
+    // One that is half full needs the next one before it takes anything.
+    if (this.next === undefined && 2 * this.offset > this.segment.bytes) {
+      const { number } = this.segment;
+      this.next = await prepareSegment(this.directory, number + 1, this.o.segmentBytes);
+    }
+  }
+
+  private openFile({ path }: Segment): Promise<promises.FileHandle> {
+    const syncs = this.o.durability === 'flushed' ? (O_DSYNC ?? 0) : 0;
+    return promises.open(path, constants.O_RDWR | syncs);
+  }
+
+  /** Encodes as many records as fit into a segment, and writes them at once. */
+  private async write(entries: readonly LogEntry[], acknowledged: number): Promise<void> {
+    let filled = 0;
+    for (const entry of entries) {
+      assert(entry.payload.buffer instanceof ArrayBuffer, 'the log is handed ordinary memory only');
+      const bytes = recordBytes(entry.payload.length);
+      if (this.offset + filled + bytes > this.segment!.bytes) {
+        await this.flush(filled);
+        filled = 0;
+        await this.switch(bytes);
+      }
+      this.reserve(filled, filled + bytes);
+      this.link = writeRecord(this.scratch, filled, entry, this.link, acknowledged);
+      filled += bytes;
+    }
+    await this.flush(filled);
+  }
+
+  private reserve(filled: number, bytes: number): void {
+    if (bytes <= this.scratch.length) return;
+    const larger = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(bytes)));
+    this.scratch.copy(larger, 0, 0, filled);
+    this.scratch = larger;
+  }
+
+  private async flush(bytes: number): Promise<void> {
+    const file = this.file!;
+    for (let done = 0; done < bytes; ) {
+      const { bytesWritten } = await file.write(
+        this.scratch,
+        done,
+        bytes - done,
+        this.offset + done,
+      );
+      done += bytesWritten;
+    }
+    if (bytes > 0 && O_DSYNC === undefined && this.o.durability === 'flushed') {
+      await file.datasync();
+    }
+    this.offset += bytes;
+  }
+
+  /** Goes on in the next segment, in which a record of so many bytes has room. */
+  private async switch(bytes: number): Promise<void> {
+    await this.preparing;
+    let next = this.next;
+    next ??= await prepareSegment(
+      this.directory,
+      this.segment!.number + 1,
+      Math.max(bytes, this.o.segmentBytes),
+    );
+    this.next = undefined;
+    const file = await this.openFile(next);
+    if (bytes > next.bytes) {
+      await fillZeros(file, next.bytes, bytes);
+      next = { ...next, bytes };
+    }
+    await this.file!.close();
+    this.file = file;
+    this.segment = next;
+    this.offset = 0;
+  }
+
+  /** From a quarter on the next segment is made, so that it is there before half is used. */
+  private prepareAhead(): void {
+    const isDue = 4 * this.offset > this.segment!.bytes && this.next === undefined;
+    if (!isDue || this.preparing !== undefined || this.retry !== undefined) return;
+    this.preparing = this.prepare().finally(() => {
+      this.preparing = undefined;
+    });
+  }
+
+  private async prepare(): Promise<void> {
+    const { number } = this.segment!;
+    try {
+      this.next = await prepareSegment(this.directory, number + 1, this.o.segmentBytes);
+      if (this.isFull) this.onRoom(undefined);
+      this.isFull = false;
+    } catch (error) {
+      if (!this.isFull) this.onRoom(`the next segment cannot be made: ${(error as Error).message}`);
+      this.isFull = true;
+      this.retry = setTimeout(() => {
+        this.retry = undefined;
+        this.prepareAhead();
+      }, RETRY_MS).unref();
+    }
+  }
+}
+
+const NOTHING: LogEnd = {
+  segment: undefined,
+  offset: 0,
+  newest: undefined,
+  first: 0,
+  torn: [],
+  message: undefined,
+};
+
+export function logDirectory(dataDir: string): string {
+  return join(dataDir, 'log');
+}
+
+function exists(directory: string): boolean {
+  try {
+    listSegments(directory);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}

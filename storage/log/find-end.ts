@@ -1,0 +1,128 @@
+/**
+ * Finds the end of a log that was written by a process which may have been killed, or lost its power, at
+ * any moment. What was being written then was never acknowledged and is cut off. Anything else that
+ * is not whole is damage, and is refused: a log that might lack a batch is worse than a node that is
+ * down.
+ *
+ * Thread: any, while nobody writes.
+ */
+import { constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { WAY_OUT } from './log.ts';
+import { linkProblem, RECORD_ALIGN, readRecord, type StoredRecord } from './record.ts';
+import { listSegments, type Segment } from './segments.ts';
+import { closed } from './sync.ts';
+
+export interface LogEnd {
+  /** The segment that is written next; undefined = there is none at all. */
+  readonly segment: Segment | undefined;
+  /** Where in it the next record goes. */
+  readonly offset: number;
+  /** The newest record; undefined = there is none. */
+  readonly newest: StoredRecord | undefined;
+  /** Sequence of the oldest record; 0 = there is none. */
+  readonly first: number;
+  /** What has to be overwritten with zeros before anything is appended. */
+  readonly torn: readonly TornRun[];
+  /** What was found and cut, for the log of the node. */
+  readonly message: string | undefined;
+}
+
+interface TornRun {
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Throws an Error that names the sequence of a record that is damaged. */
+export function findEnd(directory: string): LogEnd {
+  const segments = listSegments(directory);
+  const texts = segments.map(({ path }) => path);
+  let index = segments.length - 1;
+  let bytes = Buffer.alloc(0);
+  let newest: StoredRecord | undefined;
+  // The last segment that begins with a whole record; those behind it are empty, or torn.
+  for (; index >= 0; index--) {
+    bytes = readFileSync(texts[index]!);
+    const record = readRecord(bytes, 0);
+    if (typeof record === 'object') {
+      newest = record;
+      break;
+    }
+    if (record.startsWith('its format')) throw new Error(`log: ${texts[index]}: ${record}`);
+  }
+  let offset = newest?.bytes ?? 0;
+  let problem: string | undefined;
+  while (newest !== undefined) {
+    const record: StoredRecord | string = readRecord(bytes, offset);
+    problem = typeof record === 'string' ? record : linkProblem(record, newest);
+    if (problem !== undefined || typeof record === 'string') break;
+    newest = record;
+    offset += record.bytes;
+  }
+  const rest = segments.slice(Math.max(0, index)).map(({ path }, i) => ({
+    path,
+    bytes: i === 0 && index >= 0 ? bytes : readFileSync(path),
+    start: i === 0 ? offset : 0,
+  }));
+  const torn = rest.flatMap(({ bytes: of, path, start }) => {
+    const end = endOfContent(of, start);
+    return end > start ? [{ path, start, end }] : [];
+  });
+  const sequence = (newest?.sequence ?? 0) + 1;
+  for (const { bytes: of, start } of rest) refuseDamage(of, start, newest, problem);
+  return {
+    segment: segments[Math.max(0, index)],
+    offset,
+    newest,
+    first: newest === undefined ? 0 : segments.find(({ first }) => first > 0)!.first,
+    torn,
+    message: torn.length === 0 ? undefined : messageOf(sequence, problem, torn),
+  };
+}
+
+/** Overwrites what was torn, on disk when it returns. */
+export function cutTorn(torn: readonly TornRun[]): void {
+  for (const { end, path, start } of torn) {
+    const file = openSync(path, constants.O_RDWR);
+    closed(file, () => {
+      writeSync(file, Buffer.alloc(end - start), 0, end - start, start);
+      fsyncSync(file);
+    });
+  }
+}
+
+function messageOf(sequence: number, problem: string | undefined, torn: readonly TornRun[]) {
+  const bytes = torn.reduce((sum, { end, start }) => sum + end - start, 0);
+  return (
+    `log: batch ${sequence} was being written when the process ended ` +
+    `(${problem ?? 'it is not whole'}); it was never acknowledged, ${bytes} bytes are cut off`
+  );
+}
+
+/** End of the last byte that is not zero, at or after `start`. */
+function endOfContent(bytes: Buffer, start: number): number {
+  let end = bytes.length;
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
+  while (end - 4 >= start && words[(end >> 2) - 1] === 0) end -= 4;
+  return end;
+}
+
+/** Throws where a whole record shows that the one after `newest` had been acknowledged. */
+function refuseDamage(
+  bytes: Buffer,
+  start: number,
+  newest: StoredRecord | undefined,
+  problem = 'it is missing',
+): void {
+  const end = endOfContent(bytes, start);
+  for (let at = start; at < end; at += RECORD_ALIGN) {
+    if (bytes.readUInt32LE(at) === 0) continue;
+    const record = readRecord(bytes, at);
+    if (typeof record === 'string') continue;
+    const sequence = newest === undefined ? record.sequence - 1 : newest.sequence + 1;
+    if (record.acknowledged < Math.max(1, sequence)) continue;
+    throw new Error(
+      `log: batch ${sequence}: ${problem}, and batch ${record.sequence} after it is whole; ${WAY_OUT}`,
+    );
+  }
+}

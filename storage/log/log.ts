@@ -1,0 +1,65 @@
+/**
+ * The log's contract: the one total order of batches, append-only, numbered without a gap. Whoever keeps
+ * it (segment files here; a replicated log elsewhere) holds to this:
+ *
+ * - append() resolves when every record of the call would survive what the durability promises, and
+ *   rejects when that cannot be said. After a rejection nothing more may be appended: what the call
+ *   wrote may be there at the next start, or not.
+ * - `expected` is the sequence of the last record, as the writer knows it. If the log is elsewhere,
+ *   another writer is ahead: append() rejects with WrongSequence and has written nothing. This writer
+ *   must stop at once.
+ * - One append is in flight at a time. Its records are numbered expected + 1, + 2, ...
+ * - A reader gets records in order from any sequence that the log holds, each one whole and following the
+ *   one before, also while the log is written, and from any thread. It is told how far it may read,
+ *   which is never beyond what was acknowledged.
+ * - trim() gives up records up to a sequence, from the oldest on; some of them may stay. Those after it
+ *   stay, and so does the last record of all, so that a log which was written never looks empty.
+ * - A log that soon cannot take more says so by onRoom while there is still room for what is in flight,
+ *   and says so when it can again.
+ */
+
+export interface LogEntry {
+  readonly sequence: number;
+  /** Unix milliseconds. */
+  readonly time: number;
+  /** Digests of the engine before and after it. */
+  readonly before: number;
+  readonly after: number;
+  /** Ordinary memory that nobody touches until the append is settled. */
+  readonly payload: Buffer;
+}
+
+export interface Log {
+  /** Sequence of its oldest record; 0 = it has none. */
+  readonly first: number;
+  /** Sequence of its newest durable record; 0 = it has none. */
+  readonly last: number;
+  /** Digest after the newest record; 0 where there is none. */
+  readonly digest: number;
+  /** Told why no more should be taken in, and undefined once there is room again. */
+  onRoom: (problem: string | undefined) => void;
+  append(entries: readonly LogEntry[], expected: number): Promise<void>;
+  /** Throws an Error that names the sequence where the log does not hold `from` any more. */
+  read(from: number): LogReader;
+  trim(sequence: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LogReader {
+  /**
+   * The next record, unless it lies beyond `end`; its payload is good until the next call. Throws an
+   * Error that names the sequence where a record is damaged or missing.
+   */
+  next(end: number): LogEntry | undefined;
+  close(): void;
+}
+
+/** Another writer is ahead of this one. */
+export class WrongSequence extends Error {
+  constructor(expected: number, last: number) {
+    super(`log: wrong last sequence: expected ${expected}, it is at ${last}`);
+  }
+}
+
+/** What to do about a damaged log is written down once. */
+export const WAY_OUT = 'what to do: README, Operations, "A damaged log"';

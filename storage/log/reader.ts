@@ -1,0 +1,103 @@
+/**
+ * Reads records in order, from any sequence that is there, also while a writer in another thread goes on.
+ * Every record is held against the one before it.
+ *
+ * Thread: any, synchronously; each has a reader of its own.
+ */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { type LogEntry, type LogReader, WAY_OUT } from './log.ts';
+import { linkProblem, PREFIX_BYTES, readRecord, type StoredRecord, storedBytes } from './record.ts';
+import { listSegments, lookAt, type Segment } from './segments.ts';
+
+const WINDOW_BYTES = 1 << 18;
+
+export class SegmentReader implements LogReader {
+  private readonly directory: string;
+  private segment: Segment;
+  private file: number;
+  /** Bytes [start, start + filled) of the segment. */
+  private window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+  private start = 0;
+  private filled = 0;
+  /** Where the next record begins. */
+  private at = 0;
+  private sequence: number;
+  private before: StoredRecord | undefined;
+
+  /** Throws an Error where the record `from` is neither there nor the next one to come. */
+  constructor(directory: string, from: number) {
+    this.directory = directory;
+    const holding = listSegments(directory).filter(({ first }) => first > 0 && first <= from);
+    const segment = holding.at(-1) ?? lookAt(directory, listSegments(directory)[0]?.number ?? 1);
+    if (segment === undefined || (segment.first > from && segment.first !== 0)) {
+      const first = segment === undefined ? 'nothing' : `batch ${segment.first}`;
+      throw new Error(`log: batch ${from} is not there any more, it begins with ${first}`);
+    }
+    this.segment = segment;
+    this.file = openSync(segment.path, 'r');
+    this.sequence = segment.first === 0 ? from : segment.first;
+    while (this.sequence < from && this.next(from - 1) !== undefined);
+  }
+
+  next(end: number): LogEntry | undefined {
+    if (this.sequence > end) return undefined;
+    const record = this.find();
+    if (typeof record === 'string') {
+      throw new Error(`log: batch ${this.sequence}: ${record}; ${WAY_OUT}`);
+    }
+    this.at += record.bytes;
+    this.sequence += 1;
+    this.before = record;
+    return record;
+  }
+
+  close(): void {
+    closeSync(this.file);
+  }
+
+  private find(): StoredRecord | string {
+    const seen = this.parse();
+    if (typeof seen !== 'string') return seen;
+    // What was read before may have been written since.
+    this.fill(WINDOW_BYTES);
+    const fresh = this.parse();
+    if (typeof fresh !== 'string' || !this.enterNext()) return fresh;
+    return this.parse();
+  }
+
+  /** The record at the present place, as the next one. */
+  private parse(): StoredRecord | string {
+    this.need(PREFIX_BYTES);
+    const at = this.at - this.start;
+    if (at + PREFIX_BYTES > this.filled) return 'it is missing';
+    this.need(storedBytes(this.window, at));
+    const record = readRecord(this.window.subarray(0, this.filled), this.at - this.start);
+    if (typeof record === 'string') return record;
+    if (this.before !== undefined) return linkProblem(record, this.before) ?? record;
+    return record.sequence === this.sequence ? record : `its sequence is ${record.sequence}`;
+  }
+
+  /** Brings so many bytes from the present place on into the window, as far as there are. */
+  private need(bytes: number): void {
+    if (this.at >= this.start && this.at + bytes <= this.start + this.filled) return;
+    if (this.at + bytes <= this.segment.bytes) this.fill(Math.max(WINDOW_BYTES, bytes));
+  }
+
+  private fill(bytes: number): void {
+    if (this.window.length < bytes) this.window = Buffer.allocUnsafeSlow(bytes);
+    this.start = this.at;
+    this.filled = readSync(this.file, this.window, 0, this.window.length, this.at);
+  }
+
+  /** Goes on to the next segment, if the record that is looked for begins it. */
+  private enterNext(): boolean {
+    const next = lookAt(this.directory, this.segment.number + 1);
+    if (next === undefined || next.first !== this.sequence) return false;
+    closeSync(this.file);
+    this.segment = next;
+    this.file = openSync(next.path, 'r');
+    this.at = 0;
+    this.filled = 0;
+    return true;
+  }
+}

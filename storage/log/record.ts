@@ -1,0 +1,108 @@
+/**
+ * A record of the log, stated once:
+ *
+ *   0   magic u32, format u32
+ *   8   payload bytes u32
+ *   12  link u32            checksum of the record before; 0 in the first of all
+ *   16  sequence f64
+ *   24  acknowledged f64    sequence up to which all was durable when this one was written
+ *   32  time f64            unix milliseconds
+ *   40  digest before i32, digest after i32
+ *   48  payload, then zeros up to a multiple of 8, of which the last 4 bytes are
+ *   end crc32 u32           over everything before it
+ *
+ * Little-endian, as the machines that it runs on are. `acknowledged` tells damage from a write that a
+ * power cut has torn: records that were written together may reach the disk in any order, but none of
+ * them was acknowledged before all of them were there.
+ */
+import { crc32 } from 'node:zlib';
+import type { LogEntry } from './log.ts';
+
+const MAGIC = 0x474f4c42;
+const FORMAT = 1;
+const HEADER_BYTES = 48;
+const CRC_BYTES = 4;
+/** Records begin on a multiple of it. */
+export const RECORD_ALIGN = 8;
+/** Enough of a record to know its length. */
+export const PREFIX_BYTES = HEADER_BYTES;
+
+export interface StoredRecord extends LogEntry {
+  /** All of it, from magic to checksum. */
+  readonly bytes: number;
+  readonly link: number;
+  readonly acknowledged: number;
+  readonly crc: number;
+}
+
+export function recordBytes(payloadBytes: number): number {
+  const bytes = HEADER_BYTES + payloadBytes + CRC_BYTES;
+  return Math.ceil(bytes / RECORD_ALIGN) * RECORD_ALIGN;
+}
+
+/** Writes a record at `at`; returns its checksum, which the next one carries as its link. */
+export function writeRecord(
+  out: Buffer,
+  at: number,
+  entry: LogEntry,
+  link: number,
+  acknowledged: number,
+): number {
+  const bytes = recordBytes(entry.payload.length);
+  const end = at + bytes - CRC_BYTES;
+  out.writeUInt32LE(MAGIC, at);
+  out.writeUInt32LE(FORMAT, at + 4);
+  out.writeUInt32LE(entry.payload.length, at + 8);
+  out.writeUInt32LE(link, at + 12);
+  out.writeDoubleLE(entry.sequence, at + 16);
+  out.writeDoubleLE(acknowledged, at + 24);
+  out.writeDoubleLE(entry.time, at + 32);
+  out.writeInt32LE(entry.before, at + 40);
+  out.writeInt32LE(entry.after, at + 44);
+  entry.payload.copy(out, at + HEADER_BYTES);
+  out.fill(0, at + HEADER_BYTES + entry.payload.length, end);
+  const crc = crc32(out.subarray(at, end));
+  out.writeUInt32LE(crc, end);
+  return crc;
+}
+
+/** Bytes of the record that begins at `at`, of which at least PREFIX_BYTES are there; 0 = none does. */
+export function storedBytes(from: Buffer, at: number): number {
+  if (from.readUInt32LE(at) !== MAGIC || from.readUInt32LE(at + 4) !== FORMAT) return 0;
+  return recordBytes(from.readUInt32LE(at + 8));
+}
+
+/** Reads the record at `at`, its payload as a view; a text says what is wrong with it. */
+export function readRecord(from: Buffer, at: number): StoredRecord | string {
+  if (at + PREFIX_BYTES > from.length) return 'it is missing';
+  const magic = from.readUInt32LE(at);
+  const format = from.readUInt32LE(at + 4);
+  if (magic === 0 && format === 0) return 'it is missing';
+  if (magic !== MAGIC) return 'it does not begin with the magic number';
+  if (format !== FORMAT) return `its format is ${format}, this node reads ${FORMAT}`;
+  const payloadBytes = from.readUInt32LE(at + 8);
+  const bytes = recordBytes(payloadBytes);
+  if (at + bytes > from.length) return 'its length is beyond its segment';
+  const end = at + bytes - CRC_BYTES;
+  const crc = from.readUInt32LE(end);
+  if (crc !== crc32(from.subarray(at, end))) return 'its checksum is wrong';
+  return {
+    bytes,
+    crc,
+    link: from.readUInt32LE(at + 12),
+    sequence: from.readDoubleLE(at + 16),
+    acknowledged: from.readDoubleLE(at + 24),
+    time: from.readDoubleLE(at + 32),
+    before: from.readInt32LE(at + 40),
+    after: from.readInt32LE(at + 44),
+    payload: from.subarray(at + HEADER_BYTES, at + HEADER_BYTES + payloadBytes),
+  };
+}
+
+/** What is wrong with a record as the one that follows `before`, or undefined. */
+export function linkProblem(record: StoredRecord, before: StoredRecord): string | undefined {
+  if (record.sequence !== before.sequence + 1) return `its sequence is ${record.sequence}`;
+  if (record.link !== before.crc) return 'it does not follow the record before it';
+  if (record.before !== before.after) return 'its digest before differs';
+  return undefined;
+}

@@ -1,0 +1,125 @@
+/**
+ * The files of the log, DATA_DIR/log/<number>.segment: fixed in size, zero-filled and on disk before the
+ * first record goes in, so that a write changes data only and can't run out of room. Records lie
+ * from the beginning, each behind the one before; the rest is zeros.
+ *
+ * Thread: the writer prepares and removes; any thread may look.
+ */
+import {
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  promises,
+  readdirSync,
+  readSync,
+  rmSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { PREFIX_BYTES, storedBytes } from './record.ts';
+import { closed } from './sync.ts';
+
+export interface Segment {
+  readonly number: number;
+  readonly path: string;
+  /** Size of the file. */
+  readonly bytes: number;
+  /** Sequence of its first record; 0 = it has none that can be read. */
+  readonly first: number;
+}
+
+/** Zeros go out in pieces, so that a record never waits behind a large write. */
+const PIECE_BYTES = 1 << 18;
+const NAME = /^(\d{8})\.segment$/;
+const UNFINISHED = /\.segment\.tmp$/;
+
+export function segmentPath(directory: string, number: number): string {
+  return join(directory, `${String(number).padStart(8, '0')}.segment`);
+}
+
+/** All segments by number. Throws an Error that names the one that is missing between two. */
+export function listSegments(directory: string): Segment[] {
+  const numbers = readdirSync(directory)
+    .flatMap((name) => NAME.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+  for (const [i, number] of numbers.entries()) {
+    if (number !== numbers[0]! + i) {
+      throw new Error(`log: ${segmentPath(directory, numbers[0]! + i)} is missing`);
+    }
+  }
+  // One that a writer gives up meanwhile is not there any more.
+  return numbers.flatMap((number) => lookAt(directory, number) ?? []);
+}
+
+/** One segment, or undefined where there is none of this number. */
+export function lookAt(directory: string, number: number): Segment | undefined {
+  const path = segmentPath(directory, number);
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch {
+    return undefined;
+  }
+  return closed(file, () => {
+    const prefix = Buffer.alloc(PREFIX_BYTES);
+    readSync(file, prefix, 0, PREFIX_BYTES, 0);
+    const first = storedBytes(prefix, 0) === 0 ? 0 : prefix.readDoubleLE(16);
+    return { number, path, bytes: fstatSync(file).size, first };
+  });
+}
+
+/** Removes what a process left half prepared. */
+export function removeUnfinished(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    if (UNFINISHED.test(name)) rmSync(join(directory, name), { force: true });
+  }
+}
+
+/** Makes an empty segment, on disk when it resolves; rejects, with nothing left behind. */
+export async function prepareSegment(
+  directory: string,
+  number: number,
+  bytes: number,
+): Promise<Segment> {
+  const path = segmentPath(directory, number);
+  const unfinished = `${path}.tmp`;
+  try {
+    const file = await promises.open(unfinished, 'w');
+    try {
+      await fillZeros(file, 0, bytes);
+    } finally {
+      await file.close();
+    }
+    await promises.rename(unfinished, path);
+    syncDirectory(directory);
+    return { number, path, bytes, first: 0 };
+  } catch (error) {
+    await promises.rm(unfinished, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Zeros from `start` to `end`, on disk when it resolves. */
+export async function fillZeros(
+  file: promises.FileHandle,
+  start: number,
+  end: number,
+): Promise<void> {
+  const zeros = Buffer.alloc(Math.min(PIECE_BYTES, end - start));
+  for (let at = start; at < end; ) {
+    const length = Math.min(zeros.length, end - at);
+    const { bytesWritten } = await file.write(zeros, 0, length, at);
+    await file.datasync();
+    at += bytesWritten;
+  }
+  await file.sync();
+}
+
+/** Names that were made or removed are on disk when it returns. */
+export function syncDirectory(directory: string): void {
+  // Not every system opens directories.
+  if (process.platform === 'win32') return;
+  const file = openSync(directory, constants.O_RDONLY);
+  closed(file, () => fsyncSync(file));
+}

@@ -1,0 +1,340 @@
+/** Logs that were cut off, damaged, or ran out of room: nothing that was acknowledged is lost or guessed. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FileLog } from '../../storage/log/file-log.ts';
+import type { LogEntry } from '../../storage/log/log.ts';
+import { scriptArgs } from '../common/forms.ts';
+import type { Random } from '../common/random.ts';
+import { chain, logOf } from './log-stage.ts';
+import { directoryOf, seeded } from './stored-exchange.ts';
+
+const ONE_SEGMENT = { segmentBytes: 1 << 18 };
+
+/** The only segment that has records, and its bytes. */
+function segmentOf(dataDir: string, number = 1): { readonly path: string; readonly bytes: Buffer } {
+  const path = join(dataDir, 'log', `0000000${number}.segment`);
+  return { path, bytes: readFileSync(path) };
+}
+
+function endOf(bytes: Buffer): number {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end -= 1;
+  return end;
+}
+
+/** Sequences that the log holds. */
+function sequencesOf(log: FileLog): number[] {
+  if (log.last === 0) return [];
+  const reader = log.read(log.first);
+  const found: number[] = [];
+  for (;;) {
+    const entry = reader.next(log.last);
+    if (entry === undefined) break;
+    found.push(entry.sequence);
+  }
+  reader.close();
+  return found;
+}
+
+function upTo(last: number, first = 1): number[] {
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+}
+
+/** Opens the log, goes on with it, and reads all of it; returns what it said. */
+async function reopened(t: TestContext, dataDir: string, last: number): Promise<string[]> {
+  const lines: string[] = [];
+  const options = { ...ONE_SEGMENT, log: (line: string) => void lines.push(line) };
+  const log = await logOf(t, dataDir, options);
+  assert.equal(log.last, last);
+  assert.deepEqual(sequencesOf(log), upTo(last));
+  const after = log.digest + 1;
+  const entry = { sequence: last + 1, time: 1, before: log.digest, after };
+  await log.append([{ ...entry, payload: Buffer.from('the next') }], last);
+  await log.close();
+  const again = await logOf(t, dataDir, ONE_SEGMENT);
+  assert.deepEqual(sequencesOf(again), upTo(last + 1));
+  await again.close();
+  return lines;
+}
+
+/** Ten records on disk, then one more write of three; where that one begins. */
+async function written(t: TestContext, dataDir: string, random: Random): Promise<number> {
+  const log = await logOf(t, dataDir, ONE_SEGMENT);
+  const small = (entries: LogEntry[]) =>
+    entries.map((entry) => ({ ...entry, payload: Buffer.alloc(random.between(1, 900), 7) }));
+  await log.append(small(chain(log, random, 10)), 0);
+  const start = Math.ceil(endOf(segmentOf(dataDir).bytes) / 8) * 8;
+  await log.append(small(chain(log, random, 3)), 10);
+  await log.close();
+  return start;
+}
+
+test('a last write that was cut off anywhere is cut, with a message', (t) =>
+  seeded(async (random) => {
+    const dataDir = directoryOf(t);
+    const start = await written(t, dataDir, random);
+    const { bytes, path } = segmentOf(dataDir);
+    const end = endOf(bytes);
+    const cuts = [
+      start + 1,
+      start + 47,
+      end - 1,
+      ...Array.from({ length: 12 }, () => random.between(start + 1, end - 1)),
+    ];
+    for (const cut of cuts) {
+      writeFileSync(
+        path,
+        Buffer.concat([bytes.subarray(0, cut), Buffer.alloc(bytes.length - cut)]),
+      );
+      const log = await logOf(t, dataDir, ONE_SEGMENT);
+      const { last } = log;
+      await log.close();
+      assert(last >= 10 && last < 13, `cut at ${cut} of ${start} to ${end} leaves ${last}`);
+      writeFileSync(
+        path,
+        Buffer.concat([bytes.subarray(0, cut), Buffer.alloc(bytes.length - cut)]),
+      );
+      const lines = await reopened(t, dataDir, last);
+      if (endOf(bytes.subarray(0, cut)) === 0) continue;
+      const expected = new RegExp(
+        `^log: batch ${last + 1} was being written when the process ended`,
+      );
+      if (lines.length > 0) assert.match(lines[0]!, expected);
+    }
+  }));
+
+test('a last write whose sectors reached the disk in any order is cut, never taken for damage', (t) =>
+  seeded(async (random) => {
+    const dataDir = directoryOf(t);
+    const start = await written(t, dataDir, random);
+    const { bytes, path } = segmentOf(dataDir);
+    const end = endOf(bytes);
+    const sector = 64;
+    for (let round = 0; round < 12; round++) {
+      const torn = Buffer.from(bytes);
+      for (let at = start; at < end; at += sector) {
+        if (random.chance(50)) torn.fill(0, at, Math.min(end, at + sector));
+      }
+      writeFileSync(path, torn);
+      const log = await logOf(t, dataDir, ONE_SEGMENT);
+      assert(log.last >= 10);
+      await log.close();
+    }
+  }));
+
+test('damage to a record that was acknowledged is refused by naming it, and nothing is changed', (t) =>
+  seeded(async (random) => {
+    const dataDir = directoryOf(t);
+    const log = await logOf(t, dataDir, ONE_SEGMENT);
+    const starts: number[] = [];
+    for (let n = 1; n <= 8; n++) {
+      starts.push(Math.ceil(endOf(segmentOf(dataDir).bytes) / 8) * 8);
+      await log.append(chain(log, random, 1), log.last);
+    }
+    await log.close();
+    const { bytes, path } = segmentOf(dataDir);
+    for (let n = 1; n < 8; n++) {
+      const bad = Buffer.from(bytes);
+      bad[random.between(starts[n - 1]!, starts[n]! - 1)]! ^= 1 << random.below(8);
+      writeFileSync(path, bad);
+      await assert.rejects(logOf(t, dataDir, ONE_SEGMENT), ({ message }: Error) => {
+        assert.match(
+          message,
+          new RegExp(`^log: batch ${n}: .*, and batch ${n + 1} after it is whole; `),
+        );
+        assert.match(message, /what to do: README, Operations, "A damaged log"$/);
+        return true;
+      });
+      assert.deepEqual(readFileSync(path), bad);
+    }
+  }));
+
+test('a segment that is missing between two is refused by naming it', (t) =>
+  seeded(async (random) => {
+    const dataDir = directoryOf(t);
+    const log = await logOf(t, dataDir, { segmentBytes: 4_096 });
+    for (let n = 0; n < 80; n++) await log.append(chain(log, random, 1), log.last);
+    await log.close();
+    rmSync(segmentOf(dataDir, 2).path);
+    await assert.rejects(logOf(t, dataDir), /^Error: log: .*00000002\.segment is missing$/);
+  }));
+
+test('damage in a segment that is full already is found when it is read', (t) =>
+  seeded(async (random) => {
+    const dataDir = directoryOf(t);
+    const log = await logOf(t, dataDir, { segmentBytes: 4_096 });
+    for (let n = 0; n < 80; n++) await log.append(chain(log, random, 1), log.last);
+    await log.close();
+    const { bytes, path } = segmentOf(dataDir);
+    bytes[random.below(endOf(bytes))]! ^= 1;
+    writeFileSync(path, bytes);
+    const again = await logOf(t, dataDir, { segmentBytes: 4_096 });
+    assert.throws(() => sequencesOf(again), /^Error: log: batch \d+: .*; what to do: README/);
+  }));
+
+test('another format is refused by naming both', (t) =>
+  seeded(async (random) => {
+    const dataDir = directoryOf(t);
+    const log = await logOf(t, dataDir, ONE_SEGMENT);
+    await log.append(chain(log, random, 2), 0);
+    await log.close();
+    const { bytes, path } = segmentOf(dataDir);
+    bytes.writeUInt32LE(7, 4);
+    writeFileSync(path, bytes);
+    await assert.rejects(logOf(t, dataDir), /its format is 7, this node reads 1$/);
+  }));
+
+test('a read-only opening changes nothing, and a log that is not there is an empty one', (t) =>
+  seeded(async (random) => {
+    const dataDir = directoryOf(t);
+    const none = await logOf(t, dataDir, { readOnly: true });
+    assert.equal(none.last, 0);
+    assert.deepEqual(readdirSync(dataDir), []);
+    const start = await written(t, dataDir, random);
+    const { bytes, path } = segmentOf(dataDir);
+    writeFileSync(path, bytes.fill(0, start + 60));
+    const log = await logOf(t, dataDir, { ...ONE_SEGMENT, readOnly: true });
+    assert.equal(log.last, 10);
+    assert.deepEqual(sequencesOf(log), upTo(10));
+    assert.deepEqual(readFileSync(path), bytes);
+  }));
+
+test('shared memory is refused before it is written', async (t) => {
+  const log = await logOf(t, directoryOf(t));
+  const payload = Buffer.from(new SharedArrayBuffer(100));
+  await assert.rejects(
+    log.append([{ sequence: 1, time: 1, before: 0, after: 1, payload }], 0),
+    /the log is handed ordinary memory only/,
+  );
+});
+
+/** Appends, trims and switches without a pause; tells each sequence that was acknowledged. */
+const WRITER = `
+import { FileLog } from './storage/log/file-log.ts';
+const [dataDir] = process.argv.slice(-1);
+const log = await FileLog.open({
+  dataDir, durability: 'committed', segmentBytes: 8_192, log: () => undefined,
+});
+for (;;) {
+  const entries = [];
+  let before = log.digest;
+  for (let i = 0; i < 1 + (log.last % 5); i++) {
+    const sequence = log.last + 1 + i;
+    const payload = Buffer.alloc((sequence * 97) % 1_500, 1 + (sequence % 250));
+    entries.push({ sequence, time: sequence, before, after: sequence | 0, payload });
+    before = sequence | 0;
+  }
+  await log.append(entries, log.last);
+  process.send(log.last);
+  if (log.last % 7 === 0) await log.trim(log.last - 40);
+}
+`;
+
+test('a process killed while it writes, prepares, switches or trims loses nothing', async (t) => {
+  const dataDir = directoryOf(t);
+  let announced = 0;
+  for (let round = 0; round < 6; round++) {
+    const { args, cwd } = scriptArgs(WRITER);
+    const child = spawn(process.execPath, [...args, dataDir], {
+      cwd,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    child.on('message', (sequence: number) => {
+      announced = sequence;
+    });
+    await once(child, 'message');
+    await sleep(Math.random() * 60);
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    const log = await logOf(t, dataDir, { readOnly: true });
+    assert(log.last >= announced, `batch ${announced} was announced, the log ends at ${log.last}`);
+    assert(log.first <= Math.max(1, log.last - 40), 'no more was trimmed than was asked');
+    const reader = log.read(log.first);
+    for (let sequence = log.first; sequence <= log.last; sequence++) {
+      const { payload } = reader.next(log.last)!;
+      assert.deepEqual(payload, Buffer.alloc((sequence * 97) % 1_500, 1 + (sequence % 250)));
+    }
+    reader.close();
+  }
+  assert(announced > 100, 'it went through many segments');
+});
+
+test('segments that were left half prepared are removed', async (t) => {
+  const dataDir = directoryOf(t);
+  mkdirSync(join(dataDir, 'log'));
+  const left = join(dataDir, 'log', '00000001.segment.tmp');
+  writeFileSync(left, 'half');
+  const log = await logOf(t, dataDir);
+  assert(!existsSync(left));
+  assert.equal(log.last, 0);
+});
+
+test('a full disk shows before a record is at risk, and passes by itself', async (t) => {
+  const disk = join(directoryOf(t), 'disk');
+  mkdirSync(disk);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk], { stdio: 'pipe' });
+  } catch {
+    t.skip('mounting a tmpfs is not allowed here');
+    return;
+  }
+  try {
+    const log = await logOf(t, disk, { segmentBytes: 200_000, durability: 'flushed' });
+    const told: (string | undefined)[] = [];
+    log.onRoom = (problem) => void told.push(problem);
+    const append = async (bytes: number): Promise<void> => {
+      const sequence = log.last + 1;
+      const entry = { sequence, time: 1, before: log.digest, after: sequence };
+      await log.append([{ ...entry, payload: Buffer.alloc(bytes, 9) }], log.last);
+    };
+    const { bavail, bsize } = statfsSync(disk);
+    appendFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - 50_000, 1));
+    while (told.length === 0) {
+      await append(5_000);
+      await sleep(2);
+    }
+    assert.match(told[0]!, /^the next segment cannot be made: .*ENOSPC/);
+    const { last } = log;
+    for (let i = 0; i < 10; i++) await append(5_000);
+    assert.equal(log.last, last + 10, 'what is in flight has room');
+    rmSync(join(disk, 'filler'));
+    for (let i = 0; i < 200 && told.length < 2; i++) await sleep(20);
+    assert.deepEqual(told.slice(1), [undefined], 'and it says when there is room again');
+    for (let i = 0; i < 60; i++) await append(5_000);
+    assert.equal(told.length, 2);
+
+    const filler = statfsSync(disk);
+    appendFileSync(join(disk, 'filler'), Buffer.alloc(filler.bavail * filler.bsize, 1));
+    let failed = 0;
+    const failure = new Promise<string>((resolve) => {
+      const go = (): void =>
+        void append(5_000).then(go, (error: Error) => {
+          failed = log.last + 1;
+          resolve(error.message);
+        });
+      go();
+    });
+    assert.match(await failure, /ENOSPC/, 'who does not listen is refused in the end');
+    await assert.rejects(append(1), /ENOSPC/, 'and nothing is taken after that');
+    await log.close();
+    const again = await logOf(t, disk, { readOnly: true });
+    assert.equal(again.last, failed - 1, 'every acknowledged record is whole');
+    assert.deepEqual(sequencesOf(again), upTo(again.last));
+  } finally {
+    execFileSync('umount', ['--lazy', disk]);
+  }
+});

@@ -1,0 +1,150 @@
+/** The log's contract (storage/log/log.ts): the segment files and a fake both hold to it. */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import type { Log, LogEntry, LogReader } from '../../storage/log/log.ts';
+import type { Random } from '../common/random.ts';
+import { FakeLog } from './fake-log.ts';
+import { chain, logOf } from './log-stage.ts';
+import { directoryOf, seeded } from './stored-exchange.ts';
+
+/** Opens the one log of a test, as often as it asks; each opening is another process's. */
+type Opener = (t: TestContext) => () => Promise<Log>;
+
+const openers: Readonly<Record<string, Opener>> = {
+  'segment files': (t) => {
+    const directory = directoryOf(t);
+    // Small ones, so that the log goes from segment to segment all the time.
+    return () => logOf(t, directory, { segmentBytes: 4_096 });
+  },
+  'a fake': () => {
+    const store = { entries: [] };
+    return () => Promise.resolve(new FakeLog(store));
+  },
+};
+
+function all(reader: LogReader, end: number): LogEntry[] {
+  const entries: LogEntry[] = [];
+  for (;;) {
+    const entry = reader.next(end);
+    if (entry === undefined) break;
+    entries.push(plain(entry));
+  }
+  reader.close();
+  return entries;
+}
+
+/** What an entry says; its payload is good until the next one is read. */
+function plain({ after, before, payload, sequence, time }: LogEntry): LogEntry {
+  return { after, before, payload: Buffer.from(payload), sequence, time };
+}
+
+/** Appends `count` records in groups of random sizes; returns them. */
+async function grow(log: Log, random: Random, count: number): Promise<LogEntry[]> {
+  const entries = chain(log, random, count);
+  for (let at = 0; at < entries.length; ) {
+    const some = entries.slice(at, at + random.between(1, 9));
+    await log.append(some, log.last);
+    at += some.length;
+  }
+  return entries;
+}
+
+for (const [name, opener] of Object.entries(openers)) {
+  test(`${name}: what was appended is read back in order, from any sequence`, (t) =>
+    seeded(async (random) => {
+      const open = opener(t);
+      const log = await open();
+      assert.deepEqual([log.first, log.last, log.digest], [0, 0, 0]);
+      const entries = await grow(log, random, 200);
+      assert.deepEqual([log.first, log.last], [1, 200]);
+      assert.equal(log.digest, entries.at(-1)!.after);
+      for (const from of [1, 2, random.between(3, 199), 200]) {
+        assert.deepEqual(all(log.read(from), 200), entries.slice(from - 1));
+      }
+      const reader = log.read(201);
+      assert.equal(reader.next(200), undefined, 'and the next one to come is waited for');
+      const [next] = await grow(log, random, 1);
+      assert.deepEqual(plain(reader.next(201)!), next);
+      reader.close();
+    }));
+
+  test(`${name}: a reader follows while the log is written, and stays within its bound`, (t) =>
+    seeded(async (random) => {
+      const open = opener(t);
+      const log = await open();
+      const reader = log.read(1);
+      let seen = 0;
+      for (let round = 0; round < 60; round++) {
+        const before = log.last;
+        const entries = await grow(log, random, random.between(1, 12));
+        assert.equal(reader.next(before), undefined, 'not beyond what it was told');
+        for (const entry of entries) {
+          assert.deepEqual(plain(reader.next(log.last)!), entry);
+          seen += 1;
+        }
+        assert.equal(reader.next(log.last), undefined);
+      }
+      assert.equal(seen, log.last);
+      reader.close();
+    }));
+
+  test(`${name}: the next process finds it as it was, and goes on`, (t) =>
+    seeded(async (random) => {
+      const open = opener(t);
+      const entries: LogEntry[] = [];
+      for (let run = 0; run < 5; run++) {
+        const log = await open();
+        assert.equal(log.last, entries.length);
+        assert.equal(log.digest, entries.at(-1)?.after ?? 0);
+        entries.push(...(await grow(log, random, random.between(1, 40))));
+        await log.close();
+      }
+      const log = await open();
+      assert.deepEqual(all(log.read(1), log.last), entries);
+    }));
+
+  test(`${name}: a writer that is not at the end is refused, and has written nothing`, (t) =>
+    seeded(async (random) => {
+      const open = opener(t);
+      const log = await open();
+      const entries = await grow(log, random, 10);
+      const late = { ...entries[8]!, payload: Buffer.from('of another writer') };
+      await assert.rejects(log.append([late], 8), {
+        message: 'log: wrong last sequence: expected 8, it is at 10',
+      });
+      assert.deepEqual(all(log.read(1), 10), entries);
+    }));
+
+  test(`${name}: trimming gives up the oldest, and never what comes after, nor the last one`, (t) =>
+    seeded(async (random) => {
+      const open = opener(t);
+      const log = await open();
+      const entries = await grow(log, random, 300);
+      await log.trim(0);
+      assert.equal(log.first, 1);
+      await log.trim(180);
+      assert(log.first > 100 && log.first <= 181, `it begins with ${log.first}`);
+      assert.throws(
+        () => log.read(1),
+        new RegExp(`log: batch 1 is not there any more, it begins with batch ${log.first}`),
+      );
+      assert.deepEqual(all(log.read(181), 300), entries.slice(180));
+      await log.trim(10_000);
+      assert(log.first > 181 && log.first <= 300);
+      await log.close();
+      const again = await open();
+      assert.deepEqual([again.last, again.digest], [300, entries.at(-1)!.after]);
+      const more = await grow(again, random, 20);
+      assert.deepEqual(all(again.read(301), 320), more);
+    }));
+}
+
+test('two writers of one log: the one that is behind is fenced off', () =>
+  seeded(async (random) => {
+    const store = { entries: [] };
+    const [first, second] = [new FakeLog(store), new FakeLog(store)];
+    await grow(first, random, 3);
+    await assert.rejects(grow(second, random, 1), /wrong last sequence: expected 0, it is at 3/);
+    await assert.rejects(grow(second, random, 1), /wrong last sequence/, 'and stays so');
+    await grow(first, random, 1);
+  }));
