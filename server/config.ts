@@ -58,6 +58,8 @@ export interface Config {
   readonly imageSeconds: number;
   readonly imageBatches: number;
   readonly journalKeep: (typeof JOURNAL_KEEPS)[number];
+  /** Bytes of a segment of the log. */
+  readonly logSegmentBytes: number;
   /** Requests that may wait for a worker before the next is answered 503. */
   readonly engineQueue: number;
   /** Accepted distance of SERVICE_TIMESTAMP from the clock, to either side. */
@@ -125,6 +127,7 @@ export function readConfig(
     imageSeconds: from.integer('IMAGE_SECONDS', 300, 1, 86_400),
     imageBatches: from.integer('IMAGE_BATCHES', 100_000, 1, 2 ** 31),
     journalKeep: from.choice('JOURNAL_KEEP', JOURNAL_KEEPS, 'images'),
+    logSegmentBytes: from.integer('LOG_SEGMENT_BYTES', 2 ** 24, 2 ** 16, 2 ** 28),
     engineQueue: from.integer('ENGINE_QUEUE', 1024, 1, 65_536),
     authSkewSeconds: from.integer('AUTH_SKEW_SECONDS', 300, 1, 86_400),
     heartbeatSeconds: from.integer('HEARTBEAT_SECONDS', 10, 1, 3_600),
@@ -181,6 +184,7 @@ export function describeConfig(config: Config): string {
     ['IMAGE_SECONDS', config.imageSeconds],
     ['IMAGE_BATCHES', config.imageBatches],
     ['JOURNAL_KEEP', config.journalKeep],
+    ['LOG_SEGMENT_BYTES', config.logSegmentBytes],
     ['ENGINE_QUEUE', config.engineQueue],
     ['AUTH_SKEW_SECONDS', config.authSkewSeconds],
     ['HEARTBEAT_SECONDS', config.heartbeatSeconds],

@@ -113,14 +113,14 @@ export interface InfoParts {
   readonly config: Config;
   readonly texts: TokenTexts;
   /** Whether orders are taken. */
-  readonly writable: boolean;
+  readonly writable: () => boolean;
   /** Unix seconds. */
   readonly seconds: () => number;
 }
 
 export function infoHandlers({ config, seconds, texts, writable }: InfoParts) {
   const ok: Handler<unknown> = (exchange) => exchange.reply(200, '"OK"');
-  const status = JSON.stringify({ status: writable ? 'ok' : 'read-only' });
+  const status = (): string => JSON.stringify({ status: writable() ? 'ok' : 'read-only' });
   const info = exchangeInfo(config);
   const rateLimits = JSON.stringify({
     enabled: config.rateLimits,
@@ -146,7 +146,7 @@ export function infoHandlers({ config, seconds, texts, writable }: InfoParts) {
   return {
     'GET /': ok,
     'GET /ok': ok,
-    'GET /status': ((exchange) => exchange.reply(200, status)) as Handler<unknown>,
+    'GET /status': ((exchange) => exchange.reply(200, status())) as Handler<unknown>,
     'GET /time': ((exchange) => exchange.reply(200, String(seconds()))) as Handler<unknown>,
     'GET /exchange-info': ((exchange) =>
       exchange.reply(200, JSON.stringify({ ...info, server_time: seconds() }))) as Handler<unknown>,

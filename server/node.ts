@@ -6,9 +6,9 @@
  */
 import { mkdirSync } from 'node:fs';
 import { State } from '../engine/layout.ts';
-import { BATCH_COMMANDS_MAX } from '../engine/limits.ts';
 import { stateHash } from '../engine/state-hash.ts';
-import { allocateEngine, Tables } from '../engine/tables.ts';
+import type { Tables } from '../engine/tables.ts';
+import { StoredFills } from '../storage/fills.ts';
 import { openHeartbeatStore } from '../storage/heartbeats.ts';
 import { HistoryStore } from '../storage/history.ts';
 import { openKeyStore } from '../storage/keys.ts';
@@ -34,18 +34,15 @@ import { HistoryKeeper } from './market-data/history-keeper.ts';
 import { type MarketLookup, TokenTexts } from './market-data/texts.ts';
 import { TradesIndex } from './market-data/trades-index.ts';
 import { TradesRenderer } from './market-data/trades-render.ts';
-import { ordersBodyMax } from './node-info.ts';
 import { cancelAllOf } from './orders/cancels.ts';
-import { FinalsKeeper, ImageKeeper } from './orders/keepers.ts';
-import { openPool } from './orders/pool.ts';
+import type { FlushedBatch } from './orders/flushed-batch.ts';
 import { QuietReads } from './orders/quiet-reads.ts';
-import { Sequencer } from './orders/sequencer.ts';
-import { allocateSlots } from './orders/slots.ts';
-import type { WorkerSetup } from './orders/worker.ts';
+import type { Sequencer } from './orders/sequencer.ts';
 import { nodeRoutes } from './routes.ts';
-import { settleCatalog, settleConfiguration } from './settle.ts';
+import { settleCatalog } from './settle.ts';
 import { openStores, type Stores } from './stores.ts';
 import { type StreamParts, Streams } from './streams/streams.ts';
+import { startWriter, type Writer } from './writer.ts';
 
 const MS = 1_000;
 
@@ -73,7 +70,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   makeDirectory(config.dataDir);
   const lock = takePidLock(config.dataDir);
   if (!lock.ok) throw new Error(lock.detail);
-  const { stores, problem } = await openStores(config).catch((error: unknown) => {
+  const place = { ...config, segmentBytes: config.logSegmentBytes, log: warn };
+  const { stores, problem } = await openStores(place).catch((error: unknown) => {
     lock.release();
     throw error;
   });
@@ -86,42 +84,42 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     for (const closeOne of opened.splice(0).reverse()) await closeOne();
   };
   try {
-    const recovered = recover(config.capacities, stores.images, stores.journal.tables, warn);
+    const { fills } = stores.derived;
+    const recovered = recover(config.capacities, stores.images, stores.log, fills, warn);
     const { t } = recovered.engine;
     log(
       'info',
-      `recovered image ${recovered.image}, ${recovered.replayed} batches after it: batch ` +
+      `recovered image of batch ${recovered.image}, ${recovered.replayed} batches after it: batch ` +
         `${t.state[State.batch]}, ${t.state[State.openOrders]} open orders, ` +
         `${t.state[State.fills]} fills, state hash ${stateHash(t)}`,
     );
     const infos = new MarketInfos(t);
     const trades = new TradesIndex(t);
-    trades.append(
-      Math.max(0, t.state[State.fills]! - config.capacities.trades),
-      t.state[State.fills]!,
-    );
-    const history = await openHistory(options, stores, t, problem !== undefined);
+    const end = t.state[State.fills]!;
+    trades.append(Math.max(recovered.firstFill, end - config.capacities.trades), end);
+    const history = await openHistory(options, stores, recovered, problem !== undefined);
     opened.push(() => history.close());
     const ownTrades = new OwnTradesIndex(trades);
     ownTrades.follow();
     const separators = separatorsOf(config);
-    const onFills = (end: number): void => {
-      trades.append(trades.end, end);
-      ownTrades.follow();
-      history.append(end);
-    };
     /** Nobody listens before the port is open. */
     const told: Told = { streams: undefined };
+    const onFlushed = (endFill: number, batch: FlushedBatch): void => {
+      trades.append(trades.end, endFill);
+      ownTrades.follow();
+      history.append(endFill);
+      told.streams?.flushed(batch);
+    };
     const writer =
       problem === undefined
-        ? await startWriter(options, stores, recovered, separators, onFills, told)
+        ? await startWriter({ ...options, stores, tables: t, separators, onFlushed })
         : undefined;
     if (writer !== undefined) opened.push(() => writer.close());
     const catalog = await settleCatalog(config, t, separators, {
       store: stores.catalog,
       dataDir: config.dataDir,
       durability: config.durability,
-      engine: writer && { memory: recovered.memory, sequencer: writer.sequencer },
+      engine: writer && { memory: t.memory, sequencer: writer.sequencer },
       infos,
       figures: new FiguresKeeper({ tables: t, volumes: history.volumes, now: Date.now }),
       log,
@@ -161,109 +159,17 @@ interface Told {
   streams: Streams | undefined;
 }
 
-interface Writer {
-  readonly sequencer: Sequencer;
-  readonly quiet: QuietReads;
-  close(): Promise<void>;
-}
-
 /** Price history and volumes, caught up with the fills that were recovered. */
 function openHistory(
   { config, log }: NodeOptions,
   stores: Stores,
-  t: Tables,
+  { engine: { t }, firstFill }: Recovered,
   readOnly: boolean,
 ): Promise<HistoryKeeper> {
   const { dataDir, durability } = config;
   const store = new HistoryStore(dataDir, { durability, readOnly });
-  const { fills } = stores.journal.tables;
+  const fills = new StoredFills(t, stores.derived.fills, firstFill);
   return HistoryKeeper.open({ tables: t, fills, store, log }, t.state[State.fills]!);
-}
-
-/**
- * Workers, sequencer and keepers; what the configuration changes is in place when it resolves.
- *
- * @param onFills told of the sequence before which all fills are on disk
- */
-async function startWriter(
-  options: NodeOptions,
-  stores: Stores,
-  recovered: Recovered,
-  separators: Separators,
-  onFills: (end: number) => void,
-  told: Told,
-): Promise<Writer> {
-  const { config, log } = options;
-  const { memory } = recovered;
-  const { t } = recovered.engine;
-  const spare = allocateEngine(config.capacities);
-  const slots = allocateSlots(
-    2 * config.workers,
-    ordersBodyMax(config.maxBatchOrders),
-    BATCH_COMMANDS_MAX,
-  );
-  const setup: WorkerSetup = {
-    memory,
-    spare,
-    slots,
-    ...separators,
-    verifySignatures: config.verifySignatures,
-    maxBatchOrders: config.maxBatchOrders,
-    resolvesCondition: config.resolveConditionId,
-    dataDir: config.dataDir,
-  };
-  const pool = openPool({
-    ...(options.workerFile === undefined ? {} : { file: options.workerFile }),
-    workers: config.workers,
-    setup,
-    report: (error) => log('warn', `a worker died: ${String(error)}`),
-  });
-  const finals = new FinalsKeeper(t, stores.journal, t.state[State.finished]!, (line) =>
-    log('warn', line),
-  );
-  const sequencer: Sequencer = new Sequencer({
-    tables: t,
-    slots,
-    pool,
-    journal: stores.journal,
-    workers: config.workers,
-    queueMax: config.engineQueue,
-    now: Date.now,
-    finalsFlushed: () => finals.flushed,
-    onFlushed: (sequence, endFill, endFinished, batch) => {
-      onFills(endFill);
-      told.streams?.flushed(batch);
-      finals.reach(endFinished);
-      images.reach(sequence);
-    },
-    onFatal: options.onFatal,
-    log: (line) => log('warn', line),
-  });
-  const images = new ImageKeeper({
-    sequencer,
-    images: stores.images,
-    journal: stores.journal,
-    spare: new Tables(spare),
-    seconds: config.imageSeconds,
-    batches: config.imageBatches,
-    keepsJournal: config.journalKeep === 'all',
-    sequence: stores.images.list()[0]?.sequence ?? 0,
-    durable: t.state[State.batch]!,
-    log: (line) => log('info', line),
-  });
-  await settleConfiguration(config, t, sequencer);
-  return {
-    sequencer,
-    quiet: new QuietReads(slots.control, (callback) => sequencer.whenSettled(callback)),
-    async close() {
-      images.stop();
-      await sequencer.idle();
-      await images.take();
-      await sequencer.drain();
-      await finals.drain();
-      await pool.close();
-    },
-  };
 }
 
 /** Mirrors another catalog where one is configured. */
@@ -300,7 +206,7 @@ function openHeartbeats(
   sequencer: Sequencer,
 ): Heartbeats {
   return new Heartbeats({
-    store: openHeartbeatStore(stores.journal),
+    store: openHeartbeatStore(stores.own),
     periodMs: config.heartbeatSeconds * MS,
     cancelAll: (address) => cancelAllOf(sequencer, address),
     log: (line) => log('info', line),
@@ -327,11 +233,10 @@ async function openPort(
   const { config, log } = options;
   const nodeKey = openNodeKey(config.dataDir);
   if (!nodeKey.ok) throw new Error(nodeKey.problem);
-  const keys = openKeyStore(stores.journal.tables.keys, (error) => log('error', String(error)));
+  const keys = openKeyStore(stores.own.keys, (error) => log('error', String(error)));
   const registry = new KeyRegistry(nodeKey.key, config.chainId, {
     rows: () => keys.rows(),
-    // Through the journal, so that its latch covers keys too.
-    put: (row) => stores.journal.transact(() => void keys.put(row).catch(() => undefined)),
+    put: (row) => stores.own.transact(() => void keys.put(row).catch(() => undefined)),
   });
   if (!registry.matchesStore) {
     log('warn', 'the stored API keys were issued under another node.key or CHAIN_ID: none works');
@@ -360,7 +265,7 @@ async function openPort(
       history,
       ownTrades,
       quiet: writer?.quiet ?? new QuietReads(undefined, setImmediate),
-      storedFinal: (id) => stores.journal.tables.finals.get(id),
+      storedFinal: (id) => stores.derived.finals.get(id),
       infos: (market) => infos.find(market),
       catalog: () => catalog.current,
       sequencer: writer?.sequencer,

@@ -72,7 +72,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       failures: { catalog: () => CATALOG_FAILURE, data: dataFailure },
     },
     {
-      ...infoHandlers({ config, texts, seconds, writable: sequencer !== undefined }),
+      ...infoHandlers({ config, texts, seconds, writable: () => sequencer?.isPaused() === false }),
       ...keyHandlers(parts.auth),
       ...tokenHandlers({ books: parts.books, tops, whenSettled }),
       ...historyHandlers(parts),

@@ -1,45 +1,50 @@
 /**
- * The LMDB environments of a node, opened for writing where a write really reaches the disk, else
- * read-only: a node on a full or read-only disk still serves what it has (DESIGN, Storage).
+ * What a node keeps: the log, images, and LMDB environments; opened for writing where a write really
+ * reaches the disk, else read-only: a node on a full or read-only disk still serves what it has (DESIGN,
+ * Storage).
  *
  * Thread: the I/O thread.
  */
 import { mkdirSync } from 'node:fs';
 import { type CatalogStore, openCatalog } from '../storage/catalog.ts';
+import { type DerivedTables, openDerivedTables, positionOf } from '../storage/derived.ts';
 import { Images } from '../storage/images.ts';
-import { Journal, openJournalTables } from '../storage/journal.ts';
 import type { Durability } from '../storage/lmdb.ts';
+import { FileLog } from '../storage/log/file-log.ts';
+import { type Log, LogDamage } from '../storage/log/log.ts';
+import { OwnStore } from '../storage/own-store.ts';
 
 export interface Stores {
-  readonly journal: Journal;
+  readonly log: Log;
   readonly images: Images;
+  /** What the follower writes, to be read. */
+  readonly derived: DerivedTables;
+  readonly own: OwnStore;
   readonly catalog: CatalogStore;
   close(): Promise<void>;
 }
 
-interface Place {
+export interface Place {
   readonly dataDir: string;
   readonly durability: Durability;
+  readonly segmentBytes: number;
+  readonly log: (line: string) => void;
 }
 
 /** `problem`: why the directory cannot be written; the stores are then read-only. */
 export async function openStores(
   place: Place,
 ): Promise<{ readonly stores: Stores; readonly problem: string | undefined }> {
-  let stores: Stores | undefined;
   let problem: string;
   try {
     mkdirSync(place.dataDir, { recursive: true });
-    stores = open(place, false);
-    await stores.journal.prove();
-    return { stores, problem: undefined };
+    return { stores: await open(place, false), problem: undefined };
   } catch (error) {
     problem = (error as Error).message;
-    if (problem.includes('this node reads')) throw error;
-    await stores?.close();
+    if (error instanceof LogDamage || problem.includes('this node reads')) throw error;
   }
   try {
-    return { stores: open(place, true), problem };
+    return { stores: await open(place, true), problem };
   } catch (error) {
     const detail = (error as Error).message;
     throw new Error(
@@ -48,19 +53,31 @@ export async function openStores(
   }
 }
 
-function open(place: Place, readOnly: boolean): Stores {
+/** Opens all of it, or nothing; for writing only where writes go through. */
+async function open(place: Place, readOnly: boolean): Promise<Stores> {
+  const { dataDir } = place;
   const options = { durability: place.durability, readOnly };
-  const journal = new Journal(openJournalTables(place.dataDir, options));
-  const images = new Images(place.dataDir, options);
-  const catalog = openCatalog(place.dataDir, options);
-  return {
-    journal,
-    images,
-    catalog,
-    async close() {
-      await journal.close();
-      await images.close();
-      await catalog.close();
-    },
+  const opened: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closeOne of opened.splice(0).reverse()) await closeOne();
   };
+  try {
+    const log = await FileLog.open({ ...place, readOnly });
+    opened.push(() => log.close());
+    const derived = openDerivedTables(dataDir, options);
+    opened.push(() => derived.root.close());
+    const { sequence } = positionOf(derived);
+    if (sequence > log.last) {
+      throw new LogDamage(`it ends with batch ${log.last}, but derived/ holds batch ${sequence}`);
+    }
+    const own = new OwnStore(dataDir, options);
+    opened.push(() => own.close());
+    if (!readOnly) await own.prove();
+    const catalog = openCatalog(dataDir, options);
+    opened.push(() => catalog.close());
+    return { log, images: new Images(dataDir, place.durability), derived, own, catalog, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

@@ -6,7 +6,7 @@
  * renewed by hand. Opened on first use: most nodes never forget an id.
  */
 import { Flag, Order } from '../engine/layout.ts';
-import { type JournalTables, openJournalTables } from './journal.ts';
+import { type DerivedTables, openDerivedTables } from './derived.ts';
 
 export interface FinalsReader {
   /** Looks at the newest state of the disk from here on. */
@@ -16,12 +16,12 @@ export interface FinalsReader {
 }
 
 export function openFinalsReader(dataDir: string): FinalsReader {
-  let tables: JournalTables | undefined;
+  let tables: DerivedTables | undefined;
   return {
     refresh: () => tables?.root.resetReadTxn(),
     statusOf(id) {
       // Durability is of no concern to a reader.
-      tables ??= openJournalTables(dataDir, { durability: 'flushed', readOnly: true });
+      tables ??= openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
       const row = tables.finals.get(Buffer.from(id));
       return row === undefined ? 0 : (row.readInt32LE(4 * Order.flags) >>> Flag.statusShift) & 7;
     },

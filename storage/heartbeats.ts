@@ -1,11 +1,11 @@
 /**
- * Who is to lose its orders when it falls silent: an entry of the journal's table `meta` for each
+ * Who is to lose its orders when it falls silent: an entry of the table `meta` (own-store.ts) for each
  * address, `heartbeat/` and its 20 bytes. When it was heard last is not stored: a node that was down
  * cannot have heard anybody.
  *
  * Thread: the I/O thread.
  */
-import type { Journal } from './journal.ts';
+import type { OwnStore } from './own-store.ts';
 
 const PREFIX = Buffer.from('heartbeat/');
 /** `0` follows `/`. */
@@ -20,8 +20,8 @@ export interface HeartbeatStore {
   remove(address: Uint8Array): Promise<void>;
 }
 
-export function openHeartbeatStore(journal: Journal): HeartbeatStore {
-  const { meta } = journal.tables;
+export function openHeartbeatStore(own: OwnStore): HeartbeatStore {
+  const { meta } = own;
   const key = (address: Uint8Array): Buffer => Buffer.concat([PREFIX, address]);
   return {
     read() {
@@ -32,7 +32,7 @@ export function openHeartbeatStore(journal: Journal): HeartbeatStore {
       }
       return found;
     },
-    put: (address) => journal.transact(() => void meta.put(key(address), VERSION)),
-    remove: (address) => journal.transact(() => void meta.remove(key(address))),
+    put: (address) => own.transact(() => void meta.put(key(address), VERSION)),
+    remove: (address) => own.transact(() => void meta.remove(key(address))),
   };
 }

@@ -1,35 +1,38 @@
 /**
- * Images of the engine's memory: LMDB environment DATA_DIR/images, the newest two.
+ * Images of the engine's memory, files DATA_DIR/images/<batch>.image: the newest two.
  *
- *   chunks   image number (6 bytes) | table (1) | chunk (4), big-endian -> up to 1 MiB of a table
- *   headers  image number -> crc32 u32 of the rest, JSON: sequence, capacities, and bytes and
- *            checksum of each table
+ *   tables     the bytes of each span, one behind the other
+ *   JSON       sequence, capacities, which fills of the ring are there, name, place and checksum of each span
+ *   last 16    magic u32 | format u32 | bytes of the JSON u32 | crc32 of the JSON u32
  *
- * The header is written last, so an image without a whole one does not count. Chunks are small because one
- * value of 128 MiB held up a journal write for a quarter of a second (DESIGN).
+ * A file is written under another name, on disk when it gets its own: one that has its name is whole.
+ * It goes out in pieces, each on disk before the next, so that no record of the log waits behind
+ * hundreds of megabytes.
  *
- * Thread: the I/O thread. The tables copied are a spare region that no worker writes meanwhile.
+ * Thread: the follower writes, from tables of its own; who recovers reads.
  */
-import { mkdirSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { State, type TableName } from '../engine/layout.ts';
+import { FILL_WORDS, State, type TableName } from '../engine/layout.ts';
 import type { Capacities } from '../engine/limits.ts';
 import { rebuildIndexes } from '../engine/rebuild.ts';
-import { allocateEngine, Tables, usedSpans } from '../engine/tables.ts';
-import {
-  type BinaryTable,
-  type Durability,
-  openEnvironment,
-  openSequence,
-  openTable,
-  type RootDatabase,
-  type SequenceTable,
-  writeFailure,
-} from './lmdb.ts';
+import { allocateEngine, type Span, Tables, usedSpans } from '../engine/tables.ts';
+import { closed } from './closed.ts';
 
-/** A run of bytes of one table; a ring that has wrapped takes two. */
-interface ImageSpan {
+interface StoredSpan {
   readonly name: TableName;
   readonly start: number;
   readonly bytes: number;
@@ -37,155 +40,211 @@ interface ImageSpan {
 }
 
 interface ImageHeader {
-  readonly format: number;
   readonly sequence: number;
   readonly capacities: Capacities;
-  readonly tables: readonly ImageSpan[];
+  /** The oldest fill that its ring holds. */
+  readonly firstFill: number;
+  readonly spans: readonly StoredSpan[];
 }
-
-/** 3: books are the matching core's tables, and a finished order stays in its row. */
-const FORMAT = 3;
-const CHUNK_BYTES = 1 << 20;
-const KEY_BYTES = 11;
-/** An image that counts, and the one before it. */
-const KEPT = 2;
 
 export interface ImageInfo {
-  readonly number: number;
-  /** The journal's sequence that it holds. */
+  /** The batch after which it was taken. */
   readonly sequence: number;
+  readonly path: string;
 }
 
+/** An image in memory: the ring of fills has those from `firstFill` on. */
+export interface LoadedImage {
+  readonly tables: Tables;
+  readonly firstFill: number;
+}
+
+const MAGIC = 0x474d4942;
+/** 3: files, with the newest fills. */
+const FORMAT = 3;
+const FOOTER_BYTES = 16;
+const PIECE_BYTES = 1 << 20;
+/** An image that counts, and the one before it. */
+const KEPT = 2;
+const NAME = /^(\d{16})\.image$/;
+const FILL_BYTES = 4 * FILL_WORDS;
+const O_DSYNC: number | undefined = constants.O_DSYNC;
+
 export class Images {
-  private readonly root: RootDatabase<Buffer, string>;
-  private readonly chunks: BinaryTable;
-  private readonly headers: SequenceTable;
-  /** Images that load() found damaged: they are no longer among the two that are kept. */
+  private readonly directory: string;
+  private readonly isFlushed: boolean;
+  /** Sequences of those that load() found damaged: they are not among the two that are kept. */
   private readonly damaged = new Set<number>();
 
-  constructor(
-    dataDir: string,
-    options: { readonly durability: Durability; readonly readOnly?: boolean },
-  ) {
-    const path = join(dataDir, 'images');
-    if (options.readOnly !== true) mkdirSync(path, { recursive: true });
-    this.root = openEnvironment({ path, ...options });
-    this.chunks = openTable(this.root, 'chunks');
-    this.headers = openSequence(this.root, 'headers');
+  constructor(dataDir: string, durability: 'flushed' | 'committed') {
+    this.directory = join(dataDir, 'images');
+    this.isFlushed = durability === 'flushed';
   }
 
-  /** Images that count, newest first: those with a whole header that did not fail to load. */
+  /** Images that count, newest first: those that did not fail to load. */
   list(): ImageInfo[] {
-    const found: ImageInfo[] = [];
-    for (const { key, value } of this.headers.getRange({ reverse: true })) {
-      const header = readHeader(value);
-      if (header === undefined || this.damaged.has(key)) continue;
-      found.push({ number: key, sequence: header.sequence });
+    let names: string[];
+    try {
+      names = readdirSync(this.directory);
+    } catch {
+      return [];
     }
-    return found;
+    return names
+      .flatMap((name) => NAME.exec(name)?.[1] ?? [])
+      .map((digits) => ({
+        sequence: Number(digits),
+        path: join(this.directory, `${digits}.image`),
+      }))
+      .filter(({ sequence }) => !this.damaged.has(sequence))
+      .sort((a, b) => b.sequence - a.sequence);
   }
 
   /**
-   * Writes an image of `spare`, and removes all but the newest two that count. The caller made sure
-   * that the journal is on disk up to its sequence. Rejects with an Error that says why.
+   * Writes an image of tables as they are now, of which the fills from `firstFill` on are kept; and
+   * removes all but the newest two that count. They are copied by the first step; each further one
+   * writes a piece, and the tables may go on meanwhile. Throws an Error that says why it failed, with
+   * nothing left behind.
    */
-  async save(spare: Tables): Promise<ImageInfo> {
+  *save(t: Tables, firstFill: number): Generator<void, ImageInfo> {
+    const sequence = t.state[State.batch]!;
+    const { capacities } = t;
+    const copies = [...usedSpans(t), ...fillSpans(t, firstFill)].map((span) => ({
+      ...span,
+      copy: Buffer.from(new Uint8Array(t.memory.buffers[span.name], span.start, span.bytes)),
+    }));
+    yield;
+    const digits = String(sequence).padStart(16, '0');
+    const path = join(this.directory, `${digits}.image`);
+    const unfinished = `${path}.tmp`;
+    mkdirSync(this.directory, { recursive: true });
+    let file: number | undefined;
     try {
-      return await this.write(spare);
+      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
+      file = openSync(unfinished, flags | (this.isFlushed ? (O_DSYNC ?? 0) : 0), 0o644);
+      const spans: StoredSpan[] = [];
+      for (const { bytes, copy, name, start } of copies) {
+        let crc = 0;
+        for (let at = 0; at < bytes; at += PIECE_BYTES) {
+          const piece = copy.subarray(at, at + PIECE_BYTES);
+          crc = crc32(piece, crc);
+          writeAll(file, piece);
+          yield;
+        }
+        spans.push({ name, start, bytes, crc });
+      }
+      writeAll(file, trailerOf({ sequence, capacities, firstFill, spans }));
+      if (this.isFlushed) fsyncSync(file);
+      closeSync(file);
+      file = undefined;
+      renameSync(unfinished, path);
+      if (this.isFlushed) this.syncNames();
     } catch (error) {
-      throw new Error(await writeFailure(error));
+      if (file !== undefined) closeSync(file);
+      rmSync(unfinished, { force: true });
+      throw error;
     }
+    this.damaged.delete(sequence);
+    this.removeOthers();
+    return { sequence, path };
   }
 
   /** Reads an image into tables of its own capacities; a text says why it cannot be used. */
-  load(info: ImageInfo): Tables | string {
-    const loaded = this.read(info);
-    if (typeof loaded === 'string') this.damaged.add(info.number);
+  load(info: ImageInfo): LoadedImage | string {
+    const loaded = readImage(info);
+    if (typeof loaded === 'string') this.damaged.add(info.sequence);
     return loaded;
   }
 
-  async close(): Promise<void> {
-    await this.root.close();
-  }
-
-  private async write(spare: Tables): Promise<ImageInfo> {
-    const newest = [...this.headers.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
-    const number = newest + 1;
-    const tables: ImageSpan[] = [];
-    let table = 0;
-    for (const { bytes, name, start } of usedSpans(spare)) {
-      const source = new Uint8Array(spare.memory.buffers[name], start, bytes);
-      let crc = 0;
-      for (let at = 0, chunk = 0; at < bytes; at += CHUNK_BYTES, chunk++) {
-        // A copy in ordinary memory: LMDB must never be handed a view of a shared buffer.
-        const copy = Buffer.from(source.subarray(at, at + CHUNK_BYTES));
-        crc = crc32(copy, crc);
-        await this.chunks.put(chunkKey(number, table, chunk), copy);
-      }
-      tables.push({ name, start, bytes, crc });
-      table += 1;
-    }
-    const sequence = spare.state[State.batch]!;
-    const { capacities } = spare;
-    await this.headers.put(number, headerBytes({ format: FORMAT, sequence, capacities, tables }));
-    const kept = this.list().slice(0, KEPT);
-    await this.removeBefore(kept[kept.length - 1]!.number);
-    return { number, sequence };
-  }
-
-  private read(info: ImageInfo): Tables | string {
-    const stored = this.headers.get(info.number);
-    const header = stored === undefined ? undefined : readHeader(stored);
-    if (header === undefined) return 'it has no whole header';
-    if (header.format !== FORMAT)
-      return `its format is ${header.format}, this node reads ${FORMAT}`;
-    const into = new Tables(allocateEngine(header.capacities));
-    for (const [i, table] of header.tables.entries()) {
-      const { bytes, name, start } = table;
-      const target = new Uint8Array(into.memory.buffers[name], start, bytes);
-      let crc = 0;
-      for (let at = 0, chunk = 0; at < bytes; at += CHUNK_BYTES, chunk++) {
-        const part = this.chunks.get(chunkKey(info.number, i, chunk));
-        const expected = Math.min(CHUNK_BYTES, bytes - at);
-        if (part === undefined || part.length !== expected) return `a part of ${name} is missing`;
-        crc = crc32(part, crc);
-        target.set(part, at);
-      }
-      if (crc !== table.crc) return `the checksum of its table ${name} is wrong`;
-    }
-    rebuildIndexes(into);
-    return into;
-  }
-
   /** A damaged image that is newer stays until two newer ones count: it costs room, no more. */
-  private async removeBefore(number: number): Promise<void> {
-    for (const key of [...this.headers.getKeys({ end: number })]) await this.headers.remove(key);
-    const end = chunkKey(number, 0, 0);
-    for (;;) {
-      const keys = [...this.chunks.getKeys({ end, limit: 64 })];
-      if (keys.length === 0) return;
-      await Promise.all(keys.map((key) => this.chunks.remove(key)));
+  private removeOthers(): void {
+    const kept = this.list().slice(0, KEPT);
+    const oldest = kept.at(-1)!.sequence;
+    for (const name of readdirSync(this.directory)) {
+      const digits = NAME.exec(name)?.[1];
+      const isOld = digits !== undefined && Number(digits) < oldest;
+      if (isOld || name.endsWith('.tmp')) rmSync(join(this.directory, name), { force: true });
     }
+  }
+
+  private syncNames(): void {
+    if (process.platform === 'win32') return;
+    const directory = openSync(this.directory, constants.O_RDONLY);
+    closed(directory, () => fsyncSync(directory));
   }
 }
 
-function chunkKey(number: number, table: number, chunk: number): Buffer {
-  const key = Buffer.alloc(KEY_BYTES);
-  key.writeUIntBE(number, 0, 6);
-  key.writeUInt8(table, 6);
-  key.writeUInt32BE(chunk, 7);
-  return key;
+/** The rows of the ring of fills from `first` on: one run, or two. */
+function fillSpans(t: Tables, first: number): Span[] {
+  const count = t.state[State.fills]! - first;
+  const at = first % t.fillRows;
+  const head = Math.min(count, t.fillRows - at);
+  const spans = [{ name: 'fills' as const, start: at * FILL_BYTES, bytes: head * FILL_BYTES }];
+  if (head < count) spans.push({ name: 'fills', start: 0, bytes: (count - head) * FILL_BYTES });
+  return spans;
 }
 
-function headerBytes(header: ImageHeader): Buffer {
+function writeAll(file: number, bytes: Buffer): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+}
+
+function trailerOf(header: ImageHeader): Buffer {
   const json = Buffer.from(JSON.stringify(header));
-  const crc = Buffer.alloc(4);
-  crc.writeUInt32LE(crc32(json));
-  return Buffer.concat([crc, json]);
+  const footer = Buffer.alloc(FOOTER_BYTES);
+  footer.writeUInt32LE(MAGIC, 0);
+  footer.writeUInt32LE(FORMAT, 4);
+  footer.writeUInt32LE(json.length, 8);
+  footer.writeUInt32LE(crc32(json), 12);
+  return Buffer.concat([json, footer]);
 }
 
-function readHeader(stored: Buffer): ImageHeader | undefined {
-  const json = stored.subarray(4);
-  if (stored.length < 4 || stored.readUInt32LE(0) !== crc32(json)) return undefined;
+function readImage({ path, sequence }: ImageInfo): LoadedImage | string {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return closed(file, () => {
+    const header = readHeader(file);
+    if (typeof header === 'string') return header;
+    if (header.sequence !== sequence) return `it holds batch ${header.sequence}`;
+    const tables = new Tables(allocateEngine(header.capacities));
+    let from = 0;
+    for (const { bytes, crc, name, start } of header.spans) {
+      const target = new Uint8Array(tables.memory.buffers[name], start, bytes);
+      const found = readSpan(file, from, target);
+      if (found === undefined) return `a part of its table ${name} is missing`;
+      if (found !== crc) return `the checksum of its table ${name} is wrong`;
+      from += bytes;
+    }
+    rebuildIndexes(tables);
+    return { tables, firstFill: header.firstFill };
+  });
+}
+
+function readHeader(file: number): ImageHeader | string {
+  const { size } = fstatSync(file);
+  const footer = Buffer.alloc(FOOTER_BYTES);
+  if (size < FOOTER_BYTES) return 'it is too short';
+  readSync(file, footer, 0, FOOTER_BYTES, size - FOOTER_BYTES);
+  if (footer.readUInt32LE(0) !== MAGIC) return 'it does not end with the magic number';
+  const format = footer.readUInt32LE(4);
+  if (format !== FORMAT) return `its format is ${format}, this node reads ${FORMAT}`;
+  const json = Buffer.alloc(Math.min(footer.readUInt32LE(8), size - FOOTER_BYTES));
+  readSync(file, json, 0, json.length, size - FOOTER_BYTES - json.length);
+  if (crc32(json) !== footer.readUInt32LE(12)) return 'the checksum of its header is wrong';
   return JSON.parse(json.toString()) as ImageHeader;
+}
+
+/** Fills `target` from byte `from` of the file; its checksum, or undefined where the file ends before. */
+function readSpan(file: number, from: number, target: Uint8Array): number | undefined {
+  let crc = 0;
+  for (let at = 0; at < target.length; ) {
+    const piece = target.subarray(at, at + PIECE_BYTES);
+    const bytes = readSync(file, piece, 0, piece.length, from + at);
+    if (bytes === 0) return undefined;
+    crc = crc32(piece.subarray(0, bytes), crc);
+    at += bytes;
+  }
+  return crc;
 }

@@ -36,8 +36,8 @@ import {
 import { marketCommands } from '../../server/catalog/market-registry.ts';
 import { encodeBatch } from '../../storage/batch-record.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
-import { fillCopies } from '../../storage/fills.ts';
-import { Journal, openJournalTables } from '../../storage/journal.ts';
+import { Journal } from '../../storage/journal.ts';
+import { FileLog } from '../../storage/log/file-log.ts';
 import { generateCatalog } from '../catalog/catalog-generator.ts';
 import { storeCatalog } from '../catalog/catalog-store.ts';
 import { Random } from '../random.ts';
@@ -67,6 +67,7 @@ const TAKERS_MOST = 60;
 const ORDERS_PER_BATCH = 500;
 const START_MS = Date.UTC(2026, 10, 1);
 const BATCH_MS = 60_000;
+const SEGMENT_BYTES = 2 ** 24;
 
 export async function storeTradedMarkets(options: MarketStoreOptions): Promise<TradedMarkets> {
   const { dataDir, seed } = options;
@@ -75,15 +76,17 @@ export async function storeTradedMarkets(options: MarketStoreOptions): Promise<T
   const read = readCatalog(generated);
   assert(read.ok, 'a generated catalog can be read');
   const { catalog } = read;
-  const tables = openJournalTables(dataDir, { durability: 'committed' });
-  const journal = new Journal(tables);
+  const log = await FileLog.open({
+    dataDir,
+    durability: 'committed',
+    segmentBytes: SEGMENT_BYTES,
+    log: () => undefined,
+  });
   try {
-    await journal.prove();
-    return await new Trading(new Engine(allocateEngine(options.capacities)), journal, seed).run(
-      catalog,
-    );
+    const engine = new Engine(allocateEngine(options.capacities));
+    return await new Trading(engine, new Journal(log), seed).run(catalog);
   } finally {
-    await journal.close();
+    await log.close();
   }
 }
 
@@ -211,11 +214,10 @@ class Trading {
       digest: t.state[State.digest]!,
     };
     const record = encodeBatch(facts, taken);
-    const fills = fillCopies(t, firstFill, endFill);
     await new Promise<void>((resolve, reject) => {
       const done = (error: Error | undefined): void =>
         error === undefined ? resolve() : reject(error);
-      journal.append({ sequence, record, firstFill, fills }, done);
+      journal.append({ sequence, time, digest: facts.digest, record }, done);
     });
   }
 

@@ -1,5 +1,5 @@
 /**
- * Derives price history and volumes from fills, and keeps them in LMDB: catches up from the journal
+ * Derives price history and volumes from fills, and keeps them in LMDB: catches up
  * at start, takes each flushed fill while the node runs, and writes what changed every few seconds.
  *
  * A write goes out in transactions of a bounded size, the position with the last of them. A kill
@@ -7,22 +7,22 @@
  * again, and rows of volumes say which fills they count.
  *
  * Thread: I/O. None of this stands between an order and its answer, and none of its failures loses
- * anything: the journal still has the fills.
+ * anything: the fills are kept elsewhere.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../../engine/assert.ts';
 import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind, TOKEN_I, Token } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot, MicroCollateral, Pips, TokenSlot } from '../../engine/units.ts';
+import type { StoredFills } from '../../storage/fills.ts';
 import type { HistoryStore } from '../../storage/history.ts';
-import type { SequenceTable } from '../../storage/lmdb.ts';
 import { PriceHistory } from './price-history.ts';
 import { Volumes } from './volumes.ts';
 
 export interface HistoryOptions {
   readonly tables: Tables;
-  /** The journal's table of fills, which has all of them. */
-  readonly fills: SequenceTable;
+  /** All fills that were recovered. */
+  readonly fills: StoredFills;
   readonly store: HistoryStore;
   readonly log: (level: 'info' | 'warn', line: string) => void;
 }
@@ -51,7 +51,7 @@ export class HistoryKeeper {
   /** Fills before it are derived. */
   private end = 0;
   private written = 0;
-  /** A fill of the journal, for catching up. */
+  /** A fill, for catching up. */
   private readonly bytes = new Uint8Array(FILL_BYTES);
   private readonly oneI = new Int32Array(this.bytes.buffer);
   private readonly oneF = new Float64Array(this.bytes.buffer);
@@ -113,7 +113,7 @@ export class HistoryKeeper {
     const isOurs =
       position !== undefined &&
       position.end <= end &&
-      position.crc === this.crcInJournal(position.end - 1);
+      position.crc === this.crcOf(position.end - 1);
     if (isOurs && this.volumes.load()) {
       this.end = position.end;
       this.written = position.end;
@@ -132,15 +132,15 @@ export class HistoryKeeper {
     for (let first = start; first < end; first = this.end) {
       const last = Math.min(end, first + FILLS_PER_WRITE);
       let missing = last - first;
-      for (const { key, value } of fills.getRange({ start: first, end: last })) {
+      for (const [key, value] of fills.range(first, last)) {
         if (value.length !== FILL_BYTES) continue;
         this.bytes.set(value);
         this.take(key, this.oneI, this.oneF, 0);
         missing -= 1;
       }
-      if (missing > 0) log('warn', `price history: the journal lacks ${missing} fills`);
+      if (missing > 0) log('warn', `price history: ${missing} fills are gone`);
       this.end = last;
-      await this.write(this.crcInJournal(last - 1), CATCH_UP_FACTOR);
+      await this.write(this.crcOf(last - 1), CATCH_UP_FACTOR);
     }
   }
 
@@ -208,8 +208,8 @@ export class HistoryKeeper {
   }
 
   /** 0 for a fill that is not there. */
-  private crcInJournal(fill: number): number {
-    const value = fill < 0 ? undefined : this.o.fills.get(fill);
+  private crcOf(fill: number): number {
+    const value = this.o.fills.get(fill);
     return value === undefined ? 0 : crc32(value);
   }
 }

@@ -4,9 +4,8 @@
  *
  * Thread: the I/O thread.
  */
-import type { Tables } from '../../engine/tables.ts';
 import { encodeBatch } from '../../storage/batch-record.ts';
-import { fillCopies } from '../../storage/fills.ts';
+import type { JournalEntry } from '../../storage/journal.ts';
 import { Slot, type SlotView } from './slots.ts';
 
 export interface FlushedBatch {
@@ -46,24 +45,16 @@ export function takeBatch(view: SlotView, large: Int32Array | undefined): Flushe
 }
 
 /** The batch as the journal keeps it. */
-export function journalEntry(tables: Tables, view: SlotView) {
-  const { f64, i32 } = view;
-  const firstFill = f64[Slot.firstFill]!;
-  const sequence = f64[Slot.sequence]!;
+export function journalEntry({ f64, i32, journal }: SlotView): JournalEntry {
   const facts = {
-    sequence,
+    sequence: f64[Slot.sequence]!,
     time: f64[Slot.time]!,
     flushedFinished: f64[Slot.flushedFinished]!,
-    firstFill,
+    firstFill: f64[Slot.firstFill]!,
     endFill: f64[Slot.endFill]!,
     endFinished: f64[Slot.endFinished]!,
     digest: i32[Slot.digest]!,
   };
-  const record = encodeBatch(facts, view.journal.subarray(0, i32[Slot.journalWords]!));
-  return {
-    sequence,
-    record,
-    firstFill,
-    fills: fillCopies(tables, firstFill, facts.endFill),
-  };
+  const record = encodeBatch(facts, journal.subarray(0, i32[Slot.journalWords]!));
+  return { sequence: facts.sequence, time: facts.time, digest: facts.digest, record };
 }

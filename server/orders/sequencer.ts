@@ -38,7 +38,6 @@ import {
   type SlotMemory,
   SlotState,
   SlotView,
-  TicketKind,
 } from './slots.ts';
 
 export interface SequencerOptions {
@@ -53,12 +52,7 @@ export interface SequencerOptions {
   /** Sequence up to which the final states of orders are on disk. */
   readonly finalsFlushed: () => number;
   /** Called after each flush with what became durable; fills are those before `endFill`. */
-  readonly onFlushed: (
-    sequence: number,
-    endFill: number,
-    endFinished: number,
-    batch: FlushedBatch,
-  ) => void;
+  readonly onFlushed: (sequence: number, endFill: number, batch: FlushedBatch) => void;
   /** The node cannot go on; nothing is acknowledged after this call. */
   readonly onFatal: (error: Error) => void;
   readonly log: (line: string) => void;
@@ -68,15 +62,9 @@ interface Ticket {
   readonly number: number;
   readonly slot: number;
   readonly requests: readonly Request[];
-  readonly image: ImageRequest | undefined;
   finished: boolean;
   /** Of its events, where its slot had no room for them. */
   large: Int32Array | undefined;
-}
-
-interface ImageRequest {
-  readonly copied: () => void;
-  readonly failed: (error: Error) => void;
 }
 
 const QUEUE_BYTES_MAX = 256 * 2 ** 20;
@@ -90,7 +78,6 @@ export class Sequencer {
   private readonly freeSlots: number[];
   private queue: Request[] = [];
   private queueBytes = 0;
-  private imageWanted: ImageRequest | undefined;
   private tickWanted = false;
   /** In ticket order: dispatched, not yet collected. */
   private tickets: Ticket[] = [];
@@ -99,6 +86,8 @@ export class Sequencer {
   private nextTicket = 0;
   private lastTime: number;
   private stopped = false;
+  /** Why nothing is taken for the time being; undefined = it is. */
+  private problem: string | undefined;
   private expiryTimer: NodeJS.Timeout | undefined;
   private settled: (() => void)[] = [];
 
@@ -149,6 +138,10 @@ export class Sequencer {
       request.answered(503, JOURNAL_UNAVAILABLE);
       return;
     }
+    if (this.problem !== undefined) {
+      refuse(request);
+      return;
+    }
     if (this.stopped) {
       request.answered(503, ENGINE_BUSY);
       return;
@@ -158,17 +151,23 @@ export class Sequencer {
     this.pump();
   }
 
-  /** Copies the engine's tables to the spare region, between two batches; rejects if it cannot. */
-  requestImage(): Promise<void> {
-    assert(this.imageWanted === undefined, 'one image at a time');
-    return new Promise((copied, failed) => {
-      if (this.stopped) {
-        failed(new Error('the sequencer has stopped'));
-        return;
-      }
-      this.imageWanted = { copied, failed };
+  /**
+   * Takes nothing while there is a problem; what has a ticket goes on, what waits is refused. Own
+   * commands are told that it is busy: they come again.
+   */
+  pause(problem: string | undefined): void {
+    this.problem = problem;
+    if (problem === undefined) {
+      this.armExpiry();
       this.pump();
-    });
+    } else {
+      clearTimeout(this.expiryTimer);
+      this.refuseWaiting();
+    }
+  }
+
+  isPaused(): boolean {
+    return this.problem !== undefined;
   }
 
   /** Calls back once the batches that now run are done: a torn read is worth another try then. */
@@ -191,23 +190,26 @@ export class Sequencer {
     this.stopped = true;
   }
 
+  /** The node cannot go on: nothing more is taken, and `onFatal` is told. */
+  stop(error: Error): void {
+    if (this.stopped) return;
+    this.stopped = true;
+    clearTimeout(this.expiryTimer);
+    this.refuseWaiting();
+    this.o.onFatal(error);
+  }
+
   private pump(): void {
     while (
       !this.stopped &&
+      this.problem === undefined &&
       this.running < this.o.workers &&
       this.freeSlots.length > 0 &&
       this.unjournaled + this.tickets.length < UNJOURNALED_BATCHES_MAX
     ) {
-      if (this.imageWanted !== undefined) {
-        const image = this.imageWanted;
-        this.imageWanted = undefined;
-        this.dispatch(TicketKind.image, [], image);
-      } else if (this.queue.length > 0 || this.tickWanted) {
-        this.tickWanted = false;
-        this.dispatch(TicketKind.batch, this.takeRequests(), undefined);
-      } else {
-        return;
-      }
+      if (this.queue.length === 0 && !this.tickWanted) return;
+      this.tickWanted = false;
+      this.dispatch(this.takeRequests());
     }
   }
 
@@ -232,25 +234,19 @@ export class Sequencer {
     return this.queue.splice(0, count);
   }
 
-  private dispatch(
-    kind: number,
-    requests: readonly Request[],
-    image: ImageRequest | undefined,
-  ): void {
+  private dispatch(requests: readonly Request[]): void {
     const slot = this.freeSlots.pop()!;
     const view = this.views[slot]!;
     const ticket: Ticket = {
       number: this.nextTicket,
       slot,
       requests,
-      image,
       finished: false,
       large: undefined,
     };
     this.nextTicket = (this.nextTicket + 1) | 0;
     this.lastTime = Math.max(this.lastTime, this.o.now());
     view.i32[Slot.ticket] = ticket.number;
-    view.i32[Slot.kind] = kind;
     view.i32[Slot.requests] = requests.length;
     view.f64[Slot.time] = this.lastTime;
     view.f64[Slot.flushedFinished] = this.o.finalsFlushed();
@@ -325,14 +321,12 @@ export class Sequencer {
   private collect(ticket: Ticket): void {
     const view = this.views[ticket.slot]!;
     const hasFailed = view.state() === SlotState.failed;
-    const isImage = view.i32[Slot.kind] === TicketKind.image;
-    const deliver = isImage || hasFailed ? () => undefined : takeAnswers(view, ticket.requests);
-    const isChanged = !isImage && !hasFailed && view.i32[Slot.changed] === 1;
-    const entry = isChanged ? journalEntry(this.o.tables, view) : null;
+    const deliver = hasFailed ? () => undefined : takeAnswers(view, ticket.requests);
+    const isChanged = !hasFailed && view.i32[Slot.changed] === 1;
+    const entry = isChanged ? journalEntry(view) : null;
     const batch = isChanged ? takeBatch(view, ticket.large) : null;
     const sequence = view.f64[Slot.sequence]!;
     const endFill = view.f64[Slot.endFill]!;
-    const endFinished = view.f64[Slot.endFinished]!;
     view.setState(SlotState.free);
     this.freeSlots.push(ticket.slot);
     this.unjournaled += 1;
@@ -340,36 +334,30 @@ export class Sequencer {
       this.unjournaled -= 1;
       if (error !== undefined) {
         for (const request of ticket.requests) request.answered(503, JOURNAL_UNAVAILABLE);
-        ticket.image?.failed(error);
         this.stop(error);
         return;
       }
-      if (batch !== null) this.o.onFlushed(sequence, endFill, endFinished, batch);
+      if (batch !== null) this.o.onFlushed(sequence, endFill, batch);
       if (hasFailed) for (const request of ticket.requests) request.answered(500, INTERNAL_ERROR);
       else deliver();
-      if (hasFailed) ticket.image?.failed(new Error('the worker that was to copy it failed'));
-      else ticket.image?.copied();
       this.pump();
     });
   }
 
-  private stop(error: Error): void {
-    if (this.stopped) return;
-    this.stopped = true;
-    clearTimeout(this.expiryTimer);
+  private refuseWaiting(): void {
     const waiting = this.queue;
     this.queue = [];
     this.queueBytes = 0;
-    for (const request of waiting) request.answered(503, JOURNAL_UNAVAILABLE);
-    this.imageWanted?.failed(error);
-    this.imageWanted = undefined;
-    this.o.onFatal(error);
+    for (const request of waiting) {
+      if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
+      else refuse(request);
+    }
   }
 
   /** An empty batch at the earliest expiry, so that orders leave although nobody trades. */
   private armExpiry(): void {
     clearTimeout(this.expiryTimer);
-    if (this.stopped || this.tickets.length > 0) return;
+    if (this.stopped || this.isPaused() || this.tickets.length > 0) return;
     const expiry = earliestExpiry(this.o.tables);
     if (expiry === 0) return;
     const wait = Math.min(TIMER_MS_MAX, Math.max(0, expiry * MS - this.o.now()));
@@ -379,4 +367,9 @@ export class Sequencer {
     }, wait);
     this.expiryTimer.unref();
   }
+}
+
+/** While nothing is taken: clients are told so, the node's own commands come again. */
+function refuse({ answered, owner }: Request): void {
+  answered(503, owner === undefined ? ENGINE_BUSY : JOURNAL_UNAVAILABLE);
 }

@@ -3,7 +3,7 @@
  * order turns, and a slot per ticket that carries requests in and answers and journal words out.
  *
  *   control  turn | writer | poisoned
- *   slot     state ticket kind requests inputBytes answerBytes journalWords changed digest
+ *   slot     state ticket requests inputBytes answerBytes journalWords changed digest
  *            eventWords eventsLost                                                        (i32)
  *            time flushedFinished firstFill endFill endFinished sequence                    (f64)
  *   input    per request: 12 words (kind, bytes, apiKey (4), address (5), -), body, padded to 8
@@ -18,7 +18,6 @@ import assert from 'node:assert/strict';
 
 export const Control = { turn: 0, writer: 1, poisoned: 2, words: 16 } as const;
 export const SlotState = { free: 0, verifying: 1, applying: 2, done: 3, failed: 4 } as const;
-export const TicketKind = { batch: 0, image: 1 } as const;
 export const RequestKind = {
   /** Bodies of POST /orders and POST /order. */
   orders: 0,
@@ -36,15 +35,14 @@ export const RequestKind = {
 export const Slot = {
   state: 0,
   ticket: 1,
-  kind: 2,
-  requests: 3,
-  inputBytes: 4,
-  answerBytes: 5,
-  journalWords: 6,
-  changed: 7,
-  digest: 8,
-  eventWords: 9,
-  eventsLost: 10,
+  requests: 2,
+  inputBytes: 3,
+  answerBytes: 4,
+  journalWords: 5,
+  changed: 6,
+  digest: 7,
+  eventWords: 8,
+  eventsLost: 9,
   // Float64
   time: 8,
   flushedFinished: 9,

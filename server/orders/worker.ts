@@ -13,7 +13,7 @@ import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventLog } from '../../engine/events.ts';
 import { State } from '../../engine/layout.ts';
 import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
-import { copyTables, type EngineMemory, Tables } from '../../engine/tables.ts';
+import type { EngineMemory } from '../../engine/tables.ts';
 import { openFinalsReader } from '../../storage/finals-reader.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type Prepared } from './batch-prepare.ts';
@@ -28,13 +28,10 @@ import {
   type SlotMemory,
   SlotState,
   SlotView,
-  TicketKind,
 } from './slots.ts';
 
 export interface WorkerSetup {
   readonly memory: EngineMemory;
-  /** Where an image is copied to; no thread reads it while a ticket of that kind is in flight. */
-  readonly spare: EngineMemory;
   readonly slots: SlotMemory;
   readonly separator: Uint8Array;
   readonly negRiskSeparator: Uint8Array;
@@ -46,7 +43,6 @@ export interface WorkerSetup {
 
 const setup = workerData() as WorkerSetup;
 const engine = new Engine(setup.memory, new EventLog(EVENTS_MAX));
-const spare = new Tables(setup.spare);
 const control = new Int32Array(setup.slots.control);
 const slots = setup.slots.slots.map((buffer) => new SlotView(buffer, setup.slots.sizes));
 const finals = openFinalsReader(setup.dataDir);
@@ -80,17 +76,15 @@ export default function run(index: number): Int32Array | undefined {
   enterTurn(control, ticket);
   slot.setState(SlotState.applying);
   try {
-    if (slot.i32[Slot.kind] === TicketKind.image) copyTables(engine.t, spare);
-    else applier.apply(slot, prepared);
+    applier.apply(slot, prepared);
   } catch (error) {
     Atomics.store(control, Control.poisoned, 1);
     throw error;
   }
   const { i32, words } = engine.core.events;
-  const isBatch = slot.i32[Slot.kind] === TicketKind.batch;
   slot.setState(SlotState.done);
   leaveTurn(control, ticket);
-  return isBatch && words > slot.events.length ? i32.slice(0, words) : undefined;
+  return words > slot.events.length ? i32.slice(0, words) : undefined;
 }
 
 function prepare(slot: SlotView): readonly Prepared[] {

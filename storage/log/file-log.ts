@@ -6,7 +6,7 @@
  * Thread: the I/O thread writes; the work itself is done by the threads of libuv.
  */
 import assert from 'node:assert/strict';
-import { constants, mkdirSync, promises, rmSync } from 'node:fs';
+import { constants, mkdirSync, promises } from 'node:fs';
 import { join } from 'node:path';
 import { cutTorn, findEnd, type LogEnd } from './find-end.ts';
 import { type Log, type LogEntry, type LogReader, WrongSequence } from './log.ts';
@@ -103,18 +103,17 @@ export class FileLog implements Log {
     return new SegmentReader(this.directory, from);
   }
 
-  trim(sequence: number): Promise<void> {
+  async trim(sequence: number): Promise<void> {
     const segments = listSegments(this.directory);
     let hasRemoved = false;
     for (const [i, { path }] of segments.entries()) {
       const next = segments[i + 1];
       if (next === undefined || next.first === 0 || next.first > sequence + 1) break;
-      rmSync(path);
+      await promises.rm(path, { force: true });
       this.first = next.first;
       hasRemoved = true;
     }
-    if (hasRemoved) syncDirectory(this.directory);
-    return Promise.resolve();
+    if (hasRemoved) await syncDirectory(this.directory);
   }
 
   async close(): Promise<void> {

@@ -7,10 +7,10 @@
  * Thread: any, while nobody writes.
  */
 import { constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { WAY_OUT } from './log.ts';
+import { closed } from '../closed.ts';
+import { LogDamage } from './log.ts';
 import { linkProblem, RECORD_ALIGN, readRecord, type StoredRecord } from './record.ts';
 import { listSegments, type Segment } from './segments.ts';
-import { closed } from './sync.ts';
 
 export interface LogEnd {
   /** The segment that is written next; undefined = there is none at all. */
@@ -36,19 +36,19 @@ interface TornRun {
 /** Throws an Error that names the sequence of a record that is damaged. */
 export function findEnd(directory: string): LogEnd {
   const segments = listSegments(directory);
-  const texts = segments.map(({ path }) => path);
+  const paths = segments.map(({ path }) => path);
   let index = segments.length - 1;
   let bytes = Buffer.alloc(0);
   let newest: StoredRecord | undefined;
   // The last segment that begins with a whole record; those behind it are empty, or torn.
   for (; index >= 0; index--) {
-    bytes = readFileSync(texts[index]!);
+    bytes = readFileSync(paths[index]!);
     const record = readRecord(bytes, 0);
     if (typeof record === 'object') {
       newest = record;
       break;
     }
-    if (record.startsWith('its format')) throw new Error(`log: ${texts[index]}: ${record}`);
+    if (record.startsWith('its format')) throw new LogDamage(`${paths[index]}: ${record}`);
   }
   let offset = newest?.bytes ?? 0;
   let problem: string | undefined;
@@ -121,8 +121,8 @@ function refuseDamage(
     if (typeof record === 'string') continue;
     const sequence = newest === undefined ? record.sequence - 1 : newest.sequence + 1;
     if (record.acknowledged < Math.max(1, sequence)) continue;
-    throw new Error(
-      `log: batch ${sequence}: ${problem}, and batch ${record.sequence} after it is whole; ${WAY_OUT}`,
+    throw new LogDamage(
+      `batch ${sequence}: ${problem}, and batch ${record.sequence} after it is whole`,
     );
   }
 }

@@ -61,5 +61,9 @@ export class WrongSequence extends Error {
   }
 }
 
-/** What to do about a damaged log is written down once. */
-export const WAY_OUT = 'what to do: README, Operations, "A damaged log"';
+/** What is there cannot be trusted, or read: nothing that waiting or trying again would mend. */
+export class LogDamage extends Error {
+  constructor(what: string) {
+    super(`log: ${what}; what to do: README, Operations, "A damaged log"`);
+  }
+}

@@ -5,7 +5,7 @@
  * Thread: any, synchronously; each has a reader of its own.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
-import { type LogEntry, type LogReader, WAY_OUT } from './log.ts';
+import { LogDamage, type LogEntry, type LogReader } from './log.ts';
 import { linkProblem, PREFIX_BYTES, readRecord, type StoredRecord, storedBytes } from './record.ts';
 import { listSegments, lookAt, type Segment } from './segments.ts';
 
@@ -31,7 +31,7 @@ export class SegmentReader implements LogReader {
     const segment = holding.at(-1) ?? lookAt(directory, listSegments(directory)[0]?.number ?? 1);
     if (segment === undefined || (segment.first > from && segment.first !== 0)) {
       const first = segment === undefined ? 'nothing' : `batch ${segment.first}`;
-      throw new Error(`log: batch ${from} is not there any more, it begins with ${first}`);
+      throw new LogDamage(`batch ${from} is not there any more, it begins with ${first}`);
     }
     this.segment = segment;
     this.file = openSync(segment.path, 'r');
@@ -43,7 +43,7 @@ export class SegmentReader implements LogReader {
     if (this.sequence > end) return undefined;
     const record = this.find();
     if (typeof record === 'string') {
-      throw new Error(`log: batch ${this.sequence}: ${record}; ${WAY_OUT}`);
+      throw new LogDamage(`batch ${this.sequence}: ${record}`);
     }
     this.at += record.bytes;
     this.sequence += 1;

@@ -5,19 +5,11 @@
  *
  * Thread: the writer prepares and removes; any thread may look.
  */
-import {
-  constants,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  promises,
-  readdirSync,
-  readSync,
-  rmSync,
-} from 'node:fs';
+import { constants, fstatSync, openSync, promises, readdirSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { closed } from '../closed.ts';
+import { LogDamage } from './log.ts';
 import { PREFIX_BYTES, storedBytes } from './record.ts';
-import { closed } from './sync.ts';
 
 export interface Segment {
   readonly number: number;
@@ -33,7 +25,7 @@ const PIECE_BYTES = 1 << 18;
 const NAME = /^(\d{8})\.segment$/;
 const UNFINISHED = /\.segment\.tmp$/;
 
-export function segmentPath(directory: string, number: number): string {
+function segmentPath(directory: string, number: number): string {
   return join(directory, `${String(number).padStart(8, '0')}.segment`);
 }
 
@@ -45,7 +37,7 @@ export function listSegments(directory: string): Segment[] {
     .sort((a, b) => a - b);
   for (const [i, number] of numbers.entries()) {
     if (number !== numbers[0]! + i) {
-      throw new Error(`log: ${segmentPath(directory, numbers[0]! + i)} is missing`);
+      throw new LogDamage(`${segmentPath(directory, numbers[0]! + i)} is missing`);
     }
   }
   // One that a writer gives up meanwhile is not there any more.
@@ -92,7 +84,7 @@ export async function prepareSegment(
       await file.close();
     }
     await promises.rename(unfinished, path);
-    syncDirectory(directory);
+    await syncDirectory(directory);
     return { number, path, bytes, first: 0 };
   } catch (error) {
     await promises.rm(unfinished, { force: true }).catch(() => undefined);
@@ -116,10 +108,14 @@ export async function fillZeros(
   await file.sync();
 }
 
-/** Names that were made or removed are on disk when it returns. */
-export function syncDirectory(directory: string): void {
+/** Names that were made or removed are on disk when it resolves. */
+export async function syncDirectory(directory: string): Promise<void> {
   // Not every system opens directories.
   if (process.platform === 'win32') return;
-  const file = openSync(directory, constants.O_RDONLY);
-  closed(file, () => fsyncSync(file));
+  const file = await promises.open(directory, constants.O_RDONLY);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }

@@ -10,7 +10,7 @@ import { NOBODY, PAGE_SIZE } from '../../server/account/pages.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
 import { QuietReads } from '../../server/orders/quiet-reads.ts';
 import { Control } from '../../server/orders/slots.ts';
-import { finalCopies } from '../../storage/fills.ts';
+import { finalCopy } from '../../storage/fills.ts';
 import { startThread } from '../common/forms.ts';
 import { freshSeed } from '../common/random.ts';
 import {
@@ -191,12 +191,12 @@ test('an order is found by its id wherever it is, by its owner alone, at its own
     [Status.matched, EndReason.filled, 0],
   );
 
-  // As the journal stores it, in another process.
-  const [final] = finalCopies(fixture.t, 0, 1);
+  // As the follower stores it, in another process.
+  const final = finalCopy(fixture.t, 0);
   const elsewhere = new OwnOrders({
     tables: fixture.t,
     quiet: new QuietReads(undefined, setImmediate),
-    storedFinal: (id) => (id.equals(final!.id) ? final!.row : undefined),
+    storedFinal: (id) => (id.equals(final.id) ? final.row : undefined),
   });
   fixture.t.orderIndex.fill(0);
   assert.deepEqual(await elsewhere.find(owner, bytes(2)), filled);

@@ -37,6 +37,7 @@ export const SMALL_NODE = {
   ORDER_HISTORY: '4096',
   LEVELS_MAX: '262144',
   TRADES_MAX: '20000',
+  LOG_SEGMENT_BYTES: '262144',
 };
 
 export type Settings = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 /**
- * Price history and volumes beside a real journal, and the obvious way to work both out: a scan of
+ * Price history and volumes beside real fills, and the obvious way to work both out: a scan of
  * every fill. No HTTP, no threads.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -17,9 +17,9 @@ import {
 import type { TokenSlot } from '../../engine/units.ts';
 import { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
 import { STEP_MINUTES, type Step } from '../../server/market-data/price-history.ts';
-import { fillCopies } from '../../storage/fills.ts';
+import { type DerivedTables, openDerivedTables } from '../../storage/derived.ts';
+import { fillCopy, StoredFills } from '../../storage/fills.ts';
 import { HistoryStore } from '../../storage/history.ts';
-import { type JournalTables, openJournalTables } from '../../storage/journal.ts';
 import type { Random } from '../common/random.ts';
 import { Fixture, SMALL } from './read-fixture.ts';
 
@@ -27,6 +27,8 @@ const QUICK = { durability: 'committed', readOnly: false } as const;
 export const MINUTE_MS = 60_000;
 const PART_MS = 300_000;
 const DAY_PARTS = 288;
+/** Newest fills that are read from the ring, not from LMDB. */
+const RING = 50;
 
 /** A trade of a token, as the fills say it. */
 interface Traded {
@@ -51,7 +53,7 @@ export class HistoryStage {
   /** Of a pair, a market of three outcomes, and another pair. */
   readonly tokens: TokenSlot[];
   readonly log: string[] = [];
-  readonly journal: JournalTables;
+  readonly derived: DerivedTables;
   readonly traded: Traded[] = [];
   /** By fill: market, time and micro-units of the taker. */
   readonly volumes: { readonly market: number; readonly time: number; readonly micro: number }[] =
@@ -63,7 +65,7 @@ export class HistoryStage {
     fixture.time = Date.UTC(2026, 0, 3, 11, 58, 30);
     this.tokens = [fixture.market(2, 100), fixture.market(3, 10), fixture.market(2, 1_000)];
     this.tokens.push((this.tokens[0]! + 1) as TokenSlot, (this.tokens[1]! + 2) as TokenSlot);
-    this.journal = openJournalTables(this.directory, QUICK);
+    this.derived = openDerivedTables(this.directory, QUICK);
   }
 
   get fills(): number {
@@ -77,10 +79,12 @@ export class HistoryStage {
   open(store: HistoryStore = this.store()): Promise<HistoryKeeper> {
     const { t } = this.fixture;
     const log = (level: string, line: string): void => void this.log.push(`${level} ${line}`);
-    return HistoryKeeper.open({ tables: t, fills: this.journal.fills, store, log }, this.fills);
+    // As after a restart that found no image: the ring has the newest fills only.
+    const fills = new StoredFills(t, this.derived.fills, Math.max(0, this.fills - RING));
+    return HistoryKeeper.open({ tables: t, fills, store, log }, this.fills);
   }
 
-  /** Random trades, up to some hours apart, in the journal when it resolves. */
+  /** Random trades, up to some hours apart, in LMDB when it resolves. */
   async trade(random: Random, orders: number): Promise<void> {
     for (let i = 0; i < orders; i++) {
       const gaps = [0, 500, 20_000, MINUTE_MS, 17 * MINUTE_MS, 5 * 60 * MINUTE_MS];
@@ -93,11 +97,10 @@ export class HistoryStage {
   async record(): Promise<void> {
     const { t } = this.fixture;
     const { fillF, fillI, fillRows, tokenI } = t;
-    const copies = fillCopies(t, this.journaled, this.fills);
-    await this.journal.root.batch(() => {
-      copies.forEach((copy, i) => {
-        this.journal.fills.put(this.journaled + i, copy);
-      });
+    await this.derived.root.batch(() => {
+      for (let n = this.journaled; n < this.fills; n++) {
+        void this.derived.fills.put(n, fillCopy(t, n));
+      }
     });
     for (let fill = this.journaled; fill < this.fills; fill++) {
       const i = (fill % fillRows) * FILL_WORDS;
@@ -136,7 +139,7 @@ export class HistoryStage {
   }
 
   async close(): Promise<void> {
-    await this.journal.root.close();
+    await this.derived.root.close();
     rmSync(this.directory, { recursive: true, force: true });
   }
 }

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { EndReason, Flag, Order, Status } from '../../engine/layout.ts';
-import { type JournalTables, openJournalTables } from '../../storage/journal.ts';
+import { type DerivedTables, openDerivedTables } from '../../storage/derived.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   type MarketTerms,
@@ -194,7 +194,7 @@ test('each was answered as the table says, and is known with the status that it 
 });
 
 test('each has its final state on disk: status, what was matched, and why', async () => {
-  const journal = openJournalTables(dataDir, { durability: 'flushed', readOnly: true });
+  const journal = openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
   for (const [how, orders] of ended) {
     const way = ways.get(how);
     for (const { matched, order, size } of orders) {
@@ -214,7 +214,7 @@ test('each has its final state on disk: status, what was matched, and why', asyn
 
 const REASONS = Object.keys(EndReason);
 
-function finalOf(journal: JournalTables, id: string) {
+function finalOf(journal: DerivedTables, id: string) {
   const row = journal.finals.get(Buffer.from(id.slice(2), 'hex'));
   if (row === undefined) return undefined;
   const flags = row.readInt32LE(4 * Order.flags);

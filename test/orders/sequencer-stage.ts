@@ -20,7 +20,6 @@ import {
   Slot,
   SlotState,
   SlotView,
-  TicketKind,
 } from '../../server/orders/slots.ts';
 import { Gate } from '../storage/journal-gate.ts';
 import { TIGHT } from '../storage/stored-exchange.ts';
@@ -37,7 +36,6 @@ export interface Task {
   /** Bodies of its requests. */
   readonly bodies: readonly string[];
   readonly time: number;
-  readonly isImage: boolean;
   resolve(): void;
   reject(error: Error): void;
 }
@@ -85,7 +83,7 @@ export class Stage {
       queueMax,
       now: () => this.time,
       finalsFlushed: () => 7,
-      onFlushed: (sequence, _fill, _finished, batch) => {
+      onFlushed: (sequence, _fill, batch) => {
         this.flushed.push(sequence);
         this.told.push(batch.time);
       },
@@ -170,7 +168,6 @@ function taskOf(view: SlotView, resolve: () => void, reject: (error: Error) => v
     view,
     bodies,
     time: view.f64[Slot.time]!,
-    isImage: view.i32[Slot.kind] === TicketKind.image,
     resolve,
     reject,
   };

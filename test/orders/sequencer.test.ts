@@ -34,7 +34,7 @@ test('a request is answered after its batch is flushed, never before', async () 
   const { stage, tasks } = busyStage(1);
   stage.turn(tasks[0]!, { changed: true });
   await stage.end(tasks[0]!);
-  assert.deepEqual(stage.gate.transactions, [[1]], 'its batch is on its way');
+  assert.deepEqual(stage.gate.appends, [[1]], 'its batch is on its way');
   assert.deepEqual(stage.names(), []);
   assert.deepEqual([stage.flushed, stage.told], [[], []]);
   await stage.gate.end();
@@ -47,11 +47,11 @@ test('workers may end in any order: the journal and the answers keep that of the
   for (const task of tasks) stage.turn(task, { changed: true });
   await stage.end(tasks[2]!);
   await stage.end(tasks[1]!);
-  assert.deepEqual(stage.gate.transactions, [], 'nothing goes before the first');
+  assert.deepEqual(stage.gate.appends, [], 'nothing goes before the first');
   await stage.end(tasks[0]!);
-  assert.deepEqual(stage.gate.transactions, [[1]]);
+  assert.deepEqual(stage.gate.appends, [[1]]);
   await stage.gate.end();
-  assert.deepEqual(stage.gate.transactions, [[1], [2, 3]]);
+  assert.deepEqual(stage.gate.appends, [[1], [2, 3]]);
   assert.deepEqual(stage.names(), ['a']);
   await stage.gate.end();
   assert.deepEqual(stage.names(), ['a', 'b', 'c']);
@@ -97,11 +97,7 @@ test('a failing journal answers 503 to whatever waits, comes later or is still r
   assert.deepEqual(stage.names().sort(), ['a', 'b', 'c', 'd', 'e', 'later', 'queued'].map(refused));
   assert.deepEqual(stage.fatal, [LATCHED], 'told once');
   assert.deepEqual(stage.flushed, []);
-  assert.equal(stage.gate.transactions.length, 1, 'nothing more is written');
-  const quiet = new Stage(1);
-  const finals = quiet.gate.journal.putFinals([], 1);
-  await Promise.all([assert.rejects(finals), quiet.gate.end(new Error('no space'))]);
-  assert.deepEqual(quiet.fatal, [LATCHED], 'also when no request waits');
+  assert.equal(stage.gate.appends.length, 1, 'nothing more is written');
 });
 
 test('each worker gets its share of what has piled up, and nobody is passed over', async () => {
@@ -229,43 +225,37 @@ test('a worker that dies after its turn loses nothing, even if it could not pass
   }
 });
 
-test('an image is taken between two batches, and counts once all before it is flushed', async () => {
+test('while there is no room nothing is taken, and what has a ticket is finished', async () => {
   const { stage, tasks } = busyStage(1);
-  const events: string[] = [];
-  const image = stage.sequencer.requestImage().then(() => events.push('copied'));
-  stage.submit('b');
+  stage.submit('queued');
+  const commands = new CommandBuffer(64);
+  encodeConfigure(commands, 0, 10);
+  const own: string[] = [];
+  const submitOwn = (): void => {
+    stage.sequencer.submitCommands(commands.i32.slice(0, commands.words), (status, body) =>
+      own.push(status === 503 ? String(body) : String(status)),
+    );
+  };
+  submitOwn();
+  stage.sequencer.pause('no space');
+  const refused = (name: string): string => `${name}: 503 ${JOURNAL_UNAVAILABLE}`;
+  assert.deepEqual(stage.names(), [refused('queued')], 'what waits is refused at once');
+  assert.deepEqual(own, [ENGINE_BUSY], 'own commands are to come again');
+  stage.submit('late');
+  submitOwn();
+  assert.deepEqual(stage.names().slice(1), [refused('late')]);
+  assert.equal(own.length, 2);
   await stage.run(tasks[0]!);
-  const [copying] = stage.tasks;
-  assert(copying!.isImage, 'it goes before what is queued');
-  await stage.run(copying!, false);
-  await stage.run(stage.tasks[0]!, false);
-  assert.deepEqual(events, []);
   await stage.gate.end();
-  await image;
-  assert.deepEqual(events, ['copied']);
-  assert.deepEqual(stage.names(), ['a', 'b']);
-});
-
-test('an image that no worker copied is refused, never taken for one', async () => {
-  const died = new Stage(1);
-  const first = died.sequencer.requestImage();
-  await Promise.all([
-    assert.rejects(first, /the worker that was to copy it failed/),
-    died.end(died.tasks[0]!, 'out of memory'),
-  ]);
-  const second = died.sequencer.requestImage();
-  await Promise.all([second, died.run(died.tasks[0]!, false)]);
-
-  const { stage, tasks } = busyStage(1);
-  await stage.run(tasks[0]!);
-  const third = stage.sequencer.requestImage();
-  const copying = stage.tasks[0]!;
-  await stage.run(copying, false);
-  await Promise.all([
-    assert.rejects(third, new RegExp(LATCHED)),
-    stage.gate.end(new Error('no space')),
-  ]);
-  await assert.rejects(stage.sequencer.requestImage(), /the sequencer has stopped/);
+  assert.deepEqual(stage.names().slice(2), ['a'], 'it was taken, and is durable');
+  assert.equal(stage.tasks.length, 0);
+  assert(stage.sequencer.isPaused());
+  stage.sequencer.pause(undefined);
+  stage.submit('b');
+  await stage.run(stage.tasks[0]!);
+  await stage.gate.end();
+  assert.deepEqual(stage.names().slice(3), ['b']);
+  assert.deepEqual(stage.fatal, []);
 });
 
 test('commands of the node itself wait in the same line, and are answered by their rules', async () => {
@@ -324,7 +314,7 @@ test('orders expire on time although nobody trades', async () => {
   for (let i = 0; i < 10_000 && stage.tasks.length === 0; i++) await sleep(2);
   const [tick] = stage.tasks;
   assert(tick !== undefined, 'a batch comes');
-  assert.deepEqual([tick.bodies, tick.time, tick.isImage], [[], 2_000, false], 'and it is empty');
+  assert.deepEqual([tick.bodies, tick.time], [[], 2_000], 'and it is empty');
   engine.begin(tick.time, 0);
   engine.end();
   await stage.run(tick);

@@ -3,12 +3,12 @@
  * what it cannot trust. One data directory is handed from test to test, as a node's would be.
  */
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { openJournalTables } from '../../storage/journal.ts';
-import { openEnvironment, openTable } from '../../storage/lmdb.ts';
-import { useCompiledNodes } from '../common/forms.ts';
+import { readRecord } from '../../storage/log/record.ts';
+import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import {
   book,
   books,
@@ -20,7 +20,6 @@ import {
 import { Trader } from '../common/traders.ts';
 
 useCompiledNodes();
-const FLUSHED = { durability: 'flushed' } as const;
 
 const dataDir = temporaryDirectory();
 const pidFile = join(dataDir, 'node.pid');
@@ -46,9 +45,9 @@ async function view(): Promise<unknown> {
   return { books: await books(node, market?.tokenIds ?? []), trades: trades.json };
 }
 
-/** The image that the node began with, and the batches that it replayed after it. */
+/** The batch of the image that the node began with, and the batches that it replayed after it. */
 function recovered(): { readonly image: number; readonly batches: number } {
-  const found = /recovered image (\d+), (\d+) batches after it/.exec(node.log);
+  const found = /recovered image of batch (\d+), (\d+) batches after it/.exec(node.log);
   assert(found !== null, node.log);
   return { image: Number(found[1]), batches: Number(found[2]) };
 }
@@ -93,7 +92,7 @@ test('SIGTERM in the middle of requests ends with 0, an image, and every answer 
   );
   await replies[0];
   await node.stop();
-  assert.match(node.log, /image \d+: batch \d+/);
+  assert.match(node.log, /image of batch \d+/);
   assert(!existsSync(pidFile));
   const taken: string[] = [];
   for (const [i, reply] of (await Promise.all(replies)).entries()) {
@@ -102,37 +101,36 @@ test('SIGTERM in the middle of requests ends with 0, an image, and every answer 
     if (reply.status === 200) taken.push(`0.${10 + i}`.replace(/0$/, ''));
   }
   node = await TestNode.start(dataDir);
-  assert.deepEqual(recovered(), { image: 1, batches: 0 });
+  assert(recovered().image > 0);
+  assert.equal(recovered().batches, 0);
   const prices = (await book(node, token)).bids.map(({ price }) => price);
   for (const price of taken) assert(prices.includes(price), `${price} was answered`);
 });
 
 test('SIGINT ends as well, and the next start shows the same books and trades', async () => {
+  const { image } = recovered();
   await trade();
   const before = await view();
   const { code } = await node.end('SIGINT');
   assert.equal(code, 0, node.log);
   node = await TestNode.start(dataDir);
-  assert.deepEqual(recovered(), { image: 2, batches: 0 });
+  assert.deepEqual(recovered(), { image: image + 4, batches: 0 });
   assert.deepEqual(await view(), before);
 });
 
-test('a damaged image is passed over for the older one and the journal after it', async () => {
+test('a damaged image is passed over for the older one and the log after it', async () => {
   const before = await view();
   await node.stop();
-  const root = openEnvironment({ path: join(dataDir, 'images'), ...FLUSHED });
-  const chunks = openTable(root, 'chunks');
-  // Keys begin with the number of the image: the last one is of the newest.
-  const [newest] = [...chunks.getRange({ reverse: true, limit: 1 })];
-  assert(newest !== undefined);
-  const bytes = Buffer.from(newest.value);
-  const middle = bytes.length >> 1;
-  bytes[middle] = (bytes[middle] ?? 0) ^ 0x10;
-  await chunks.put(newest.key, bytes);
-  await root.close();
+  const [older, newest] = readdirSync(join(dataDir, 'images')).sort();
+  assert(older !== undefined && newest !== undefined);
+  const path = join(dataDir, 'images', newest);
+  const bytes = readFileSync(path);
+  bytes[bytes.length >> 1]! ^= 0x10;
+  writeFileSync(path, bytes);
   node = await TestNode.start(dataDir);
-  assert.match(node.log, /warn recovery: image 2 cannot be used: the checksum/);
-  assert.equal(recovered().image, 1);
+  const said = `warn recovery: image ${Number.parseInt(newest, 10)} cannot be used: the checksum`;
+  assert(node.log.includes(said), node.log);
+  assert.equal(recovered().image, Number.parseInt(older, 10));
   assert(recovered().batches > 0);
   assert.deepEqual(await view(), before);
 });
@@ -157,25 +155,53 @@ test('a stop right after a recovery writes an image of what was replayed', async
   assert.equal(recovered().batches, 0);
 });
 
-test('a gap or a flipped byte in the journal stops the start and names the batch', async () => {
+/** Where the record of each batch lies in the newest segment of the log. */
+function recordsIn(bytes: Buffer): Map<number, { readonly at: number; readonly bytes: number }> {
+  const found = new Map<number, { readonly at: number; readonly bytes: number }>();
+  for (let at = 0; ; ) {
+    const record = readRecord(bytes, at);
+    if (typeof record === 'string') return found;
+    found.set(record.sequence, { at, bytes: record.bytes });
+    at += record.bytes;
+  }
+}
+
+test('a gap or a flipped byte in the log stops the start, names the batch, and can be cut off', async () => {
   await trade();
   await node.end('SIGKILL');
   const gone = temporaryDirectory();
   cpSync(dataDir, gone, { recursive: true });
-  const withGap = openJournalTables(gone, FLUSHED);
-  const sequences = [...withGap.batches.getKeys()];
-  const missing = sequences.at(-2) ?? 0;
-  await withGap.batches.remove(missing);
-  await withGap.root.close();
-
-  const flipped = openJournalTables(dataDir, FLUSHED);
-  const bytes = Buffer.from(flipped.batches.get(missing) ?? '');
-  assert(bytes.length > 80);
-  bytes[80] = (bytes[80] ?? 0) ^ 1;
-  await flipped.batches.put(missing, bytes);
-  await flipped.root.close();
+  const segment = join('log', readdirSync(join(dataDir, 'log')).sort()[0] ?? '');
+  const bytes = readFileSync(join(dataDir, segment));
+  const records = recordsIn(bytes);
+  const missing = [...records.keys()].at(-2) ?? 0;
+  const record = records.get(missing);
+  assert(record !== undefined);
+  const gap = Buffer.from(bytes).fill(0, record.at, record.at + record.bytes);
+  writeFileSync(join(gone, segment), gap);
+  bytes[record.at + 80]! ^= 1;
+  writeFileSync(join(dataDir, segment), bytes);
   const [onGap, onFlip] = await Promise.all([TestNode.refuse(gone), TestNode.refuse(dataDir)]);
   assert.deepEqual([onGap.code, onFlip.code], [1, 1]);
-  assert.match(onGap.log, new RegExp(`^recovery: batch ${missing} is missing`, 'm'));
-  assert.match(onFlip.log, new RegExp(`^recovery: batch ${missing}: its checksum is wrong`, 'm'));
+  const after = `and batch ${missing + 1} after it is whole; what to do: README, Operations`;
+  assert.match(onGap.log, new RegExp(`^log: batch ${missing}: it is missing, ${after}`, 'm'));
+  assert.match(
+    onFlip.log,
+    new RegExp(`^log: batch ${missing}: its checksum is wrong, ${after}`, 'm'),
+  );
+
+  // The documented way out, where there is no copy.
+  const args = [...fileArgs('server/log-cli'), 'cut', String(missing)];
+  const { status, stderr } = spawnSync(process.execPath, args, {
+    env: { ...process.env, DATA_DIR: dataDir },
+  });
+  assert.equal(status, 0, String(stderr));
+  assert(String(stderr).includes(`set aside: ${join(dataDir, segment)}.cut`));
+  node = await TestNode.start(dataDir);
+  assert.match(node.log, new RegExp(`batches after it: batch ${missing - 1}, `));
+  await trade();
+  const before = await view();
+  await node.stop();
+  node = await TestNode.start(dataDir);
+  assert.deepEqual(await view(), before);
 });

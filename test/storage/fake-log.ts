@@ -5,9 +5,9 @@
  */
 import {
   type Log,
+  LogDamage,
   type LogEntry,
   type LogReader,
-  WAY_OUT,
   WrongSequence,
 } from '../../storage/log/log.ts';
 
@@ -49,15 +49,17 @@ export class FakeLog implements Log {
 
   read(from: number): LogReader {
     const { store } = this;
-    const gone = `log: batch ${from} is not there any more, it begins with batch ${this.first}`;
-    if (this.first > from) throw new Error(gone);
+    if (this.first > from) {
+      throw new LogDamage(
+        `batch ${from} is not there any more, it begins with batch ${this.first}`,
+      );
+    }
     let sequence = from;
     return {
       next(end) {
         if (sequence > end) return undefined;
         const found = store.entries.find((entry) => entry.sequence === sequence);
-        if (found === undefined)
-          throw new Error(`log: batch ${sequence}: it is missing; ${WAY_OUT}`);
+        if (found === undefined) throw new LogDamage(`batch ${sequence}: it is missing`);
         sequence += 1;
         return found;
       },

@@ -1,4 +1,4 @@
-/** Recovery: image and journal give the state from before, or a clear line says why they do not. */
+/** Recovery: image and log give the state from before, or a clear line says why they do not. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { FILL_WORDS, State } from '../../engine/layout.ts';
@@ -7,18 +7,19 @@ import { matchingUse } from '../../engine/matching/matching.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import type { Tables } from '../../engine/tables.ts';
 import { decodeBatch, encodeBatch } from '../../storage/batch-record.ts';
-import { finalCopies } from '../../storage/fills.ts';
-import { Images } from '../../storage/images.ts';
-import type { Journal } from '../../storage/journal.ts';
+import { fillCopy, finalCopy } from '../../storage/fills.ts';
+import { type ImageInfo, Images } from '../../storage/images.ts';
+import { Journal } from '../../storage/journal.ts';
+import type { SequenceTable } from '../../storage/lmdb.ts';
 import { type Recovered, recover } from '../../storage/recover.ts';
 import type { Random } from '../common/random.ts';
 import type { JournalBatch } from '../engine/engine-driver.ts';
+import { FakeLog, type FakeStore } from './fake-log.ts';
 import {
   appended,
   directoryOf,
   Exchange,
-  journalOf,
-  QUICK,
+  saved,
   seeded,
   TIGHT,
   tradingDay,
@@ -26,46 +27,78 @@ import {
 
 /** A data directory, and what lived in it. */
 class Place {
-  readonly journal: Journal;
+  readonly store: FakeStore = { entries: [] };
   readonly images: Images;
   readonly warnings: string[] = [];
+  /** As the follower keeps them. */
+  readonly fills = new Map<number, Buffer>();
 
   constructor(t: TestContext) {
-    const directory = directoryOf(t);
-    this.journal = journalOf(t, directory);
-    this.images = new Images(directory, QUICK);
-    t.after(() => this.images.close());
+    this.images = new Images(directoryOf(t), 'committed');
   }
 
   recover(capacities: Capacities = TIGHT): Recovered {
-    const { tables } = this.journal;
-    return recover(capacities, this.images, tables, (line) => this.warnings.push(line));
+    const warn = (line: string): void => void this.warnings.push(line);
+    return recover(capacities, this.images, new FakeLog(this.store), this.fillTable(), warn);
   }
 
   /** Applies batches and journals them; returns the state hash after each sequence. */
   async live(exchange: Exchange, batches: readonly JournalBatch[]): Promise<Map<number, string>> {
     const hashes = new Map<number, string>();
+    const journal = new Journal(new FakeLog(this.store));
+    const { t } = exchange;
     let last: Promise<void> = Promise.resolve();
     for (const batch of batches) {
+      const before = t.state[State.fills]!;
       const entry = exchange.apply(batch);
+      for (let n = before; n < t.state[State.fills]!; n++) this.fills.set(n, fillCopy(t, n));
       if (entry === null) continue;
-      hashes.set(entry.sequence, stateHash(exchange.t));
-      last = appended(this.journal, entry);
+      hashes.set(entry.sequence, stateHash(t));
+      last = appended(journal, entry);
     }
     await last;
     return hashes;
   }
 
+  save(exchange: Exchange): ImageInfo {
+    return saved(this.images, exchange.t);
+  }
+
+  trim(sequence: number): Promise<void> {
+    return new FakeLog(this.store).trim(sequence);
+  }
+
   /** The next run, with these capacities. */
   async restart(capacities: Capacities): Promise<Exchange> {
-    const exchange = new Exchange(this.recover(capacities).memory);
+    const exchange = new Exchange(this.recover(capacities).engine.t.memory);
     const entry = exchange.configure(exchange.t.state[State.time]!);
-    if (entry !== null) await appended(this.journal, entry);
+    if (entry !== null) await appended(new Journal(new FakeLog(this.store)), entry);
     return exchange;
   }
 
-  async removeBatch(sequence: number): Promise<void> {
-    await this.journal.transact(() => void this.journal.tables.batches.remove(sequence));
+  removeBatch(sequence: number): void {
+    this.store.entries = this.store.entries.filter((entry) => entry.sequence !== sequence);
+  }
+
+  damage(sequence: number, change: (stored: Buffer) => Buffer): void {
+    this.store.entries = this.store.entries.map((entry) =>
+      entry.sequence === sequence
+        ? { ...entry, payload: change(Buffer.from(entry.payload)) }
+        : entry,
+    );
+  }
+
+  /** The part of LMDB's table that recovery uses. */
+  private fillTable(): SequenceTable {
+    const { fills } = this;
+    const getRange = ({ start, end }: { start: number; end: number }) => {
+      const found: { key: number; value: Buffer }[] = [];
+      for (let key = start; key > end && fills.has(key); key--) {
+        found.push({ key, value: fills.get(key)! });
+      }
+      return found;
+    };
+    return { getRange } as unknown as SequenceTable;
   }
 }
 
@@ -80,15 +113,12 @@ function fillsOf(t: Tables, trades: number): Int32Array[] {
 
 /** The finished orders that memory keeps, oldest first. */
 function finishedRows(t: Tables): string[] {
-  return finalCopies(t, t.state[State.finishedFirst]!, t.state[State.finished]!).map(
-    ({ id, row }) => `${id.toString('hex')} ${row.toString('hex')}`,
-  );
-}
-
-async function damage(place: Place, sequence: number, bytes: (stored: Buffer) => Buffer) {
-  const { batches } = place.journal.tables;
-  const stored = Buffer.from(batches.get(sequence)!);
-  await place.journal.transact(() => void batches.put(sequence, bytes(stored)));
+  const rows: string[] = [];
+  for (let n = t.state[State.finishedFirst]!; n < t.state[State.finished]!; n++) {
+    const { id, row } = finalCopy(t, n);
+    rows.push(`${id.toString('hex')} ${row.toString('hex')}`);
+  }
+  return rows;
 }
 
 async function withHistory(
@@ -113,7 +143,7 @@ test('a journal cut after any batch recovers to the state after that batch', (t)
       const { engine, replayed } = place.recover();
       assert.equal(replayed, end);
       assert.equal(stateHash(engine.t), hashes.get(end), `after batch ${end}`);
-      await place.removeBatch(end);
+      place.removeBatch(end);
     }
   }));
 
@@ -121,15 +151,15 @@ test('an image and the journal after it, cut anywhere, recover to the state afte
   withHistory(t, async (place, exchange, day, random) => {
     const middle = random.between(20, day.length - 20);
     const hashes = await place.live(exchange, day.slice(0, middle));
-    await place.images.save(exchange.t);
+    place.save(exchange);
     const at = exchange.t.state[State.batch]!;
     for (const [n, hash] of await place.live(exchange, day.slice(middle))) hashes.set(n, hash);
-    await place.journal.trim(at);
+    await place.trim(at - 1);
     for (let end = hashes.size; end >= at; end--) {
       const { engine, image, replayed } = place.recover();
-      assert.deepEqual([image, replayed], [1, end - at]);
+      assert.deepEqual([image, replayed], [at, end - at]);
       assert.equal(stateHash(engine.t), hashes.get(end), `after batch ${end}`);
-      if (end > at) await place.removeBatch(end);
+      if (end > at) place.removeBatch(end);
     }
   }));
 
@@ -138,7 +168,7 @@ test('the newest fills are what they were before, from the image, the journal or
     const before = day.length - 40;
     await place.live(exchange, day.slice(0, before));
     const fills = exchange.t.state[State.fills]!;
-    await place.images.save(exchange.t);
+    place.save(exchange);
     await place.live(exchange, day.slice(before));
     assert(exchange.t.state[State.fills]! > fills, 'there are fills on both sides of the image');
     const live = fillsOf(exchange.t, TIGHT.trades);
@@ -149,14 +179,17 @@ test('the newest fills are what they were before, from the image, the journal or
 test('a gap is refused by naming the missing batch', (t) =>
   withHistory(t, async (place, exchange, day) => {
     await place.live(exchange, day.slice(0, 30));
-    await place.removeBatch(17);
-    assert.throws(() => place.recover(), /^Error: recovery: batch 17 is missing from the journal$/);
+    place.removeBatch(17);
+    assert.throws(
+      () => place.recover(),
+      /^Error: log: batch 17: it is missing; what to do: README/,
+    );
   }));
 
 test('a damaged batch is refused by naming it and its checksum', (t) =>
   withHistory(t, async (place, exchange, day) => {
     await place.live(exchange, day.slice(0, 30));
-    await damage(place, 12, (stored) => {
+    place.damage(12, (stored) => {
       stored[70]! ^= 1;
       return stored;
     });
@@ -173,15 +206,15 @@ test('a batch that does not do again what was recorded is refused by naming it',
       ['number of finished orders', { endFinished: 1_000_000 }],
       ['own sequence', { sequence: 22 }],
     ] as const) {
-      const stored = Buffer.from(place.journal.tables.batches.get(21)!);
-      await damage(place, 21, (bytes) => {
+      const stored = Buffer.from(place.store.entries[20]!.payload);
+      place.damage(21, (bytes) => {
         const record = decodeBatch(bytes);
         assert(typeof record === 'object');
         return encodeBatch({ ...record, ...change }, record.i32);
       });
       const line = new RegExp(`^Error: recovery: batch 21: its ${name} differs$`);
       assert.throws(() => place.recover(), line);
-      await damage(place, 21, () => stored);
+      place.damage(21, () => stored);
     }
     assert.equal(stateHash(place.recover().engine.t), stateHash(exchange.t));
   }));
@@ -189,7 +222,7 @@ test('a batch that does not do again what was recorded is refused by naming it',
 test('a batch whose commands no longer change anything is refused by naming it', (t) =>
   withHistory(t, async (place, exchange, day) => {
     await place.live(exchange, day.slice(0, 30));
-    await damage(place, 30, (bytes) => {
+    place.damage(30, (bytes) => {
       const record = decodeBatch(bytes);
       assert(typeof record === 'object');
       return encodeBatch(record, new Int32Array(0));
@@ -200,33 +233,64 @@ test('a batch whose commands no longer change anything is refused by naming it',
     );
   }));
 
-test('a fill that the journal lost is refused by naming it', (t) =>
+test('fills come with the image; older ones that the ring has room for, from where they are kept', (t) =>
   withHistory(t, async (place, exchange, day) => {
     await place.live(exchange, day);
-    await place.images.save(exchange.t);
-    const lost = exchange.t.state[State.fills]! - 3;
-    await place.journal.transact(() => void place.journal.tables.fills.remove(lost));
-    const line = new RegExp(`^Error: recovery: fill ${lost} is missing from the journal$`);
-    assert.throws(() => place.recover(), line);
+    place.save(exchange);
+    const end = exchange.t.state[State.fills]!;
+    const larger = { ...TIGHT, trades: 2 * TIGHT.trades };
+    const whole = place.recover(larger);
+    assert.equal(whole.firstFill, end - larger.trades);
+    assert.deepEqual(
+      fillsOf(whole.engine.t, larger.trades).at(-1),
+      new Int32Array(new Uint8Array(place.fills.get(end - larger.trades)!).buffer),
+    );
+    const lost = end - TIGHT.trades - 4;
+    place.fills.delete(lost);
+    const cut = place.recover(larger);
+    assert.equal(cut.firstFill, lost + 1, 'as far as there are any');
+    assert.deepEqual(fillsOf(cut.engine.t, TIGHT.trades), fillsOf(exchange.t, TIGHT.trades));
+  }));
+
+test('a log that ends before an image, or begins long after it, is refused by saying so', (t) =>
+  withHistory(t, async (place, exchange, day) => {
+    await place.live(exchange, day.slice(0, 40));
+    const { sequence } = place.save(exchange);
+    const { entries } = place.store;
+    place.store.entries = entries.slice(0, -1);
+    assert.throws(
+      () => place.recover(),
+      new RegExp(`it ends with batch ${sequence - 1}, but an image holds batch ${sequence}; what`),
+    );
+    place.store.entries = [];
+    assert.throws(() => place.recover(), /it ends with batch 0, but an image holds batch/);
+    place.store.entries = entries;
+    await place.live(exchange, day.slice(40));
+    await place.trim(sequence + 5);
+    assert.throws(() => place.recover(), new RegExp(`log: batch ${sequence + 1} is missing; what`));
   }));
 
 test('where the newest image is damaged the older one serves, and a warning says so', (t) =>
   withHistory(t, async (place, exchange, day) => {
     await place.live(exchange, day.slice(0, 60));
-    await place.images.save(exchange.t);
+    const older = place.save(exchange);
     await place.live(exchange, day.slice(60, 90));
-    await place.images.save(exchange.t);
+    const newest = place.save(exchange);
     await place.live(exchange, day.slice(90));
     const load = place.images.load.bind(place.images);
-    place.images.load = (info) => (info.number === 2 ? 'it is torn' : load(info));
+    place.images.load = (info) => (info.sequence === newest.sequence ? 'it is torn' : load(info));
     const { engine, image } = place.recover();
-    assert.equal(image, 1);
+    assert.equal(image, older.sequence);
     assert.equal(stateHash(engine.t), stateHash(exchange.t));
-    assert.deepEqual(place.warnings, ['recovery: image 2 cannot be used: it is torn']);
-    await place.journal.trim(80);
+    assert.deepEqual(place.warnings, [
+      `recovery: image ${newest.sequence} cannot be used: it is torn`,
+    ]);
+    await place.trim(80);
     assert.throws(
       () => place.recover(),
-      /^Error: recovery: batch 61 is missing from the journal \(image 2: it is torn\)$/,
+      new RegExp(
+        `batch ${older.sequence + 1} is missing \\(image ${newest.sequence}: it is torn\\)`,
+      ),
       'a gap behind a damaged image tells of both',
     );
   }));
@@ -249,7 +313,7 @@ for (const change of CHANGES) {
       const third = Math.floor(day.length / 3);
       const first = new Exchange(from);
       await place.live(first, day.slice(0, third));
-      await place.images.save(first.t);
+      place.save(first);
       await place.live(first, day.slice(third, third + 30));
       assert(first.t.state[State.finished]! > first.t.finishedRows, 'the ring has come round');
 
@@ -263,7 +327,7 @@ for (const change of CHANGES) {
       assert.equal(stateHash(again), stateHash(second.t), 'from the image of the first run');
       assert.deepEqual(fillsOf(again, to.trades), fillsOf(second.t, to.trades));
 
-      await place.images.save(second.t);
+      place.save(second);
       await place.live(second, day.slice(2 * third));
       const last = place.recover(to).engine.t;
       assert.equal(stateHash(last), stateHash(second.t), 'from the image of the second run');
@@ -306,7 +370,7 @@ test('capacities below what is in use are refused by naming the variable', (t) =
         'the journal alone tells that something is too small',
       );
     }
-    await place.images.save(exchange.t);
+    place.save(exchange);
     for (const [what, used, change] of tooSmall) {
       assert.throws(
         () => place.recover({ ...TIGHT, ...change }),
@@ -323,7 +387,7 @@ test('finished orders that memory still needs are not forgotten for smaller capa
     const place = new Place(t);
     const exchange = new Exchange({ ...TIGHT, history: 300 });
     await place.live(exchange, tradingDay(random, 1_500));
-    await place.images.save(exchange.t);
+    place.save(exchange);
     assert.throws(
       () => place.recover(),
       /^Error: recovery: \d+ rows of open and kept orders \(ORDERS_MAX \+ ORDER_HISTORY\) are in use, /,

@@ -11,8 +11,8 @@ import { State } from '../../engine/layout.ts';
 import type { Capacities } from '../../engine/limits.ts';
 import { allocateEngine, type EngineMemory, type Tables } from '../../engine/tables.ts';
 import { encodeBatch } from '../../storage/batch-record.ts';
-import { fillCopies } from '../../storage/fills.ts';
-import { Journal, type JournalEntry, openJournalTables } from '../../storage/journal.ts';
+import type { ImageInfo, Images } from '../../storage/images.ts';
+import type { Journal, JournalEntry } from '../../storage/journal.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { EngineDriver, type JournalBatch } from '../engine/engine-driver.ts';
 import { BUSY, MARKETS, Stream } from '../engine/stream.ts';
@@ -76,12 +76,8 @@ export class Exchange {
       endFinished: t.state[State.finished]!,
       digest: t.state[State.digest]!,
     };
-    return {
-      sequence,
-      record: encodeBatch(facts, Int32Array.from(words)),
-      firstFill,
-      fills: fillCopies(t, firstFill, facts.endFill),
-    };
+    const { digest, time } = facts;
+    return { sequence, time, digest, record: encodeBatch(facts, Int32Array.from(words)) };
   }
 }
 
@@ -117,16 +113,11 @@ export function directoryOf(t: TestContext): string {
   return directory;
 }
 
-/** Durability that spares the tests the disk; what is asked of a flush is asked with 'flushed'. */
-export const QUICK = { durability: 'committed' } as const;
-
-/** A journal in a directory, closed after the test. */
-export function journalOf(
-  t: TestContext,
-  directory: string,
-  durability: 'flushed' | 'committed' = 'committed',
-): Journal {
-  const journal = new Journal(openJournalTables(directory, { durability }));
-  t.after(() => journal.close());
-  return journal;
+/** Writes an image at once, with the fills that GET /trades can reach. */
+export function saved(images: Images, t: Tables): ImageInfo {
+  const saving = images.save(t, Math.max(0, t.state[State.fills]! - t.capacities.trades));
+  for (;;) {
+    const { done, value } = saving.next();
+    if (done === true) return value;
+  }
 }

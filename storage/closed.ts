@@ -1,7 +1,6 @@
-/** Small things about files that several rooms of storage need. */
+/** Runs `work` on an open file and closes it, whatever happens. */
 import { closeSync } from 'node:fs';
 
-/** Runs `work` and closes the file, whatever happens. */
 export function closed<T>(file: number, work: () => T): T {
   try {
     return work();

@@ -1,0 +1,88 @@
+/**
+ * The follower's thread as the I/O thread sees it: how far it may read, how far it has come, and what it
+ * says. None of its work stands between an order and its answer.
+ *
+ * Thread: the I/O thread.
+ */
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import type { DerivedPosition } from '../../storage/derived.ts';
+import { FollowerLink } from '../../storage/follower-link.ts';
+import type { FollowerMessage, FollowerSetup } from '../../storage/follower-thread.ts';
+import { startThread } from '../common/thread.ts';
+
+export interface FollowerKeeperOptions {
+  readonly setup: Omit<FollowerSetup, 'link'>;
+  /** What is derived already. */
+  readonly position: DerivedPosition;
+  /** Batches that are in the log. */
+  readonly durable: number;
+  /** Recovery may begin with an image of this batch, and needs what follows it. */
+  readonly onImage: (older: number) => void;
+  /** It can write nothing, for this reason; or, undefined, it can again. */
+  readonly onProblem: (problem: string | undefined) => void;
+  readonly onFatal: (error: Error) => void;
+  readonly log: (level: 'info' | 'warn', line: string) => void;
+}
+
+/** Between two looks at how far it has come. */
+const LOOK_MS = 5;
+
+export class FollowerKeeper {
+  private readonly link = new FollowerLink();
+  private readonly thread: Worker;
+  private readonly ended: Promise<unknown>;
+  private readonly o: FollowerKeeperOptions;
+  private isStopping = false;
+
+  constructor(options: FollowerKeeperOptions) {
+    this.o = options;
+    const { link } = this;
+    link.publish(options.position);
+    link.reach(options.durable);
+    const file = new URL('../../storage/follower-thread', import.meta.url);
+    const workerData: FollowerSetup = { ...options.setup, link: link.memory };
+    this.thread = startThread(file, { workerData });
+    this.thread.on('message', (message: FollowerMessage) => this.hear(message));
+    this.thread.on('error', (error) => this.fail(new Error(`follower: ${error.message}`)));
+    this.thread.on('exit', () => this.fail(new Error('follower: its thread ended')));
+    this.ended = once(this.thread, 'exit');
+  }
+
+  /** Batches up to `sequence` are durable now. */
+  reach(sequence: number): void {
+    this.link.reach(sequence);
+  }
+
+  /** Orders that finished before this one have their final state on disk. */
+  finished(): number {
+    return this.link.finished();
+  }
+
+  /** Resolves when the orders that finished before this one have theirs, or it cannot be. */
+  async derived(finished: number): Promise<void> {
+    while (this.finished() < finished && !this.isStopping) await sleep(LOOK_MS);
+  }
+
+  /** Resolves when all that is durable is derived, an image is on disk, and the thread has ended. */
+  async close(): Promise<void> {
+    this.isStopping = true;
+    this.link.stop();
+    await this.ended;
+  }
+
+  /** The first reason counts, and none once it is told to end. */
+  private fail(error: Error): void {
+    if (this.isStopping) return;
+    this.isStopping = true;
+    this.o.onFatal(error);
+  }
+
+  private hear(message: FollowerMessage): void {
+    if (message.kind === 'line') this.o.log(message.level, message.line);
+    else if (message.kind === 'problem') this.o.onProblem(message.problem);
+    else if (message.kind === 'fatal') this.fail(new Error(message.why));
+    else if (message.older !== undefined) this.o.onImage(message.older);
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Gives up every batch from one sequence on, where a log is damaged there and no copy of it is left.
+ * Nothing is deleted: what is given up keeps its name with `.cut` behind it, or lies in a copy.
+ *
+ * Thread: a command-line tool, while no node runs on the directory.
+ */
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { closed } from './closed.ts';
+import { openDerivedTables, positionOf } from './derived.ts';
+import { Images } from './images.ts';
+import { logDirectory } from './log/file-log.ts';
+import { readRecord } from './log/record.ts';
+import { listSegments } from './log/segments.ts';
+
+/** Names of what was set aside. Throws an Error that says why nothing was done. */
+export async function cutLog(dataDir: string, sequence: number): Promise<string[]> {
+  const segments = listSegments(logDirectory(dataDir));
+  const index = segments.findLastIndex(({ first }) => first > 0 && first <= sequence);
+  const segment = segments[index];
+  if (segment === undefined) throw new Error(`the log does not reach back to batch ${sequence}`);
+  const bytes = readFileSync(segment.path);
+  let at = 0;
+  let last = segment.first - 1;
+  for (;;) {
+    const record = readRecord(bytes, at);
+    if (typeof record === 'string' || record.sequence === sequence) break;
+    at += record.bytes;
+    last = record.sequence;
+  }
+  if (last !== sequence - 1) {
+    throw new Error(`the log is whole up to batch ${last} only: cut it at ${last + 1}`);
+  }
+  const cut: string[] = [];
+  const setAside = (path: string): void => {
+    renameSync(path, `${path}.cut`);
+    cut.push(`${path}.cut`);
+  };
+  if (await isAhead(dataDir, sequence)) setAside(join(dataDir, 'derived'));
+  const images = new Images(dataDir, 'flushed').list();
+  for (const image of images) if (image.sequence >= sequence) setAside(image.path);
+  // From the end on: whenever this is broken off, the log has no gap.
+  for (const { path } of segments.slice(index + 1).reverse()) setAside(path);
+  copyFileSync(segment.path, `${segment.path}.cut`);
+  cut.push(`${segment.path}.cut`);
+  const file = openSync(segment.path, constants.O_RDWR);
+  closed(file, () => {
+    writeSync(file, Buffer.alloc(bytes.length - at), 0, bytes.length - at, at);
+    fsyncSync(file);
+  });
+  return cut;
+}
+
+/** Whether LMDB holds what is given up. */
+async function isAhead(dataDir: string, sequence: number): Promise<boolean> {
+  if (!existsSync(join(dataDir, 'derived'))) return false;
+  const tables = openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
+  const position = positionOf(tables);
+  await tables.root.close();
+  return position.sequence >= sequence;
+}

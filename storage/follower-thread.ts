@@ -1,0 +1,52 @@
+/**
+ * The thread of the follower: steps while there is something to do, sleeps in an atomic wait when there is
+ * not. It never turns its event loop, and it ends by itself when it is told to: a thread that has LMDB
+ * open is never terminated.
+ */
+import assert from 'node:assert/strict';
+import { parentPort, workerData } from 'node:worker_threads';
+import { Follower, type FollowerOptions, type FollowerReport } from './follower.ts';
+import { FollowerLink } from './follower-link.ts';
+import { logDirectory } from './log/file-log.ts';
+import { SegmentReader } from './log/reader.ts';
+
+/** What the thread is started with. */
+export type FollowerSetup = Omit<FollowerOptions, 'read' | 'report'> & {
+  readonly link: SharedArrayBuffer;
+};
+
+/** What it says: a report, or why it cannot go on. */
+export type FollowerMessage = FollowerReport | { readonly kind: 'fatal'; readonly why: string };
+
+const port = parentPort;
+assert(port !== null, 'it runs as a thread');
+
+function run({ link: memory, ...options }: FollowerSetup): void {
+  const link = new FollowerLink(memory);
+  const follower = new Follower(
+    {
+      ...options,
+      read: (from) => new SegmentReader(logDirectory(options.dataDir), from),
+      report: (report) => port?.postMessage(report satisfies FollowerMessage),
+    },
+    Date.now(),
+  );
+  link.publish(follower.written);
+  while (!link.isStopping()) {
+    const heard = link.bell();
+    const isBusy = follower.step(link.durable(), Date.now());
+    link.publish(follower.written);
+    if (!isBusy) link.sleep(heard, follower.patience(Date.now()));
+  }
+  follower.close(link.durable(), Date.now());
+  link.publish(follower.written);
+}
+
+try {
+  run(workerData as FollowerSetup);
+} catch (error) {
+  port.postMessage({
+    kind: 'fatal',
+    why: `follower: ${(error as Error).message}`,
+  } satisfies FollowerMessage);
+}

@@ -1,0 +1,295 @@
+/**
+ * The follower: applies the log to tables of its own with the very same engine, holds every batch
+ * against the digest that was recorded of it, and keeps what follows from it: fills and final states in
+ * LMDB (derived.ts), images as files (images.ts). So none of that stands between an order and its answer.
+ *
+ * What it has not derived yet lies in its own rings, and in the log, which is not trimmed past an image.
+ *
+ * Thread: the follower, synchronously; it is driven by step().
+ */
+import type { Engine } from '../engine/engine.ts';
+import { State } from '../engine/layout.ts';
+import type { Capacities } from '../engine/limits.ts';
+import type { Tables } from '../engine/tables.ts';
+import {
+  type DerivedPosition,
+  type DerivedTables,
+  openDerivedTables,
+  positionOf,
+  putPosition,
+} from './derived.ts';
+import { fillCopy, finalCopy } from './fills.ts';
+import { type ImageInfo, Images } from './images.ts';
+import type { Log, LogEntry, LogReader } from './log/log.ts';
+import { type Begun, begin } from './recover.ts';
+import { batchOf, replay } from './replay.ts';
+
+export interface FollowerOptions {
+  readonly dataDir: string;
+  readonly durability: 'flushed' | 'committed';
+  readonly capacities: Capacities;
+  /** An image is taken after so many seconds or batches, whichever comes first. */
+  readonly imageSeconds: number;
+  readonly imageBatches: number;
+  /** Batches before it are not in the log any more. */
+  readonly logFirst: number;
+  readonly read: Log['read'];
+  readonly report: (report: FollowerReport) => void;
+}
+
+export type FollowerReport =
+  | { readonly kind: 'line'; readonly level: 'info' | 'warn'; readonly line: string }
+  /** Nothing can be written, for this reason; or, undefined, it can again. */
+  | { readonly kind: 'problem'; readonly problem: string | undefined }
+  /** An image is on disk; recovery may begin with one of this batch. */
+  | { readonly kind: 'image'; readonly older: number | undefined };
+
+/** Rows wait so long at most, so that a transaction takes many and a fill is there within a second. */
+const COMMIT_MS = 100;
+/** Rows of one transaction, which holds up nobody but is put together in memory. */
+const ROWS_PER_COMMIT = 8_192;
+/** Batches of one step: between two, a piece of an image is written. */
+const BATCHES_PER_STEP = 256;
+const RETRY_MS = 1_000;
+const BEHIND_MS = 10_000;
+const MS = 1_000;
+
+export class Follower {
+  readonly t: Tables;
+  /** What is in LMDB. */
+  written: DerivedPosition;
+  private readonly o: FollowerOptions;
+  private readonly engine: Engine;
+  private readonly derived: DerivedTables;
+  private readonly images: Images;
+  private readonly reader: LogReader;
+  /** The oldest fill that the ring holds. */
+  private readonly firstFill: number;
+  /** Read, and not applied yet. */
+  private held: LogEntry | undefined;
+  private imaging: Generator<void, ImageInfo> | undefined;
+  private imaged: number;
+  /** Batch of the last attempt at an image: one that fails is not repeated at once. */
+  private attempted: number;
+  private attemptedAt: number;
+  /** When the oldest change that is not in LMDB was applied; undefined = there is none. */
+  private waitingSince: number | undefined;
+  /** Since when LMDB has been behind the log without a break, or when that was last said. */
+  private behindSince: number | undefined;
+  private retryAt = 0;
+  private hasProblem = false;
+
+  /** Throws an Error that says why it cannot begin. */
+  constructor(options: FollowerOptions, now: number) {
+    this.o = options;
+    const { dataDir, durability } = options;
+    this.images = new Images(dataDir, durability);
+    this.derived = openDerivedTables(dataDir, { durability, readOnly: false });
+    this.written = positionOf(this.derived);
+    const begun = this.begin();
+    this.engine = begun.engine;
+    this.t = begun.engine.t;
+    this.firstFill = begun.firstFill;
+    this.imaged = begun.image;
+    this.attempted = begun.image;
+    this.attemptedAt = now;
+    const { state } = this.t;
+    if (state[State.batch]! > this.written.sequence) this.skipGone(now);
+    this.reader = options.read(state[State.batch]! + 1);
+  }
+
+  /** Does some of what is due; false = there is nothing to do before more is durable or time passes. */
+  step(durable: number, now: number): boolean {
+    if (this.hasProblem && now < this.retryAt) return false;
+    const applied = this.apply(durable, now);
+    const isDue = this.waitingSince !== undefined && now - this.waitingSince >= COMMIT_MS;
+    const wantsImage = this.imaging === undefined && this.isImageDue(now);
+    if (isDue || wantsImage || this.rows() >= ROWS_PER_COMMIT) this.commit(now);
+    if (wantsImage && !this.hasProblem) this.beginImage(now);
+    this.watch(durable, now);
+    return this.imageStep() || applied > 0;
+  }
+
+  /** Derives all that is durable, takes an image unless the newest is as new, and closes. */
+  close(durable: number, now: number): void {
+    for (;;) {
+      const applied = this.apply(durable, now);
+      if (this.rows() >= ROWS_PER_COMMIT) this.commit(now);
+      else if (applied === 0) break;
+      if (this.hasProblem) break;
+    }
+    this.commit(now);
+    while (this.imageStep());
+    const isCaughtUp = this.t.state[State.batch] === durable && !this.hasProblem;
+    if (isCaughtUp && durable !== this.imaged) {
+      this.beginImage(now);
+      while (this.imageStep());
+    }
+    this.reader.close();
+    void this.derived.root.close();
+  }
+
+  /** Milliseconds until something is due although nothing comes. */
+  patience(now: number): number {
+    const { retryAt, waitingSince } = this;
+    if (this.hasProblem) return Math.max(1, retryAt - now);
+    return waitingSince === undefined ? MS : Math.max(1, waitingSince + COMMIT_MS - now);
+  }
+
+  /**
+   * The tables to begin with: such that everything that LMDB lacks is derived again. Where log and
+   * images do not reach back so far, the oldest that there is.
+   */
+  private begin(): Begun {
+    const { capacities, logFirst } = this.o;
+    const warn = (line: string): void => this.line('warn', line);
+    const images = this.images.list().filter(({ sequence }) => sequence + 1 >= logFirst);
+    const { sequence } = this.written;
+    const behind = images.filter((image) => image.sequence <= sequence);
+    const ahead = images.filter((image) => image.sequence > sequence).reverse();
+    let begun = begin(capacities, this.images, behind, warn);
+    if (begun.image === 0 && logFirst > 1) begun = begin(capacities, this.images, ahead, warn);
+    if (begun.image === 0 && logFirst > 1) {
+      throw new Error(`the log begins with batch ${logFirst}, and no image leads up to it`);
+    }
+    return begun;
+  }
+
+  /** LMDB lacks what came before the oldest image: what its rings hold is put, the rest is gone. */
+  private skipGone(now: number): void {
+    const { state } = this.t;
+    const { digest, fills, finished, sequence } = this.written;
+    const first = { fills: this.firstFill, finished: state[State.finishedFirst]! };
+    const gone = (what: string, from: number, to: number): void => {
+      if (to <= from) return;
+      const line = `derived: ${what} ${from} to ${to - 1} are gone, neither log nor images have them`;
+      this.line('warn', line);
+    };
+    gone('fills', fills, first.fills);
+    gone('final states of orders', finished, first.finished);
+    this.written = {
+      sequence,
+      digest,
+      fills: Math.max(fills, first.fills),
+      finished: Math.max(finished, first.finished),
+    };
+    this.waitingSince = now;
+  }
+
+  /** Applies batches; how many. */
+  private apply(durable: number, now: number): number {
+    const { t } = this;
+    let applied = 0;
+    while (applied < BATCHES_PER_STEP && this.rows() < ROWS_PER_COMMIT && !this.hasProblem) {
+      const entry = this.held ?? this.reader.next(durable);
+      if (entry === undefined) break;
+      this.held = entry;
+      const record = batchOf(entry);
+      // When it was stamped LMDB had more than it has now, since somebody deleted it.
+      if (record.flushedFinished > this.written.finished) this.commit(now);
+      if (this.hasProblem) break;
+      replay(this.engine, entry, record);
+      this.held = undefined;
+      applied += 1;
+      const { digest, sequence } = this.written;
+      if (entry.sequence === sequence && digest !== t.state[State.digest]) {
+        throw new Error(
+          `derived: it holds batch ${sequence} of another log; remove DATA_DIR/derived`,
+        );
+      }
+      if (entry.sequence > sequence) this.waitingSince ??= now;
+    }
+    return applied;
+  }
+
+  /** Rows that wait to be put. */
+  private rows(): number {
+    const { state } = this.t;
+    const { fills, finished } = this.written;
+    // Behind the position there are none.
+    return Math.max(0, state[State.fills]! - fills + state[State.finished]! - finished);
+  }
+
+  /** Puts all rows that wait, in transactions of a bounded size; the position goes with the last. */
+  private commit(now: number): void {
+    if (this.waitingSince === undefined) return;
+    const { state } = this.t;
+    try {
+      while (this.rows() > ROWS_PER_COMMIT) this.commitSome(ROWS_PER_COMMIT, undefined);
+      const sequence = state[State.batch]!;
+      this.commitSome(ROWS_PER_COMMIT, { sequence, digest: state[State.digest]! });
+      this.waitingSince = undefined;
+      if (this.hasProblem) this.o.report({ kind: 'problem', problem: undefined });
+      this.hasProblem = false;
+    } catch (error) {
+      this.retryAt = now + RETRY_MS;
+      const problem = `derived: a write failed: ${(error as Error).message}`;
+      if (!this.hasProblem) this.o.report({ kind: 'problem', problem });
+      this.hasProblem = true;
+    }
+  }
+
+  /** @param at the position that is reached with these rows, unless there are more to come */
+  private commitSome(rows: number, at: { sequence: number; digest: number } | undefined): void {
+    const { derived, t, written } = this;
+    const fills = Math.min(t.state[State.fills]!, written.fills + rows);
+    const left = rows - (fills - written.fills);
+    const finished = Math.min(t.state[State.finished]!, written.finished + left);
+    const { digest, sequence } = at ?? written;
+    const position = { sequence, digest, fills, finished };
+    derived.root.transactionSync(() => {
+      for (let n = written.fills; n < fills; n++) void derived.fills.put(n, fillCopy(t, n));
+      for (let n = written.finished; n < finished; n++) {
+        const { id, row } = finalCopy(t, n);
+        void derived.finals.put(id, row);
+      }
+      putPosition(derived, position);
+    });
+    this.written = position;
+  }
+
+  /** Says how far it is behind, when it has been for long and not too often. */
+  private watch(durable: number, now: number): void {
+    const behind = durable - this.written.sequence;
+    if (behind <= 0) this.behindSince = undefined;
+    else this.behindSince ??= now;
+    if (this.behindSince === undefined || now - this.behindSince < BEHIND_MS) return;
+    this.behindSince = now;
+    this.line('warn', `follower: ${behind} batches behind the log`);
+  }
+
+  private isImageDue(now: number): boolean {
+    const batches = this.t.state[State.batch]! - this.attempted;
+    if (batches === 0) return false;
+    return batches >= this.o.imageBatches || now - this.attemptedAt >= this.o.imageSeconds * MS;
+  }
+
+  /** Everything before it is in LMDB: an image never holds more. */
+  private beginImage(now: number): void {
+    const { state } = this.t;
+    this.attempted = state[State.batch]!;
+    this.attemptedAt = now;
+    const reach = state[State.fills]! - this.o.capacities.trades;
+    this.imaging = this.images.save(this.t, Math.max(0, reach, this.firstFill));
+  }
+
+  /** Writes a piece of the image in progress; false = there is none. */
+  private imageStep(): boolean {
+    if (this.imaging === undefined) return false;
+    try {
+      const { done, value } = this.imaging.next();
+      if (done !== true) return true;
+      this.imaged = value.sequence;
+      this.line('info', `image of batch ${value.sequence}`);
+      this.o.report({ kind: 'image', older: this.images.list()[1]?.sequence });
+    } catch (error) {
+      this.line('warn', `image: ${(error as Error).message}`);
+    }
+    this.imaging = undefined;
+    return true;
+  }
+
+  private line(level: 'info' | 'warn', line: string): void {
+    this.o.report({ kind: 'line', level, line });
+  }
+}

@@ -1,0 +1,358 @@
+/**
+ * The follower: what it derives is what the log says, it stops at any difference, and what it has not
+ * written yet is never lost.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { State } from '../../engine/layout.ts';
+import { findOrder } from '../../engine/orders.ts';
+import { stateHash } from '../../engine/state-hash.ts';
+import type { Tables } from '../../engine/tables.ts';
+import { openDerivedTables, positionOf } from '../../storage/derived.ts';
+import { fillCopy, finalCopy, type StoredFinal } from '../../storage/fills.ts';
+import { openFinalsReader } from '../../storage/finals-reader.ts';
+import { Follower, type FollowerOptions, type FollowerReport } from '../../storage/follower.ts';
+import { Images } from '../../storage/images.ts';
+import { Journal } from '../../storage/journal.ts';
+import { recover } from '../../storage/recover.ts';
+import type { JournalBatch } from '../engine/engine-driver.ts';
+import { FakeLog, type FakeStore } from './fake-log.ts';
+import { appended, directoryOf, Exchange, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
+
+const QUICK = { durability: 'committed', readOnly: true } as const;
+/** Long enough for everything that waits for time. */
+const LATER = 10_000;
+
+/** A node's engine, its log, and a follower that the test drives. */
+class Pair {
+  readonly store: FakeStore = { entries: [] };
+  readonly log = new FakeLog(this.store);
+  readonly journal = new Journal(this.log);
+  readonly exchange: Exchange;
+  readonly dataDir: string;
+  readonly reports: FollowerReport[] = [];
+  /** Every fill and every order that ever finished, in its order. */
+  readonly fills: Buffer[] = [];
+  readonly finals: StoredFinal[] = [];
+  follower: Follower;
+  now = 0;
+  private readonly options: Partial<FollowerOptions>;
+
+  constructor(t: TestContext, options: Partial<FollowerOptions> = {}, capacities = TIGHT) {
+    this.options = options;
+    this.exchange = new Exchange(capacities);
+    this.dataDir = options.dataDir ?? directoryOf(t);
+    this.follower = this.start();
+  }
+
+  /** Another process's follower on the same directory. */
+  start(change: Partial<FollowerOptions> = {}): Follower {
+    this.follower = new Follower(
+      {
+        dataDir: this.dataDir,
+        durability: 'committed',
+        capacities: this.exchange.t.capacities,
+        imageSeconds: 86_400,
+        imageBatches: 1_000_000,
+        logFirst: this.log.first,
+        read: (from) => this.log.read(from),
+        report: (report) => this.reports.push(report),
+        ...this.options,
+        ...change,
+      },
+      this.now,
+    );
+    return this.follower;
+  }
+
+  /** As the sequencer: the stamp is what was derived at dispatch. */
+  async go(batches: readonly JournalBatch[]): Promise<void> {
+    const { t } = this.exchange;
+    for (const batch of batches) {
+      const { [State.fills]: fill, [State.finished]: finished } = t.state;
+      const entry = this.exchange.apply(batch, this.follower.written.finished);
+      for (let n = fill!; n < t.state[State.fills]!; n++) this.fills.push(fillCopy(t, n));
+      for (let n = finished!; n < t.state[State.finished]!; n++) this.finals.push(finalCopy(t, n));
+      if (entry !== null) await appended(this.journal, entry);
+    }
+  }
+
+  /** Steps until there is nothing to do, also with time. */
+  settle(): void {
+    for (let i = 0; i < 3; i++) {
+      while (this.follower.step(this.log.last, this.now));
+      this.now += LATER;
+    }
+  }
+
+  lines(): string[] {
+    return this.reports.flatMap((report) => (report.kind === 'line' ? [report.line] : []));
+  }
+
+  /** What LMDB holds is what happened, and nothing else, from these fills and final states on. */
+  checkDerived(firstFill = 0, firstFinal = 0): void {
+    const derived = openDerivedTables(this.dataDir, QUICK);
+    const { state } = this.exchange.t;
+    assert.deepEqual(positionOf(derived), {
+      sequence: state[State.batch],
+      digest: state[State.digest],
+      fills: this.fills.length,
+      finished: this.finals.length,
+    });
+    this.fills.slice(firstFill).forEach((fill, i) => {
+      assert.deepEqual(derived.fills.get(firstFill + i), fill);
+    });
+    assert.equal(derived.fills.getKeysCount(), this.fills.length - firstFill);
+    for (const { id, row } of this.finals.slice(firstFinal)) {
+      assert.deepEqual(derived.finals.get(id), row);
+    }
+    assert.equal(derived.finals.getKeysCount(), this.finals.length - firstFinal);
+    void derived.root.close();
+  }
+}
+
+function isInMemory(t: Tables, id: Buffer): boolean {
+  const words = Int32Array.from({ length: 8 }, (_, w) => id.readInt32BE(4 * w));
+  return findOrder(t, words, 0) !== 0;
+}
+
+/** A trading day in parts of 25 batches. */
+function parts(day: readonly JournalBatch[]): (readonly JournalBatch[])[] {
+  return Array.from({ length: Math.ceil(day.length / 25) }, (_, i) =>
+    day.slice(25 * i, 25 * (i + 1)),
+  );
+}
+
+test('its tables are those of the engine, and LMDB has every fill and every final state', (t) =>
+  seeded(async (random) => {
+    const pair = new Pair(t);
+    for (const part of parts(tradingDay(random, 1_500))) {
+      await pair.go(part);
+      pair.settle();
+      assert.equal(stateHash(pair.follower.t), stateHash(pair.exchange.t));
+    }
+    pair.checkDerived();
+    assert.deepEqual(pair.reports, []);
+    pair.follower.close(pair.log.last, pair.now);
+  }));
+
+test('a fill is in LMDB within a tenth of a second of its batch, and not each in its own transaction', (t) =>
+  seeded(async (random) => {
+    const pair = new Pair(t);
+    const day = tradingDay(random, 1_000);
+    await pair.go(day.slice(0, 60));
+    const derived = openDerivedTables(pair.dataDir, QUICK);
+    t.after(() => derived.root.close());
+    const position = (): number => {
+      derived.root.resetReadTxn();
+      return positionOf(derived).sequence;
+    };
+    while (pair.follower.step(pair.log.last, pair.now));
+    assert.equal(position(), 0, 'it is waited a little for more');
+    assert(pair.follower.patience(pair.now) <= 100);
+    pair.now += 100;
+    pair.follower.step(pair.log.last, pair.now);
+    assert.equal(position(), pair.log.last);
+    pair.checkDerived();
+  }));
+
+test('every id that memory forgot is found on disk', (t) =>
+  seeded(async (random) => {
+    const pair = new Pair(t);
+    const reader = openFinalsReader(pair.dataDir);
+    let forgotten = 0;
+    for (const part of parts(tradingDay(random, 1_500))) {
+      await pair.go(part);
+      pair.settle();
+      reader.refresh();
+      for (const { id } of pair.finals) {
+        if (isInMemory(pair.exchange.t, id)) continue;
+        forgotten += 1;
+        assert(reader.statusOf(id) !== 0, `order ${id.toString('hex')} is forgotten`);
+      }
+    }
+    assert(forgotten > 10 * TIGHT.history, 'memory has forgotten many');
+    assert.equal(reader.statusOf(Buffer.alloc(32, 3)), 0, 'an id that never was is not found');
+  }));
+
+test('stopped or cut off at any moment, it goes on where it was', (t) =>
+  seeded(async (random) => {
+    const pair = new Pair(t, { imageBatches: 20 });
+    for (const part of parts(tradingDay(random, 1_500))) {
+      await pair.go(part);
+      const steps = random.below(60);
+      for (let i = 0; i < steps; i++) {
+        pair.now += random.below(150);
+        pair.follower.step(pair.log.last, pair.now);
+      }
+      // Without an end: what was not written is derived again.
+      if (random.chance(40)) pair.start();
+      else if (random.chance(30)) {
+        pair.follower.close(pair.log.last, pair.now);
+        pair.start();
+      }
+      const older = pair.reports.findLast(({ kind }) => kind === 'image');
+      if (older?.kind === 'image' && older.older !== undefined) await pair.log.trim(older.older);
+    }
+    pair.settle();
+    assert.equal(stateHash(pair.follower.t), stateHash(pair.exchange.t));
+    pair.checkDerived();
+    assert(pair.log.first > 1, 'the log was trimmed meanwhile');
+  }));
+
+test('a batch that comes out otherwise than recorded stops it', (t) =>
+  seeded(async (random) => {
+    const pair = new Pair(t);
+    await pair.go(tradingDay(random, 300));
+    const { entries } = pair.store;
+    const middle = entries[entries.length >> 1]!;
+    pair.store.entries = entries.map((entry) =>
+      entry === middle ? { ...entry, before: entry.before ^ 1 } : entry,
+    );
+    const line = new RegExp(`recovery: batch ${middle.sequence}: its digest before differs`);
+    assert.throws(() => pair.settle(), line);
+    pair.store.entries = entries;
+    pair.start();
+    pair.settle();
+    pair.checkDerived();
+  }));
+
+test('LMDB of another log is refused by saying so', (t) =>
+  seeded(async (random) => {
+    const pair = new Pair(t);
+    await pair.go(tradingDay(random, 300));
+    pair.settle();
+    const other = new Pair(t, { dataDir: directoryOf(t) });
+    await other.go(tradingDay(random, 600));
+    const follower = pair.start({ read: (from) => other.log.read(from) });
+    assert.throws(
+      () => follower.step(other.log.last, 0),
+      /derived: it holds batch \d+ of another log; remove DATA_DIR\/derived/,
+    );
+  }));
+
+test('LMDB that was deleted is made again from log and images, and what is gone is said', (t) =>
+  seeded(async (random) => {
+    const day = tradingDay(random, 1_500);
+    const whole = new Pair(t);
+    await whole.go(day);
+    whole.follower.close(whole.log.last, 0);
+    rmSync(join(whole.dataDir, 'derived'), { recursive: true });
+    whole.start();
+    whole.settle();
+    whole.checkDerived();
+    assert.deepEqual(whole.lines().slice(1), [], 'from the whole log all of it');
+
+    const pair = new Pair(t, { imageBatches: 60 });
+    for (const part of parts(day)) {
+      await pair.go(part);
+      pair.settle();
+    }
+    const older = pair.reports.findLast(({ kind }) => kind === 'image');
+    assert(older?.kind === 'image' && older.older !== undefined);
+    await pair.log.trim(older.older);
+    rmSync(join(pair.dataDir, 'derived'), { recursive: true });
+    const before = pair.lines().length;
+    pair.start();
+    const said = pair.lines().slice(before);
+    const [, fills] = /^derived: fills 0 to (\d+) are gone/.exec(said[0] ?? '') ?? [];
+    const [, finals] =
+      /^derived: final states of orders 0 to (\d+) are gone/.exec(said[1] ?? '') ?? [];
+    assert.equal(said.length, 2);
+    assert(Number(fills) + 1 < pair.fills.length - 20 && Number(fills) > 0);
+    pair.settle();
+    pair.checkDerived(Number(fills) + 1, Number(finals) + 1);
+  }));
+
+test('the log may be trimmed to the older of two images, which can still be recovered from', (t) =>
+  seeded(async (random) => {
+    const pair = new Pair(t, { imageBatches: 30 });
+    for (const part of parts(tradingDay(random, 1_000))) {
+      await pair.go(part);
+      pair.settle();
+      const last = pair.reports.findLast(({ kind }) => kind === 'image');
+      if (last?.kind === 'image' && last.older !== undefined) await pair.log.trim(last.older);
+      const images = new Images(pair.dataDir, 'committed');
+      const newest = images.list()[0]?.sequence;
+      const load = images.load.bind(images);
+      images.load = (info) => (info.sequence === newest ? 'it is torn' : load(info));
+      const { engine } = recover(TIGHT, images, pair.log, undefined, () => undefined);
+      assert.equal(stateHash(engine.t), stateHash(pair.exchange.t), 'from the older one');
+    }
+    assert(pair.log.first > 1);
+  }));
+
+test('an image comes after so many batches or seconds, at the end, and never twice of one state', (t) =>
+  seeded(async (random) => {
+    const pair = new Pair(t, { imageBatches: 30, imageSeconds: 60 });
+    const images = new Images(pair.dataDir, 'committed');
+    const sequences = (): number[] => images.list().map(({ sequence }) => sequence);
+    const day = tradingDay(random, 1_000);
+    await pair.go(day.slice(0, 60));
+    while (pair.follower.step(pair.log.last, pair.now));
+    const [first] = sequences();
+    assert(first !== undefined && first >= 30);
+    await pair.go(day.slice(60, 65));
+    while (pair.follower.step(pair.log.last, pair.now));
+    assert.deepEqual(sequences(), [first], 'not before it is due');
+    pair.now += 60_000;
+    while (pair.follower.step(pair.log.last, pair.now));
+    assert.deepEqual(sequences(), [pair.log.last, first]);
+    pair.now += 60_000;
+    while (pair.follower.step(pair.log.last, pair.now));
+    assert.deepEqual(sequences(), [pair.log.last, first]);
+    await pair.go(day.slice(65, 70));
+    pair.follower.close(pair.log.last, pair.now);
+    assert.equal(sequences()[0], pair.log.last);
+    const { length } = pair.reports;
+    pair.start();
+    pair.follower.close(pair.log.last, pair.now);
+    assert.equal(pair.reports.length, length);
+  }));
+
+test('on a full disk it waits, says so, and loses nothing', async (t) => {
+  const disk = join(directoryOf(t), 'disk');
+  mkdirSync(disk);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk], { stdio: 'pipe' });
+  } catch {
+    t.skip('mounting a tmpfs is not allowed here');
+    return;
+  }
+  try {
+    await seeded(async (random) => {
+      // What waits for the disk needs room in memory.
+      const capacities = { ...TIGHT, history: 4_000, orders: 4_000 };
+      const pair = new Pair(t, { dataDir: disk }, capacities);
+      const day = parts(tradingDay(random, 3_000));
+      const first = day.splice(0, day.length >> 1);
+      for (const part of first) {
+        await pair.go(part);
+        pair.settle();
+      }
+      const { bavail, bsize } = statfsSync(disk);
+      appendFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize, 1));
+      for (const part of day) {
+        await pair.go(part);
+        pair.settle();
+      }
+      const problems = (): (string | undefined)[] =>
+        pair.reports.flatMap((report) => (report.kind === 'problem' ? [report.problem] : []));
+      assert.equal(problems().length, 1, 'told once');
+      assert.match(problems()[0]!, /^derived: a write failed: .*No space left/);
+      assert(pair.follower.written.sequence < pair.log.last);
+      assert(pair.follower.patience(pair.now) > 0);
+      rmSync(join(disk, 'filler'));
+      pair.settle();
+      assert.deepEqual(problems().slice(1), [undefined]);
+      pair.settle();
+      pair.checkDerived();
+      pair.follower.close(pair.log.last, pair.now);
+    });
+  } finally {
+    execFileSync('umount', ['--lazy', disk]);
+  }
+});
