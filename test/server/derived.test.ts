@@ -1,0 +1,99 @@
+/**
+ * What a node derives behind its answers: fills are in LMDB within a second, a kill at any moment leaves
+ * no gap, and LMDB that was deleted is made again.
+ */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FILL_WORDS } from '../../engine/layout.ts';
+import { openDerivedTables, positionOf } from '../../storage/derived.ts';
+import { useCompiledNodes } from '../common/forms.ts';
+import { get, TestNode, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
+import { bodyOf, type Signed, Trader } from '../common/traders.ts';
+
+useCompiledNodes();
+const WITHIN_MS = 1_000;
+/** An image every few batches, so that kills fall into all that the follower does. */
+const SETTINGS = { IMAGE_BATCHES: '12', LOG_SEGMENT_BYTES: '65536' };
+
+const dataDir = temporaryDirectory();
+const [market] = await withMarkets(dataDir, [{ id: 1 }]);
+assert(market);
+let node = await TestNode.start(dataDir, SETTINGS);
+const alice = await Trader.join(node, 'alice');
+const bob = await Trader.join(node, 'bob');
+
+/** Fills in LMDB, which have no gap and agree with the position beside them. */
+async function derivedFills(): Promise<number> {
+  const tables = openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
+  const { fills } = positionOf(tables);
+  let next = 0;
+  for (const { key, value } of tables.fills.getRange({})) {
+    assert.equal(key, next, 'without a gap');
+    assert.equal(value.length, 4 * FILL_WORDS);
+    next += 1;
+  }
+  assert.equal(next, fills);
+  await tables.root.close();
+  return fills;
+}
+
+async function trades(): Promise<unknown[]> {
+  return (await get(node, '/trades?limit=10000')).json as unknown[];
+}
+
+/** A sale and a purchase that meet, in one request each. */
+async function trade(count: number): Promise<void> {
+  const sales: Signed[] = [];
+  const purchases: Signed[] = [];
+  for (let i = 0; i < count; i++) {
+    const terms = { market: market as NonNullable<typeof market>, ticks: 50, shares: 5 };
+    sales.push(alice.sign({ ...terms, side: 'SELL' }));
+    purchases.push(bob.sign({ ...terms, side: 'BUY' }));
+  }
+  assert.equal((await alice.postText(node, bodyOf(sales))).status, 200);
+  assert.equal((await bob.postText(node, bodyOf(purchases))).status, 200);
+}
+
+test('a fill is in LMDB within a second of its answer', async () => {
+  await trade(20);
+  const began = performance.now();
+  let fills = 0;
+  await until(async () => {
+    fills = await derivedFills();
+    return fills === 20 || performance.now() - began > 2 * WITHIN_MS;
+  });
+  assert.equal(fills, 20, `after ${Math.round(performance.now() - began)} ms`);
+  assert(performance.now() - began < WITHIN_MS);
+});
+
+test('killed in the middle of transactions, segments and images, it derives without a gap', async () => {
+  for (let round = 0; round < 3; round++) {
+    const load = async (): Promise<void> => {
+      for (;;) await trade(5);
+    };
+    const loads = [load(), load()].map((one) => one.catch(() => undefined));
+    await sleep(100 + Math.random() * 300);
+    await node.end('SIGKILL');
+    await Promise.all(loads);
+    assert((await derivedFills()) > 0);
+    node = await TestNode.start(dataDir, SETTINGS);
+    const { length } = await trades();
+    await until(async () => (await derivedFills()) === length);
+  }
+});
+
+test('LMDB that was deleted is made again from log and images, with what nobody has named', async () => {
+  const before = await trades();
+  await node.stop();
+  for (const name of ['derived', 'history']) rmSync(join(dataDir, name), { recursive: true });
+  node = await TestNode.start(dataDir, SETTINGS);
+  assert.deepEqual(await trades(), before);
+  await until(async () => (await derivedFills()) === before.length);
+  assert.doesNotMatch(node.log, /fills .* are gone/, 'the images have all of them');
+  await trade(5);
+  await until(async () => (await derivedFills()) === before.length + 5);
+  await node.stop();
+});
