@@ -15,6 +15,7 @@ import { printMachine } from './harness.ts';
 import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
+import { LOG_FULL, logSuite } from './storage/log.bench.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 
 const MESSAGES = 200_000;
@@ -40,6 +41,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   catalog: () => catalogSuite(CATALOG_FULL),
   http: () => httpSuite(HTTP_FULL),
   streams: () => streamsSuite(STREAMS_FULL),
+  log: () => logSuite(LOG_FULL),
 };
 
 /** Parts of a suite, by name only. */

@@ -4,6 +4,7 @@ import test from 'node:test';
 import { engineSuite } from '../../bench/engine/engine.bench.ts';
 import { limitsSuite } from '../../bench/server/limits.bench.ts';
 import { validateSuite } from '../../bench/server/validate.bench.ts';
+import { logSuite } from '../../bench/storage/log.bench.ts';
 import { streamsSuite } from '../../bench/streams/streams.bench.ts';
 
 test('the engine suite measures every task on one book, a thousand, ten thousand, and a replay', async () => {
@@ -28,4 +29,9 @@ test('the limits suite serves the same answer in four ways', async () => {
   const figures = await limitsSuite(500, 1);
   assert.equal(figures.length, 4);
   assert(figures.every(({ nsPerRequest }) => nsPerRequest > 0));
+});
+
+test('the log suite recovers what the follower kept of its day', async () => {
+  const { restartMs } = await logSuite({ writes: 2, restingOrders: 60, fills: 40 });
+  assert(restartMs > 0);
 });

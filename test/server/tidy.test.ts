@@ -90,6 +90,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     server: ['load'],
     catalog: ['common', 'load'],
     http: ['common', 'catalog'],
+    storage: [],
     streams: [],
   },
   test: {

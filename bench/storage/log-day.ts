@@ -1,0 +1,189 @@
+/**
+ * A trading day in a log: resting orders and fills by the hundred thousand, in batches of 15, as a node
+ * would have journaled them.
+ */
+import {
+  CommandBuffer,
+  commandWords,
+  encodeMarket,
+  encodeOrder,
+  OrderCommand,
+  OrderType,
+  Side,
+} from '../../engine/commands.ts';
+import { Engine } from '../../engine/engine.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag, State } from '../../engine/layout.ts';
+import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/limits.ts';
+import { allocateEngine } from '../../engine/tables.ts';
+import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
+import { encodeBatch } from '../../storage/batch-record.ts';
+import { Journal } from '../../storage/journal.ts';
+import { FileLog } from '../../storage/log/file-log.ts';
+import { Random } from '../random.ts';
+
+export interface DayShape {
+  readonly restingOrders: number;
+  readonly fills: number;
+}
+
+export interface Day {
+  readonly batches: number;
+  readonly orders: number;
+  readonly fills: number;
+  readonly resting: number;
+}
+
+const BATCH = 15;
+const BOOKS = 1_000;
+const GRID = 100;
+const ROUND = 50_000;
+/** Finished orders that the follower has not derived yet. */
+const BEHIND = 100_000;
+const SEED = 'a trading day';
+export const CAPACITIES: Capacities = DEFAULT_CAPACITIES;
+
+/** Writes the day into the log of a data directory. */
+export async function writeDay(dataDir: string, shape: DayShape): Promise<Day> {
+  const log = await FileLog.open({
+    dataDir,
+    durability: 'committed',
+    segmentBytes: 2 ** 24,
+    log: () => undefined,
+  });
+  const day = new DayWriter(new Journal(log));
+  await day.write(markets());
+  const orders = new Orders();
+  for (let done = 0; done < shape.fills; done += ROUND) {
+    await day.write(orders.pairs(Math.min(ROUND, shape.fills - done)));
+  }
+  for (let done = 0; done < shape.restingOrders; done += ROUND) {
+    await day.write(orders.bids(Math.min(ROUND, shape.restingOrders - done)));
+  }
+  await log.close();
+  const { state } = day.engine.t;
+  return {
+    batches: state[State.batch]!,
+    orders: day.orders,
+    fills: state[State.fills]!,
+    resting: state[State.openOrders]!,
+  };
+}
+
+/** Orders of a thousand wallets in a thousand books. */
+class Orders {
+  private readonly random = new Random(SEED);
+  private readonly wallets = Array.from({ length: 1_000 }, () => this.words(ADDRESS_WORDS));
+  private readonly apiKey = new Int32Array(API_KEY_WORDS);
+
+  /** A sale and a purchase each, which meet. */
+  pairs(count: number): CommandBuffer {
+    const out = new CommandBuffer(2 * count * OrderCommand.words);
+    for (let i = 0; i < count; i++) {
+      const book = this.random.below(BOOKS);
+      const shares = GRID * (1 + this.random.below(100));
+      this.order(out, book, Side.sell, 70, shares);
+      this.order(out, book, Side.buy, 70, shares);
+    }
+    return out;
+  }
+
+  /** Bids that rest. */
+  bids(count: number): CommandBuffer {
+    const out = new CommandBuffer(count * OrderCommand.words);
+    for (let i = 0; i < count; i++) {
+      const tick = 1 + this.random.below(60);
+      const shares = GRID * (1 + this.random.below(100));
+      this.order(out, this.random.below(BOOKS), Side.buy, tick, shares);
+    }
+    return out;
+  }
+
+  private order(out: CommandBuffer, book: number, side: number, tick: number, shares: number) {
+    const wallet = this.random.pick(this.wallets);
+    encodeOrder(out, {
+      token: (2 * book + 1) as TokenSlot,
+      side,
+      type: OrderType.GTC,
+      postOnly: false,
+      shares: shares as MicroShares,
+      collateral: ((shares / GRID) * tick) as MicroCollateral,
+      expiration: 0,
+      feeRateBps: 0,
+      signatureType: 0,
+      verdict: 0,
+      id: this.words(ID_WORDS),
+      maker: wallet,
+      signer: wallet,
+      apiKey: this.apiKey,
+    });
+  }
+
+  /** Ids are hashes in life, so random words here. */
+  private words(count: number): Int32Array {
+    return Int32Array.from({ length: count }, () => this.random.next() | 0);
+  }
+}
+
+class DayWriter {
+  readonly engine = new Engine(allocateEngine(CAPACITIES));
+  orders = 0;
+  private readonly journal: Journal;
+  private time = 1;
+
+  constructor(journal: Journal) {
+    this.journal = journal;
+  }
+
+  async write({ f64, i32, words }: CommandBuffer): Promise<void> {
+    const { engine } = this;
+    const { state } = engine.t;
+    for (let at = 0; at < words; ) {
+      const firstFill = state[State.fills]!;
+      // As on a node whose follower is a second behind.
+      const flushedFinished = Math.max(0, state[State.finished]! - BEHIND);
+      this.time += 1;
+      engine.begin(this.time, flushedFinished);
+      const taken: number[] = [];
+      for (let i = 0; i < BATCH && at < words; i++) {
+        const { changes } = engine.core;
+        const length = commandWords(i32, at);
+        engine.apply(i32, f64, at);
+        if (engine.core.changes !== changes) taken.push(...i32.subarray(at, at + length));
+        at += length;
+        this.orders += 1;
+      }
+      if (!engine.end()) continue;
+      const facts = {
+        sequence: state[State.batch]!,
+        time: this.time,
+        flushedFinished,
+        firstFill,
+        endFill: state[State.fills]!,
+        endFinished: state[State.finished]!,
+        digest: state[State.digest]!,
+      };
+      const { digest, sequence, time } = facts;
+      const record = encodeBatch(facts, Int32Array.from(taken));
+      this.journal.append({ sequence, time, digest, record }, (error) => {
+        if (error !== undefined) throw error;
+      });
+      if (sequence % 1_000 === 0) await this.journal.drained();
+    }
+    await this.journal.drained();
+  }
+}
+
+function markets(): CommandBuffer {
+  const out = new CommandBuffer(1 << 14);
+  const id = (n: number): Int32Array => new Int32Array([n, 1, 1, 1, 1, 1, 1, 1]);
+  for (let i = 0; i < BOOKS; i++) {
+    const fields = {
+      flags: MarketFlag.tradable,
+      ticksPerUnit: GRID,
+      baseFeeBps: 0,
+      minSize: 1 as MicroShares,
+    } as const;
+    encodeMarket(out, fields, id(3 * i + 1), [id(3 * i + 2), id(3 * i + 3)]);
+  }
+  return out;
+}

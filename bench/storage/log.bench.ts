@@ -1,0 +1,143 @@
+/**
+ * `npm run bench -- log`: what the log costs before an answer, how fast the follower derives what follows
+ * from it, and how long a restart takes.
+ */
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { State } from '../../engine/layout.ts';
+import { Follower } from '../../storage/follower.ts';
+import { Images } from '../../storage/images.ts';
+import { openEnvironment, openSequence } from '../../storage/lmdb.ts';
+import { FileLog } from '../../storage/log/file-log.ts';
+import { recover } from '../../storage/recover.ts';
+import { CAPACITIES, type DayShape, writeDay } from './log-day.ts';
+
+export interface LogShape extends DayShape {
+  /** Writes of each kind whose latency is taken. */
+  readonly writes: number;
+}
+
+export const LOG_FULL: LogShape = { writes: 2_000, restingOrders: 1_000_000, fills: 1_000_000 };
+
+/** Each writes one record, durable when it resolves. */
+type Write = (payload: Buffer) => Promise<void>;
+
+const PAYLOADS = [300, 4_000];
+const MS = 1_000;
+
+export async function logSuite(shape: LogShape): Promise<{ readonly restartMs: number }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'log-bench-'));
+  try {
+    await latencies(join(dataDir, 'latency'), shape.writes);
+    return await dayInLog(join(dataDir, 'day'), shape);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** The log and LMDB by turns, so that both see the same disk. */
+async function latencies(dataDir: string, writes: number): Promise<void> {
+  const log = await FileLog.open({
+    dataDir,
+    durability: 'flushed',
+    segmentBytes: 2 ** 24,
+    log: () => undefined,
+  });
+  const root = openEnvironment({ path: join(dataDir, 'lmdb'), durability: 'flushed' });
+  const table = openSequence(root, 'batches');
+  let key = 0;
+  const ways: Readonly<Record<string, Write>> = {
+    'log, durable append': (payload) => {
+      const sequence = log.last + 1;
+      const entry = { sequence, time: 1, before: log.digest, after: sequence | 0, payload };
+      return log.append([entry], log.last);
+    },
+    'LMDB, durable put': async (payload) => {
+      key += 1;
+      await root.batch(() => void table.put(key, payload));
+    },
+  };
+  for (const bytes of PAYLOADS) {
+    const payload = Buffer.alloc(bytes, 7);
+    const taken = new Map(Object.keys(ways).map((name) => [name, [] as number[]]));
+    for (let i = 0; i < writes; i++) {
+      for (const [name, write] of Object.entries(ways)) {
+        const began = performance.now();
+        await write(payload);
+        taken.get(name)!.push(performance.now() - began);
+      }
+    }
+    for (const [name, times] of taken) print(`${name}, ${bytes} bytes`, percentiles(times));
+  }
+  await log.close();
+  await root.close();
+}
+
+async function dayInLog(dataDir: string, shape: LogShape): Promise<{ restartMs: number }> {
+  const day = await writeDay(dataDir, shape);
+  print(
+    'a day in the log',
+    `${day.batches} batches of 15, ${day.orders} orders, ${day.fills} fills, ${day.resting} resting`,
+  );
+  const log = await FileLog.open({
+    dataDir,
+    durability: 'committed',
+    segmentBytes: 2 ** 24,
+    log: () => undefined,
+    readOnly: true,
+  });
+  const follower = new Follower(
+    {
+      dataDir,
+      durability: 'flushed',
+      capacities: CAPACITIES,
+      imageSeconds: 86_400,
+      imageBatches: 2 ** 31,
+      logFirst: log.first,
+      read: (from) => log.read(from),
+      report: () => undefined,
+    },
+    Date.now(),
+  );
+  const [, following] = time(() => {
+    while (follower.step(log.last, Date.now()));
+  });
+  const rows = follower.t.state[State.fills]! + follower.t.state[State.finished]!;
+  const rate = (count: number): string => `${((count / following) * MS).toFixed(0)} a second`;
+  print('follower', `${rate(day.orders)} orders, with ${rate(rows)} rows into LMDB`);
+  const [, closing] = time(() => follower.close(log.last, Date.now()));
+  const images = new Images(dataDir, 'flushed');
+  const [info] = images.list();
+  const bytes = statSync(info!.path).size;
+  print(
+    'image, written in pieces',
+    `${closing.toFixed(0)} ms for ${(bytes / 2 ** 20).toFixed(0)} MiB`,
+  );
+  const [recovered, restartMs] = time(() =>
+    recover(CAPACITIES, images, log, undefined, () => undefined),
+  );
+  print('recovery from it, audit included', `${restartMs.toFixed(0)} ms`);
+  if (recovered.engine.t.state[State.openOrders] !== day.resting) throw new Error('it differs');
+  await log.close();
+  return { restartMs };
+}
+
+function time<T>(work: () => T): [T, number] {
+  const began = performance.now();
+  const result = work();
+  return [result, performance.now() - began];
+}
+
+function percentiles(milliseconds: readonly number[]): string {
+  const sorted = [...milliseconds].sort((a, b) => a - b);
+  const at = (part: number): string => {
+    const value = sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
+    return `${(value * MS).toFixed(0)} us`;
+  };
+  return `p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)}`;
+}
+
+function print(name: string, what: string): void {
+  process.stdout.write(`${name.padEnd(36)} ${what}\n`);
+}
