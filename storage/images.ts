@@ -11,6 +11,7 @@
  *
  * Thread: the follower writes, from tables of its own; who recovers reads.
  */
+import assert from 'node:assert/strict';
 import {
   closeSync,
   constants,
@@ -36,7 +37,7 @@ interface StoredSpan {
   readonly name: TableName;
   readonly start: number;
   readonly bytes: number;
-  readonly crc: number;
+  readonly sum: string;
 }
 
 interface ImageHeader {
@@ -110,7 +111,7 @@ export class Images {
     const { capacities } = t;
     const copies = [...usedSpans(t), ...fillSpans(t, firstFill)].map((span) => ({
       ...span,
-      copy: Buffer.from(new Uint8Array(t.memory.buffers[span.name], span.start, span.bytes)),
+      copy: copyOf(new Uint8Array(t.memory.buffers[span.name], span.start, span.bytes)),
     }));
     yield;
     const digits = String(sequence).padStart(16, '0');
@@ -123,14 +124,14 @@ export class Images {
       file = openSync(unfinished, flags | (this.isFlushed ? (O_DSYNC ?? 0) : 0), 0o644);
       const spans: StoredSpan[] = [];
       for (const { bytes, copy, name, start } of copies) {
-        let crc = 0;
+        const sum = new WordSum();
         for (let at = 0; at < bytes; at += PIECE_BYTES) {
           const piece = copy.subarray(at, at + PIECE_BYTES);
-          crc = crc32(piece, crc);
+          sum.add(piece);
           writeAll(file, piece);
           yield;
         }
-        spans.push({ name, start, bytes, crc });
+        spans.push({ name, start, bytes, sum: sum.text() });
       }
       writeAll(file, trailerOf({ sequence, capacities, firstFill, spans }));
       if (this.isFlushed) fsyncSync(file);
@@ -183,6 +184,13 @@ function fillSpans(t: Tables, first: number): Span[] {
   return spans;
 }
 
+/** On a word's boundary, which a small Buffer of the pool need not be. */
+function copyOf(bytes: Uint8Array): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  copy.set(bytes);
+  return copy;
+}
+
 function writeAll(file: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
 }
@@ -210,11 +218,11 @@ function readImage({ path, sequence }: ImageInfo): LoadedImage | string {
     if (header.sequence !== sequence) return `it holds batch ${header.sequence}`;
     const tables = new Tables(allocateEngine(header.capacities));
     let from = 0;
-    for (const { bytes, crc, name, start } of header.spans) {
+    for (const { bytes, name, start, sum } of header.spans) {
       const target = new Uint8Array(tables.memory.buffers[name], start, bytes);
       const found = readSpan(file, from, target);
       if (found === undefined) return `a part of its table ${name} is missing`;
-      if (found !== crc) return `the checksum of its table ${name} is wrong`;
+      if (found !== sum) return `the checksum of its table ${name} is wrong`;
       from += bytes;
     }
     rebuildIndexes(tables);
@@ -237,14 +245,41 @@ function readHeader(file: number): ImageHeader | string {
 }
 
 /** Fills `target` from byte `from` of the file; its checksum, or undefined where the file ends before. */
-function readSpan(file: number, from: number, target: Uint8Array): number | undefined {
-  let crc = 0;
+function readSpan(file: number, from: number, target: Uint8Array): string | undefined {
+  const sum = new WordSum();
   for (let at = 0; at < target.length; ) {
     const piece = target.subarray(at, at + PIECE_BYTES);
     const bytes = readSync(file, piece, 0, piece.length, from + at);
-    if (bytes === 0) return undefined;
-    crc = crc32(piece.subarray(0, bytes), crc);
+    // A table's bytes are whole words, so a short piece ends the file.
+    if (bytes !== piece.length) return undefined;
+    sum.add(piece);
     at += bytes;
   }
-  return crc;
+  return sum.text();
+}
+
+/**
+ * A checksum of whole 32-bit words, several times as fast as a CRC over hundreds of megabytes: the sum of the
+ * words, and the sum of those sums, which also tells their order.
+ */
+class WordSum {
+  private sum = 1;
+  private sums = 0;
+
+  /** @param bytes on a word's boundary, whole words */
+  add(bytes: Uint8Array): void {
+    assert(bytes.byteOffset % 4 === 0 && bytes.length % 4 === 0, 'whole words');
+    const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+    let { sum, sums } = this;
+    for (let i = 0; i < words.length; i++) {
+      sum = (sum + words[i]!) | 0;
+      sums = (sums + sum) | 0;
+    }
+    this.sum = sum;
+    this.sums = sums;
+  }
+
+  text(): string {
+    return `${(this.sum >>> 0).toString(16)}-${(this.sums >>> 0).toString(16)}`;
+  }
 }
