@@ -5,7 +5,8 @@
  *
  * Thread: the I/O thread.
  */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type CatalogStore, openCatalog } from '../storage/catalog.ts';
 import { type DerivedTables, openDerivedTables, positionOf } from '../storage/derived.ts';
 import { Images } from '../storage/images.ts';
@@ -62,6 +63,7 @@ async function open(place: Place, readOnly: boolean): Promise<Stores> {
     for (const closeOne of opened.splice(0).reverse()) await closeOne();
   };
   try {
+    refuseOlder(dataDir);
     const log = await FileLog.open({ ...place, readOnly });
     opened.push(() => log.close());
     const derived = openDerivedTables(dataDir, options);
@@ -80,4 +82,13 @@ async function open(place: Place, readOnly: boolean): Promise<Stores> {
     await close();
     throw error;
   }
+}
+
+/** Older versions kept the journal in LMDB: without it the exchange would begin empty, and say nothing. */
+function refuseOlder(dataDir: string): void {
+  if (!existsSync(join(dataDir, 'journal'))) return;
+  throw new Error(
+    `DATA_DIR ${dataDir}: it holds the journal of an older version, this node reads a log of files; it ` +
+      'has no way from one to the other: run the version that wrote it, or begin with another DATA_DIR',
+  );
 }

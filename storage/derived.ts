@@ -21,6 +21,7 @@ import {
   type RootDatabase,
   type SequenceTable,
 } from './lmdb.ts';
+import { otherFormat } from './other-format.ts';
 
 export interface DerivedTables {
   readonly root: RootDatabase<Buffer, string>;
@@ -41,8 +42,8 @@ export interface DerivedPosition {
 }
 
 const META_POSITION = Buffer.from('position');
-/** 2: a finished order carries the reason of its end. */
-const FORMAT = 2;
+/** 3: its digest names orders by their ids, and rows of orders have a column more. */
+const FORMAT = 3;
 const POSITION_DOUBLES = 5;
 
 export function openDerivedTables(
@@ -66,7 +67,7 @@ export function positionOf({ meta }: DerivedTables): DerivedPosition {
   if (stored === undefined) return { sequence: 0, digest: 0, fills: 0, finished: 0 };
   const format = stored.readDoubleLE(0);
   if (format !== FORMAT || stored.length !== 8 * POSITION_DOUBLES) {
-    throw new Error(`derived: its format is ${format}, this node reads ${FORMAT}`);
+    throw new Error(`derived: ${otherFormat(format, FORMAT)}`);
   }
   return {
     sequence: stored.readDoubleLE(8),

@@ -32,6 +32,7 @@ import type { Capacities } from '../engine/limits.ts';
 import { rebuildIndexes } from '../engine/rebuild.ts';
 import { allocateEngine, type Span, Tables, usedSpans } from '../engine/tables.ts';
 import { closed } from './closed.ts';
+import { otherFormat } from './other-format.ts';
 
 interface StoredSpan {
   readonly name: TableName;
@@ -61,8 +62,8 @@ export interface LoadedImage {
 }
 
 const MAGIC = 0x474d4942;
-/** 3: files, with the newest fills. */
-const FORMAT = 3;
+/** 4: files, with the newest fills; the matching core's tables; a finished order stays in its row. */
+const FORMAT = 4;
 const FOOTER_BYTES = 16;
 const PIECE_BYTES = 1 << 20;
 /** An image that counts, and the one before it. */
@@ -237,7 +238,7 @@ function readHeader(file: number): ImageHeader | string {
   readSync(file, footer, 0, FOOTER_BYTES, size - FOOTER_BYTES);
   if (footer.readUInt32LE(0) !== MAGIC) return 'it does not end with the magic number';
   const format = footer.readUInt32LE(4);
-  if (format !== FORMAT) return `its format is ${format}, this node reads ${FORMAT}`;
+  if (format !== FORMAT) return otherFormat(format, FORMAT);
   const json = Buffer.alloc(Math.min(footer.readUInt32LE(8), size - FOOTER_BYTES));
   readSync(file, json, 0, json.length, size - FOOTER_BYTES - json.length);
   if (crc32(json) !== footer.readUInt32LE(12)) return 'the checksum of its header is wrong';

@@ -16,10 +16,12 @@
  * them was acknowledged before all of them were there.
  */
 import { crc32 } from 'node:zlib';
+import { otherFormat } from '../other-format.ts';
 import type { LogEntry } from './log.ts';
 
 const MAGIC = 0x474f4c42;
-const FORMAT = 1;
+/** 2: digests name orders by their ids, because their rows differ. */
+const FORMAT = 2;
 const HEADER_BYTES = 48;
 const CRC_BYTES = 4;
 /** Records begin on a multiple of it. */
@@ -79,7 +81,7 @@ export function readRecord(from: Buffer, at: number): StoredRecord | string {
   const format = from.readUInt32LE(at + 4);
   if (magic === 0 && format === 0) return 'it is missing';
   if (magic !== MAGIC) return 'it does not begin with the magic number';
-  if (format !== FORMAT) return `its format is ${format}, this node reads ${FORMAT}`;
+  if (format !== FORMAT) return otherFormat(format, FORMAT);
   const payloadBytes = from.readUInt32LE(at + 8);
   const bytes = recordBytes(payloadBytes);
   if (at + bytes > from.length) return 'its length is beyond its segment';

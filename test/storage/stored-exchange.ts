@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { State } from '../../engine/layout.ts';
@@ -106,10 +107,18 @@ interface TestContext {
 /** A directory that is gone after the test. */
 export function directoryOf(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'storage-test-'));
-  // A log may still be preparing a segment there.
-  t.after(() =>
-    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 }),
-  );
+  t.after(async () => {
+    // A log may still be preparing a segment there: what it makes meanwhile is found by listing again.
+    for (let tries = 0; ; tries++) {
+      try {
+        rmSync(directory, { recursive: true, force: true });
+        return;
+      } catch (error) {
+        if (tries === 20) throw error;
+        await sleep(10);
+      }
+    }
+  });
   return directory;
 }
 

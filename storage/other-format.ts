@@ -1,0 +1,7 @@
+/** What is said of stored bytes of another format, and what to do. Thread: any. */
+export function otherFormat(found: number, read: number): string {
+  return (
+    `its format is ${found}, this node reads ${read}; it has no way from one to the other: run the ` +
+    'version that wrote it, or begin with another DATA_DIR'
+  );
+}
