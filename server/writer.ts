@@ -17,7 +17,7 @@ import { openPool } from './orders/pool.ts';
 import { QuietReads } from './orders/quiet-reads.ts';
 import { Room } from './orders/room.ts';
 import { Sequencer } from './orders/sequencer.ts';
-import { allocateSlots } from './orders/slots.ts';
+import { allocateSlots, whenLoaded } from './orders/slots.ts';
 import type { WorkerSetup } from './orders/worker.ts';
 import { settleConfiguration } from './settle.ts';
 import type { Stores } from './stores.ts';
@@ -95,6 +95,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
       await sequencer.drain();
       await journal.drained();
       await follower.close();
+      await whenLoaded(new Int32Array(slots.control), config.workers);
       await pool.close();
     },
   };

@@ -28,6 +28,7 @@ import {
   type SlotMemory,
   SlotState,
   SlotView,
+  sayLoaded,
 } from './slots.ts';
 
 export interface WorkerSetup {
@@ -58,6 +59,8 @@ const preparer = new BatchPreparer(engine.t, commands, {
 const applier = new BatchApplier(engine, commands);
 /** Whether an id may have left memory by the time of this ticket's turn: then disk is asked too. */
 let idsMayHaveLeft = false;
+
+sayLoaded(control);
 
 /** Runs the ticket in slot `index`; the result is what the slot has no room for. */
 export default function run(index: number): Int32Array | undefined {
