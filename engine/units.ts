@@ -38,7 +38,7 @@ export const PIPS_PER_UNIT = 10_000;
 
 /**
  * Every tick grid there is, from ticks of 0.1 to 0.0001. Clients round an amount to the decimals of
- * a price and two more (GAPS 1.5). Another row changes what is stored: see State.levelFree.
+ * a price and two more (GAPS 1.5). Another row changes what is stored: see the lists of free ladders.
  */
 const GRIDS = [
   { ticksPerUnit: 10, amountDecimals: 3 },
