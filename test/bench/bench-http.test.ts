@@ -10,15 +10,14 @@ const { httpSuite } = (await import(
   join(useCompiledNodes(), 'bench/http/http.bench.js')
 )) as typeof import('../../bench/http/http.bench.ts');
 
-/** What this process preloads, the loader, is of no use to them. */
-process.execArgv.length = 0;
-
 const TINY = { markets: 12, warmUps: 0, rounds: 1, seconds: 1, only: ['last prices 20'] };
 
 test('the http suite measures a traded node beside a bare handler', {
   skip: loadProblem() ?? false,
 }, async () => {
-  const figures = await httpSuite(TINY);
+  // What this process preloads, the loader, is of no use to its children.
+  const preloads = process.execArgv.splice(0);
+  const figures = await httpSuite(TINY).finally(() => process.execArgv.push(...preloads));
   assert.equal(figures?.length, 1);
   const [{ barePerSecond, failed, productPerSecond } = assert.fail()] = figures;
   assert.equal(failed, 0);

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { filesOf } from '../common/import-room.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const FOLDERS = ['engine', 'storage', 'server', 'bench', 'test'] as const;
@@ -107,6 +108,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     server: ['common', 'engine', 'storage'],
     bench: ['common', 'engine'],
     clients: ['common'],
+    suites: ['common'],
   },
 };
 
@@ -135,6 +137,18 @@ test('rooms of server, bench and test import one way', () => {
       );
     }
   }
+});
+
+test('npm test runs every test file once', () => {
+  const run: string[] = [];
+  for (const { path, text } of sources.filter((source) => source.path.startsWith('test/suites/'))) {
+    const call = /importRoom\('([a-z-]+)'(?:, (\d), (\d))?\);$/m.exec(text);
+    assert(call !== null, path);
+    const [, room, part = '1', parts = '1'] = call;
+    run.push(...filesOf(room!, Number(part), Number(parts)).map((name) => `test/${room}/${name}`));
+  }
+  const there = sources.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
+  assert.deepEqual(run.sort(), there.sort());
 });
 
 test('the README of each folder with rooms names every room', () => {
@@ -242,7 +256,8 @@ test('every file is imported, run by a script, or a test', () => {
     ),
   );
   for (const { path } of sources) {
-    if (path.endsWith('.test.ts') || imported.has(path)) continue;
+    const isTest = path.endsWith('.test.ts') || path.startsWith('test/suites/');
+    if (isTest || imported.has(path)) continue;
     const compiled = path.replace(/\.ts$/, '.js');
     const base = path.split('/').at(-1)!.replace(/\.ts$/, '');
     const isRun = scripts.includes(path) || scripts.includes(compiled);

@@ -222,16 +222,21 @@ test('a batch that does not do again what was recorded is refused by naming it',
 test('a batch whose commands no longer change anything is refused by naming it', (t) =>
   withHistory(t, async (place, exchange, day) => {
     await place.live(exchange, day.slice(0, 30));
-    place.damage(30, (bytes) => {
+    // A batch in which orders only expired has no commands that it could lose.
+    const { sequence } = place.store.entries.findLast(({ payload }) => hasCommands(payload))!;
+    place.damage(sequence, (bytes) => {
       const record = decodeBatch(bytes);
       assert(typeof record === 'object');
       return encodeBatch(record, new Int32Array(0));
     });
-    assert.throws(
-      () => place.recover(),
-      /^Error: recovery: batch 30: its (effect|digest) differs$/,
-    );
+    const line = new RegExp(`^Error: recovery: batch ${sequence}: its (effect|digest) differs$`);
+    assert.throws(() => place.recover(), line);
   }));
+
+function hasCommands(payload: Uint8Array): boolean {
+  const record = decodeBatch(Buffer.from(payload));
+  return typeof record === 'object' && record.i32.length > 0;
+}
 
 test('fills come with the image; older ones that the ring has room for, from where they are kept', (t) =>
   withHistory(t, async (place, exchange, day) => {

@@ -1,6 +1,6 @@
 /** Manners of the streams: keep-alive, messages that cannot be obeyed, and who is closed and why. */
 import assert from 'node:assert/strict';
-import test, { after, before, beforeEach } from 'node:test';
+import test, { after } from 'node:test';
 import { send, until } from '../common/node-harness.ts';
 import { Opcode, SocketClient } from '../common/socket-client.ts';
 import { LIMITS, SocketStage } from './socket-stage.ts';
@@ -12,11 +12,12 @@ const ROUNDS = 40;
 const stage = new SocketStage();
 const clients: SocketClient[] = [];
 
-before(async () => {
-  await stage.open();
-  stage.markets(4);
-});
-beforeEach(async () => {
+await stage.open();
+stage.markets(4);
+after(() => stage.stop());
+
+/** The server begins each test with no connection open. */
+async function cutAll(): Promise<void> {
   for (const client of clients.splice(0)) client.cut();
   // The server notices a moment later.
   await until(async () => {
@@ -31,8 +32,7 @@ beforeEach(async () => {
     }
   });
   await new Promise((resolve) => setTimeout(resolve, 20));
-});
-after(() => stage.stop());
+}
 
 async function connected(path = '/ws/market'): Promise<SocketClient> {
   const client = await SocketClient.open(stage, path);
@@ -41,6 +41,7 @@ async function connected(path = '/ws/market'): Promise<SocketClient> {
 }
 
 test('PING in any case is answered PONG, a protocol ping by a pong', async () => {
+  await cutAll();
   const client = await connected();
   for (const text of ['PING', 'ping', 'Ping']) {
     client.send(text);
@@ -52,6 +53,7 @@ test('PING in any case is answered PONG, a protocol ping by a pong', async () =>
 });
 
 test('what is no message is answered invalid_message, and the connection stays', async () => {
+  await cutAll();
   for (const path of ['/ws/market', '/ws/user']) {
     const client = await connected(path);
     const type = path.slice(4);
@@ -78,6 +80,7 @@ test('what is no message is answered invalid_message, and the connection stays',
 });
 
 test('a message that is too long cuts the connection', async () => {
+  await cutAll();
   const client = await connected();
   client.send({ type: 'market', assets_ids: ['1'.repeat(16_000)] });
   assert.deepEqual(await client.upToNow(), []);
@@ -86,6 +89,7 @@ test('a message that is too long cuts the connection', async () => {
 });
 
 test('one token too many is refused, with all that the message names', async () => {
+  await cutAll();
   const client = await connected();
   const tokens = [1, 2, 3, 4, 5].map((slot) => stage.token(slot));
   client.send({ type: 'market', assets_ids: tokens });
@@ -103,6 +107,7 @@ test('one token too many is refused, with all that the message names', async () 
 });
 
 test('one connection too many is refused with a 503, and a plain GET with a 426', async () => {
+  await cutAll();
   for (let i = 0; i < LIMITS.connectionsMax; i++) await connected(i === 0 ? '/ws/user' : undefined);
   await assert.rejects(SocketClient.open(stage, '/ws/market'), /503/);
   clients.pop()!.cut();
@@ -120,6 +125,7 @@ test('one connection too many is refused with a 503, and a plain GET with a 426'
 });
 
 test('a connection that says nothing is closed; a ping of either kind is enough to stay', async () => {
+  await cutAll();
   const silent = await connected();
   const texts = await connected();
   const pings = await connected('/ws/user');
@@ -140,6 +146,7 @@ test('a connection that says nothing is closed; a ping of either kind is enough 
 });
 
 test('a slow reader is closed with a reason behind what it did not read; others miss nothing', async () => {
+  await cutAll();
   const token = 7;
   const slow = await connected();
   const quick = await connected();
@@ -183,6 +190,7 @@ test('a slow reader is closed with a reason behind what it did not read; others 
 });
 
 test('a batch whose log is cut short, or cannot be read, makes everybody begin anew', async () => {
+  await cutAll();
   const batch = { time: 0, commands: new Int32Array(0), commandsF: new Float64Array(0) };
   const broken = Int32Array.of(99, 0, 0, 0, 0, 0, 0, 0);
   for (const [isWhole, code] of [
@@ -213,6 +221,7 @@ test('a batch whose log is cut short, or cannot be read, makes everybody begin a
 });
 
 test('the end of the node is told', async () => {
+  await cutAll();
   const other = new SocketStage();
   await other.open();
   const client = await SocketClient.open(other, '/ws/market');

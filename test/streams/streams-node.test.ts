@@ -1,6 +1,6 @@
 /** The streams of a whole node: forms of subscribing, and what each event says. */
 import assert from 'node:assert/strict';
-import test, { before } from 'node:test';
+import test from 'node:test';
 import { openCatalog } from '../../storage/catalog.ts';
 import { readCatalog } from '../../storage/catalog-file.ts';
 import { book, catalogFile, until } from '../common/node-harness.ts';
@@ -13,21 +13,14 @@ import {
   followUser,
   type Json,
   ofType,
-  type StreamNode,
   startNode,
 } from './stream-node.ts';
 
 const TERMS = [{ id: 1 }, { id: 2, outcomes: ['A', 'B', 'C'] }, { id: 3, tick: 0.001 }];
 
-let node: StreamNode;
-let alice: Trader;
-let bob: Trader;
-
-before(async () => {
-  node = await startNode(TERMS);
-  alice = await Trader.join(node, 'alice');
-  bob = await Trader.join(node, 'bob');
-});
+const node = await startNode(TERMS);
+const alice = await Trader.join(node, 'alice');
+const bob = await Trader.join(node, 'bob');
 
 function tokens(market: number): readonly string[] {
   return node.markets[market]!.tokenIds;

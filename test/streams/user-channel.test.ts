@@ -1,6 +1,6 @@
 /** /ws/user over real sockets: who may listen, what is told, and what a client that comes back gets. */
 import assert from 'node:assert/strict';
-import test, { after, before } from 'node:test';
+import test, { after } from 'node:test';
 import { SocketClient } from '../common/socket-client.ts';
 import { LIMITS, READ_ONLY_KEY, SocketStage } from './socket-stage.ts';
 import { assertFits, type Json } from './stream-node.ts';
@@ -9,10 +9,8 @@ const KEPT = 100;
 const [ALICE, BOB, CAROL] = [1, 2, 3] as const;
 const stage = new SocketStage({ ...LIMITS, connectionsMax: 100 }, KEPT);
 
-before(async () => {
-  await stage.open();
-  stage.markets(4);
-});
+await stage.open();
+stage.markets(4);
 after(() => stage.stop());
 
 async function joined(wallet: number, more: Json = {}): Promise<SocketClient> {
