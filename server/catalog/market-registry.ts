@@ -7,7 +7,12 @@
  * Thread: any for marketCommands, as long as no other market command is under way; the I/O thread
  * for MarketInfos.
  */
-import { CommandBuffer, encodeMarket, encodeMarketChange } from '../../engine/commands.ts';
+import {
+  CommandBuffer,
+  encodeMarket,
+  encodeMarketChange,
+  MarketCommand,
+} from '../../engine/commands.ts';
 import {
   ID_WORDS,
   MARKET_F,
@@ -28,6 +33,10 @@ import type { MarketInfo } from '../market-data/texts.ts';
 
 /** Commands of one batch: small enough that orders are not held up behind them for long. */
 const CHUNK_COMMANDS = 1_024;
+/** As many bytes of them at most: what registers a wide market is thirty times as long as a change. */
+const CHUNK_BYTES = 2 ** 18;
+/** The longest of them: a market with as many outcomes as there may be. */
+const COMMAND_BYTES_MAX = 4 * (MarketCommand.tokens + ID_WORDS * OUTCOMES_MAX);
 
 const condition = new Uint8Array(32);
 const conditionWords = new Int32Array(ID_WORDS);
@@ -63,17 +72,20 @@ export function marketCommands(
     out = new CommandBuffer(1 << 10);
     count = 0;
   };
+  const countOne = (): void => {
+    count += 1;
+    const isFull = count === CHUNK_COMMANDS || 4 * out.words + COMMAND_BYTES_MAX > CHUNK_BYTES;
+    if (isFull) finishChunk();
+  };
   const listed = new Set<number>();
   const ended = new Set<number>();
   for (const conditionId of endedConditions) ended.add(findCondition(t, conditionId));
   for (const market of markets) {
     listed.add(findCondition(t, market.conditionId));
-    if (appendMarket(t, market, out, warn)) count += 1;
-    if (count === CHUNK_COMMANDS) finishChunk();
+    if (appendMarket(t, market, out, warn)) countOne();
   }
   for (let slot = 1; slot <= t.state[State.markets]!; slot++) {
-    if (!listed.has(slot) && appendStop(t, slot as MarketSlot, ended.has(slot), out)) count += 1;
-    if (count === CHUNK_COMMANDS) finishChunk();
+    if (!listed.has(slot) && appendStop(t, slot as MarketSlot, ended.has(slot), out)) countOne();
   }
   finishChunk();
   return chunks;

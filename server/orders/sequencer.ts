@@ -120,12 +120,15 @@ export class Sequencer {
     let commands = 0;
     for (let at = 0; at < words.length; at += commandWords(words, at)) commands += 1;
     assert(commands <= BATCH_COMMANDS_MAX, 'a batch has a bounded number of commands');
+    assert(body.length <= this.o.slots.sizes.journalBytes, 'the commands of a batch fit its slot');
     const weight = Math.max(body.length, commands * ORDER_BYTES_MIN);
     this.submit({ kind: RequestKind.commands, owner: undefined, body, weight, answered });
   }
 
   /** Takes a request; answers 503 at once when the queue is full. */
   submit(request: Request): void {
+    const framed = align(request.body.length) + 4 * RequestHead.words;
+    assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
     const bytes = this.queueBytes + request.body.length;
     const isFull = this.queue.length >= this.o.queueMax || bytes > QUEUE_BYTES_MAX;
     if (isFull && this.o.journal.failure === undefined) request.answered(503, ENGINE_BUSY);
@@ -234,35 +237,50 @@ export class Sequencer {
     return this.queue.splice(0, count);
   }
 
+  /**
+   * Slot and ticket are taken once all of it lies in the slot: a ticket without a worker would keep
+   * the turn for ever.
+   */
   private dispatch(requests: readonly Request[]): void {
-    const slot = this.freeSlots.pop()!;
+    const number = this.nextTicket;
+    const slot = this.freeSlots.at(-1)!;
     const view = this.views[slot]!;
-    const ticket: Ticket = {
-      number: this.nextTicket,
-      slot,
-      requests,
-      finished: false,
-      large: undefined,
-    };
-    this.nextTicket = (this.nextTicket + 1) | 0;
-    this.lastTime = Math.max(this.lastTime, this.o.now());
-    view.i32[Slot.ticket] = ticket.number;
-    view.i32[Slot.requests] = requests.length;
-    view.f64[Slot.time] = this.lastTime;
-    view.f64[Slot.flushedFinished] = this.o.finalsFlushed();
-    let at = 0;
-    for (const request of requests) at = writeRequest(view, at, request);
-    view.i32[Slot.inputBytes] = at;
+    try {
+      this.fill(view, number, requests);
+    } catch (error) {
+      this.o.log(`a batch could not be handed to a worker: ${(error as Error).message}`);
+      for (const request of requests) request.answered(500, INTERNAL_ERROR);
+      return;
+    }
+    const ticket: Ticket = { number, slot, requests, finished: false, large: undefined };
+    this.freeSlots.pop();
+    this.nextTicket = (number + 1) | 0;
     view.setState(SlotState.verifying);
     this.tickets.push(ticket);
     this.running += 1;
-    this.o.pool.run(slot).then(
+    this.run(slot).then(
       (large) => {
         ticket.large = large;
         this.finish(ticket);
       },
       (error: unknown) => this.fail(ticket, error as Error),
     );
+  }
+
+  private fill(view: SlotView, ticket: number, requests: readonly Request[]): void {
+    this.lastTime = Math.max(this.lastTime, this.o.now());
+    view.i32[Slot.ticket] = ticket;
+    view.i32[Slot.requests] = requests.length;
+    view.f64[Slot.time] = this.lastTime;
+    view.f64[Slot.flushedFinished] = this.o.finalsFlushed();
+    let at = 0;
+    for (const request of requests) at = writeRequest(view, at, request);
+    view.i32[Slot.inputBytes] = at;
+  }
+
+  /** A pool that throws is one whose worker died before its turn. */
+  private async run(slot: number): Promise<Int32Array | undefined> {
+    return this.o.pool.run(slot);
   }
 
   private finish(ticket: Ticket): void {

@@ -6,6 +6,7 @@ import { MARKET_F, MARKET_I, Market, MarketFlag, State } from '../../engine/layo
 import { Rule, type RuleCode } from '../../engine/rules.ts';
 import type { MarketSlot } from '../../engine/units.ts';
 import { MarketInfos, marketCommands } from '../../server/catalog/market-registry.ts';
+import { allocateSlots } from '../../server/orders/slots.ts';
 import type { CatalogMarket } from '../../storage/catalog-file.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
 import { Exchange } from '../storage/stored-exchange.ts';
@@ -223,6 +224,20 @@ test('a large catalog comes in chunks that do not hold up orders for long', () =
   assert.deepEqual(follow(exchange, catalog), NOTHING);
   const changed = catalog.map((m, i) => (i % 2 === 0 ? { ...m, minSizeMicro: 7 } : m));
   assert.deepEqual(follow(exchange, changed).kinds, Array(1_250).fill(CHANGE));
+});
+
+test('a catalog of the widest markets comes in chunks that fit a slot, whatever their number', () => {
+  const exchange = new Exchange({ ...ROOMY, markets: 1_100, tokens: 1_100 * 64 });
+  const catalog = Array.from({ length: 1_100 }, (_, i) =>
+    market(i + 1, { tokenIds: Array.from({ length: 64 }, (_, n) => `${i + 1}${1_000 + n}`) }),
+  );
+  const { rules } = follow(exchange, catalog);
+  assert.equal(rules.length, 1_100);
+  assert(rules.every((rule) => rule === Rule.accepted));
+  const { sizes } = allocateSlots(1, 0, 1_024);
+  const chunks = marketCommands(new Exchange().t, catalog, () => undefined);
+  for (const { byteLength } of chunks) assert(byteLength <= sizes.journalBytes, `${byteLength}`);
+  assert(chunks.length < 12, 'and are not small');
 });
 
 test('what the catalog says of a market is found by its slot, and follows a new catalog', () => {

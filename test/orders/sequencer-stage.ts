@@ -60,6 +60,8 @@ export class Stage {
   /** Times of the batches that streams were told of. */
   readonly told: number[] = [];
   time = 1_000;
+  /** The pool throws instead of running anything. */
+  failsToRun = false;
   private readonly writer = new AnswerWriter();
   private sequence = 0;
 
@@ -71,11 +73,13 @@ export class Stage {
       tables: this.tables,
       slots,
       pool: {
-        run: (slot) =>
-          new Promise((resolve, reject) => {
+        run: (slot) => {
+          assert(!this.failsToRun, 'the pool is closed');
+          return new Promise((resolve, reject) => {
             assert(this.tasks.length < workers, 'the pool never has to queue');
             this.tasks.push(taskOf(views[slot]!, () => resolve(undefined), reject));
-          }),
+          });
+        },
         close: () => Promise.resolve(),
       },
       journal: this.gate.journal,
