@@ -9,7 +9,7 @@
  *   cancelOwner   header market token from signer (5) limit | newest f64              12 words
  *   market  header flags ticksPerUnit baseFee | minSize f64 | tokens - condition (8) ids (8 each)
  *   marketChange  header market flags ticksPerUnit baseFee - | minSize f64             8 words
- *   configure     header selfTrade | history f64                                       4 words
+ *   configure     header selfTrade (2 bits) openOrdersPerAccount (30) | history f64    4 words
  */
 import { assert } from './assert.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './layout.ts';
@@ -103,7 +103,13 @@ export const MarketChangeCommand = {
   minSize: 3,
   words: 8,
 } as const;
-export const ConfigureCommand = { selfTrade: 1, history: 1, words: 4 } as const;
+export const ConfigureCommand = {
+  limits: 1,
+  selfTradeMask: 3,
+  openOrdersShift: 2,
+  history: 1,
+  words: 4,
+} as const;
 
 const KIND_BITS = 8;
 
@@ -195,12 +201,18 @@ export function encodeMarketChange(
 }
 
 /**
- * Sets what changes results and is not of one market: the self-trade policy (core.ts) and how many
- * finished orders keep their ids in memory.
+ * Sets what changes results and is not of one market: the self-trade policy (core.ts), how many
+ * finished orders keep their ids in memory, and how many open orders an account may have (0 = any).
  */
-export function encodeConfigure(out: CommandBuffer, selfTrade: number, history: number): number {
+export function encodeConfigure(
+  out: CommandBuffer,
+  selfTrade: number,
+  history: number,
+  openOrdersPerAccount: number,
+): number {
   const at = out.begin(CommandKind.configure, ConfigureCommand.words);
-  out.i32[at + ConfigureCommand.selfTrade] = selfTrade;
+  out.i32[at + ConfigureCommand.limits] =
+    selfTrade | (openOrdersPerAccount << ConfigureCommand.openOrdersShift);
   out.f64[at / 2 + ConfigureCommand.history] = history;
   return at;
 }

@@ -57,6 +57,7 @@ export class Engine {
     core.time = time;
     core.digest = t.state[State.digest]!;
     core.changes = 0;
+    core.flushedFinished = flushedFinished;
     core.events.clear();
     for (;;) {
       const slot = nextExpiring(t);
@@ -152,12 +153,15 @@ export class Engine {
 
   private configure(i32: Int32Array, f64: Float64Array, at: number): RuleCode {
     const { core, t } = this;
-    const policy = i32[at + ConfigureCommand.selfTrade]!;
+    const limits = i32[at + ConfigureCommand.limits]!;
+    const policy = limits & ConfigureCommand.selfTradeMask;
+    const openOrders = limits >>> ConfigureCommand.openOrdersShift;
     const history = f64[at / 2 + ConfigureCommand.history]!;
     core.changes += 1;
     t.state[State.selfTrade] = policy;
     t.state[State.history] = history;
-    core.note(policy);
+    t.state[State.openOrdersPerAccount] = openOrders;
+    core.note(limits);
     core.note(history);
     return Rule.accepted;
   }

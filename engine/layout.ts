@@ -211,6 +211,8 @@ export const State = {
   selfTrade: 14,
   /** Finished orders whose ids stay in memory. */
   history: 15,
+  /** Open orders that an account may have; 0 = as many as there is room for. */
+  openOrdersPerAccount: 16,
   size: 32,
 } as const;
 

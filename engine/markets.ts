@@ -8,7 +8,7 @@ import type { Core } from './core.ts';
 import { indexFind, indexInsert, tagOf } from './hash-index.ts';
 import type { EndReasonCode } from './layout.ts';
 import * as layout from './layout.ts';
-import { canRescale, rescale } from './matching/matching.ts';
+import { canRescale, NO_LEVEL, rescale, Side } from './matching/matching.ts';
 import { closeOrder } from './orders.ts';
 import type { RuleCode } from './rules.ts';
 import * as rules from './rules.ts';
@@ -34,6 +34,7 @@ const {
 } = layout;
 const { MarketChangeCommand, MarketCommand } = commands;
 const { Rule } = rules;
+const SIDES = [Side.bid, Side.ask] as const;
 
 /** Market slot of a condition id (8 words from `offset`), or 0. */
 export function findMarket(t: Tables, key: Int32Array, offset: number): MarketSlot | 0 {
@@ -134,18 +135,18 @@ export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at:
   const grid = i32[at + MarketChangeCommand.ticksPerUnit]! as TicksPerUnit;
   const firstBook = t.marketI[row + Market.firstBook]! as BookSlot;
   const endBook = firstBook + t.marketI[row + Market.bookCount]!;
-  if (
-    grid !== t.marketI[row + Market.ticksPerUnit]! &&
-    !canRescale(t.matching, grid, endBook - firstBook)
-  ) {
-    return Rule.tableFull;
+  const endsNow = (flags & MarketFlag.ended) !== 0 && (before & MarketFlag.ended) === 0;
+  if (grid !== t.marketI[row + Market.ticksPerUnit]!) {
+    // One that ends has nothing left to move, so it never fails for want of room.
+    const moved = endsNow ? 0 : countBooksInUse(t, firstBook, endBook);
+    if (!canRescale(t.matching, grid, moved)) return Rule.tableFull;
   }
 
   core.changes += 1;
   core.note(market);
   // Before anything else: a reader must not see new terms under an old version.
   for (let book = firstBook; book < endBook; book++) core.touch(book);
-  if ((flags & MarketFlag.ended) !== 0 && (before & MarketFlag.ended) === 0) {
+  if (endsNow) {
     for (let book = firstBook; book < endBook; book++) {
       cancelWhere(core, book, EndReason.marketEnded, () => true);
     }
@@ -161,6 +162,16 @@ export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at:
   t.marketF[(market << MARKET_F) + Market.minSize] = minSize;
   core.events.market(market, false, baseFeeBps, minSize);
   return Rule.accepted;
+}
+
+/** Books in which orders rest. */
+function countBooksInUse(t: Tables, first: BookSlot, end: number): number {
+  let count = 0;
+  for (let book: number = first; book < end; book++) {
+    const isEmpty = SIDES.every((side) => t.matching.best(book, side) === NO_LEVEL);
+    if (!isEmpty) count += 1;
+  }
+  return count;
 }
 
 function cancelWhere(

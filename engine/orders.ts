@@ -63,15 +63,23 @@ export function keptFinished(t: Tables): number {
   return t.state[State.finished]! - t.state[State.finishedFirst]!;
 }
 
-/** True when one more order can be taken in. */
-export function orderRoom(t: Tables): boolean {
-  const open = t.state[State.openOrders]!;
+/**
+ * True when one more order can have a row: one that nobody has, or that of the oldest finished order,
+ * if its final state is on disk. So an order that will not rest finds room however many do.
+ */
+export function rowRoom({ flushedFinished, t }: Core): boolean {
   const { history, orders } = t.capacities;
-  return open < orders && open + keptFinished(t) < orders + history;
+  if (t.state[State.openOrders]! + keptFinished(t) < orders + history) return true;
+  return t.state[State.finishedFirst]! < flushedFinished;
 }
 
 /** Takes a row; the caller made sure of the room, and fills the columns. */
-export function takeOrder(t: Tables): OrderSlot {
+export function takeOrder(core: Core): OrderSlot {
+  const { t } = core;
+  const isFull = t.state[State.finishedFree]! === t.state[State.finishedFirst]!;
+  if (isFull && t.state[State.orderRows]! === t.orderRows) {
+    forgetFinished(core, t.state[State.finishedFirst]! + 1);
+  }
   const free = t.state[State.finishedFree]!;
   if (free < t.state[State.finishedFirst]!) {
     t.state[State.finishedFree] = free + 1;
@@ -162,7 +170,12 @@ export function finish(core: Core, slot: OrderSlot, reason: EndReasonCode): void
 export function evictFinished(core: Core, flushedFinished: number): void {
   const { t } = core;
   const keepFrom = t.state[State.finished]! - t.state[State.history]!;
-  const end = Math.min(keepFrom, flushedFinished);
+  forgetFinished(core, Math.min(keepFrom, flushedFinished));
+}
+
+/** Forgets the finished orders before sequence `end`. */
+function forgetFinished(core: Core, end: number): void {
+  const { t } = core;
   let first = t.state[State.finishedFirst]!;
   if (first >= end) return;
   core.changes += 1;

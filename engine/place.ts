@@ -16,8 +16,8 @@ import {
   findOrder,
   finish,
   openOrder,
-  orderRoom,
   register,
+  rowRoom,
   takeOrder,
 } from './orders.ts';
 import { exactTicks, nearestTicks } from './price.ts';
@@ -97,6 +97,8 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
   const mirrored = t.tokenI[token | Token.mirrored] === 1;
   const side = isBuy !== mirrored ? Side.bid : Side.ask;
   const limit = (mirrored ? grid - ticks : ticks) as Ticks;
+  const rests = type === OrderType.GTC || type === OrderType.GTD;
+  if (rests && owner !== 0 && !mayRest(core, owner)) return Rule.tooManyOpen;
   const newAccounts = (maker === 0 ? 1 : 0) + (!isOwnWallet && owner === 0 ? 1 : 0);
   if (t.state[State.accounts]! + newAccounts > t.capacities.accounts) return Rule.tableFull;
   const full = checkRoom(core, type, book, side, limit, shares);
@@ -111,7 +113,7 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
       ? owner
       : makeAccount(t, i32, at + OrderCommand.signer);
   t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] = ownerSlot;
-  const slot = takeOrder(t);
+  const slot = takeOrder(core);
   fillRow(core, slot, i32, f64, at, makerSlot, ownerSlot, side, limit);
   accept(core, slot, type, book, limit);
   return Rule.accepted;
@@ -157,6 +159,12 @@ function bindingAllows(core: Core, i32: Int32Array, at: number, maker: AccountSl
   return sameAddress(accountI, bound << ACCOUNT_I, i32, signer);
 }
 
+/** True when the owner may have one more open order. */
+function mayRest({ t }: Core, owner: AccountSlot): boolean {
+  const most = t.state[State.openOrdersPerAccount]!;
+  return most === 0 || t.accountI[(owner << ACCOUNT_I) | Account.openCount]! < most;
+}
+
 /** True when every row that the order may need can be had. */
 function checkRoom(
   core: Core,
@@ -168,9 +176,9 @@ function checkRoom(
 ): RuleCode {
   const { t } = core;
   const { matching: m } = t;
-  if (!orderRoom(t)) return Rule.tableFull;
+  if (!rowRoom(core)) return Rule.tableFull;
   if (type === OrderType.FOK || type === OrderType.FAK) return Rule.accepted;
-  if (!m.hasRoom(book)) return Rule.tableFull;
+  if (t.state[State.openOrders]! >= t.capacities.orders || !m.hasRoom(book)) return Rule.tableFull;
   if (m.quantityAt(book, limit) + shares <= AMOUNT_MAX) return Rule.accepted;
   // What lies at the limit of an order that crosses is of the other side, and goes before it rests.
   const best = m.best(book, (1 - side) as matching.Side);

@@ -24,15 +24,16 @@ export const Rule = {
   sizeBelowMinimum: 18,
   signature: 19,
   binding: 20,
-  tableFull: 21,
-  postOnlyCrossesAsk: 22,
-  postOnlyCrossesBid: 23,
-  fokUnfilled: 24,
-  fakUnfilled: 25,
-  selfTrade: 26,
+  tooManyOpen: 21,
+  tableFull: 22,
+  postOnlyCrossesAsk: 23,
+  postOnlyCrossesBid: 24,
+  fokUnfilled: 25,
+  fakUnfilled: 26,
+  selfTrade: 27,
   /** Cancels: unknown, foreign, or already finished. */
-  orderNotFound: 27,
+  orderNotFound: 28,
   /** Market commands: already registered, unknown, or a change that may not be. */
-  marketRefused: 28,
+  marketRefused: 29,
 } as const;
 export type RuleCode = (typeof Rule)[keyof typeof Rule];

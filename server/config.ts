@@ -48,6 +48,8 @@ export interface Config {
   readonly negRiskExchangeAddress: string;
   readonly verifySignatures: boolean;
   readonly selfTrade: (typeof SELF_TRADES)[number];
+  /** Open orders that one signer may have. */
+  readonly openOrdersPerAccount: number;
   readonly maxBatchOrders: number;
   /** An order without a conditionId is of its token's market. */
   readonly resolveConditionId: boolean;
@@ -119,6 +121,7 @@ export function readConfig(
     ),
     verifySignatures: from.choice('VERIFY_SIGNATURES', SWITCH, 'on') === 'on',
     selfTrade: from.choice('SELF_TRADE', SELF_TRADES, 'allow'),
+    openOrdersPerAccount: from.integer('OPEN_ORDERS_PER_ACCOUNT', 65_536, 1, 2 ** 24),
     maxBatchOrders: from.integer('MAX_BATCH_ORDERS', 500, 1, 5000),
     resolveConditionId: from.choice('RESOLVE_CONDITION_ID', SWITCH, 'off') === 'on',
     logLevel: from.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
@@ -170,6 +173,7 @@ export function describeConfig(config: Config): string {
     ['NEG_RISK_EXCHANGE_ADDRESS', config.negRiskExchangeAddress],
     ['VERIFY_SIGNATURES', config.verifySignatures],
     ['SELF_TRADE', config.selfTrade],
+    ['OPEN_ORDERS_PER_ACCOUNT', config.openOrdersPerAccount],
     ['MAX_BATCH_ORDERS', config.maxBatchOrders],
     ['RESOLVE_CONDITION_ID', config.resolveConditionId],
     ['LOG_LEVEL', config.logLevel],

@@ -35,11 +35,14 @@ export async function settleConfiguration(
 ): Promise<void> {
   const selfTrade = SELF_TRADE[config.selfTrade];
   const { history } = config.capacities;
-  const isSame = t.state[State.selfTrade] === selfTrade && t.state[State.history] === history;
+  const isSame =
+    t.state[State.selfTrade] === selfTrade &&
+    t.state[State.history] === history &&
+    t.state[State.openOrdersPerAccount] === config.openOrdersPerAccount;
   // The first batch of all says it in any case: the journal must not depend on an environment.
   if (isSame && t.state[State.batch] !== 0) return;
   const out = new CommandBuffer(16);
-  encodeConfigure(out, selfTrade, history);
+  encodeConfigure(out, selfTrade, history, config.openOrdersPerAccount);
   const [rule] = await applyCommands(sequencer, out.i32.slice(0, out.words));
   if (rule !== Rule.accepted) throw new Error(`the configuration was refused by rule ${rule}`);
 }

@@ -4,14 +4,15 @@ import { highest, nextBelow, occupy, vacate } from './bitmap.ts';
 import { keyOf, type Matching, NO_LEVEL, Side } from './core.ts';
 import { BOOK_I, Book, ORDER_I, ORDER_ROW, Order, ROW_F, ROW_I, Row } from './memory.ts';
 
-/** True when each of `count` books finds room for a ladder of so many levels. */
+/** True when each of `count` books that are not empty finds room for a ladder of so many levels. */
 export function canRescale(core: Matching, levels: number, count: number): boolean {
   return core.ladders.available(levels, count);
 }
 
 /**
  * Gives a book another number of levels: what rests at level n moves to n x multiply / divide, which
- * must be whole for every occupied level. Queues stay as they are. The caller made sure of the room.
+ * must be whole for every occupied level. Queues stay as they are. The caller made sure of the room,
+ * which an empty book does not need.
  */
 export function rescale(
   core: Matching,
@@ -27,6 +28,12 @@ export function rescale(
   const moves = [moveSide(core, b, Side.bid), moveSide(core, b, Side.ask)];
   bookI[b + Book.levels] = levels;
   if (ladder === 0) return;
+  if (moves.every((side) => side.length === 0)) {
+    // It takes another one when an order rests.
+    bookI[b + Book.ladder] = 0;
+    core.ladders.give(before, ladder);
+    return;
+  }
   const from = bookI[b + Book.base]!;
   core.useLadder(b, core.ladders.take(levels));
   for (const side of [Side.bid, Side.ask] as const) {

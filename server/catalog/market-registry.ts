@@ -72,9 +72,9 @@ export function marketCommands(
     out = new CommandBuffer(1 << 10);
     count = 0;
   };
-  const countOne = (): void => {
-    count += 1;
-    const isFull = count === CHUNK_COMMANDS || 4 * out.words + COMMAND_BYTES_MAX > CHUNK_BYTES;
+  const add = (commands: number): void => {
+    count += commands;
+    const isFull = count >= CHUNK_COMMANDS || 4 * out.words + COMMAND_BYTES_MAX > CHUNK_BYTES;
     if (isFull) finishChunk();
   };
   const listed = new Set<number>();
@@ -82,10 +82,10 @@ export function marketCommands(
   for (const conditionId of endedConditions) ended.add(findCondition(t, conditionId));
   for (const market of markets) {
     listed.add(findCondition(t, market.conditionId));
-    if (appendMarket(t, market, out, warn)) countOne();
+    add(appendMarket(t, market, out, warn));
   }
   for (let slot = 1; slot <= t.state[State.markets]!; slot++) {
-    if (!listed.has(slot) && appendStop(t, slot as MarketSlot, ended.has(slot), out)) countOne();
+    if (!listed.has(slot)) add(appendStop(t, slot as MarketSlot, ended.has(slot), out));
   }
   finishChunk();
   return chunks;
@@ -93,32 +93,32 @@ export function marketCommands(
 
 /**
  * Appends what makes a market refuse orders and, if it has ended, cancels those that rest (GAPS 12);
- * false when that has been done already.
+ * returns how many commands, none when that has been done already.
  */
-function appendStop(t: Tables, slot: MarketSlot, hasEnded: boolean, out: CommandBuffer): boolean {
+function appendStop(t: Tables, slot: MarketSlot, hasEnded: boolean, out: CommandBuffer): number {
   const row = slot << MARKET_I;
   const before = t.marketI[row + Market.flags]!;
   const flags = (before & ~MarketFlag.tradable) | (hasEnded ? MarketFlag.ended : 0);
-  if (flags === before) return false;
+  if (flags === before) return 0;
   encodeMarketChange(out, slot, {
     flags,
     ticksPerUnit: t.marketI[row + Market.ticksPerUnit]! as TicksPerUnit,
     baseFeeBps: t.marketI[row + Market.baseFeeBps]!,
     minSize: t.marketF[(slot << MARKET_F) + Market.minSize]! as MicroShares,
   });
-  return true;
+  return 1;
 }
 
-/** Appends what this market needs; false when it is as it should be, or cannot be traded. */
+/** Appends what this market needs; returns how many commands. */
 function appendMarket(
   t: Tables,
   market: MarketTerms,
   out: CommandBuffer,
   warn: (line: string) => void,
-): boolean {
+): number {
   if (market.tokenIds.length > OUTCOMES_MAX) {
     warn(`market ${market.id} has ${market.tokenIds.length} outcomes; it gets no book`);
-    return false;
+    return 0;
   }
   const slot = findCondition(t, market.conditionId);
   const tokens = market.tokenIds.map((id) => {
@@ -135,10 +135,10 @@ function appendMarket(
   if (slot === 0) {
     if (tokens.some((words) => findToken(t, words, 0) !== 0)) {
       warn(`market ${market.id} lists a token of another market; it gets no book`);
-      return false;
+      return 0;
     }
     encodeMarket(out, fields, conditionWords, tokens);
-    return true;
+    return 1;
   }
   const row = slot << MARKET_I;
   const flags = t.marketI[row + Market.flags]!;
@@ -147,15 +147,20 @@ function appendMarket(
     warn(`market ${market.id}: its tokens or neg-risk flag differ from those registered; kept`);
     fields.flags = (fields.flags & ~MarketFlag.negRisk) | (flags & MarketFlag.negRisk);
   }
+  const ticksPerUnit = t.marketI[row + Market.ticksPerUnit]! as TicksPerUnit;
   const isSame =
     flags === fields.flags &&
-    t.marketI[row + Market.ticksPerUnit] === fields.ticksPerUnit &&
+    ticksPerUnit === fields.ticksPerUnit &&
     t.marketF[(slot << MARKET_F) + Market.minSize] === fields.minSize;
-  if (isSame) return false;
+  if (isSame) return 0;
   // The fee stays the market's own: fee fields of imported catalogs are ignored (GAPS 12).
   const baseFeeBps = t.marketI[row + Market.baseFeeBps]!;
+  // Closing goes first and alone: a tick may find no room, and must not keep a market open.
+  const closes = (flags & ~fields.flags & MarketFlag.tradable) !== 0;
+  const isAlone = !closes || ticksPerUnit === fields.ticksPerUnit;
+  if (!isAlone) encodeMarketChange(out, slot, { ...fields, baseFeeBps, ticksPerUnit });
   encodeMarketChange(out, slot, { ...fields, baseFeeBps });
-  return true;
+  return isAlone ? 1 : 2;
 }
 
 function flagsOf(market: MarketTerms): number {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommandKind, commandKind, commandWords } from '../../engine/commands.ts';
 import { MARKET_F, MARKET_I, Market, MarketFlag, State } from '../../engine/layout.ts';
+import { ladderRows, Side } from '../../engine/matching/matching.ts';
 import { Rule, type RuleCode } from '../../engine/rules.ts';
 import type { MarketSlot } from '../../engine/units.ts';
 import { MarketInfos, marketCommands } from '../../server/catalog/market-registry.ts';
@@ -99,6 +100,7 @@ test('what differs becomes a change: tick, minimum size, opening and end', () =>
   for (const change of [
     { ticksPerUnit: 1_000 },
     { ticksPerUnit: 1_000, minSizeMicro: 1_000_000 },
+    { minSizeMicro: 1_000_000 },
     { tradable: false },
     { tradable: false, ended: true },
     {},
@@ -114,6 +116,23 @@ test('what differs becomes a change: tick, minimum size, opening and end', () =>
     assert.equal((flags! & MarketFlag.ended) !== 0, wanted.ended);
     assert.deepEqual(follow(exchange, catalog), NOTHING);
   }
+});
+
+test('a market closes although its new tick finds no room', () => {
+  const exchange = new Exchange({ ...ROOMY, levels: ladderRows(100) });
+  follow(exchange, [market(1)]);
+  exchange.engine.begin(exchange.t.state[State.time]!, 0);
+  exchange.t.matching.rest(1, Side.bid, 50, 1_000_000, 1);
+  exchange.engine.end();
+  const change = { tradable: false, ticksPerUnit: 1_000 } as const;
+  const { kinds, rules } = follow(exchange, [market(1, change)]);
+  assert.deepEqual(kinds, [CHANGE, CHANGE]);
+  assert.deepEqual(rules, [Rule.accepted, Rule.tableFull]);
+  assert.deepEqual(
+    [termsOf(exchange, 1).flags, termsOf(exchange, 1).ticksPerUnit],
+    [0, 100],
+    'it takes no more orders',
+  );
 });
 
 test('a token stays with the market that has it: another one that lists it gets no book', () => {

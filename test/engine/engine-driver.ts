@@ -104,6 +104,8 @@ export class EngineDriver {
   readonly journal: JournalBatch[] = [];
   /** Sequence up to which final states count as flushed, from the next batch on. */
   flushedFinished = 0;
+  /** What a change of the self-trade policy sets beside it; 0 = no bound. */
+  openOrdersPerAccount = 0;
   readonly #buffer = new CommandBuffer();
   readonly #depth = new Depth();
   /** Ids that were accepted: what LMDB would know once memory has forgotten them. */
@@ -267,7 +269,12 @@ export class EngineDriver {
       case 'change':
         return encodeMarketChange(out, command.market as MarketSlot, marketFields(command));
       case 'policy':
-        return encodeConfigure(out, POLICIES.indexOf(command.policy), this.t.state[State.history]!);
+        return encodeConfigure(
+          out,
+          POLICIES.indexOf(command.policy),
+          this.t.state[State.history]!,
+          this.openOrdersPerAccount,
+        );
     }
   }
 

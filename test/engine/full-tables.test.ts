@@ -126,7 +126,7 @@ test('how much history is kept is a command, and takes effect with the next batc
   duel.step({ kind: 'at', time: 1_001_000 });
   assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6]);
   const buffer = new CommandBuffer();
-  const at = encodeConfigure(buffer, 0, 2);
+  const at = encodeConfigure(buffer, 0, 2, 0);
   assert.equal(driver.engine.apply(buffer.i32, buffer.f64, at), Rule.accepted);
   assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6]);
   duel.step({ kind: 'at', time: 1_002_000 });
@@ -160,6 +160,74 @@ test('finished orders that nobody flushes fill the table in the end', () => {
   duel.driver.flushedFinished = 8;
   duel.step({ kind: 'at', time: 1_001_000 });
   assert.equal(duel.step(orderOf(11)).rule, Rule.accepted, 'a flush makes room');
+});
+
+test('an account has so many open orders at most; who takes what is there always may', () => {
+  const duel = check('');
+  for (const each of [duel.driver, duel.naive]) each.openOrdersPerAccount = 2;
+  duel.step({ kind: 'policy', policy: 'allow' });
+  const rules = (...orders: Command[]) => orders.map((order) => duel.step(order).rule);
+  const cheap = { collateral: 100_000n };
+  assert.deepEqual(rules(orderOf(1, cheap), orderOf(2, cheap), orderOf(3, cheap)), [
+    Rule.accepted,
+    Rule.accepted,
+    Rule.tooManyOpen,
+  ]);
+  const sell = { side: 'SELL', maker: 2, signer: 2 } as const;
+  assert.equal(duel.step(orderOf(4, sell)).rule, Rule.accepted, 'others are not meant');
+  assert.equal(duel.step(orderOf(5, { type: 'FOK' })).rule, Rule.accepted);
+  const wallet = { maker: 7, signatureType: 2 };
+  assert.equal(duel.step(orderOf(6, wallet)).rule, Rule.tooManyOpen, 'the signer counts');
+  duel.step({ kind: 'cancel', id: 1, signer: 1 });
+  assert.deepEqual(rules(orderOf(7, cheap), orderOf(8, cheap)), [Rule.accepted, Rule.tooManyOpen]);
+  duel.compareAll();
+  duel.driver.close();
+  const again = replay(duel.driver.journal);
+  assert.equal(again.t.state[State.openOrdersPerAccount], 2);
+  assert.equal(stateHash(again.t), stateHash(duel.driver.t));
+});
+
+test('a full table of open orders takes those that need no place in it', () => {
+  const duel = check('', { ...ROOMY, orders: 4, history: 4 });
+  const { driver } = duel;
+  for (let id = 1; id <= 4; id++) duel.step(orderOf(id));
+  const take = {
+    side: 'SELL',
+    maker: 2,
+    signer: 2,
+    shares: 10_000n,
+    collateral: 5_000n,
+  } as const;
+  for (let id = 10; id < 40; id += 2) {
+    assert.equal(duel.step(orderOf(id, take)).rule, Rule.tableFull, 'it might rest');
+    assert.equal(duel.step(orderOf(id, { ...take, type: 'FOK' })).rule, Rule.accepted);
+    assert.equal(duel.step(orderOf(id + 1, { ...take, type: 'FAK' })).rule, Rule.accepted);
+    driver.flushedFinished = driver.t.state[State.finished]!;
+    duel.step({ kind: 'at', time: 1_000_000 + id });
+    driver.settle();
+    audit(driver.t);
+  }
+  const known = orderOf(10, { ...take, type: 'FOK' });
+  assert.equal(duel.step(known).rule, Rule.duplicate, 'an id that had to leave is on disk');
+  duel.compareAll();
+  driver.close();
+  const again = replay(driver.journal, { ...ROOMY, orders: 4, history: 4 });
+  assert.equal(stateHash(again.t), stateHash(driver.t));
+});
+
+test('a market that ends and changes its tick at once needs no room, and trades no more', () => {
+  const levels = ladderRows(100);
+  const duel = check('', { ...ROOMY, levels });
+  duel.step(orderOf(1));
+  const terms = { baseFeeBps: 0, minSize: 0n, negRisk: false, grid: 1_000 } as const;
+  const change = { kind: 'change', market: 1, ...terms } as const;
+  const open = { tradable: true, ended: false };
+  assert.equal(duel.step({ ...change, ...open }).rule, Rule.tableFull, 'no ladder is left');
+  assert.equal(duel.step({ ...change, tradable: false, ended: true }).rule, Rule.accepted);
+  assert.equal(duel.driver.t.state[State.openOrders], 0);
+  duel.compareAll();
+  assert.equal(duel.step({ ...change, ...open, grid: 10_000 }).rule, Rule.accepted, 'it is empty');
+  duel.compareAll();
 });
 
 test('the ring of fills goes round', () => {

@@ -28,6 +28,8 @@ const PIPS = 10_000;
 export class NaiveExchange {
   readonly markets: NaiveMarket[] = [];
   fills = 0;
+  /** 0 = no bound. */
+  openOrdersPerAccount = 0;
   #time = 0;
   #policy: Policy = 'allow';
   readonly #conditions = new Set<number>();
@@ -163,6 +165,7 @@ export class NaiveExchange {
     if (line.faults.includes('forged')) return Rule.signature;
     const bound = this.#bindings.get(line.maker) ?? line.signer;
     if (line.signatureType !== 0 && bound !== line.signer) return Rule.binding;
+    if (!this.#mayRest(line)) return Rule.tooManyOpen;
 
     const arrival = this.#accepted.size;
     const taker: NaiveOrder = { line, price, arrival, remaining: line.shares, paid: 0n };
@@ -173,6 +176,12 @@ export class NaiveExchange {
     this.#bindings.set(line.maker, line.signer);
     this.#execute(taker, market, plan, out);
     return Rule.accepted;
+  }
+
+  #mayRest({ signer, type }: OrderLine): boolean {
+    if (this.openOrdersPerAccount === 0 || type === 'FOK' || type === 'FAK') return true;
+    const open = this.markets.flatMap((market) => market.open);
+    return open.filter(({ line }) => line.signer === signer).length < this.openOrdersPerAccount;
   }
 
   /** Rules 1 to 3: what the request shows by itself. */

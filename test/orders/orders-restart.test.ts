@@ -89,7 +89,7 @@ test('cancel-taker refuses an order that would meet its own maker first', async 
   await bob.place(node, { ...buy, type: 'FOK' });
 });
 
-test('a full order table refuses each order that it has no room for', async () => {
+test('a full order table refuses each order that might rest, and takes those that cannot', async () => {
   const terms: Terms = { market: other, side: 'BUY', ticks: 20, shares: 5 };
   const orders = Array.from({ length: 18 }, () => alice.sign(terms));
   const results = await alice.post(node, orders);
@@ -97,14 +97,18 @@ test('a full order table refuses each order that it has no room for', async () =
   assert.deepEqual(texts, [...Array(16).fill(''), ...Array(2).fill('could not insert order')]);
   const sell: Terms = { market: other, side: 'SELL', ticks: 20, shares: 5 };
   assert.equal((await bob.order(node, sell)).errorMsg, 'could not insert order');
+  await bob.place(node, { ...sell, type: 'FOK' });
 });
 
 test('after a restart ids are still known, open orders open, and a larger table has room', async () => {
   const before = await book(node, otherToken);
-  await restart({ SELF_TRADE: 'cancel-maker', ORDERS_MAX: '64' });
+  const settings = { SELF_TRADE: 'cancel-maker', ORDERS_MAX: '64', OPEN_ORDERS_PER_ACCOUNT: '15' };
+  await restart(settings);
   assert.deepEqual(await book(node, otherToken), before);
   await assertAllKnown();
-  await bob.place(node, { market: other, side: 'SELL', ticks: 20, shares: 80, type: 'FOK' });
+  const one: Terms = { market: other, side: 'BUY', ticks: 20, shares: 5 };
+  assert.equal((await alice.order(node, one)).errorMsg, 'too many open orders');
+  await bob.place(node, { market: other, side: 'SELL', ticks: 20, shares: 75, type: 'FOK' });
 });
 
 test('ids that left a smaller memory are still known to a larger one', async () => {
