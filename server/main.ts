@@ -5,6 +5,7 @@
 import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, describeConfig, readConfig } from './config.ts';
 import { keccakIsNative } from './identity/keccak.ts';
 import { secp256k1IsNative } from './identity/secp256k1.ts';
@@ -16,7 +17,13 @@ const RETRY_MS_MAX = 300_000;
 /** Enough to show that the disk has room again. */
 const PROBE_BYTES = 1 << 20;
 
+/** Who reads the log may go away; the node stays. */
+function ignoreLostReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+}
+
 async function main(): Promise<void> {
+  ignoreLostReaders();
   const read = readConfig(process.env, process.argv.slice(2), availableParallelism());
   if (!read.ok) {
     for (const problem of read.problems) process.stderr.write(`${problem}\n`);
@@ -32,32 +39,63 @@ async function main(): Promise<void> {
   if (!config.verifySignatures) {
     log('warn', 'VERIFY_SIGNATURES=off: ANYONE WITH AN API KEY CAN SIGN FOR ANY WALLET OF ITS KEY');
   }
-  let node: RunningNode | undefined;
-  let isStopping = false;
-  const start = async (): Promise<void> => {
-    node = await startNode({ config, log, onFatal: (error) => fatal(log, error) });
-    log('info', `listening on http://${config.host}:${node.port}, durability ${config.durability}`);
+  await run(config, log);
+}
+
+/** Runs the node until it is told to stop; rejects with an Error when it must not run. */
+async function run(config: Config, log: ReturnType<typeof logger>): Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const stop = (name: string): void => {
+    if (signal.aborted) return;
+    log('info', `${name}: stopping`);
+    stopping.abort();
   };
-  const stop = async (signal: string): Promise<void> => {
-    if (isStopping) return;
-    isStopping = true;
-    log('info', `${signal}: stopping`);
-    await node?.close();
-    log('info', 'stopped');
-    process.exit(0);
-  };
-  process.on('SIGTERM', () => void stop('SIGTERM'));
-  process.on('SIGINT', () => void stop('SIGINT'));
-  await start();
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  process.on('SIGINT', () => stop('SIGINT'));
   let waitMs = RETRY_MS;
-  while (node?.writable === false && !isStopping) {
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
-    if (!canWrite(config.dataDir) || isStopping) continue;
+  while (!signal.aborted) {
+    const node = await start(config, log, signal);
+    if (node === undefined) break;
+    await (node.writable ? whenAborted(signal) : whenWritable(config.dataDir, waitMs, signal));
     // Each attempt interrupts the reads, and may fail for a reason that the probe cannot see.
     waitMs = Math.min(2 * waitMs, RETRY_MS_MAX);
-    log('info', 'DATA_DIR can be written again: starting over');
+    if (!signal.aborted) log('info', 'DATA_DIR can be written again: starting over');
     await node.close();
-    await start();
+  }
+  log('info', 'stopped');
+  process.exit(0);
+}
+
+/** Undefined when it was told to stop meanwhile: what was opened is closed again. */
+async function start(
+  config: Config,
+  log: ReturnType<typeof logger>,
+  signal: AbortSignal,
+): Promise<RunningNode | undefined> {
+  try {
+    const node = await startNode({ config, log, signal, onFatal: (error) => fatal(log, error) });
+    log('info', `listening on http://${config.host}:${node.port}, durability ${config.durability}`);
+    return node;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    if (error !== signal.reason) log('info', (error as Error).message);
+    return undefined;
+  }
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Resolves when the directory can be written again, looked at every so often, or at the end. */
+async function whenWritable(dataDir: string, waitMs: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    if (!signal.aborted && canWrite(dataDir)) return;
   }
 }
 

@@ -5,6 +5,7 @@
  * Thread: the I/O thread.
  */
 import { mkdirSync } from 'node:fs';
+import { earliestExpiry } from '../engine/expiries.ts';
 import { State } from '../engine/layout.ts';
 import { stateHash } from '../engine/state-hash.ts';
 import type { Tables } from '../engine/tables.ts';
@@ -21,6 +22,7 @@ import { FiguresKeeper } from './catalog/figures-keeper.ts';
 import { marketStoryLookup } from './catalog/market-info.ts';
 import { MarketInfos } from './catalog/market-registry.ts';
 import { startSync } from './catalog/sync-keeper.ts';
+import { patiently } from './common/patience.ts';
 import type { Config } from './config.ts';
 import type { Separators } from './demo-books.ts';
 import { type HttpServer, listen } from './http/http.ts';
@@ -53,7 +55,16 @@ export interface NodeOptions {
   readonly onFatal: (error: Error) => void;
   /** Another worker file, for tests of what happens when one dies. */
   readonly workerFile?: URL;
+  /** Gives up the start: what was opened is closed, and startNode rejects. */
+  readonly signal?: AbortSignal;
 }
+
+/** Longest wait for one thing at the end; the writer has bounds of its own. */
+const CLOSE_MS_MAX = 60_000;
+/** The same at the start, where a store may have to be read from a slow disk. */
+const OPEN_MS_MAX = 600_000;
+/** History may have to be derived again from all fills. */
+const DERIVE_MS_MAX = 6 * 3_600_000;
 
 export interface RunningNode {
   readonly port: number;
@@ -65,13 +76,16 @@ export interface RunningNode {
 
 /** Starts a node; rejects with a clear Error when it must not run. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  const { config, log } = options;
+  const { config, log, signal } = options;
   const warn = (line: string): void => log('warn', line);
+  const wait = <T>(what: string, promise: Promise<T>, msMax = CLOSE_MS_MAX): Promise<T> =>
+    patiently(promise, { what, msMax, log: (line) => log('info', line) });
   makeDirectory(config.dataDir);
   const lock = takePidLock(config.dataDir);
   if (!lock.ok) throw new Error(lock.detail);
   const place = { ...config, segmentBytes: config.logSegmentBytes, log: warn };
-  const { stores, problem } = await openStores(place).catch((error: unknown) => {
+  const opening = wait('DATA_DIR to open', openStores(place), OPEN_MS_MAX);
+  const { stores, problem } = await opening.catch((error: unknown) => {
     lock.release();
     throw error;
   });
@@ -79,9 +93,17 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     warn(`DATA_DIR ${config.dataDir} cannot be written: ${problem}; reads only, trying again`);
   }
   /** What has to be closed, in the order in which it was opened. */
-  const opened: (() => void | Promise<void>)[] = [() => lock.release(), () => stores.close()];
-  const close = async (): Promise<void> => {
+  const opened: (() => void | Promise<void>)[] = [
+    () => lock.release(),
+    () => wait('the stores to close', stores.close()),
+  ];
+  let closing: Promise<void> | undefined;
+  const closeAll = async (): Promise<void> => {
     for (const closeOne of opened.splice(0).reverse()) await closeOne();
+  };
+  const close = (): Promise<void> => {
+    closing ??= closeAll();
+    return closing;
   };
   try {
     const { fills } = stores.derived;
@@ -97,8 +119,9 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const trades = new TradesIndex(t);
     const end = t.state[State.fills]!;
     trades.append(Math.max(recovered.firstFill, end - config.capacities.trades), end);
-    const history = await openHistory(options, stores, recovered, problem !== undefined);
-    opened.push(() => history.close());
+    const deriving = openHistory(options, stores, recovered, problem !== undefined);
+    const history = await wait('price history to catch up', deriving, DERIVE_MS_MAX);
+    opened.push(() => wait('price history to close', history.close()));
     const ownTrades = new OwnTradesIndex(trades);
     ownTrades.follow();
     const separators = separatorsOf(config);
@@ -115,7 +138,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         ? await startWriter({ ...options, stores, tables: t, separators, onFlushed })
         : undefined;
     if (writer !== undefined) opened.push(() => writer.close());
-    const catalog = await settleCatalog(config, t, separators, {
+    signal?.throwIfAborted();
+    const settling = settleCatalog(config, t, separators, {
       store: stores.catalog,
       dataDir: config.dataDir,
       durability: config.durability,
@@ -125,16 +149,21 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       log,
       onFatal: options.onFatal,
       onSwitch: (prepared) => told.streams?.announce(marketStoryLookup(prepared)),
+      signal,
     });
-    opened.push(() => catalog.close());
+    const catalog = await wait('the catalog to load', settling, OPEN_MS_MAX);
+    opened.push(() => wait('the catalog to close', catalog.close()));
+    signal?.throwIfAborted();
     const sync = writer && openSync(options);
-    if (sync !== undefined) opened.push(() => sync.close());
+    if (sync !== undefined) opened.push(() => wait('the catalog sync to end', sync.close()));
+    // Nobody shall see what expired while the node was down.
+    if (isExpiryDue(t)) await writer?.expireDue();
     const heartbeats = writer && openHeartbeats(options, stores, writer.sequencer);
     const reads = { t, infos, ownTrades, history, catalog };
     const server = await openPort(options, stores, reads, writer, heartbeats, told);
     opened.push(
       () => told.streams?.close(),
-      () => server.close(),
+      () => wait('the port to close', server.close()),
     );
     // Before the port closes: who cannot be heard any more must not lose anything.
     opened.push(() => heartbeats?.stop());
@@ -143,6 +172,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     await close();
     throw error;
   }
+}
+
+function isExpiryDue(t: Tables): boolean {
+  const earliest = earliestExpiry(t);
+  return earliest !== 0 && earliest * MS <= Date.now();
 }
 
 /** A directory that cannot be made is found out about when it is opened. */
@@ -161,7 +195,7 @@ interface Told {
 
 /** Price history and volumes, caught up with the fills that were recovered. */
 function openHistory(
-  { config, log }: NodeOptions,
+  { config, log, signal }: NodeOptions,
   stores: Stores,
   { engine: { t }, firstFill }: Recovered,
   readOnly: boolean,
@@ -169,7 +203,7 @@ function openHistory(
   const { dataDir, durability } = config;
   const store = new HistoryStore(dataDir, { durability, readOnly });
   const fills = new StoredFills(t, stores.derived.fills, firstFill);
-  return HistoryKeeper.open({ tables: t, fills, store, log }, t.state[State.fills]!);
+  return HistoryKeeper.open({ tables: t, fills, store, log, signal }, t.state[State.fills]!);
 }
 
 /** Mirrors another catalog where one is configured. */

@@ -8,11 +8,13 @@ import { BATCH_COMMANDS_MAX } from '../engine/limits.ts';
 import type { Tables } from '../engine/tables.ts';
 import { positionOf } from '../storage/derived.ts';
 import { Journal } from '../storage/journal.ts';
+import { patiently } from './common/patience.ts';
 import type { Config } from './config.ts';
 import type { Separators } from './demo-books.ts';
 import { ordersBodyMax } from './node-info.ts';
 import type { FlushedBatch } from './orders/flushed-batch.ts';
 import { FollowerKeeper } from './orders/follower-keeper.ts';
+import { applyCommands } from './orders/own-commands.ts';
 import { openPool } from './orders/pool.ts';
 import { QuietReads } from './orders/quiet-reads.ts';
 import { Room } from './orders/room.ts';
@@ -35,11 +37,21 @@ interface WriterOptions {
   readonly onFlushed: (endFill: number, batch: FlushedBatch) => void;
   /** Another worker file, for tests of what happens when one dies. */
   readonly workerFile?: URL;
+  /** Gives up the start. */
+  readonly signal?: AbortSignal | undefined;
 }
+
+/** Longest wait for the node's own first commands, for requests and the log at the end, and for threads. */
+const WAIT_MS_MAX = 60_000;
+/** What is derived may have to be made again from all of the log; at the end an image is written. */
+const DERIVE_MS_MAX = 6 * 3_600_000;
+const IMAGE_MS_MAX = 900_000;
 
 export interface Writer {
   readonly sequencer: Sequencer;
   readonly quiet: QuietReads;
+  /** Resolves once the orders that have expired by now are gone. */
+  expireDue(): Promise<void>;
   /** Finishes what is in flight, and has all of it derived and in an image. */
   close(): Promise<void>;
 }
@@ -85,19 +97,35 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     log: (line) => log('warn', line),
   });
   const follower = startFollower(o, sequencer);
-  // Ids that memory has forgotten are recognised by what is derived.
-  await follower.derived(tables.state[State.finishedFirst]!);
-  await settleConfiguration(config, tables, sequencer);
+  const tell = (line: string): void => log('info', line);
+  const wait = (what: string, promise: Promise<unknown>, msMax = WAIT_MS_MAX): Promise<unknown> =>
+    patiently(promise, { what, msMax, log: tell });
+  const close = async (): Promise<void> => {
+    await wait('requests that are under way', sequencer.drain());
+    await wait('the log', journal.drained());
+    await wait('the follower to end, with an image', follower.close(), IMAGE_MS_MAX);
+    await whenLoaded(new Int32Array(slots.control), config.workers);
+    await wait('the workers to end', pool.close());
+  };
+  try {
+    // Ids that memory has forgotten are recognised by what is derived.
+    const known = follower.derived(tables.state[State.finishedFirst]!, o.signal);
+    await wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
+    o.signal?.throwIfAborted();
+    const settled = settleConfiguration(config, tables, sequencer);
+    await wait('the workers to take the configuration', settled);
+  } catch (error) {
+    await close().catch((second: Error) => log('warn', second.message));
+    throw error;
+  }
   return {
     sequencer,
     quiet: new QuietReads(slots.control, (callback) => sequencer.whenSettled(callback)),
-    async close() {
-      await sequencer.drain();
-      await journal.drained();
-      await follower.close();
-      await whenLoaded(new Int32Array(slots.control), config.workers);
-      await pool.close();
+    async expireDue() {
+      const due = applyCommands(sequencer, new Int32Array(0));
+      await wait('the orders that expired while the node was down', due);
     },
+    close,
   };
 }
 

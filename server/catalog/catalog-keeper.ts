@@ -30,6 +30,8 @@ export interface CatalogKeeperOptions {
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
   /** The engine refused a command that only a bug can make it refuse. */
   readonly onFatal: (error: Error) => void;
+  /** Gives up opening it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** How often the number of the generation in use is looked up; a second is what is promised. */
@@ -72,8 +74,9 @@ export class CatalogKeeper {
     options: CatalogKeeperOptions,
     extend: (first: LoadedGeneration) => readonly Int32Array[] = ({ commands }) => commands,
   ): Promise<CatalogKeeper> {
-    const first = await load(options);
+    const first = await load(options, options.signal);
     try {
+      options.signal?.throwIfAborted();
       await applyMarkets(options, extend(first.generation));
       await options.figures.follow(first.generation);
     } catch (error) {

@@ -79,10 +79,13 @@ export interface SearchQuestion {
   readonly query: string;
 }
 
-export interface SearchAnswer {
+interface SearchAnswer {
   readonly id: number;
   readonly rows: SearchRows;
 }
+
+/** What the searching thread says: an answer, or once that its modules are loaded. */
+export type SearchMessage = SearchAnswer | 'loaded';
 
 /** Answers kept for the pages of a search, and for what many type; a few hundred KB at most each. */
 const ANSWERS_KEPT_MAX = 64;
@@ -125,6 +128,8 @@ class CatalogThread {
    */
   private readonly loaderEnded: Promise<void>;
   private readonly searcher: Worker;
+  /** A thread that is terminated while it loads its modules ends the whole process. */
+  private readonly searcherLoaded: Promise<void>;
   private readonly onFailure: (error: Error) => void;
   /** Of `loaded`, until it is settled. */
   private loading: Settle<LoadedCatalog> | undefined;
@@ -146,6 +151,10 @@ class CatalogThread {
     const { port1, port2 } = new MessageChannel();
     this.loaderEnded = this.runLoader({ setup, texts: port1 });
     this.searcher = this.startSearcher({ texts: port2 });
+    this.searcherLoaded = new Promise((resolve) => {
+      this.searcher.once('message', () => resolve());
+      this.searcher.once('exit', () => resolve());
+    });
     const abort = (): void => this.fail(new Error('the catalog was closed while it loaded'));
     if (signal?.aborted === true) abort();
     else signal?.addEventListener('abort', abort, { once: true });
@@ -186,7 +195,8 @@ class CatalogThread {
   async terminate(): Promise<void> {
     this.end ??= new Error('the catalog generation is closed');
     this.fail(this.end);
-    await Promise.all([this.loaderEnded, this.searcher.terminate()]);
+    const searcherEnded = this.searcherLoaded.then(() => this.searcher.terminate());
+    await Promise.all([this.loaderEnded, searcherEnded]);
   }
 
   private ask(query: string): Promise<SearchRows> {
@@ -225,7 +235,9 @@ class CatalogThread {
       transferList: [data.texts],
       name: 'search',
     });
-    worker.on('message', ({ id, rows }: SearchAnswer) => {
+    worker.on('message', (message: SearchMessage) => {
+      if (message === 'loaded') return;
+      const { id, rows } = message;
       this.asked.get(id)?.resolve(rows);
       this.asked.delete(id);
       this.tellIdle();

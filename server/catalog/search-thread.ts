@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { TextMessage } from './catalog-thread.ts';
-import type { SearchAnswer, SearchQuestion, SearchThreadData } from './generation.ts';
+import type { SearchMessage, SearchQuestion, SearchThreadData } from './generation.ts';
 import { SearchIndexBuilder } from './search-index.ts';
 import type { SearchTexts } from './search-texts.ts';
 
@@ -31,10 +31,12 @@ function serve(builder: SearchIndexBuilder): void {
   const index = builder.build();
   port?.on('message', ({ id, query }: SearchQuestion) => {
     const rows = index.search(query);
-    port.postMessage({ id, rows } satisfies SearchAnswer, [rows.events.buffer, rows.tags.buffer]);
+    port.postMessage({ id, rows } satisfies SearchMessage, [rows.events.buffer, rows.tags.buffer]);
   });
 }
 
+// From here on it may be terminated.
+port.postMessage('loaded' satisfies SearchMessage);
 const { texts } = workerData as SearchThreadData;
 let builder: SearchIndexBuilder | undefined = new SearchIndexBuilder();
 // Keeps the thread alive while there is nobody to ask it yet.

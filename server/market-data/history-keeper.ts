@@ -25,6 +25,8 @@ export interface HistoryOptions {
   readonly fills: StoredFills;
   readonly store: HistoryStore;
   readonly log: (level: 'info' | 'warn', line: string) => void;
+  /** Gives up catching up. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Between the first fill that is not written and the write: a kill costs this much catching up. */
@@ -69,8 +71,13 @@ export class HistoryKeeper {
   /** Opens what is kept, or begins anew, and catches up with the first `end` fills. */
   static async open(options: HistoryOptions, end: number): Promise<HistoryKeeper> {
     const keeper = new HistoryKeeper(options);
-    await keeper.resume(end);
-    await keeper.catchUp(end);
+    try {
+      await keeper.resume(end);
+      await keeper.catchUp(end);
+    } catch (error) {
+      await keeper.close();
+      throw error;
+    }
     return keeper;
   }
 
@@ -141,6 +148,7 @@ export class HistoryKeeper {
       if (missing > 0) log('warn', `price history: ${missing} fills are gone`);
       this.end = last;
       await this.write(this.crcOf(last - 1), CATCH_UP_FACTOR);
+      this.o.signal?.throwIfAborted();
     }
   }
 

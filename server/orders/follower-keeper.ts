@@ -61,8 +61,10 @@ export class FollowerKeeper {
   }
 
   /** Resolves when the orders that finished before this one have theirs, or it cannot be. */
-  async derived(finished: number): Promise<void> {
-    while (this.finished() < finished && !this.isStopping) await sleep(LOOK_MS);
+  async derived(finished: number, signal: AbortSignal | undefined): Promise<void> {
+    while (this.finished() < finished && !this.isStopping && signal?.aborted !== true) {
+      await sleep(LOOK_MS);
+    }
   }
 
   /** Resolves when all that is durable is derived, an image is on disk, and the thread has ended. */

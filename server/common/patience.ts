@@ -1,0 +1,38 @@
+/**
+ * Waits of start and stop: each says what it waits for while it lasts, and has an end, so that a node
+ * that hangs tells where.
+ *
+ * Thread: any.
+ */
+
+/** Between two lines of one wait. */
+const TELL_MS = 10_000;
+
+export interface PatienceOptions {
+  /** What is waited for, as it stands behind "waiting for". */
+  readonly what: string;
+  /** The wait rejects after so long; what was waited for goes on. */
+  readonly msMax: number;
+  readonly log: (line: string) => void;
+  readonly tellMs?: number;
+}
+
+/** The outcome of `wait`, or a rejection that names what did not come in time. */
+export async function patiently<T>(wait: Promise<T>, options: PatienceOptions): Promise<T> {
+  const { log, msMax, tellMs = TELL_MS, what } = options;
+  const began = performance.now();
+  const seconds = (): number => Math.round((performance.now() - began) / 1_000);
+  const teller = setInterval(() => log(`waiting for ${what} (${seconds()} s)`), tellMs);
+  let end: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<never>((_resolve, reject) => {
+    end = setTimeout(() => {
+      reject(new Error(`gave up waiting for ${what} after ${seconds()} s`));
+    }, msMax);
+  });
+  try {
+    return await Promise.race([wait, tooLong]);
+  } finally {
+    clearInterval(teller);
+    clearTimeout(end);
+  }
+}

@@ -1,0 +1,164 @@
+/** What a node is told from outside, at any moment of its life: signals, and log readers that go away. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { patiently } from '../../server/common/patience.ts';
+import { fileArgs, ROOT, useCompiledNodes } from '../common/forms.ts';
+import {
+  book,
+  get,
+  SMALL_NODE,
+  TestNode,
+  temporaryDirectory,
+  until,
+  withMarkets,
+} from '../common/node-harness.ts';
+import { freshSeed, Random, SHORT } from '../common/random.ts';
+import { Trader } from '../common/traders.ts';
+
+const compiled = useCompiledNodes();
+/** An orphan holds the pipes for ever. */
+const WITHIN = { timeout: 60_000 };
+const terms = Array.from({ length: 60 }, (_, i) => ({ id: i + 1 }));
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly dataDir: string;
+  log: string;
+}
+
+/** A process that is not waited for, and killed at the end of its test whatever becomes of it. */
+function start(
+  t: TestContext,
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  dataDir: string,
+): Started {
+  const env = { ...process.env, ...SMALL_NODE, DATA_DIR: dataDir };
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  t.after(() => child.kill('SIGKILL'));
+  const started: Started = { child, dataDir, log: '' };
+  for (const pipe of [child.stdout, child.stderr]) {
+    pipe.on('data', (chunk: Buffer) => {
+      started.log += chunk.toString();
+    });
+  }
+  return started;
+}
+
+test('a wait of start or stop says what it waits for, and has an end', async () => {
+  const lines: string[] = [];
+  const options = {
+    what: 'the catalog to load',
+    tellMs: 10,
+    log: (line: string) => lines.push(line),
+  };
+  assert.equal(await patiently(Promise.resolve(7), { ...options, msMax: 1_000 }), 7);
+  const never = new Promise(() => undefined);
+  const gaveUp = /^Error: gave up waiting for the catalog to load after 0 s$/;
+  await assert.rejects(patiently(never, { ...options, msMax: 60 }), gaveUp);
+  assert.equal(lines[0], 'waiting for the catalog to load (0 s)');
+});
+
+test('SIGTERM at any moment of a start ends it with 0, and the next one begins', async (t) => {
+  const seed = freshSeed();
+  const random = new Random(seed);
+  const dataDir = temporaryDirectory();
+  await withMarkets(dataDir, terms);
+  const times = SHORT ? 6 : 60;
+  for (let i = 0; i < times; i++) {
+    const node = start(t, process.execPath, fileArgs('server/main'), ROOT, dataDir);
+    await once(node.child.stderr!, 'data');
+    await sleep(random.below(400));
+    node.child.kill('SIGTERM');
+    await once(node.child, 'close');
+    const { exitCode, signalCode } = node.child;
+    assert.deepEqual(
+      [exitCode, signalCode],
+      [0, null],
+      `SEED=${seed}, the ${i + 1}th\n${node.log}`,
+    );
+    assert.match(node.log, /SIGTERM: stopping[\s\S]*stopped\n$/);
+    assert(!existsSync(join(dataDir, 'node.pid')), node.log);
+  }
+  const node = await TestNode.start(dataDir);
+  assert.equal(((await get(node, '/markets?limit=100')).json as unknown[]).length, 60);
+  await node.stop();
+});
+
+test(
+  'SIGTERM to npm start reaches the node, which leaves port and directory',
+  WITHIN,
+  async (t) => {
+    const place = temporaryDirectory();
+    copyFileSync(join(ROOT, 'package.json'), join(place, 'package.json'));
+    symlinkSync(compiled, join(place, 'dist'));
+    symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'));
+    const dataDir = join(place, 'data');
+    const node = start(t, 'npm', ['start', '--ignore-scripts'], place, dataDir);
+    await until(() => node.log.includes('listening on') || node.child.exitCode !== null, 60_000);
+    const pid = Number(/^\d+/.exec(readFileSync(join(dataDir, 'node.pid'), 'utf8'))![0]);
+    t.after(() => isAlive(pid) && process.kill(pid, 'SIGKILL'));
+    node.child.kill('SIGTERM');
+    await once(node.child, 'close');
+    await until(() => !isAlive(pid));
+    assert.match(node.log, /SIGTERM: stopping/);
+    assert.match(node.log, /stopped\n/);
+    assert(!existsSync(join(dataDir, 'node.pid')));
+  },
+);
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test('a log reader that goes away does not take the node along', async (t) => {
+  const dataDir = temporaryDirectory();
+  const [market] = await withMarkets(dataDir, [{ id: 1 }]);
+  assert(market);
+  const node = start(t, process.execPath, fileArgs('server/main'), ROOT, dataDir);
+  await until(() => node.log.includes('listening on'));
+  const port = Number(/listening on http:\/\/[^ ]+:(\d+)/.exec(node.log)![1]);
+  node.child.stdout?.destroy();
+  node.child.stderr?.destroy();
+  // A generation that is switched to is told in the log.
+  await withMarkets(dataDir, [{ id: 1 }, { id: 2 }]);
+  const listed = async (): Promise<number> =>
+    ((await get({ port }, '/markets')).json as unknown[]).length;
+  await until(async () => (await listed()) === 2);
+  const alice = await Trader.join({ port }, 'alice');
+  await alice.place({ port }, { market, side: 'BUY', ticks: 40, shares: 5 });
+  node.child.kill('SIGTERM');
+  await once(node.child, 'exit');
+  assert.deepEqual([node.child.exitCode, node.child.signalCode], [0, null]);
+});
+
+test('what expired while the node was down is gone before the port opens', async () => {
+  const dataDir = temporaryDirectory();
+  const [market] = await withMarkets(dataDir, [{ id: 1 }]);
+  assert(market);
+  const node = await TestNode.start(dataDir);
+  const alice = await Trader.join(node, 'alice');
+  const expiration = Math.floor(Date.now() / 1_000) + 2;
+  const gone = { market, side: 'BUY', ticks: 40, shares: 5, type: 'GTD' } as const;
+  await alice.place(node, { ...gone, signed: { expiration: String(expiration) } });
+  await alice.place(node, { market, side: 'BUY', ticks: 30, shares: 5 });
+  await node.end('SIGKILL');
+  await sleep(Math.max(0, expiration * 1_000 - Date.now()));
+  const again = await TestNode.start(dataDir);
+  const { bids } = await book(again, market.tokenIds[0]!);
+  assert.deepEqual(
+    bids.map(({ price }) => price),
+    ['0.3'],
+  );
+  await again.stop();
+});
