@@ -13,6 +13,7 @@ import { unknownNames } from './config-names.ts';
 import { type Allowlist, parseAllowlist } from './http/address.ts';
 import { type CorsOrigins, corsOriginsText, parseCorsOrigins } from './http/cors.ts';
 import { overridesText, parseOverrides, type RateOverrides } from './http/rate-limits.ts';
+import { isSwitch, PROFILE_ROWS, PROFILES, type Profile, type ProfileSettings } from './profile.ts';
 
 const DURABILITIES = ['flushed', 'committed'] as const;
 const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as const;
@@ -20,10 +21,9 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const JOURNAL_KEEPS = ['images', 'all'] as const;
 const SWITCH = ['on', 'off'] as const;
 
-/** Of the credential headers, unless the configuration says otherwise. */
-export const CREDENTIAL_PREFIX = 'SERVICE';
-
-export interface Config {
+export interface Config extends ProfileSettings {
+  /** Which column of the table of profile.ts holds where a row is not set by itself. */
+  readonly clientProfile: Profile;
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
@@ -38,21 +38,13 @@ export interface Config {
   readonly rateLimitsOverrides: RateOverrides;
   /** Whose web pages may read answers. */
   readonly corsOrigins: CorsOrigins;
-  /** First part of the names of the credential headers, without its underscore. */
-  readonly credentialPrefix: string;
   readonly chainId: number;
-  readonly domainName: string;
   readonly domainVersion: string;
-  /** 0x and 40 hexadecimal digits, letter case as given. */
-  readonly exchangeAddress: string;
-  readonly negRiskExchangeAddress: string;
   readonly verifySignatures: boolean;
   readonly selfTrade: (typeof SELF_TRADES)[number];
   /** Open orders that one signer may have. */
   readonly openOrdersPerAccount: number;
   readonly maxBatchOrders: number;
-  /** An order without a conditionId is of its token's market. */
-  readonly resolveConditionId: boolean;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly demo: boolean;
   readonly capacities: Capacities;
@@ -104,26 +96,13 @@ export function readConfig(
     rateLimits: from.choice('RATE_LIMITS', SWITCH, 'on') === 'on',
     rateLimitsOverrides: from.rateOverrides('RATE_LIMITS_OVERRIDES'),
     corsOrigins: from.corsOrigins('CORS_ORIGINS'),
-    credentialPrefix: from.text(
-      'CREDENTIAL_PREFIX',
-      CREDENTIAL_PREFIX,
-      (text) => /^[A-Z][A-Z0-9_]*$/.test(text),
-      'a capital letter, then capital letters, digits and underscores',
-    ),
+    ...readProfile(from),
     chainId: from.integer('CHAIN_ID', 137, 1, Number.MAX_SAFE_INTEGER),
-    domainName: from.text('EIP712_DOMAIN_NAME', 'CTF Exchange', isPrintable, PRINTABLE),
     domainVersion: from.text('EIP712_DOMAIN_VERSION', '1', isPrintable, PRINTABLE),
-    // The published V1 addresses of GAPS 1.1.
-    exchangeAddress: from.wallet('EXCHANGE_ADDRESS', '0xB5592f7CccA122558D2201e190826276f3a661cb'),
-    negRiskExchangeAddress: from.wallet(
-      'NEG_RISK_EXCHANGE_ADDRESS',
-      '0xef02d1Ea5B42432C4E99C2785d1a4020d2FB24F5',
-    ),
     verifySignatures: from.choice('VERIFY_SIGNATURES', SWITCH, 'on') === 'on',
     selfTrade: from.choice('SELF_TRADE', SELF_TRADES, 'allow'),
     openOrdersPerAccount: from.integer('OPEN_ORDERS_PER_ACCOUNT', 65_536, 1, 2 ** 24),
     maxBatchOrders: from.integer('MAX_BATCH_ORDERS', 500, 1, 5000),
-    resolveConditionId: from.choice('RESOLVE_CONDITION_ID', SWITCH, 'off') === 'on',
     logLevel: from.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     demo: from.choice('DEMO', SWITCH, 'on') === 'on' && !noDemo,
     capacities: readCapacities(from),
@@ -165,17 +144,14 @@ export function describeConfig(config: Config): string {
     ['RATE_LIMITS', config.rateLimits],
     ['RATE_LIMITS_OVERRIDES', overridesText(config.rateLimitsOverrides) || '(none)'],
     ['CORS_ORIGINS', corsOriginsText(config.corsOrigins)],
-    ['CREDENTIAL_PREFIX', config.credentialPrefix],
+    ['CLIENT_PROFILE', config.clientProfile],
+    ...PROFILE_ROWS.map(([name, { variable }]) => [variable, config[name]] as const),
     ['CHAIN_ID', config.chainId],
-    ['EIP712_DOMAIN_NAME', config.domainName],
     ['EIP712_DOMAIN_VERSION', config.domainVersion],
-    ['EXCHANGE_ADDRESS', config.exchangeAddress],
-    ['NEG_RISK_EXCHANGE_ADDRESS', config.negRiskExchangeAddress],
     ['VERIFY_SIGNATURES', config.verifySignatures],
     ['SELF_TRADE', config.selfTrade],
     ['OPEN_ORDERS_PER_ACCOUNT', config.openOrdersPerAccount],
     ['MAX_BATCH_ORDERS', config.maxBatchOrders],
-    ['RESOLVE_CONDITION_ID', config.resolveConditionId],
     ['LOG_LEVEL', config.logLevel],
     ['DEMO', config.demo],
     ['MARKETS_MAX', capacities.markets],
@@ -205,6 +181,23 @@ export function describeConfig(config: Config): string {
   return ['configuration', ...lines].join('\n');
 }
 
+/** The rows of profile.ts, each from its own variable or from the profile. */
+function readProfile(from: Reader): ProfileSettings & { readonly clientProfile: Profile } {
+  const clientProfile = from.choice('CLIENT_PROFILE', PROFILES, PROFILES[0]);
+  const settings: Record<string, string | boolean> = {};
+  for (const [name, row] of PROFILE_ROWS) {
+    const { values, variable } = row;
+    const unset = row[clientProfile];
+    if (typeof values !== 'string') {
+      const word = from.choice(variable, values, unset);
+      settings[name] = isSwitch(values) ? word === 'on' : word;
+    } else {
+      settings[name] = from.text(variable, unset, TEXTS[values].fits, TEXTS[values].rule);
+    }
+  }
+  return { clientProfile, ...(settings as ProfileSettings) };
+}
+
 function readCapacities(from: Reader): Capacities {
   const unset = DEFAULT_CAPACITIES;
   return {
@@ -222,6 +215,19 @@ function readCapacities(from: Reader): Capacities {
 const WORKERS_MAX = 64;
 
 const PRINTABLE = 'at most 100 characters, none of them a control character';
+
+/** The kinds of text that a row of profile.ts may hold. */
+const TEXTS = {
+  prefix: {
+    fits: (text: string) => /^[A-Z][A-Z0-9_]*$/.test(text),
+    rule: 'a capital letter, then capital letters, digits and underscores',
+  },
+  printable: { fits: isPrintable, rule: PRINTABLE },
+  address: {
+    fits: (text: string) => /^0x[0-9a-fA-F]{40}$/.test(text),
+    rule: 'an address, 0x and 40 hexadecimal digits',
+  },
+};
 
 function isPrintable(text: string): boolean {
   return text.length <= 100 && !/\p{Cc}/u.test(text);
@@ -280,11 +286,6 @@ class Reader {
     const found = options.find((option) => option === text);
     if (found === undefined) this.problem(name, `one of ${options.join(', ')}`, text);
     return found ?? unset;
-  }
-
-  wallet(name: string, unset: string): string {
-    const fits = (text: string) => /^0x[0-9a-fA-F]{40}$/.test(text);
-    return this.text(name, unset, fits, 'an address, 0x and 40 hexadecimal digits');
   }
 
   allowlist(name: string): Allowlist {

@@ -1,16 +1,19 @@
 /** What the configuration says of the HTTP server: where it listens, whom it limits, who may read. */
 import { randomInt } from 'node:crypto';
-import { type Config, CREDENTIAL_PREFIX } from './config.ts';
+import type { Config } from './config.ts';
 import type { HttpOptions } from './http/http.ts';
 import { familyOf, RateHeaders } from './http/rate-headers.ts';
 import { RateLimiter } from './http/rate-limiter.ts';
 import { effectiveCaps } from './http/rate-limits.ts';
+import { PROFILE_TABLE } from './profile.ts';
 
 const SEEDS = 2 ** 32;
 
 export function httpOptions(config: Config, log: (line: string) => void): HttpOptions {
   const { corsOrigins, host, port, rateLimitsOverrides, trustProxy } = config;
-  const rateHeaders = new RateHeaders(familyOf(config.credentialPrefix, CREDENTIAL_PREFIX));
+  const rateHeaders = new RateHeaders(
+    familyOf(config.credentialPrefix, PROFILE_TABLE.credentialPrefix.spec),
+  );
   const options = { host, port, trustProxy, corsOrigins, log, rateHeaders };
   if (!config.rateLimits) return options;
   const caps = effectiveCaps(rateLimitsOverrides);

@@ -30,6 +30,7 @@ test('without any variable every default of the contract stands', () => {
     rateLimits: true,
     rateLimitsOverrides: {},
     corsOrigins: ['*'],
+    clientProfile: 'spec',
     credentialPrefix: 'SERVICE',
     chainId: 137,
     domainName: 'CTF Exchange',

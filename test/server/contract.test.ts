@@ -5,6 +5,7 @@ import test from 'node:test';
 import { Rule } from '../../engine/rules.ts';
 import { RULE_TEXTS } from '../../server/common/contract.ts';
 import { describeConfig, readConfig } from '../../server/config.ts';
+import { PROFILE_ROWS } from '../../server/profile.ts';
 import { ROUTE_TABLE } from '../../server/route-table.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
@@ -49,7 +50,18 @@ test('the README lists every variable of the configuration', () => {
   const listed = firstColumn('| variable |').flatMap((cell) =>
     [...cell.matchAll(/`(\w+)`/g)].map((match) => match[1]!),
   );
-  assert.deepEqual(listed.toSorted(), variables.toSorted());
+  const ofProfiles = PROFILE_ROWS.map(([, { variable }]) => variable);
+  assert.deepEqual([...listed, ...ofProfiles].toSorted(), variables.toSorted());
+});
+
+test('the README lists what CLIENT_PROFILE changes, row by row', () => {
+  const rows = PROFILE_ROWS.map(([, { changes, polymarket, spec, variable }]) =>
+    [`\`${variable}\``, spec, polymarket, changes].join(' | '),
+  );
+  assert.deepEqual(
+    rowsOf('| setting |').map((row) => row.join(' | ')),
+    rows,
+  );
 });
 
 test('rule codes are unique', () => {

@@ -1,0 +1,85 @@
+/**
+ * Everything in which existing clients differ from SPEC.md and GAPS.md, one row each: the variable
+ * that sets it alone, and its value in each profile. CLIENT_PROFILE sets all of them at once.
+ * Configuration, README and the tests of both profiles come from this table.
+ *
+ * Thread: any; constants only.
+ */
+
+export const PROFILES = ['spec', 'polymarket'] as const;
+export type Profile = (typeof PROFILES)[number];
+
+const SWITCH = ['off', 'on'] as const;
+
+/** What a value may be: one of a few words, or a text of a kind that config.ts checks. */
+type Values = readonly string[] | 'prefix' | 'printable' | 'address';
+
+interface ProfileRow extends Readonly<Record<Profile, string>> {
+  readonly variable: string;
+  readonly values: Values;
+  /** One line for README. */
+  readonly changes: string;
+}
+
+/** By the name of the member of Config. */
+export const PROFILE_TABLE = {
+  credentialPrefix: {
+    variable: 'CREDENTIAL_PREFIX',
+    values: 'prefix',
+    spec: 'SERVICE',
+    polymarket: 'POLY',
+    changes: 'first part of the credential headers',
+  },
+  domainName: {
+    variable: 'EIP712_DOMAIN_NAME',
+    values: 'printable',
+    spec: 'CTF Exchange',
+    polymarket: 'Polymarket CTF Exchange',
+    changes: 'name of the domain that orders are signed under',
+  },
+  // The published addresses of GAPS 1.1.
+  exchangeAddress: {
+    variable: 'EXCHANGE_ADDRESS',
+    values: 'address',
+    spec: '0xB5592f7CccA122558D2201e190826276f3a661cb',
+    polymarket: '0x4bFb41d5B3570DeFd03C39a9A4D8dE6Bd8B8982E',
+    changes: 'contract that orders of version 1 are signed for',
+  },
+  negRiskExchangeAddress: {
+    variable: 'NEG_RISK_EXCHANGE_ADDRESS',
+    values: 'address',
+    spec: '0xef02d1Ea5B42432C4E99C2785d1a4020d2FB24F5',
+    polymarket: '0xC5d563A36AE78145C45a50134d48A1215220f80a',
+    changes: 'the same of neg-risk markets',
+  },
+  resolveConditionId: {
+    variable: 'RESOLVE_CONDITION_ID',
+    values: SWITCH,
+    spec: 'off',
+    polymarket: 'on',
+    changes: '`on`: an order may leave `conditionId` out, its token tells the market',
+  },
+} as const satisfies Readonly<Record<string, ProfileRow>>;
+
+type Table = typeof PROFILE_TABLE;
+export type ProfileName = keyof Table;
+
+/** What a row's member of Config holds: switches are booleans, all else is its text. */
+type SettingOf<Kind extends Values> = Kind extends typeof SWITCH
+  ? boolean
+  : Kind extends readonly (infer Word)[]
+    ? Word
+    : string;
+
+export type ProfileSettings = {
+  readonly [Name in ProfileName]: SettingOf<Table[Name]['values']>;
+};
+
+export const PROFILE_ROWS = Object.entries(PROFILE_TABLE) as readonly (readonly [
+  ProfileName,
+  ProfileRow,
+])[];
+
+export function isSwitch(values: Values): boolean {
+  return values === SWITCH;
+}

@@ -1,0 +1,41 @@
+/** The table of what CLIENT_PROFILE changes: what it sets, what is set beside it, what README says. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { readConfig } from '../../server/config.ts';
+import { PROFILE_ROWS, PROFILES } from '../../server/profile.ts';
+
+function settings(env: Readonly<Record<string, string>>) {
+  const read = readConfig(env, [], 2);
+  assert(read.ok);
+  return read.config;
+}
+
+/** What a text of the table becomes in the configuration. */
+function setting(text: string): string | boolean {
+  return text === 'on' || text === 'off' ? text === 'on' : text;
+}
+
+test('a profile sets every row of the table', () => {
+  for (const profile of PROFILES) {
+    const config = settings({ CLIENT_PROFILE: profile });
+    assert.equal(config.clientProfile, profile);
+    for (const [name, row] of PROFILE_ROWS) assert.equal(config[name], setting(row[profile]), name);
+  }
+});
+
+test('each row can be set alone, in either direction', () => {
+  for (const [profile, other] of [PROFILES, PROFILES.toReversed()]) {
+    for (const [name, row] of PROFILE_ROWS) {
+      const config = settings({ CLIENT_PROFILE: profile!, [row.variable]: row[other!] });
+      for (const [each, { [profile!]: usual }] of PROFILE_ROWS) {
+        const expected = each === name ? row[other!] : usual;
+        assert.equal(config[each], setting(expected), `${row.variable}: ${each}`);
+      }
+    }
+  }
+});
+
+test('the profiles differ in every row, and no two rows share a variable', () => {
+  for (const [name, row] of PROFILE_ROWS) assert.notEqual(row.spec, row.polymarket, name);
+  assert.equal(new Set(PROFILE_ROWS.map(([, { variable }]) => variable)).size, PROFILE_ROWS.length);
+});
