@@ -276,7 +276,7 @@ async function openPort(
     log('warn', 'the stored API keys were issued under another node.key or CHAIN_ID: none works');
   }
   const lookup: MarketLookup = (market) => infos.find(market);
-  const texts = new TokenTexts(t, lookup);
+  const texts = new TokenTexts(t, lookup, config.tradesAsset);
   const books = new BookRenderer(t, texts);
   const streams = openStreams(options, {
     tables: t,

@@ -59,6 +59,64 @@ export const PROFILE_TABLE = {
     polymarket: 'on',
     changes: '`on`: an order may leave `conditionId` out, its token tells the market',
   },
+  orderTexts: {
+    variable: 'ORDER_TEXTS',
+    values: ['spec', 'polymarket'],
+    spec: 'spec',
+    polymarket: 'polymarket',
+    changes:
+      '`errorMsg` of an unfilled FOK and of a post-only order that would match: the texts above, or those that bots of the other service look for',
+  },
+  orderStatus: {
+    variable: 'ORDER_STATUS',
+    values: ['lower', 'upper'],
+    spec: 'lower',
+    polymarket: 'upper',
+    changes: 'letter case of `status` of own orders: `live`, or `LIVE`',
+  },
+  apiKeysAnswer: {
+    variable: 'API_KEYS_ANSWER',
+    values: ['array', 'object'],
+    spec: 'array',
+    polymarket: 'object',
+    changes: '`GET /auth/api-keys`: `["..", ".."]`, or `{"apiKeys": ["..", ".."]}`',
+  },
+  priceOfBuy: {
+    variable: 'PRICE_OF_BUY',
+    values: ['ask', 'bid'],
+    spec: 'ask',
+    polymarket: 'bid',
+    changes:
+      '`/price` and `/prices` of side BUY: the best ask, or the best bid; SELL the other one',
+  },
+  booksSide: {
+    variable: 'BOOKS_SIDE',
+    values: ['heed', 'ignore'],
+    spec: 'heed',
+    polymarket: 'ignore',
+    changes: '`side` of an item of `POST /books`: that side alone is answered, or always both',
+  },
+  untraded: {
+    variable: 'UNTRADED',
+    values: ['refuse', 'answer'],
+    spec: 'refuse',
+    polymarket: 'answer',
+    changes: 'midpoint and last price of a token that has none: a 404, or 0.5 and no side',
+  },
+  tradesAsset: {
+    variable: 'TRADES_ASSET',
+    values: ['outcome', 'token'],
+    spec: 'outcome',
+    polymarket: 'token',
+    changes: '`asset` of rows of the data API: condition id and outcome, or the token id',
+  },
+  tradesFields: {
+    variable: 'TRADES_FIELDS',
+    values: ['refuse', 'ignore'],
+    spec: 'refuse',
+    polymarket: 'ignore',
+    changes: 'unknown parameters of `GET /trades`: a 400, or named in `X-Ignored-Parameters`',
+  },
 } as const satisfies Readonly<Record<string, ProfileRow>>;
 
 type Table = typeof PROFILE_TABLE;

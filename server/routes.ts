@@ -14,6 +14,7 @@ import type { Generation } from './catalog/generation.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from './common/contract.ts';
 import type { Config } from './config.ts';
 import type { Route } from './http/http.ts';
+import { ignoredHeaders } from './http/ignored.ts';
 import type { Auth } from './identity/auth.ts';
 import type { BookRenderer } from './market-data/books.ts';
 import type { HistoryKeeper } from './market-data/history-keeper.ts';
@@ -21,13 +22,13 @@ import { historyHandlers } from './market-data/history-routes.ts';
 import type { MarketLookup, TokenTexts } from './market-data/texts.ts';
 import { tokenHandlers } from './market-data/token-routes.ts';
 import { TopReader } from './market-data/top.ts';
-import type { TradesQuery } from './market-data/trades-query.ts';
+import { parseTradesQuery } from './market-data/trades-query.ts';
 import type { TradesRenderer } from './market-data/trades-render.ts';
 import { infoHandlers } from './node-info.ts';
 import { orderHandlers } from './orders/order-routes.ts';
 import type { QuietReads } from './orders/quiet-reads.ts';
 import type { Sequencer } from './orders/sequencer.ts';
-import { ROUTE_TABLE } from './route-table.ts';
+import type { ROUTE_TABLE } from './route-table.ts';
 import { type HeaderHandler, serveTable } from './serve.ts';
 
 export interface RouteParts {
@@ -73,8 +74,8 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     },
     {
       ...infoHandlers({ config, texts, seconds, writable: () => sequencer?.isPaused() === false }),
-      ...keyHandlers(parts.auth),
-      ...tokenHandlers({ books: parts.books, tops, whenSettled }),
+      ...keyHandlers(parts.auth, config.apiKeysAnswer),
+      ...tokenHandlers({ config, books: parts.books, tops, whenSettled }),
       ...historyHandlers(parts),
       ...orderHandlers(sequencer),
       ...accountHandlers(parts),
@@ -87,7 +88,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
 
 /** GET /trades: the allow-list comes before the query (GAPS 6.1). */
 function tradesHandler({ config, trades }: RouteParts): HeaderHandler {
-  const { parse } = ROUTE_TABLE['GET /trades'].query;
+  const isTolerant = config.tradesFields === 'ignore';
   const isListed = config.tradesAllowlist.entries.length > 0;
   return {
     headers: [],
@@ -96,11 +97,13 @@ function tradesHandler({ config, trades }: RouteParts): HeaderHandler {
       if (isListed && !config.tradesAllowlist.allows(exchange.address)) {
         return exchange.reply(401, NOT_ALLOWED_ADDRESS);
       }
-      const query: TradesQuery | string = parse(exchange.query, []);
-      if (typeof query === 'string') return exchange.reply(400, query);
-      const page = trades.render(query);
-      if (page instanceof Promise) return page.then((bytes) => exchange.reply(200, bytes));
-      return exchange.replyTransient(200, page);
+      const ignored: string[] = [];
+      const parsed = parseTradesQuery(exchange.query, isTolerant ? ignored : undefined);
+      if (!parsed.ok) return exchange.reply(400, errorBody(parsed.error));
+      const headers = ignoredHeaders(ignored);
+      const page = trades.render(parsed.query);
+      if (page instanceof Promise) return page.then((rows) => exchange.reply(200, rows, headers));
+      return exchange.replyTransient(200, page, headers);
     },
   };
 }

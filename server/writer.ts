@@ -71,6 +71,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     verifySignatures: config.verifySignatures,
     maxBatchOrders: config.maxBatchOrders,
     resolvesCondition: config.resolveConditionId,
+    orderTexts: config.orderTexts,
     dataDir: config.dataDir,
   };
   const pool = openPool({

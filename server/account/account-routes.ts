@@ -20,7 +20,7 @@ import { matchOfTradeId } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import type { QuietReads } from '../orders/quiet-reads.ts';
 import type { OrdersQuery, OwnTradesQuery } from './account-schemas.ts';
-import { AccountTexts } from './account-texts.ts';
+import { AccountTexts, type OrderStatusCase } from './account-texts.ts';
 import type { OrderRow } from './order-rows.ts';
 import { orderText } from './order-text.ts';
 import { type OrderFilter, OwnOrders } from './own-orders.ts';
@@ -37,6 +37,7 @@ export interface AccountRouteParts {
   readonly quiet: QuietReads;
   /** The final state of an order (32 bytes) on disk. */
   readonly storedFinal: (id: Buffer) => Buffer | undefined;
+  readonly config: { readonly orderStatus: OrderStatusCase };
 }
 
 const ORDER_NOT_FOUND = errorBody('order not found');
@@ -51,7 +52,7 @@ export function accountHandlers(parts: AccountRouteParts) {
   const { ownTrades: index, tables: t, texts: tokens } = parts;
   const orders = new OwnOrders(parts);
   const trades = new OwnTrades(index);
-  const texts = new AccountTexts(t, parts.infos);
+  const texts = new AccountTexts(t, parts.infos, parts.config.orderStatus);
   const tradeTexts = new TradeTexts(texts, index.index);
 
   const textsOf = async (owner: number, rows: readonly OrderRow[]): Promise<string[]> => {

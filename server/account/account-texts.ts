@@ -35,7 +35,11 @@ export interface TokenNames {
 /** A checksum costs a digest; pages name the same few wallets again and again. */
 const WALLETS_KEPT = 4_096;
 
+/** Letter case of the status of an order (ORDER_STATUS). */
+export type OrderStatusCase = 'lower' | 'upper';
+
 export class AccountTexts {
+  readonly orderStatus: OrderStatusCase;
   readonly t: Tables;
   private readonly wallets = new Map<number, string>();
   private readonly names = new Map<
@@ -44,7 +48,8 @@ export class AccountTexts {
   >();
   private readonly lookup: MarketLookup;
 
-  constructor(tables: Tables, lookup: MarketLookup) {
+  constructor(tables: Tables, lookup: MarketLookup, orderStatus: OrderStatusCase = 'lower') {
+    this.orderStatus = orderStatus;
     this.t = tables;
     this.lookup = lookup;
   }

@@ -30,7 +30,8 @@ const NOT_CLOSED_ONLY = JSON.stringify({ closed_only: false, closedOnly: false }
 
 const readOnlyKeyBody = compileShape(ReadOnlyKeyBody);
 
-export function keyHandlers(auth: Auth) {
+/** @param shape of the list of keys: GAPS 2.1, or what other clients read (API_KEYS_ANSWER) */
+export function keyHandlers(auth: Auth, shape: 'array' | 'object') {
   const { registry } = auth;
 
   const issue: Handler<unknown, WalletOwner> = async (exchange, _query, caller) => {
@@ -41,8 +42,10 @@ export function keyHandlers(auth: Auth) {
     const { body, status } = deriveKey(auth, caller);
     exchange.reply(status, body);
   };
-  const list: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
-    exchange.reply(200, JSON.stringify(registry.apiKeysOf(address)));
+  const list: Handler<unknown, KeyOwner> = (exchange, _query, { address }) => {
+    const apiKeys = registry.apiKeysOf(address);
+    exchange.reply(200, JSON.stringify(shape === 'array' ? apiKeys : { apiKeys }));
+  };
   const revoke: Handler<RevokeQuery, KeyOwner> = (exchange, query, { address, apiKey }) =>
     change(exchange, async () => {
       const isRevoked = await registry.revoke(address, query.apiKey?.toLowerCase() ?? apiKey);

@@ -20,11 +20,12 @@ const TYPES: Readonly<Record<number, string>> = {
 };
 const MS = 1_000;
 
-/** `trades`: ids of its trades, oldest first. */
+/** @param trades ids of its trades, oldest first */
 export function orderText(texts: AccountTexts, row: OrderRow, trades: readonly string[]): string {
+  const status = statusText(row.status);
   return JSON.stringify({
     id: wordsToHex(row.id, 0, ID_WORDS),
-    status: statusText(row.status),
+    status: texts.orderStatus === 'upper' ? status.toUpperCase() : status,
     reason: reasonText(row.reason),
     ...texts.token(row.token),
     owner: apiKeyText(row.apiKey),

@@ -40,6 +40,20 @@ export const RULE_TEXTS: Readonly<Record<Exclude<RuleCode, 0>, string>> = {
   [Rule.marketRefused]: 'market is already registered or cannot be changed so',
 };
 
+/** The texts of the other service that its bots look for (CLIENTS 2), where they differ. */
+const BOT_TEXTS: Partial<typeof RULE_TEXTS> = {
+  [Rule.postOnlyCrossesAsk]: 'invalid post-only order: order crosses book',
+  [Rule.postOnlyCrossesBid]: 'invalid post-only order: order crosses book',
+  [Rule.fokUnfilled]: "order couldn't be fully filled. FOK orders are fully filled or killed.",
+};
+
+/** Whose texts refusals of orders carry (ORDER_TEXTS). */
+export type OrderTexts = 'spec' | 'polymarket';
+
+export function ruleTexts(wanted: OrderTexts): typeof RULE_TEXTS {
+  return wanted === 'spec' ? RULE_TEXTS : { ...RULE_TEXTS, ...BOT_TEXTS };
+}
+
 export const ENGINE_BUSY = '{"error":"engine busy"}';
 export const JOURNAL_UNAVAILABLE = '{"error":"journal unavailable"}';
 export const INTERNAL_ERROR = '{"error":"internal_error"}';

@@ -14,6 +14,7 @@ import { ConnectedPeers, peerOf } from './callers.ts';
 import { ALL_ORIGINS, Cors, type CorsOrigins, preflightHeaders } from './cors.ts';
 import type { Exchange, Route } from './exchange.ts';
 import { type ServedRoute, type ServerState, UwsExchange } from './http-exchange.ts';
+import { IGNORED_HEADER } from './ignored.ts';
 import { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { type Publish, type SocketRoute, Sockets } from './sockets.ts';
@@ -171,7 +172,8 @@ class RunningServer implements ServerState {
     this.discardMsMax = options.discardMsMax ?? DISCARD_MS_MAX;
     this.limiter = options.limiter;
     this.rateHeaders = options.rateHeaders ?? new RateHeaders();
-    this.cors = new Cors(options.corsOrigins ?? ALL_ORIGINS, ['ETag', ...this.rateHeaders.names]);
+    const exposed = ['ETag', IGNORED_HEADER, ...this.rateHeaders.names];
+    this.cors = new Cors(options.corsOrigins ?? ALL_ORIGINS, exposed);
     this.now = options.now ?? coarseClock();
   }
 

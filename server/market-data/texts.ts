@@ -52,12 +52,15 @@ export interface TradeTexts {
 export class TokenTexts {
   private readonly t: Tables;
   private readonly lookup: MarketLookup;
+  private readonly asset: 'outcome' | 'token';
   readonly known: KnownTokens;
   private readonly heads = new Map<TokenSlot, Buffer>();
   private readonly trades = new Map<TokenSlot, TradeTexts>();
 
-  constructor(tables: Tables, lookup: MarketLookup) {
+  /** @param asset what rows of the data API call an asset (TRADES_ASSET) */
+  constructor(tables: Tables, lookup: MarketLookup, asset: 'outcome' | 'token' = 'outcome') {
     this.t = tables;
+    this.asset = asset;
     this.known = new KnownTokens(tables);
     this.lookup = lookup;
   }
@@ -103,7 +106,9 @@ export class TokenTexts {
   ): TradeTexts {
     const condition = this.conditionId(market);
     const outcome = this.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
-    const ids = `"asset":"${condition}:${outcome}","conditionId":"${condition}","size":`;
+    const id = this.known.ids[this.known.of(token)]!;
+    const asset = this.asset === 'token' ? id : `${condition}:${outcome}`;
+    const ids = `"asset":"${asset}","conditionId":"${condition}","size":`;
     const quoted = (text: string | undefined): string => JSON.stringify(text ?? '');
     const tail =
       `,"title":${quoted(info?.question)},"slug":${quoted(info?.slug)}` +

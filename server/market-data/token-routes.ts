@@ -6,18 +6,26 @@
  */
 import { marketFlags, marketOf } from '../../engine/depth.ts';
 import { MarketFlag } from '../../engine/layout.ts';
-import type { TokenSlot } from '../../engine/units.ts';
+import { PIPS_PER_UNIT, type TokenSlot } from '../../engine/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import { type BookRenderer, renderBooks } from './books.ts';
 import { renderLastPrices } from './last-prices.ts';
 import { parseTokenItems } from './token-items.ts';
-import { TokenRequest } from './token-request.ts';
+import { SideCode, TokenRequest } from './token-request.ts';
 import type { PriceQuery, TokenQuery } from './token-schemas.ts';
 import type { Top, TopReader } from './top.ts';
 
+/** In what the clients of another service differ (the rows of the same names in profile.ts). */
+export interface TokenDialect {
+  readonly priceOfBuy: 'ask' | 'bid';
+  readonly booksSide: 'heed' | 'ignore';
+  readonly untraded: 'refuse' | 'answer';
+}
+
 export interface TokenRouteParts {
+  readonly config: TokenDialect;
   readonly books: BookRenderer;
   readonly tops: TopReader;
   /**
@@ -32,6 +40,8 @@ const UNKNOWN_MARKET = errorBody('market not found');
 const NO_LIQUIDITY = errorBody('No liquidity for the requested side');
 const NO_MIDPOINT = errorBody('No midpoint for the requested token id');
 const NO_SPREAD = errorBody('No spread for the requested token id');
+/** What clients read for a token that never traded, where it is no error. */
+const NEVER = '{"price":"0.5","side":""}';
 const NO_TRADES = errorBody('No trades found for the requested token id');
 
 const MICRO_PER_PIP = 100;
@@ -40,7 +50,8 @@ const MICRO_PER_PIP = 100;
 type Rendered = { readonly status: number; readonly body: string | Uint8Array } | undefined;
 
 export function tokenHandlers(parts: TokenRouteParts) {
-  const { books, tops } = parts;
+  const { books, config, tops } = parts;
+  const side = sidesOf(config.priceOfBuy);
   const { texts } = books;
 
   /** Answers now, or after the batch that is being written. */
@@ -128,22 +139,21 @@ export function tokenHandlers(parts: TokenRouteParts) {
   });
   const price: Handler<PriceQuery> = (exchange, query, caller) =>
     ofTop(UNKNOWN_BOOK, (top) => {
-      const pips = query.side === 'BUY' ? top.ask : top.bid;
+      const pips = top[side[query.side]];
       return pips === 0 ? { status: 404, body: NO_LIQUIDITY } : ok(`{"price":"${pipsText(pips)}"}`);
     })(exchange, query, caller);
   const midpoint = ofTop(UNKNOWN_BOOK, (top) => {
-    const mid = midpointOf(top);
+    const mid = midpointOf(top) || (config.untraded === 'answer' ? likelyPriceOf(top) : '');
     return mid === '' ? { status: 404, body: NO_MIDPOINT } : ok(`{"mid":"${mid}"}`);
   });
   const spread = ofTop(UNKNOWN_BOOK, (top) => {
     const text = spreadOf(top);
     return text === '' ? { status: 404, body: NO_SPREAD } : ok(`{"spread":"${text}"}`);
   });
-  const lastTradePrice = ofTop(UNKNOWN_BOOK, ({ last, lastSide }) =>
-    last === 0
-      ? { status: 404, body: NO_TRADES }
-      : ok(`{"price":"${pipsText(last)}","side":"${lastSide}"}`),
-  );
+  const lastTradePrice = ofTop(UNKNOWN_BOOK, ({ last, lastSide }) => {
+    if (last !== 0) return ok(`{"price":"${pipsText(last)}","side":"${lastSide}"}`);
+    return config.untraded === 'answer' ? ok(NEVER) : { status: 404, body: NO_TRADES };
+  });
   const tickSize = ofTop(UNKNOWN_MARKET, ({ ticksPerUnit }) =>
     ok(`{"minimum_tick_size":${1 / ticksPerUnit}}`),
   );
@@ -156,10 +166,13 @@ export function tokenHandlers(parts: TokenRouteParts) {
   return {
     'GET /book': book,
     'GET /book/:token_id': book,
-    'POST /books': ofWanted((request) => renderBooks(books, request)),
+    'POST /books': ofWanted((request) => {
+      if (config.booksSide === 'ignore') request.sides.fill(SideCode[''], 0, request.count);
+      return renderBooks(books, request);
+    }),
     'GET /price': price,
     'GET /price/:token_id': price,
-    'POST /prices': ofMany((tokens, sides) => renderPrices(record, tokens, sides)),
+    'POST /prices': ofMany((tokens, sides) => renderPrices(record, side, tokens, sides)),
     'GET /midpoint': midpoint,
     'GET /midpoint/:token_id': midpoint,
     'POST /midpoints': ofMany((tokens) => record(tokens, (top) => quoted(midpointOf(top)))),
@@ -184,12 +197,20 @@ function ok(body: string | Uint8Array): NonNullable<Rendered> {
   return { status: 200, body };
 }
 
+/** Which end of the top a side of /price and /prices asks for. */
+type Sides = Readonly<Record<'BUY' | 'SELL', 'ask' | 'bid'>>;
+
+function sidesOf(priceOfBuy: 'ask' | 'bid'): Sides {
+  return priceOfBuy === 'ask' ? { BUY: 'ask', SELL: 'bid' } : { BUY: 'bid', SELL: 'ask' };
+}
+
 /** Items for one token add up: BUY from one, SELL from another (GAPS 4.1). */
 function renderPrices(
   record: (
     tokens: readonly string[],
     member: (top: Top, index: number) => string,
   ) => string | undefined,
+  side: Sides,
   tokens: readonly string[],
   sides: readonly ('' | 'BUY' | 'SELL')[],
 ): string | undefined {
@@ -201,11 +222,12 @@ function renderPrices(
     if (sides[i] !== 'BUY') sum.sell = true;
   }
   const sums = [...wanted.values()];
-  return record([...wanted.keys()], ({ ask, bid }, i) => {
+  return record([...wanted.keys()], (top, i) => {
     const { buy, sell } = sums[i]!;
+    const [ofBuy, ofSell] = [top[side.BUY], top[side.SELL]];
     const parts: string[] = [];
-    if (buy && ask !== 0) parts.push(`"BUY":"${pipsText(ask)}"`);
-    if (sell && bid !== 0) parts.push(`"SELL":"${pipsText(bid)}"`);
+    if (buy && ofBuy !== 0) parts.push(`"BUY":"${pipsText(ofBuy)}"`);
+    if (sell && ofSell !== 0) parts.push(`"SELL":"${pipsText(ofSell)}"`);
     return `{${parts.join(',')}}`;
   });
 }
@@ -213,6 +235,12 @@ function renderPrices(
 /** (best bid + best ask) / 2, exact; '' where a side is empty. */
 function midpointOf({ ask, bid }: Top): string {
   return ask === 0 || bid === 0 ? '' : microText(((ask + bid) * MICRO_PER_PIP) / 2);
+}
+
+/** Without a midpoint: the last trade, else the middle of what is there and the bound. */
+function likelyPriceOf({ ask, bid, last }: Top): string {
+  if (last !== 0) return pipsText(last);
+  return microText(((bid + (ask || PIPS_PER_UNIT)) * MICRO_PER_PIP) / 2);
 }
 
 function spreadOf({ ask, bid }: Top): string {

@@ -85,8 +85,11 @@ const FIELDS = new Map(
 const MARKET = FIELDS.get('market')!.bit;
 const FILTER_AMOUNT = FIELDS.get('filterAmount')!.bit;
 
-/** @param text the raw query string, without its `?` */
-export function parseTradesQuery(text: string): ParsedTradesQuery {
+/**
+ * @param text the raw query string, without its `?`
+ * @param ignored takes the names that are unknown; without it they are refused
+ */
+export function parseTradesQuery(text: string, ignored?: string[]): ParsedTradesQuery {
   const draft: Draft = {
     limit: LIMIT_DEFAULT,
     offset: 0,
@@ -109,7 +112,13 @@ export function parseTradesQuery(text: string): ParsedTradesQuery {
     const rawName = text.slice(start, nameEnd);
     const name = decode(rawName);
     const field = name === undefined ? undefined : FIELDS.get(name);
-    if (field === undefined) return { ok: false, error: `unknown_field: ${name ?? rawName}` };
+    if (field === undefined) {
+      if (ignored === undefined) {
+        return { ok: false, error: `unknown_field: ${name ?? rawName}` };
+      }
+      ignored.push(name ?? rawName);
+      continue;
+    }
     if (invalid !== '') continue;
     const isRepeated = (seen & field.bit) !== 0 && field.bit !== MARKET;
     seen |= field.bit;

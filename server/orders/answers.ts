@@ -6,7 +6,7 @@
  */
 import { Status } from '../../engine/layout.ts';
 import { Rule, type RuleCode } from '../../engine/rules.ts';
-import { RULE_TEXTS } from '../common/contract.ts';
+import { type OrderTexts, RULE_TEXTS, ruleTexts } from '../common/contract.ts';
 import { writeMicro } from '../common/decimal.ts';
 import { AnswerHead, align, Slot, type SlotView } from './slots.ts';
 
@@ -20,32 +20,22 @@ const CANCELED = Buffer.from('","status":"canceled"}');
 const KNOWN = Buffer.from(
   `{"success":false,"errorMsg":${JSON.stringify(RULE_TEXTS[Rule.duplicate])},"orderID":"0x`,
 );
-const REFUSED = new Map<RuleCode, Buffer>(
-  Object.entries(RULE_TEXTS).map(([rule, errorMsg]) => [
-    Number(rule) as RuleCode,
-    Buffer.from(
-      JSON.stringify({
-        success: false,
-        errorMsg,
-        orderID: '',
-        takingAmount: '',
-        makingAmount: '',
-        status: 'error',
-      }),
-    ),
-  ]),
-);
 const COMMA = 0x2c;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
 
 /** Writes the answers of one batch, request by request, into a slot. */
 export class AnswerWriter {
+  private readonly refusals: ReadonlyMap<RuleCode, Buffer>;
   private slot: SlotView | undefined;
   private bytes: Uint8Array = new Uint8Array(0);
   private head = 0;
   private at = 0;
   private items = 0;
+
+  constructor(texts: OrderTexts = 'spec') {
+    this.refusals = refusalsIn(texts);
+  }
 
   start(slot: SlotView): void {
     this.slot = slot;
@@ -73,7 +63,7 @@ export class AnswerWriter {
 
   refused(rule: RuleCode): void {
     this.separate();
-    this.copy(REFUSED.get(rule)!);
+    this.copy(this.refusals.get(rule)!);
   }
 
   /** An accepted order: id of 8 words at `words[at]`, micro-units paid and received at once. */
@@ -141,6 +131,17 @@ export class AnswerWriter {
     if (this.items > 0) this.bytes[this.at++] = COMMA;
     this.items += 1;
   }
+}
+
+/** The whole result of each refusal. */
+function refusalsIn(texts: OrderTexts): Map<RuleCode, Buffer> {
+  const rest = { orderID: '', takingAmount: '', makingAmount: '', status: 'error' };
+  return new Map(
+    Object.entries(ruleTexts(texts)).map(([rule, errorMsg]) => [
+      Number(rule) as RuleCode,
+      Buffer.from(JSON.stringify({ success: false, errorMsg, ...rest })),
+    ]),
+  );
 }
 
 /** Rules of a commands request as its answer: one 32-bit number each. */

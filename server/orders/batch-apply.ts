@@ -9,6 +9,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { Flag, ORDER_I, Order, State, Status } from '../../engine/layout.ts';
 import { findOrder } from '../../engine/orders.ts';
 import { Rule, type RuleCode } from '../../engine/rules.ts';
+import type { OrderTexts } from '../common/contract.ts';
 import { AnswerWriter, ruleBytes } from './answers.ts';
 import type { Prepared } from './batch-prepare.ts';
 import { lastFilled, writeCancels, writeSweepPart } from './cancel-answers.ts';
@@ -17,11 +18,12 @@ import { RequestKind, Slot, type SlotView } from './slots.ts';
 export class BatchApplier {
   private readonly engine: Engine;
   private readonly commands: CommandBuffer;
-  private readonly answers = new AnswerWriter();
+  private readonly answers: AnswerWriter;
   private journal: Int32Array = new Int32Array(0);
   private journalWords = 0;
 
-  constructor(engine: Engine, commands: CommandBuffer) {
+  constructor(engine: Engine, commands: CommandBuffer, texts: OrderTexts) {
+    this.answers = new AnswerWriter(texts);
     this.engine = engine;
     this.commands = commands;
   }

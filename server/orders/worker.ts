@@ -15,6 +15,7 @@ import { State } from '../../engine/layout.ts';
 import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
 import type { EngineMemory } from '../../engine/tables.ts';
 import { openFinalsReader } from '../../storage/finals-reader.ts';
+import type { OrderTexts } from '../common/contract.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type Prepared } from './batch-prepare.ts';
 import { workerData } from './pool.ts';
@@ -39,6 +40,7 @@ export interface WorkerSetup {
   readonly verifySignatures: boolean;
   readonly maxBatchOrders: number;
   readonly resolvesCondition: boolean;
+  readonly orderTexts: OrderTexts;
   readonly dataDir: string;
 }
 
@@ -56,7 +58,7 @@ const preparer = new BatchPreparer(engine.t, commands, {
   resolvesCondition: setup.resolvesCondition,
   knownStatus: (id) => (idsMayHaveLeft ? finals.statusOf(id) : 0),
 });
-const applier = new BatchApplier(engine, commands);
+const applier = new BatchApplier(engine, commands, setup.orderTexts);
 /** Whether an id may have left memory by the time of this ticket's turn: then disk is asked too. */
 let idsMayHaveLeft = false;
 

@@ -29,6 +29,15 @@ export const NEG_RISK: OrderDomain = {
   verifyingContract: '0xef02d1Ea5B42432C4E99C2785d1a4020d2FB24F5',
 };
 
+/** How a node wants to be signed to. */
+export interface SigningRules {
+  /** Of the credential headers. */
+  readonly prefix: string;
+  readonly normal: OrderDomain;
+  readonly negRisk: OrderDomain;
+}
+const SPEC_RULES: SigningRules = { prefix: 'SERVICE', normal: NORMAL, negRisk: NEG_RISK };
+
 /** Micro-units in a share and in a unit of collateral. */
 export const MICRO = 1_000_000;
 
@@ -79,19 +88,25 @@ let salts = Date.now();
 export class Trader {
   readonly wallet: TestWallet;
   readonly trio: Trio;
+  private readonly rules: SigningRules;
 
-  private constructor(wallet: TestWallet, trio: Trio) {
+  private constructor(wallet: TestWallet, trio: Trio, rules: SigningRules) {
     this.wallet = wallet;
     this.trio = trio;
+    this.rules = rules;
   }
 
   /** A wallet of this name, with the key that the node issues to it. */
-  static async join(node: { readonly port: number }, name: string): Promise<Trader> {
+  static async join(
+    node: { readonly port: number },
+    name: string,
+    rules = SPEC_RULES,
+  ): Promise<Trader> {
     const wallet = walletFromSeed(`whole node test/${name}`);
-    const headers = level1('SERVICE', wallet, CHAIN_ID, seconds(), '0');
+    const headers = level1(rules.prefix, wallet, CHAIN_ID, seconds(), '0');
     const { json, status, text } = await send(node, 'POST', '/auth/api-key', headers);
     assert.equal(status, 200, text);
-    return new Trader(wallet, json as Trio);
+    return new Trader(wallet, json as Trio, rules);
   }
 
   get address(): string {
@@ -120,7 +135,8 @@ export class Trader {
       signatureType: 0,
       ...terms.signed,
     };
-    const domain = terms.domain ?? (market.negRisk ? NEG_RISK : NORMAL);
+    const { negRisk, normal } = this.rules;
+    const domain = terms.domain ?? (market.negRisk ? negRisk : normal);
     const sent = {
       ...order,
       conditionId: market.conditionId,
@@ -147,7 +163,8 @@ export class Trader {
   }
 
   headers(body: string, timestamp = seconds()): Record<string, string> {
-    return level2('SERVICE', this.address, this.trio, 'POST', '/orders', body, timestamp);
+    const { prefix } = this.rules;
+    return level2(prefix, this.address, this.trio, 'POST', '/orders', body, timestamp);
   }
 
   /** A request with exactly this body, signed now. */
@@ -185,7 +202,8 @@ export class Trader {
     body = '',
     connection?: Agent,
   ): Promise<Reply> {
-    const headers = level2('SERVICE', this.address, this.trio, method, path, body, seconds());
+    const { prefix } = this.rules;
+    const headers = level2(prefix, this.address, this.trio, method, path, body, seconds());
     return send(node, method, `${path}${query}`, headers, body, connection);
   }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { describeConfig, readConfig } from '../../server/config.ts';
+import { PROFILE_ROWS } from '../../server/profile.ts';
 
 type Env = Record<string, string | undefined>;
 
@@ -20,6 +21,8 @@ function refused(env: Env, argv: readonly string[] = []): readonly string[] {
 test('without any variable every default of the contract stands', () => {
   const { tradesAllowlist, ...rest } = accepted();
   assert.deepEqual(tradesAllowlist.entries, []);
+  // The rows of profile.ts have tests of their own (profile.test.ts).
+  const rows = Object.fromEntries(PROFILE_ROWS.map(([name]) => [name, rest[name]]));
   assert.deepEqual(rest, {
     host: '127.0.0.1',
     port: 3000,
@@ -31,17 +34,13 @@ test('without any variable every default of the contract stands', () => {
     rateLimitsOverrides: {},
     corsOrigins: ['*'],
     clientProfile: 'spec',
-    credentialPrefix: 'SERVICE',
+    ...rows,
     chainId: 137,
-    domainName: 'CTF Exchange',
     domainVersion: '1',
-    exchangeAddress: '0xB5592f7CccA122558D2201e190826276f3a661cb',
-    negRiskExchangeAddress: '0xef02d1Ea5B42432C4E99C2785d1a4020d2FB24F5',
     verifySignatures: true,
     selfTrade: 'allow',
     openOrdersPerAccount: 65_536,
     maxBatchOrders: 500,
-    resolveConditionId: false,
     logLevel: 'info',
     demo: true,
     capacities: {

@@ -1,0 +1,16 @@
+/** Parameters that were sent and change nothing are named in a header, so that nobody takes an
+ * answer for a filtered one. */
+import type { Headers } from './answer-head.ts';
+
+export const IGNORED_HEADER = 'X-Ignored-Parameters';
+
+/** Names that are safe in a header; others are counted among them as `?`. */
+const PRINTABLE = /^[\w.[\]-]{1,64}$/;
+const NAMES_MAX = 32;
+
+/** No header at all where nothing was ignored. */
+export function ignoredHeaders(names: readonly string[]): Headers {
+  if (names.length === 0) return [];
+  const shown = new Set(names.map((name) => (PRINTABLE.test(name) ? name : '?')));
+  return [[IGNORED_HEADER, [...shown].slice(0, NAMES_MAX).join(', ')]];
+}
