@@ -152,6 +152,7 @@ export function infoHandlers({ config, seconds, texts, writable }: InfoParts) {
       exchange.reply(200, JSON.stringify({ ...info, server_time: seconds() }))) as Handler<unknown>,
     'GET /rate-limits': ((exchange) => exchange.reply(200, rateLimits)) as Handler<unknown>,
     'GET /balance-allowance': balanceAllowance,
+    'GET /balance-allowance/update': balanceAllowance,
   };
 }
 

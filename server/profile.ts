@@ -117,6 +117,22 @@ export const PROFILE_TABLE = {
     polymarket: 'ignore',
     changes: 'unknown parameters of `GET /trades`: a 400, or named in `X-Ignored-Parameters`',
   },
+  marketRoutes: {
+    variable: 'MARKET_ROUTES',
+    values: ['catalog', 'trading'],
+    spec: 'catalog',
+    polymarket: 'trading',
+    changes:
+      '`trading`: `/markets?next_cursor=` and `/markets/{condition id}` answer as under `/clob`, the sampling lists hold markets of that shape',
+  },
+  dataTrades: {
+    variable: 'DATA_TRADES',
+    values: ['own', 'both'],
+    spec: 'own',
+    polymarket: 'both',
+    changes:
+      '`/data/trades`, which is own trades and, under the base path, `/trades` of the data API: the former, or the latter for who sends no credentials',
+  },
 } as const satisfies Readonly<Record<string, ProfileRow>>;
 
 type Table = typeof PROFILE_TABLE;

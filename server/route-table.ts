@@ -17,8 +17,10 @@ import * as token from './market-data/token-schemas.ts';
 import { TRADES_QUERY, TradesAnswer } from './market-data/trades-schemas.ts';
 import * as info from './node-info.ts';
 import * as order from './orders/schemas.ts';
+import { PROGRAM_ROUTES } from './programs.ts';
 import type { RouteRow } from './route-row.ts';
 import { CATALOG_ROUTES } from './route-table-catalog.ts';
+import { TRADING_MARKET_ROUTES } from './route-table-trading.ts';
 
 const trading = { api: 'trading', access: 'none', bodyMax: 'none', body: undefined } as const;
 const data = { api: 'data', access: 'none', bodyMax: 'none', body: undefined } as const;
@@ -202,6 +204,14 @@ export const ROUTE_TABLE = {
     answer: info.BalanceAnswer,
     does: 'what an order may spend: `asset_type token_id signature_type`; funds are not checked',
   },
+  'GET /balance-allowance/update': {
+    ...trading,
+    limits: ['trading'],
+    access: 'level2-read',
+    query: info.BALANCE_QUERY,
+    answer: info.BalanceAnswer,
+    does: 'the same: there is nothing to bring up to date',
+  },
   'GET /book': {
     ...ofToken,
     limits: ['book', 'trading'],
@@ -319,6 +329,8 @@ export const ROUTE_TABLE = {
     does: 'fills: `limit offset takerOnly filterType filterAmount market user side`',
   },
   ...CATALOG_ROUTES,
+  ...TRADING_MARKET_ROUTES,
+  ...PROGRAM_ROUTES,
 } as const satisfies Readonly<Record<string, RouteRow>>;
 
 export type RouteKey = keyof typeof ROUTE_TABLE;

@@ -11,6 +11,7 @@ import { keyHandlers } from './account/key-routes.ts';
 import type { OwnTradesIndex } from './account/own-trades-index.ts';
 import { CATALOG_FAILURE, catalogRoutes } from './catalog/catalog-routes.ts';
 import type { Generation } from './catalog/generation.ts';
+import { tradingMarketHandlers } from './catalog/trading-markets.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from './common/contract.ts';
 import type { Config } from './config.ts';
 import type { Route } from './http/http.ts';
@@ -19,6 +20,7 @@ import type { Auth } from './identity/auth.ts';
 import type { BookRenderer } from './market-data/books.ts';
 import type { HistoryKeeper } from './market-data/history-keeper.ts';
 import { historyHandlers } from './market-data/history-routes.ts';
+import { liveActivityHandlers } from './market-data/live-activity.ts';
 import type { MarketLookup, TokenTexts } from './market-data/texts.ts';
 import { tokenHandlers } from './market-data/token-routes.ts';
 import { TopReader } from './market-data/top.ts';
@@ -28,8 +30,10 @@ import { infoHandlers } from './node-info.ts';
 import { orderHandlers } from './orders/order-routes.ts';
 import type { QuietReads } from './orders/quiet-reads.ts';
 import type { Sequencer } from './orders/sequencer.ts';
+import { PROGRAM_HANDLERS } from './programs.ts';
 import type { ROUTE_TABLE } from './route-table.ts';
 import { type HeaderHandler, serveTable } from './serve.ts';
+import { type TradingMarkets, withPublicTrades, withTradingMarkets } from './shared-paths.ts';
 
 export interface RouteParts {
   readonly config: Config;
@@ -64,7 +68,9 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     sequencer.whenSettled(callback);
   };
   const tops = new TopReader(parts.tables);
-  return serveTable(
+  const markets = tradingMarketHandlers(parts);
+  const publicTrades = tradesHandler(parts);
+  const routes = serveTable(
     {
       auth: parts.auth,
       credentialPrefix: config.credentialPrefix,
@@ -80,10 +86,14 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       ...orderHandlers(sequencer),
       ...accountHandlers(parts),
       ...heartbeatHandlers(parts.heartbeats),
-      'GET /trades': tradesHandler(parts),
-      ...catalogHandlers(parts),
+      'GET /trades': publicTrades,
+      ...catalogHandlers(parts, markets),
+      ...markets.handlers,
+      ...liveActivityHandlers(parts.trades),
+      ...PROGRAM_HANDLERS,
     },
   );
+  return config.dataTrades === 'own' ? routes : withPublicTrades(routes, publicTrades);
 }
 
 /** GET /trades: the allow-list comes before the query (GAPS 6.1). */
@@ -119,12 +129,13 @@ type CatalogKey = Extract<
 >;
 
 /** The catalog's routes read their headers and queries themselves. */
-function catalogHandlers({ catalog }: RouteParts) {
+function catalogHandlers({ catalog, config }: RouteParts, markets: TradingMarkets) {
   const handlers: Record<string, HeaderHandler> = {};
   for (const { headers, method, path, run } of catalogRoutes({ generation: catalog })) {
     handlers[`${method} ${path}`] = { headers, run };
   }
-  return handlers as Record<CatalogKey, HeaderHandler>;
+  const byKey = handlers as Record<CatalogKey, HeaderHandler>;
+  return config.marketRoutes === 'catalog' ? byKey : withTradingMarkets(byKey, markets);
 }
 
 function dataFailure(error: unknown): string {

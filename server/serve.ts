@@ -4,8 +4,9 @@
  *
  * Thread: I/O.
  */
+import { type Place, placesOf } from './base-paths.ts';
 import { NO_QUERY, type QuerySpec } from './common/query.ts';
-import type { Exchange, Handler, Method, Route } from './http/http.ts';
+import type { Exchange, Handler, Route } from './http/http.ts';
 import {
   type Auth,
   checkLevel1,
@@ -53,20 +54,22 @@ export interface ServeParts {
 /** Body of a 429 of the catalog API (GAPS 6.4). */
 const CATALOG_THROTTLED = '{"type":"too many requests","error":"Too Many Requests"}';
 
-/** Every row of the table as a route. */
+/** Every row of the table as a route, at the root and under the base path of its API. */
 export function serveTable(parts: ServeParts, handlers: Handlers): Route[] {
-  return (Object.keys(ROUTE_TABLE) as RouteKey[]).map((key) =>
-    serveRow(parts, key, ROUTE_TABLE[key], handlers[key]),
-  );
+  return (Object.keys(ROUTE_TABLE) as RouteKey[]).flatMap((key) => {
+    const row: RouteRow = ROUTE_TABLE[key];
+    return placesOf(key, row, ROUTE_TABLE).map((place) => {
+      return serveRow(parts, place, row, handlers[key]);
+    });
+  });
 }
 
 function serveRow(
   parts: ServeParts,
-  key: RouteKey,
+  { base, method, path }: Place,
   row: RouteRow,
   handler: Handlers[RouteKey],
 ): Route {
-  const [method, path] = key.split(' ') as [Method, string];
   const failure = parts.failures[row.api];
   const route = {
     method,
@@ -104,7 +107,7 @@ function serveRow(
     run: (exchange) => {
       const caller = isLevel1
         ? checkLevel1(parts.auth, exchange.headers, parts.seconds())
-        : callerOf(parts, row.access === 'level2-read', exchange);
+        : callerOf(parts, row.access === 'level2-read', exchange, base);
       if (!caller.ok) return exchange.reply(caller.status, caller.body);
       const query = parse(exchange.query, exchange.parameters);
       if (typeof query === 'string') return exchange.reply(400, query);
@@ -113,12 +116,17 @@ function serveRow(
   };
 }
 
-function callerOf({ auth, seconds }: ServeParts, mayRead: boolean, exchange: Exchange) {
+function callerOf(
+  { auth, seconds }: ServeParts,
+  mayRead: boolean,
+  exchange: Exchange,
+  base: string,
+) {
   const { body, headers, method, path, query } = exchange;
   const [address, apiKey, , , , readOnlyKey] = headers;
   const reader = checkReadOnly(auth, { address, apiKey, readOnlyKey }, mayRead);
   if (reader !== undefined) return reader;
-  return checkLevel2(auth, headers, method, path, query, body, seconds());
+  return checkLevel2(auth, headers, method, path, query, body, seconds(), base);
 }
 
 function bodyBytesMax({ bodyMax }: RouteRow, maxBatchOrders: number): number {

@@ -124,6 +124,7 @@ export function level1Headers(prefix: string): string[] {
  * @param query as sent, without '?'; '' when there is none
  * @param rawBody the bytes as received
  * @param nowSeconds whole seconds, Unix time
+ * @param base first part of the path that may be signed or left out, '' when there is none
  * @returns refused with 401 and `{"error":"invalid_l2: <reason>"}`
  */
 export function checkLevel2(
@@ -134,6 +135,7 @@ export function checkLevel2(
   query: string,
   rawBody: Uint8Array,
   nowSeconds: number,
+  base = '',
 ): Level2 {
   const names = auth.level2Names;
   const missing = firstMissing(headers, names);
@@ -156,8 +158,11 @@ export function checkLevel2(
     Buffer.from(passphrase, 'hex'),
     credential?.passphrase ?? DUMMY_PASSPHRASE,
   );
-  const signed = timestamp + method.toUpperCase() + path;
-  const signatureRight = isSignedBy(credential, signed, query, rawBody, signature);
+  const head = timestamp + method.toUpperCase();
+  const signatureRight =
+    isSignedBy(credential, head + path, query, rawBody, signature) ||
+    (base !== '' &&
+      isSignedBy(credential, head + path.slice(base.length), query, rawBody, signature));
   if (credential === undefined || !passphraseRight) {
     return refuse2('unknown key or wrong passphrase');
   }

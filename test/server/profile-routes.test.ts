@@ -11,13 +11,7 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
-import {
-  CHAIN_ID,
-  type Result,
-  type SigningRules,
-  type Terms,
-  Trader,
-} from '../common/traders.ts';
+import { CHAIN_ID, type Result, type SigningRules, type Terms, Trader } from '../common/traders.ts';
 
 /** A node of one profile: a plain market with a bid at 0.4 and an offer at 0.6, and an idle one. */
 interface Venue {
@@ -215,7 +209,43 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
     spec: [400, undefined],
     polymarket: [200, 'start, asset_id'],
   },
+  marketRoutes: {
+    look: async (venue) => {
+      const id = venue.plain.conditionId;
+      const kind = (answer: unknown): string => {
+        const [row] = Array.isArray(answer) ? answer : ((answer as { data?: [] }).data ?? [answer]);
+        const found = row as object;
+        return 'tokens' in found ? 'trading' : 'id' in found ? 'catalog' : 'sampling';
+      };
+      const paths = ['/markets?next_cursor=', `/markets/${id}`, '/sampling-markets', '/markets'];
+      const under = [`/clob/markets/${id}`, `/gamma/markets/${id}`, '/gamma/markets?next_cursor='];
+      return Promise.all([...paths, ...under].map(async (path) => kind(await json(venue, path))));
+    },
+    spec: ['catalog', 'catalog', 'sampling', 'catalog', 'trading', 'catalog', 'catalog'],
+    polymarket: ['trading', 'trading', 'trading', 'catalog', 'trading', 'catalog', 'catalog'],
+  },
+  dataTrades: {
+    look: async (venue) => {
+      const open = await get(venue.node, '/data/trades?limit=1');
+      const signed = (await own(venue, '/data/trades')) as { readonly count: number };
+      return [open.status, signed.count > 0];
+    },
+    spec: [401, true],
+    polymarket: [200, true],
+  },
 };
+
+test('pages of markets follow one another to the end, tokens and prices in them', async () => {
+  const { node, plain } = venues.polymarket;
+  const { json: answer } = await get(node, '/markets?next_cursor=MA%3D%3D');
+  const { data, ...rest } = answer as { data: { condition_id: string; tokens: unknown }[] };
+  assert.deepEqual(rest, { limit: 500, next_cursor: 'LTE=', count: 2 });
+  const [first = '', second = ''] = plain.tokenIds;
+  assert.deepEqual(data.find(({ condition_id: id }) => id === plain.conditionId)?.tokens, [
+    { token_id: first, outcome: 'Yes', price: 0.5, winner: false },
+    { token_id: second, outcome: 'No', price: 0.5, winner: false },
+  ]);
+});
 
 for (const profile of PROFILES) {
   for (const [name, seen] of Object.entries(ROWS)) {

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { level1, level2 } from '../../bench/load/wallets.ts';
+import { placesOf } from '../../server/base-paths.ts';
 import { compileShape } from '../../server/common/schema.ts';
 import type { RouteRow } from '../../server/route-row.ts';
 import { ROUTE_TABLE, type RouteKey } from '../../server/route-table.ts';
@@ -83,6 +84,7 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /data/orders': {},
   'GET /data/trades': {},
   'GET /balance-allowance': { query: 'asset_type=COLLATERAL' },
+  'GET /balance-allowance/update': { query: 'asset_type=COLLATERAL' },
   'GET /book': { query: `token_id=${token}` },
   'GET /book/:token_id': { at: [token] },
   'POST /books': { body: items },
@@ -128,6 +130,27 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /public-search': { query: 'q=question' },
   'GET /sampling-markets': {},
   'GET /sampling-simplified-markets': {},
+  'GET /clob/markets': {},
+  'GET /clob/markets/:condition_id': { at: [market.conditionId] },
+  'GET /simplified-markets': {},
+  'GET /markets-by-token/:token_id': { at: [other] },
+  'GET /clob-markets/:condition_id': { at: [market.conditionId] },
+  'GET /live-activity/events/:condition_id': { at: [market.conditionId] },
+  'GET /markets/live-activity/:condition_id': { at: [market.conditionId] },
+  'GET /data/pre-migration-orders': {},
+  'GET /order-scoring': { query: `order_id=${resting.orderID}` },
+  'POST /orders-scoring': { body: () => JSON.stringify([resting.orderID]) },
+  'GET /notifications': {},
+  'DELETE /notifications': { query: 'ids=1' },
+  'GET /rewards/user': {},
+  'GET /rewards/user/total': {},
+  'GET /rewards/user/percentages': {},
+  'GET /rewards/user/markets': {},
+  'GET /rewards/markets/current': {},
+  'GET /rewards/markets/:condition_id': { at: [market.conditionId] },
+  'GET /auth/builder-api-key': {},
+  'GET /builder/trades': {},
+  'GET /fees/builder-fees/:code': { at: ['0x1'] },
   // Last: the others want a book with orders in it.
   'DELETE /order': { body: () => JSON.stringify({ orderID: `0x${'1'.repeat(64)}` }) },
   'DELETE /orders': { body: () => JSON.stringify([`0x${'1'.repeat(64)}`, 'x']) },
@@ -135,14 +158,19 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'DELETE /cancel-all': {},
 };
 
-function request(key: RouteKey, credentials: boolean): Promise<Reply> {
+/**
+ * @param base what stands before the path
+ * @param signed what of it is signed
+ */
+function request(key: RouteKey, credentials: boolean, base = '', signed = base): Promise<Reply> {
   const [method = '', pattern = ''] = key.split(' ');
   const { at = [], body, query } = EXAMPLES[key];
   let used = 0;
   const path = pattern.replaceAll(/:\w+/g, () => at[used++]!);
   const text = body?.() ?? '';
-  const headers = credentials ? credentialsOf(ROUTE_TABLE[key], method, path, text) : {};
-  return send(node, method, query === undefined ? path : `${path}?${query}`, headers, text);
+  const proof = () => credentialsOf(ROUTE_TABLE[key], method, signed + path, text);
+  const url = query === undefined ? base + path : `${base}${path}?${query}`;
+  return send(node, method, url, credentials ? proof() : {}, text);
 }
 
 function credentialsOf(
@@ -170,6 +198,19 @@ for (const key of Object.keys(EXAMPLES) as RouteKey[]) {
       `${shape.matches(json) || shape.fault(json).path.join('.')}: ${text}`,
     );
   });
+  const bases = placesOf(key, row, ROUTE_TABLE).filter(({ base, path }) => {
+    return key.startsWith('GET') && base !== '' && path !== base && !key.includes(` ${base}/`);
+  });
+  for (const { base } of bases) {
+    test(`${key} under ${base} is the same, signed with or without it`, async () => {
+      const { status } = await request(key, true);
+      for (const signed of [base, '']) {
+        const under = await request(key, true, base, signed);
+        assert.equal(under.status, status, under.text);
+        assert(compileShape(row.answer).matches(under.json));
+      }
+    });
+  }
   if (row.access !== 'none') {
     test(`${key} asks for credentials`, async () => {
       const { json, status } = await request(key, false);

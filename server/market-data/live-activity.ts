@@ -1,0 +1,89 @@
+/**
+ * The latest trades of one market in the shape that clients of the other service call its live
+ * activity: the rows of GET /trades under other names.
+ *
+ * Thread: I/O.
+ */
+import { compileQuery } from '../common/query.ts';
+import { Type } from '../common/schema.ts';
+import type { Handler } from '../http/http.ts';
+import { parseTradesQuery } from './trades-query.ts';
+import type { TradesRenderer } from './trades-render.ts';
+
+export const ACTIVITY_PATH = compileQuery(Type.Object({ condition_id: Type.String() }), [
+  'condition_id',
+]);
+
+export const LiveActivityAnswer = Type.Array(
+  Type.Object({
+    event_type: Type.Literal('trade'),
+    market: Type.Object({
+      condition_id: Type.String(),
+      asset_id: Type.String(),
+      question: Type.String(),
+      icon: Type.String(),
+      slug: Type.String(),
+    }),
+    user: Type.Object({ address: Type.String(), username: Type.String() }),
+    side: Type.String(),
+    size: Type.String(),
+    fee_rate_bps: Type.String(),
+    price: Type.String(),
+    outcome: Type.String(),
+    outcome_index: Type.Integer(),
+    transaction_hash: Type.String(),
+    timestamp: Type.String({ description: 'unix seconds' }),
+  }),
+);
+
+/** As much of a row of GET /trades as is told again. */
+interface TradeRow {
+  readonly proxyWallet: string;
+  readonly asset: string;
+  readonly conditionId: string;
+  readonly title: string;
+  readonly icon: string;
+  readonly slug: string;
+  readonly side: string;
+  readonly size: number;
+  readonly price: number;
+  readonly outcome: string;
+  readonly outcomeIndex: number;
+  readonly transactionHash: string;
+  readonly timestamp: number;
+}
+
+export function liveActivityHandlers(trades: TradesRenderer) {
+  const activity: Handler<{ condition_id: string }> = async (exchange, { condition_id: id }) => {
+    const parsed = parseTradesQuery(`market=${encodeURIComponent(id)}`);
+    if (!parsed.ok) return exchange.reply(200, '[]');
+    const rows = JSON.parse((await trades.render(parsed.query)).toString()) as TradeRow[];
+    exchange.reply(200, JSON.stringify(rows.map(activityOf)));
+  };
+  return {
+    'GET /live-activity/events/:condition_id': activity,
+    'GET /markets/live-activity/:condition_id': activity,
+  };
+}
+
+function activityOf(row: TradeRow): object {
+  return {
+    event_type: 'trade',
+    market: {
+      condition_id: row.conditionId,
+      asset_id: row.asset,
+      question: row.title,
+      icon: row.icon,
+      slug: row.slug,
+    },
+    user: { address: row.proxyWallet, username: '' },
+    side: row.side,
+    size: String(row.size),
+    fee_rate_bps: '0',
+    price: String(row.price),
+    outcome: row.outcome,
+    outcome_index: row.outcomeIndex,
+    transaction_hash: row.transactionHash,
+    timestamp: String(row.timestamp),
+  };
+}
