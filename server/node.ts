@@ -10,6 +10,7 @@ import { State } from '../engine/layout.ts';
 import { stateHash } from '../engine/state-hash.ts';
 import type { Tables } from '../engine/tables.ts';
 import { StoredFills } from '../storage/fills.ts';
+import { StoredFinals } from '../storage/finals.ts';
 import { openHeartbeatStore } from '../storage/heartbeats.ts';
 import { HistoryStore } from '../storage/history.ts';
 import { openKeyStore } from '../storage/keys.ts';
@@ -278,6 +279,7 @@ async function openPort(
   const lookup: MarketLookup = (market) => infos.find(market);
   const texts = new TokenTexts(t, lookup, config.tradesAsset);
   const books = new BookRenderer(t, texts);
+  const finals = new StoredFinals(stores.derived);
   const streams = openStreams(options, {
     tables: t,
     texts,
@@ -299,7 +301,7 @@ async function openPort(
       history,
       ownTrades,
       quiet: writer?.quiet ?? new QuietReads(undefined, setImmediate),
-      storedFinal: (id) => stores.derived.finals.get(id),
+      storedFinal: (id) => finals.find(id),
       infos: (market) => infos.find(market),
       catalog: () => catalog.current,
       sequencer: writer?.sequencer,

@@ -1,17 +1,21 @@
 /**
  * LMDB environment DATA_DIR/derived: what the follower makes of the log (follower.ts).
  *
- *   fills   fill sequence -> one fill, its row of the engine's ring
- *   finals  order id (32 bytes) -> the row of a finished order
- *   meta    position: format f64 | batch f64 | digest f64 | fills f64 | finished orders f64
+ *   fills   fills by their sequence, rows of the engine's ring (packed.ts)
+ *   finals  finished orders in the order in which they ended, rows of the engine's (packed.ts)
+ *   ids     where among finals an order is, by its id (id-runs.ts)
+ *   meta    position: crc u32 | format u32 | batch f64 | digest f64 | fills f64 | finished orders f64
+ *           ids: the runs of the table ids
  *
- * The position goes with the rows in one transaction, so the rows are those of its batch exactly.
+ * The position goes with the rows in one transaction, so the rows are those of its batch exactly. Every
+ * value has a checksum that covers its key.
  *
  * Thread: the follower writes; the I/O thread and the workers read. LMDB never sees shared memory: every
  * value is an ordinary Buffer.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { FILL_WORDS, ORDER_I } from '../engine/layout.ts';
 import {
   type BinaryTable,
   type Durability,
@@ -19,14 +23,16 @@ import {
   openSequence,
   openTable,
   type RootDatabase,
-  type SequenceTable,
 } from './lmdb.ts';
 import { otherFormat } from './other-format.ts';
+import { PackedRows } from './packed.ts';
+import { isWhole, sealed } from './sealed.ts';
 
 export interface DerivedTables {
   readonly root: RootDatabase<Buffer, string>;
-  readonly fills: SequenceTable;
-  readonly finals: BinaryTable;
+  readonly fills: PackedRows;
+  readonly finals: PackedRows;
+  readonly ids: BinaryTable;
   readonly meta: BinaryTable;
 }
 
@@ -42,9 +48,9 @@ export interface DerivedPosition {
 }
 
 const META_POSITION = Buffer.from('position');
-/** 3: its digest names orders by their ids, and rows of orders have a column more. */
-const FORMAT = 3;
-const POSITION_DOUBLES = 5;
+/** 4: rows in packed values, an index by id beside them, checksums. */
+const FORMAT = 4;
+const POSITION_BYTES = 40;
 
 export function openDerivedTables(
   dataDir: string,
@@ -55,19 +61,28 @@ export function openDerivedTables(
   const root = openEnvironment({ path, ...options });
   return {
     root,
-    fills: openSequence(root, 'fills'),
-    finals: openTable(root, 'finals'),
+    fills: new PackedRows(openSequence(root, 'fills'), 'fills', 4 * FILL_WORDS),
+    finals: new PackedRows(openSequence(root, 'finals'), 'final states', 4 << ORDER_I),
+    ids: openTable(root, 'ids'),
     meta: openTable(root, 'meta'),
   };
 }
 
-/** Throws an Error that names both formats where what is there is of another. */
+/** Throws an Error that names both formats where what is there is of another, or that it is damaged. */
 export function positionOf({ meta }: DerivedTables): DerivedPosition {
   const stored = meta.get(META_POSITION);
   if (stored === undefined) return { sequence: 0, digest: 0, fills: 0, finished: 0 };
-  const format = stored.readDoubleLE(0);
-  if (format !== FORMAT || stored.length !== 8 * POSITION_DOUBLES) {
+  // Until format 3 it began with the format as a double.
+  const older = stored.length === POSITION_BYTES ? stored.readDoubleLE(0) : 0;
+  const isOlder = Number.isInteger(older) && older > 0 && older < FORMAT;
+  const format = isOlder ? older : stored.readUInt32LE(4);
+  if (isOlder || (isWhole(META_POSITION, stored) && format !== FORMAT)) {
     throw new Error(`derived: ${otherFormat(format, FORMAT)}`);
+  }
+  if (stored.length !== POSITION_BYTES || !isWhole(META_POSITION, stored)) {
+    throw new Error(
+      'derived: its position is damaged; remove DATA_DIR/derived, and what log and images hold is derived again',
+    );
   }
   return {
     sequence: stored.readDoubleLE(8),
@@ -80,9 +95,10 @@ export function positionOf({ meta }: DerivedTables): DerivedPosition {
 /** Only inside a transaction. */
 export function putPosition({ meta }: DerivedTables, position: DerivedPosition): void {
   const { digest, fills, finished, sequence } = position;
-  const value = Buffer.allocUnsafeSlow(8 * POSITION_DOUBLES);
-  [FORMAT, sequence, digest, fills, finished].forEach((double, i) => {
-    value.writeDoubleLE(double, 8 * i);
+  const value = Buffer.allocUnsafeSlow(POSITION_BYTES);
+  value.writeUInt32LE(FORMAT, 4);
+  [sequence, digest, fills, finished].forEach((double, i) => {
+    value.writeDoubleLE(double, 8 + 8 * i);
   });
-  meta.put(META_POSITION, value);
+  meta.put(META_POSITION, sealed(META_POSITION, value));
 }

@@ -1,51 +1,60 @@
 /**
- * Rows of the engine's rings as ordinary Buffers for LMDB, which must never see shared memory; and the
+ * Rows of the engine's rings as ordinary memory for LMDB, which must never see shared memory; and the
  * fills of all times, wherever they lie.
  *
  * Thread: any that may read the tables.
  */
-import { FILL_WORDS, ID_WORDS, ORDER_I, Order, State } from '../engine/layout.ts';
+import { FILL_WORDS, ORDER_I, Order, State } from '../engine/layout.ts';
 import { finishedOrder } from '../engine/orders.ts';
 import type { Tables } from '../engine/tables.ts';
-import type { SequenceTable } from './lmdb.ts';
-
-export interface StoredFinal {
-  readonly id: Buffer;
-  readonly row: Buffer;
-}
+import type { PackedRows } from './packed.ts';
 
 const FILL_BYTES = 4 * FILL_WORDS;
 const ORDER_BYTES = 4 << ORDER_I;
 
-/** A copy of one fill of the ring. */
-export function fillCopy(t: Tables, sequence: number): Buffer {
-  const row = (sequence % t.fillRows) * FILL_BYTES;
-  return Buffer.from(new Uint8Array(t.memory.buffers.fills, row, FILL_BYTES));
+/** Writes one row, by its sequence, to `into` from byte `at` on. */
+type Copier = (sequence: number, into: Buffer, at: number) => void;
+
+/** Copies fills of the ring. */
+export function fillCopier(t: Tables): Copier {
+  const ring = new Uint8Array(t.memory.buffers.fills);
+  return (sequence, into, at) => {
+    const row = (sequence % t.fillRows) * FILL_BYTES;
+    into.set(ring.subarray(row, row + FILL_BYTES), at);
+  };
 }
 
-/** A copy of one finished order, under its id. */
-export function finalCopy(t: Tables, sequence: number): StoredFinal {
-  const place = finishedOrder(t, sequence);
-  const row = Buffer.from(
-    new Uint8Array(t.memory.buffers.orders, place * ORDER_BYTES, ORDER_BYTES),
-  );
-  const id = Buffer.allocUnsafeSlow(4 * ID_WORDS);
-  for (let w = 0; w < ID_WORDS; w++) {
-    id.writeInt32BE(t.orderI[(place << ORDER_I) + Order.id + w]!, 4 * w);
-  }
-  return { id, row };
+/** Copies finished orders that are in memory. */
+export function finalCopier(t: Tables): Copier {
+  const orders = new Uint8Array(t.memory.buffers.orders);
+  return (sequence, into, at) => {
+    const row = finishedOrder(t, sequence) * ORDER_BYTES;
+    into.set(orders.subarray(row, row + ORDER_BYTES), at);
+  };
+}
+
+/** First word of the id of a finished order that is in memory. */
+export function finalWord(t: Tables, sequence: number): number {
+  return t.orderI[(finishedOrder(t, sequence) << ORDER_I) + Order.id]!;
+}
+
+/** A copy of one fill of the ring. */
+export function fillCopy(t: Tables, sequence: number): Buffer {
+  const copy = Buffer.allocUnsafeSlow(FILL_BYTES);
+  fillCopier(t)(sequence, copy, 0);
+  return copy;
 }
 
 /** The fills of all times: the newest in the ring, the others where the follower has put them. */
 export class StoredFills {
   private readonly t: Tables;
-  private readonly table: SequenceTable;
+  private readonly table: PackedRows;
   /** Fills from here on to `end` lie in the ring. */
   private readonly first: number;
   private readonly end: number;
 
   /** @param first the oldest fill that the ring holds now */
-  constructor(t: Tables, table: SequenceTable, first: number) {
+  constructor(t: Tables, table: PackedRows, first: number) {
     this.t = t;
     this.table = table;
     this.first = first;
@@ -61,9 +70,7 @@ export class StoredFills {
   /** Those from `start` to before `end` that are there, in order. */
   *range(start: number, end: number): Generator<readonly [number, Buffer]> {
     const stored = Math.min(end, this.first);
-    if (start < stored) {
-      for (const { key, value } of this.table.getRange({ start, end: stored })) yield [key, value];
-    }
+    if (start < stored) yield* this.table.range(start, stored);
     const last = Math.min(end, this.end);
     for (let at = Math.max(start, this.first); at < last; at++) yield [at, fillCopy(this.t, at)];
   }

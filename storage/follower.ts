@@ -18,7 +18,8 @@ import {
   positionOf,
   putPosition,
 } from './derived.ts';
-import { fillCopy, finalCopy } from './fills.ts';
+import { fillCopier, finalCopier, finalWord } from './fills.ts';
+import { IdIndex } from './id-index.ts';
 import { type ImageInfo, Images } from './images.ts';
 import type { Log, LogEntry, LogReader } from './log/log.ts';
 import { type Begun, begin } from './recover.ts';
@@ -61,6 +62,9 @@ export class Follower {
   private readonly o: FollowerOptions;
   private readonly engine: Engine;
   private readonly derived: DerivedTables;
+  private ids: IdIndex;
+  private readonly copyFill: ReturnType<typeof fillCopier>;
+  private readonly copyFinal: ReturnType<typeof finalCopier>;
   private readonly images: Images;
   private readonly reader: LogReader;
   /** The oldest fill that the ring holds. */
@@ -89,6 +93,9 @@ export class Follower {
     const begun = this.begin();
     this.engine = begun.engine;
     this.t = begun.engine.t;
+    this.copyFill = fillCopier(this.t);
+    this.copyFinal = finalCopier(this.t);
+    this.ids = this.openIds();
     this.firstFill = begun.firstFill;
     this.imaged = begun.image;
     this.attempted = begun.image;
@@ -223,6 +230,8 @@ export class Follower {
       this.hasProblem = false;
     } catch (error) {
       this.retryAt = now + RETRY_MS;
+      // What it knows of runs was not written.
+      this.ids = this.openIds();
       const problem = `derived: a write failed: ${(error as Error).message}`;
       if (!this.hasProblem) this.o.report({ kind: 'problem', problem });
       this.hasProblem = true;
@@ -238,14 +247,16 @@ export class Follower {
     const { digest, sequence } = at ?? written;
     const position = { sequence, digest, fills, finished };
     derived.root.transactionSync(() => {
-      for (let n = written.fills; n < fills; n++) void derived.fills.put(n, fillCopy(t, n));
-      for (let n = written.finished; n < finished; n++) {
-        const { id, row } = finalCopy(t, n);
-        void derived.finals.put(id, row);
-      }
+      derived.fills.put(written.fills, fills, this.copyFill);
+      derived.finals.put(written.finished, finished, this.copyFinal);
+      this.ids.add(written.finished, finished, (sequence) => finalWord(t, sequence));
       putPosition(derived, position);
     });
     this.written = position;
+  }
+
+  private openIds(): IdIndex {
+    return new IdIndex(this.derived, (line) => this.line('warn', line));
   }
 
   /** Says how far it is behind, when it has been for long and not too often. */

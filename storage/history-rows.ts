@@ -12,8 +12,8 @@
  *
  * Thread: any; pure.
  */
-import { crc32 } from 'node:zlib';
 import { PIPS_PER_UNIT } from '../engine/units.ts';
+import { CRC_BYTES, isWhole, sealed } from './sealed.ts';
 
 /** Buckets of one row: 4 hours of minutes, 1 KiB when every minute saw a trade. */
 export const CHUNK_BUCKETS_LOG2 = 8;
@@ -21,7 +21,6 @@ export const CHUNK_BUCKETS = 1 << CHUNK_BUCKETS_LOG2;
 /** Five-minute parts of an hour. */
 export const HOUR_PARTS = 12;
 
-const CRC_BYTES = 4;
 const U32_MAX = 2 ** 32 - 1;
 const SUM_BYTES = 12;
 const TOTAL_BYTES = CRC_BYTES + 8 + SUM_BYTES;
@@ -136,17 +135,6 @@ export function decodeHour(key: Buffer, value: Buffer): StoredHour | Damaged {
 
 export function newSums(entries: number): Sums {
   return { whole: new Float64Array(entries), rest: new Float64Array(entries) };
-}
-
-/** Writes the checksum of key and value to the first bytes of the value. */
-export function sealed(key: Buffer, value: Buffer): Buffer {
-  value.writeUInt32LE(crc32(value.subarray(CRC_BYTES), crc32(key)), 0);
-  return value;
-}
-
-export function isWhole(key: Buffer, value: Buffer): boolean {
-  if (value.length < CRC_BYTES) return false;
-  return value.readUInt32LE(0) === crc32(value.subarray(CRC_BYTES), crc32(key));
 }
 
 function writeSum(value: Buffer, at: number, sums: Sums, i: number): void {

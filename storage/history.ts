@@ -13,7 +13,6 @@
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWhole, sealed } from './history-rows.ts';
 import {
   type BinaryTable,
   type Durability,
@@ -22,6 +21,7 @@ import {
   type RootDatabase,
   writeFailure,
 } from './lmdb.ts';
+import { isWhole, sealed } from './sealed.ts';
 
 interface HistoryTables {
   readonly root: RootDatabase<Buffer, string>;

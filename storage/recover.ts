@@ -11,10 +11,11 @@ import { FILL_WORDS, State } from '../engine/layout.ts';
 import type { Capacities } from '../engine/limits.ts';
 import { allocateEngine, type Tables } from '../engine/tables.ts';
 import type { ImageInfo, Images } from './images.ts';
-import type { SequenceTable } from './lmdb.ts';
 import { type Log, LogDamage } from './log/log.ts';
+import type { PackedRows } from './packed.ts';
 import { refit } from './refit.ts';
 import { batchOf, replay } from './replay.ts';
+import { Damage } from './sealed.ts';
 
 export interface Recovered {
   readonly engine: Engine;
@@ -46,13 +47,14 @@ export function recover(
   capacities: Capacities,
   images: Images,
   log: Log,
-  fills: SequenceTable | undefined,
+  fills: PackedRows | undefined,
   warn: (line: string) => void,
 ): Recovered {
   const begun = begin(capacities, images, images.list(), warn);
   const { engine, image, reasons } = begun;
   const { t } = engine;
-  const firstFill = fills === undefined ? begun.firstFill : loadFills(t, fills, begun.firstFill);
+  const firstFill =
+    fills === undefined ? begun.firstFill : loadFills(t, fills, begun.firstFill, warn);
   const start = t.state[State.batch]!;
   const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
   if (log.last < start) {
@@ -97,18 +99,27 @@ export function begin(
  * Completes the ring of fills, where it may reach further back than when the image was taken; returns
  * the oldest fill that it holds now.
  */
-function loadFills(t: Tables, fills: SequenceTable, firstFill: number): number {
+function loadFills(
+  t: Tables,
+  fills: PackedRows,
+  firstFill: number,
+  warn: (line: string) => void,
+): number {
   const first = Math.max(0, t.state[State.fills]! - t.capacities.trades);
   const ring = new Uint8Array(t.memory.buffers.fills);
   let oldest = firstFill;
-  for (const { key, value } of fills.getRange({
-    start: firstFill - 1,
-    end: first - 1,
-    reverse: true,
-  })) {
-    if (key !== oldest - 1 || value.length !== FILL_BYTES) break;
-    ring.set(value, (key % t.fillRows) * FILL_BYTES);
-    oldest = key;
+  try {
+    while (oldest > first) {
+      const start = Math.max(first, oldest - fills.blockRows);
+      const rows = [...fills.range(start, oldest)];
+      for (const [sequence, row] of rows) ring.set(row, (sequence % t.fillRows) * FILL_BYTES);
+      oldest -= rows.length;
+      // What is missing is missing at the beginning.
+      if (rows[0]?.[0] !== start) break;
+    }
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error;
+    warn(`${error.message}; GET /trades begins with fill ${oldest}`);
   }
   return oldest;
 }

@@ -14,7 +14,7 @@ import { EVENTS_MAX, EventLog } from '../../engine/events.ts';
 import { State } from '../../engine/layout.ts';
 import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
 import type { EngineMemory } from '../../engine/tables.ts';
-import { openFinalsReader } from '../../storage/finals-reader.ts';
+import { openFinalsReader } from '../../storage/finals.ts';
 import type { OrderTexts } from '../common/contract.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type Prepared } from './batch-prepare.ts';
@@ -99,9 +99,10 @@ function prepare(slot: SlotView): readonly Prepared[] {
   const coming = UNJOURNALED_BATCHES_MAX * BATCH_COMMANDS_MAX;
   // One that is larger than before does not bring back what has left under a smaller one.
   const history = Math.min(state[State.history]!, engine.t.capacities.history);
-  idsMayHaveLeft =
-    state[State.finishedFirst]! > 0 ||
-    (slot.f64[Slot.flushedFinished]! > 0 && known + coming > history);
-  finals.refresh();
+  // By the time of the turn those before it may have left, and no others.
+  const leaving = Math.min(slot.f64[Slot.flushedFinished]!, known + coming - history);
+  const before = Math.max(state[State.finishedFirst]!, leaving);
+  idsMayHaveLeft = before > 0;
+  if (idsMayHaveLeft) finals.refresh(before);
   return preparer.prepare(slot);
 }

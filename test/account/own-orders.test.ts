@@ -10,7 +10,6 @@ import { NOBODY, PAGE_SIZE } from '../../server/account/pages.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
 import { QuietReads } from '../../server/orders/quiet-reads.ts';
 import { Control } from '../../server/orders/slots.ts';
-import { finalCopy } from '../../storage/fills.ts';
 import { startThread } from '../common/forms.ts';
 import { freshSeed } from '../common/random.ts';
 import {
@@ -20,6 +19,7 @@ import {
   walletWords,
   withSeedAsync,
 } from '../market-data/read-fixture.ts';
+import { finalCopy } from '../storage/stored-exchange.ts';
 import { orderTerms } from './order-terms.ts';
 
 const ANY: OrderFilter = { market: 0, token: 0, maker: 0 };

@@ -18,7 +18,7 @@ import type { TokenSlot } from '../../engine/units.ts';
 import { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
 import { STEP_MINUTES, type Step } from '../../server/market-data/price-history.ts';
 import { type DerivedTables, openDerivedTables } from '../../storage/derived.ts';
-import { fillCopy, StoredFills } from '../../storage/fills.ts';
+import { fillCopier, StoredFills } from '../../storage/fills.ts';
 import { HistoryStore } from '../../storage/history.ts';
 import type { Random } from '../common/random.ts';
 import { Fixture, SMALL } from './read-fixture.ts';
@@ -98,9 +98,7 @@ export class HistoryStage {
     const { t } = this.fixture;
     const { fillF, fillI, fillRows, tokenI } = t;
     await this.derived.root.batch(() => {
-      for (let n = this.journaled; n < this.fills; n++) {
-        void this.derived.fills.put(n, fillCopy(t, n));
-      }
+      this.derived.fills.put(this.journaled, this.fills, fillCopier(t));
     });
     for (let fill = this.journaled; fill < this.fills; fill++) {
       const i = (fill % fillRows) * FILL_WORDS;

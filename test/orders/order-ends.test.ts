@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { EndReason, Flag, Order, Status } from '../../engine/layout.ts';
-import { type DerivedTables, openDerivedTables } from '../../storage/derived.ts';
+import { openDerivedTables } from '../../storage/derived.ts';
+import { StoredFinals } from '../../storage/finals.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   type MarketTerms,
@@ -194,11 +195,12 @@ test('each was answered as the table says, and is known with the status that it 
 });
 
 test('each has its final state on disk: status, what was matched, and why', async () => {
-  const journal = openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
+  const derived = openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
+  const finals = new StoredFinals(derived);
   for (const [how, orders] of ended) {
     const way = ways.get(how);
     for (const { matched, order, size } of orders) {
-      const final = finalOf(journal, order.id);
+      const final = finalOf(finals, order.id);
       if (way?.status === '-') {
         assert.equal(final, undefined, how);
         continue;
@@ -209,13 +211,13 @@ test('each has its final state on disk: status, what was matched, and why', asyn
       assert(way?.sizeMatched.split(' or ').includes(extent), `${how}: ${extent}`);
     }
   }
-  await journal.root.close();
+  await derived.root.close();
 });
 
 const REASONS = Object.keys(EndReason);
 
-function finalOf(journal: DerivedTables, id: string) {
-  const row = journal.finals.get(Buffer.from(id.slice(2), 'hex'));
+function finalOf(finals: StoredFinals, id: string) {
+  const row = finals.find(Buffer.from(id.slice(2), 'hex'));
   if (row === undefined) return undefined;
   const flags = row.readInt32LE(4 * Order.flags);
   const size = row.readDoubleLE(8 * Order.original) / MICRO;

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openFinalsReader } from '../../storage/finals-reader.ts';
+import { openFinalsReader } from '../../storage/finals.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   book,
@@ -70,7 +70,7 @@ test('ids that have left memory are still duplicates, and named with their statu
   for (let round = 0; round < 4; round++) {
     for (let i = 0; i < 10; i++) await trade();
     await until(() => {
-      finals.refresh();
+      finals.refresh(Number.POSITIVE_INFINITY);
       return finished.every(({ id }) => finals.statusOf(Buffer.from(id.slice(2), 'hex')) !== 0);
     });
     await trade();

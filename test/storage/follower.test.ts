@@ -12,15 +12,24 @@ import { findOrder } from '../../engine/orders.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import type { Tables } from '../../engine/tables.ts';
 import { openDerivedTables, positionOf } from '../../storage/derived.ts';
-import { fillCopy, finalCopy, type StoredFinal } from '../../storage/fills.ts';
-import { openFinalsReader } from '../../storage/finals-reader.ts';
+import { fillCopy } from '../../storage/fills.ts';
+import { openFinalsReader, StoredFinals } from '../../storage/finals.ts';
 import { Follower, type FollowerOptions, type FollowerReport } from '../../storage/follower.ts';
 import { Images } from '../../storage/images.ts';
 import { Journal } from '../../storage/journal.ts';
 import { recover } from '../../storage/recover.ts';
 import type { JournalBatch } from '../engine/engine-driver.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
-import { appended, directoryOf, Exchange, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
+import {
+  appended,
+  directoryOf,
+  Exchange,
+  finalCopy,
+  type StoredFinal,
+  seeded,
+  TIGHT,
+  tradingDay,
+} from './stored-exchange.ts';
 
 const QUICK = { durability: 'committed', readOnly: true } as const;
 /** Long enough for everything that waits for time. */
@@ -102,14 +111,13 @@ class Pair {
       fills: this.fills.length,
       finished: this.finals.length,
     });
-    this.fills.slice(firstFill).forEach((fill, i) => {
-      assert.deepEqual(derived.fills.get(firstFill + i), fill);
-    });
-    assert.equal(derived.fills.getKeysCount(), this.fills.length - firstFill);
-    for (const { id, row } of this.finals.slice(firstFinal)) {
-      assert.deepEqual(derived.finals.get(id), row);
-    }
-    assert.equal(derived.finals.getKeysCount(), this.finals.length - firstFinal);
+    const rows = [...derived.fills.range(0, this.fills.length + 10)];
+    assert.deepEqual(rows, this.fills.map((fill, n) => [n, fill] as const).slice(firstFill));
+    const finals = [...derived.finals.range(0, this.finals.length + 10)];
+    assert.deepEqual(finals, this.finals.map(({ row }, n) => [n, row] as const).slice(firstFinal));
+    const found = new StoredFinals(derived);
+    for (const { id, row } of this.finals.slice(firstFinal)) assert.deepEqual(found.find(id), row);
+    for (const { id } of this.finals.slice(0, firstFinal)) assert.equal(found.find(id), undefined);
     void derived.root.close();
   }
 }
@@ -167,7 +175,7 @@ test('every id that memory forgot is found on disk', (t) =>
     for (const part of parts(tradingDay(random, 1_500))) {
       await pair.go(part);
       pair.settle();
-      reader.refresh();
+      reader.refresh(pair.exchange.t.state[State.finishedFirst]!);
       for (const { id } of pair.finals) {
         if (isInMemory(pair.exchange.t, id)) continue;
         forgotten += 1;

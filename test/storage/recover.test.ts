@@ -7,10 +7,11 @@ import { matchingUse } from '../../engine/matching/matching.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import type { Tables } from '../../engine/tables.ts';
 import { decodeBatch, encodeBatch } from '../../storage/batch-record.ts';
-import { fillCopy, finalCopy } from '../../storage/fills.ts';
+import { fillCopy } from '../../storage/fills.ts';
 import { type ImageInfo, Images } from '../../storage/images.ts';
 import { Journal } from '../../storage/journal.ts';
 import type { SequenceTable } from '../../storage/lmdb.ts';
+import { PackedRows } from '../../storage/packed.ts';
 import { type Recovered, recover } from '../../storage/recover.ts';
 import type { Random } from '../common/random.ts';
 import type { JournalBatch } from '../engine/engine-driver.ts';
@@ -19,6 +20,7 @@ import {
   appended,
   directoryOf,
   Exchange,
+  finalCopy,
   saved,
   seeded,
   TIGHT,
@@ -88,17 +90,20 @@ class Place {
     );
   }
 
-  /** The part of LMDB's table that recovery uses. */
-  private fillTable(): SequenceTable {
+  /** As the follower keeps them, without LMDB. */
+  private fillTable(): PackedRows {
+    const values = new Map<number, Buffer>();
+    const table = {
+      get: (key: number) => values.get(key),
+      put: (key: number, value: Buffer) => values.set(key, value),
+    } as unknown as SequenceTable;
+    const rows = new PackedRows(table, 'fills', 4 * FILL_WORDS);
     const { fills } = this;
-    const getRange = ({ start, end }: { start: number; end: number }) => {
-      const found: { key: number; value: Buffer }[] = [];
-      for (let key = start; key > end && fills.has(key); key--) {
-        found.push({ key, value: fills.get(key)! });
-      }
-      return found;
-    };
-    return { getRange } as unknown as SequenceTable;
+    const end = fills.size === 0 ? 0 : 1 + Math.max(...fills.keys());
+    let first = end;
+    while (fills.has(first - 1)) first -= 1;
+    rows.put(first, end, (n, into, at) => void fills.get(n)!.copy(into, at));
+    return rows;
   }
 }
 

@@ -8,10 +8,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
-import { State } from '../../engine/layout.ts';
+import { ID_WORDS, ORDER_I, Order, State } from '../../engine/layout.ts';
 import type { Capacities } from '../../engine/limits.ts';
+import { finishedOrder } from '../../engine/orders.ts';
 import { allocateEngine, type EngineMemory, type Tables } from '../../engine/tables.ts';
 import { encodeBatch } from '../../storage/batch-record.ts';
+import { finalCopier } from '../../storage/fills.ts';
 import type { ImageInfo, Images } from '../../storage/images.ts';
 import type { Journal, JournalEntry } from '../../storage/journal.ts';
 import { freshSeed, Random } from '../common/random.ts';
@@ -129,4 +131,20 @@ export function saved(images: Images, t: Tables): ImageInfo {
     const { done, value } = saving.next();
     if (done === true) return value;
   }
+}
+
+export interface StoredFinal {
+  /** 32 bytes. */
+  readonly id: Buffer;
+  readonly row: Buffer;
+}
+
+/** A copy of one finished order that is in memory, with its id. */
+export function finalCopy(t: Tables, sequence: number): StoredFinal {
+  const row = Buffer.alloc(4 << ORDER_I);
+  finalCopier(t)(sequence, row, 0);
+  const at = (finishedOrder(t, sequence) << ORDER_I) + Order.id;
+  const id = Buffer.alloc(4 * ID_WORDS);
+  for (let w = 0; w < ID_WORDS; w++) id.writeInt32BE(t.orderI[at + w]!, 4 * w);
+  return { id, row };
 }

@@ -1,0 +1,80 @@
+/**
+ * Looks at the final states of finished orders: ids that have left the engine's memory are still
+ * duplicates (GAPS 3.5, rule 12), whose answer names their status.
+ *
+ * What is damaged is never taken for "there is no such order": it throws. The next start makes the index
+ * again from the rows.
+ *
+ * Thread: a worker, which renews its snapshot by hand because it never turns its event loop between
+ * tasks; the I/O thread.
+ */
+import { Flag, ID_WORDS, Order } from '../engine/layout.ts';
+import { type DerivedTables, openDerivedTables } from './derived.ts';
+import { lookUp, type Run, RunState, readRuns } from './id-runs.ts';
+
+export class StoredFinals {
+  private readonly tables: DerivedTables;
+
+  constructor(tables: DerivedTables) {
+    this.tables = tables;
+  }
+
+  /**
+   * Row of the finished order with this id (32 bytes), or undefined.
+   *
+   * @param runs where to look, as runs() says
+   */
+  find(id: Uint8Array, runs: readonly Run[] = this.runs()): Buffer | undefined {
+    const { finals, ids } = this.tables;
+    const key = Buffer.from(id.buffer, id.byteOffset, id.length);
+    const word = key.readUInt32BE(0);
+    // The newest are asked for most.
+    for (let i = runs.length - 1; i >= 0; i--) {
+      for (const sequence of lookUp(ids, runs[i]!, word)) {
+        const row = finals.get(sequence);
+        if (row !== undefined && isOf(row, key)) return row;
+      }
+    }
+    return undefined;
+  }
+
+  /** Where orders are that finished before a sequence; good for one snapshot. */
+  runs(before = Number.POSITIVE_INFINITY): readonly Run[] {
+    return readRuns(this.tables.meta, RunState.live).filter(({ from }) => from < before);
+  }
+}
+
+export interface FinalsReader {
+  /** Looks at the newest state of the disk from here on, at orders that finished before a sequence. */
+  refresh(before: number): void;
+  /** Status (engine/layout.ts) of the finished order with this id (32 bytes); 0 = there is none. */
+  statusOf(id: Uint8Array): number;
+}
+
+/** Opened on first use: most nodes never forget an id. */
+export function openFinalsReader(dataDir: string): FinalsReader {
+  let tables: DerivedTables | undefined;
+  let finals: StoredFinals | undefined;
+  let runs: readonly Run[] = [];
+  return {
+    refresh(before) {
+      // Durability is of no concern to a reader.
+      tables ??= openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
+      finals ??= new StoredFinals(tables);
+      tables.root.resetReadTxn();
+      runs = finals.runs(before);
+    },
+    statusOf(id) {
+      const row = finals?.find(id, runs);
+      return row === undefined ? 0 : (row.readInt32LE(4 * Order.flags) >>> Flag.statusShift) & 7;
+    },
+  };
+}
+
+/** Rows have the id as words of the machine, ids are bytes. */
+function isOf(row: Buffer, id: Buffer): boolean {
+  for (let w = 0; w < ID_WORDS; w++) {
+    if (row.readInt32LE(4 * (Order.id + w)) !== id.readInt32BE(4 * w)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,25 @@
+/** Values with a checksum over key and value in their first four bytes. Thread: any; pure. */
+import { crc32 } from 'node:zlib';
+
+export const CRC_BYTES = 4;
+
+/** Writes the checksum of key and value to the first bytes of the value. */
+export function sealed(key: Buffer, value: Buffer): Buffer {
+  value.writeUInt32LE(checksum(key, value), 0);
+  return value;
+}
+
+export function isWhole(key: Buffer, value: Buffer): boolean {
+  return value.length >= CRC_BYTES && value.readUInt32LE(0) === checksum(key, value);
+}
+
+function checksum(key: Buffer, value: Buffer): number {
+  return crc32(value.subarray(CRC_BYTES), crc32(key));
+}
+
+/** What is stored is not what was written. */
+export class Damage extends Error {
+  constructor(what: string) {
+    super(`derived: ${what} is damaged`);
+  }
+}
