@@ -13,7 +13,7 @@ const FILL_BYTES = 4 * FILL_WORDS;
 const ORDER_BYTES = 4 << ORDER_I;
 
 /** Writes one row, by its sequence, to `into` from byte `at` on. */
-type Copier = (sequence: number, into: Buffer, at: number) => void;
+export type Copier = (sequence: number, into: Buffer, at: number) => void;
 
 /** Copies fills of the ring. */
 export function fillCopier(t: Tables): Copier {

@@ -18,11 +18,12 @@ import {
   positionOf,
   putPosition,
 } from './derived.ts';
-import { fillCopier, finalCopier, finalWord } from './fills.ts';
+import { type Copier, fillCopier, finalCopier, finalWord } from './fills.ts';
 import { IdIndex } from './id-index.ts';
 import { type ImageInfo, Images } from './images.ts';
 import type { Log, LogEntry, LogReader } from './log/log.ts';
 import { type Begun, begin } from './recover.ts';
+import { repairs } from './repair.ts';
 import { batchOf, replay } from './replay.ts';
 
 export interface FollowerOptions {
@@ -48,9 +49,11 @@ export type FollowerReport =
 /** Rows wait so long at most, so that a transaction takes many and a fill is there within a second. */
 const COMMIT_MS = 100;
 /** Rows of one transaction, which holds up nobody but is put together in memory. */
-const ROWS_PER_COMMIT = 8_192;
+const ROWS_PER_COMMIT = 32_768;
 /** Batches of one step: between two, a piece of an image is written. */
 const BATCHES_PER_STEP = 256;
+/** Values of LMDB that are looked at in one step, some microseconds each. */
+const CHECKS_PER_STEP = 64;
 const RETRY_MS = 1_000;
 const BEHIND_MS = 10_000;
 const MS = 1_000;
@@ -63,14 +66,15 @@ export class Follower {
   private readonly engine: Engine;
   private readonly derived: DerivedTables;
   private ids: IdIndex;
-  private readonly copyFill: ReturnType<typeof fillCopier>;
-  private readonly copyFinal: ReturnType<typeof finalCopier>;
+  private readonly copyFill: Copier;
+  private readonly copyFinal: Copier;
   private readonly images: Images;
   private readonly reader: LogReader;
   /** The oldest fill that the ring holds. */
   private readonly firstFill: number;
   /** Read, and not applied yet. */
   private held: LogEntry | undefined;
+  private repairing: Generator<void> | undefined;
   private imaging: Generator<void, ImageInfo> | undefined;
   private imaged: number;
   /** Batch of the last attempt at an image: one that fails is not repeated at once. */
@@ -103,6 +107,7 @@ export class Follower {
     const { state } = this.t;
     if (state[State.batch]! > this.written.sequence) this.skipGone(now);
     this.reader = options.read(state[State.batch]! + 1);
+    this.repairing = this.repairs();
   }
 
   /** Does some of what is due; false = there is nothing to do before more is durable or time passes. */
@@ -114,7 +119,8 @@ export class Follower {
     if (isDue || wantsImage || this.rows() >= ROWS_PER_COMMIT) this.commit(now);
     if (wantsImage && !this.hasProblem) this.beginImage(now);
     this.watch(durable, now);
-    return this.imageStep() || applied > 0;
+    const isRepairing = this.repairStep();
+    return this.imageStep() || isRepairing || applied > 0;
   }
 
   /** Derives all that is durable, takes an image unless the newest is as new, and closes. */
@@ -232,6 +238,7 @@ export class Follower {
       this.retryAt = now + RETRY_MS;
       // What it knows of runs was not written.
       this.ids = this.openIds();
+      this.repairing = undefined;
       const problem = `derived: a write failed: ${(error as Error).message}`;
       if (!this.hasProblem) this.o.report({ kind: 'problem', problem });
       this.hasProblem = true;
@@ -257,6 +264,25 @@ export class Follower {
 
   private openIds(): IdIndex {
     return new IdIndex(this.derived, (line) => this.line('warn', line));
+  }
+
+  private repairs(): Generator<void> {
+    const { derived, firstFill, ids, t: tables } = this;
+    const warn = (line: string): void => this.line('warn', line);
+    return repairs({ derived, ids, tables, firstFill, position: () => this.written, warn });
+  }
+
+  /** Looks at some of what is derived; false = all of it was looked at. */
+  private repairStep(): boolean {
+    try {
+      for (let i = 0; i < CHECKS_PER_STEP && this.repairing !== undefined; i++) {
+        if (this.repairing.next().done === true) this.repairing = undefined;
+      }
+    } catch (error) {
+      this.line('warn', `${(error as Error).message}; the next start looks at it again`);
+      this.repairing = undefined;
+    }
+    return this.repairing !== undefined;
   }
 
   /** Says how far it is behind, when it has been for long and not too often. */

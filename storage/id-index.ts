@@ -92,20 +92,10 @@ export class IdIndex {
       for (let page = 0; page < pagesOf(run); page++) {
         yield;
         if (!this.live.includes(run)) break;
-        if (this.isSound(run, page)) continue;
+        if (this.sound(run, page) !== undefined) continue;
         const entries = this.pageOfRows(run, page);
         transact(() => runs.putPage(this.tables.ids, run, page, entries));
       }
-    }
-  }
-
-  private isSound(run: Run, page: number): boolean {
-    try {
-      runs.readPage(this.tables.ids, run, page);
-      return true;
-    } catch (error) {
-      if (!(error instanceof Damage)) throw error;
-      return false;
     }
   }
 
@@ -199,8 +189,17 @@ export class IdIndex {
   }
 
   private pageOrRows(run: Run, page: number): Entries {
-    const isSound = this.isSound(run, page);
-    return isSound ? runs.readPage(this.tables.ids, run, page) : this.pageOfRows(run, page);
+    return this.sound(run, page) ?? this.pageOfRows(run, page);
+  }
+
+  /** Undefined = it is damaged. */
+  private sound(run: Run, page: number): Entries | undefined {
+    try {
+      return runs.readPage(this.tables.ids, run, page);
+    } catch (error) {
+      if (!(error instanceof Damage)) throw error;
+      return undefined;
+    }
   }
 
   private entriesOf(run: Run): Entries {

@@ -8,7 +8,8 @@
  *
  * A run holds the orders that finished from `from` to before `to`. Ids are hashes, so its entries are
  * spread evenly over its pages by their first word: one page says whether the run has an id. Another
- * id with the same first word is told by the row. Checksums cover the keys.
+ * id with the same first word is told by the row. Checksums cover the keys. Little-endian, as the machines
+ * that it runs on are.
  *
  * Thread: any; pure.
  */
@@ -58,16 +59,16 @@ export function pageKey({ from, to }: Run, page: number): Buffer {
 export function putPage(table: BinaryTable, run: Run, page: number, entries: Entries): void {
   const key = pageKey(run, page);
   const value = Buffer.allocUnsafeSlow(CRC_BYTES + entries.length * 4);
-  for (let i = 0; i < entries.length; i++) value.writeUInt32LE(entries[i]!, CRC_BYTES + 4 * i);
+  value.set(new Uint8Array(entries.buffer, entries.byteOffset, entries.byteLength), CRC_BYTES);
   table.put(key, sealed(key, value));
 }
 
 /** Throws Damage. */
 export function readPage(table: BinaryTable, run: Run, page: number): Entries {
   const value = pageValue(table, run, page);
-  const entries = new Uint32Array((value.length - CRC_BYTES) / 4);
-  for (let i = 0; i < entries.length; i++) entries[i] = value.readUInt32LE(CRC_BYTES + 4 * i);
-  return entries;
+  const entries = new Uint8Array(value.length - CRC_BYTES);
+  entries.set(value.subarray(CRC_BYTES));
+  return new Uint32Array(entries.buffer);
 }
 
 /** Orders of a run whose ids begin with this word (u32): their sequences. Throws Damage. */

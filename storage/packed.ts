@@ -76,15 +76,11 @@ export class PackedRows {
     }
   }
 
-  /** Values whose rows lie between `start` and `end` and are not what was written, as rows. */
-  *damaged(start: number, end: number): Generator<readonly [from: number, to: number] | undefined> {
-    const { blockRows } = this;
-    for (let number = Math.floor(start / blockRows); number * blockRows < end; number++) {
-      const value = this.table.get(number);
-      const isGood = value !== undefined && this.decode(number, value) !== undefined;
-      const from = Math.max(start, number * blockRows);
-      yield isGood ? undefined : [from, Math.min(end, (number + 1) * blockRows)];
-    }
+  /** Whether the value that has this row is what was written. */
+  isSound(sequence: number): boolean {
+    const number = Math.floor(sequence / this.blockRows);
+    const value = this.table.get(number);
+    return value !== undefined && this.decode(number, value) !== undefined;
   }
 
   /** What precedes row `start` in a value; undefined = nothing, or nothing that is sound. */

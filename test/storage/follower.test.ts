@@ -18,6 +18,7 @@ import { Follower, type FollowerOptions, type FollowerReport } from '../../stora
 import { Images } from '../../storage/images.ts';
 import { Journal } from '../../storage/journal.ts';
 import { recover } from '../../storage/recover.ts';
+import { sealed } from '../../storage/sealed.ts';
 import type { JournalBatch } from '../engine/engine-driver.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
 import {
@@ -239,6 +240,73 @@ test('LMDB of another log is refused by saying so', (t) =>
     assert.throws(
       () => follower.step(other.log.last, 0),
       /derived: it holds batch \d+ of another log; remove DATA_DIR\/derived/,
+    );
+  }));
+
+test('another format of derived/ is refused by naming both, and a damaged position by what to do', (t) =>
+  seeded(async (random) => {
+    const pair = new Pair(t);
+    await pair.go(tradingDay(random, 50));
+    pair.settle();
+    const tables = openDerivedTables(pair.dataDir, { durability: 'committed', readOnly: false });
+    t.after(() => tables.root.close());
+    const key = Buffer.from('position');
+    const stored = Buffer.from(tables.meta.get(key)!);
+    const change = (value: Buffer): void =>
+      void tables.root.transactionSync(() => void tables.meta.put(key, value));
+    // As versions before wrote it.
+    const older = Buffer.alloc(40);
+    older.writeDoubleLE(3, 0);
+    change(older);
+    assert.throws(
+      () => positionOf(tables),
+      /^Error: derived: its format is 3, this node reads 4; /,
+    );
+    const newer = Buffer.from(stored);
+    newer.writeUInt32LE(5, 4);
+    change(sealed(key, newer));
+    assert.throws(
+      () => positionOf(tables),
+      /^Error: derived: its format is 5, this node reads 4; /,
+    );
+    const damaged = Buffer.from(stored);
+    damaged[4 + random.below(36)]! ^= 1;
+    change(damaged);
+    assert.throws(() => positionOf(tables), /its position is damaged; remove DATA_DIR\/derived/);
+  }));
+
+test('damaged rows that are in memory still, and the index, are made again beside its work', (t) =>
+  seeded(async (random) => {
+    const pair = new Pair(t, {}, { ...TIGHT, trades: 4_000, history: 4_000 });
+    const day = parts(tradingDay(random, 800));
+    for (const part of day.splice(0, day.length >> 1)) {
+      await pair.go(part);
+      pair.settle();
+    }
+    const { root } = openDerivedTables(pair.dataDir, { durability: 'committed', readOnly: false });
+    t.after(() => root.close());
+    for (const name of ['fills', 'finals', 'ids']) {
+      const table = root.openDB<Buffer, Buffer>({
+        name,
+        encoding: 'binary',
+        keyEncoding: 'binary',
+      });
+      const [row] = table.getRange({ start: Buffer.alloc(0), limit: 1 });
+      const value = Buffer.from(row!.value);
+      value[random.below(value.length)]! ^= 16;
+      root.transactionSync(() => void table.put(row!.key, value));
+    }
+    pair.start();
+    for (const part of day) await pair.go(part);
+    pair.settle();
+    pair.checkDerived();
+    assert.deepEqual(
+      pair.lines().map((line) => line.replace(/ \d+ to \d+/, '')),
+      [
+        'derived: fills were damaged, and are made again',
+        'derived: final states of orders were damaged, and are made again',
+        'derived: a page of the ids of finished orders is made again',
+      ],
     );
   }));
 

@@ -1,0 +1,157 @@
+/** The index of final states: found by id whatever was merged, cut off or damaged in between. */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { ID_WORDS, ORDER_I, Order } from '../../engine/layout.ts';
+import { type DerivedTables, openDerivedTables } from '../../storage/derived.ts';
+import { StoredFinals } from '../../storage/finals.ts';
+import { IdIndex } from '../../storage/id-index.ts';
+import { pageKey, pagesOf } from '../../storage/id-runs.ts';
+import type { Random } from '../common/random.ts';
+import { directoryOf, seeded } from './stored-exchange.ts';
+
+/** Final states of orders with random ids, of which some begin with the same word. */
+class Orders {
+  readonly derived: DerivedTables;
+  readonly warnings: string[] = [];
+  /** Ids by their sequence, as words of the machine. */
+  readonly words: Int32Array[] = [];
+  index: IdIndex;
+  private readonly random: Random;
+
+  constructor(t: TestContext, random: Random) {
+    this.random = random;
+    this.derived = openDerivedTables(directoryOf(t), { durability: 'committed', readOnly: false });
+    t.after(() => this.derived.root.close());
+    this.index = this.open();
+  }
+
+  open(): IdIndex {
+    this.index = new IdIndex(this.derived, (line) => this.warnings.push(line));
+    return this.index;
+  }
+
+  /** Adds so many in one transaction, which may be broken off. */
+  add(count: number, fails = false): void {
+    const { derived, index, random, words } = this;
+    const from = words.length;
+    for (let i = 0; i < count; i++) {
+      const word =
+        random.chance(5) && words.length > 0 ? random.pick(words)[0]! : random.next() | 0;
+      words.push(Int32Array.from({ length: ID_WORDS }, (_, w) => (w === 0 ? word : random.next())));
+    }
+    const write = (): void => {
+      derived.finals.put(from, words.length, (sequence, into, at) => {
+        into.fill(0, at, at + (4 << ORDER_I));
+        words[sequence]!.forEach((word, w) => {
+          into.writeInt32LE(word, at + 4 * (Order.id + w));
+        });
+      });
+      index.add(from, words.length, (sequence) => words[sequence]![0]!);
+      if (fails) throw new Error('broken off');
+    };
+    if (!fails) {
+      derived.root.transactionSync(write);
+      return;
+    }
+    assert.throws(() => derived.root.transactionSync(write), /broken off/);
+    words.length = from;
+    this.open();
+  }
+
+  check(some: readonly number[]): void {
+    const finals = new StoredFinals(this.derived);
+    const runs = finals.runs();
+    for (const sequence of some) {
+      const row = finals.find(this.idOf(sequence), runs);
+      assert.equal(row?.readInt32LE(28), this.words[sequence]![7], `order ${sequence}`);
+    }
+    assert.equal(finals.find(Buffer.alloc(32, 3), runs), undefined);
+    assert.deepEqual(finals.runs(0), [], 'where no order has left, there is nothing to look at');
+    const older = finals.runs(1);
+    assert(older.every(({ from }) => from === 0));
+  }
+
+  runs(): number {
+    return new StoredFinals(this.derived).runs().length;
+  }
+
+  idOf(sequence: number): Buffer {
+    const id = Buffer.alloc(32);
+    this.words[sequence]!.forEach((word, w) => {
+      id.writeInt32BE(word, 4 * w);
+    });
+    return id;
+  }
+}
+
+function sample(random: Random, end: number): number[] {
+  return Array.from({ length: Math.min(end, 200) }, () => random.below(end));
+}
+
+test('an order is found by its id, while runs are merged, after starts and broken transactions', (t) =>
+  seeded(async (random) => {
+    const orders = new Orders(t, random);
+    const sizes = [1, 2, 50, 900, 7_000, 30_000];
+    for (let round = 0; round < 40; round++) {
+      orders.add(1 + random.below(random.pick(sizes)), random.chance(10));
+      if (random.chance(10)) orders.open();
+      orders.check(sample(random, orders.words.length));
+    }
+    for (let round = 0; round < 40; round++) orders.add(1_000);
+    const { length } = orders.words;
+    orders.check(Array.from({ length: Math.min(length, 1_000) }, (_, i) => length - 1 - i));
+    assert(orders.runs() <= Math.log2(length), `${orders.runs()} runs of ${length} orders`);
+    const pages = orders.derived.ids.getKeysCount();
+    assert(pages < length / 30, `${pages} pages: what was merged is removed`);
+    assert.deepEqual(orders.warnings, []);
+  }));
+
+test('a damaged page is never taken for an unknown id, and is made again from the rows', (t) =>
+  seeded(async (random) => {
+    const orders = new Orders(t, random);
+    for (let i = 0; i < 5; i++) orders.add(3_000);
+    const finals = new StoredFinals(orders.derived);
+    const transact = (write: () => void): void => void orders.derived.root.transactionSync(write);
+    const [run] = finals.runs();
+    const harm = (): void => {
+      const key = pageKey(run!, random.below(pagesOf(run!)));
+      const value = Buffer.from(orders.derived.ids.get(key)!);
+      value[random.below(value.length)]! ^= 1 << random.below(8);
+      transact(() => void orders.derived.ids.put(key, value));
+    };
+    const all = orders.words.map((_, sequence) => sequence);
+    harm();
+    assert.throws(() => orders.check(all), /page \d+ of the ids of finished orders .* is damaged/);
+    for (const _ of orders.index.check(transact));
+    orders.check(all);
+    assert.match(orders.warnings[0]!, /^derived: a page of the ids .* is made again$/);
+    harm();
+    orders.add(20_000);
+    for (let i = 0; i < 12; i++) orders.add(3_000);
+    orders.check(all);
+    assert(orders.warnings.length >= 2, 'a merge makes it again as well');
+  }));
+
+test('a damaged value of rows is named, and what is sound beside it is read', (t) =>
+  seeded(async (random) => {
+    const orders = new Orders(t, random);
+    orders.add(1_000);
+    const { finals } = orders.derived;
+    const { blockRows } = finals;
+    const [table] = [
+      orders.derived.root.openDB<Buffer, number>({
+        name: 'finals',
+        encoding: 'binary',
+        keyEncoding: 'ordered-binary',
+      }),
+    ];
+    const value = Buffer.from(table.get(1)!);
+    value[random.below(value.length)]! ^= 4;
+    orders.derived.root.transactionSync(() => void table.put(1, value));
+    const what = `a value of final states ${blockRows} to ${2 * blockRows - 1} is damaged`;
+    assert.throws(() => finals.get(blockRows + 3), new RegExp(`^Error: derived: ${what}$`));
+    assert.throws(() => [...finals.range(0, 1_000)], new RegExp(what));
+    assert.equal([...finals.range(0, blockRows)].length, blockRows);
+    assert.equal([...finals.range(2 * blockRows, 2_000)].length, 1_000 - 2 * blockRows);
+    assert.equal(finals.get(1_000), undefined);
+  }));
