@@ -39,7 +39,11 @@ export interface Config extends ProfileSettings {
   /** Whose web pages may read answers. */
   readonly corsOrigins: CorsOrigins;
   readonly chainId: number;
+  /** Of orders of version 1. */
   readonly domainVersion: string;
+  /** Contracts of orders of version 2. */
+  readonly exchangeAddress2: string;
+  readonly negRiskExchangeAddress2: string;
   readonly verifySignatures: boolean;
   readonly selfTrade: (typeof SELF_TRADES)[number];
   /** Open orders that one signer may have. */
@@ -99,6 +103,7 @@ export function readConfig(
     ...readProfile(from),
     chainId: from.integer('CHAIN_ID', 137, 1, Number.MAX_SAFE_INTEGER),
     domainVersion: from.text('EIP712_DOMAIN_VERSION', '1', isPrintable, PRINTABLE),
+    ...readContracts2(from),
     verifySignatures: from.choice('VERIFY_SIGNATURES', SWITCH, 'on') === 'on',
     selfTrade: from.choice('SELF_TRADE', SELF_TRADES, 'allow'),
     openOrdersPerAccount: from.integer('OPEN_ORDERS_PER_ACCOUNT', 65_536, 1, 2 ** 24),
@@ -148,6 +153,8 @@ export function describeConfig(config: Config): string {
     ...PROFILE_ROWS.map(([name, { variable }]) => [variable, config[name]] as const),
     ['CHAIN_ID', config.chainId],
     ['EIP712_DOMAIN_VERSION', config.domainVersion],
+    ['EXCHANGE_ADDRESS_2', config.exchangeAddress2],
+    ['NEG_RISK_EXCHANGE_ADDRESS_2', config.negRiskExchangeAddress2],
     ['VERIFY_SIGNATURES', config.verifySignatures],
     ['SELF_TRADE', config.selfTrade],
     ['OPEN_ORDERS_PER_ACCOUNT', config.openOrdersPerAccount],
@@ -196,6 +203,19 @@ function readProfile(from: Reader): ProfileSettings & { readonly clientProfile: 
     }
   }
   return { clientProfile, ...(settings as ProfileSettings) };
+}
+
+/** The published addresses of CLIENTS 2. */
+function readContracts2(from: Reader) {
+  const { fits, rule } = TEXTS.address;
+  const address = (name: string, unset: string): string => from.text(name, unset, fits, rule);
+  return {
+    exchangeAddress2: address('EXCHANGE_ADDRESS_2', '0xE111180000d2663C0091e4f400237545B87B996B'),
+    negRiskExchangeAddress2: address(
+      'NEG_RISK_EXCHANGE_ADDRESS_2',
+      '0xe2222d279d744050d28e00520010520000310F59',
+    ),
+  };
 }
 
 function readCapacities(from: Reader): Capacities {

@@ -12,11 +12,7 @@ import type { CatalogMarket } from '../storage/catalog-file.ts';
 import { bytesToWords } from './common/uint256.ts';
 import { orderDigest } from './identity/eip712.ts';
 import { keccak256 } from './identity/keccak.ts';
-
-export interface Separators {
-  readonly separator: Uint8Array;
-  readonly negRiskSeparator: Uint8Array;
-}
+import type { Separators } from './orders/prepare.ts';
 
 const WALLETS = 6;
 const LEVELS = 5;

@@ -48,6 +48,10 @@ export const ExchangeInfoAnswer = Type.Object({
   rate_limits: Type.Array(RateLimitRow),
 });
 
+export const VersionAnswer = Type.Object({
+  version: Type.Union([Type.Literal(1), Type.Literal(2)]),
+});
+
 export const RateLimitsAnswer = Type.Object({
   enabled: Type.Boolean({ description: 'RATE_LIMITS' }),
   counted_by: Type.Literal('address', { description: 'IPv4 address, or /64 prefix of IPv6' }),
@@ -121,6 +125,7 @@ export interface InfoParts {
 export function infoHandlers({ config, seconds, texts, writable }: InfoParts) {
   const ok: Handler<unknown> = (exchange) => exchange.reply(200, '"OK"');
   const status = (): string => JSON.stringify({ status: writable() ? 'ok' : 'read-only' });
+  const version = JSON.stringify({ version: config.orderVersion === '2' ? 2 : 1 });
   const info = exchangeInfo(config);
   const rateLimits = JSON.stringify({
     enabled: config.rateLimits,
@@ -148,6 +153,7 @@ export function infoHandlers({ config, seconds, texts, writable }: InfoParts) {
     'GET /ok': ok,
     'GET /status': ((exchange) => exchange.reply(200, status())) as Handler<unknown>,
     'GET /time': ((exchange) => exchange.reply(200, String(seconds()))) as Handler<unknown>,
+    'GET /version': ((exchange) => exchange.reply(200, version)) as Handler<unknown>,
     'GET /exchange-info': ((exchange) =>
       exchange.reply(200, JSON.stringify({ ...info, server_time: seconds() }))) as Handler<unknown>,
     'GET /rate-limits': ((exchange) => exchange.reply(200, rateLimits)) as Handler<unknown>,

@@ -25,7 +25,6 @@ import { MarketInfos } from './catalog/market-registry.ts';
 import { startSync } from './catalog/sync-keeper.ts';
 import { patiently } from './common/patience.ts';
 import type { Config } from './config.ts';
-import type { Separators } from './demo-books.ts';
 import { type HttpServer, listen } from './http/http.ts';
 import { httpOptions } from './http-options.ts';
 import { openAuth } from './identity/auth.ts';
@@ -39,6 +38,7 @@ import { TradesIndex } from './market-data/trades-index.ts';
 import { TradesRenderer } from './market-data/trades-render.ts';
 import { cancelAllOf } from './orders/cancels.ts';
 import type { FlushedBatch } from './orders/flushed-batch.ts';
+import type { OrderSeparators, Separators } from './orders/prepare.ts';
 import { QuietReads } from './orders/quiet-reads.ts';
 import type { Sequencer } from './orders/sequencer.ts';
 import { nodeRoutes } from './routes.ts';
@@ -140,7 +140,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         : undefined;
     if (writer !== undefined) opened.push(() => writer.close());
     signal?.throwIfAborted();
-    const settling = settleCatalog(config, t, separators, {
+    const settling = settleCatalog(config, t, separators[1], {
       store: stores.catalog,
       dataDir: config.dataDir,
       durability: config.durability,
@@ -219,18 +219,17 @@ function openSync({ config, log }: NodeOptions): { close(): Promise<void> } | un
   });
 }
 
-function separatorsOf(config: Config): Separators {
-  const domain = {
-    name: config.domainName,
-    version: config.domainVersion,
-    chainId: config.chainId,
+function separatorsOf(config: Config): OrderSeparators {
+  const of = (version: string, exchange: string, negRiskExchange: string): Separators => {
+    const domain = { name: config.domainName, version, chainId: config.chainId };
+    return {
+      separator: domainSeparator({ ...domain, verifyingContract: exchange }),
+      negRiskSeparator: domainSeparator({ ...domain, verifyingContract: negRiskExchange }),
+    };
   };
   return {
-    separator: domainSeparator({ ...domain, verifyingContract: config.exchangeAddress }),
-    negRiskSeparator: domainSeparator({
-      ...domain,
-      verifyingContract: config.negRiskExchangeAddress,
-    }),
+    1: of(config.domainVersion, config.exchangeAddress, config.negRiskExchangeAddress),
+    2: of('2', config.exchangeAddress2, config.negRiskExchangeAddress2),
   };
 }
 

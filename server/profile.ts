@@ -52,6 +52,14 @@ export const PROFILE_TABLE = {
     polymarket: '0xC5d563A36AE78145C45a50134d48A1215220f80a',
     changes: 'the same of neg-risk markets',
   },
+  orderVersion: {
+    variable: 'ORDER_VERSION',
+    values: ['1', '2', 'both'],
+    spec: '1',
+    polymarket: 'both',
+    changes:
+      'versions of orders that are taken; one of another version is `order_version_mismatch`',
+  },
   resolveConditionId: {
     variable: 'RESOLVE_CONDITION_ID',
     values: SWITCH,

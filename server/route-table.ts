@@ -57,6 +57,11 @@ export const ROUTE_TABLE = {
     does: 'whether orders are taken: `status` is `ok`, or `read-only`',
   },
   'GET /time': { ...plain, answer: Type.Integer(), does: 'unix seconds' },
+  'GET /version': {
+    ...plain,
+    answer: info.VersionAnswer,
+    does: 'version in which orders are best signed: 2 where only that is taken',
+  },
   'GET /exchange-info': {
     ...plain,
     answer: info.ExchangeInfoAnswer,

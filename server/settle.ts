@@ -16,8 +16,9 @@ import { CatalogKeeper, type CatalogKeeperOptions } from './catalog/catalog-keep
 import { replaceCatalog } from './catalog/snapshot.ts';
 import { findKey } from './catalog/text-index.ts';
 import type { Config } from './config.ts';
-import { appendDemoOrders, type Separators } from './demo-books.ts';
+import { appendDemoOrders } from './demo-books.ts';
 import { applyCommands } from './orders/own-commands.ts';
+import type { Separators } from './orders/prepare.ts';
 import type { Sequencer } from './orders/sequencer.ts';
 
 const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {

@@ -10,12 +10,12 @@ import { positionOf } from '../storage/derived.ts';
 import { Journal } from '../storage/journal.ts';
 import { patiently } from './common/patience.ts';
 import type { Config } from './config.ts';
-import type { Separators } from './demo-books.ts';
 import { ordersBodyMax } from './node-info.ts';
 import type { FlushedBatch } from './orders/flushed-batch.ts';
 import { FollowerKeeper } from './orders/follower-keeper.ts';
 import { applyCommands } from './orders/own-commands.ts';
 import { openPool } from './orders/pool.ts';
+import type { OrderSeparators } from './orders/prepare.ts';
 import { QuietReads } from './orders/quiet-reads.ts';
 import { Room } from './orders/room.ts';
 import { Sequencer } from './orders/sequencer.ts';
@@ -29,7 +29,7 @@ interface WriterOptions {
   readonly stores: Stores;
   /** Recovered; from here on the workers write them. */
   readonly tables: Tables;
-  readonly separators: Separators;
+  readonly separators: OrderSeparators;
   readonly log: (level: 'info' | 'warn', line: string) => void;
   /** The node cannot go on. */
   readonly onFatal: (error: Error) => void;
@@ -67,10 +67,10 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   const setup: WorkerSetup = {
     memory: tables.memory,
     slots,
-    ...o.separators,
+    separators: o.separators,
     verifySignatures: config.verifySignatures,
     maxBatchOrders: config.maxBatchOrders,
-    resolvesCondition: config.resolveConditionId,
+    parse: { resolvesCondition: config.resolveConditionId, orderVersion: config.orderVersion },
     orderTexts: config.orderTexts,
     dataDir: config.dataDir,
   };

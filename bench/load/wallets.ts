@@ -44,11 +44,22 @@ export interface UnsignedOrder {
   readonly signatureType: number;
 }
 
+/** The eleven signed fields of version 2 (CLIENTS 2): 0x + 64 hex digits for the last two. */
+export interface UnsignedOrder2
+  extends Omit<UnsignedOrder, 'taker' | 'expiration' | 'nonce' | 'feeRateBps'> {
+  /** Usually unix milliseconds. */
+  readonly timestamp: string;
+  readonly metadata: string;
+  readonly builder: string;
+}
+
 export interface TestWallet {
   /** Checksummed. */
   readonly address: string;
   /** 0x + 130 hex digits: r, s, v with v 27 or 28. */
   signOrder(domain: OrderDomain, order: UnsignedOrder): string;
+  /** The same of version 2. */
+  signOrder2(domain: OrderDomain, order: UnsignedOrder2): string;
   /** The level-1 signature (GAPS 2.1) over the same timestamp text as the header's. */
   signAuth(chainId: number, timestamp: string, nonce: string): string;
 }
@@ -74,6 +85,22 @@ const ORDER_TYPES: Record<string, TypedDataField[]> = {
     { name: 'feeRateBps', type: 'uint256' },
     { name: 'side', type: 'uint8' },
     { name: 'signatureType', type: 'uint8' },
+  ],
+};
+
+const ORDER_2_TYPES: Record<string, TypedDataField[]> = {
+  Order: [
+    { name: 'salt', type: 'uint256' },
+    { name: 'maker', type: 'address' },
+    { name: 'signer', type: 'address' },
+    { name: 'tokenId', type: 'uint256' },
+    { name: 'makerAmount', type: 'uint256' },
+    { name: 'takerAmount', type: 'uint256' },
+    { name: 'side', type: 'uint8' },
+    { name: 'signatureType', type: 'uint8' },
+    { name: 'timestamp', type: 'uint256' },
+    { name: 'metadata', type: 'bytes32' },
+    { name: 'builder', type: 'bytes32' },
   ],
 };
 
@@ -111,6 +138,7 @@ export function walletFromKey(privateKey: string): TestWallet {
   return {
     address,
     signOrder: (domain, order) => key.sign(quickOrderDigest(domain, order)).serialized,
+    signOrder2: (domain, order) => key.sign(order2DigestByEthers(domain, order)).serialized,
     signAuth: (chainId, timestamp, nonce) =>
       key.sign(authDigestByEthers(chainId, address, timestamp, nonce)).serialized,
   };
@@ -134,6 +162,11 @@ function ethersDomain(domain: OrderDomain): OrderDomain {
 /** The order's EIP-712 digest, which is also its id: 0x + 64 lower-case hex digits. */
 export function orderDigestByEthers(domain: OrderDomain, order: UnsignedOrder): string {
   return TypedDataEncoder.hash(ethersDomain(domain), ORDER_TYPES, order);
+}
+
+/** The same of an order of version 2. */
+export function order2DigestByEthers(domain: OrderDomain, order: UnsignedOrder2): string {
+  return TypedDataEncoder.hash(ethersDomain(domain), ORDER_2_TYPES, order);
 }
 
 /** The same signature through ethers' own wallet: what `signOrder` must agree with. */

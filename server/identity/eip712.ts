@@ -34,6 +34,16 @@ export interface SignedFields {
   readonly signatureType: number;
 }
 
+/**
+ * What version 2 signs in place of taker, expiration, nonce and fee rate (CLIENTS 2): a number as
+ * checked uint256 text, and 32 bytes each.
+ */
+export interface SignedFields2 {
+  readonly timestamp: string;
+  readonly metadata: Uint8Array;
+  readonly builder: Uint8Array;
+}
+
 const WORD = 32;
 const ADDRESS_BYTES = 20;
 
@@ -41,6 +51,10 @@ const ORDER_TYPE =
   'Order(uint256 salt,address maker,address signer,address taker,uint256 tokenId,' +
   'uint256 makerAmount,uint256 takerAmount,uint256 expiration,uint256 nonce,uint256 feeRateBps,' +
   'uint8 side,uint8 signatureType)';
+const ORDER_2_TYPE =
+  'Order(uint256 salt,address maker,address signer,uint256 tokenId,uint256 makerAmount,' +
+  'uint256 takerAmount,uint8 side,uint8 signatureType,uint256 timestamp,bytes32 metadata,' +
+  'bytes32 builder)';
 const AUTH_TYPE = 'ClobAuth(address address,string timestamp,uint256 nonce,string message)';
 const DOMAIN_TYPE =
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)';
@@ -50,6 +64,10 @@ const AUTH_MESSAGE = 'This message attests that I control the given wallet';
 /** type hash | salt | maker | signer | taker | ... : the type hash stays, the rest is rewritten. */
 const orderStruct = new Uint8Array(13 * WORD);
 orderStruct.set(hashText(ORDER_TYPE), 0);
+
+/** The same of version 2. */
+const order2Struct = new Uint8Array(12 * WORD);
+order2Struct.set(hashText(ORDER_2_TYPE), 0);
 
 /** type hash | address | keccak(timestamp) | nonce | keccak(message): three words are rewritten. */
 const authStruct = new Uint8Array(5 * WORD);
@@ -106,6 +124,28 @@ export function orderDigest(
   orderStruct[12 * WORD - 1] = order.side;
   orderStruct[13 * WORD - 1] = order.signatureType;
   seal(separator, orderStruct, out, offset);
+}
+
+/** As orderDigest, of an order of version 2; the separator is of domain version 2. */
+export function order2Digest(
+  separator: Uint8Array,
+  order: Omit<SignedFields, 'taker' | 'expiration' | 'nonce' | 'feeRateBps'>,
+  own: SignedFields2,
+  out: Uint8Array,
+  offset: number,
+): void {
+  writeNumber(order.salt, order2Struct, 1 * WORD);
+  writeAddress(order.maker, order2Struct, 2 * WORD);
+  writeAddress(order.signer, order2Struct, 3 * WORD);
+  writeNumber(order.tokenId, order2Struct, 4 * WORD);
+  writeNumber(order.makerAmount, order2Struct, 5 * WORD);
+  writeNumber(order.takerAmount, order2Struct, 6 * WORD);
+  order2Struct[8 * WORD - 1] = order.side;
+  order2Struct[9 * WORD - 1] = order.signatureType;
+  writeNumber(own.timestamp, order2Struct, 9 * WORD);
+  order2Struct.set(own.metadata, 10 * WORD);
+  order2Struct.set(own.builder, 11 * WORD);
+  seal(separator, order2Struct, out, offset);
 }
 
 /**

@@ -26,14 +26,14 @@ import {
   parseCancelOrder,
   parseCancelOrders,
 } from './cancel-parse.ts';
-import { type ParsedOrders, parseOrder, parseOrders } from './order-parse.ts';
+import { type ParsedOrders, type ParseRules, parseOrder, parseOrders } from './order-parse.ts';
 import { type Caller, OrderPreparer, type PrepareOptions } from './prepare.ts';
 import { align, RequestHead, RequestKind, Slot, type SlotView } from './slots.ts';
 import { readSweepHead, SWEEP_HEAD_BYTES } from './sweep.ts';
 
 export interface BatchOptions extends PrepareOptions {
   readonly maxBatchOrders: number;
-  readonly resolvesCondition: boolean;
+  readonly parse: ParseRules;
 }
 
 /** One request of the batch, between verification and turn. */
@@ -99,13 +99,13 @@ export class BatchPreparer {
   }
 
   private prepareRequest(slot: SlotView, head: number, body: Uint8Array): Outcome {
-    const { maxBatchOrders, resolvesCondition } = this.options;
+    const { maxBatchOrders, parse } = this.options;
     const words = slot.inputWords;
     switch (words[head + RequestHead.kind]!) {
       case RequestKind.orders:
-        return this.placeAll(parseOrders(body, maxBatchOrders, resolvesCondition), words, head);
+        return this.placeAll(parseOrders(body, maxBatchOrders, parse), words, head);
       case RequestKind.order:
-        return this.placeAll(parseOrder(body, resolvesCondition), words, head);
+        return this.placeAll(parseOrder(body, parse), words, head);
       case RequestKind.cancelOrder:
         return this.cancelIds(parseCancelOrder(body), words, head);
       case RequestKind.cancelOrders:

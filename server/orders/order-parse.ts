@@ -6,10 +6,17 @@
  *
  * Thread: any. Non-goals: rules that need the market, the clock or the caller; digests.
  */
+import { FEE_BPS_MAX } from '../../engine/limits.ts';
 import { parseJson } from '../common/json.ts';
 import { compileShape, type Fault, type Shape } from '../common/schema.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
-import { ConditionlessItemShape, OrderItemShape } from './schemas.ts';
+import type { SignedFields2 } from '../identity/eip712.ts';
+import {
+  ConditionlessItemShape,
+  ConditionlessItemShape2,
+  OrderItemShape,
+  OrderItemShape2,
+} from './schemas.ts';
 
 /** One submission item: its shape is checked, nothing else. */
 export interface OrderItem {
@@ -41,7 +48,17 @@ export interface OrderItem {
   readonly orderType: 'GTC' | 'GTD' | 'FOK' | 'FAK';
   readonly postOnly: boolean;
   readonly owner: string;
+  /** What version 2 signs in place of taker, nonce and fee rate; undefined = version 1. */
+  readonly version2: SignedFields2 | undefined;
 }
+
+/** How orders are read (RESOLVE_CONDITION_ID, ORDER_VERSION). */
+export interface ParseRules {
+  /** Whether conditionId may be left out. */
+  readonly resolvesCondition: boolean;
+  readonly orderVersion: '1' | '2' | 'both';
+}
+const USUAL: ParseRules = { resolvesCondition: false, orderVersion: '1' };
 
 export type ParsedOrders =
   | { readonly ok: true; readonly items: readonly OrderItem[] }
@@ -49,14 +66,22 @@ export type ParsedOrders =
 
 export const INVALID_ORDERS = 'Invalid order payload';
 
+/** What clients look for before they ask GET /version again and sign anew. */
+const VERSION_MISMATCH = 'order_version_mismatch';
+
 const shape = compileShape(OrderItemShape);
 const shapeWithoutCondition = compileShape(ConditionlessItemShape);
+const shape2 = compileShape(OrderItemShape2);
+const shape2WithoutCondition = compileShape(ConditionlessItemShape2);
 
 type SentItem = typeof shapeWithoutCondition extends Shape<infer Item> ? Item : never;
+type SentItem2 = typeof shape2WithoutCondition extends Shape<infer Item> ? Item : never;
 type SentOrder = SentItem['order'];
+type SentOrder2 = SentItem2['order'];
 
 const DECIMAL = 'must be a decimal string';
 const ADDRESS = 'must be a 20-byte hex address';
+const BYTES32 = 'must be 32 bytes in hex';
 
 /** What each member must be, in the words of a `detail`. */
 const RULES: Readonly<Record<string, string>> = {
@@ -78,6 +103,9 @@ const RULES: Readonly<Record<string, string>> = {
   orderType: 'must be GTC, GTD, FOK or FAK',
   postOnly: 'must be a boolean',
   owner: 'must be a string',
+  timestamp: DECIMAL,
+  metadata: BYTES32,
+  builder: BYTES32,
 };
 
 const ADDRESS_BYTES = 20;
@@ -88,21 +116,21 @@ const TAKER_AT = SIGNER_AT + ADDRESS_BYTES;
 const SIGNATURE_AT = TAKER_AT + ADDRESS_BYTES;
 const ITEM_BYTES = SIGNATURE_AT + SIGNATURE_BYTES;
 
+const ID_BYTES = 32;
+/** Version 2 signs no fee: whatever the market charges is agreed to. */
+const ANY_FEE = String(FEE_BPS_MAX);
+const EVERYBODY = `0x${'0'.repeat(2 * ADDRESS_BYTES)}`;
+
 const MINUS = 0x2d;
 
 /**
  * Reads the body of POST /orders.
  *
  * @param body raw bytes; may lie in shared memory
- * @param resolvesCondition whether conditionId may be left out
  * @returns the items in request order, or the error of the whole request (GAPS 3.2, 3.4, 12); a
  *   `detail` names the first fault and repeats nothing of the body, and is '' where there is none
  */
-export function parseOrders(
-  body: Uint8Array,
-  maxOrders: number,
-  resolvesCondition = false,
-): ParsedOrders {
+export function parseOrders(body: Uint8Array, maxOrders: number, rules = USUAL): ParsedOrders {
   const sent = parseJson(body);
   if (sent === undefined) return invalid('body must be JSON');
   if (!Array.isArray(sent)) return invalid('body must be an array');
@@ -116,7 +144,8 @@ export function parseOrders(
   const items = new Array<OrderItem>(count);
   for (let i = 0; i < count; i++) {
     const bytes = arena.subarray(i * ITEM_BYTES, (i + 1) * ITEM_BYTES);
-    const item = checkItem(sent[i], bytes, resolvesCondition);
+    if (!isTaken(sent[i], rules)) return mismatch(`[${i}]`, rules);
+    const item = checkItem(sent[i], bytes, rules);
     if (typeof item === 'string') return invalid(`[${i}]${item}`);
     items[i] = item;
   }
@@ -124,23 +153,46 @@ export function parseOrders(
 }
 
 /** Reads the body of POST /order: one item, and no index in a `detail`. */
-export function parseOrder(body: Uint8Array, resolvesCondition = false): ParsedOrders {
+export function parseOrder(body: Uint8Array, rules = USUAL): ParsedOrders {
   const sent = parseJson(body);
   if (sent === undefined) return invalid('body must be JSON');
-  const item = checkItem(sent, new Uint8Array(ITEM_BYTES), resolvesCondition);
+  if (!isTaken(sent, rules)) return mismatch('the order', rules);
+  const item = checkItem(sent, new Uint8Array(ITEM_BYTES), rules);
   if (typeof item !== 'string') return { ok: true, items: [item] };
   return invalid(item.startsWith('.') ? item.slice(1) : `body${item}`);
+}
+
+/** Of version 2: it has a time where version 1 has a nonce. Anything else counts as version 1. */
+function isVersion2(sent: unknown): boolean {
+  const order = (sent as { order?: { nonce?: unknown; timestamp?: unknown } } | null)?.order;
+  return order?.timestamp !== undefined && order.nonce === undefined;
+}
+
+function isTaken(sent: unknown, { orderVersion }: ParseRules): boolean {
+  return orderVersion === 'both' || isVersion2(sent) === (orderVersion === '2');
+}
+
+function mismatch(which: string, { orderVersion }: ParseRules): ParsedOrders {
+  const detail = `${which} is not of version ${orderVersion}, see GET /version`;
+  return { ok: false, error: VERSION_MISMATCH, detail };
 }
 
 /** The item, or what is wrong with it: `.order.salt must be ...`, ` must be an object`. */
 function checkItem(
   sent: unknown,
   bytes: Uint8Array,
-  resolvesCondition: boolean,
+  { resolvesCondition }: ParseRules,
 ): OrderItem | string {
-  const expected: Shape<SentItem> = resolvesCondition ? shapeWithoutCondition : shape;
-  if (!expected.matches(sent)) return describeFault(expected.fault(sent));
-  const item = readItem(sent, bytes);
+  let item: OrderItem | keyof SentOrder | keyof SentOrder2;
+  if (isVersion2(sent)) {
+    const expected: Shape<SentItem2> = resolvesCondition ? shape2WithoutCondition : shape2;
+    if (!expected.matches(sent)) return describeFault(expected.fault(sent));
+    item = readItem2(sent, bytes);
+  } else {
+    const expected: Shape<SentItem> = resolvesCondition ? shapeWithoutCondition : shape;
+    if (!expected.matches(sent)) return describeFault(expected.fault(sent));
+    item = readItem(sent, bytes);
+  }
   return typeof item === 'string' ? `.order.${item} ${RULES[item]}` : item;
 }
 
@@ -199,7 +251,27 @@ function readItem(sent: SentItem, bytes: Uint8Array): OrderItem | keyof SentOrde
     orderType: sent.orderType,
     postOnly: sent.postOnly ?? false,
     owner: sent.owner,
+    version2: undefined,
   };
+}
+
+/** As readItem, of version 2. */
+function readItem2(
+  sent: SentItem2,
+  bytes: Uint8Array,
+): OrderItem | keyof SentOrder | keyof SentOrder2 {
+  const { builder, metadata, timestamp, ...order } = sent.order;
+  const version2 = {
+    timestamp: String(timestamp),
+    metadata: new Uint8Array(ID_BYTES),
+    builder: new Uint8Array(ID_BYTES),
+  };
+  if (!isUint256(version2.timestamp)) return 'timestamp';
+  if (!hexToBytes(metadata, ID_BYTES, version2.metadata, 0)) return 'metadata';
+  if (!hexToBytes(builder, ID_BYTES, version2.builder, 0)) return 'builder';
+  const unsigned = { taker: EVERYBODY, nonce: '0', feeRateBps: ANY_FEE };
+  const item = readItem({ ...sent, order: { ...order, ...unsigned } }, bytes);
+  return typeof item === 'string' ? item : { ...item, version2 };
 }
 
 /** 1 when the text opens with '-', else 0: where its digits start. */

@@ -22,7 +22,7 @@ import { Rule } from '../../engine/rules.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
 import { bytesToWords, decimalToSafe, decimalToWords, hexToBytes } from '../common/uint256.ts';
-import { orderDigest } from '../identity/eip712.ts';
+import { order2Digest, orderDigest } from '../identity/eip712.ts';
 import { recoverAddress } from '../identity/secp256k1.ts';
 import type { OrderItem } from './order-parse.ts';
 
@@ -35,10 +35,20 @@ export interface Caller {
   readonly address: Uint8Array;
 }
 
-export interface PrepareOptions {
-  /** Domain separators of the two exchange contracts, 32 bytes each. */
+/** Domain separators of the two exchange contracts, 32 bytes each. */
+export interface Separators {
   readonly separator: Uint8Array;
   readonly negRiskSeparator: Uint8Array;
+}
+
+/** By the version of an order. */
+export interface OrderSeparators {
+  readonly 1: Separators;
+  readonly 2: Separators;
+}
+
+export interface PrepareOptions {
+  readonly separators: OrderSeparators;
   readonly verifySignatures: boolean;
   /** Status (engine/layout.ts) of an order that has left memory, by its id; 0 = no such order. */
   readonly knownStatus: (id: Uint8Array) => number;
@@ -137,7 +147,10 @@ export class OrderPreparer {
     const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
     const flags = t.marketI[(market << MARKET_I) + Market.flags]!;
     const isNegRisk = (flags & MarketFlag.negRisk) !== 0;
-    orderDigest(isNegRisk ? options.negRiskSeparator : options.separator, item, this.digest, 0);
+    const ofVersion = options.separators[item.version2 === undefined ? 1 : 2];
+    const separator = isNegRisk ? ofVersion.negRiskSeparator : ofVersion.separator;
+    if (item.version2 === undefined) orderDigest(separator, item, this.digest, 0);
+    else order2Digest(separator, item, item.version2, this.digest, 0);
     let verdict = options.knownStatus(this.digest) << Verdict.knownShift;
     if (item.signatureType === EOA && !sameBytes(item.maker, item.signer)) {
       verdict |= Verdict.signature;

@@ -10,19 +10,30 @@ const Count = Type.Union([
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
 ]);
 
-const ORDER = {
+/** What orders of both versions have. */
+const COMMON = {
   maker: Type.String(),
   signer: Type.String(),
-  taker: Type.String(),
   makerAmount: Type.String(),
   takerAmount: Type.String(),
   side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]),
   expiration: Type.Optional(Count),
-  nonce: Count,
-  feeRateBps: Count,
   salt: Count,
   signatureType: Type.Integer({ minimum: 0, maximum: 3 }),
   signature: Type.String(),
+};
+const ORDER = {
+  ...COMMON,
+  taker: Type.String(),
+  nonce: Count,
+  feeRateBps: Count,
+};
+/** Version 2 (CLIENTS 2): a time in place of the nonce, no fee rate and no counterparty. */
+const ORDER_2 = {
+  ...COMMON,
+  timestamp: Count,
+  metadata: Type.String(),
+  builder: Type.String(),
 };
 const ITEM = {
   orderType: Type.Union([
@@ -41,13 +52,20 @@ export const OrderItemShape = Type.Object({
   ...ITEM,
 });
 
-/** The same with RESOLVE_CONDITION_ID=on: its market may be told by the token alone. */
+/** RESOLVE_CONDITION_ID=on: the market may be told by the token alone. */
+const MARKETLESS = { tokenId: Type.String(), conditionId: Type.Optional(Type.String()) };
 export const ConditionlessItemShape = Type.Object({
-  order: Type.Object({
-    tokenId: Type.String(),
-    conditionId: Type.Optional(Type.String()),
-    ...ORDER,
-  }),
+  order: Type.Object({ ...MARKETLESS, ...ORDER }),
+  ...ITEM,
+});
+
+/** Both of version 2. */
+export const OrderItemShape2 = Type.Object({
+  order: Type.Object({ tokenId: Type.String(), conditionId: Type.String(), ...ORDER_2 }),
+  ...ITEM,
+});
+export const ConditionlessItemShape2 = Type.Object({
+  order: Type.Object({ ...MARKETLESS, ...ORDER_2 }),
   ...ITEM,
 });
 

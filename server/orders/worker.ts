@@ -18,7 +18,9 @@ import { openFinalsReader } from '../../storage/finals.ts';
 import type { OrderTexts } from '../common/contract.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type Prepared } from './batch-prepare.ts';
+import type { ParseRules } from './order-parse.ts';
 import { workerData } from './pool.ts';
+import type { OrderSeparators } from './prepare.ts';
 import {
   awaitTurn,
   Control,
@@ -35,11 +37,10 @@ import {
 export interface WorkerSetup {
   readonly memory: EngineMemory;
   readonly slots: SlotMemory;
-  readonly separator: Uint8Array;
-  readonly negRiskSeparator: Uint8Array;
+  readonly separators: OrderSeparators;
   readonly verifySignatures: boolean;
   readonly maxBatchOrders: number;
-  readonly resolvesCondition: boolean;
+  readonly parse: ParseRules;
   readonly orderTexts: OrderTexts;
   readonly dataDir: string;
 }
@@ -51,11 +52,10 @@ const slots = setup.slots.slots.map((buffer) => new SlotView(buffer, setup.slots
 const finals = openFinalsReader(setup.dataDir);
 const commands = new CommandBuffer();
 const preparer = new BatchPreparer(engine.t, commands, {
-  separator: setup.separator,
-  negRiskSeparator: setup.negRiskSeparator,
+  separators: setup.separators,
   verifySignatures: setup.verifySignatures,
   maxBatchOrders: setup.maxBatchOrders,
-  resolvesCondition: setup.resolvesCondition,
+  parse: setup.parse,
   knownStatus: (id) => (idsMayHaveLeft ? finals.statusOf(id) : 0),
 });
 const applier = new BatchApplier(engine, commands, setup.orderTexts);

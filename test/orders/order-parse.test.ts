@@ -82,6 +82,7 @@ test('a full item becomes its values', () => {
     orderType: 'GTC',
     postOnly: true,
     owner: '550e8400-e29b-41d4-a716-446655440000',
+    version2: undefined,
   });
 });
 

@@ -37,6 +37,8 @@ test('without any variable every default of the contract stands', () => {
     ...rows,
     chainId: 137,
     domainVersion: '1',
+    exchangeAddress2: '0xE111180000d2663C0091e4f400237545B87B996B',
+    negRiskExchangeAddress2: '0xe2222d279d744050d28e00520010520000310F59',
     verifySignatures: true,
     selfTrade: 'allow',
     openOrdersPerAccount: 65_536,

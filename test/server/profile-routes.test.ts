@@ -1,6 +1,7 @@
 /** Every row of the table of CLIENT_PROFILE, seen from outside, in both profiles. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { order2DigestByEthers } from '../../bench/load/wallets.ts';
 import { PROFILE_TABLE, PROFILES, type Profile, type ProfileName } from '../../server/profile.ts';
 import type { CatalogMarket } from '../../storage/catalog-file.ts';
 import {
@@ -67,16 +68,48 @@ async function own(venue: Venue, path: string): Promise<unknown> {
 
 /** The text of a refusal, or ''. */
 async function refusal(venue: Venue, terms: Partial<Terms>): Promise<string> {
-  const { alice, node, plain } = venue;
+  const { alice, plain } = venue;
   const usual: Terms = { market: plain, side: 'BUY', ticks: 1, shares: 5 };
-  const reply = await alice.ask(
-    node,
-    'POST',
-    '/order',
-    JSON.stringify(alice.sign({ ...usual, ...terms }).item),
-  );
-  const { error, errorMsg } = reply.json as Result & { readonly error?: string };
+  const { error, errorMsg } = await post(venue, alice.sign({ ...usual, ...terms }).item);
   return error ?? errorMsg;
+}
+
+const BYTES32 = `0x${'0'.repeat(64)}`;
+let salts = Date.now();
+
+/** An item of version 2, of the first outcome unless told otherwise, and its digest by ethers. */
+function signed2(
+  { alice, plain, rules }: Venue,
+  changes: Readonly<Record<string, unknown>> = {},
+  outer: Readonly<Record<string, unknown>> = {},
+) {
+  salts += 1;
+  const order = {
+    salt: String(salts),
+    maker: alice.address,
+    signer: alice.address,
+    tokenId: plain.tokenIds[0]!,
+    makerAmount: '500000',
+    takerAmount: '5000000',
+    side: 0 as const,
+    signatureType: 0,
+    timestamp: String(Date.now()),
+    metadata: BYTES32,
+    builder: BYTES32,
+    ...changes,
+  };
+  const verifyingContract = '0xE111180000d2663C0091e4f400237545B87B996B';
+  const domain = { ...rules.normal, version: '2', verifyingContract };
+  const signature = alice.wallet.signOrder2(domain, order);
+  const side = order.side === 0 ? 'BUY' : 'SELL';
+  const sent = { ...order, salt: salts, side, expiration: '0', signature, ...outer };
+  const item = { order: sent, orderType: 'GTC', owner: alice.trio.apiKey, deferExec: false };
+  return { item, id: order2DigestByEthers(domain, order) };
+}
+
+async function post(venue: Venue, item: object): Promise<Result & { readonly error?: string }> {
+  const reply = await venue.alice.ask(venue.node, 'POST', '/order', JSON.stringify(item));
+  return reply.json as Result & { readonly error?: string };
 }
 
 interface Seen extends Readonly<Record<Profile, unknown>> {
@@ -112,6 +145,14 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
     },
     spec: 'invalid order signature',
     polymarket: '',
+  },
+  orderVersion: {
+    look: async (venue) => {
+      const { error, errorMsg } = await post(venue, signed2(venue).item);
+      return [error ?? errorMsg, await json(venue, '/version')];
+    },
+    spec: ['order_version_mismatch', { version: 1 }],
+    polymarket: ['', { version: 1 }],
   },
   resolveConditionId: {
     look: (venue) => refusal(venue, { sent: { conditionId: undefined } }),
@@ -235,16 +276,52 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
   },
 };
 
+test('an order of version 2 rests, is known by its digest, is matched and cancelled as one of version 1', async () => {
+  const venue = venues.polymarket;
+  const { alice, node, plain } = venue;
+  const bid = signed2(venue, { makerAmount: '2500000' });
+  const placed = await post(venue, bid.item);
+  assert.deepEqual([placed.errorMsg, placed.status, placed.orderID], ['', 'live', bid.id]);
+  assert.match((await post(venue, bid.item)).errorMsg, /Duplicated/);
+  // Version 1 takes half a bid of version 2, at its price.
+  const sold = await alice.place(node, { market: plain, side: 'SELL', ticks: 50, shares: 5 });
+  assert.deepEqual([sold.status, sold.makingAmount, sold.takingAmount], ['matched', '5', '2.5']);
+  const { status } = (await own(venue, `/data/order/${bid.id}`)) as { status: string };
+  assert.equal(status, 'MATCHED');
+  const rest = signed2(venue, { side: 1, makerAmount: '7000000', takerAmount: '6300000' });
+  assert.equal((await post(venue, rest.item)).orderID, rest.id);
+  assert.deepEqual((await alice.cancel(node, '/order', { orderID: rest.id })).canceled, [rest.id]);
+});
+
+test('what version 2 signs is checked, and what it does not sign may be anything', async () => {
+  const venue = venues.polymarket;
+  const { item } = signed2(venue);
+  for (const change of [{ timestamp: '5' }, { builder: `0x${'1'.repeat(64)}` }, { salt: 7 }]) {
+    const { errorMsg } = await post(venue, { ...item, order: { ...item.order, ...change } });
+    assert.equal(errorMsg, 'invalid order signature', JSON.stringify(change));
+  }
+  const { error } = await post(venue, { ...item, order: { ...item.order, metadata: '0x1' } });
+  assert.equal(error, 'Invalid order payload');
+  const later = String(Math.floor(Date.now() / 1000) + 1000);
+  const gtd = signed2(venue, {}, { expiration: later });
+  assert.equal((await post(venue, { ...gtd.item, orderType: 'GTD' })).errorMsg, '');
+});
+
 test('pages of markets follow one another to the end, tokens and prices in them', async () => {
   const { node, plain } = venues.polymarket;
   const { json: answer } = await get(node, '/markets?next_cursor=MA%3D%3D');
-  const { data, ...rest } = answer as { data: { condition_id: string; tokens: unknown }[] };
+  const { data, ...rest } = answer as {
+    data: { condition_id: string; tokens: { price: number; token_id: string }[] }[];
+  };
   assert.deepEqual(rest, { limit: 500, next_cursor: 'LTE=', count: 2 });
-  const [first = '', second = ''] = plain.tokenIds;
-  assert.deepEqual(data.find(({ condition_id: id }) => id === plain.conditionId)?.tokens, [
-    { token_id: first, outcome: 'Yes', price: 0.5, winner: false },
-    { token_id: second, outcome: 'No', price: 0.5, winner: false },
-  ]);
+  const { tokens = [] } = data.find(({ condition_id: id }) => id === plain.conditionId) ?? {};
+  assert.deepEqual(
+    tokens.map(({ token_id: id }) => id),
+    plain.tokenIds,
+  );
+  // Figures come up to a second behind the books, and always both at once.
+  const [yes, no] = tokens.map(({ price }) => price);
+  assert(yes! > 0 && Math.abs(yes! + no! - 1) < 1e-9);
 });
 
 for (const profile of PROFILES) {

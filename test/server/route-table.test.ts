@@ -60,6 +60,7 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /ok': {},
   'GET /status': {},
   'GET /time': {},
+  'GET /version': {},
   'GET /exchange-info': {},
   'GET /rate-limits': {},
   'POST /auth/api-key': {},
