@@ -7,6 +7,7 @@
  * directory), and describeConfig prints only what is listed here.
  */
 import { isIP } from 'node:net';
+import { tableShapes } from '../engine/layout.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from '../engine/limits.ts';
 import { sourceUrlProblem } from './catalog/sync-client.ts';
 import { unknownNames } from './config-names.ts';
@@ -130,6 +131,7 @@ export function readConfig(
     ),
     catalogSyncSeconds: from.integer('CATALOG_SYNC_SECONDS', 300, 1, 86_400),
   };
+  if (from.problems.length === 0) from.problems.push(...tableProblems(config.capacities));
   return from.problems.length === 0
     ? { ok: true, config, warnings: unknownNames(env, [...from.asked]) }
     : { ok: false, problems: [...from.problems] };
@@ -224,12 +226,26 @@ function readCapacities(from: Reader): Capacities {
     markets: from.integer('MARKETS_MAX', unset.markets, 16, 2 ** 20),
     tokens: from.integer('TOKENS_MAX', unset.tokens, 32, 2 ** 22),
     accounts: from.integer('ACCOUNTS_MAX', unset.accounts, 16, 2 ** 24),
-    orders: from.integer('ORDERS_MAX', unset.orders, 16, 2 ** 24),
+    orders: from.integer('ORDERS_MAX', unset.orders, 16, 2 ** 23),
     levels: from.integer('LEVELS_MAX', unset.levels, 1024, 2 ** 26),
-    trades: from.integer('TRADES_MAX', unset.trades, 1000, 2 ** 24),
+    trades: from.integer('TRADES_MAX', unset.trades, 1000, 2 ** 23),
     history: from.integer('ORDER_HISTORY', unset.history, 16, 2 ** 24),
   };
 }
+
+/** Each table is one array, whose length Node 20 bounds. */
+function tableProblems(capacities: Capacities): string[] {
+  const bytes = tableShapes(capacities);
+  return [
+    ['TRADES_MAX and ORDERS_MAX', 'fills', bytes.fills] as const,
+    ['ORDERS_MAX and ORDER_HISTORY', 'orders', bytes.orders] as const,
+  ].flatMap(([names, table, size]) => {
+    if (size <= TABLE_BYTES_MAX) return [];
+    return `${names} are too large together: their ${table} would take ${size} bytes, more than 2^32`;
+  });
+}
+
+const TABLE_BYTES_MAX = 2 ** 32;
 
 /** Applying is one at a time, so more threads than this would mostly wait for their turn. */
 const WORKERS_MAX = 64;

@@ -4,7 +4,7 @@
  *
  * Thread: the I/O thread.
  */
-import { mkdirSync } from 'node:fs';
+
 import { earliestExpiry } from '../engine/expiries.ts';
 import { State } from '../engine/layout.ts';
 import { stateHash } from '../engine/state-hash.ts';
@@ -14,6 +14,7 @@ import { StoredFinals } from '../storage/finals.ts';
 import { openHeartbeatStore } from '../storage/heartbeats.ts';
 import { HistoryStore } from '../storage/history.ts';
 import { openKeyStore } from '../storage/keys.ts';
+import { makeDirectory } from '../storage/make-directory.ts';
 import { takePidLock } from '../storage/pid-lock.ts';
 import { type Recovered, recover } from '../storage/recover.ts';
 import { Heartbeats } from './account/heartbeats.ts';
@@ -81,7 +82,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const warn = (line: string): void => log('warn', line);
   const wait = <T>(what: string, promise: Promise<T>, msMax = CLOSE_MS_MAX): Promise<T> =>
     patiently(promise, { what, msMax, log: (line) => log('info', line) });
-  makeDirectory(config.dataDir);
+  try {
+    makeDirectory(config.dataDir);
+  } catch (error) {
+    throw new Error(`DATA_DIR ${config.dataDir} cannot be made: ${(error as Error).message}`);
+  }
   const lock = takePidLock(config.dataDir);
   if (!lock.ok) throw new Error(lock.detail);
   const place = { ...config, segmentBytes: config.logSegmentBytes, log: warn };
@@ -178,15 +183,6 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
 function isExpiryDue(t: Tables): boolean {
   const earliest = earliestExpiry(t);
   return earliest !== 0 && earliest * MS <= Date.now();
-}
-
-/** A directory that cannot be made is found out about when it is opened. */
-function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch {
-    return;
-  }
 }
 
 /** Who hears of what has been flushed, once somebody can listen. */

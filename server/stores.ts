@@ -5,7 +5,7 @@
  *
  * Thread: the I/O thread.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CatalogStore, openCatalog } from '../storage/catalog.ts';
 import { type DerivedTables, openDerivedTables, positionOf } from '../storage/derived.ts';
@@ -13,6 +13,7 @@ import { Images } from '../storage/images.ts';
 import type { Durability } from '../storage/lmdb.ts';
 import { FileLog } from '../storage/log/file-log.ts';
 import { type Log, LogDamage } from '../storage/log/log.ts';
+import { makeDirectory } from '../storage/make-directory.ts';
 import { OwnStore } from '../storage/own-store.ts';
 
 export interface Stores {
@@ -38,7 +39,7 @@ export async function openStores(
 ): Promise<{ readonly stores: Stores; readonly problem: string | undefined }> {
   let problem: string;
   try {
-    mkdirSync(place.dataDir, { recursive: true });
+    makeDirectory(place.dataDir);
     return { stores: await open(place, false), problem: undefined };
   } catch (error) {
     problem = (error as Error).message;

@@ -14,7 +14,7 @@
  * Non-goals: indexes, and noticing a new generation (callers compare `current()`).
  */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Catalog, readCatalog } from './catalog-file.ts';
@@ -25,6 +25,7 @@ import {
   openTable,
   writeFailure,
 } from './lmdb.ts';
+import { makeDirectory } from './make-directory.ts';
 
 export interface CatalogStore {
   /** Number of the generation in use, also when another process switched; undefined: none. */
@@ -90,7 +91,7 @@ export function openCatalog(
   options: { readonly durability: Durability; readonly readOnly?: boolean },
 ): CatalogStore {
   const path = join(dataDir, 'catalog');
-  if (options.readOnly !== true) mkdirSync(path, { recursive: true });
+  if (options.readOnly !== true) makeDirectory(path);
   else if (!existsSync(path)) throw new Error(`there is no directory ${path}`);
   const root = openEnvironment({ path, ...options });
   const state = openTable(root, 'state');

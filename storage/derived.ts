@@ -13,7 +13,6 @@
  * Thread: the follower writes; the I/O thread and the workers read. LMDB never sees shared memory: every
  * value is an ordinary Buffer.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { FILL_WORDS, ORDER_I } from '../engine/layout.ts';
 import {
@@ -24,6 +23,7 @@ import {
   openTable,
   type RootDatabase,
 } from './lmdb.ts';
+import { makeDirectory } from './make-directory.ts';
 import { otherFormat } from './other-format.ts';
 import { PackedRows } from './packed.ts';
 import { isWhole, sealed } from './sealed.ts';
@@ -57,7 +57,7 @@ export function openDerivedTables(
   options: { readonly durability: Durability; readonly readOnly: boolean },
 ): DerivedTables {
   const path = join(dataDir, 'derived');
-  if (!options.readOnly) mkdirSync(path, { recursive: true });
+  if (!options.readOnly) makeDirectory(path);
   const root = openEnvironment({ path, ...options });
   return {
     root,

@@ -11,7 +11,7 @@
  * Thread: the I/O thread, one transaction in flight. The first write that fails latches: nothing more
  * is written, and the next start goes on from what there is.
  */
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type BinaryTable,
@@ -21,6 +21,7 @@ import {
   type RootDatabase,
   writeFailure,
 } from './lmdb.ts';
+import { makeDirectory } from './make-directory.ts';
 import { isWhole, sealed } from './sealed.ts';
 
 interface HistoryTables {
@@ -113,7 +114,7 @@ export class HistoryStore {
   }
 
   private open(): HistoryTables {
-    if (!this.options.readOnly) mkdirSync(this.path, { recursive: true });
+    if (!this.options.readOnly) makeDirectory(this.path);
     const root = openEnvironment({ path: this.path, ...this.options });
     return {
       root,

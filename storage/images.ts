@@ -17,7 +17,6 @@ import {
   constants,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -32,6 +31,7 @@ import type { Capacities } from '../engine/limits.ts';
 import { rebuildIndexes } from '../engine/rebuild.ts';
 import { allocateEngine, type Span, Tables, usedSpans } from '../engine/tables.ts';
 import { closed } from './closed.ts';
+import { makeDirectory } from './make-directory.ts';
 import { otherFormat } from './other-format.ts';
 
 interface StoredSpan {
@@ -118,7 +118,7 @@ export class Images {
     const digits = String(sequence).padStart(16, '0');
     const path = join(this.directory, `${digits}.image`);
     const unfinished = `${path}.tmp`;
-    mkdirSync(this.directory, { recursive: true });
+    makeDirectory(this.directory);
     let file: number | undefined;
     try {
       const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;

@@ -7,7 +7,6 @@
  * Thread: the I/O thread, one transaction in flight. One that fails costs who asked for it, no more:
  * nothing that was acknowledged depends on it.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type BinaryTable,
@@ -17,6 +16,7 @@ import {
   type RootDatabase,
   writeFailure,
 } from './lmdb.ts';
+import { makeDirectory } from './make-directory.ts';
 
 const META_PROBE = Buffer.from('probe');
 const PAGE_BYTES = 4_096;
@@ -32,7 +32,7 @@ export class OwnStore {
     options: { readonly durability: Durability; readonly readOnly: boolean },
   ) {
     const path = join(dataDir, 'keys');
-    if (!options.readOnly) mkdirSync(path, { recursive: true });
+    if (!options.readOnly) makeDirectory(path);
     this.root = openEnvironment({ path, ...options });
     this.keys = openTable(this.root, 'keys');
     this.meta = openTable(this.root, 'meta');

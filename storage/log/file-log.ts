@@ -6,8 +6,9 @@
  * Thread: the I/O thread writes; the work itself is done by the threads of libuv.
  */
 import assert from 'node:assert/strict';
-import { constants, mkdirSync, promises } from 'node:fs';
+import { constants, promises } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory } from '../make-directory.ts';
 import { cutTorn, findEnd, type LogEnd } from './find-end.ts';
 import { type Log, type LogEntry, type LogReader, WrongSequence } from './log.ts';
 import { SegmentReader } from './reader.ts';
@@ -72,7 +73,7 @@ export class FileLog implements Log {
    */
   static async open(options: FileLogOptions): Promise<FileLog> {
     const directory = logDirectory(options.dataDir);
-    if (options.readOnly !== true) mkdirSync(directory, { recursive: true });
+    if (options.readOnly !== true) makeDirectory(directory);
     const end = exists(directory) ? findEnd(directory) : NOTHING;
     if (end.message !== undefined) options.log(end.message);
     const log = new FileLog(options, directory, end);

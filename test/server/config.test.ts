@@ -146,9 +146,9 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['MARKETS_MAX', 16, 2 ** 20, 'markets'],
   ['TOKENS_MAX', 32, 2 ** 22, 'tokens'],
   ['ACCOUNTS_MAX', 16, 2 ** 24, 'accounts'],
-  ['ORDERS_MAX', 16, 2 ** 24, 'orders'],
+  ['ORDERS_MAX', 16, 2 ** 23, 'orders'],
   ['LEVELS_MAX', 1024, 2 ** 26, 'levels'],
-  ['TRADES_MAX', 1000, 2 ** 24, 'trades'],
+  ['TRADES_MAX', 1000, 2 ** 23, 'trades'],
   ['ORDER_HISTORY', 16, 2 ** 24, 'history'],
   ['IMAGE_SECONDS', 1, 86400, 'imageSeconds'],
   ['IMAGE_BATCHES', 1, 2 ** 31, 'imageBatches'],
@@ -179,6 +179,14 @@ for (const [name, min, max, field] of NUMBERS) {
     }
   });
 }
+
+test('tables that are too large only together are refused, with what they would take', () => {
+  const most = String(2 ** 23);
+  assert.deepEqual(refused({ TRADES_MAX: most, ORDERS_MAX: most }), [
+    'TRADES_MAX and ORDERS_MAX are too large together: their fills would take 5368709120 bytes, more than 2^32',
+  ]);
+  accepted({ ORDERS_MAX: most, ORDER_HISTORY: String(2 ** 24) });
+});
 
 test('a wrong text is refused with its variable, the rule and the value', () => {
   const wrong: readonly (readonly [string, readonly string[]])[] = [

@@ -65,6 +65,21 @@ test('a configuration that is wrong ends the start with 2 and names each variabl
   assert.match(log, /unknown argument "--demo"/);
 });
 
+test('a directory that cannot be made ends the start with a line, also where the system has no end', async () => {
+  const file = join(temporaryDirectory(), 'file');
+  writeFileSync(file, '');
+  for (const place of ['/proc/x', join(file, 'below')]) {
+    const { code, log } = await TestNode.refuse(place);
+    assert.equal(code, 1);
+    assert.match(log, new RegExp(`^DATA_DIR ${place} cannot be made: `, 'm'));
+  }
+});
+
+test('the largest tables that are accepted can be had', async () => {
+  const settings = { TRADES_MAX: String(2 ** 23), ORDERS_MAX: String(2 ** 22) };
+  await (await TestNode.start(temporaryDirectory(), settings)).stop();
+});
+
 test('the effective configuration is printed once, and the durability with the port', () => {
   assert.equal(node.log.match(/^ {2}ORDER_HISTORY=4096$/gm)?.length, 1);
   assert.match(node.log, /listening on http:\/\/127\.0\.0\.1:\d+, durability flushed/);
