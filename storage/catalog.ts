@@ -8,6 +8,10 @@
  *   snapshots  generation (6) | part (1) | chunk (8) -> bytes made from the generation by whoever
  *            wrote it, to be read instead of being made anew (see CatalogSnapshot)
  *
+ * Every value begins with a checksum over key and value (sealed.ts). What fails it is
+ * never served: of a snapshot it is made anew from the objects, an object or header is refused by name,
+ * and an import replaces it.
+ *
  * A site has no number: its place among the sites stands for its id.
  *
  * Thread: any, with a store of its own: several threads and processes may have it open at a time.
@@ -26,6 +30,8 @@ import {
   writeFailure,
 } from './lmdb.ts';
 import { makeDirectory } from './make-directory.ts';
+import { otherFormat } from './other-format.ts';
+import { CRC_BYTES, isWhole, sealed } from './sealed.ts';
 
 export interface CatalogStore {
   /** Number of the generation in use, also when another process switched; undefined: none. */
@@ -43,8 +49,11 @@ export interface CatalogStore {
    * when the disk refuses; the old generation then stays in use.
    */
   replace(catalog: Catalog, snapshot?: CatalogSnapshot): Promise<number>;
-  /** What was written with the generation in use, if it is of this format; its own buffers. */
-  snapshot(format: string): ArrayBuffer[] | undefined;
+  /**
+   * What was written with the generation in use, if it is of this format; its own buffers. A text says
+   * what of it is damaged.
+   */
+  snapshot(format: string): ArrayBuffer[] | string | undefined;
   close(): Promise<void>;
 }
 
@@ -73,10 +82,8 @@ interface Header {
   };
 }
 
-/** Version of what stands in this environment; an unknown one is refused. */
-const FORMAT = 2;
-/** As FORMAT, but without sites. */
-const FORMAT_BEFORE_SITES = 1;
+/** Version of what stands in this environment; an unknown one is refused. 3: every value has a checksum. */
+const FORMAT = 3;
 /** A kind's place is its number on disk. */
 export const KINDS = ['events', 'tags', 'series', 'sites'] as const;
 const CURRENT_KEY = Buffer.from('current');
@@ -84,6 +91,8 @@ const NEXT_KEY = Buffer.from('next');
 const KEY_BYTES = 15;
 /** One transaction's worth: bounds its memory and how long it holds the write lock. */
 const CHUNK_BYTES = 1 << 20;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
 const REMOVE_MAX = 4096;
 
 export function openCatalog(
@@ -100,8 +109,11 @@ export function openCatalog(
 
   function nextGeneration(): number {
     return root.transactionSync(() => {
-      const next = Number(state.get(NEXT_KEY)?.toString() ?? '1');
-      state.putSync(NEXT_KEY, Buffer.from(String(next + 1)));
+      const stored = state.get(NEXT_KEY);
+      const kept = stored === undefined ? undefined : opened(NEXT_KEY, stored);
+      // A damaged one must not lead to a number that is taken.
+      const next = kept === undefined ? newestOf(objects) + 1 : Number(kept.toString());
+      putSealed(state, NEXT_KEY, Buffer.from(String(next + 1)));
       return next;
     });
   }
@@ -109,9 +121,9 @@ export function openCatalog(
   /** Returns the generation in use afterwards: a later one if that overtook this one. */
   function switchTo(header: Header): number {
     return root.transactionSync(() => {
-      const held = readHeader(state);
+      const held = soundHeader(state);
       if (held !== undefined && held.generation > header.generation) return held.generation;
-      state.putSync(CURRENT_KEY, Buffer.from(JSON.stringify(header)));
+      putSealed(state, CURRENT_KEY, Buffer.from(JSON.stringify(header)));
       return header.generation;
     });
   }
@@ -119,7 +131,7 @@ export function openCatalog(
   /** Removes what was written of a generation, unless it is in use after all. */
   async function forget(generation: number): Promise<void> {
     root.resetReadTxn();
-    if (readHeader(state)?.generation === generation) return;
+    if (soundHeader(state)?.generation === generation) return;
     for (const table of [objects, snapshots])
       await removeBetween(table, generation, generation + 1);
   }
@@ -219,8 +231,25 @@ type Entry = readonly [key: Buffer, value: Buffer];
 async function putTogether(table: BinaryTable, entries: readonly Entry[]): Promise<void> {
   await nextTurn();
   table.transactionSync(() => {
-    for (const [key, value] of entries) table.putSync(key, value);
+    for (const [key, value] of entries) putSealed(table, key, value);
   });
+}
+
+function putSealed(table: BinaryTable, key: Buffer, bytes: Buffer): void {
+  const value = Buffer.allocUnsafeSlow(CRC_BYTES + bytes.length);
+  value.set(bytes, CRC_BYTES);
+  table.putSync(key, sealed(key, value));
+}
+
+/** What was put under this key, or undefined where these are other bytes. */
+function opened(key: Buffer, value: Buffer): Buffer | undefined {
+  return isWhole(key, value) ? value.subarray(CRC_BYTES) : undefined;
+}
+
+/** The newest generation of which anything was written; 0 = there is none. */
+function newestOf(objects: BinaryTable): number {
+  for (const key of objects.getKeys({ reverse: true, limit: 1 })) return key.readUIntBE(0, 6);
+  return 0;
 }
 
 async function writeSnapshot(
@@ -266,19 +295,25 @@ function readSnapshot(
   snapshots: BinaryTable,
   generation: number,
   lengths: readonly number[],
-): ArrayBuffer[] {
-  return lengths.map((length, part) => {
+): ArrayBuffer[] | string {
+  const parts: ArrayBuffer[] = [];
+  for (const [part, length] of lengths.entries()) {
     const bytes = new Uint8Array(length);
     let at = 0;
     const start = objectKey(generation, part, '0');
     const end = objectKey(generation, part + 1, '0');
-    for (const { value } of snapshots.getRange({ start, end })) {
-      bytes.set(value, at);
-      at += value.length;
+    for (const { key, value } of snapshots.getRange({ start, end })) {
+      const chunk = opened(key, value);
+      if (chunk === undefined || at + chunk.length > length) {
+        return `part ${part} of what was prepared of it, behind byte ${at}`;
+      }
+      bytes.set(chunk, at);
+      at += chunk.length;
     }
-    assert.equal(at, length, 'a part of a snapshot is complete');
-    return bytes.buffer;
-  });
+    if (at !== length) return `part ${part} of what was prepared of it, which ends at byte ${at}`;
+    parts.push(bytes.buffer);
+  }
+  return parts;
 }
 
 /** Removes the generations from `first` on and before `end`. */
@@ -310,20 +345,49 @@ function* readGeneration(state: BinaryTable, objects: BinaryTable): Iterable<Sto
     const kind = KINDS[number];
     assert(kind !== undefined, 'a catalog key names a known kind');
     counts[number] = (counts[number] ?? 0) + 1;
-    yield { kind, json: value };
+    const json = opened(key, value);
+    if (json === undefined) {
+      const place = key.readBigUInt64BE(7);
+      throw damaged(`generation ${header.generation}: ${kind} ${place}: the checksum is wrong`);
+    }
+    yield { kind, json };
   }
-  const expected = KINDS.map((_, number) => header.counts[number] ?? 0);
-  assert.deepEqual(counts, expected, 'a catalog generation is complete');
+  for (const [number, kind] of KINDS.entries()) {
+    const [found, expected] = [counts[number], header.counts[number]];
+    if (found === expected) continue;
+    throw damaged(`generation ${header.generation}: ${found} ${kind} of ${expected} are there`);
+  }
 }
 
 function readHeader(state: BinaryTable): Header | undefined {
-  const bytes = state.get(CURRENT_KEY);
-  if (bytes === undefined) return undefined;
-  const header: Header = JSON.parse(bytes.toString());
-  if (header.format !== FORMAT && header.format !== FORMAT_BEFORE_SITES) {
-    throw new Error(`catalog format ${FORMAT} expected, format ${header.format} found`);
+  const value = state.get(CURRENT_KEY);
+  if (value === undefined) return undefined;
+  const bytes = opened(CURRENT_KEY, value);
+  if (bytes === undefined && !isOlder(value)) {
+    throw damaged('the row of the generation in use: the checksum is wrong');
+  }
+  const header: Header = JSON.parse((bytes ?? value).toString());
+  if (header.format !== FORMAT) {
+    throw new Error(`the catalog: ${otherFormat(header.format, FORMAT)}; import it again`);
   }
   return header;
+}
+
+/** Until format 2 it was JSON from its first byte on. */
+function isOlder(value: Buffer): boolean {
+  return value[0] === OPEN_BRACE && value.at(-1) === CLOSE_BRACE && value.length > 2;
+}
+
+/** For who replaces it: a header that is damaged is as good as none. */
+function soundHeader(state: BinaryTable): Header | undefined {
+  const value = state.get(CURRENT_KEY);
+  if (value === undefined) return undefined;
+  const isDamaged = opened(CURRENT_KEY, value) === undefined && !isOlder(value);
+  return isDamaged ? undefined : readHeader(state);
+}
+
+function damaged(what: string): Error {
+  return new Error(`the catalog is damaged: ${what}; import it again, or put back a copy`);
 }
 
 function objectKey(generation: number, kind: number, id: string): Buffer {

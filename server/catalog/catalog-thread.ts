@@ -24,9 +24,11 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   const began = performance.now();
   const store = openCatalog(setup.dataDir, { durability: setup.durability, readOnly: true });
   // Texts first, so that they are indexed beside the rest.
-  const { number, ready } = read(store, (bytes) => {
+  const damage = new Set<string>();
+  const send = (bytes: Uint8Array): void => {
     texts.postMessage(bytes satisfies TextMessage, [bytes.buffer as ArrayBuffer]);
-  });
+  };
+  const { number, ready } = read(store, send, (line) => damage.add(line));
   texts.postMessage(null satisfies TextMessage);
   assert(number >= (setup.number ?? 0), 'the store does not go back');
   // Before anything is handed over: from then on this thread may be ended at any moment.
@@ -39,7 +41,7 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
     number,
     prepared,
     commands,
-    warnings,
+    warnings: [...damage, ...warnings],
     counts,
     milliseconds: performance.now() - began,
   };
@@ -52,12 +54,13 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
 function read(
   store: CatalogStore,
   send: (texts: Uint8Array) => void,
+  warn: (line: string) => void,
 ): { readonly number: number; readonly ready: ReadyCatalog } {
   for (;;) {
     const number = store.current() ?? 0;
     const texts: Uint8Array[] = [];
     const take = (bytes: Uint8Array): void => void texts.push(bytes);
-    const stored = readSnapshot(store, take);
+    const stored = readSnapshot(store, take, warn);
     const catalog = stored === undefined ? store.load() : undefined;
     if ((store.current() ?? 0) !== number) continue;
     texts.forEach(send);

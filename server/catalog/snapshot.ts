@@ -68,12 +68,19 @@ export function replaceCatalog(store: CatalogStore, catalog: Catalog): Promise<n
   return store.replace(catalog, snapshotOf(catalog));
 }
 
-/** The snapshot of the generation in use, read back; undefined where there is none to be used. */
+/**
+ * The snapshot of the generation in use, read back; undefined where there is none to be used.
+ *
+ * @param warn hears what of it is damaged
+ */
 export function readSnapshot(
   store: CatalogStore,
   take: (texts: Uint8Array) => void,
+  warn: (line: string) => void,
 ): ReadyCatalog | undefined {
-  const [served, rest] = store.snapshot(SNAPSHOT_FORMAT) ?? [];
+  const stored = store.snapshot(SNAPSHOT_FORMAT);
+  if (typeof stored === 'string') warn(`the catalog is damaged: ${stored}; it is made again`);
+  const [served, rest] = typeof stored === 'string' ? [] : (stored ?? []);
   if (served === undefined || rest === undefined) return undefined;
   const { texts, engine, counts } = decodeTree(rest) as StoredRest;
   // In buffers of their own, to be handed over.

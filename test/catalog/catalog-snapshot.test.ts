@@ -1,6 +1,7 @@
 /** What is kept ready beside a generation says the same as what would be made of it anew. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import {
   makeReady,
@@ -13,8 +14,9 @@ import { decodeTree, encodeTree } from '../../server/catalog/snapshot-codec.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
 import { demoCatalog } from '../../storage/demo-catalog.ts';
+import { openEnvironment, openTable } from '../../storage/lmdb.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
-import { freshSeed } from '../common/random.ts';
+import { freshSeed, Random } from '../common/random.ts';
 import { oddCatalog } from './catalog-fixture.ts';
 
 function catalogOf(json: unknown): Catalog {
@@ -37,11 +39,19 @@ function whole(make: (take: (texts: Uint8Array) => void) => ReadyCatalog | undef
   return ready && ({ ...ready, texts } satisfies Whole);
 }
 
-const stored = (store: CatalogStore) => whole((take) => readSnapshot(store, take));
+/** The snapshot of a store that is not damaged. */
+const stored = (store: CatalogStore) =>
+  whole((take) => readSnapshot(store, take, (line) => assert.fail(line)));
 const made = (catalog: Catalog) => whole((take) => makeReady(catalog, take));
 
 function encoded(value: unknown): ArrayBuffer {
   return Uint8Array.from(Buffer.concat([...encodeTree(value)])).buffer;
+}
+
+function partsOf(store: CatalogStore, format: string): ArrayBuffer[] {
+  const parts = store.snapshot(format);
+  assert(typeof parts !== 'string', parts as string);
+  return parts ?? [];
 }
 
 test('plain data with typed arrays in it comes back as it was', () => {
@@ -82,7 +92,7 @@ test('a generation has its own snapshot, none, or one of another version that is
   await store.replace(second, { format: 'older', parts: [[Buffer.from('what it was then')]] });
   assert.equal(stored(store), undefined, 'another version');
   assert.deepEqual(
-    store.snapshot('older')?.map((part) => Buffer.from(part).toString()),
+    partsOf(store, 'older').map((part) => Buffer.from(part).toString()),
     ['what it was then'],
   );
 });
@@ -98,11 +108,58 @@ test('a snapshot of many chunks is read back whole, and the older ones are remov
       format: 'x',
       parts: [pieces, [], [piece(1, 1)]],
     });
-    const [first, second, third] = store.snapshot('x') ?? [];
+    const [first, second, third] = partsOf(store, 'x');
     assert(first && second && third);
     assert(Buffer.from(first).equals(expected));
     assert.deepEqual([second.byteLength, third.byteLength], [0, 1]);
   }
+});
+
+test('no flipped bit is served: it is named, made anew or refused, and an import replaces it', async (t) => {
+  const seed = freshSeed();
+  const random = new Random(seed);
+  const dataDir = temporaryDirectory();
+  const catalog = catalogOf(oddCatalog(7, 40));
+  const store = openCatalog(dataDir, { durability: 'committed' });
+  await replaceCatalog(store, catalog);
+  const whole = made(catalog);
+  const root = openEnvironment({ path: join(dataDir, 'catalog'), durability: 'committed' });
+  t.after(() => Promise.all([store.close(), root.close()]));
+  const tables = ['state', 'objects', 'snapshots'].map((name) => openTable(root, name));
+  for (const table of tables) {
+    const keys = [...table.getKeys()].map((key) => Buffer.from(key));
+    for (let i = 0; i < 12; i++) {
+      const key = random.pick(keys);
+      const value = Buffer.from(table.get(key)!);
+      const flipped = Buffer.from(value);
+      flipped[random.below(value.length)]! ^= 1 << random.below(8);
+      table.putSync(key, flipped);
+      const said: string[] = [];
+      const note = (line: string): void => void said.push(line);
+      const again = `SEED=${seed}, key ${key.toString('hex')}`;
+      try {
+        const found = readSnapshot(store, () => undefined, note);
+        if (found !== undefined) assert.deepEqual({ ...found, texts: whole?.texts }, whole, again);
+        const loaded = store.load();
+        assert.deepEqual(loaded, catalog, again);
+      } catch (error) {
+        if (error instanceof assert.AssertionError) throw error;
+        said.push((error as Error).message);
+      }
+      const isNext = key.toString() === 'next';
+      assert(isNext || said.length > 0, again);
+      for (const line of said)
+        assert.match(line, /^the catalog is damaged: .*|its format is/, again);
+      table.putSync(key, value);
+    }
+  }
+  const state = tables[0]!;
+  for (const key of [...state.getKeys()].map((each) => Buffer.from(each))) {
+    state.putSync(key, Buffer.from('x'));
+  }
+  const number = await replaceCatalog(store, catalog);
+  assert.equal(number, 2, 'a number that was not used before');
+  assert.deepEqual(stored(store), whole);
 });
 
 test('a change to what is prepared raises the number of the format', () => {

@@ -6,7 +6,7 @@ import type { Capacities } from '../../engine/limits.ts';
 import { matchingUse } from '../../engine/matching/matching.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import type { Tables } from '../../engine/tables.ts';
-import { decodeBatch, encodeBatch } from '../../storage/batch-record.ts';
+import { type BatchRecord, decodeBatch, encodeBatch } from '../../storage/batch-record.ts';
 import { fillCopy } from '../../storage/fills.ts';
 import { type ImageInfo, Images } from '../../storage/images.ts';
 import { Journal } from '../../storage/journal.ts';
@@ -201,6 +201,12 @@ test('a damaged batch is refused by naming it and its checksum', (t) =>
     assert.throws(() => place.recover(), /^Error: recovery: batch 12: its checksum is wrong$/);
   }));
 
+function recordOf(bytes: Uint8Array): BatchRecord {
+  const record = decodeBatch(Buffer.from(bytes));
+  assert(typeof record === 'object');
+  return record;
+}
+
 test('a batch that does not do again what was recorded is refused by naming it', (t) =>
   withHistory(t, async (place, exchange, day) => {
     await place.live(exchange, day.slice(0, 30));
@@ -213,8 +219,7 @@ test('a batch that does not do again what was recorded is refused by naming it',
     ] as const) {
       const stored = Buffer.from(place.store.entries[20]!.payload);
       place.damage(21, (bytes) => {
-        const record = decodeBatch(bytes);
-        assert(typeof record === 'object');
+        const record = recordOf(bytes);
         return encodeBatch({ ...record, ...change }, record.i32);
       });
       const line = new RegExp(`^Error: recovery: batch 21: its ${name} differs$`);
@@ -228,20 +233,13 @@ test('a batch whose commands no longer change anything is refused by naming it',
   withHistory(t, async (place, exchange, day) => {
     await place.live(exchange, day.slice(0, 30));
     // A batch in which orders only expired has no commands that it could lose.
-    const { sequence } = place.store.entries.findLast(({ payload }) => hasCommands(payload))!;
-    place.damage(sequence, (bytes) => {
-      const record = decodeBatch(bytes);
-      assert(typeof record === 'object');
-      return encodeBatch(record, new Int32Array(0));
-    });
+    const { sequence } = place.store.entries.findLast(
+      ({ payload }) => recordOf(payload).i32.length > 0,
+    )!;
+    place.damage(sequence, (bytes) => encodeBatch(recordOf(bytes), new Int32Array(0)));
     const line = new RegExp(`^Error: recovery: batch ${sequence}: its (effect|digest) differs$`);
     assert.throws(() => place.recover(), line);
   }));
-
-function hasCommands(payload: Uint8Array): boolean {
-  const record = decodeBatch(Buffer.from(payload));
-  return typeof record === 'object' && record.i32.length > 0;
-}
 
 test('fills come with the image; older ones that the ring has room for, from where they are kept', (t) =>
   withHistory(t, async (place, exchange, day) => {

@@ -1,0 +1,110 @@
+/** An engine, its log and a follower that a test drives step by step. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { State } from '../../engine/layout.ts';
+import { openDerivedTables, positionOf } from '../../storage/derived.ts';
+import { fillCopy } from '../../storage/fills.ts';
+import { StoredFinals } from '../../storage/finals.ts';
+import { Follower, type FollowerOptions, type FollowerReport } from '../../storage/follower.ts';
+import { Journal } from '../../storage/journal.ts';
+import type { JournalBatch } from '../engine/engine-driver.ts';
+import { FakeLog, type FakeStore } from './fake-log.ts';
+import {
+  appended,
+  directoryOf,
+  Exchange,
+  finalCopy,
+  type StoredFinal,
+  TIGHT,
+} from './stored-exchange.ts';
+
+export const QUICK = { durability: 'committed', readOnly: true } as const;
+/** Long enough for everything that waits for time. */
+const LATER = 10_000;
+
+/** A node's engine, its log, and a follower that the test drives. */
+export class Pair {
+  readonly store: FakeStore = { entries: [] };
+  readonly log = new FakeLog(this.store);
+  readonly journal = new Journal(this.log);
+  readonly exchange: Exchange;
+  readonly dataDir: string;
+  readonly reports: FollowerReport[] = [];
+  /** Every fill and every order that ever finished, in its order. */
+  readonly fills: Buffer[] = [];
+  readonly finals: StoredFinal[] = [];
+  follower: Follower;
+  now = 0;
+  private readonly options: Partial<FollowerOptions>;
+
+  constructor(t: TestContext, options: Partial<FollowerOptions> = {}, capacities = TIGHT) {
+    this.options = options;
+    this.exchange = new Exchange(capacities);
+    this.dataDir = options.dataDir ?? directoryOf(t);
+    this.follower = this.start();
+  }
+
+  /** Another process's follower on the same directory. */
+  start(change: Partial<FollowerOptions> = {}): Follower {
+    this.follower = new Follower(
+      {
+        dataDir: this.dataDir,
+        durability: 'committed',
+        capacities: this.exchange.t.capacities,
+        imageSeconds: 86_400,
+        imageBatches: 1_000_000,
+        logFirst: this.log.first,
+        read: (from) => this.log.read(from),
+        report: (report) => this.reports.push(report),
+        ...this.options,
+        ...change,
+      },
+      this.now,
+    );
+    return this.follower;
+  }
+
+  /** As the sequencer: the stamp is what was derived at dispatch. */
+  async go(batches: readonly JournalBatch[]): Promise<void> {
+    const { t } = this.exchange;
+    for (const batch of batches) {
+      const { [State.fills]: fill, [State.finished]: finished } = t.state;
+      const entry = this.exchange.apply(batch, this.follower.written.finished);
+      for (let n = fill!; n < t.state[State.fills]!; n++) this.fills.push(fillCopy(t, n));
+      for (let n = finished!; n < t.state[State.finished]!; n++) this.finals.push(finalCopy(t, n));
+      if (entry !== null) await appended(this.journal, entry);
+    }
+  }
+
+  /** Steps until there is nothing to do, also with time. */
+  settle(): void {
+    for (let i = 0; i < 3; i++) {
+      while (this.follower.step(this.log.last, this.now));
+      this.now += LATER;
+    }
+  }
+
+  lines(): string[] {
+    return this.reports.flatMap((report) => (report.kind === 'line' ? [report.line] : []));
+  }
+
+  /** What LMDB holds is what happened, and nothing else, from these fills and final states on. */
+  checkDerived(firstFill = 0, firstFinal = 0): void {
+    const derived = openDerivedTables(this.dataDir, QUICK);
+    const { state } = this.exchange.t;
+    assert.deepEqual(positionOf(derived), {
+      sequence: state[State.batch],
+      digest: state[State.digest],
+      fills: this.fills.length,
+      finished: this.finals.length,
+    });
+    const rows = [...derived.fills.range(0, this.fills.length + 10)];
+    assert.deepEqual(rows, this.fills.map((fill, n) => [n, fill] as const).slice(firstFill));
+    const finals = [...derived.finals.range(0, this.finals.length + 10)];
+    assert.deepEqual(finals, this.finals.map(({ row }, n) => [n, row] as const).slice(firstFinal));
+    const found = new StoredFinals(derived);
+    for (const { id, row } of this.finals.slice(firstFinal)) assert.deepEqual(found.find(id), row);
+    for (const { id } of this.finals.slice(0, firstFinal)) assert.equal(found.find(id), undefined);
+    void derived.root.close();
+  }
+}
