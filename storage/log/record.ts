@@ -81,13 +81,14 @@ export function readRecord(from: Buffer, at: number): StoredRecord | string {
   const format = from.readUInt32LE(at + 4);
   if (magic === 0 && format === 0) return 'it is missing';
   if (magic !== MAGIC) return 'it does not begin with the magic number';
-  if (format !== FORMAT) return otherFormat(format, FORMAT);
   const payloadBytes = from.readUInt32LE(at + 8);
   const bytes = recordBytes(payloadBytes);
   if (at + bytes > from.length) return 'its length is beyond its segment';
   const end = at + bytes - CRC_BYTES;
   const crc = from.readUInt32LE(end);
   if (crc !== crc32(from.subarray(at, end))) return 'its checksum is wrong';
+  // Length and checksum lie in the same place in every format, so that damage is not taken for one.
+  if (format !== FORMAT) return otherFormat(format, FORMAT);
   return {
     bytes,
     crc,

@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import type { FileLog } from '../../storage/log/file-log.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
 import { scriptArgs } from '../common/forms.ts';
@@ -193,7 +194,9 @@ test('another format is refused by naming both', (t) =>
     await log.append(chain(log, random, 2), 0);
     await log.close();
     const { bytes, path } = segmentOf(dataDir);
+    const crcAt = Math.ceil((48 + bytes.readUInt32LE(8) + 4) / 8) * 8 - 4;
     bytes.writeUInt32LE(7, 4);
+    bytes.writeUInt32LE(crc32(bytes.subarray(0, crcAt)), crcAt);
     writeFileSync(path, bytes);
     await assert.rejects(
       logOf(t, dataDir),

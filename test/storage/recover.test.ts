@@ -6,7 +6,7 @@ import type { Capacities } from '../../engine/limits.ts';
 import { matchingUse } from '../../engine/matching/matching.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import type { Tables } from '../../engine/tables.ts';
-import { type BatchRecord, decodeBatch, encodeBatch } from '../../storage/batch-record.ts';
+import { encodeBatch } from '../../storage/batch-record.ts';
 import { fillCopy } from '../../storage/fills.ts';
 import { type ImageInfo, Images } from '../../storage/images.ts';
 import { Journal } from '../../storage/journal.ts';
@@ -21,6 +21,7 @@ import {
   directoryOf,
   Exchange,
   finalCopy,
+  recordOf,
   saved,
   seeded,
   TIGHT,
@@ -200,12 +201,6 @@ test('a damaged batch is refused by naming it and its checksum', (t) =>
     });
     assert.throws(() => place.recover(), /^Error: recovery: batch 12: its checksum is wrong$/);
   }));
-
-function recordOf(bytes: Uint8Array): BatchRecord {
-  const record = decodeBatch(Buffer.from(bytes));
-  assert(typeof record === 'object');
-  return record;
-}
 
 test('a batch that does not do again what was recorded is refused by naming it', (t) =>
   withHistory(t, async (place, exchange, day) => {

@@ -2,6 +2,7 @@
  * An engine with a journal, for the tests of storage: batches of a random trading day, applied and
  * recorded as the sequencer does it, without HTTP and without workers.
  */
+import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ import { ID_WORDS, ORDER_I, Order, State } from '../../engine/layout.ts';
 import type { Capacities } from '../../engine/limits.ts';
 import { finishedOrder } from '../../engine/orders.ts';
 import { allocateEngine, type EngineMemory, type Tables } from '../../engine/tables.ts';
-import { encodeBatch } from '../../storage/batch-record.ts';
+import { type BatchRecord, decodeBatch, encodeBatch } from '../../storage/batch-record.ts';
 import { finalCopier } from '../../storage/fills.ts';
 import type { ImageInfo, Images } from '../../storage/images.ts';
 import type { Journal, JournalEntry } from '../../storage/journal.ts';
@@ -131,6 +132,13 @@ export function saved(images: Images, t: Tables): ImageInfo {
     const { done, value } = saving.next();
     if (done === true) return value;
   }
+}
+
+/** A batch as it was put into the log. */
+export function recordOf(payload: Uint8Array): BatchRecord {
+  const record = decodeBatch(Buffer.from(payload));
+  assert(typeof record === 'object');
+  return record;
 }
 
 export interface StoredFinal {
