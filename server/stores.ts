@@ -11,6 +11,7 @@ import { type CatalogStore, openCatalog } from '../storage/catalog.ts';
 import { type DerivedTables, openDerivedTables, positionOf } from '../storage/derived.ts';
 import { Images } from '../storage/images.ts';
 import type { Durability } from '../storage/lmdb.ts';
+import { TruncatedFile } from '../storage/lmdb-file.ts';
 import { FileLog } from '../storage/log/file-log.ts';
 import { type Log, LogDamage } from '../storage/log/log.ts';
 import { makeDirectory } from '../storage/make-directory.ts';
@@ -43,7 +44,8 @@ export async function openStores(
     return { stores: await open(place, false), problem: undefined };
   } catch (error) {
     problem = (error as Error).message;
-    if (error instanceof LogDamage || problem.includes('this node reads')) throw error;
+    if (error instanceof LogDamage || error instanceof TruncatedFile) throw error;
+    if (problem.includes('this node reads')) throw error;
   }
   try {
     return { stores: await open(place, true), problem };

@@ -45,6 +45,8 @@ const POSITION_BYTES = 20;
 export class HistoryStore {
   /** Undefined: nothing can be kept, what is derived stays in memory. */
   tables: HistoryTables | undefined;
+  /** Why what there was could not be opened, and begins anew. */
+  damage: string | undefined;
   /** Why nothing is written any more. */
   failure: string | undefined;
   private readonly path: string;
@@ -59,7 +61,8 @@ export class HistoryStore {
     if (options.readOnly) this.failure = 'the data directory cannot be written';
     try {
       this.tables = this.open();
-    } catch {
+    } catch (error) {
+      this.damage = (error as Error).message;
       this.tables = this.fresh();
     }
   }

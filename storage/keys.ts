@@ -6,6 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { type BinaryTable, writeFailure } from './lmdb.ts';
+import { CRC_BYTES, isWhole, sealed } from './sealed.ts';
 
 export interface KeyRow {
   /**
@@ -31,16 +32,21 @@ export interface KeyStore {
 /**
  * Key: the UUID's 16 bytes. Value:
  *
- *   version | revoked | address (20 bytes) | nonce (ASCII digits, 1 to 78)
+ *   crc u32 of key and value | version | revoked | address (20 bytes) | nonce (ASCII digits, 1 to 78)
  *
- * A read-only key has a version of its own: a node that knows none must not take it for another.
+ * A read-only key has a version of its own: a node that knows none must not take it for another. Versions
+ * 1 and 2 were the same without a checksum.
  */
-const VERSION = 1;
-const VERSION_READ_ONLY = 2;
-const REVOKED_AT = 1;
-const ADDRESS_AT = 2;
+const VERSION = 3;
+const VERSION_READ_ONLY = 4;
+const VERSION_AT = CRC_BYTES;
+const REVOKED_AT = VERSION_AT + 1;
+const ADDRESS_AT = REVOKED_AT + 1;
 const ADDRESS_BYTES = 20;
 const NONCE_AT = ADDRESS_AT + ADDRESS_BYTES;
+
+const ADVICE =
+  'put back a copy of DATA_DIR/keys, or remove it: then everybody asks for their keys again';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID_BYTES = 16;
@@ -55,7 +61,8 @@ export function openKeyStore(table: BinaryTable, report: (error: unknown) => voi
     },
     async put(row) {
       try {
-        await table.put(encodeKey(row.id), encodeRow(row));
+        const key = encodeKey(row.id);
+        await table.put(key, encodeRow(key, row));
       } catch (error) {
         const failure = new Error(await writeFailure(error));
         report(failure);
@@ -70,29 +77,30 @@ function encodeKey(id: string): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
 
-function encodeRow(row: KeyRow): Buffer {
+function encodeRow(key: Buffer, row: KeyRow): Buffer {
   assert(row.address.length === ADDRESS_BYTES, 'an address has 20 bytes');
   assert(NONCE.test(row.nonce), 'a nonce is a uint256');
   const value = Buffer.alloc(NONCE_AT + row.nonce.length);
-  value[0] = row.readOnly ? VERSION_READ_ONLY : VERSION;
+  value[VERSION_AT] = row.readOnly ? VERSION_READ_ONLY : VERSION;
   value[REVOKED_AT] = row.revoked ? 1 : 0;
   value.set(row.address, ADDRESS_AT);
   value.write(row.nonce, NONCE_AT, 'latin1');
-  return value;
+  return sealed(key, value);
 }
 
 function decodeRow(key: Buffer, value: Buffer): KeyRow {
   const hex = key.toString('hex');
   const nonce = value.toString('latin1', NONCE_AT);
   const revoked = value[REVOKED_AT];
-  const version = value[0];
+  const version = value[VERSION_AT];
+  if (!isWhole(key, value)) throw new Error(`API key row ${hex}: damaged; ${ADVICE}`);
   if (version !== VERSION && version !== VERSION_READ_ONLY) {
     const known = `${VERSION} or ${VERSION_READ_ONLY}`;
     throw new Error(`API key row ${hex}: found version ${version}, expected ${known}`);
   }
   const isNonce = version === VERSION ? NONCE.test(nonce) : NUMBER.test(nonce);
   if (key.length !== UUID_BYTES || (revoked !== 0 && revoked !== 1) || !isNonce) {
-    throw new Error(`API key row ${hex}: damaged`);
+    throw new Error(`API key row ${hex}: damaged; ${ADVICE}`);
   }
   const part = (from: number, to: number) => hex.slice(from, to);
   return {

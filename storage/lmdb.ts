@@ -5,6 +5,7 @@
  * Thread: the I/O thread opens for writing; workers and command-line tools may open read-only.
  */
 import { type Database, open, type RootDatabase } from 'lmdb';
+import { checkDataFile } from './lmdb-file.ts';
 
 export type { Database, Key, RootDatabase } from 'lmdb';
 
@@ -20,7 +21,14 @@ export interface EnvironmentOptions {
 /** Address space reserved per environment; the file grows sparsely up to it. */
 const MAP_BYTES_MAX = 2 ** 38;
 
+/** Throws an Error; TruncatedFile where the data file lacks pages. */
 export function openEnvironment(options: EnvironmentOptions): RootDatabase<Buffer, string> {
+  checkDataFile(options.path);
+  return openUnchecked(options);
+}
+
+/** For the one who finds out whether it can be read at all. */
+export function openUnchecked(options: EnvironmentOptions): RootDatabase<Buffer, string> {
   return open<Buffer, string>({
     path: options.path,
     encoding: 'binary',

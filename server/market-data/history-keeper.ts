@@ -116,6 +116,8 @@ export class HistoryKeeper {
 
   /** Takes up what is kept where it is sound and of this journal. */
   private async resume(end: number): Promise<void> {
+    const { damage } = this.store;
+    if (damage !== undefined) this.o.log('warn', `price history: ${damage}; it is derived again`);
     const position = this.store.position();
     const isOurs =
       position !== undefined &&

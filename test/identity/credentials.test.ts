@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { deriveCredentials, openNodeKey } from '../../server/identity/credentials.ts';
 import { KeyRegistry, READ_ONLY_KEYS_MAX } from '../../server/identity/key-registry.ts';
+import { sealed } from '../../storage/history-rows.ts';
 import { type KeyRow, type KeyStore, openKeyStore } from '../../storage/keys.ts';
 import { openEnvironment, openTable } from '../../storage/lmdb.ts';
 
@@ -312,7 +313,17 @@ test('a damaged row stops the start and is named', async (context) => {
   const root = openEnvironment({ path: folder(context), durability: 'committed' });
   const table = openTable(root, 'keys');
   const key = Buffer.alloc(16, 0x11);
-  const good = Buffer.concat([Buffer.from([1, 0]), ADDRESS, Buffer.from('12')]);
+  const row = (version: number, revoked: number, nonce: string): Buffer =>
+    sealed(
+      key,
+      Buffer.concat([
+        Buffer.alloc(4),
+        Buffer.from([version, revoked]),
+        ADDRESS,
+        Buffer.from(nonce),
+      ]),
+    );
+  const good = row(3, 0, '12');
   const store = openKeyStore(table, noFailure);
   await table.put(key, good);
   assert.deepEqual(
@@ -327,24 +338,26 @@ test('a damaged row stops the start and is named', async (context) => {
       },
     ],
   );
-  const changed = (at: number, value: number) => {
+  const flipped = Array.from({ length: 8 * good.length }, (_, bit) => {
     const copy = Buffer.from(good);
-    copy[at] = value;
+    copy[bit >> 3]! ^= 1 << (bit & 7);
     return copy;
-  };
+  });
   for (const value of [
-    changed(1, 2),
-    changed(22, 0x30),
-    good.subarray(0, 22),
+    ...flipped,
+    row(3, 2, '12'),
+    row(3, 0, '012'),
+    row(3, 0, ''),
     good.subarray(0, 9),
+    good.subarray(0, 2),
   ]) {
-    await table.put(key, value);
-    assert.throws(() => [...store.rows()], /API key row (11){16}: damaged/);
+    table.putSync(key, value);
+    assert.throws(() => [...store.rows()], /API key row (11){16}: damaged; put back a copy/);
   }
-  await table.put(key, changed(0, 2));
+  table.putSync(key, row(4, 0, '12'));
   assert.deepEqual([...store.rows()][0]?.readOnly, true);
-  await table.put(key, changed(0, 3));
-  assert.throws(() => [...store.rows()], /API key row (11){16}: found version 3, expected 1 or 2/);
+  table.putSync(key, row(5, 0, '12'));
+  assert.throws(() => [...store.rows()], /API key row (11){16}: found version 5, expected 3 or 4/);
   await root.close();
 });
 

@@ -4,7 +4,15 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { readRecord } from '../../storage/log/record.ts';
@@ -218,5 +226,27 @@ test('a gap or a flipped byte in the log stops the start, names the batch, and c
   const before = await view();
   await node.stop();
   node = await TestNode.start(dataDir);
+  assert.deepEqual(await view(), before);
+});
+
+test('a data file that lacks its end is named; what follows from the log is derived again', async () => {
+  const before = await view();
+  await node.stop();
+  const cut = (name: string): void => {
+    const file = join(dataDir, name, 'data.mdb');
+    truncateSync(file, statSync(file).size - 1);
+  };
+  const copy = temporaryDirectory();
+  cpSync(dataDir, copy, { recursive: true });
+  for (const name of ['history', 'keys']) cut(name);
+  const { code, log } = await TestNode.refuse(dataDir);
+  assert.equal(code, 1);
+  assert.match(log, new RegExp(`^${dataDir}/keys/data.mdb is damaged: it has \\d+ bytes of`, 'm'));
+  cpSync(join(copy, 'keys'), join(dataDir, 'keys'), { recursive: true });
+  node = await TestNode.start(dataDir);
+  assert.match(
+    node.log,
+    /warn price history: .*history\/data\.mdb is damaged.*; it is derived again/,
+  );
   assert.deepEqual(await view(), before);
 });

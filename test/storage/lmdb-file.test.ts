@@ -1,0 +1,70 @@
+/** Data files of LMDB that lack pages are named before they are mapped: LMDB would end the process. */
+import assert from 'node:assert/strict';
+import { cpSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { openEnvironment, openTable } from '../../storage/lmdb.ts';
+import { TruncatedFile } from '../../storage/lmdb-file.ts';
+import { temporaryDirectory } from '../common/node-harness.ts';
+import { withSeed } from '../common/random.ts';
+
+const PAGE = 4_096;
+
+function open(path: string) {
+  return openEnvironment({ path, durability: 'committed' });
+}
+
+/** An environment with some hundred pages. */
+async function filled(): Promise<string> {
+  const path = temporaryDirectory();
+  const root = open(path);
+  const table = openTable(root, 'rows');
+  for (let i = 0; i < 200; i++) table.putSync(Buffer.from(`row ${i}`), Buffer.alloc(3_000, i));
+  // The last pages are in use: those of values that are replaced may not be.
+  table.putSync(Buffer.from('last'), Buffer.alloc(40 * PAGE, 1));
+  await root.close();
+  return path;
+}
+
+test('a file that is cut anywhere is refused by name, with what is there and what should be', async () => {
+  const path = await filled();
+  const { size } = statSync(join(path, 'data.mdb'));
+  withSeed((random) => {
+    const lengths = [0, 1, PAGE, 2 * PAGE - 1, size - 1, size - PAGE];
+    for (let i = 0; i < 5; i++) lengths.push(random.below(size));
+    for (const length of lengths) {
+      const cut = temporaryDirectory();
+      cpSync(path, cut, { recursive: true });
+      truncateSync(join(cut, 'data.mdb'), length);
+      assert.throws(
+        () => open(cut),
+        (error) => {
+          assert(error instanceof TruncatedFile, `${length}: ${error}`);
+          assert(error.message.startsWith(`${cut}/data.mdb is damaged: it`), error.message);
+          return error.message.includes(`${length} bytes`);
+        },
+      );
+    }
+  });
+});
+
+test('pages at the end that nobody needs may be missing', async () => {
+  const path = await filled();
+  const root = open(path);
+  const table = openTable(root, 'rows');
+  const key = Buffer.from('large');
+  table.putSync(key, Buffer.alloc(40 * PAGE, 1));
+  table.removeSync(key);
+  table.putSync(key, Buffer.from('small'));
+  await root.close();
+  const file = join(path, 'data.mdb');
+  truncateSync(file, statSync(file).size - 2 * PAGE);
+  const again = open(path);
+  assert.equal(openTable(again, 'rows').get(key)?.toString(), 'small');
+  await again.close();
+});
+
+test('an environment that is not there yet is made', async () => {
+  const root = open(join(temporaryDirectory(), 'new'));
+  await root.close();
+});
