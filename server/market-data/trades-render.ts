@@ -119,7 +119,7 @@ interface Page {
 export class TradesRenderer {
   private readonly t: Tables;
   private readonly texts: TokenTexts;
-  private readonly selector: TradesSelector;
+  private selector: TradesSelector;
   private readonly wallets: TextCache;
   private readonly hashes: TextCache;
   private readonly cache = new RowCache();
@@ -142,8 +142,9 @@ export class TradesRenderer {
    */
   render(query: TradesQuery): Buffer | Promise<Buffer> {
     const { row, selector } = this;
-    const count = selector.select(query);
-    const { keys } = selector;
+    const walk = selector.select(query);
+    if (walk.next().done !== true) return this.renderLater(walk);
+    const { found: count, keys } = selector;
     if (count > ROWS_PER_TURN) return this.renderLong(keys.slice(0, count));
     const { page } = this;
     page.used = 1;
@@ -157,6 +158,15 @@ export class TradesRenderer {
       this.page = { bytes: Buffer.alloc(ROW_BYTES_USUAL), used: 0 };
     }
     return closed(page);
+  }
+
+  /** A walk that goes on while others are served keeps the selector to itself. */
+  private async renderLater(walk: Generator<void, void>): Promise<Buffer> {
+    const { selector } = this;
+    this.selector = new TradesSelector(selector.index);
+    do await nextTurn();
+    while (walk.next().done !== true);
+    return this.renderLong(selector.keys.slice(0, selector.found));
   }
 
   private async renderLong(keys: Float64Array): Promise<Buffer> {

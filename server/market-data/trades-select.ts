@@ -6,6 +6,9 @@
  * one more for a maker's. What a row says is read by its key, as long as the ring of fills has not gone
  * on: a page that is rendered piece by piece reads all of its rows first.
  *
+ * A walk that finds little goes over many matches, so it stops now and then for others to be served.
+ * What leaves the window meanwhile is not found any more.
+ *
  * Thread: I/O. Non-goals: text.
  */
 import { findAccount } from '../../engine/accounts.ts';
@@ -21,6 +24,7 @@ import { findMarket } from '../../engine/markets.ts';
 import { type AccountSlot, type MarketSlot, MICRO, PIPS_PER_UNIT } from '../../engine/units.ts';
 import { ratioMicro } from '../common/decimal.ts';
 import { hexToBytes } from '../common/uint256.ts';
+import { NewestHeap } from './newest-heap.ts';
 import type { TradesIndex } from './trades-index.ts';
 import { PAGE_MAX, type TradesQuery } from './trades-query.ts';
 
@@ -45,9 +49,12 @@ const NONE = -1;
 const ANY_SIDE = -1;
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 
-/** Runs queries; one is enough for a thread. */
+/** Matches that are looked at without a pause: half a millisecond or less. */
+const MATCHES_PER_TURN = 16_384;
+
+/** Runs a query at a time. */
 export class TradesSelector {
-  private readonly index: TradesIndex;
+  readonly index: TradesIndex;
   /** Of the page that was selected last. */
   readonly keys = new Float64Array(PAGE_MAX);
   private readonly key = new Int32Array(ID_WORDS);
@@ -68,8 +75,11 @@ export class TradesSelector {
     this.index = index;
   }
 
-  /** Fills `keys`; how many there are. */
-  select(query: TradesQuery): number {
+  /**
+   * Fills `keys`, step by step: the first `found` of them are good when the walk has come to its end.
+   * The steps may be far apart, but for another query of the same selector.
+   */
+  *select(query: TradesQuery): Generator<void, void> {
     this.takerOnly = query.takerOnly;
     this.side = query.side === '' ? ANY_SIDE : query.side === 'BUY' ? 0 : 1;
     this.amountColumn =
@@ -79,8 +89,21 @@ export class TradesSelector {
     this.toSkip = query.offset;
     this.limit = query.limit;
     this.count = 0;
-    if (this.limit > 0) this.walk(query.user);
+    if (this.limit > 0) yield* this.walk(query.user);
+    this.forgetLost();
+  }
+
+  /** Rows of the page. */
+  get found(): number {
     return this.count;
+  }
+
+  /** The oldest rows may have left the window since they were found. */
+  private forgetLost(): void {
+    const { index, keys } = this;
+    const isLost = (key: number): boolean =>
+      Math.floor(key / 2) < index.first || this.matchOf(key) < index.first;
+    while (this.count > 0 && isLost(keys[this.count - 1]!)) this.count -= 1;
   }
 
   /** The market of a row. */
@@ -143,24 +166,25 @@ export class TradesSelector {
     return kind === MatchKind.complementary ? 1 - takerSide : takerSide;
   }
 
-  private walk(user: string): void {
+  private *walk(user: string): Generator<void, void> {
     if (user !== '') {
       const account = this.accountSlot(user);
       if (account === 0) return;
-      if (this.takerOnly) this.walkTaker(account);
-      else this.walkWallet(account);
+      if (this.takerOnly) yield* this.walkTaker(account);
+      else yield* this.walkWallet(account);
     } else if (this.markets !== null) {
-      this.walkMarkets([...this.markets]);
+      yield* this.walkMarkets([...this.markets]);
     } else {
-      this.walkAll();
+      yield* this.walkAll();
     }
   }
 
-  private walkAll(): void {
+  private *walkAll(): Generator<void, void> {
     const { index } = this;
     let match = index.end;
     const isOpen = this.takerOnly && this.side === ANY_SIDE && this.amountColumn === '';
-    for (;;) {
+    for (let looked = 1; ; looked++) {
+      if (looked % MATCHES_PER_TURN === 0) yield;
       const last = match - 1;
       if (last < index.first) return;
       match = last - index.toMatch[last & index.mask]!;
@@ -172,32 +196,36 @@ export class TradesSelector {
   }
 
   /** Several chains of matches, merged: the newest of their heads is the next. */
-  private walkMarkets(markets: readonly MarketSlot[]): void {
+  private *walkMarkets(markets: readonly MarketSlot[]): Generator<void, void> {
     const { index } = this;
     const heads = markets.map((market) => this.head(index.lastInMarket, market));
-    for (;;) {
-      let newest = 0;
-      for (let i = 1; i < heads.length; i++) if (heads[i]! > heads[newest]!) newest = i;
-      const match = heads[newest] ?? NONE;
-      if (match === NONE || this.takeMatch(match)) return;
-      heads[newest] = this.before(index.toMarketBefore, match);
+    const heap = new NewestHeap(heads.filter((head) => head !== NONE));
+    for (let looked = 1; ; looked++) {
+      if (looked % MATCHES_PER_TURN === 0) yield;
+      const match = heap.newest ?? NONE;
+      if (match < index.first || this.takeMatch(match)) return;
+      const before = this.before(index.toMarketBefore, match);
+      heap.replaceNewest(before === NONE ? undefined : before);
     }
   }
 
-  private walkTaker(account: AccountSlot): void {
+  private *walkTaker(account: AccountSlot): Generator<void, void> {
     const { index } = this;
     let match = this.head(index.lastTaken, account);
-    while (match !== NONE && !this.takeTaker(match)) {
+    for (let looked = 1; match >= index.first && !this.takeTaker(match); looked++) {
       match = this.before(index.toTakerBefore, match);
+      if (looked % MATCHES_PER_TURN === 0) yield;
     }
   }
 
   /** What a wallet took and made: two chains, merged match by match. */
-  private walkWallet(account: AccountSlot): void {
+  private *walkWallet(account: AccountSlot): Generator<void, void> {
     const { group, index } = this;
     let taken = this.head(index.lastTaken, account);
     let made = this.head(index.lastMade, account);
-    for (;;) {
+    for (let looked = 1; ; looked++) {
+      if (looked % MATCHES_PER_TURN === 0) yield;
+      if (made < index.first) made = NONE;
       const madeIn = made === NONE ? NONE : made - index.toMatch[made & index.mask]!;
       const match = Math.max(taken, madeIn);
       if (match < index.first) return;

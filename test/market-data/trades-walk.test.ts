@@ -1,0 +1,116 @@
+/** Walks over many matches that find few: others are served in between, and the answer is the same. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  MARKET_I,
+  Market,
+  State,
+  TOKEN_I,
+  Token,
+} from '../../engine/layout.ts';
+import { rebuildIndexes } from '../../engine/rebuild.ts';
+import { allocateEngine, Tables } from '../../engine/tables.ts';
+import { NewestHeap } from '../../server/market-data/newest-heap.ts';
+import { TradesIndex } from '../../server/market-data/trades-index.ts';
+import { parseTradesQuery } from '../../server/market-data/trades-query.ts';
+import { TradesSelector } from '../../server/market-data/trades-select.ts';
+import { withSeed } from '../common/random.ts';
+import { idWords, ROOMY } from '../engine/engine-driver.ts';
+import { wordsHex } from './read-fixture.ts';
+
+const MARKETS = 240;
+const FILLS = 100_000;
+
+/** So many matches of one fill each, in as many markets in turn. */
+function traded(): TradesIndex {
+  const t = new Tables(
+    allocateEngine({ ...ROOMY, markets: MARKETS, tokens: MARKETS, trades: FILLS }),
+  );
+  t.state[State.markets] = MARKETS;
+  t.state[State.tokens] = MARKETS;
+  for (let slot = 1; slot <= MARKETS; slot++) {
+    t.marketI.set(idWords(slot), (slot << MARKET_I) + Market.condition);
+    t.tokenI[(slot << TOKEN_I) + Token.market] = slot;
+    t.tokenI.set(idWords(1_000 + slot), (slot << TOKEN_I) + Token.id);
+  }
+  rebuildIndexes(t);
+  const index = new TradesIndex(t);
+  addFills(index, FILLS);
+  return index;
+}
+
+function addFills(index: TradesIndex, count: number): void {
+  const { fillF, fillI, fillRows } = index.t;
+  const first = index.end;
+  for (let fill = first; fill < first + count; fill++) {
+    const row = fill % fillRows;
+    fillF[row * FILL_DOUBLES + Fill.match] = fill;
+    fillF[row * FILL_DOUBLES + Fill.size] = 1_000_000 + fill;
+    fillF[row * FILL_DOUBLES + Fill.takerCollateral] = 500_000;
+    fillI[row * FILL_WORDS + Fill.takerToken] = 1 + (fill % MARKETS);
+    fillI[row * FILL_WORDS + Fill.taker] = 1;
+  }
+  index.append(first, first + count);
+}
+
+const index = traded();
+const everyMarket = Array.from({ length: MARKETS }, (_, i) => wordsHex(idWords(i + 1))).join(',');
+const NOTHING = 'filterType=CASH&filterAmount=99999999';
+
+function selectorOf(text: string) {
+  const parsed = parseTradesQuery(text);
+  assert(parsed.ok, text);
+  const selector = new TradesSelector(index);
+  return { selector, walk: selector.select(parsed.query) };
+}
+
+test('a walk that finds nothing stops again and again, whatever it walks along', () => {
+  for (const text of [NOTHING, `market=${everyMarket}&${NOTHING}`]) {
+    const { selector, walk } = selectorOf(text);
+    const pauses = [...walk].length;
+    assert(pauses >= FILLS / 20_000, `${pauses} pauses`);
+    assert.equal(selector.found, 0);
+  }
+});
+
+test('many markets are merged newest first, as a walk over all of them finds them', () => {
+  const keys = (text: string): number[] => {
+    const { selector, walk } = selectorOf(`${text}limit=1000&offset=300`);
+    assert.deepEqual([...walk], [], 'a page is found without a pause');
+    return [...selector.keys.subarray(0, selector.found)];
+  };
+  const all = keys('');
+  assert.equal(all.length, 1_000);
+  assert.deepEqual(keys(`market=${everyMarket}&`), all);
+});
+
+test('what leaves the window during a walk is not in its answer, the rest is', () => {
+  const enough = (1_000_000 + index.end - 2_000) / 1e6;
+  const old = `filterType=TOKENS&filterAmount=${enough}&limit=5000`;
+  const { selector, walk } = selectorOf(old);
+  const { end } = index;
+  assert.equal(walk.next().done, false, 'it looks for more than there is');
+  addFills(index, FILLS - 1_000);
+  assert.equal(walk.next().done, true, 'the rest has left');
+  const expected = Array.from({ length: 1_000 }, (_, i) => 2 * (end - 1 - i));
+  assert.deepEqual([...selector.keys.subarray(0, selector.found)], expected);
+});
+
+test('a heap gives the newest, whatever is put in its place', () => {
+  withSeed((random) => {
+    const heads = Array.from({ length: 1 + random.below(40) }, () => random.below(1_000));
+    const heap = new NewestHeap(heads);
+    let plain = [...heads];
+    while (plain.length > 0) {
+      plain.sort((a, b) => b - a);
+      assert.equal(heap.newest, plain[0]);
+      const older = random.chance(60) && plain[0]! > 0 ? random.below(plain[0]!) : undefined;
+      heap.replaceNewest(older);
+      plain = older === undefined ? plain.slice(1) : [older, ...plain.slice(1)];
+    }
+    assert.equal(heap.newest, undefined);
+  });
+});
