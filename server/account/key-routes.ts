@@ -15,13 +15,13 @@ import {
   type KeyOwner,
   type WalletOwner,
 } from '../identity/auth.ts';
-import { READ_ONLY_KEYS_MAX } from '../identity/key-registry.ts';
+import { KEYS_MAX, READ_ONLY_KEYS_MAX } from '../identity/key-registry.ts';
 import { ReadOnlyKeyBody, type RevokeQuery, type ValidateQuery } from './key-schemas.ts';
 
 const KEY_NOT_FOUND = errorBody('API key not found');
 const TOO_MANY_KEYS = errorBody(
   'too many read-only keys',
-  `an address may have ${READ_ONLY_KEYS_MAX}: delete one first`,
+  `an address may have ${READ_ONLY_KEYS_MAX}, and ${KEYS_MAX} with those deleted`,
 );
 const INVALID_KEY = errorBody('invalid key', 'the body must be {"key": a read-only key}');
 const REVOKED = JSON.stringify({ revoked: true });

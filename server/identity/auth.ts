@@ -7,11 +7,12 @@
  * own identity). Nothing here logs.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { errorBody } from '../common/contract.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
 import { isAddressText } from './checksum.ts';
 import type { Trio } from './credentials.ts';
 import { authDigest, authSeparator } from './eip712.ts';
-import type { Credential, KeyRegistry } from './key-registry.ts';
+import { type Credential, KEYS_MAX, type KeyRegistry } from './key-registry.ts';
 import { recoverAddress } from './secp256k1.ts';
 
 /** What both levels need to know; made once by `openAuth`. */
@@ -209,12 +210,20 @@ export function checkLevel1(auth: Auth, headers: readonly string[], nowSeconds: 
  * when the key is durable; 503 when it cannot be written.
  */
 export async function issueKey(auth: Auth, caller: WalletOwner): Promise<KeyAnswer> {
+  if (!auth.registry.mayHave(caller.address, caller.nonce)) {
+    return { status: 400, body: TOO_MANY_KEYS };
+  }
   try {
     return trioAnswer(await auth.registry.create(caller.address, caller.nonce));
   } catch {
     return { status: 503, body: '{"error":"journal unavailable"}' };
   }
 }
+
+const TOO_MANY_KEYS = errorBody(
+  'too many API keys',
+  `an address may have ${KEYS_MAX}, revoked ones included: use a nonce again`,
+);
 
 /** GET /auth/derive-api-key: the caller's trio again; 404 when never issued, or revoked. */
 export function deriveKey(auth: Auth, caller: WalletOwner): KeyAnswer {

@@ -40,12 +40,20 @@ interface Entry {
 /** What belongs to one address. */
 interface Holding {
   readonly apiKeys: string[];
+  /** API keys that are being written for the first time. */
+  readonly coming: Set<string>;
   /** Read-only keys, by number; undefined = revoked. */
   readonly readOnly: (string | undefined)[];
 }
 
 /** Active read-only keys of one address: more than anybody hands out, few enough to list. */
 export const READ_ONLY_KEYS_MAX = 100;
+
+/**
+ * API keys of one address that were ever issued, and read-only keys likewise: each is kept for ever, on
+ * disk and in memory, also when it is revoked.
+ */
+export const KEYS_MAX = 1_000;
 
 export class KeyRegistry {
   readonly #nodeKey: Buffer;
@@ -78,6 +86,14 @@ export class KeyRegistry {
     this.matchesStore = first === undefined || this.#idOf(first) === first.id;
   }
 
+  /** Whether create() may issue the trio of (address, nonce): one that is known, or room for another. */
+  mayHave(address: Uint8Array, nonce: string): boolean {
+    const { apiKeys, coming } = this.#holdingOf(address);
+    if (apiKeys.length + coming.size < KEYS_MAX) return true;
+    const { apiKey } = this.#derive(address, nonce);
+    return this.#entries.has(apiKey) || coming.has(apiKey);
+  }
+
   /**
    * Issues the trio of (address, nonce), or the same one again; a revoked key becomes active.
    * Resolves when its row is durable; rejects, with nothing issued, when it cannot be written.
@@ -86,11 +102,17 @@ export class KeyRegistry {
     const trio = this.#derive(address, nonce);
     const known = this.#entries.get(trio.apiKey);
     if (known !== undefined && !known.row.revoked && !this.#pending.has(trio.apiKey)) return trio;
-    await this.#inTurn(trio.apiKey, async () => {
-      if (this.#entries.get(trio.apiKey)?.row.revoked === false) return;
-      const row = { id: trio.apiKey, address: new Uint8Array(address), nonce };
-      await this.#write({ ...row, revoked: false, readOnly: false });
-    });
+    const { coming } = this.#holdingOf(address);
+    if (known === undefined) coming.add(trio.apiKey);
+    try {
+      await this.#inTurn(trio.apiKey, async () => {
+        if (this.#entries.get(trio.apiKey)?.row.revoked === false) return;
+        const row = { id: trio.apiKey, address: new Uint8Array(address), nonce };
+        await this.#write({ ...row, revoked: false, readOnly: false });
+      });
+    } finally {
+      if (!this.#pending.has(trio.apiKey)) coming.delete(trio.apiKey);
+    }
     return trio;
   }
 
@@ -134,6 +156,7 @@ export class KeyRegistry {
   /** Issues a read-only key; undefined when the address has as many as it may have. */
   async createReadOnly(address: Uint8Array): Promise<string | undefined> {
     const { readOnly } = this.#holdingOf(address);
+    if (readOnly.length >= KEYS_MAX) return undefined;
     if (this.readOnlyKeysOf(address).length >= READ_ONLY_KEYS_MAX) return undefined;
     const nonce = String(readOnly.length);
     // The number is taken, whatever becomes of the write.
@@ -205,7 +228,7 @@ export class KeyRegistry {
 
   #holdingOf(address: Uint8Array): Holding {
     const text = addressText(address);
-    const held = this.#holdings.get(text) ?? { apiKeys: [], readOnly: [] };
+    const held = this.#holdings.get(text) ?? { apiKeys: [], coming: new Set(), readOnly: [] };
     this.#holdings.set(text, held);
     return held;
   }

@@ -15,8 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { deriveCredentials, openNodeKey } from '../../server/identity/credentials.ts';
-import { KeyRegistry, READ_ONLY_KEYS_MAX } from '../../server/identity/key-registry.ts';
-import { sealed } from '../../storage/history-rows.ts';
+import { KEYS_MAX, KeyRegistry, READ_ONLY_KEYS_MAX } from '../../server/identity/key-registry.ts';
 import { type KeyRow, type KeyStore, openKeyStore } from '../../storage/keys.ts';
 import { openEnvironment, openTable } from '../../storage/lmdb.ts';
 
@@ -285,6 +284,35 @@ test('keys survive a restart, and the data directory hides their secrets', async
   }
 });
 
+test('an address has a bounded number of API keys, and may always ask for those that it has', async () => {
+  const stored: KeyRow[] = [];
+  let isHeld = true;
+  let release: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const store: KeyStore = {
+    rows: () => stored,
+    put: async (row) => {
+      if (isHeld) await gate;
+      stored.push(row);
+    },
+  };
+  const registry = new KeyRegistry(randomBytes(32), 137, store);
+  const coming = Array.from({ length: KEYS_MAX }, (_, i) => registry.create(ADDRESS, String(i)));
+  const over = String(KEYS_MAX);
+  assert.equal(registry.mayHave(ADDRESS, over), false, 'those on their way count');
+  assert.equal(registry.mayHave(ADDRESS, '7'), true);
+  assert.equal(registry.mayHave(OTHER, over), true, 'others are not meant');
+  isHeld = false;
+  release();
+  const trios = await Promise.all(coming);
+  assert.equal(stored.length, KEYS_MAX);
+  assert.equal(await registry.revoke(ADDRESS, trios[3]!.apiKey), true);
+  assert.equal(registry.mayHave(ADDRESS, over), false, 'a revoked one is kept');
+  assert.equal(registry.mayHave(ADDRESS, '3'), true, 'and comes back when it is asked for');
+});
+
 test('read-only keys hide in the data directory, and an address has a bounded number of them', async (context) => {
   const path = folder(context);
   const nodeKey = randomBytes(32);
@@ -307,58 +335,6 @@ test('read-only keys hide in the data directory, and an address has a bounded nu
   for (const key of keys) {
     assert(!stored.includes(key) && !stored.includes(Buffer.from(key.replaceAll('-', ''), 'hex')));
   }
-});
-
-test('a damaged row stops the start and is named', async (context) => {
-  const root = openEnvironment({ path: folder(context), durability: 'committed' });
-  const table = openTable(root, 'keys');
-  const key = Buffer.alloc(16, 0x11);
-  const row = (version: number, revoked: number, nonce: string): Buffer =>
-    sealed(
-      key,
-      Buffer.concat([
-        Buffer.alloc(4),
-        Buffer.from([version, revoked]),
-        ADDRESS,
-        Buffer.from(nonce),
-      ]),
-    );
-  const good = row(3, 0, '12');
-  const store = openKeyStore(table, noFailure);
-  await table.put(key, good);
-  assert.deepEqual(
-    [...store.rows()],
-    [
-      {
-        id: '11111111-1111-1111-1111-111111111111',
-        address: ADDRESS,
-        nonce: '12',
-        revoked: false,
-        readOnly: false,
-      },
-    ],
-  );
-  const flipped = Array.from({ length: 8 * good.length }, (_, bit) => {
-    const copy = Buffer.from(good);
-    copy[bit >> 3]! ^= 1 << (bit & 7);
-    return copy;
-  });
-  for (const value of [
-    ...flipped,
-    row(3, 2, '12'),
-    row(3, 0, '012'),
-    row(3, 0, ''),
-    good.subarray(0, 9),
-    good.subarray(0, 2),
-  ]) {
-    table.putSync(key, value);
-    assert.throws(() => [...store.rows()], /API key row (11){16}: damaged; put back a copy/);
-  }
-  table.putSync(key, row(4, 0, '12'));
-  assert.deepEqual([...store.rows()][0]?.readOnly, true);
-  table.putSync(key, row(5, 0, '12'));
-  assert.throws(() => [...store.rows()], /API key row (11){16}: found version 5, expected 3 or 4/);
-  await root.close();
 });
 
 test('a failed write is reported and refused', async (context) => {
