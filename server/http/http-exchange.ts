@@ -14,6 +14,7 @@ import type { Exchange, Method, Route } from './exchange.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter, RatePlan } from './rate-limiter.ts';
 import { RequestBody } from './request-body.ts';
+import { readLines } from './request-lines.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
 /** What the exchanges of one server share. */
@@ -63,6 +64,8 @@ const RETRY_SOON: Headers = [['Retry-After', '1']];
 const CONNECTION_CLOSE: Headers = [['Connection', 'close']];
 
 const PAYLOAD_TOO_LARGE = '{"error":"payload too large"}';
+const AMBIGUOUS_LENGTH =
+  '{"error":"bad request","detail":"Content-Length twice, or a Transfer-Encoding other than chunked"}';
 const INTERNAL_ERROR = '{"error":"internal_error"}';
 const SHUTTING_DOWN = '{"error":"shutting down"}';
 const TOO_MANY_BYTES = '{"error":"too many answers in flight"}';
@@ -77,7 +80,9 @@ export class UwsExchange implements Exchange {
   private readonly server: ServerState;
   private readonly route: Route;
   private readonly response: HttpResponse;
-  private readonly forwardedFor: string;
+  private readonly forwardedFor: string = '';
+  /** Where its body ends is not sure; looked at behind proxies, and where credentials are asked for. */
+  private readonly isAmbiguous: boolean = false;
   /** Until the package's handler returns. */
   private request: HttpRequest | undefined;
   private url: string | undefined = undefined;
@@ -116,7 +121,11 @@ export class UwsExchange implements Exchange {
     this.query = route.readsQuery === false ? '' : (request.getQuery() ?? '');
     this.parameters = parameterCount === 0 ? NO_TEXTS : parametersOf(request, parameterCount);
     this.headers = route.headers.length === 0 ? NO_TEXTS : headersOf(request, route.headers);
-    this.forwardedFor = server.trustProxy === 0 ? '' : forwardedForOf(request);
+    if (server.trustProxy > 0 || route.headers.length > 0) {
+      const { forwardedFor, isAmbiguous } = readLines(request);
+      this.forwardedFor = forwardedFor;
+      this.isAmbiguous = isAmbiguous;
+    }
     this.head = server.cors.headFor(server.cors.asksOrigin ? request.getHeader('origin') : '');
   }
 
@@ -158,7 +167,8 @@ export class UwsExchange implements Exchange {
    * @param plan the rate limits that it has to fit, undefined where nothing is counted
    */
   start(request: HttpRequest, plan: RatePlan | undefined): void {
-    if (this.server.closing) this.reply(503, SHUTTING_DOWN);
+    if (this.isAmbiguous) this.refuseLength();
+    else if (this.server.closing) this.reply(503, SHUTTING_DOWN);
     else if (plan === undefined || this.isAdmitted(plan)) {
       if (this.route.bodyBytesMax === 0) this.run();
       else this.startBody(request);
@@ -166,6 +176,14 @@ export class UwsExchange implements Exchange {
     this.request = undefined;
     // Whoever returns without an answer and without this ends the process.
     if (!this.over) this.response.onAborted(() => this.abort());
+  }
+
+  /** Nothing more is read of this connection. */
+  private refuseLength(): void {
+    this.answered = true;
+    this.writeHead(400, CONNECTION_CLOSE);
+    this.response.end(AMBIGUOUS_LENGTH, true);
+    this.finish();
   }
 
   /** Counts the request; refuses it at once if there are too many: the package skips its body. */
@@ -369,15 +387,6 @@ function headersOf(request: HttpRequest, names: readonly string[]): readonly str
   const values: string[] = [];
   for (const name of names) values.push(request.getHeader(name));
   return values;
-}
-
-/** All lines of the header: a proxy may append a line of its own, and getHeader sees the first. */
-function forwardedForOf(request: HttpRequest): string {
-  const lines: string[] = [];
-  request.forEach((name, value) => {
-    if (name === 'x-forwarded-for') lines.push(value);
-  });
-  return lines.join(',');
 }
 
 function latin1(bytes: ArrayBuffer): string {

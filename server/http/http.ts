@@ -59,7 +59,7 @@ const BYTES_IN_FLIGHT_MAX = 128 * 1024 * 1024;
 /** Far above what an order takes: only who sends or reads slowly is cut off at the end. */
 const DRAIN_MS_MAX = 10_000;
 
-/** As long as the package lets an idle connection be. */
+/** As long as the package promises to let an idle connection be: it looks at them every few seconds. */
 const DISCARD_MS_MAX = 10_000;
 
 const CLOCK_MS = 5;

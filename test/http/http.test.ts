@@ -107,6 +107,40 @@ test('a POST without any body and a GET with one are answered', async (t) => {
   assert.equal(String((await one.answer()).body), 'ok', 'the unread body was skipped');
 });
 
+test('a request whose length can be read in two ways is refused, and its connection ends', async (t) => {
+  const run = (exchange: Exchange) => exchange.reply(200, String(exchange.body));
+  const secret = { method: 'POST', path: '/', headers: ['secret'], bodyBytesMax: 9, run } as const;
+  const open = { ...secret, path: '/open', headers: [] };
+  const { client } = await serve(t, [secret, open]);
+  const proxied = await serve(t, [open], { trustProxy: 1 });
+  const chunked = '3\r\nabc\r\n0\r\n\r\n';
+  const cases: readonly (readonly [string, string, number])[] = [
+    ['Content-Length: 3\r\nContent-Length: 5', 'abcde', 400],
+    ['Content-Length: 3\r\nContent-Length: 3', 'abc', 200],
+    ['Transfer-Encoding: chunked', chunked, 200],
+    ['Transfer-Encoding: Chunked', chunked, 200],
+    ['Transfer-Encoding: gzip, chunked', chunked, 400],
+    ['Transfer-Encoding: identity', chunked, 400],
+    ['Transfer-Encoding: xchunked', chunked, 400],
+    ['Transfer-Encoding: chunked\r\nTransfer-Encoding: identity', chunked, 400],
+  ];
+  for (const [lines, body, status] of cases) {
+    for (const [one, path] of [[client(), '/'] as const, [proxied.client(), '/open'] as const]) {
+      one.send(`POST ${path} HTTP/1.1\r\nHost: node\r\n${lines}\r\n\r\n${body}`);
+      const answer = await one.answer();
+      assert.equal(answer.status, status, `${path} ${lines}`);
+      if (status === 200) assert.equal(String(answer.body), 'abc');
+      else {
+        assert.match(
+          String(answer.body),
+          /^\{"error":"bad request","detail":"Content-Length twice/,
+        );
+        await one.closed;
+      }
+    }
+  }
+});
+
 test('what a route throws or rejects with becomes one 500 and one line', async (t) => {
   const boom = new Error('disk\r\nfull');
   const routes = [

@@ -6,7 +6,7 @@ import { openEnvironment, openTable } from '../../storage/lmdb.ts';
 import { sealed } from '../../storage/sealed.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 
-const ADDRESS = Buffer.alloc(20, 0xab);
+const ADDRESS = new Uint8Array(20).fill(0xab);
 
 test('a damaged row stops the start and is named', async () => {
   const root = openEnvironment({ path: temporaryDirectory(), durability: 'committed' });

@@ -1,0 +1,34 @@
+/**
+ * What only a look at all header lines tells: getHeader of the package sees the first of each name.
+ *
+ * A request whose length two readers could understand differently is refused: behind a proxy that shares
+ * connections, the rest of one caller's body would be read as another caller's request. The package itself
+ * takes the first of several lengths, and any transfer coding for `chunked`.
+ *
+ * Thread: I/O, while the package's handler runs.
+ */
+import type { HttpRequest } from './uws.ts';
+
+interface RequestLines {
+  /** All of X-Forwarded-For: a proxy may append a line of its own. */
+  readonly forwardedFor: string;
+  readonly isAmbiguous: boolean;
+}
+
+export function readLines(request: HttpRequest): RequestLines {
+  const forwarded: string[] = [];
+  let length: string | undefined;
+  let codings = 0;
+  let isAmbiguous = false;
+  request.forEach((name, value) => {
+    if (name === 'x-forwarded-for') forwarded.push(value);
+    else if (name === 'content-length') {
+      isAmbiguous ||= length !== undefined && length !== value;
+      length = value;
+    } else if (name === 'transfer-encoding') {
+      codings += 1;
+      isAmbiguous ||= codings > 1 || value.toLowerCase() !== 'chunked';
+    }
+  });
+  return { forwardedFor: forwarded.join(','), isAmbiguous };
+}
