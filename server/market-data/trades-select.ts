@@ -49,8 +49,9 @@ const NONE = -1;
 const ANY_SIDE = -1;
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 
-/** Matches that are looked at without a pause: half a millisecond or less. */
+/** Matches that are looked at without a pause, in a row or along chains: about half a millisecond. */
 const MATCHES_PER_TURN = 16_384;
+const LINKS_PER_TURN = 2_048;
 
 /** Runs a query at a time. */
 export class TradesSelector {
@@ -201,7 +202,7 @@ export class TradesSelector {
     const heads = markets.map((market) => this.head(index.lastInMarket, market));
     const heap = new NewestHeap(heads.filter((head) => head !== NONE));
     for (let looked = 1; ; looked++) {
-      if (looked % MATCHES_PER_TURN === 0) yield;
+      if (looked % LINKS_PER_TURN === 0) yield;
       const match = heap.newest ?? NONE;
       if (match < index.first || this.takeMatch(match)) return;
       const before = this.before(index.toMarketBefore, match);
@@ -214,7 +215,7 @@ export class TradesSelector {
     let match = this.head(index.lastTaken, account);
     for (let looked = 1; match >= index.first && !this.takeTaker(match); looked++) {
       match = this.before(index.toTakerBefore, match);
-      if (looked % MATCHES_PER_TURN === 0) yield;
+      if (looked % LINKS_PER_TURN === 0) yield;
     }
   }
 
@@ -224,7 +225,7 @@ export class TradesSelector {
     let taken = this.head(index.lastTaken, account);
     let made = this.head(index.lastMade, account);
     for (let looked = 1; ; looked++) {
-      if (looked % MATCHES_PER_TURN === 0) yield;
+      if (looked % LINKS_PER_TURN === 0) yield;
       if (made < index.first) made = NONE;
       const madeIn = made === NONE ? NONE : made - index.toMatch[made & index.mask]!;
       const match = Math.max(taken, madeIn);
