@@ -1,0 +1,66 @@
+/**
+ * A package under test is a list of its calls. Each is made once, in order, against one node; what
+ * came of them is a table, and a call that is not in it as it went fails the run.
+ */
+
+/** One call of a package as its users make it. */
+export interface Call {
+  readonly name: string;
+  /** Makes the call and looks at the answer; rejects where it is not what a user needs. */
+  readonly run: () => Promise<unknown>;
+  /** Why this venue cannot serve it; such a call has to fail. */
+  readonly cannot?: string;
+}
+
+/** A package, and how its calls went. */
+export interface Outcome {
+  readonly title: string;
+  readonly rows: readonly (readonly [call: string, result: string])[];
+  readonly served: number;
+  /** Calls that went otherwise than their row says. */
+  readonly surprises: readonly string[];
+}
+
+const DETAIL_CHARACTERS = 300;
+const CALL_MS_MAX = 20_000;
+
+export async function makeCalls(title: string, calls: readonly Call[]): Promise<Outcome> {
+  const rows: (readonly [string, string])[] = [];
+  const surprises: string[] = [];
+  for (const { cannot, name, run } of calls) {
+    const problem = await problemOf(run);
+    if (problem !== undefined && cannot === undefined)
+      surprises.push(`${title} ${name}: ${problem}`);
+    if (problem === undefined && cannot !== undefined) surprises.push(`${title} ${name} is served`);
+    rows.push([name, problem === undefined ? 'ok' : `no: ${cannot ?? problem}`]);
+  }
+  const served = rows.filter(([, result]) => result === 'ok').length;
+  return { title, rows, served, surprises };
+}
+
+async function problemOf(run: () => Promise<unknown>): Promise<string | undefined> {
+  let patience: NodeJS.Timeout | undefined;
+  try {
+    const late = new Promise((_, reject) => {
+      patience = setTimeout(() => reject(new Error('no answer')), CALL_MS_MAX);
+    });
+    await Promise.race([run(), late]);
+    return undefined;
+  } catch (error) {
+    const text = error instanceof Error ? error.message : JSON.stringify(error);
+    return text.replace(/\s+/g, ' ').slice(0, DETAIL_CHARACTERS);
+  } finally {
+    clearTimeout(patience);
+  }
+}
+
+/** The outcomes as Markdown. */
+export function tables(outcomes: readonly Outcome[]): string {
+  return outcomes
+    .map(({ rows, served, title }) => {
+      const lines = rows.map(([call, result]) => `| \`${call}\` | ${result} |`);
+      const head = ['| call | result |', '| --- | --- |'];
+      return [`### ${title}: ${served} of ${rows.length}`, '', ...head, ...lines].join('\n');
+    })
+    .join('\n\n');
+}

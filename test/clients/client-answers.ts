@@ -1,0 +1,45 @@
+/** What the answers of a client have to be; each rejects where they are not. */
+import assert from 'node:assert/strict';
+
+/** A client of a package that is no dependency of the project: methods by name. */
+export type Client = Readonly<
+  Partial<Record<string, (...parts: readonly unknown[]) => Promise<unknown>>>
+>;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** These clients resolve with `{error}` where the node refused. */
+export async function answered(asked: Promise<unknown> | undefined): Promise<Json> {
+  const answer = (await asked) as Json | null | undefined;
+  assert(answer !== undefined && answer !== null, 'an answer');
+  const isRefused = typeof answer === 'object' && 'error' in answer;
+  assert(!isRefused, JSON.stringify(answer));
+  return answer;
+}
+
+/** Members that hold a text with something in it. */
+export async function texts(asked: Promise<Json>, ...names: readonly string[]): Promise<void> {
+  const answer = await asked;
+  for (const name of names) {
+    assert(
+      typeof answer[name] === 'string' && answer[name] !== '',
+      `${name} in ${JSON.stringify(answer)}`,
+    );
+  }
+}
+
+/** An array: with `least` rows or more, with none at all where that is 0. */
+export async function rows(asked: Promise<unknown>, least: number): Promise<readonly Json[]> {
+  const answer = (await asked) as readonly Json[];
+  assert(Array.isArray(answer), `an array, not ${JSON.stringify(answer)}`);
+  assert(least === 0 ? answer.length === 0 : answer.length >= least, `${answer.length} rows`);
+  return answer;
+}
+
+/** A page by cursor whose rows have a member. */
+export async function page(asked: Promise<Json>, member = 'condition_id'): Promise<void> {
+  const { count, data, limit, next_cursor } = await asked;
+  const found = data as readonly Json[];
+  assert(found.length > 0 && member in found[0]!, `rows with ${member}`);
+  assert(typeof next_cursor === 'string' && typeof limit === 'number' && count === found.length);
+}

@@ -1,0 +1,102 @@
+/** Every call of @polymarket/clob-client-v2 1.1.0; it signs orders of both versions. */
+import assert from 'node:assert/strict';
+import type { Call } from './calls.ts';
+import { answered, type Client, rows } from './client-answers.ts';
+import { clobCalls, readOnlyCalls } from './clob-calls.ts';
+import { CHAIN_ID, type Venue } from './venue.ts';
+
+interface Package {
+  readonly ClobClient: new (parts: object) => Client;
+}
+interface WalletPackage {
+  readonly Wallet: new (key: string) => object;
+}
+
+const BUILDER = `0x${'1'.repeat(64)}`;
+
+export async function clobClientV2Calls(venue: Venue): Promise<readonly Call[]> {
+  const { host, load, market, risky } = venue;
+  const { ClobClient } = load.require<Package>('@polymarket/clob-client-v2');
+  const { Wallet } = load.require<WalletPackage>('@ethersproject/wallet');
+  const join = async (digit: string): Promise<Client> => {
+    const parts = { host, chain: CHAIN_ID, signer: new Wallet(`0x${`2${digit}`.repeat(32)}`) };
+    const creds = await new ClobClient(parts).createOrDeriveApiKey!();
+    return new ClobClient({ ...parts, creds });
+  };
+  const client = await join('1');
+  const call = (name: string, ...parts: readonly unknown[]) => answered(client[name]!(...parts));
+  const [token] = market.tokens;
+  const bid = { tokenID: token, side: 'BUY', price: 0.02, size: 10 };
+  const trade = async (): Promise<string> => {
+    const terms = { tokenID: token, side: 'BUY', amount: 5 };
+    const { errorMsg, status } = await call('createAndPostMarketOrder', terms, {}, 'FOK');
+    assert.deepEqual([errorMsg, status], ['', 'matched']);
+    return String((await rows(call('getTrades'), 1))[0]!.id);
+  };
+  const own: Call[] = [
+    {
+      name: 'getVersion',
+      run: async () => assert.equal(await client.getVersion!(), 1),
+    },
+    {
+      name: 'createOrder, version 2',
+      run: async () => {
+        for (const tokenID of [token, risky.tokens[0]]) {
+          const order = await call('createOrder', { ...bid, tokenID }, { version: 2 });
+          assert('timestamp' in order && !('nonce' in order));
+          const { errorMsg, status } = await call('postOrder', order, 'GTC');
+          assert.deepEqual([errorMsg, status], ['', 'live']);
+        }
+      },
+    },
+    {
+      name: 'createMarketOrder, version 2',
+      run: async () => {
+        const terms = { tokenID: token, side: 'BUY', amount: 5 };
+        const order = await call('createMarketOrder', terms, { version: 2 });
+        const { errorMsg, status } = await call('postOrder', order, 'FOK');
+        assert.deepEqual([errorMsg, status], ['', 'matched']);
+      },
+    },
+    {
+      name: 'getClobMarketInfo',
+      run: async () => {
+        const { c, mts, t } = await call('getClobMarketInfo', market.conditionId);
+        assert.equal(c, market.conditionId);
+        assert(Number(mts) > 0 && (t as unknown[]).length === 2);
+      },
+    },
+    {
+      name: 'getFeeExponent',
+      run: async () => assert.equal(await client.getFeeExponent!(token), 0),
+    },
+    { name: 'getPreMigrationOrders', run: () => rows(call('getPreMigrationOrders'), 0) },
+    {
+      name: 'getBuilderTrades',
+      run: async () => {
+        const { trades } = await call('getBuilderTrades', { builder_code: BUILDER });
+        assert.deepEqual(trades, []);
+      },
+    },
+    {
+      name: 'waitForResolvedTrades',
+      run: async () => {
+        const [found] = await rows(call('waitForResolvedTrades', [await trade()]), 1);
+        assert.match(String(found!.transaction_hash), /^0x[0-9a-f]{64}$/);
+      },
+    },
+    {
+      name: 'createExchangeV3OrderFromAmounts',
+      run: async () => {
+        const amounts = { makerAmount: '1000000', takerAmount: '5000000' };
+        const terms = { tokenID: token, side: 'BUY', ...amounts };
+        const order = await call('createExchangeV3OrderFromAmounts', terms);
+        const { errorMsg } = await call('postOrder', order, 'GTC');
+        assert.equal(errorMsg, '');
+      },
+      cannot: 'orders of a third version, for combined bets, are not taken',
+    },
+  ];
+  const shared = clobCalls(venue, { client, leaver: await join('2') });
+  return [...own, ...shared, ...readOnlyCalls(client)];
+}

@@ -1,0 +1,41 @@
+/**
+ * `npm run test:clients`: existing client packages, unmodified, against a node with
+ * CLIENT_PROFILE=polymarket and the demo catalog. Prints a table of every call; README.md beside
+ * this file shows it, and RECORD_CLIENTS=1 writes it there.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import test from 'node:test';
+import { makeCalls, type Outcome, tables } from './calls.ts';
+import { clobClientCalls } from './clob-client.ts';
+import { clobClientV2Calls } from './clob-client-v2.ts';
+import { openVenue } from './venue.ts';
+
+const README = new URL('./README.md', import.meta.url);
+const MARK = '<!-- calls -->\n';
+
+const venue = await openVenue();
+const outcomes: Outcome[] = [];
+
+const PACKAGES = {
+  'clob-client 4.22.8': () => clobClientCalls(venue, 4),
+  'clob-client 5.8.1': () => clobClientCalls(venue, 5),
+  'clob-client-v2 1.1.0': () => clobClientV2Calls(venue),
+};
+
+for (const [title, calls] of Object.entries(PACKAGES)) {
+  test(title, async () => {
+    const outcome = await makeCalls(title, await calls());
+    outcomes.push(outcome);
+    assert.deepEqual(outcome.surprises, []);
+  });
+}
+
+test('README.md shows how the calls went', () => {
+  const shown = tables(outcomes);
+  console.log(shown);
+  const [head = ''] = readFileSync(README, 'utf8').split(MARK);
+  const text = `${head}${MARK}\n${shown}\n`;
+  if (process.env.RECORD_CLIENTS) writeFileSync(README, text);
+  assert.equal(readFileSync(README, 'utf8'), text);
+});

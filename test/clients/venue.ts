@@ -1,0 +1,101 @@
+/** The node that the packages are run against, and the packages themselves. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { get, TestNode, temporaryDirectory } from '../common/node-harness.ts';
+
+/** As much of a catalog market as the calls need. */
+export interface DemoMarket {
+  readonly id: string;
+  readonly conditionId: string;
+  readonly slug: string;
+  readonly tokens: readonly [string, string];
+}
+
+export interface Venue {
+  readonly host: string;
+  readonly port: number;
+  /** With resting orders and trades of the demo; the second is a neg-risk one. */
+  readonly market: DemoMarket;
+  readonly risky: DemoMarket;
+  readonly eventSlug: string;
+  readonly load: Loader;
+}
+
+/** Loads an installed package as a script beside it would. */
+export interface Loader {
+  require<Exports>(name: string): Exports;
+  import<Exports>(name: string): Promise<Exports>;
+}
+
+export const CHAIN_ID = 137;
+const USUAL_TICKS: readonly number[] = [0.01, 0.001];
+
+interface MarketJson {
+  readonly id: string;
+  readonly conditionId: string;
+  readonly slug: string;
+  readonly clobTokenIds: string;
+  readonly negRisk: boolean;
+  readonly orderPriceMinTickSize: number;
+  readonly acceptingOrders: boolean;
+  readonly lastTradePrice: number;
+  readonly events: readonly { readonly slug: string }[];
+}
+
+export async function openVenue(): Promise<Venue> {
+  const node = await TestNode.start(temporaryDirectory(), {
+    CLIENT_PROFILE: 'polymarket',
+    DEMO: 'on',
+  });
+  const query = '/gamma/markets?active=true&closed=false&limit=500&order=volume';
+  const markets = (await get(node, query)).json as readonly MarketJson[];
+  const market = markets.find(
+    ({ clobTokenIds, lastTradePrice, negRisk, orderPriceMinTickSize: tick }) =>
+      // Older clients know the powers of ten alone.
+      !negRisk &&
+      USUAL_TICKS.includes(tick) &&
+      lastTradePrice > 0 &&
+      (JSON.parse(clobTokenIds) as unknown[]).length === 2,
+  );
+  const risky = markets.find(
+    ({ negRisk, orderPriceMinTickSize: tick }) => negRisk && USUAL_TICKS.includes(tick),
+  );
+  assert(market && risky, 'the demo has markets of both kinds');
+  return {
+    host: `http://127.0.0.1:${node.port}`,
+    port: node.port,
+    market: demoMarket(market),
+    risky: demoMarket(risky),
+    eventSlug: market.events[0]!.slug,
+    load: install(),
+  };
+}
+
+function demoMarket({ clobTokenIds, conditionId, id, slug }: MarketJson): DemoMarket {
+  const tokens = JSON.parse(clobTokenIds) as readonly [string, string];
+  return { id, conditionId, slug, tokens };
+}
+
+/** `npm ci` of packages/ in a temporary directory, or what lies in CLIENTS_DIR already. */
+function install(): Loader {
+  const known = process.env.CLIENTS_DIR;
+  const directory = known ?? temporaryDirectory();
+  if (known === undefined) {
+    cpSync(new URL('./packages', import.meta.url), directory, { recursive: true });
+    const flags = ['--ignore-scripts', '--no-audit', '--no-fund'];
+    const options = { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] } as const;
+    execFileSync('npm', ['ci', ...flags], { ...options, stdio: [...options.stdio] });
+  }
+  const require = createRequire(join(directory, 'index.js'));
+  return {
+    require: <Exports>(name: string) => require(name) as Exports,
+    import: async <Exports>(name: string) => {
+      const parent = pathToFileURL(join(directory, 'node_modules', name)).href;
+      return (await import(parent)) as Exports;
+    },
+  };
+}
