@@ -7,8 +7,10 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
 import { makeCalls, type Outcome, tables } from './calls.ts';
+import { ccxtCalls } from './ccxt.ts';
 import { clobClientCalls } from './clob-client.ts';
 import { clobClientV2Calls } from './clob-client-v2.ts';
+import { polymarketClientCalls } from './polymarket-client.ts';
 import { openVenue } from './venue.ts';
 
 const README = new URL('./README.md', import.meta.url);
@@ -21,6 +23,8 @@ const PACKAGES = {
   'clob-client 4.22.8': () => clobClientCalls(venue, 4),
   'clob-client 5.8.1': () => clobClientCalls(venue, 5),
   'clob-client-v2 1.1.0': () => clobClientV2Calls(venue),
+  '@polymarket/client 0.2.0': () => polymarketClientCalls(venue),
+  'ccxt 4.5.84, class polymarket': () => ccxtCalls(venue),
 };
 
 for (const [title, calls] of Object.entries(PACKAGES)) {

@@ -21,7 +21,10 @@ export interface Venue {
   /** With resting orders and trades of the demo; the second is a neg-risk one. */
   readonly market: DemoMarket;
   readonly risky: DemoMarket;
+  /** Of the first market. */
+  readonly eventId: string;
   readonly eventSlug: string;
+  readonly tagId: string;
   readonly load: Loader;
 }
 
@@ -43,7 +46,11 @@ interface MarketJson {
   readonly orderPriceMinTickSize: number;
   readonly acceptingOrders: boolean;
   readonly lastTradePrice: number;
-  readonly events: readonly { readonly slug: string }[];
+  readonly events: readonly { readonly id: string; readonly slug: string }[];
+}
+
+interface EventJson {
+  readonly tags: readonly { readonly id: string }[];
 }
 
 export async function openVenue(): Promise<Venue> {
@@ -65,12 +72,18 @@ export async function openVenue(): Promise<Venue> {
     ({ negRisk, orderPriceMinTickSize: tick }) => negRisk && USUAL_TICKS.includes(tick),
   );
   assert(market && risky, 'the demo has markets of both kinds');
+  const [event] = market.events;
+  const { tags } = (await get(node, `/gamma/events/${event?.id}`)).json as EventJson;
+  const [tag] = tags;
+  assert(event && tag, 'its markets are of events, which have tags');
   return {
     host: `http://127.0.0.1:${node.port}`,
     port: node.port,
     market: demoMarket(market),
     risky: demoMarket(risky),
-    eventSlug: market.events[0]!.slug,
+    eventId: event.id,
+    eventSlug: event.slug,
+    tagId: tag.id,
     load: install(),
   };
 }

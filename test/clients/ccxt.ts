@@ -1,0 +1,197 @@
+/** Calls of the polymarket class of ccxt 4.5.84, its streams included; it signs orders of version 2. */
+import assert from 'node:assert/strict';
+import type { Call } from './calls.ts';
+import type { Venue } from './venue.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+interface Exchange {
+  readonly [method: string]: (...parts: readonly unknown[]) => Promise<Json>;
+}
+interface Package {
+  readonly default: {
+    readonly prediction: { readonly polymarket: new (options: object) => object };
+  };
+}
+interface EthersPackage {
+  readonly Wallet: new (key: string) => { readonly address: string };
+}
+
+const NO_ENVELOPE = 'it looks for `data` in what is a list, also for the official client';
+
+export async function ccxtCalls({
+  eventSlug,
+  host,
+  load,
+  market,
+  port,
+}: Venue): Promise<readonly Call[]> {
+  const { default: ccxt } = await load.import<Package>('ccxt/js/ccxt.js');
+  const { Wallet } = load.require<EthersPackage>('@ethersproject/wallet');
+  const privateKey = `0x${'cc'.repeat(32)}`;
+  const { address } = new Wallet(privateKey);
+  const exchange = new ccxt.prediction.polymarket({
+    privateKey,
+    walletAddress: address,
+    options: { signatureType: 0, funder: address },
+    urls: {
+      api: {
+        clob: host,
+        gamma: `${host}/gamma`,
+        data: `${host}/data`,
+        ws: `ws://127.0.0.1:${port}/ws/market`,
+        wsUser: `ws://127.0.0.1:${port}/ws/user`,
+      },
+    },
+  }) as Exchange;
+  // For streams without TLS, as the package says.
+  await exchange.loadHttpProxyAgent!();
+  const [token, other] = market.tokens;
+  const call = (name: string, ...parts: readonly unknown[]) => exchange[name]!(...parts);
+  const some = async (asked: Promise<unknown>, least = 1) => {
+    const answer = (await asked) as readonly Json[];
+    assert(Array.isArray(answer) && answer.length >= least, `rows, not ${JSON.stringify(answer)}`);
+    return answer;
+  };
+  const place = async (price = 0.02): Promise<string> => {
+    const { id, status } = await call('createOrder', token, 'limit', 'buy', 10, price);
+    assert.equal(status, 'open');
+    return String(id);
+  };
+  return [
+    { name: 'fetchMarkets', run: () => some(call('fetchMarkets')) },
+    { name: 'fetchEvents', run: () => some(call('fetchEvents', { slug: eventSlug })) },
+    {
+      name: 'fetchEvents, by words',
+      run: () => some(call('fetchEvents', { query: 'port alder' })),
+    },
+    { name: 'fetchEvent', run: async () => assert((await call('fetchEvent', eventSlug)).markets) },
+    {
+      name: 'fetchOutcome',
+      run: async () => assert.equal((await call('fetchOutcome', token)).outcomeId, token),
+    },
+    {
+      name: 'fetchTicker',
+      run: async () => assert(Number((await call('fetchTicker', token)).bid) > 0),
+    },
+    {
+      name: 'fetchTickers',
+      run: async () =>
+        assert.equal(Object.keys(await call('fetchTickers', [token, other])).length, 2),
+    },
+    {
+      name: 'fetchOrderBook',
+      run: async () => assert(((await call('fetchOrderBook', token)).bids as unknown[]).length > 0),
+    },
+    { name: 'fetchOHLCV', run: () => some(call('fetchOHLCV', token, '1m')) },
+    { name: 'fetchTime', run: async () => assert(Number(await call('fetchTime')) > 1e12) },
+    {
+      name: 'fetchStatus',
+      run: async () => assert.equal((await call('fetchStatus')).status, 'ok'),
+      cannot: 'it looks for the bare text OK, and every body here is JSON',
+    },
+    {
+      name: 'fetchOpenInterest',
+      run: async () =>
+        assert(Number((await call('fetchOpenInterest', token)).openInterestValue) >= 0),
+    },
+    {
+      name: 'fetchTradingFee',
+      run: async () => assert.equal((await call('fetchTradingFee', token)).taker, 0),
+    },
+    { name: 'fetchTrades', run: () => some(call('fetchTrades', token)) },
+    { name: 'createApiKey', run: async () => assert((await call('createApiKey')).secret) },
+    { name: 'deriveApiKey', run: async () => assert((await call('deriveApiKey')).secret) },
+    {
+      name: 'createOrDeriveApiKey',
+      run: async () => assert((await call('createOrDeriveApiKey')).secret),
+    },
+    { name: 'createOrder', run: () => place() },
+    {
+      name: 'createOrder, market',
+      run: async () => {
+        const { ask } = await call('fetchTicker', token);
+        const { status } = await call('createOrder', token, 'market', 'buy', 10, ask);
+        assert.equal(status, 'closed');
+      },
+    },
+    {
+      name: 'createMarketBuyOrderWithCost',
+      run: async () => {
+        // Its limit is the price of the catalog, which is between the best bid and the best ask.
+        const price = Number((await call('fetchOutcome', token)).price).toFixed(2);
+        await call('createOrder', token, 'limit', 'sell', 50, Number(price));
+        const { status } = await call('createMarketBuyOrderWithCost', token, 6);
+        assert.equal(status, 'closed');
+      },
+    },
+    {
+      name: 'createOrders',
+      run: async () => {
+        const order = { outcome: token, type: 'limit', side: 'buy', amount: 10, price: 0.02 };
+        for (const { status } of await some(call('createOrders', [order, order]), 2)) {
+          assert.equal(status, 'open');
+        }
+      },
+    },
+    {
+      name: 'fetchOrder',
+      run: async () => assert.equal((await call('fetchOrder', await place())).status, 'open'),
+    },
+    { name: 'fetchOpenOrders', run: () => some(call('fetchOpenOrders', token), 2) },
+    { name: 'fetchMyTrades', run: () => some(call('fetchMyTrades', token)) },
+    {
+      name: 'fetchOrderTrades',
+      run: async () => {
+        const [{ order } = { order: '' }] = await some(call('fetchMyTrades', token));
+        await some(call('fetchOrderTrades', order, token));
+      },
+    },
+    {
+      name: 'fetchBalance',
+      run: async () => assert(Number(((await call('fetchBalance')).USDC as Json).total) > 0),
+    },
+    {
+      name: 'fetchPositions',
+      run: () => some(call('fetchPositions')),
+      cannot: NO_ENVELOPE,
+    },
+    {
+      name: 'fetchPosition',
+      run: async () => assert((await call('fetchPosition', token)).contracts),
+      cannot: NO_ENVELOPE,
+    },
+    {
+      name: 'cancelOrder',
+      run: async () => assert.equal((await call('cancelOrder', await place())).status, 'canceled'),
+    },
+    {
+      name: 'cancelOrders',
+      run: async () => some(call('cancelOrders', [await place(), await place()]), 2),
+    },
+    {
+      name: 'watchOrderBook',
+      run: async () => assert(((await call('watchOrderBook', token)).bids as unknown[]).length > 0),
+    },
+    ...['watchTicker', 'watchTrades', 'watchOrders', 'watchMyTrades'].map((name) => ({
+      name,
+      run: async () => {
+        const heard = call(name, token);
+        // A match, and a price change, for whoever has subscribed by then.
+        const trade = setInterval(() => {
+          const taken = call('createOrder', token, 'market', 'buy', 5, 0.99);
+          taken.then(() => place(0.03)).catch(() => undefined);
+        }, 300);
+        await heard.finally(() => clearInterval(trade));
+      },
+    })),
+    {
+      name: 'cancelAllOrders',
+      run: async () => {
+        await place();
+        await call('cancelAllOrders');
+        assert.deepEqual(await call('fetchOpenOrders', token), []);
+        await call('close');
+      },
+    },
+  ];
+}
