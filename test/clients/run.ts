@@ -4,7 +4,9 @@
  * this file shows it, and RECORD_CLIENTS=1 writes it there.
  */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { makeCalls, type Outcome, tables } from './calls.ts';
 import { ccxtCalls } from './ccxt.ts';
@@ -34,6 +36,17 @@ for (const [title, calls] of Object.entries(PACKAGES)) {
     assert.deepEqual(outcome.surprises, []);
   });
 }
+
+test('the bot of the first README places its order', () => {
+  const text = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const [, code = ''] = /cat > bot\.mjs <<'EOF'\n([\s\S]*?)EOF\n/.exec(text) ?? [];
+  const file = join(venue.load.directory, 'bot.mjs');
+  writeFileSync(file, code.replaceAll('http://127.0.0.1:3000', venue.host));
+  assert.match(
+    execFileSync(process.execPath, [file], { encoding: 'utf8' }),
+    / live 10 at 0\.\d+\n$/,
+  );
+});
 
 test('README.md shows how the calls went', () => {
   const shown = tables(outcomes);

@@ -30,6 +30,7 @@ export interface Venue {
 
 /** Loads an installed package as a script beside it would. */
 export interface Loader {
+  readonly directory: string;
   require<Exports>(name: string): Exports;
   import<Exports>(name: string): Promise<Exports>;
 }
@@ -105,6 +106,7 @@ function install(): Loader {
   }
   const require = createRequire(join(directory, 'index.js'));
   return {
+    directory,
     require: <Exports>(name: string) => require(name) as Exports,
     import: async <Exports>(name: string) => {
       const parent = pathToFileURL(join(directory, 'node_modules', name)).href;
