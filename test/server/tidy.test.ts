@@ -108,6 +108,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     server: ['common', 'engine', 'storage'],
     bench: ['common', 'engine'],
     clients: ['common'],
+    torture: ['common', 'engine', 'storage', 'server', 'streams'],
     suites: ['common'],
   },
 };

@@ -1,0 +1,204 @@
+/**
+ * The node without its shell, on a simulated disk: engine, journal, log and follower, put together as the
+ * server does it, and a second engine that is never interrupted, beside it.
+ *
+ * Non-goals: who moves them (simulation.ts).
+ */
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { State } from '../../engine/layout.ts';
+import { stateHash } from '../../engine/state-hash.ts';
+import { openDerivedTables } from '../../storage/derived.ts';
+import { fillCopy, finalCopy, type StoredFinal } from '../../storage/fills.ts';
+import { Follower } from '../../storage/follower.ts';
+import { Images } from '../../storage/images.ts';
+import { Journal } from '../../storage/journal.ts';
+import { FileLog } from '../../storage/log/file-log.ts';
+import { type Recovered, recover } from '../../storage/recover.ts';
+import type { JournalBatch } from '../engine/engine-driver.ts';
+import { Exchange, TIGHT } from '../storage/stored-exchange.ts';
+
+export interface SimulatedSettings {
+  readonly durability: 'flushed' | 'committed';
+  readonly segmentBytes: number;
+  readonly imageBatches: number;
+}
+
+/** Longer than all that waits for time. */
+const LATER_MS = 10_000;
+
+/** What should have happened, by an engine that nothing ever happens to. */
+export class Uninterrupted {
+  private readonly exchange = new Exchange();
+  /** Given to the node and not yet known to be in the log; without a sequence: it changed nothing. */
+  private ahead: { batch: JournalBatch; flushed: number; sequence: number }[] = [];
+  /** State hashes by batch, of the node that ran them; none for batches that a crash took back. */
+  readonly hashes = new Map<number, string>([[0, stateHash(this.exchange.t)]]);
+  readonly fills: Buffer[] = [];
+  readonly finals: StoredFinal[] = [];
+
+  ran(batch: JournalBatch, flushed: number, sequence: number, hash: string): void {
+    this.ahead.push({ batch, flushed, sequence });
+    this.hashes.set(sequence, hash);
+  }
+
+  /** Batches up to `end` are there for good: the engine follows, and must have the same state. */
+  follow(end: number): void {
+    const { exchange, fills, finals } = this;
+    const { state } = exchange.t;
+    while (this.ahead.length > 0 && this.ahead[0]!.sequence <= end) {
+      const { batch, flushed, sequence } = this.ahead.shift()!;
+      exchange.apply(batch, flushed);
+      assert.equal(state[State.batch], sequence);
+      while (fills.length < state[State.fills]!) fills.push(fillCopy(exchange.t, fills.length));
+      while (finals.length < state[State.finished]!) {
+        finals.push(finalCopy(exchange.t, finals.length));
+      }
+    }
+    assert.equal(stateHash(exchange.t), this.hashes.get(end), `the uninterrupted run at ${end}`);
+  }
+
+  /** A crash took back what was not in the log; returns it, to be sent again. */
+  crash(end: number): JournalBatch[] {
+    this.follow(end);
+    const lost = this.ahead.map(({ batch }) => batch);
+    this.ahead = [];
+    for (const sequence of this.hashes.keys()) if (sequence > end) this.hashes.delete(sequence);
+    return lost;
+  }
+}
+
+/** One life of the process, from its start to its crash. */
+export class Life {
+  /** Batches up to this one were acknowledged. */
+  acknowledged = 0;
+  /** The same, before the last append that ended: a reader of the disk knows of it. */
+  acknowledgedBefore = 0;
+  unjournaled = 0;
+  /** Why it takes no batches; undefined = it does. */
+  readonly problems = new Map<'log' | 'derived', string>();
+  readonly lines: string[] = [];
+  readonly exchange: Exchange;
+  private readonly log: FileLog;
+  private readonly journal: Journal;
+  private readonly follower: Follower;
+  private readonly dataDir: string;
+  private readonly truth: Uninterrupted;
+
+  private constructor(
+    dataDir: string,
+    settings: SimulatedSettings,
+    log: FileLog,
+    { engine }: Recovered,
+    truth: Uninterrupted,
+    now: number,
+  ) {
+    this.dataDir = dataDir;
+    this.truth = truth;
+    this.log = log;
+    this.exchange = new Exchange(engine.t.memory);
+    this.acknowledged = log.last;
+    this.acknowledgedBefore = log.last;
+    log.onRoom = (problem) => this.setProblem('log', problem);
+    this.journal = new Journal(log);
+    this.follower = new Follower(
+      {
+        dataDir,
+        durability: settings.durability,
+        capacities: TIGHT,
+        imageSeconds: 86_400,
+        imageBatches: settings.imageBatches,
+        logFirst: log.first,
+        read: (from) => log.read(from),
+        report: (report) => {
+          if (report.kind === 'line') this.lines.push(report.line);
+          else if (report.kind === 'problem') this.setProblem('derived', report.problem);
+          else if (report.older !== undefined) void log.trim(report.older).catch(() => undefined);
+        },
+      },
+      now,
+    );
+  }
+
+  /** @param before data directory of the life before; what is derived there is taken over */
+  static async start(
+    dataDir: string,
+    before: string | undefined,
+    settings: SimulatedSettings,
+    truth: Uninterrupted,
+    now: number,
+  ): Promise<Life> {
+    mkdirSync(dataDir);
+    const derived = before === undefined ? '' : join(before, 'derived');
+    if (derived !== '' && existsSync(derived)) {
+      cpSync(join(derived, 'data.mdb'), join(dataDir, 'derived', 'data.mdb'), { recursive: true });
+    }
+    const { log, recovered } = await recoverFrom(dataDir, settings, false);
+    return new Life(dataDir, settings, log, recovered, truth, now);
+  }
+
+  private setProblem(of: 'log' | 'derived', problem: string | undefined): void {
+    if (problem === undefined) this.problems.delete(of);
+    else this.problems.set(of, problem);
+  }
+
+  get failure(): Error | undefined {
+    return this.journal.failure;
+  }
+
+  get applied(): number {
+    return this.exchange.t.state[State.batch]!;
+  }
+
+  /** A turn of a worker: the batch is applied, and on its way into the log. */
+  run(batch: JournalBatch): void {
+    const flushed = this.follower.written.finished;
+    const entry = this.exchange.apply(batch, flushed);
+    this.truth.ran(batch, flushed, this.applied, stateHash(this.exchange.t));
+    this.unjournaled += 1;
+    this.journal.append(entry, (error) => {
+      this.unjournaled -= 1;
+      if (error !== undefined || entry === null || entry.sequence === this.acknowledged) return;
+      // One append may hold several batches: the log says how far it has come.
+      if (this.log.last !== this.acknowledged) this.acknowledgedBefore = this.acknowledged;
+      this.acknowledged = this.log.last;
+      this.truth.follow(this.acknowledged);
+    });
+  }
+
+  /** A step of the follower's thread; false = it had nothing to do. */
+  follow(now: number): boolean {
+    return this.follower.step(this.acknowledged, now);
+  }
+
+  /** What the follower derives in peace is what the uninterrupted run did. */
+  checkDerived(now: number): void {
+    for (let i = 1; i <= 3; i++) while (this.follower.step(this.acknowledged, now + i * LATER_MS));
+    const { fills, finals, hashes } = this.truth;
+    const hash = hashes.get(this.acknowledged);
+    assert.equal(stateHash(this.follower.t), hash, "the follower's tables");
+    const { written } = this.follower;
+    assert.deepEqual(
+      [written.sequence, written.fills, written.finished],
+      [this.acknowledged, fills.length, finals.length],
+    );
+    const { durability } = { durability: 'committed' } as const;
+    const derived = openDerivedTables(this.dataDir, { durability, readOnly: true });
+    for (const [n, fill] of fills.entries()) assert.deepEqual(derived.fills.get(n), fill);
+    for (const { id, row } of finals) assert.deepEqual(derived.finals.get(id), row);
+    void derived.root.close();
+  }
+}
+
+/** What a start makes of the disk. Rejects with an Error that says why it refuses. */
+export async function recoverFrom(
+  dataDir: string,
+  { durability, segmentBytes }: SimulatedSettings,
+  readOnly: boolean,
+): Promise<{ readonly log: FileLog; readonly recovered: Recovered }> {
+  const warn = (): void => undefined;
+  const log = await FileLog.open({ dataDir, durability, segmentBytes, readOnly, log: warn });
+  const images = new Images(dataDir, durability);
+  return { log, recovered: recover(TIGHT, images, log, undefined, warn) };
+}

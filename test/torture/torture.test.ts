@@ -1,0 +1,34 @@
+/** A little of every part of `npm run torture`, each run with seeds of its own. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { freshSeed, SHORT } from '../common/random.ts';
+import { model } from './model.ts';
+import type { PartOptions } from './part.ts';
+import { Simulator } from './simulate.ts';
+
+const isLong = SHORT === false;
+
+/** A part says what it reproduces with when it fails. */
+function little(goal: number, goalLong: number): PartOptions {
+  const milliseconds = Number.POSITIVE_INFINITY;
+  return { seed: freshSeed(), goal: isLong ? goalLong : goal, milliseconds, say: () => undefined };
+}
+
+test('a simulated node survives a crash at every write; the same seed does the same', async () => {
+  const simulator = new Simulator();
+  const { seed } = little(0, 0);
+  const again = `reproduce with: npm run torture -- simulation --seed ${seed}`;
+  try {
+    const first = await simulator.run(seed);
+    assert(first.checks > 20 && first.batches > 20, again);
+    assert.deepEqual(await simulator.run(seed), first, again);
+  } catch (error) {
+    console.error(again);
+    throw error;
+  } finally {
+    await simulator.close();
+  }
+});
+
+test('the engine does what the naive exchange does, whatever the shape of the stream', () =>
+  model(little(4_000, 200_000)).then(() => undefined));
