@@ -55,15 +55,23 @@ export async function importCatalog(file: string, dataDir: string): Promise<void
 export class LocalNode {
   readonly url: URL;
   readonly #environment: NodeJS.ProcessEnv;
+  readonly #flags: readonly string[];
   #child: ChildProcess | undefined;
   #output = '';
   #up: Promise<void> = Promise.resolve();
 
-  private constructor(port: number, dataDir: string, demo: boolean) {
+  private constructor(
+    port: number,
+    dataDir: string,
+    demo: boolean,
+    settings: NodeJS.ProcessEnv,
+    flags: readonly string[],
+  ) {
     this.url = new URL(`http://127.0.0.1:${port}`);
+    this.#flags = flags;
     this.#environment = {
       RATE_LIMITS: 'off',
-      ...process.env,
+      ...settings,
       HOST: '127.0.0.1',
       PORT: String(port),
       DATA_DIR: dataDir,
@@ -72,8 +80,14 @@ export class LocalNode {
     process.once('exit', () => this.#child?.kill('SIGKILL'));
   }
 
-  static async start(dataDir: string, demo: boolean): Promise<LocalNode> {
-    const node = new LocalNode(await freePort(), dataDir, demo);
+  /** @param flags of Node; those of this process by default */
+  static async start(
+    dataDir: string,
+    demo: boolean,
+    settings: NodeJS.ProcessEnv = process.env,
+    flags: readonly string[] = process.execArgv,
+  ): Promise<LocalNode> {
+    const node = new LocalNode(await freePort(), dataDir, demo, settings, flags);
     await node.#start();
     return node;
   }
@@ -101,7 +115,7 @@ export class LocalNode {
   }
 
   async #start(): Promise<void> {
-    const child = spawn(process.execPath, [...process.execArgv, script('server/main')], {
+    const child = spawn(process.execPath, [...this.#flags, script('server/main')], {
       env: this.#environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -1,4 +1,5 @@
 /** The parts of `npm run torture`, in the order in which it runs them. */
+import { kills } from './kills.ts';
 import { model } from './model.ts';
 import type { PartRun } from './part.ts';
 import { simulate } from './simulate.ts';
@@ -18,6 +19,12 @@ export const PARTS: Readonly<Record<string, Part>> = {
     goal: 60_000,
     minutes: 10,
     run: simulate,
+  },
+  kills: {
+    does: 'kill -9 under load, while images, segments and catalogs change; books of what was told',
+    goal: 500,
+    minutes: 12,
+    run: kills,
   },
   model: {
     does: 'naive exchange against engine, audit after every thousandth command',

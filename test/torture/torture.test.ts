@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { freshSeed, SHORT } from '../common/random.ts';
+import { kills } from './kills.ts';
 import { model } from './model.ts';
 import type { PartOptions } from './part.ts';
 import { Simulator } from './simulate.ts';
@@ -12,6 +13,10 @@ const isLong = SHORT === false;
 function little(goal: number, goalLong: number): PartOptions {
   const milliseconds = Number.POSITIVE_INFINITY;
   return { seed: freshSeed(), goal: isLong ? goalLong : goal, milliseconds, say: () => undefined };
+}
+
+async function well(part: Promise<unknown>): Promise<void> {
+  await part;
 }
 
 test('a simulated node survives a crash at every write; the same seed does the same', async () => {
@@ -30,5 +35,8 @@ test('a simulated node survives a crash at every write; the same seed does the s
   }
 });
 
+test('a node killed again and again under load keeps all that it acknowledged, cancels too', () =>
+  well(kills(little(3, 20))));
+
 test('the engine does what the naive exchange does, whatever the shape of the stream', () =>
-  model(little(4_000, 200_000)).then(() => undefined));
+  well(model(little(4_000, 200_000))));

@@ -1,0 +1,104 @@
+/**
+ * Books of cancels: a trader who rests orders and takes some of them back, and repeats every request whose
+ * answer was lost until it is answered. What it was told has to be so to the end.
+ */
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import type { Reply } from '../common/node-harness.ts';
+import type { Random } from '../common/random.ts';
+import { bodyOf, type Canceled, type Result, Trader } from '../common/traders.ts';
+
+/** A node that may be killed and started again meanwhile. */
+export interface MortalNode {
+  readonly port: number;
+  /** Resolves when it can be reached. */
+  ready(): Promise<void>;
+}
+
+const ORDERS = 5;
+const TRIES_MAX = 200;
+const RETRY_MS = 20;
+
+export class CancelBooks {
+  /** What the last answer said of each order, by id: `live` or `canceled`. */
+  readonly told = new Map<string, string>();
+  /** Answers that were lost, or said that nothing is known. */
+  lost = 0;
+  private readonly node: MortalNode;
+  private readonly trader: Trader;
+  private readonly market: CatalogMarket;
+  private readonly random: Random;
+
+  private constructor(node: MortalNode, trader: Trader, market: CatalogMarket, random: Random) {
+    this.node = node;
+    this.trader = trader;
+    this.market = market;
+    this.random = random;
+  }
+
+  static async open(node: MortalNode, market: CatalogMarket, random: Random): Promise<CancelBooks> {
+    const trader = await Trader.join(node, `cancels ${random.next()}`);
+    return new CancelBooks(node, trader, market, random);
+  }
+
+  /** Places some orders, and cancels some of all that are live. */
+  async round(): Promise<void> {
+    const { market, random, told, trader } = this;
+    const shares = Math.ceil(market.minSizeMicro / 1_000_000) + random.below(20);
+    const ticks = 1 + random.below(Math.floor(market.ticksPerUnit / 4));
+    const orders = Array.from({ length: ORDERS }, () =>
+      trader.sign({ market, side: 'BUY', ticks, shares }),
+    );
+    const body = bodyOf(orders);
+    const placed = await this.until(() => trader.postText(this.node, body));
+    for (const [i, { errorMsg, orderID, status }] of (placed.json as Result[]).entries()) {
+      assert(errorMsg === '' || errorMsg.includes('Duplicated'), errorMsg);
+      assert.deepEqual([orderID, status], [orders[i]!.id, 'live'], 'nobody trades against it');
+      told.set(orderID, 'live');
+    }
+    const live = [...told.keys()].filter((id) => told.get(id) === 'live');
+    const doomed = live.filter(() => random.chance(50));
+    if (doomed.length === 0) return;
+    const before = this.lost;
+    const reply = await this.until(() =>
+      trader.ask(this.node, 'DELETE', '/orders', JSON.stringify(doomed)),
+    );
+    const { canceled, not_canceled } = reply.json as Canceled;
+    if (this.lost === before) assert.deepEqual([...canceled].sort(), [...doomed].sort());
+    const answered = [...canceled, ...Object.keys(not_canceled)].sort();
+    assert.deepEqual(answered, [...doomed].sort(), 'those that went before an answer was lost');
+    for (const id of doomed) told.set(id, 'canceled');
+  }
+
+  /** Every order is as was told, and no other is open. */
+  async check(): Promise<void> {
+    const { node, told, trader } = this;
+    for (const [id, status] of told) {
+      const { json } = await this.until(() => trader.ask(node, 'GET', `/data/order/${id}`));
+      assert.equal(String((json as { status: string }).status).toLowerCase(), status, id);
+    }
+    let open = 0;
+    for (let cursor = ''; cursor !== 'LTE='; ) {
+      const query = cursor === '' ? '' : `?next_cursor=${cursor}`;
+      const { json } = await this.until(() => trader.call(node, 'GET', '/data/orders', query));
+      const page = json as { readonly data: readonly unknown[]; readonly next_cursor: string };
+      open += page.data.length;
+      cursor = page.next_cursor;
+    }
+    assert.equal(open, [...told.values()].filter((status) => status === 'live').length);
+  }
+
+  /** Sends the same again until it is answered with 200. */
+  private async until(send: () => Promise<Reply>): Promise<Reply> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      await this.node.ready();
+      const reply = await send().catch(() => undefined);
+      if (reply?.status === 200) return reply;
+      assert(reply === undefined || reply.status === 503, reply?.text);
+      this.lost += 1;
+      await pause(RETRY_MS);
+    }
+    throw new Error(`no answer in ${TRIES_MAX} tries`);
+  }
+}

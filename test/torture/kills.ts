@@ -1,0 +1,132 @@
+/**
+ * Kill -9 at random moments of a real load, while images are written, segments change and catalogs are
+ * switched; the load tool's own books, and those of a trader who cancels, say what must be there.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { chooseMarkets } from '../../bench/load/load-market.ts';
+import { parseOptions } from '../../bench/load/load-options.ts';
+import { LoadRun } from '../../bench/load/load-run.ts';
+import { Random as LoadRandom } from '../../bench/random.ts';
+import { readConfig } from '../../server/config.ts';
+import { openCatalog } from '../../storage/catalog.ts';
+import { readCatalog } from '../../storage/catalog-file.ts';
+import { useCompiledNodes } from '../common/forms.ts';
+import {
+  catalogFile,
+  type MarketTerms,
+  SMALL_NODE,
+  temporaryDirectory,
+} from '../common/node-harness.ts';
+import { Random } from '../common/random.ts';
+import { CancelBooks } from './cancel-books.ts';
+import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from './part.ts';
+
+const ROUND_KILLS = 20;
+const ORDERS_PER_KILL = 22;
+/** Images and segments change all the time. */
+const SETTINGS = { ...SMALL_NODE, IMAGE_BATCHES: '4', LOG_SEGMENT_BYTES: '65536' };
+const CATALOG_MS_MAX = 5_000;
+const CANCEL_MS_MAX = 60;
+/** A market of every kind for the load, and one for the cancels. */
+const MARKETS: readonly MarketTerms[] = [
+  { id: 1 },
+  { id: 2, tick: 0.001 },
+  { id: 3, tick: 0.1, negRisk: true },
+  { id: 4, tick: 0.0001, minSize: 1 },
+  { id: 5, outcomes: ['A', 'B', 'C'] },
+  { id: 6, tick: 0.005, negRisk: true },
+  { id: 7, tick: 0.0025 },
+];
+
+export async function kills(options: PartOptions): Promise<Done> {
+  const pace = new Pace(options, 'kills');
+  const sums = { rounds: 0, told: 0, lost: 0, catalogs: 0 };
+  for (let more = true; more; sums.rounds += 1) {
+    const count = Math.min(ROUND_KILLS, options.goal);
+    const round = await withRoundSeed('kills', seedOf(options.seed, sums.rounds), (seed) =>
+      runRound(seed, count),
+    );
+    sums.told += round.told;
+    sums.lost += round.lost;
+    sums.catalogs += round.catalogs;
+    more = pace.goesOn(count);
+  }
+  const { catalogs, lost, rounds, told } = sums;
+  return pace.done(
+    `${rounds} nodes, ${pace.count * ORDERS_PER_KILL} orders of the load and ${told} that were ` +
+      `placed and cancelled beside it (${lost} answers lost), ${catalogs} catalogs switched`,
+  );
+}
+
+async function runRound(
+  seed: number,
+  count: number,
+): Promise<{ readonly told: number; readonly lost: number; readonly catalogs: number }> {
+  const random = new Random(seed);
+  const text = String(seed);
+  const orders = String(count * ORDERS_PER_KILL);
+  const args = ['--orders', orders, '--batch', '5', '--kills', String(count), '--seed', text];
+  const parsed = parseOptions([...args, '--run', `1${text}`], 0);
+  const configured = readConfig({}, [], 1);
+  assert(parsed.ok && configured.ok);
+  const root = useCompiledNodes();
+  /** The load tool starts nodes in the form in which it runs itself. */
+  const { LocalNode } = (await import(
+    join(root, 'bench/load/load-node.js')
+  )) as typeof import('../../bench/load/load-node.ts');
+  const dataDir = temporaryDirectory();
+  const catalog = await writeCatalog(dataDir, 0);
+  const chosen = chooseMarkets(catalog.markets, MARKETS.length, new LoadRandom(text));
+  const own = chosen.pop()!;
+  const market = catalog.markets.find(({ conditionId }) => conditionId === own.conditionId)!;
+  const node = await LocalNode.start(dataDir, false, { ...process.env, ...SETTINGS }, []);
+  const place = { port: Number(node.url.port), ready: () => node.ready() };
+  const books = await CancelBooks.open(place, market, random);
+  const state = { isOver: false, catalogs: 0 };
+  const cancelling = whileLoading(state, async () => {
+    await books.round();
+    await pause(random.below(CANCEL_MS_MAX));
+  });
+  const switching = whileLoading(state, async () => {
+    await pause(random.below(CATALOG_MS_MAX));
+    await writeCatalog(dataDir, ++state.catalogs);
+  });
+  let log = '';
+  const load = new LoadRun(parsed.options, configured.config, chosen, node, (words) => {
+    log += words;
+  });
+  try {
+    const agrees = await load.run();
+    assert(agrees, log);
+    assert.equal(log.match(/kill -9 after/g)?.length, count, log);
+  } finally {
+    state.isOver = true;
+    await Promise.all([cancelling, switching]);
+  }
+  await books.check();
+  assert.equal(await node.stop(), 0);
+  return { told: books.told.size, lost: books.lost, catalogs: state.catalogs };
+}
+
+async function whileLoading(
+  state: { readonly isOver: boolean },
+  body: () => Promise<void>,
+): Promise<void> {
+  while (!state.isOver) await body();
+}
+
+/** Another generation of the same catalog beside the serving node, as the import command writes it. */
+async function writeCatalog(dataDir: string, n: number) {
+  const file = catalogFile(MARKETS) as { readonly events: readonly object[] };
+  const events = file.events.map((event, i) =>
+    i === 0 ? { ...event, title: `Title ${n}` } : event,
+  );
+  const read = readCatalog({ ...file, events });
+  assert(read.ok);
+  const store = openCatalog(dataDir, { durability: 'flushed' });
+  await store.replace(read.catalog);
+  await store.close();
+  return read.catalog;
+}
