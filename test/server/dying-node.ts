@@ -1,9 +1,13 @@
-/** `npm start` with the worker that dies on command (dying-worker.ts), as a script for tests. */
+/**
+ * `npm start` with another worker, as a script for tests: the one that TEST_WORKER names, below test/, or the
+ * one that dies on command (dying-worker.ts).
+ */
 import { readConfig } from '../../server/config.ts';
 import { startNode } from '../../server/node.ts';
 
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const EXIT_MS = 100;
+const WORKER = process.env.TEST_WORKER ?? 'server/dying-worker';
 
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
@@ -12,7 +16,7 @@ const read = readConfig(process.env, [], 1);
 if (!read.ok) throw new Error(read.problems.join('\n'));
 const node = await startNode({
   config: read.config,
-  workerFile: new URL(`./dying-worker.${EXTENSION}`, import.meta.url),
+  workerFile: new URL(`../${WORKER}.${EXTENSION}`, import.meta.url),
   log: (level, line) => say(`${level} ${line}`),
   onFatal: (error) => {
     say(`stopping: ${error.message}`);

@@ -1,4 +1,6 @@
 /** The parts of `npm run torture`, in the order in which it runs them. */
+import { input } from './input.ts';
+import { interleavings } from './interleavings.ts';
 import { kills } from './kills.ts';
 import { model } from './model.ts';
 import type { PartRun } from './part.ts';
@@ -25,6 +27,18 @@ export const PARTS: Readonly<Record<string, Part>> = {
     goal: 500,
     minutes: 12,
     run: kills,
+  },
+  interleavings: {
+    does: 'eight workers held up at every atomic step; order of tickets, whole books',
+    goal: 3_000,
+    minutes: 4,
+    run: interleavings,
+  },
+  input: {
+    does: 'generated requests of all routes and messages of all streams, from the schemas in code',
+    goal: 120_000,
+    minutes: 4,
+    run: input,
   },
   model: {
     does: 'naive exchange against engine, audit after every thousandth command',

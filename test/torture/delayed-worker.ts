@@ -1,0 +1,57 @@
+/**
+ * The node's own worker under a scheduler that means ill: before and after every atomic step (waiting for the
+ * turn, taking it, writing a book's version, passing the turn on) the thread may be held up, for some
+ * microseconds or some milliseconds. Notes the tickets that changed something, with their batches.
+ */
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
+import { workerData } from '../../server/orders/pool.ts';
+import { Slot, SlotView } from '../../server/orders/slots.ts';
+import run, { type WorkerSetup } from '../../server/orders/worker.ts';
+import { Random } from '../common/random.ts';
+
+const STEPS = ['load', 'store', 'add', 'sub', 'exchange', 'compareExchange', 'notify'] as const;
+const SPIN_MICROSECONDS_MAX = 60;
+const WAIT_MS_MAX = 3;
+
+const { dataDir, slots } = workerData() as WorkerSetup;
+const views = slots.slots.map((buffer) => new SlotView(buffer, slots.sizes));
+const random = new Random(Number(process.env.TEST_SEED) + threadId);
+const nobody = new Int32Array(new SharedArrayBuffer(4));
+const path = join(dataDir, `turns-${threadId}`);
+/** How often it is held up at a step, percent; another one for each ticket. */
+let often = 0;
+
+function holdUp(): void {
+  if (!random.chance(often)) return;
+  if (random.chance(70)) {
+    const until = performance.now() + random.below(SPIN_MICROSECONDS_MAX) / 1_000;
+    while (performance.now() < until);
+  } else {
+    Atomics.wait(nobody, 0, 0, 1 + random.below(WAIT_MS_MAX));
+  }
+}
+
+for (const step of STEPS) {
+  const original = Atomics[step] as (...args: unknown[]) => unknown;
+  const heldUp = (...args: unknown[]): unknown => {
+    holdUp();
+    const result = original(...args);
+    holdUp();
+    return result;
+  };
+  Object.assign(Atomics, { [step]: heldUp });
+}
+
+export default function runHeldUp(index: number): Int32Array | undefined {
+  often = random.pick([0, 1, 10, 40]);
+  holdUp();
+  const large = run(index);
+  const view = views[index]!;
+  if (view.i32[Slot.changed] === 1) {
+    appendFileSync(path, `${view.i32[Slot.ticket]} ${view.f64[Slot.sequence]}\n`);
+  }
+  holdUp();
+  return large;
+}
