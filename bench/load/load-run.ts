@@ -50,6 +50,7 @@ export class LoadRun {
   readonly #random: Random;
   #traders: readonly Trader[] = [];
   #kills = 0;
+  #isStriking = false;
   /** Requests and orders whose fate was unknown for a while, because an answer was lost. */
   #unknownRequests = 0;
   #unknownOrders = 0;
@@ -164,12 +165,16 @@ export class LoadRun {
     const due = Math.floor((orders * (this.#kills + 1)) / (kills + 1));
     const node = this.#node;
     if (node === undefined || this.#kills >= kills || this.#ledger.counts.settled < due) return;
+    // Another connection may still look at what the last kill has left.
+    if (this.#isStriking) return;
+    this.#isStriking = true;
     this.#kills += 1;
     await pause(this.#random.below(KILL_DELAY_MS_MAX));
     this.#progress.say(`kill -9 after ${this.#ledger.counts.settled} settled orders`);
     await node.killAndRestart();
     const differences = await compareKeys(this.#reader, this.#level1, this.#traders);
     this.#ledger.differences.push(...differences);
+    this.#isStriking = false;
   }
 
   async #ready(again: boolean): Promise<void> {

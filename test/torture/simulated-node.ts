@@ -10,14 +10,16 @@ import { join } from 'node:path';
 import { State } from '../../engine/layout.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import { openDerivedTables } from '../../storage/derived.ts';
-import { fillCopy, finalCopy, type StoredFinal } from '../../storage/fills.ts';
+import { fillCopy } from '../../storage/fills.ts';
+import { StoredFinals } from '../../storage/finals.ts';
 import { Follower } from '../../storage/follower.ts';
 import { Images } from '../../storage/images.ts';
 import { Journal } from '../../storage/journal.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { type Recovered, recover } from '../../storage/recover.ts';
 import type { JournalBatch } from '../engine/engine-driver.ts';
-import { Exchange, TIGHT } from '../storage/stored-exchange.ts';
+import { QUICK } from '../storage/follower-pair.ts';
+import { Exchange, finalCopy, type StoredFinal, TIGHT } from '../storage/stored-exchange.ts';
 
 export interface SimulatedSettings {
   readonly durability: 'flushed' | 'committed';
@@ -183,10 +185,10 @@ export class Life {
       [written.sequence, written.fills, written.finished],
       [this.acknowledged, fills.length, finals.length],
     );
-    const { durability } = { durability: 'committed' } as const;
-    const derived = openDerivedTables(this.dataDir, { durability, readOnly: true });
-    for (const [n, fill] of fills.entries()) assert.deepEqual(derived.fills.get(n), fill);
-    for (const { id, row } of finals) assert.deepEqual(derived.finals.get(id), row);
+    const derived = openDerivedTables(this.dataDir, QUICK);
+    assert.deepEqual([...derived.fills.range(0, fills.length)], [...fills.entries()]);
+    const found = new StoredFinals(derived);
+    for (const { id, row } of finals) assert.deepEqual(found.find(id), row);
     void derived.root.close();
   }
 }

@@ -40,7 +40,7 @@ interface Snapshot {
   readonly to: number;
 }
 
-const COMMANDS = 800;
+const COMMANDS = 350;
 const UNJOURNALED_MAX = 6;
 const ROOM_BYTES = 30_000;
 const REFUSAL = /batch \d+|segment/;
@@ -82,7 +82,7 @@ export class Simulation {
     let before: string | undefined;
     for (let n = 0; this.batches.length > 0; n++) {
       const dataDir = join(this.fs.root, `${this.seed}-${n}`);
-      await this.live(dataDir, before, this.random.between(10, 200));
+      await this.live(dataDir, before, this.random.between(10, 120));
       if (before !== undefined) rmSync(before, { recursive: true });
       before = dataDir;
     }
