@@ -44,6 +44,40 @@ export async function measure(tasks: readonly Task[], blocks: number): Promise<M
   return measured;
 }
 
+/**
+ * Runs two tasks block by block in turns, so that a disturbance meets both; each is its median, and
+ * the ratio is that of the medians. The machine's speed may change within seconds: only this ratio
+ * says anything about an older build.
+ */
+export function measureBeside(own: Task, older: Task, blocks: number): Measured[] {
+  const tasks = [own, older];
+  const times = tasks.map(() => new Float64Array(blocks));
+  for (let block = -2; block < blocks; block++) {
+    for (const [i, task] of tasks.entries()) {
+      task.before?.();
+      const start = performance.now();
+      task.run();
+      if (block >= 0) times[i]![block] = performance.now() - start;
+    }
+  }
+  const ratios = times[1]!.map((time, block) => time / times[0]![block]!).sort();
+  const measured = tasks.map(({ messages, name }, i) => {
+    const perSecond = (messages * 1_000) / medianOf(times[i]!);
+    return { name: i === 0 ? name : `${name}, older`, perSecond };
+  });
+  const [now, before] = measured.map(({ perSecond }) => perSecond);
+  process.stdout.write(
+    `${own.name.padEnd(44)} ${(1e9 / now!).toFixed(0)} ns, older ${(1e9 / before!).toFixed(0)} ns: ` +
+      `${(now! / before!).toFixed(2)} x (by block ${ratios[0]!.toFixed(2)} to ` +
+      `${ratios.at(-1)!.toFixed(2)}, median ${medianOf(ratios).toFixed(2)}; ${blocks} blocks)\n`,
+  );
+  return measured;
+}
+
+function medianOf(values: Float64Array): number {
+  return values.slice().sort()[values.length >> 1]!;
+}
+
 export function printMachine(seed: string): void {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
   const cpu = cpus();

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- [suite ...]`: runs the named suites, or all of them. What is no suite is a file for
- * the challenge; --baseline DIR names a compiled older checkout to run beside.
+ * the challenge; --baseline DIR names a compiled older checkout to run beside (engine, challenge).
  */
 import { parseArgs } from 'node:util';
 import { CATALOG_FULL, catalogSuite } from './catalog/catalog.bench.ts';
@@ -27,13 +27,13 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { baseline: { type: 'string' } },
 });
-const challenge: ChallengeOptions =
-  values.baseline === undefined ? CHALLENGE : { ...CHALLENGE, baseline: values.baseline };
+const beside = values.baseline === undefined ? {} : { baseline: values.baseline };
+const challenge: ChallengeOptions = { ...CHALLENGE, ...beside };
 const files = positionals.filter((name) => name.includes('.'));
 const names = positionals.filter((name) => !name.includes('.'));
 
 const suites: Readonly<Record<string, () => Promise<unknown>>> = {
-  engine: () => engineSuite(MESSAGES, BLOCKS),
+  engine: () => engineSuite({ messages: MESSAGES, blocks: BLOCKS, ...beside }),
   challenge: () => challengeSuite(challengeStreams(files), challenge),
   'challenge-exchange': () => challengeExchangeSuite(challengeStreams(files), challenge),
   validate: () => validateSuite(2_000, 3 * BLOCKS),

@@ -6,14 +6,10 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import * as commands from '../../engine/commands.ts';
-import * as engine from '../../engine/engine.ts';
-import * as layout from '../../engine/layout.ts';
-import * as tables from '../../engine/tables.ts';
+import { type EngineModules, OWN_MODULES, olderModules } from '../common/engine-modules.ts';
 import type { Contender } from './contender.ts';
 import { CoreContender } from './core-driver.ts';
-import { ExchangeContender, type ExchangeModules, fitsExchange } from './exchange-driver.ts';
+import { ExchangeContender, fitsExchange } from './exchange-driver.ts';
 import { LimitOrderBookPeer } from './peer-limit.ts';
 import { NodejsOrderBook } from './peer-nodejs.ts';
 import { Reports } from './reports.ts';
@@ -85,13 +81,12 @@ export async function challengeExchangeSuite(
 ): Promise<ChallengeResult[]> {
   const results: ChallengeResult[] = [];
   const older = await baselineModules(options);
-  const own: ExchangeModules = { commands, engine, layout, tables };
   for (const stream of streams) {
     if (!fitsExchange(stream)) {
       print(`${stream.name}: its prices span more levels than a market has`);
       continue;
     }
-    const contenders = [new ExchangeContender('exchange', stream, own)];
+    const contenders = [new ExchangeContender('exchange', stream, OWN_MODULES)];
     if (older !== undefined) {
       contenders.push(new ExchangeContender('baseline exchange', stream, older));
     }
@@ -100,17 +95,8 @@ export async function challengeExchangeSuite(
   return results;
 }
 
-async function baselineModules(options: ChallengeOptions): Promise<ExchangeModules | undefined> {
-  const { baseline } = options;
-  if (baseline === undefined) return undefined;
-  const load = (name: string): Promise<unknown> =>
-    import(pathToFileURL(join(baseline, 'dist/engine', `${name}.js`)).href);
-  return {
-    commands: (await load('commands')) as ExchangeModules['commands'],
-    engine: (await load('engine')) as ExchangeModules['engine'],
-    layout: (await load('layout')) as ExchangeModules['layout'],
-    tables: (await load('tables')) as ExchangeModules['tables'],
-  };
+async function baselineModules(options: ChallengeOptions): Promise<EngineModules | undefined> {
+  return options.baseline === undefined ? undefined : olderModules(options.baseline);
 }
 
 /** Runs the contenders in turn; the first one is what the others are compared with. */

@@ -2,14 +2,18 @@
  * A challenge stream on the matching core alone. What the core leaves to its caller is here: from an
  * id to the slot where its order rests, and the reports. Prices are levels as they are.
  */
-import { allocateMatching, ladderRows, Matching, Side } from '../../engine/matching/matching.ts';
+import * as matching from '../../engine/matching/matching.ts';
+import { allocateMatching, ladderRows, Matching } from '../../engine/matching/matching.ts';
 import type { Contender } from './contender.ts';
-import { ReportKind, type Reports } from './reports.ts';
+import type { Reports } from './reports.ts';
+import * as reports from './reports.ts';
 import type { ChallengeStream } from './stream.ts';
 import * as stream from './stream.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { MESSAGE_WORDS, Message, MessageFlag, MessageKind } = stream;
+const { ReportKind } = reports;
+const { Side } = matching;
 
 const BOOK = 1;
 const CHUNK_WORDS = 4_096 * MESSAGE_WORDS;
@@ -49,7 +53,7 @@ export class CoreContender implements Contender {
   private chunk(reports: Reports, from: number, to: number): void {
     const { words } = this.stream;
     for (let at = from; at < to; at += MESSAGE_WORDS) {
-      const flags = words[at + Message.flags]!;
+      const flags = words[at | Message.flags]!;
       const kind = flags & MessageFlag.kindMask;
       if (kind === MessageKind.new) this.place(reports, at, flags, ReportKind.accepted);
       else if (kind === MessageKind.cancel) this.cancel(reports, at);
@@ -60,10 +64,10 @@ export class CoreContender implements Contender {
   private place(reports: Reports, at: number, flags: number, kind: number): void {
     const { core, slots } = this;
     const { words } = this.stream;
-    const quantity = words[at + Message.quantity]!;
-    const sequence = words[at + Message.sequence]!;
-    const id = words[at + Message.id]!;
-    const price = words[at + Message.price]!;
+    const quantity = words[at | Message.quantity]!;
+    const sequence = words[at | Message.sequence]!;
+    const id = words[at | Message.id]!;
+    const price = words[at | Message.price]!;
     const side = (flags & MessageFlag.sell) === 0 ? Side.bid : Side.ask;
     reports.order(kind, sequence, side, id, price, quantity);
     const fills = core.match(BOOK, side, price, quantity);
@@ -85,8 +89,8 @@ export class CoreContender implements Contender {
   private cancel(reports: Reports, at: number): void {
     const { core, slots } = this;
     const { words } = this.stream;
-    const sequence = words[at + Message.sequence]!;
-    const id = words[at + Message.id]!;
+    const sequence = words[at | Message.sequence]!;
+    const id = words[at | Message.id]!;
     const slot = slots[id]!;
     if (slot === 0) {
       reports.order(ReportKind.cancelRejected, sequence, 0, id, 0, 0);
@@ -99,10 +103,10 @@ export class CoreContender implements Contender {
 
   private modify(reports: Reports, at: number, flags: number): void {
     const { words } = this.stream;
-    const id = words[at + Message.id]!;
+    const id = words[at | Message.id]!;
     const slot = this.slots[id]!;
     if (slot === 0) {
-      reports.order(ReportKind.modifyRejected, words[at + Message.sequence]!, 0, id, 0, 0);
+      reports.order(ReportKind.modifyRejected, words[at | Message.sequence]!, 0, id, 0, 0);
       return;
     }
     this.slots[id] = 0;

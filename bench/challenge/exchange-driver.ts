@@ -8,6 +8,7 @@
 import type { CommandBuffer } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { MicroCollateral, MicroShares, TicksPerUnit, TokenSlot } from '../../engine/units.ts';
+import { type EngineModules, encodeClearing } from '../common/engine-modules.ts';
 import { Random } from '../random.ts';
 import type { Contender } from './contender.ts';
 import { ReportKind, type Reports } from './reports.ts';
@@ -23,14 +24,6 @@ const ACCOUNTS = 1_000;
 /** Messages of one batch, as in the streams of bench/engine. */
 const BATCH = 64;
 
-/** The modules of an engine: of this checkout, or of a compiled older one. */
-export interface ExchangeModules {
-  readonly commands: typeof import('../../engine/commands.ts');
-  readonly engine: typeof import('../../engine/engine.ts');
-  readonly layout: typeof import('../../engine/layout.ts');
-  readonly tables: typeof import('../../engine/tables.ts');
-}
-
 /** True when the prices of a stream fit the levels of one market. */
 export function fitsExchange(stream: ChallengeStream): boolean {
   return stream.priceMax - stream.priceMin < GRID - 1;
@@ -40,7 +33,7 @@ export class ExchangeContender implements Contender {
   readonly name: string;
   readonly reportsFills = true;
   private readonly stream: ChallengeStream;
-  private readonly modules: ExchangeModules;
+  private readonly modules: EngineModules;
   private readonly engine: Engine;
   private readonly commands: CommandBuffer;
   /** First word of each message's commands. */
@@ -51,7 +44,7 @@ export class ExchangeContender implements Contender {
   private time = 1;
   private generation = 0;
 
-  constructor(name: string, stream: ChallengeStream, modules: ExchangeModules) {
+  constructor(name: string, stream: ChallengeStream, modules: EngineModules) {
     this.name = name;
     this.stream = stream;
     this.modules = modules;
@@ -93,9 +86,13 @@ export class ExchangeContender implements Contender {
     const { words } = this.stream;
     const { commandWords } = this.modules.commands;
     const { f64, i32 } = this.commands;
+    // An engine from before there was reading ahead has no such method.
+    const readsAhead = 'ahead' in engine;
     for (let i = 0; i < starts.length; ) {
       this.begin();
       const end = Math.min(i + BATCH, starts.length);
+      const endWord = end === starts.length ? this.commands.words : starts[end]!;
+      if (readsAhead) engine.ahead(i32, starts[i]!, endWord);
       for (; i < end; i++) {
         const row = i * MESSAGE_WORDS;
         const kind = words[row + Message.flags]! & MessageFlag.kindMask;
@@ -190,7 +187,9 @@ export class ExchangeContender implements Contender {
     const { CancelCommand, encodeCancel, OrderCommand } = this.modules.commands;
     const { ADDRESS_WORDS, ID_WORDS } = this.modules.layout;
     const accounts = Array.from({ length: ACCOUNTS }, () => keyOf(random, ADDRESS_WORDS));
-    for (const account of accounts) this.encodeClearing(account);
+    for (const account of accounts) {
+      encodeClearing(this.modules, this.clearing, account, this.stream.messages);
+    }
     /** Message that brought the newest order of each id; -1 = none. */
     const newest = new Int32Array(idMax + 1).fill(-1);
     const out = this.commands;
@@ -215,18 +214,6 @@ export class ExchangeContender implements Contender {
       orders[i] = this.encodeOrder(row, keyOf(random, ID_WORDS), account);
       newest[id] = i;
     }
-  }
-
-  private encodeClearing(signer: Int32Array): void {
-    const { encodeCancelOwner } = this.modules.commands;
-    const all = { limit: this.stream.messages, from: 0, newest: Number.MAX_SAFE_INTEGER } as const;
-    if (encodeCancelOwner.length === 2) {
-      encodeCancelOwner(this.clearing, { signer, market: 0, token: 0, ...all });
-      return;
-    }
-    // A build from before it was bounded takes its fields one by one.
-    type Older = (out: CommandBuffer, signer: Int32Array, market: number, token: number) => number;
-    (encodeCancelOwner as unknown as Older)(this.clearing, signer, 0, 0);
   }
 
   private encodeOrder(row: number, key: Int32Array, account: Int32Array): number {

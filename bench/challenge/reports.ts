@@ -36,24 +36,24 @@ export class Reports {
     quantity: number,
   ): void {
     const { words } = this;
-    const at = this.count * REPORT_WORDS;
+    const at = Math.imul(this.count, REPORT_WORDS);
     words[at] = kind | (side << SIDE_SHIFT);
-    words[at + 1] = sequence;
-    words[at + 2] = id;
-    words[at + 3] = price;
-    words[at + 4] = quantity;
+    words[(at + 1) | 0] = sequence;
+    words[(at + 2) | 0] = id;
+    words[(at + 3) | 0] = price;
+    words[(at + 4) | 0] = quantity;
     this.count += 1;
   }
 
   fill(sequence: number, price: number, quantity: number, maker: number, taker: number): void {
     const { words } = this;
-    const at = this.count * REPORT_WORDS;
+    const at = Math.imul(this.count, REPORT_WORDS);
     words[at] = ReportKind.fill;
-    words[at + 1] = sequence;
-    words[at + 2] = maker;
-    words[at + 3] = price;
-    words[at + 4] = quantity;
-    words[at + 5] = taker;
+    words[(at + 1) | 0] = sequence;
+    words[(at + 2) | 0] = maker;
+    words[(at + 3) | 0] = price;
+    words[(at + 4) | 0] = quantity;
+    words[(at + 5) | 0] = taker;
     this.count += 1;
   }
 

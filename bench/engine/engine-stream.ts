@@ -13,20 +13,17 @@ import {
   commandKind,
   commandWords,
   encodeCancel,
-  encodeCancelOwner,
   encodeMarket,
   encodeOrder,
   OrderCommand,
   OrderType,
   Side,
 } from '../../engine/commands.ts';
-import { Engine } from '../../engine/engine.ts';
-import { EVENTS_MAX, EventLog } from '../../engine/events.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag, State } from '../../engine/layout.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/layout.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/limits.ts';
-import { findOrder } from '../../engine/orders.ts';
-import { allocateEngine } from '../../engine/tables.ts';
 import type { MicroCollateral, MicroShares, TicksPerUnit, TokenSlot } from '../../engine/units.ts';
+import { type EngineModules, encodeClearing, OWN_MODULES } from '../common/engine-modules.ts';
 import { Random } from '../random.ts';
 
 const ACCOUNTS = 1_000;
@@ -49,6 +46,9 @@ export class EngineLoad {
   readonly engine: Engine;
   /** The commands that registered the markets. */
   readonly markets = new CommandBuffer(1 << 14);
+  private readonly modules: EngineModules;
+  /** Word of the state table that counts finished orders. */
+  private readonly finished: number;
   private readonly shape: Shape;
   private readonly random: Random;
   private readonly accounts: Int32Array[];
@@ -57,21 +57,19 @@ export class EngineLoad {
   private time = 1;
   private generation = 0;
 
-  constructor(shape: Shape, capacities: Capacities, seed: string) {
+  /** @param modules of the engine that is measured; streams are the same for each */
+  constructor(shape: Shape, capacities: Capacities, seed: string, modules = OWN_MODULES) {
     this.shape = shape;
     this.random = new Random(seed);
+    this.modules = modules;
+    this.finished = modules.layout.State.finished;
+    const { engine, events, tables } = modules;
     // As in a node, which tells its streams from the log.
-    this.engine = new Engine(allocateEngine(capacities), new EventLog(EVENTS_MAX));
+    const log = events === undefined ? undefined : new events.EventLog(events.EVENTS_MAX);
+    this.engine = new engine.Engine(tables.allocateEngine(capacities), log);
     this.accounts = Array.from({ length: ACCOUNTS }, () => this.key(ADDRESS_WORDS));
     for (const account of this.accounts) {
-      encodeCancelOwner(this.clearing, {
-        signer: account,
-        market: 0,
-        token: 0,
-        limit: DEFAULT_CAPACITIES.orders,
-        from: 0,
-        newest: Number.MAX_SAFE_INTEGER,
-      });
+      encodeClearing(modules, this.clearing, account, DEFAULT_CAPACITIES.orders);
     }
     for (let i = 0; i < shape.books; i++) {
       const fields = {
@@ -88,12 +86,14 @@ export class EngineLoad {
 
   /** Applies a stream in batches. */
   apply(commands: CommandBuffer): void {
-    const { engine } = this;
+    const { engine, finished } = this;
     const { f64, i32 } = commands;
+    // An engine from before there was reading ahead has no such method.
+    const readsAhead = 'ahead' in engine;
     for (let at = 0; at < commands.words; ) {
       const end = this.batchEnd(commands, at);
-      engine.begin(this.time, engine.t.state[State.finished]!);
-      engine.ahead(i32, at, end);
+      engine.begin(this.time, engine.t.state[finished]!);
+      if (readsAhead) engine.ahead(i32, at, end);
       for (; at < end; at += commandWords(i32, at)) engine.apply(i32, f64, at);
       engine.end();
       this.time += 1;
@@ -184,7 +184,9 @@ export class EngineLoad {
     const at = live[place]!;
     live[place] = live[live.length - 1]!;
     live.pop();
-    return findOrder(this.engine.t, commands.i32, at + OrderCommand.id) > 0 ? at : -1;
+    return this.modules.orders.findOrder(this.engine.t, commands.i32, at + OrderCommand.id) > 0
+      ? at
+      : -1;
   }
 
   /** Appends an order and applies it, so that the stream knows what rests; returns where it is. */
@@ -230,7 +232,7 @@ export class EngineLoad {
   }
 
   private applyOne(out: CommandBuffer, at: number): void {
-    this.engine.begin(this.time, this.engine.t.state[State.finished]!);
+    this.engine.begin(this.time, this.engine.t.state[this.finished]!);
     this.engine.apply(out.i32, out.f64, at);
     this.engine.end();
   }

@@ -7,19 +7,40 @@
 import { audit } from '../../engine/audit.ts';
 import type { Capacities } from '../../engine/limits.ts';
 import { stateHash } from '../../engine/state-hash.ts';
-import { type Measured, measure, type Task } from '../harness.ts';
-import { EngineLoad, type Shape, type Stream } from './engine-stream.ts';
+import { type EngineModules, OWN_MODULES, olderModules } from '../common/engine-modules.ts';
+import { type Measured, measure, measureBeside, type Task } from '../harness.ts';
+import { EngineLoad, type Shape } from './engine-stream.ts';
 import { measureGarbage } from './garbage.ts';
 import { recordStreams, replay } from './replay.ts';
 
 const SEED = 'engine';
 
-export async function engineSuite(messages: number, blocks: number): Promise<Measured[]> {
-  const one: Shape = { books: 1, grid: 10_000 };
-  const measured = await suiteOf(one, messages, blocks);
-  measured.push(...(await suiteOf({ books: 1_000, grid: 100 }, messages, blocks)));
-  measured.push(...(await mixedOf({ books: 10_000, grid: 100 }, messages, blocks)));
-  measured.push(...(await replayOf(one, messages, blocks)));
+const ONE: Shape = { books: 1, grid: 10_000 };
+const THOUSAND: Shape = { books: 1_000, grid: 100 };
+const TEN_THOUSAND: Shape = { books: 10_000, grid: 100 };
+
+export interface EngineOptions {
+  /** Messages of a block. */
+  readonly messages: number;
+  readonly blocks: number;
+  /** A compiled older checkout: the mixed streams run beside it, and nothing else is measured. */
+  readonly baseline?: string;
+}
+
+export async function engineSuite(options: EngineOptions): Promise<Measured[]> {
+  const { baseline, blocks, messages } = options;
+  const measured: Measured[] = [];
+  if (baseline !== undefined) {
+    const older = await olderModules(baseline);
+    for (const shape of [ONE, THOUSAND, TEN_THOUSAND]) {
+      measured.push(...mixedBeside(shape, options, older));
+    }
+    return measured;
+  }
+  measured.push(...(await suiteOf(ONE, messages, blocks)));
+  measured.push(...(await suiteOf(THOUSAND, messages, blocks)));
+  measured.push(...(await mixedOf(TEN_THOUSAND, messages, blocks)));
+  measured.push(...(await replayOf(ONE, messages, blocks)));
   return measured;
 }
 
@@ -39,8 +60,9 @@ function labelOf(shape: Shape, what: string): string {
   return `${what}, ${shape.books} books of ${shape.grid - 1} ticks`;
 }
 
-/** The mixed stream, and what it leaves to the garbage collector. */
-function mixedTask(load: EngineLoad, shape: Shape, mixed: Stream): Required<Task> {
+/** An engine with what the blocks of one shape apply to it, drawn in a fixed order. */
+function mixedTask(load: EngineLoad, shape: Shape, messages: number): Required<Task> {
+  const mixed = load.mixed(messages);
   return {
     name: labelOf(shape, 'mixed'),
     messages: mixed.messages,
@@ -50,6 +72,19 @@ function mixedTask(load: EngineLoad, shape: Shape, mixed: Stream): Required<Task
     },
     run: () => load.apply(mixed.commands),
   };
+}
+
+/** The same mixed stream on this engine and on an older one, in turns. */
+function mixedBeside(
+  shape: Shape,
+  { blocks, messages }: EngineOptions,
+  older: EngineModules,
+): Measured[] {
+  const tasks = [OWN_MODULES, older].map((modules) => {
+    const load = new EngineLoad(shape, capacitiesOf(shape, messages), SEED, modules);
+    return mixedTask(load, shape, messages);
+  });
+  return measureBeside(tasks[0]!, tasks[1]!, blocks);
 }
 
 async function printGarbage({ before, messages, run }: Required<Task>): Promise<void> {
@@ -73,7 +108,7 @@ async function suiteOf(shape: Shape, messages: number, blocks: number): Promise<
   const deep = load.adds(messages);
   const foks = load.foks(messages / 2);
   load.clear();
-  const mixed = mixedTask(load, shape, load.mixed(messages));
+  const mixed = mixedTask(load, shape, messages);
   const fresh = (): void => {
     load.clear();
     load.reset(adds);
@@ -120,7 +155,7 @@ async function suiteOf(shape: Shape, messages: number, blocks: number): Promise<
 
 async function mixedOf(shape: Shape, messages: number, blocks: number): Promise<Measured[]> {
   const load = new EngineLoad(shape, capacitiesOf(shape, messages), SEED);
-  const mixed = mixedTask(load, shape, load.mixed(messages));
+  const mixed = mixedTask(load, shape, messages);
   const measured = await measure([mixed], blocks);
   printState(load);
   return measured;

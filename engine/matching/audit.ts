@@ -4,7 +4,8 @@
  */
 import { assert } from './assert.ts';
 import { bitmapWords, highest, nextBelow } from './bitmap.ts';
-import { keyOf, type Matching, NO_LEVEL, Side } from './core.ts';
+import type { Matching } from './core.ts';
+import { keyOf, NO_LEVEL, Side } from './levels.ts';
 import {
   BOOK_I,
   Book,

@@ -10,25 +10,21 @@
  * Thread: one writer at a time. Several threads may each attach a Matching to the same memory, as
  * long as only one of them is inside at a time.
  */
-import { assert } from './assert.ts';
-import { bitmapWords, nextBelow, occupy, vacate } from './bitmap.ts';
+import * as assertions from './assert.ts';
+import * as bitmaps from './bitmap.ts';
 import { Ladders } from './ladders.ts';
+import * as sides from './levels.ts';
 import * as memory from './memory.ts';
 import { bitmapRows, firstLadderRow, ladderRows, type MatchingMemory } from './memory.ts';
 
-// A module's own constants are folded into machine code; imported ones are loaded at each use.
+// A module's own constants are folded into machine code; what is imported, or exported, is loaded at
+// each use, functions too.
 const { BOOK_I, Book, Header, ORDER_F, ORDER_I, ORDER_ROW, Order, ROW_F, ROW_I, Row } = memory;
+const { keyOf, NO_LEVEL, Side } = sides;
+const { nextBelow, occupy, vacate } = bitmaps;
+const assert: typeof assertions.assert = assertions.assert;
 
-export const Side = { bid: 0, ask: 1 } as const;
-export type Side = (typeof Side)[keyof typeof Side];
-
-/** What best() and worse() answer when there is no such level. */
-export const NO_LEVEL = -1;
-
-/** The key of a level, and the level of a key: `levels - 1 - level` for asks, without a branch. */
-export function keyOf(side: Side, level: number, levels: number): number {
-  return (level ^ -side) + (levels & -side);
-}
+type Side = sides.Side;
 
 export class Matching {
   readonly header: Int32Array;
@@ -101,14 +97,14 @@ export class Matching {
     assert(remaining > 0, 'what is cancelled rests');
     const row = slot << ORDER_ROW;
     const order = slot << ORDER_I;
-    const next = row + rowI[order | Row.next]!;
-    const prev = row + rowI[order | Row.prev]!;
+    const next = (row + rowI[order | Row.next]!) | 0;
+    const prev = (row + rowI[order | Row.prev]!) | 0;
     rowI[(prev << ROW_I) | Row.next] = next - prev;
     rowI[(next << ROW_I) | Row.prev] = prev - next;
     const place = rowI[order | Order.place]!;
     const b = (place >>> 1) << BOOK_I;
     const level = rowI[order | Order.level]!;
-    const at = bookI[b | Book.base]! + level;
+    const at = (bookI[b | Book.base]! + level) | 0;
     const total = rowF[at << ROW_F]! - remaining;
     rowF[at << ROW_F] = total;
     this.amount[1] = total;
@@ -256,8 +252,8 @@ export class Matching {
     const slot = this.takeRow();
     const row = slot << ORDER_ROW;
     const order = slot << ORDER_I;
-    const at = bookI[b | Book.base]! + level;
-    const tail = at + rowI[(at << ROW_I) | Row.prev]!;
+    const at = (bookI[b | Book.base]! + level) | 0;
+    const tail = (at + rowI[(at << ROW_I) | Row.prev]!) | 0;
     rowI[(tail << ROW_I) | Row.next] = row - tail;
     rowI[(at << ROW_I) | Row.prev] = row - at;
     const total = rowF[at << ROW_F]! + quantity;
@@ -288,7 +284,7 @@ export class Matching {
     bookI[b | Book.ladder] = ladder;
     bookI[b | Book.base] = ladder + bitmapRows(levels);
     bookI[b | (Book.bitmap + Side.bid)] = ladder << ROW_I;
-    bookI[b | (Book.bitmap + Side.ask)] = (ladder << ROW_I) + bitmapWords(levels);
+    bookI[b | (Book.bitmap + Side.ask)] = (ladder << ROW_I) + bitmaps.bitmapWords(levels);
   }
 
   /** The last order of a level has gone. */
@@ -317,7 +313,7 @@ export class Matching {
     for (let key = bookI[b | (Book.best + facing)]!; key >= worst && left > 0; ) {
       const level = keyOf(facing, key, levels);
       const at = base + level;
-      const row = at + rowI[(at << ROW_I) | Row.next]!;
+      const row = (at + rowI[(at << ROW_I) | Row.next]!) | 0;
       const size = rowF[row << ROW_F]!;
       const total = rowF[at << ROW_F]! - (size < left ? size : left);
       makers[count] = row >>> ORDER_ROW;
@@ -332,7 +328,7 @@ export class Matching {
       sizes[count] = size;
       count += 1;
       left -= size;
-      const next = row + rowI[(row << ROW_I) | Row.next]!;
+      const next = (row + rowI[(row << ROW_I) | Row.next]!) | 0;
       rowI[(at << ROW_I) | Row.next] = next - at;
       rowI[(next << ROW_I) | Row.prev] = at - next;
       rowF[row << ROW_F] = 0;

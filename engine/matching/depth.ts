@@ -4,7 +4,8 @@
  * that the writer changes.
  */
 import { nextBelow } from './bitmap.ts';
-import { keyOf, type Matching, NO_LEVEL, type Side } from './core.ts';
+import type { Matching } from './core.ts';
+import { keyOf, NO_LEVEL, type Side } from './levels.ts';
 import { BOOK_I, Book, ROW_F } from './memory.ts';
 
 /**

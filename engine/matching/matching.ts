@@ -5,8 +5,9 @@
 export { assert } from './assert.ts';
 export { auditMatching } from './audit.ts';
 export { copyMatching, type MatchingSpan, matchingSpans, matchingUse } from './copy.ts';
-export { Matching, NO_LEVEL, Side } from './core.ts';
+export { Matching } from './core.ts';
 export { readSide } from './depth.ts';
+export { NO_LEVEL, Side } from './levels.ts';
 export {
   allocateMatching,
   LEVELS_MAX,

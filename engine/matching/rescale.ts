@@ -1,7 +1,8 @@
 /** Books that change the number of their levels: a finer or a coarser grid of prices. */
 import { assert } from './assert.ts';
 import { highest, nextBelow, occupy, vacate } from './bitmap.ts';
-import { keyOf, type Matching, NO_LEVEL, Side } from './core.ts';
+import type { Matching } from './core.ts';
+import { keyOf, NO_LEVEL, Side } from './levels.ts';
 import { BOOK_I, Book, ORDER_I, ORDER_ROW, Order, ROW_F, ROW_I, Row } from './memory.ts';
 
 /** True when each of `count` books that are not empty finds room for a ladder of so many levels. */

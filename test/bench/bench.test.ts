@@ -8,7 +8,7 @@ import { logSuite } from '../../bench/storage/log.bench.ts';
 import { streamsSuite } from '../../bench/streams/streams.bench.ts';
 
 test('the engine suite measures every task on one book, a thousand, ten thousand, and a replay', async () => {
-  const measured = await engineSuite(400, 2);
+  const measured = await engineSuite({ messages: 400, blocks: 2 });
   assert.equal(measured.length, 10);
   assert(measured.every(({ perSecond }) => perSecond > 0));
 });
