@@ -7,7 +7,6 @@
 
 import { earliestExpiry } from '../engine/expiries.ts';
 import { State } from '../engine/layout.ts';
-import { stateHash } from '../engine/state-hash.ts';
 import type { Tables } from '../engine/tables.ts';
 import { StoredFills } from '../storage/fills.ts';
 import { StoredFinals } from '../storage/finals.ts';
@@ -42,6 +41,7 @@ import type { FlushedBatch } from './orders/flushed-batch.ts';
 import type { OrderSeparators, Separators } from './orders/prepare.ts';
 import { QuietReads } from './orders/quiet-reads.ts';
 import type { Sequencer } from './orders/sequencer.ts';
+import { audited } from './recovered.ts';
 import { nodeRoutes } from './routes.ts';
 import { settleCatalog } from './settle.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -119,8 +119,9 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       'info',
       `recovered image of batch ${recovered.image}, ${recovered.replayed} batches after it: batch ` +
         `${t.state[State.batch]}, ${t.state[State.openOrders]} open orders, ` +
-        `${t.state[State.fills]} fills, state hash ${stateHash(t)}`,
+        `${t.state[State.fills]} fills`,
     );
+    const sound = audited(t.memory);
     const infos = new MarketInfos(t);
     const trades = new TradesIndex(t);
     const end = t.state[State.fills]!;
@@ -141,9 +142,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     };
     const writer =
       problem === undefined
-        ? await startWriter({ ...options, stores, tables: t, separators, onFlushed })
+        ? await startWriter({ ...options, stores, tables: t, sound, separators, onFlushed })
         : undefined;
     if (writer !== undefined) opened.push(() => writer.close());
+    await wait('the audit of what was recovered', sound, OPEN_MS_MAX);
     signal?.throwIfAborted();
     const settling = settleCatalog(config, t, separators[1], {
       store: stores.catalog,

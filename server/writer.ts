@@ -29,6 +29,8 @@ interface WriterOptions {
   readonly stores: Stores;
   /** Recovered; from here on the workers write them. */
   readonly tables: Tables;
+  /** Resolves once they have been audited: nothing writes them before. */
+  readonly sound: Promise<void>;
   readonly separators: OrderSeparators;
   readonly log: (level: 'info' | 'warn', line: string) => void;
   /** The node cannot go on. */
@@ -97,7 +99,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     onFatal: o.onFatal,
     log: (line) => log('warn', line),
   });
-  const follower = startFollower(o, sequencer);
+  const follower = followerOf(o, sequencer);
   const tell = (line: string): void => log('info', line);
   const wait = (what: string, promise: Promise<unknown>, msMax = WAIT_MS_MAX): Promise<unknown> =>
     patiently(promise, { what, msMax, log: tell });
@@ -109,6 +111,8 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     await wait('the workers to end', pool.close());
   };
   try {
+    await wait('the audit of what was recovered', o.sound, DERIVE_MS_MAX);
+    follower.start();
     // Ids that memory has forgotten are recognised by what is derived.
     const known = follower.derived(tables.state[State.finishedFirst]!, o.signal);
     await wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
@@ -130,7 +134,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   };
 }
 
-function startFollower(
+function followerOf(
   { config, log, stores, tables }: WriterOptions,
   sequencer: Sequencer,
 ): FollowerKeeper {

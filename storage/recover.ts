@@ -1,11 +1,10 @@
 /**
- * Recovery: the newest valid image, then every batch of the log after it through the very same engine,
- * then the audit. Stops, naming the batch, at any gap, bad checksum or other digest: a book that might be
+ * Recovery: the newest valid image, then every batch of the log after it through the very same engine;
+ * then who asked for it audits the tables. Stops, naming the batch, at any gap, bad checksum or other digest: a book that might be
  * wrong is worse than a node that is down.
  *
  * Thread: the I/O thread, before workers start and before the port opens; the follower begins the same way.
  */
-import { audit } from '../engine/audit.ts';
 import { Engine } from '../engine/engine.ts';
 import { FILL_WORDS, State } from '../engine/layout.ts';
 import type { Capacities } from '../engine/limits.ts';
@@ -70,7 +69,6 @@ export function recover(
     }
     reader.close();
   }
-  audit(t);
   return { engine, image, replayed: t.state[State.batch]! - start, firstFill };
 }
 

@@ -6,7 +6,6 @@
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Worker } from 'node:worker_threads';
 import type { DerivedPosition } from '../../storage/derived.ts';
 import { FollowerLink } from '../../storage/follower-link.ts';
 import type { FollowerMessage, FollowerSetup } from '../../storage/follower-thread.ts';
@@ -31,8 +30,8 @@ const LOOK_MS = 5;
 
 export class FollowerKeeper {
   private readonly link = new FollowerLink();
-  private readonly thread: Worker;
-  private readonly ended: Promise<unknown>;
+  /** Undefined until it is started. */
+  private ended: Promise<unknown> | undefined;
   private readonly o: FollowerKeeperOptions;
   private isStopping = false;
 
@@ -41,13 +40,17 @@ export class FollowerKeeper {
     const { link } = this;
     link.publish(options.position);
     link.reach(options.durable);
+  }
+
+  /** Starts its thread, which first loads tables of its own: not beside what a start waits for. */
+  start(): void {
     const file = new URL('../../storage/follower-thread', import.meta.url);
-    const workerData: FollowerSetup = { ...options.setup, link: link.memory };
-    this.thread = startThread(file, { workerData });
-    this.thread.on('message', (message: FollowerMessage) => this.hear(message));
-    this.thread.on('error', (error) => this.fail(new Error(`follower: ${error.message}`)));
-    this.thread.on('exit', () => this.fail(new Error('follower: its thread ended')));
-    this.ended = once(this.thread, 'exit');
+    const workerData: FollowerSetup = { ...this.o.setup, link: this.link.memory };
+    const thread = startThread(file, { workerData });
+    thread.on('message', (message: FollowerMessage) => this.hear(message));
+    thread.on('error', (error) => this.fail(new Error(`follower: ${error.message}`)));
+    thread.on('exit', () => this.fail(new Error('follower: its thread ended')));
+    this.ended = once(thread, 'exit');
   }
 
   /** Batches up to `sequence` are durable now. */
