@@ -16,6 +16,7 @@ import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { LOG_FULL, logSuite } from './storage/log.bench.ts';
+import { PAUSES_FULL, pausesSuite } from './storage/log-live.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 
 const MESSAGES = 200_000;
@@ -42,6 +43,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   http: () => httpSuite(HTTP_FULL),
   streams: () => streamsSuite(STREAMS_FULL),
   log: () => logSuite(LOG_FULL),
+  pauses: () => pausesSuite(PAUSES_FULL),
 };
 
 /** Parts of a suite, by name only. */

@@ -21,7 +21,31 @@ const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 
 export const StatusAnswer = Type.Object({
   status: Type.Union([Type.Literal('ok'), Type.Literal('read-only')]),
+  log: Type.Object({ sequence: Type.Integer({ description: 'newest durable batch' }) }),
+  follower: Type.Union([
+    Type.Object({
+      sequence: Type.Integer({
+        description: 'newest batch whose fills and final states are in LMDB',
+      }),
+      behind: Type.Integer({ description: 'batches' }),
+      behind_ms: Type.Integer({ description: 'since the oldest of them was durable' }),
+    }),
+    Type.Null({ description: 'the data directory cannot be written' }),
+  ]),
+  image: Type.Union([
+    Type.Object({ sequence: Type.Integer(), age_seconds: Type.Integer() }),
+    Type.Null({ description: 'there is none' }),
+  ]),
 });
+
+/** What GET /status says beside whether orders are taken. */
+export interface Progress {
+  /** Newest durable batch. */
+  readonly durable: number;
+  readonly follower: { readonly derived: number; readonly behindMs: number } | undefined;
+  /** The newest image, and when it was there (unix milliseconds). */
+  readonly image: { readonly sequence: number; readonly at: number } | undefined;
+}
 
 const RateCapAnswer = Type.Object({ requests: Type.Integer(), seconds: Type.Integer() });
 const RateLimitRow = Type.Object({
@@ -118,13 +142,15 @@ export interface InfoParts {
   readonly texts: TokenTexts;
   /** Whether orders are taken. */
   readonly writable: () => boolean;
+  readonly progress: () => Progress;
   /** Unix seconds. */
   readonly seconds: () => number;
 }
 
-export function infoHandlers({ config, seconds, texts, writable }: InfoParts) {
+export function infoHandlers({ config, progress, seconds, texts, writable }: InfoParts) {
   const ok: Handler<unknown> = (exchange) => exchange.reply(200, '"OK"');
-  const status = (): string => JSON.stringify({ status: writable() ? 'ok' : 'read-only' });
+  const status = (): string =>
+    JSON.stringify({ status: writable() ? 'ok' : 'read-only', ...shown(progress(), seconds()) });
   const version = JSON.stringify({ version: config.orderVersion === '2' ? 2 : 1 });
   const info = exchangeInfo(config);
   const rateLimits = JSON.stringify({
@@ -159,6 +185,27 @@ export function infoHandlers({ config, seconds, texts, writable }: InfoParts) {
     'GET /rate-limits': ((exchange) => exchange.reply(200, rateLimits)) as Handler<unknown>,
     'GET /balance-allowance': balanceAllowance,
     'GET /balance-allowance/update': balanceAllowance,
+  };
+}
+
+function shown({ durable, follower, image }: Progress, seconds: number) {
+  return {
+    log: { sequence: durable },
+    follower:
+      follower === undefined
+        ? null
+        : {
+            sequence: follower.derived,
+            behind: Math.max(0, durable - follower.derived),
+            behind_ms: Math.max(0, follower.behindMs),
+          },
+    image:
+      image === undefined
+        ? null
+        : {
+            sequence: image.sequence,
+            age_seconds: Math.max(0, Math.floor(seconds - image.at / 1_000)),
+          },
   };
 }
 

@@ -36,6 +36,7 @@ import { HistoryKeeper } from './market-data/history-keeper.ts';
 import { type MarketLookup, TokenTexts } from './market-data/texts.ts';
 import { TradesIndex } from './market-data/trades-index.ts';
 import { TradesRenderer } from './market-data/trades-render.ts';
+import type { Progress } from './node-info.ts';
 import { cancelAllOf } from './orders/cancels.ts';
 import type { FlushedBatch } from './orders/flushed-batch.ts';
 import type { OrderSeparators, Separators } from './orders/prepare.ts';
@@ -303,6 +304,7 @@ async function openPort(
       catalog: () => catalog.current,
       sequencer: writer?.sequencer,
       heartbeats,
+      progress: progressOf(stores, writer),
       now: Date.now,
     }),
     httpOptions(config, (line) => log('warn', line)),
@@ -310,6 +312,15 @@ async function openPort(
   );
   streams.open(server.publish);
   return server;
+}
+
+/** An image of before the start counts until the follower has taken another. */
+function progressOf({ images, log }: Stores, writer: Writer | undefined): () => Progress {
+  const before = images.newest();
+  return () => {
+    const follower = writer?.progress();
+    return { durable: log.last, follower, image: follower?.image ?? before };
+  };
 }
 
 function openStreams(

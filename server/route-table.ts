@@ -54,7 +54,9 @@ export const ROUTE_TABLE = {
   'GET /status': {
     ...plain,
     answer: info.StatusAnswer,
-    does: 'whether orders are taken: `status` is `ok`, or `read-only`',
+    does:
+      'whether orders are taken: `status` is `ok`, or `read-only`; how far the log, what is derived from it ' +
+      'and images are',
   },
   'GET /time': { ...plain, answer: Type.Integer(), does: 'unix seconds' },
   'GET /version': {

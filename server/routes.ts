@@ -26,7 +26,7 @@ import { tokenHandlers } from './market-data/token-routes.ts';
 import { TopReader } from './market-data/top.ts';
 import { parseTradesQuery } from './market-data/trades-query.ts';
 import type { TradesRenderer } from './market-data/trades-render.ts';
-import { infoHandlers } from './node-info.ts';
+import { infoHandlers, type Progress } from './node-info.ts';
 import { orderHandlers } from './orders/order-routes.ts';
 import type { QuietReads } from './orders/quiet-reads.ts';
 import type { Sequencer } from './orders/sequencer.ts';
@@ -54,6 +54,8 @@ export interface RouteParts {
   readonly catalog: () => Generation;
   /** Undefined while the data directory cannot be written: reads go on, orders do not. */
   readonly sequencer: Sequencer | undefined;
+  /** How far log, follower and images are. */
+  readonly progress: () => Progress;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -79,7 +81,13 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       failures: { catalog: () => CATALOG_FAILURE, data: dataFailure },
     },
     {
-      ...infoHandlers({ config, texts, seconds, writable: () => sequencer?.isPaused() === false }),
+      ...infoHandlers({
+        config,
+        texts,
+        seconds,
+        writable: () => sequencer?.isPaused() === false,
+        progress: parts.progress,
+      }),
       ...keyHandlers(parts.auth, config.apiKeysAnswer),
       ...tokenHandlers({ config, books: parts.books, tops, whenSettled }),
       ...historyHandlers(parts),

@@ -12,7 +12,7 @@ import { patiently } from './common/patience.ts';
 import type { Config } from './config.ts';
 import { ordersBodyMax } from './node-info.ts';
 import type { FlushedBatch } from './orders/flushed-batch.ts';
-import { FollowerKeeper } from './orders/follower-keeper.ts';
+import { FollowerKeeper, type FollowerProgress } from './orders/follower-keeper.ts';
 import { applyCommands } from './orders/own-commands.ts';
 import { openPool } from './orders/pool.ts';
 import type { OrderSeparators } from './orders/prepare.ts';
@@ -52,6 +52,8 @@ const IMAGE_MS_MAX = 900_000;
 export interface Writer {
   readonly sequencer: Sequencer;
   readonly quiet: QuietReads;
+  /** How far what is derived is behind the log. */
+  progress(): FollowerProgress;
   /** Resolves once the orders that have expired by now are gone. */
   expireDue(): Promise<void>;
   /** Finishes what is in flight, and has all of it derived and in an image. */
@@ -125,6 +127,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   }
   return {
     sequencer,
+    progress: () => follower.progress(),
     quiet: new QuietReads(slots.control, (callback) => sequencer.whenSettled(callback)),
     async expireDue() {
       const due = applyCommands(sequencer, new Int32Array(0));
@@ -151,6 +154,7 @@ function followerOf(
       stores.log.trim(older).catch((error: unknown) => log('warn', `log: ${String(error)}`));
     },
     onProblem: (problem) => room.tell('follower', problem),
+    now: Date.now,
     onFatal: (error) => sequencer.stop(error),
     log,
   });

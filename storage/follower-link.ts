@@ -44,6 +44,11 @@ export class FollowerLink {
     return Number(Atomics.load(this.i64, Word.durable));
   }
 
+  /** Batches up to this one are derived. */
+  sequence(): number {
+    return Number(Atomics.load(this.i64, Word.sequence));
+  }
+
   /** Orders that finished before this one have their final state on disk. */
   finished(): number {
     return Number(Atomics.load(this.i64, Word.finished));

@@ -44,7 +44,7 @@ export type FollowerReport =
   /** Nothing can be written, for this reason; or, undefined, it can again. */
   | { readonly kind: 'problem'; readonly problem: string | undefined }
   /** An image is on disk; recovery may begin with one of this batch. */
-  | { readonly kind: 'image'; readonly older: number | undefined };
+  | { readonly kind: 'image'; readonly sequence: number; readonly older: number | undefined };
 
 /** Rows wait so long at most, so that a transaction takes many and a fill is there within a second. */
 const COMMIT_MS = 100;
@@ -318,7 +318,8 @@ export class Follower {
       if (done !== true) return true;
       this.imaged = value.sequence;
       this.line('info', `image of batch ${value.sequence}`);
-      this.o.report({ kind: 'image', older: this.images.list()[1]?.sequence });
+      const { sequence } = value;
+      this.o.report({ kind: 'image', sequence, older: this.images.list()[1]?.sequence });
     } catch (error) {
       this.line('warn', `image: ${(error as Error).message}`);
     }

@@ -22,6 +22,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -81,6 +82,12 @@ export class Images {
   constructor(dataDir: string, durability: 'flushed' | 'committed') {
     this.directory = join(dataDir, 'images');
     this.isFlushed = durability === 'flushed';
+  }
+
+  /** When the newest image was there (unix milliseconds); undefined = there is none. */
+  newest(): { readonly sequence: number; readonly at: number } | undefined {
+    const [info] = this.list();
+    return info && { sequence: info.sequence, at: statSync(info.path).mtimeMs };
   }
 
   /** Images that count, newest first: those that did not fail to load. */

@@ -17,7 +17,7 @@ import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/limits.ts';
 import { allocateEngine } from '../../engine/tables.ts';
 import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
 import { encodeBatch } from '../../storage/batch-record.ts';
-import { Journal } from '../../storage/journal.ts';
+import { Journal, type JournalEntry } from '../../storage/journal.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { Random } from '../random.ts';
 
@@ -33,7 +33,7 @@ export interface Day {
   readonly resting: number;
 }
 
-const BATCH = 15;
+export const BATCH = 15;
 const BOOKS = 1_000;
 const GRID = 100;
 const ROUND = 50_000;
@@ -70,7 +70,7 @@ export async function writeDay(dataDir: string, shape: DayShape): Promise<Day> {
 }
 
 /** Orders of a thousand wallets in a thousand books. */
-class Orders {
+export class Orders {
   private readonly random = new Random(SEED);
   private readonly wallets = Array.from({ length: 1_000 }, () => this.words(ADDRESS_WORDS));
   private readonly apiKey = new Int32Array(API_KEY_WORDS);
@@ -134,43 +134,72 @@ class DayWriter {
     this.journal = journal;
   }
 
-  async write({ f64, i32, words }: CommandBuffer): Promise<void> {
+  async write(commands: CommandBuffer): Promise<void> {
     const { engine } = this;
     const { state } = engine.t;
-    for (let at = 0; at < words; ) {
-      const firstFill = state[State.fills]!;
+    for (let at = 0; at < commands.words; ) {
       // As on a node whose follower is a second behind.
-      const flushedFinished = Math.max(0, state[State.finished]! - BEHIND);
+      const derived = Math.max(0, state[State.finished]! - BEHIND);
       this.time += 1;
-      engine.begin(this.time, flushedFinished);
-      const taken: number[] = [];
-      for (let i = 0; i < BATCH && at < words; i++) {
-        const { changes } = engine.core;
-        const length = commandWords(i32, at);
-        engine.apply(i32, f64, at);
-        if (engine.core.changes !== changes) taken.push(...i32.subarray(at, at + length));
-        at += length;
-        this.orders += 1;
-      }
-      if (!engine.end()) continue;
-      const facts = {
-        sequence: state[State.batch]!,
-        time: this.time,
-        flushedFinished,
-        firstFill,
-        endFill: state[State.fills]!,
-        endFinished: state[State.finished]!,
-        digest: state[State.digest]!,
-      };
-      const { digest, sequence, time } = facts;
-      const record = encodeBatch(facts, Int32Array.from(taken));
-      this.journal.append({ sequence, time, digest, record }, (error) => {
+      const applied = applyBatch(engine, commands, at, this.time, derived);
+      at = applied.end;
+      this.orders += applied.orders;
+      if (applied.entry === undefined) continue;
+      this.journal.append(applied.entry, (error) => {
         if (error !== undefined) throw error;
       });
-      if (sequence % 1_000 === 0) await this.journal.drained();
+      if (applied.entry.sequence % 1_000 === 0) await this.journal.drained();
     }
     await this.journal.drained();
   }
+}
+
+interface Applied {
+  /** Undefined: nothing changed. */
+  readonly entry: JournalEntry | undefined;
+  readonly orders: number;
+  /** The word after its last command. */
+  readonly end: number;
+}
+
+/**
+ * The next batch of `commands`, as a worker applies it.
+ *
+ * @param derived finished orders that the follower has derived
+ */
+export function applyBatch(
+  engine: Engine,
+  { f64, i32, words }: CommandBuffer,
+  start: number,
+  time: number,
+  derived: number,
+): Applied {
+  const { state } = engine.t;
+  const firstFill = state[State.fills]!;
+  engine.begin(time, derived);
+  const taken: number[] = [];
+  let at = start;
+  let orders = 0;
+  for (; orders < BATCH && at < words; orders++) {
+    const { changes } = engine.core;
+    const length = commandWords(i32, at);
+    engine.apply(i32, f64, at);
+    if (engine.core.changes !== changes) taken.push(...i32.subarray(at, at + length));
+    at += length;
+  }
+  if (!engine.end()) return { entry: undefined, orders, end: at };
+  const facts = {
+    sequence: state[State.batch]!,
+    time,
+    flushedFinished: derived,
+    firstFill,
+    endFill: state[State.fills]!,
+    endFinished: state[State.finished]!,
+    digest: state[State.digest]!,
+  };
+  const { digest, sequence } = facts;
+  const record = encodeBatch(facts, Int32Array.from(taken));
+  return { entry: { sequence, time, digest, record }, orders, end: at };
 }
 
 function markets(): CommandBuffer {

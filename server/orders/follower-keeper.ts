@@ -23,20 +23,40 @@ export interface FollowerKeeperOptions {
   readonly onProblem: (problem: string | undefined) => void;
   readonly onFatal: (error: Error) => void;
   readonly log: (level: 'info' | 'warn', line: string) => void;
+  readonly now: () => number;
+}
+
+/** How far behind the log it is. */
+export interface FollowerProgress {
+  /** Batches that are durable, and those of them that are derived. */
+  readonly durable: number;
+  readonly derived: number;
+  /** Milliseconds since the oldest batch that is not derived was durable; 0 = there is none. */
+  readonly behindMs: number;
+  /** The newest image since the start, and when it was there (unix milliseconds). */
+  readonly image: { readonly sequence: number; readonly at: number } | undefined;
 }
 
 /** Between two looks at how far it has come. */
 const LOOK_MS = 5;
+/** Moments that are remembered of what is not derived: so many, at such a distance at least. */
+const MARKS_MAX = 1_024;
+const MARK_MS = 20;
 
 export class FollowerKeeper {
   private readonly link = new FollowerLink();
   /** Undefined until it is started. */
   private ended: Promise<unknown> | undefined;
   private readonly o: FollowerKeeperOptions;
+  private durable: number;
+  private image: FollowerProgress['image'];
+  /** When batches up to `sequence` began to be durable, oldest first. */
+  private marks: { readonly sequence: number; readonly at: number }[] = [];
   private isStopping = false;
 
   constructor(options: FollowerKeeperOptions) {
     this.o = options;
+    this.durable = options.durable;
     const { link } = this;
     link.publish(options.position);
     link.reach(options.durable);
@@ -55,7 +75,22 @@ export class FollowerKeeper {
 
   /** Batches up to `sequence` are durable now. */
   reach(sequence: number): void {
+    this.durable = sequence;
     this.link.reach(sequence);
+    const at = this.o.now();
+    const newest = this.marks.at(-1);
+    if (newest !== undefined && at - newest.at < MARK_MS) return;
+    this.forgetMarks();
+    if (this.marks.length === MARKS_MAX) this.marks = this.marks.filter((_, i) => i % 2 === 0);
+    this.marks.push({ sequence, at });
+  }
+
+  progress(): FollowerProgress {
+    this.forgetMarks();
+    const derived = this.link.sequence();
+    const [oldest] = this.marks;
+    const behindMs = derived >= this.durable || oldest === undefined ? 0 : this.o.now() - oldest.at;
+    return { durable: this.durable, derived, behindMs, image: this.image };
   }
 
   /** Orders that finished before this one have their final state on disk. */
@@ -77,6 +112,13 @@ export class FollowerKeeper {
     await this.ended;
   }
 
+  /** Those of batches that are derived; the newest stands for what came shortly after it. */
+  private forgetMarks(): void {
+    const derived = this.link.sequence();
+    if (derived >= this.durable) this.marks = [];
+    while (this.marks.length > 1 && this.marks[1]!.sequence <= derived) this.marks.shift();
+  }
+
   /** The first reason counts, and none once it is told to end. */
   private fail(error: Error): void {
     if (this.isStopping) return;
@@ -88,6 +130,9 @@ export class FollowerKeeper {
     if (message.kind === 'line') this.o.log(message.level, message.line);
     else if (message.kind === 'problem') this.o.onProblem(message.problem);
     else if (message.kind === 'fatal') this.fail(new Error(message.why));
-    else if (message.older !== undefined) this.o.onImage(message.older);
+    else {
+      this.image = { sequence: message.sequence, at: this.o.now() };
+      if (message.older !== undefined) this.o.onImage(message.older);
+    }
   }
 }

@@ -5,6 +5,7 @@ import { engineSuite } from '../../bench/engine/engine.bench.ts';
 import { limitsSuite } from '../../bench/server/limits.bench.ts';
 import { validateSuite } from '../../bench/server/validate.bench.ts';
 import { logSuite } from '../../bench/storage/log.bench.ts';
+import { pausesSuite } from '../../bench/storage/log-live.ts';
 import { streamsSuite } from '../../bench/streams/streams.bench.ts';
 
 test('the engine suite measures every task on one book, a thousand, ten thousand, and a replay', async () => {
@@ -34,4 +35,10 @@ test('the limits suite serves the same answer in four ways', async () => {
 test('the log suite recovers what the follower kept of its day', async () => {
   const { restartMs } = await logSuite({ writes: 2, restingOrders: 60, fills: 40 });
   assert(restartMs > 0);
+});
+
+test('the suite of pauses journals beside a follower, with images and without', async () => {
+  const shape = { restingOrders: 60, rounds: 1, seconds: 0.1, imageSeconds: 0.02 };
+  const { behindMs } = await pausesSuite(shape);
+  assert(behindMs >= 0 && behindMs < 60_000);
 });

@@ -67,6 +67,37 @@ test('a fill is in LMDB within a second of its answer', async () => {
   assert(performance.now() - began < WITHIN_MS);
 });
 
+interface Status {
+  readonly status: string;
+  readonly log: { readonly sequence: number };
+  readonly follower: { readonly sequence: number; readonly behind: number; behind_ms: number };
+  readonly image: { readonly sequence: number; readonly age_seconds: number } | null;
+}
+
+async function status(): Promise<Status> {
+  return (await get(node, '/status')).json as Status;
+}
+
+test('how far log, follower and images are is told', async () => {
+  const before = await status();
+  const loads = Array.from({ length: 8 }, () => trade(5));
+  for (let i = 0; i < 20; i++) {
+    const { follower, log, status: taken } = await status();
+    assert.equal(taken, 'ok');
+    assert.equal(log.sequence - follower.sequence, follower.behind);
+    assert(follower.behind === 0 || follower.behind_ms < WITHIN_MS, 'within a second');
+  }
+  await Promise.all(loads);
+  await until(async () => (await status()).follower.behind === 0);
+  const after = await status();
+  assert(after.log.sequence > before.log.sequence);
+  assert.equal(after.follower.behind_ms, 0);
+  while ((await status()).image === null) await trade(1);
+  const { image, log } = await status();
+  assert(image !== null && image.sequence > 0 && image.sequence <= log.sequence);
+  assert(image.age_seconds < 60);
+});
+
 test('killed in the middle of transactions, segments and images, it derives without a gap', async () => {
   for (let round = 0; round < 3; round++) {
     const load = async (): Promise<void> => {

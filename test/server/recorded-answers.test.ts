@@ -189,12 +189,16 @@ async function liquidity(market: string): Promise<number> {
   return (json as { liquidityNum: number }).liquidityNum;
 }
 
-/** Clock readings, in seconds and milliseconds, and the hashes of books, which are over them. */
+/**
+ * Clock readings, in seconds and milliseconds, the hashes of books, which are over them, and how far what
+ * goes on beside the answers has come.
+ */
 function masked(text: string): string {
   return text
     .replaceAll(/(?<!\d)1[789]\d{11}(?!\d)/g, '<ms>')
     .replaceAll(/(?<!\d)1[789]\d{8}(?!\d)/g, '<s>')
     .replaceAll(/"hash":"[0-9a-f]{40}"/g, '"hash":"<hash>"')
+    .replaceAll(/"log":\{.*\},"image":[^}]*\}/g, '"log":<progress>}')
     .replaceAll(/"version":"\d+\.\d+\.\d+"/g, '"version":"<version>"');
 }
 

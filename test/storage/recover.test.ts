@@ -93,14 +93,11 @@ class Place {
 
   /** As the follower keeps them, without LMDB. */
   private fillTable(): PackedRows {
-    const values = new Map<number, Buffer>();
-    const table = {
-      get: (key: number) => values.get(key),
-      put: (key: number, value: Buffer) => values.set(key, value),
-    } as unknown as SequenceTable;
-    const rows = new PackedRows(table, 'fills', 4 * FILL_WORDS);
     const { fills } = this;
-    const end = fills.size === 0 ? 0 : 1 + Math.max(...fills.keys());
+    const values = new Map<number, Buffer>();
+    const table = { get: values.get.bind(values), put: values.set.bind(values) } as unknown;
+    const rows = new PackedRows(table as SequenceTable, 'fills', 4 * FILL_WORDS);
+    const end = 1 + Math.max(-1, ...fills.keys());
     let first = end;
     while (fills.has(first - 1)) first -= 1;
     rows.put(first, end, (n, into, at) => void fills.get(n)!.copy(into, at));
@@ -119,11 +116,10 @@ function fillsOf(t: Tables, trades: number): Int32Array[] {
 
 /** The finished orders that memory keeps, oldest first. */
 function finishedRows(t: Tables): string[] {
-  const rows: string[] = [];
-  for (let n = t.state[State.finishedFirst]!; n < t.state[State.finished]!; n++) {
-    const { id, row } = finalCopy(t, n);
-    rows.push(`${id.toString('hex')} ${row.toString('hex')}`);
-  }
+  const first = t.state[State.finishedFirst]!;
+  const rows = Array.from({ length: t.state[State.finished]! - first }, (_, i) => {
+    return finalCopy(t, first + i).row.toString('hex');
+  });
   return rows;
 }
 

@@ -18,7 +18,7 @@ import { Journal } from '../../storage/journal.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { type Recovered, recover } from '../../storage/recover.ts';
 import type { JournalBatch } from '../engine/engine-driver.ts';
-import { QUICK } from '../storage/follower-pair.ts';
+import { QUICK } from '../storage/follower-stage.ts';
 import { Exchange, finalCopy, type StoredFinal, TIGHT } from '../storage/stored-exchange.ts';
 
 export interface SimulatedSettings {

@@ -1,4 +1,4 @@
-/** An engine, its log and a follower that a test drives step by step. */
+/** A node's engine, its log, and a follower that a test drives. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { State } from '../../engine/layout.ts';
@@ -22,7 +22,6 @@ export const QUICK = { durability: 'committed', readOnly: true } as const;
 /** Long enough for everything that waits for time. */
 const LATER = 10_000;
 
-/** A node's engine, its log, and a follower that the test drives. */
 export class Pair {
   readonly store: FakeStore = { entries: [] };
   readonly log = new FakeLog(this.store);
@@ -107,4 +106,11 @@ export class Pair {
     for (const { id } of this.finals.slice(0, firstFinal)) assert.equal(found.find(id), undefined);
     void derived.root.close();
   }
+}
+
+/** A trading day in parts of 25 batches. */
+export function parts(day: readonly JournalBatch[]): (readonly JournalBatch[])[] {
+  return Array.from({ length: Math.ceil(day.length / 25) }, (_, i) =>
+    day.slice(25 * i, 25 * (i + 1)),
+  );
 }

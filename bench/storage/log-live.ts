@@ -1,0 +1,193 @@
+/**
+ * `npm run bench -- pauses`: batches applied and journaled as a node does it, without HTTP and signatures, while
+ * the follower's thread derives behind them: how far it is behind at full load, and what images cost those
+ * who wait for an answer. A million orders rest. Rounds with and without images take turns.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandBuffer } from '../../engine/commands.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { State } from '../../engine/layout.ts';
+import { FollowerKeeper } from '../../server/orders/follower-keeper.ts';
+import { openDerivedTables, positionOf } from '../../storage/derived.ts';
+import { Images } from '../../storage/images.ts';
+import { Journal } from '../../storage/journal.ts';
+import { FileLog } from '../../storage/log/file-log.ts';
+import { recover } from '../../storage/recover.ts';
+import { applyBatch, BATCH, CAPACITIES, Orders, writeDay } from './log-day.ts';
+
+export interface PausesShape {
+  readonly restingOrders: number;
+  readonly rounds: number;
+  /** Of one round. */
+  readonly seconds: number;
+  /** Between two images. */
+  readonly imageSeconds: number;
+}
+
+export const PAUSES_FULL: PausesShape = {
+  restingOrders: 1_000_000,
+  rounds: 3,
+  seconds: 8,
+  imageSeconds: 2,
+};
+
+const NEVER = 2 ** 31;
+const PAIRS = 15_000;
+/** Batches that wait for the log at full load. */
+const IN_FLIGHT = 32;
+const MS = 1_000;
+
+export async function pausesSuite(shape: PausesShape): Promise<{ readonly behindMs: number }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'pauses-bench-'));
+  try {
+    await writeDay(dataDir, { restingOrders: shape.restingOrders, fills: 0 });
+    const live = await Live.open(dataDir);
+    const quiet: number[] = [];
+    const imaging: number[] = [];
+    let behindMs = 0;
+    for (let round = 0; round < shape.rounds; round++) {
+      quiet.push(...(await live.oneByOne(shape.seconds, NEVER)));
+      imaging.push(...(await live.oneByOne(shape.seconds, shape.imageSeconds)));
+      behindMs = Math.max(behindMs, await live.atFullLoad(shape.seconds));
+    }
+    await live.close();
+    print('a durable batch of 15, no images', percentiles(quiet));
+    print(`the same, an image every ${shape.imageSeconds} s`, percentiles(imaging));
+    const ratio = at(imaging, 0.999) / at(quiet, 0.999);
+    print('p99.9 with images to without', `${ratio.toFixed(2)} x`);
+    return { behindMs };
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** What of a node stands between a batch and its answer, and its follower. */
+class Live {
+  private readonly dataDir: string;
+  private readonly engine: Engine;
+  private readonly log: FileLog;
+  private readonly journal: Journal;
+  private readonly orders = new Orders();
+  private commands: CommandBuffer = this.orders.pairs(PAIRS);
+  private next = 0;
+  private applied = 0;
+
+  private constructor(dataDir: string, engine: Engine, log: FileLog) {
+    this.dataDir = dataDir;
+    this.engine = engine;
+    this.log = log;
+    this.journal = new Journal(log);
+  }
+
+  static async open(dataDir: string): Promise<Live> {
+    const log = await FileLog.open({
+      dataDir,
+      durability: 'flushed',
+      segmentBytes: 2 ** 24,
+      log: () => undefined,
+    });
+    const images = new Images(dataDir, 'flushed');
+    const { engine } = recover(CAPACITIES, images, log, undefined, () => undefined);
+    return new Live(dataDir, engine, log);
+  }
+
+  /** Milliseconds of each batch, from before it is applied until it is durable. */
+  async oneByOne(seconds: number, imageSeconds: number): Promise<number[]> {
+    const follower = await this.follow(imageSeconds);
+    const taken: number[] = [];
+    const end = performance.now() + seconds * MS;
+    for (let now = performance.now(); now < end; now = performance.now()) {
+      await this.batch(follower);
+      taken.push(performance.now() - now);
+    }
+    await follower.close();
+    return taken;
+  }
+
+  /** Batches as fast as the log takes them; the longest that a batch waited to be derived. */
+  async atFullLoad(seconds: number): Promise<number> {
+    const follower = await this.follow(NEVER);
+    const before = this.applied;
+    const began = performance.now();
+    let longest = 0;
+    const lane = async (): Promise<void> => {
+      while (performance.now() - began < seconds * MS) {
+        await this.batch(follower);
+        longest = Math.max(longest, follower.progress().behindMs);
+      }
+    };
+    await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+    const rate = ((this.applied - before) / (performance.now() - began)) * MS;
+    print('full load', `${rate.toFixed(0)} orders a second, derived within ${longest} ms`);
+    await follower.close();
+    return longest;
+  }
+
+  async close(): Promise<void> {
+    await this.log.close();
+  }
+
+  private batch(follower: FollowerKeeper): Promise<void> {
+    if (this.next >= this.commands.words) {
+      this.commands = this.orders.pairs(PAIRS);
+      this.next = 0;
+    }
+    const { commands, engine, next } = this;
+    const { end, entry } = applyBatch(engine, commands, next, Date.now(), follower.finished());
+    this.next = end;
+    this.applied += BATCH;
+    return new Promise((resolve, reject) => {
+      this.journal.append(entry ?? null, (error) => {
+        if (error !== undefined) reject(error);
+        if (entry !== undefined) follower.reach(entry.sequence);
+        resolve();
+      });
+    });
+  }
+
+  /** A follower that has caught up. */
+  private async follow(imageSeconds: number): Promise<FollowerKeeper> {
+    const { dataDir, log } = this;
+    const derived = openDerivedTables(dataDir, { durability: 'flushed', readOnly: false });
+    const position = positionOf(derived);
+    await derived.root.close();
+    const options = {
+      capacities: CAPACITIES,
+      dataDir,
+      durability: 'flushed',
+      imageSeconds,
+    } as const;
+    const follower = new FollowerKeeper({
+      setup: { ...options, imageBatches: NEVER, logFirst: log.first },
+      position,
+      durable: this.engine.t.state[State.batch]!,
+      onImage: (older) => void log.trim(older),
+      onProblem: (problem) => print('follower', String(problem)),
+      onFatal: (error) => print('follower', error.message),
+      log: () => undefined,
+      now: Date.now,
+    });
+    follower.start();
+    while (follower.progress().derived < log.last) await sleep(10);
+    return follower;
+  }
+}
+
+function at(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
+}
+
+function percentiles(milliseconds: readonly number[]): string {
+  const shown = [0.5, 0.99, 0.999, 1].map(
+    (part) => `${(at(milliseconds, part) * MS).toFixed(0)} us`,
+  );
+  return `p50 ${shown[0]}, p99 ${shown[1]}, p99.9 ${shown[2]}, max ${shown[3]}`;
+}
+
+function print(name: string, what: string): void {
+  process.stdout.write(`${name.padEnd(36)} ${what}\n`);
+}
