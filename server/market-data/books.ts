@@ -189,23 +189,40 @@ function writeLevels(side: DepthSide, grid: TicksPerUnit, out: Uint8Array, from:
 
 const parts: Buffer[] = [];
 
+/** The answer takes long: it is for renderBooksLong (books-long.ts). */
+export const LONG = 'long';
+
+/** Bytes that are rendered anew, and that an answer may have, to be made at once. */
+const FRESH_BYTES_MAX = 2 ** 18;
+const ANSWER_BYTES_MAX = 2 ** 22;
+
 /**
  * The answer of POST /books: known tokens in request order, each once, at its first position. Two
  * books of a pair are of one version (GAPS 12): books that are kept are each checked against it
  * here, and no other thread renders.
  *
- * @returns bytes that are good until the next answer; undefined when some book could not be read:
+ * @returns bytes that are good until the next answer; LONG; undefined when some book could not be read:
  *   ask again after the next batch
  */
-export function renderBooks(renderer: BookRenderer, request: TokenRequest): Uint8Array | undefined {
+export function renderBooks(
+  renderer: BookRenderer,
+  request: TokenRequest,
+): Uint8Array | typeof LONG | undefined {
   const { count, sides, tokens } = request;
+  let fresh = 0;
+  let bytes = 0;
   for (let i = 0; i < count; i++) {
-    const token = tokens[i]!;
-    const book = renderer.current(token, sides[i]!) ?? renderWanted(renderer, request, i);
-    if (book === undefined) return undefined;
+    let book = renderer.current(tokens[i]!, sides[i]!);
+    if (book === undefined) {
+      if (fresh > FRESH_BYTES_MAX) return LONG;
+      book = renderWanted(renderer, request, i);
+      if (book === undefined) return undefined;
+      fresh += book.length;
+    }
     parts[i] = book;
+    bytes += book.length;
   }
-  return joined(parts, count);
+  return bytes > ANSWER_BYTES_MAX && count > 1 ? LONG : joined(parts, count);
 }
 
 /** A book that is not kept; with it, the book of the other token where that is wanted too. */

@@ -10,7 +10,8 @@ import { PIPS_PER_UNIT, type TokenSlot } from '../../engine/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import type { Exchange, Handler } from '../http/http.ts';
-import { type BookRenderer, renderBooks } from './books.ts';
+import { type BookRenderer, LONG, renderBooks } from './books.ts';
+import { renderBooksLong } from './books-long.ts';
 import { renderLastPrices } from './last-prices.ts';
 import { parseTokenItems } from './token-items.ts';
 import { SideCode, TokenRequest } from './token-request.ts';
@@ -98,22 +99,30 @@ export function tokenHandlers(parts: TokenRouteParts) {
   /** As ofMany, where repetitions of a token make one: read and rendered without a value each. */
   const wanted = new TokenRequest(texts.known);
   const ofWanted =
-    (render: (request: TokenRequest) => Uint8Array | undefined): Handler<unknown> =>
+    (render: (request: TokenRequest) => Uint8Array | typeof LONG | undefined): Handler<unknown> =>
     (exchange) => {
-      const attempt = (): void => {
-        if (exchange.aborted) return;
+      const attempt = (): Promise<void> | undefined => {
+        if (exchange.aborted) return undefined;
         // Also after a wait: other requests have been read meanwhile.
         const error = wanted.read(exchange.bodyView);
         if (error !== '') {
           exchange.reply(400, errorBody(error));
-          return;
+          return undefined;
         }
         const body = render(wanted);
+        if (body === LONG) return answerLong(exchange);
         if (body === undefined) parts.whenSettled(attempt);
         else exchange.replyTransient(200, body);
+        return undefined;
       };
-      attempt();
+      return attempt();
     };
+  const answerLong = async (exchange: Exchange): Promise<void> => {
+    const { whenSettled } = parts;
+    const isGone = (): boolean => exchange.aborted;
+    const body = await renderBooksLong({ renderer: books, whenSettled, isGone }, wanted);
+    if (body !== undefined) exchange.reply(200, body);
+  };
 
   /** One member for each different known token whose top is worth one. */
   const record = (

@@ -20,7 +20,7 @@ import {
 import { Rule } from '../../engine/rules.ts';
 import { allocateEngine, type Tables } from '../../engine/tables.ts';
 import type { TokenSlot } from '../../engine/units.ts';
-import { BookRenderer, renderBooks } from '../../server/market-data/books.ts';
+import { BookRenderer, LONG, renderBooks } from '../../server/market-data/books.ts';
 import { renderLastPrices } from '../../server/market-data/last-prices.ts';
 import { type BookSide, TokenRequest } from '../../server/market-data/token-request.ts';
 import { TopReader } from '../../server/market-data/top.ts';
@@ -90,6 +90,7 @@ function booksText(
   sides: readonly BookSide[] = [],
 ): string | undefined {
   const bytes = renderBooks(renderer, request(fixture, tokens, sides));
+  assert(bytes !== LONG);
   return bytes && Buffer.from(bytes).toString();
 }
 

@@ -1,0 +1,99 @@
+/**
+ * The answer of POST /books where rendering it at once would keep others waiting: book by book, with
+ * pauses. What two books of a pair show is of one version here too; books of different pairs may be of
+ * different moments, as they are for who asks twice.
+ *
+ * Thread: I/O.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { BookRenderer } from './books.ts';
+import type { SideCode, TokenRequest } from './token-request.ts';
+
+/** Rendered, or copied, without a pause: about a millisecond each. */
+const RENDERED_PER_TURN = 2 ** 18;
+const COPIED_PER_TURN = 2 ** 22;
+
+export interface LongBooksParts {
+  readonly renderer: BookRenderer;
+  /** Calls back once the batches that now run are done. */
+  readonly whenSettled: (callback: () => void) => void;
+  /** Nobody waits for the answer any more. */
+  readonly isGone: () => boolean;
+}
+
+/** The request is read at the call, and not later. Undefined when nobody waits for it any more. */
+export async function renderBooksLong(
+  parts: LongBooksParts,
+  request: TokenRequest,
+): Promise<Buffer | undefined> {
+  const tokens = [...request.tokens.subarray(0, request.count)];
+  const sides = [...request.sides.subarray(0, request.count)] as SideCode[];
+  const places = new Map(tokens.map((token, place) => [token, place]));
+  const books: Buffer[] = [];
+  let rendered = 0;
+  for (let place = 0; place < tokens.length; ) {
+    if (parts.isGone()) return undefined;
+    if (books[place] === undefined) {
+      const other = places.get(parts.renderer.complementOf(tokens[place]!));
+      const bytes = renderOne(parts.renderer, tokens, sides, books, place, other);
+      if (bytes === undefined) {
+        await new Promise<void>((resolve) => parts.whenSettled(resolve));
+        continue;
+      }
+      rendered += bytes;
+    }
+    place += 1;
+    if (rendered < RENDERED_PER_TURN) continue;
+    rendered = 0;
+    await nextTurn();
+  }
+  return joinedSlowly(books);
+}
+
+/**
+ * Puts a book, and that of its complement where it is wanted, in their places; returns how many bytes were
+ * rendered for it, undefined when a writer is inside.
+ */
+function renderOne(
+  renderer: BookRenderer,
+  tokens: readonly number[],
+  sides: readonly SideCode[],
+  books: Buffer[],
+  place: number,
+  other: number | undefined,
+): number | undefined {
+  const kept = renderer.current(tokens[place]!, sides[place]!);
+  if (other === undefined) {
+    const book = kept ?? renderer.renderKnown(tokens[place]!, sides[place]!);
+    if (book === undefined) return undefined;
+    books[place] = book;
+    return kept === undefined ? book.length : 0;
+  }
+  const keptOther = renderer.current(tokens[other]!, sides[other]!);
+  const pair =
+    kept !== undefined && keptOther !== undefined
+      ? ([kept, keptOther] as const)
+      : renderer.renderPair(tokens[place]!, sides[place]!, tokens[other]!, sides[other]!);
+  if (pair === undefined) return undefined;
+  [books[place], books[other]] = pair;
+  return pair[0] === kept ? 0 : pair[0].length + pair[1].length;
+}
+
+async function joinedSlowly(books: readonly Buffer[]): Promise<Buffer> {
+  const length = books.reduce((sum, book) => sum + book.length + 1, 1);
+  const out = Buffer.allocUnsafeSlow(length);
+  out[0] = 0x5b;
+  let at = 1;
+  let copied = 0;
+  for (const book of books) {
+    at += book.copy(out, at);
+    out[at++] = 0x2c;
+    copied += book.length;
+    if (copied < COPIED_PER_TURN) continue;
+    copied = 0;
+    await nextTurn();
+  }
+  // The comma after the last one gives way to the bracket.
+  out[length - 1] = 0x5d;
+  return out;
+}
