@@ -84,8 +84,8 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   },
   bench: {
     common: [],
-    challenge: [],
-    engine: [],
+    challenge: ['common'],
+    engine: ['common'],
     load: [],
     measure: ['load'],
     server: ['load'],

@@ -196,11 +196,12 @@ export class Life {
 /** What a start makes of the disk. Rejects with an Error that says why it refuses. */
 export async function recoverFrom(
   dataDir: string,
-  { durability, segmentBytes }: SimulatedSettings,
+  { durability, segmentBytes }: Omit<SimulatedSettings, 'imageBatches'>,
   readOnly: boolean,
+  capacities = TIGHT,
 ): Promise<{ readonly log: FileLog; readonly recovered: Recovered }> {
   const warn = (): void => undefined;
   const log = await FileLog.open({ dataDir, durability, segmentBytes, readOnly, log: warn });
   const images = new Images(dataDir, durability);
-  return { log, recovered: recover(TIGHT, images, log, undefined, warn) };
+  return { log, recovered: recover(capacities, images, log, undefined, warn) };
 }
