@@ -299,6 +299,7 @@ async function openPort(
       history,
       ownTrades,
       quiet: writer?.quiet ?? new QuietReads(undefined, setImmediate),
+      positions: stores.positions,
       storedFinal: (id) => finals.find(id),
       infos: (market) => infos.find(market),
       catalog: () => catalog.current,

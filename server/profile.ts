@@ -123,7 +123,7 @@ export const PROFILE_TABLE = {
     values: ['refuse', 'ignore'],
     spec: 'refuse',
     polymarket: 'ignore',
-    changes: 'unknown parameters of `GET /trades`: a 400, or named in `X-Ignored-Parameters`',
+    changes: 'unknown parameters of the data API: a 400, or named in `X-Ignored-Parameters`',
   },
   marketRoutes: {
     variable: 'MARKET_ROUTES',

@@ -20,6 +20,7 @@ import * as order from './orders/schemas.ts';
 import { PROGRAM_ROUTES } from './programs.ts';
 import type { RouteRow } from './route-row.ts';
 import { CATALOG_ROUTES } from './route-table-catalog.ts';
+import { DATA_ROUTES } from './route-table-data.ts';
 import { TRADING_MARKET_ROUTES } from './route-table-trading.ts';
 
 const trading = { api: 'trading', access: 'none', bodyMax: 'none', body: undefined } as const;
@@ -335,6 +336,7 @@ export const ROUTE_TABLE = {
     answer: TradesAnswer,
     does: 'fills: `limit offset takerOnly filterType filterAmount market user side`',
   },
+  ...DATA_ROUTES,
   ...CATALOG_ROUTES,
   ...TRADING_MARKET_ROUTES,
   ...PROGRAM_ROUTES,

@@ -4,12 +4,14 @@
  * Thread: the I/O thread.
  */
 import type { Tables } from '../engine/tables.ts';
+import type { PositionsReader } from '../storage/positions.ts';
 import { accountHandlers } from './account/account-routes.ts';
 import { heartbeatHandlers } from './account/heartbeat-routes.ts';
 import type { Heartbeats } from './account/heartbeats.ts';
 import { keyHandlers } from './account/key-routes.ts';
 import type { OwnTradesIndex } from './account/own-trades-index.ts';
 import { CATALOG_FAILURE, catalogRoutes } from './catalog/catalog-routes.ts';
+import { conditionsOfEvent } from './catalog/event-markets.ts';
 import type { Generation } from './catalog/generation.ts';
 import { tradingMarketHandlers } from './catalog/trading-markets.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from './common/contract.ts';
@@ -30,6 +32,7 @@ import { infoHandlers, type Progress } from './node-info.ts';
 import { orderHandlers } from './orders/order-routes.ts';
 import type { QuietReads } from './orders/quiet-reads.ts';
 import type { Sequencer } from './orders/sequencer.ts';
+import { portfolioHandlers } from './portfolio/portfolio-routes.ts';
 import { PROGRAM_HANDLERS } from './programs.ts';
 import type { ROUTE_TABLE } from './route-table.ts';
 import { type HeaderHandler, serveTable } from './serve.ts';
@@ -42,6 +45,7 @@ export interface RouteParts {
   readonly texts: TokenTexts;
   readonly books: BookRenderer;
   readonly trades: TradesRenderer;
+  readonly positions: PositionsReader;
   readonly history: HistoryKeeper;
   readonly ownTrades: OwnTradesIndex;
   readonly quiet: QuietReads;
@@ -95,6 +99,13 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       ...accountHandlers(parts),
       ...heartbeatHandlers(parts.heartbeats),
       'GET /trades': publicTrades,
+      ...portfolioHandlers({
+        ...parts,
+        index: parts.ownTrades.index,
+        allowlist: config.tradesAllowlist,
+        isTolerant: config.tradesFields === 'ignore',
+        eventMarkets: (id) => conditionsOfEvent(parts.catalog().prepared, id),
+      }),
       ...catalogHandlers(parts, markets),
       ...markets.handlers,
       ...liveActivityHandlers(parts.trades),

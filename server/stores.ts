@@ -16,12 +16,14 @@ import { FileLog } from '../storage/log/file-log.ts';
 import { type Log, LogDamage } from '../storage/log/log.ts';
 import { makeDirectory } from '../storage/make-directory.ts';
 import { OwnStore } from '../storage/own-store.ts';
+import { openSoundPositions, PositionsReader } from '../storage/positions.ts';
 
 export interface Stores {
   readonly log: Log;
   readonly images: Images;
   /** What the follower writes, to be read. */
   readonly derived: DerivedTables;
+  readonly positions: PositionsReader;
   readonly own: OwnStore;
   readonly catalog: CatalogStore;
   close(): Promise<void>;
@@ -75,12 +77,22 @@ async function open(place: Place, readOnly: boolean): Promise<Stores> {
     if (sequence > log.last) {
       throw new LogDamage(`it ends with batch ${log.last}, but derived/ holds batch ${sequence}`);
     }
+    const positions = openSoundPositions(dataDir, options);
+    opened.push(async () => positions?.root.close());
     const own = new OwnStore(dataDir, options);
     opened.push(() => own.close());
     if (!readOnly) await own.prove();
     const catalog = openCatalog(dataDir, options);
     opened.push(() => catalog.close());
-    return { log, images: new Images(dataDir, place.durability), derived, own, catalog, close };
+    return {
+      log,
+      images: new Images(dataDir, place.durability),
+      derived,
+      positions: new PositionsReader(positions),
+      own,
+      catalog,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

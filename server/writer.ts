@@ -76,6 +76,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     maxBatchOrders: config.maxBatchOrders,
     parse: { resolvesCondition: config.resolveConditionId, orderVersion: config.orderVersion },
     orderTexts: config.orderTexts,
+    replaysDuplicates: config.duplicateOrders === 'replay',
     dataDir: config.dataDir,
   };
   const pool = openPool({

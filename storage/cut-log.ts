@@ -45,7 +45,11 @@ export async function cutLog(dataDir: string, sequence: number): Promise<string[
     renameSync(path, `${path}.cut`);
     cut.push(`${path}.cut`);
   };
-  if (await isAhead(dataDir, sequence)) setAside(join(dataDir, 'derived'));
+  if (await isAhead(dataDir, sequence)) {
+    for (const name of ['derived', 'positions']) {
+      if (existsSync(join(dataDir, name))) setAside(join(dataDir, name));
+    }
+  }
   const images = new Images(dataDir, 'flushed').list();
   for (const image of images) if (image.sequence >= sequence) setAside(image.path);
   // From the end on: whenever this is broken off, the log has no gap.

@@ -49,6 +49,10 @@ export interface FinalsReader {
   refresh(before: number): void;
   /** Status (engine/layout.ts) of the finished order with this id (32 bytes); 0 = there is none. */
   statusOf(id: Uint8Array): number;
+  /** Its row of the order table. */
+  rowOf(id: Uint8Array): Buffer | undefined;
+  /** A fill by its sequence, a row of the engine's ring; undefined where it is not on disk. */
+  fill(sequence: number): Buffer | undefined;
 }
 
 /** Opened on first use: most nodes never forget an id. */
@@ -56,18 +60,26 @@ export function openFinalsReader(dataDir: string): FinalsReader {
   let tables: DerivedTables | undefined;
   let finals: StoredFinals | undefined;
   let runs: readonly Run[] = [];
+  let looksBefore = 0;
+  const renew = (before: number): DerivedTables => {
+    // Durability is of no concern to a reader.
+    tables ??= openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
+    finals ??= new StoredFinals(tables);
+    tables.root.resetReadTxn();
+    runs = finals.runs(before);
+    looksBefore = before;
+    return tables;
+  };
+  const rowOf = (id: Uint8Array): Buffer | undefined => finals?.find(id, runs);
   return {
-    refresh(before) {
-      // Durability is of no concern to a reader.
-      tables ??= openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
-      finals ??= new StoredFinals(tables);
-      tables.root.resetReadTxn();
-      runs = finals.runs(before);
-    },
+    refresh: (before) => void renew(before),
+    rowOf,
     statusOf(id) {
-      const row = finals?.find(id, runs);
+      const row = rowOf(id);
       return row === undefined ? 0 : (row.readInt32LE(4 * Order.flags) >>> Flag.statusShift) & 7;
     },
+    // It may have come to the disk since.
+    fill: (sequence) => tables?.fills.get(sequence) ?? renew(looksBefore).fills.get(sequence),
   };
 }
 

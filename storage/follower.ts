@@ -1,7 +1,8 @@
 /**
  * The follower: applies the log to tables of its own with the very same engine, holds every batch
  * against the digest that was recorded of it, and keeps what follows from it: fills and final states in
- * LMDB (derived.ts), images as files (images.ts). So none of that stands between an order and its answer.
+ * LMDB (derived.ts), positions by those fills (positions-writer.ts), images as files (images.ts). So none
+ * of that stands between an order and its answer.
  *
  * What it has not derived yet lies in its own rings, and in the log, which is not trimmed past an image.
  *
@@ -22,9 +23,12 @@ import { type Copier, fillCopier, finalCopier, finalWord } from './fills.ts';
 import { IdIndex } from './id-index.ts';
 import { type ImageInfo, Images } from './images.ts';
 import type { Log, LogEntry, LogReader } from './log/log.ts';
+import { openPositions } from './positions.ts';
+import { PositionsWriter } from './positions-writer.ts';
 import { type Begun, begin } from './recover.ts';
 import { repairs } from './repair.ts';
 import { batchOf, replay } from './replay.ts';
+import { Damage } from './sealed.ts';
 
 export interface FollowerOptions {
   readonly dataDir: string;
@@ -68,6 +72,11 @@ export class Follower {
   private ids: IdIndex;
   private readonly copyFill: Copier;
   private readonly copyFinal: Copier;
+  private readonly positions: PositionsWriter;
+  /** The newest batch that was durable at the first look. */
+  private reach: number | undefined;
+  /** False: fills that positions follow from are damaged. */
+  private isFollowing = true;
   private readonly images: Images;
   private readonly reader: LogReader;
   /** The oldest fill that the ring holds. */
@@ -108,6 +117,10 @@ export class Follower {
     if (state[State.batch]! > this.written.sequence) this.skipGone(now);
     this.reader = options.read(state[State.batch]! + 1);
     this.repairing = this.repairs();
+    const positions = openPositions(dataDir, { durability, readOnly: false });
+    this.positions = new PositionsWriter(this.t, positions, (line) => this.line('warn', line));
+    // In a new directory they begin before there is anything to say.
+    if (this.written.fills === 0) this.follow(undefined, now);
   }
 
   /** Does some of what is due; false = there is nothing to do before more is durable or time passes. */
@@ -118,9 +131,10 @@ export class Follower {
     const wantsImage = this.imaging === undefined && this.isImageDue(now);
     if (isDue || wantsImage || this.rows() >= ROWS_PER_COMMIT) this.commit(now);
     if (wantsImage && !this.hasProblem) this.beginImage(now);
+    const follows = this.follow(durable, now);
     this.watch(durable, now);
     const isRepairing = this.repairStep();
-    return this.imageStep() || isRepairing || applied > 0;
+    return this.imageStep() || isRepairing || follows || applied > 0;
   }
 
   /** Derives all that is durable, takes an image unless the newest is as new, and closes. */
@@ -132,6 +146,8 @@ export class Follower {
       if (this.hasProblem) break;
     }
     this.commit(now);
+    // A derivation from the beginning goes on after the next start.
+    this.follow(durable, now + MS);
     while (this.imageStep());
     const isCaughtUp = this.t.state[State.batch] === durable && !this.hasProblem;
     if (isCaughtUp && durable !== this.imaged) {
@@ -139,6 +155,7 @@ export class Follower {
       while (this.imageStep());
     }
     this.reader.close();
+    this.positions.close();
     void this.derived.root.close();
   }
 
@@ -146,7 +163,8 @@ export class Follower {
   patience(now: number): number {
     const { retryAt, waitingSince } = this;
     if (this.hasProblem) return Math.max(1, retryAt - now);
-    return waitingSince === undefined ? MS : Math.max(1, waitingSince + COMMIT_MS - now);
+    const commit = waitingSince === undefined ? MS : waitingSince + COMMIT_MS - now;
+    return Math.max(1, Math.min(commit, this.positions.patience(now)));
   }
 
   /**
@@ -235,14 +253,41 @@ export class Follower {
       if (this.hasProblem) this.o.report({ kind: 'problem', problem: undefined });
       this.hasProblem = false;
     } catch (error) {
-      this.retryAt = now + RETRY_MS;
       // What it knows of runs was not written.
       this.ids = this.openIds();
       this.repairing = undefined;
-      const problem = `derived: a write failed: ${(error as Error).message}`;
-      if (!this.hasProblem) this.o.report({ kind: 'problem', problem });
-      this.hasProblem = true;
+      this.fail('derived', error as Error, now);
     }
+  }
+
+  /** Derives positions from the fills that are in LMDB; false = they are derived, or cannot be now. */
+  private follow(durable: number | undefined, now: number): boolean {
+    const { derived, positions, t, written } = this;
+    this.reach ??= durable;
+    // Tables that are behind do not know every token of the fills.
+    const isBehind = t.state[State.batch]! < written.sequence;
+    const isReached = this.reach !== undefined && written.sequence >= this.reach;
+    if (this.hasProblem || !this.isFollowing || isBehind) return false;
+    try {
+      return positions.step(derived.fills, written.fills, isReached, now);
+    } catch (error) {
+      if (!(error instanceof Damage)) {
+        this.fail('positions', error as Error, now);
+      } else if (this.repairing === undefined) {
+        this.isFollowing = false;
+        this.line('warn', `positions: ${error.message}; the next start derives on`);
+      }
+      return false;
+    }
+  }
+
+  /** Nothing is derived until a write goes through; the next commit shows it. */
+  private fail(what: string, { message }: Error, now: number): void {
+    this.retryAt = now + RETRY_MS;
+    this.waitingSince ??= now;
+    const problem = `${what}: a write failed: ${message}`;
+    if (!this.hasProblem) this.o.report({ kind: 'problem', problem });
+    this.hasProblem = true;
   }
 
   /** @param at the position that is reached with these rows, unless there are more to come */

@@ -14,6 +14,7 @@ interface CoreJson {
   readonly slug: string;
   readonly icon: string;
   readonly description: string;
+  readonly endDate?: string | null;
   /** JSON text of an array of labels (SPEC 2). */
   readonly outcomes: string;
 }
@@ -41,6 +42,7 @@ export function marketInfoLookup(
       icon: market.icon,
       outcomes: textList(market.outcomes) ?? [],
       eventSlug: event.slug,
+      endDate: market.endDate ?? '',
     };
   };
 }

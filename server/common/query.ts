@@ -68,7 +68,7 @@ export function compileQuery<S extends TObject>(
     parse(query, pathValues) {
       const found: Record<string, unknown> = {};
       for (let i = 0; i < fromPath.length; i++) {
-        const problem = take(found, fromPath[i]!, decode(pathValues[i] ?? ''));
+        const problem = take(found, fromPath[i]!, decodeText(pathValues[i] ?? ''));
         if (problem !== '') return problem;
       }
       const problem = query === '' ? '' : readPairs(query, parameters, pathNames, found);
@@ -113,9 +113,9 @@ function readPairs(
     if (end === -1) end = query.length;
     let equals = query.indexOf('=', start);
     if (equals === -1 || equals > end) equals = end;
-    const parameter = parameters.get(decode(query.slice(start, equals)) ?? '');
+    const parameter = parameters.get(decodeText(query.slice(start, equals)) ?? '');
     if (parameter !== undefined && !pathNames.includes(parameter.name)) {
-      const problem = take(found, parameter, decode(query.slice(equals + 1, end)));
+      const problem = take(found, parameter, decodeText(query.slice(equals + 1, end)));
       if (problem !== '') return problem;
     }
     start = end + 1;
@@ -148,8 +148,8 @@ function readValue(type: Parameter['type'], text: string): unknown {
   return text === 'false' || text === '0' ? false : undefined;
 }
 
-/** Undefined for what is not percent-encoded UTF-8. */
-function decode(text: string): string | undefined {
+/** Undefined for what is not percent-encoded UTF-8; `+` is a space. */
+export function decodeText(text: string): string | undefined {
   if (!text.includes('%') && !text.includes('+')) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

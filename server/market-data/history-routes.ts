@@ -5,16 +5,14 @@
  * POINTS_MAX.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ID_WORDS } from '../../engine/layout.ts';
-import { findMarket } from '../../engine/markets.ts';
 import type { Tables } from '../../engine/tables.ts';
-import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
+import type { TokenSlot } from '../../engine/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText } from '../common/decimal.ts';
 import { parseJson } from '../common/json.ts';
 import { compileShape, type Shape } from '../common/schema.ts';
-import { hexToBytes } from '../common/uint256.ts';
 import type { Handler } from '../http/http.ts';
+import { marketByCondition } from './find.ts';
 import type { HistoryKeeper } from './history-keeper.ts';
 import { renderPoints } from './history-render.ts';
 import {
@@ -153,18 +151,10 @@ function volumeOf(
   conditionId: string,
   has24h: boolean,
 ) {
-  const market = marketOf(tables, conditionId);
+  const market = marketByCondition(tables, conditionId);
   if (market === 0) return { condition_id: conditionId, status: 404, error: 'market not found' };
   const volume = microText(history.volumes.totalOf(market));
   if (!has24h) return { condition_id: conditionId, status: 200, volume };
   const volume_24h = microText(history.volumes.dayOf(market, now()));
   return { condition_id: conditionId, status: 200, volume, volume_24h };
-}
-
-/** Slot of a condition id in hexadecimal, in any case; 0 = no such market. */
-function marketOf(tables: Tables, conditionId: string): MarketSlot | 0 {
-  const bytes = Buffer.alloc(ID_WORDS * 4);
-  if (!hexToBytes(conditionId, bytes.length, bytes, 0)) return 0;
-  const words = Int32Array.from({ length: ID_WORDS }, (_, w) => bytes.readInt32BE(w * 4));
-  return findMarket(tables, words, 0);
 }

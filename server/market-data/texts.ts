@@ -17,6 +17,8 @@ export interface MarketInfo {
   readonly slug: string;
   readonly icon: string;
   readonly eventSlug: string;
+  /** ISO 8601; absent or '' = none. */
+  readonly endDate?: string;
   /** Labels, in the order of the token ids. */
   readonly outcomes: readonly string[];
 }
@@ -83,6 +85,13 @@ export class TokenTexts {
     return head;
   }
 
+  /** What rows of the data API call a token (GAPS 8, TRADES_ASSET). */
+  assetOf(token: TokenSlot): string {
+    if (this.asset === 'token') return this.known.ids[this.known.of(token)]!;
+    const outcome = this.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
+    return `${this.conditionId(marketOf(this.t, token))}:${outcome}`;
+  }
+
   /** What the catalog says of a market now. */
   info(market: MarketSlot): MarketInfo | undefined {
     return this.lookup(market);
@@ -106,9 +115,7 @@ export class TokenTexts {
   ): TradeTexts {
     const condition = this.conditionId(market);
     const outcome = this.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
-    const id = this.known.ids[this.known.of(token)]!;
-    const asset = this.asset === 'token' ? id : `${condition}:${outcome}`;
-    const ids = `"asset":"${asset}","conditionId":"${condition}","size":`;
+    const ids = `"asset":"${this.assetOf(token)}","conditionId":"${condition}","size":`;
     const quoted = (text: string | undefined): string => JSON.stringify(text ?? '');
     const tail =
       `,"title":${quoted(info?.question)},"slug":${quoted(info?.slug)}` +
@@ -124,7 +131,7 @@ export class TokenTexts {
     };
   }
 
-  private conditionId(market: MarketSlot): string {
+  conditionId(market: MarketSlot): string {
     const at = (market << MARKET_I) + Market.condition;
     let text = '0x';
     for (let w = 0; w < ID_WORDS; w++) {

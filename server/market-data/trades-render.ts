@@ -30,6 +30,7 @@ const PRICE = ascii(',"price":');
 const TIMESTAMP = ascii(',"timestamp":');
 const USDC_SIZE = ascii(',"usdcSize":');
 const ROW_END = ascii('"},');
+const OBJECT_END = ascii('},');
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
 
@@ -173,6 +174,20 @@ export class TradesRenderer {
     const count = keys.length;
     const rows = new Float64Array(count * ROW_DOUBLES);
     for (let i = 0; i < count; i++) this.selector.read(keys[i]!, rows, i * ROW_DOUBLES);
+    return this.renderRows(keys, rows);
+  }
+
+  /**
+   * Rows that have been read, with what stands in place of the end of each; the bytes are the caller's.
+   *
+   * @param rows ROW_DOUBLES numbers for each of the keys
+   */
+  async renderRows(
+    keys: ArrayLike<number>,
+    rows: Float64Array,
+    end: Uint8Array = OBJECT_END,
+  ): Promise<Buffer> {
+    const count = keys.length;
     const page = { bytes: Buffer.allocUnsafe(2 + count * ROW_BYTES_USUAL), used: 1 };
     for (let i = 0; i < count; i++) {
       if (i > 0 && i % ROWS_PER_TURN === 0) await nextTurn();
@@ -180,6 +195,9 @@ export class TradesRenderer {
       const token = rows[row + Row.token]! as TokenSlot;
       const info = this.texts.info(marketOf(this.t, token));
       if (!this.copy(page, keys[i]!, info)) this.write(page, keys[i]!, rows, row);
+      if (end === OBJECT_END) continue;
+      if (page.used + end.length > page.bytes.length) grow(page, end.length);
+      page.used = put(end, page.bytes, page.used - OBJECT_END.length);
     }
     return closed(page);
   }

@@ -11,22 +11,14 @@
  *
  * Thread: I/O. Non-goals: text.
  */
-import { findAccount } from '../../engine/accounts.ts';
-import {
-  ADDRESS_WORDS,
-  FILL_DOUBLES,
-  FILL_WORDS,
-  Fill,
-  ID_WORDS,
-  MatchKind,
-} from '../../engine/layout.ts';
-import { findMarket } from '../../engine/markets.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind } from '../../engine/layout.ts';
 import { type AccountSlot, type MarketSlot, MICRO, PIPS_PER_UNIT } from '../../engine/units.ts';
 import { ratioMicro } from '../common/decimal.ts';
-import { hexToBytes } from '../common/uint256.ts';
+import { accountByAddress, marketsByConditions } from './find.ts';
 import { NewestHeap } from './newest-heap.ts';
 import type { TradesIndex } from './trades-index.ts';
 import { PAGE_MAX, type TradesQuery } from './trades-query.ts';
+import { beforeOf, newestOf, walletRows } from './wallet-rows.ts';
 
 /** Columns of a row that is read. */
 export const Row = {
@@ -58,10 +50,6 @@ export class TradesSelector {
   readonly index: TradesIndex;
   /** Of the page that was selected last. */
   readonly keys = new Float64Array(PAGE_MAX);
-  private readonly key = new Int32Array(ID_WORDS);
-  private readonly keyBytes = Buffer.alloc(ID_WORDS * 4);
-  /** Fills of one wallet in one match, newest first. */
-  private readonly group: number[] = [];
   // The query at hand.
   private takerOnly = true;
   private side = ANY_SIDE;
@@ -86,7 +74,7 @@ export class TradesSelector {
     this.amountColumn =
       query.filterType === '' ? '' : query.filterType === 'CASH' ? 'collateral' : 'size';
     this.amount = query.filterAmount;
-    this.markets = query.markets === null ? null : this.marketSlots(query.markets);
+    this.markets = query.market === null ? null : marketsByConditions(this.index.t, query.market);
     this.toSkip = query.offset;
     this.limit = query.limit;
     this.count = 0;
@@ -169,7 +157,7 @@ export class TradesSelector {
 
   private *walk(user: string): Generator<void, void> {
     if (user !== '') {
-      const account = this.accountSlot(user);
+      const account = accountByAddress(this.index.t, user);
       if (account === 0) return;
       if (this.takerOnly) yield* this.walkTaker(account);
       else yield* this.walkWallet(account);
@@ -199,59 +187,37 @@ export class TradesSelector {
   /** Several chains of matches, merged: the newest of their heads is the next. */
   private *walkMarkets(markets: readonly MarketSlot[]): Generator<void, void> {
     const { index } = this;
-    const heads = markets.map((market) => this.head(index.lastInMarket, market));
+    const heads = markets.map((market) => newestOf(index, index.lastInMarket, market));
     const heap = new NewestHeap(heads.filter((head) => head !== NONE));
     for (let looked = 1; ; looked++) {
       if (looked % LINKS_PER_TURN === 0) yield;
       const match = heap.newest ?? NONE;
       if (match < index.first || this.takeMatch(match)) return;
-      const before = this.before(index.toMarketBefore, match);
+      const before = beforeOf(index, index.toMarketBefore, match);
       heap.replaceNewest(before === NONE ? undefined : before);
     }
   }
 
   private *walkTaker(account: AccountSlot): Generator<void, void> {
     const { index } = this;
-    let match = this.head(index.lastTaken, account);
+    let match = newestOf(index, index.lastTaken, account);
     for (let looked = 1; match >= index.first && !this.takeTaker(match); looked++) {
-      match = this.before(index.toTakerBefore, match);
+      match = beforeOf(index, index.toTakerBefore, match);
       if (looked % LINKS_PER_TURN === 0) yield;
     }
   }
 
-  /** What a wallet took and made: two chains, merged match by match. */
+  /** What a wallet took and made. */
   private *walkWallet(account: AccountSlot): Generator<void, void> {
-    const { group, index } = this;
-    let taken = this.head(index.lastTaken, account);
-    let made = this.head(index.lastMade, account);
+    const walk = walletRows(this.index, account);
     for (let looked = 1; ; looked++) {
+      // Between two rows, because what was next before a pause may be gone after it.
       if (looked % LINKS_PER_TURN === 0) yield;
-      if (made < index.first) made = NONE;
-      const madeIn = made === NONE ? NONE : made - index.toMatch[made & index.mask]!;
-      const match = Math.max(taken, madeIn);
-      if (match < index.first) return;
-      if (taken === match) {
-        if (this.takeTaker(match)) return;
-        taken = this.before(index.toTakerBefore, match);
-      }
-      group.length = 0;
-      while (made !== NONE && made - index.toMatch[made & index.mask]! === match) {
-        group.push(made);
-        made = this.before(index.toMakerBefore, made);
-      }
-      for (let i = group.length - 1; i >= 0; i--) if (this.takeMaker(group[i]!, match)) return;
+      const { done, value: key } = walk.next();
+      if (done === true) return;
+      const fill = (key - (key % 2)) / 2;
+      if (key % 2 === 0 ? this.takeTaker(fill) : this.takeMaker(fill, this.matchOf(key))) return;
     }
-  }
-
-  private head(heads: Float64Array, owner: number): number {
-    const newest = heads[owner]! - 1;
-    return newest < this.index.first ? NONE : newest;
-  }
-
-  private before(distances: Uint32Array, sequence: number): number {
-    const distance = distances[sequence & this.index.mask]!;
-    const before = sequence - distance;
-    return distance === 0 || before < this.index.first ? NONE : before;
   }
 
   /** The rows of one match that pass; true when the page is full. */
@@ -307,27 +273,6 @@ export class TradesSelector {
   private skips(): boolean {
     if (this.toSkip === 0) return false;
     this.toSkip -= 1;
-    return true;
-  }
-
-  private marketSlots(conditionIds: readonly string[]): ReadonlySet<MarketSlot> {
-    const slots = new Set<MarketSlot>();
-    for (const id of conditionIds) {
-      if (!this.readKey(id, ID_WORDS)) continue;
-      const market = findMarket(this.index.t, this.key, 0);
-      if (market !== 0) slots.add(market);
-    }
-    return slots;
-  }
-
-  private accountSlot(address: string): AccountSlot | 0 {
-    return this.readKey(address, ADDRESS_WORDS) ? findAccount(this.index.t, this.key, 0) : 0;
-  }
-
-  /** `0x` and hex digits to the big-endian words of the engine's keys. */
-  private readKey(text: string, words: number): boolean {
-    if (!hexToBytes(text, words * 4, this.keyBytes, 0)) return false;
-    for (let w = 0; w < words; w++) this.key[w] = this.keyBytes.readInt32BE(w * 4);
     return true;
   }
 }

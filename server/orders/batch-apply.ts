@@ -13,19 +13,28 @@ import type { OrderTexts } from '../common/contract.ts';
 import { AnswerWriter, ruleBytes } from './answers.ts';
 import type { Prepared } from './batch-prepare.ts';
 import { lastFilled, writeCancels, writeSweepPart } from './cancel-answers.ts';
+import type { FirstAnswers } from './first-answers.ts';
 import { RequestKind, Slot, type SlotView } from './slots.ts';
 
 export class BatchApplier {
   private readonly engine: Engine;
   private readonly commands: CommandBuffer;
   private readonly answers: AnswerWriter;
+  private readonly first: FirstAnswers | undefined;
   private journal: Int32Array = new Int32Array(0);
   private journalWords = 0;
 
-  constructor(engine: Engine, commands: CommandBuffer, texts: OrderTexts) {
+  /** @param first answers of duplicates, where they are answered as the first time */
+  constructor(
+    engine: Engine,
+    commands: CommandBuffer,
+    texts: OrderTexts,
+    first: FirstAnswers | undefined,
+  ) {
     this.answers = new AnswerWriter(texts);
     this.engine = engine;
     this.commands = commands;
+    this.first = first;
   }
 
   apply(slot: SlotView, prepared: readonly Prepared[]): void {
@@ -108,8 +117,16 @@ export class BatchApplier {
     const { making, taking } = engine.core;
     const idAt = at + OrderCommand.id;
     if (rule === Rule.accepted) answers.accepted(commands.i32, idAt, making, taking);
-    else if (rule === Rule.duplicate) answers.known(commands.i32, idAt, this.knownStatus(at));
+    else if (rule === Rule.duplicate) this.answerDuplicate(at);
     else answers.refused(rule);
+  }
+
+  private answerDuplicate(at: number): void {
+    const { i32 } = this.commands;
+    const first = this.first?.of(i32, at);
+    const idAt = at + OrderCommand.id;
+    if (first === undefined) this.answers.known(i32, idAt, this.knownStatus(at));
+    else this.answers.accepted(i32, idAt, first.making, first.taking);
   }
 
   /** Status of the order that a duplicate repeats, in memory or, as its verdict says, on disk. */

@@ -18,6 +18,7 @@ import { openFinalsReader } from '../../storage/finals.ts';
 import type { OrderTexts } from '../common/contract.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type Prepared } from './batch-prepare.ts';
+import { FirstAnswers } from './first-answers.ts';
 import type { ParseRules } from './order-parse.ts';
 import { workerData } from './pool.ts';
 import type { OrderSeparators } from './prepare.ts';
@@ -42,6 +43,8 @@ export interface WorkerSetup {
   readonly maxBatchOrders: number;
   readonly parse: ParseRules;
   readonly orderTexts: OrderTexts;
+  /** A duplicate is answered as the first time. */
+  readonly replaysDuplicates: boolean;
   readonly dataDir: string;
 }
 
@@ -58,7 +61,8 @@ const preparer = new BatchPreparer(engine.t, commands, {
   parse: setup.parse,
   knownStatus: (id) => (idsMayHaveLeft ? finals.statusOf(id) : 0),
 });
-const applier = new BatchApplier(engine, commands, setup.orderTexts);
+const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, finals) : undefined;
+const applier = new BatchApplier(engine, commands, setup.orderTexts, first);
 /** Whether an id may have left memory by the time of this ticket's turn: then disk is asked too. */
 let idsMayHaveLeft = false;
 

@@ -15,12 +15,19 @@ test('a query has the defaults of the specification', () => {
     offset: 0,
     takerOnly: true,
     filterType: '',
-    filterAmount: 0,
-    markets: null,
+    filterAmount: -1,
+    market: null,
     user: '',
     side: '',
   });
   assert.deepEqual(parsed('&&'), parsed(''));
+});
+
+test('unknown fields may be ignored, and are named then', () => {
+  const ignored: string[] = [];
+  const result = parseTradesQuery('start=1&limit=5&a%20b=2', ignored);
+  assert.equal(result.ok && result.query.limit, 5);
+  assert.deepEqual(ignored, ['start', 'a b']);
 });
 
 test('an unknown field is named before any bad value, the first one first', () => {
@@ -67,9 +74,9 @@ test('values are read in every form that is allowed', () => {
   assert.equal(parsed('takerOnly=false').takerOnly, false);
   assert.equal(parsed('takerOnly=1').takerOnly, true);
   assert.equal(parsed('limit=10000&offset=10000').limit, 10_000);
-  assert.deepEqual(parsed('market=0xA,0xB&market=0xc%2C0xd').markets, ['0xa', '0xb', '0xc', '0xd']);
-  assert.deepEqual(parsed('market=,0xA,').markets, ['0xa']);
-  assert.equal(parsed('market=').markets, null);
+  assert.deepEqual(parsed('market=0xA,0xB&market=0xc%2C0xd').market, ['0xa', '0xb', '0xc', '0xd']);
+  assert.deepEqual(parsed('market=,0xA,').market, ['0xa']);
+  assert.equal(parsed('market=').market, null);
   const cash = parsed('filterType=CASH&filterAmount=0.0000015');
   assert.deepEqual([cash.filterType, cash.filterAmount], ['CASH', 2]);
   assert.equal(parsed('filterAmount=5').filterType, '');

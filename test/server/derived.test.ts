@@ -42,6 +42,14 @@ async function trades(): Promise<unknown[]> {
   return (await get(node, '/trades?limit=10000')).json as unknown[];
 }
 
+/** The one position of a trader; undefined while it has none, or none is told. */
+async function held({
+  address,
+}: Trader): Promise<{ size: number; initialValue: number } | undefined> {
+  const { json, status } = await get(node, `/positions?user=${address}`);
+  return status === 200 ? (json as { size: number; initialValue: number }[])[0] : undefined;
+}
+
 /** A sale and a purchase that meet, in one request each. */
 async function trade(count: number): Promise<void> {
   const sales: Signed[] = [];
@@ -109,6 +117,7 @@ test('killed in the middle of transactions, segments and images, it derives with
     await Promise.all(loads);
     assert((await derivedFills()) > 0);
     node = await TestNode.start(dataDir, SETTINGS);
+    assert.doesNotMatch(node.log, /positions: deriving/, 'they go on where they were');
     const { length } = await trades();
     await until(async () => (await derivedFills()) === length);
   }
@@ -116,10 +125,17 @@ test('killed in the middle of transactions, segments and images, it derives with
 
 test('LMDB that was deleted is made again from log and images, with what nobody has named', async () => {
   const before = await trades();
+  const size = 5 * before.length;
+  await until(async () => (await held(bob))?.size === size);
+  const [position, sold] = [await held(bob), await held(alice)];
+  assert.deepEqual([position?.initialValue, sold?.size], [size / 2, -size]);
   await node.stop();
-  for (const name of ['derived', 'history']) rmSync(join(dataDir, name), { recursive: true });
+  for (const name of ['derived', 'history', 'positions'])
+    rmSync(join(dataDir, name), { recursive: true });
   node = await TestNode.start(dataDir, SETTINGS);
   assert.deepEqual(await trades(), before);
+  await until(async () => (await held(bob))?.size === size);
+  assert.deepEqual([await held(bob), await held(alice)], [position, sold]);
   await until(async () => (await derivedFills()) === before.length);
   assert.doesNotMatch(node.log, /fills .* are gone/, 'the images have all of them');
   await trade(5);

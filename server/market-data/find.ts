@@ -1,0 +1,38 @@
+/**
+ * Wallets and markets by the texts that requests name them with.
+ *
+ * Thread: any; the scratch belongs to the thread's own instance of this module.
+ */
+import { findAccount } from '../../engine/accounts.ts';
+import { ADDRESS_WORDS, ID_WORDS } from '../../engine/layout.ts';
+import { findMarket } from '../../engine/markets.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { AccountSlot, MarketSlot } from '../../engine/units.ts';
+import { bytesToWords, hexToBytes } from '../common/uint256.ts';
+
+const conditionBytes = new Uint8Array(4 * ID_WORDS);
+const condition = new Int32Array(ID_WORDS);
+const addressBytes = new Uint8Array(4 * ADDRESS_WORDS);
+const address = new Int32Array(ADDRESS_WORDS);
+
+/** Slot of a condition id, `0x` and hex digits in any case; 0 = there is no such market. */
+export function marketByCondition(t: Tables, text: string): MarketSlot | 0 {
+  if (!hexToBytes(text, conditionBytes.length, conditionBytes, 0)) return 0;
+  return findMarket(t, bytesToWords(conditionBytes, condition), 0);
+}
+
+/** The same of several; those that name no market are left out. */
+export function marketsByConditions(t: Tables, texts: readonly string[]): ReadonlySet<MarketSlot> {
+  const slots = new Set<MarketSlot>();
+  for (const text of texts) {
+    const market = marketByCondition(t, text);
+    if (market !== 0) slots.add(market);
+  }
+  return slots;
+}
+
+/** Slot of a wallet, `0x` and hex digits in any case; 0 = it never had an order accepted. */
+export function accountByAddress(t: Tables, text: string): AccountSlot | 0 {
+  if (!hexToBytes(text, addressBytes.length, addressBytes, 0)) return 0;
+  return findAccount(t, bytesToWords(addressBytes, address), 0);
+}

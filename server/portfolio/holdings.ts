@@ -1,0 +1,163 @@
+/**
+ * Which positions of a wallet a query gets. They are read some hundred at a time, with turns of the event
+ * loop between, in the order of their tokens; a wallet has as many as there are tokens at most.
+ *
+ * Thread: I/O. Non-goals: text (position-text.ts).
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { marketOf } from '../../engine/depth.ts';
+import { MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
+import type { HeldPosition, PositionsReader } from '../../storage/positions.ts';
+import type { MarketLookup } from '../market-data/texts.ts';
+import { Best, type SortKey } from './best.ts';
+import { averagePrice, gain, percentGain, worth } from './money.ts';
+import type { ClosedQuery, PositionsQuery } from './portfolio-schemas.ts';
+
+export interface HoldingsParts {
+  readonly tables: Tables;
+  readonly positions: PositionsReader;
+  readonly infos: MarketLookup;
+}
+
+/** Positions read between two turns: about a millisecond. */
+const ROWS_PER_TURN = 128;
+
+type SortBy = PositionsQuery['sortBy'] | ClosedQuery['sortBy'];
+
+/** Keys need not be exact: what lies so close together may come in either order. */
+const KEYS: Readonly<Record<SortBy, (from: Holdings, position: HeldPosition) => SortKey>> = {
+  CURRENT: (from, position) => Number(worth(position.net, from.price(position.token))),
+  INITIAL: (_, { cost }) => Number(cost),
+  TOKENS: (_, { net }) => Number(net),
+  CASHPNL: (from, position) => Number(gain(position, from.price(position.token))),
+  PERCENTPNL: (from, position) => Number(percentGain(position, from.price(position.token))),
+  TITLE: (from, { token }) => from.info(token)?.question ?? '',
+  RESOLVING: (from, { token }) => from.info(token)?.endDate ?? '',
+  PRICE: (from, { token }) => from.price(token),
+  AVGPRICE: (_, position) => Number(averagePrice(position)),
+  REALIZEDPNL: (_, { realised }) => Number(realised),
+  TIMESTAMP: (_, { time }) => time,
+};
+
+/** What queries for open and for closed positions have in common. */
+type Asked = Pick<ClosedQuery, 'title' | 'limit' | 'offset' | 'sortDirection'> & {
+  readonly sortBy: SortBy;
+};
+
+export class Holdings {
+  private readonly parts: HoldingsParts;
+
+  constructor(parts: HoldingsParts) {
+    this.parts = parts;
+  }
+
+  /** Open positions of a wallet, in the order of the query. @param markets null = all */
+  open(account: number, markets: ReadonlySet<number> | null, query: PositionsQuery) {
+    const threshold = BigInt(query.sizeThreshold);
+    const { mergeable, redeemable } = query;
+    // Nothing here is ever redeemed.
+    if (redeemable === true) return Promise.resolve([]);
+    return this.page(account, markets, query, (position) => {
+      const { net } = position;
+      if (net === 0n || (net < 0n ? -net : net) < threshold) return false;
+      return mergeable === undefined || this.isMergeable(position) === mergeable;
+    });
+  }
+
+  /** Positions that are closed: all that was bought was sold again. */
+  closed(account: number, markets: ReadonlySet<number> | null, query: ClosedQuery) {
+    return this.page(account, markets, query, ({ net }) => net === 0n);
+  }
+
+  /** All positions of a wallet, in pieces. */
+  async *pieces(
+    account: number,
+    markets: ReadonlySet<number> | null,
+  ): AsyncGenerator<readonly HeldPosition[], void> {
+    const { positions } = this.parts;
+    if (account === 0) return;
+    if (markets === null) {
+      for (let token = 0; ; ) {
+        const piece = positions.ofWallet(account, token, ROWS_PER_TURN);
+        yield piece;
+        if (piece.length < ROWS_PER_TURN) return;
+        token = piece.at(-1)!.token + 1;
+        await nextTurn();
+      }
+    }
+    let looked = 0;
+    for (const market of markets) {
+      const tokens = tokensOf(this.parts.tables, market as MarketSlot);
+      yield tokens.flatMap((token) => positions.of(account, token) ?? []);
+      looked += tokens.length;
+      if (looked < ROWS_PER_TURN) continue;
+      looked = 0;
+      await nextTurn();
+    }
+  }
+
+  /** Who holds most of a token, the largest first. @param least micro-shares that they hold */
+  async holders(token: TokenSlot, limit: number, least: bigint): Promise<HeldPosition[]> {
+    const best = new Best<HeldPosition>(limit, true);
+    for (let account = 0; limit > 0; ) {
+      const piece = this.parts.positions.inToken(token, account, ROWS_PER_TURN);
+      for (const position of piece) {
+        if (position.net > 0n && position.net >= least) best.add(position, Number(position.net));
+      }
+      await nextTurn();
+      if (piece.length < ROWS_PER_TURN) break;
+      account = piece.at(-1)!.account + 1;
+    }
+    return best.from(0);
+  }
+
+  /** Pips of the last trade. */
+  price(token: number): number {
+    return this.parts.tables.tokenI[(token << TOKEN_I) + Token.lastPrice]!;
+  }
+
+  info(token: number) {
+    return this.parts.infos(marketOf(this.parts.tables, token as TokenSlot));
+  }
+
+  /** Whether the wallet holds the other token of a pair too. */
+  isMergeable({ account, net, token }: HeldPosition): boolean {
+    const other = this.parts.tables.tokenI[(token << TOKEN_I) + Token.complement]!;
+    if (net <= 0n || other === 0) return false;
+    return (this.parts.positions.of(account, other)?.net ?? 0n) > 0n;
+  }
+
+  private async page(
+    account: number,
+    markets: ReadonlySet<number> | null,
+    { limit, offset, sortBy, sortDirection, title }: Asked,
+    passes: (position: HeldPosition) => boolean,
+  ): Promise<HeldPosition[]> {
+    if (limit === 0) return [];
+    const best = new Best<HeldPosition>(offset + limit, sortDirection === 'DESC');
+    const wanted = title.toLowerCase();
+    const key = KEYS[sortBy];
+    for await (const piece of this.pieces(account, markets)) {
+      for (const position of piece) {
+        if (!passes(position)) continue;
+        if (wanted !== '' && !this.isTitled(position.token, wanted)) continue;
+        best.add(position, key(this, position));
+      }
+    }
+    return best.from(offset);
+  }
+
+  private isTitled(token: number, wanted: string): boolean {
+    return this.info(token)?.question.toLowerCase().includes(wanted) ?? false;
+  }
+}
+
+/** The tokens of a market, in the order of its outcomes. */
+export function tokensOf({ marketI }: Tables, market: MarketSlot): TokenSlot[] {
+  const row = market << MARKET_I;
+  const first = marketI[row + Market.firstToken]!;
+  const length = marketI[row + Market.tokenCount]!;
+  return Array.from({ length }, (_, outcome) => (first + outcome) as TokenSlot);
+}

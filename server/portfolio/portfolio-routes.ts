@@ -1,0 +1,181 @@
+/**
+ * The data API beside GET /trades: positions, value, holders, open interest, activity (CLIENTS 4). All of
+ * it is what the fills of this node say; what a wallet has from elsewhere is not known here.
+ *
+ * Thread: I/O. Positions are as far as the follower has come, a tenth of a second behind or so.
+ */
+import { marketOf } from '../../engine/depth.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
+import { PositionsDamaged, type PositionsReader } from '../../storage/positions.ts';
+import { AccountTexts } from '../account/account-texts.ts';
+import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
+import type { DataQuery } from '../common/data-query.ts';
+import { microText } from '../common/decimal.ts';
+import type { Allowlist } from '../http/address.ts';
+import type { Exchange } from '../http/http.ts';
+import { ignoredHeaders } from '../http/ignored.ts';
+import { accountByAddress, marketByCondition, marketsByConditions } from '../market-data/find.ts';
+import type { HistoryKeeper } from '../market-data/history-keeper.ts';
+import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
+import type { TradesIndex } from '../market-data/trades-index.ts';
+import type { TradesRenderer } from '../market-data/trades-render.ts';
+import { Activity } from './activity.ts';
+import { Holdings, tokensOf } from './holdings.ts';
+import { microsText, worth } from './money.ts';
+import * as asked from './portfolio-schemas.ts';
+import { PositionTexts } from './position-text.ts';
+
+export interface PortfolioParts {
+  readonly tables: Tables;
+  readonly texts: TokenTexts;
+  readonly infos: MarketLookup;
+  readonly positions: PositionsReader;
+  readonly history: HistoryKeeper;
+  readonly index: TradesIndex;
+  readonly trades: TradesRenderer;
+  /** Who may ask. */
+  readonly allowlist: Allowlist;
+  /** Fields that are unknown are ignored, and named in a header. */
+  readonly isTolerant: boolean;
+  /** Condition ids of the markets of an event. */
+  readonly eventMarkets: (id: string) => Promise<readonly string[]>;
+}
+
+/** A handler that checks its query itself. */
+interface DataHandler {
+  readonly headers: readonly string[];
+  readonly run: (exchange: Exchange) => Promise<void>;
+}
+
+const NO_MARKET = 0;
+/** What stands for all markets. */
+const GLOBAL = 'GLOBAL';
+const BEING_DERIVED = errorBody(
+  'positions are being derived',
+  'they are made anew from the fills, in the order of seconds; ask again',
+);
+
+export function portfolioHandlers(parts: PortfolioParts) {
+  const { infos, positions, tables, texts } = parts;
+  const holdings = new Holdings({ tables, positions, infos });
+  const names = new AccountTexts(tables, infos);
+  const rows = new PositionTexts(names, texts, holdings);
+  const activity = new Activity(parts.index, parts.trades);
+  const ofFills = handlerOf(parts, () => true);
+  const ofPositions = handlerOf(parts, () => positions.isComplete());
+  const account = (user: string): number => accountByAddress(tables, user);
+
+  return {
+    'GET /activity': ofFills(asked.ACTIVITY_QUERY, async (query) =>
+      activity.render(account(query.user), await marketsOf(parts, query), query),
+    ),
+    'GET /positions': ofPositions(asked.POSITIONS_QUERY, async (query) => {
+      const markets = await marketsOf(parts, query);
+      return rows.positions(await holdings.open(account(query.user), markets, query));
+    }),
+    'GET /closed-positions': ofPositions(asked.CLOSED_QUERY, async (query) => {
+      const markets = await marketsOf(parts, query);
+      return rows.positions(await holdings.closed(account(query.user), markets, query));
+    }),
+    'GET /value': ofPositions(asked.VALUE_QUERY, async ({ market, user }) => {
+      const markets = await marketsOf(parts, { market, eventId: null });
+      let value = 0n;
+      for await (const piece of holdings.pieces(account(user), markets)) {
+        for (const { net, token } of piece) value += worth(net, holdings.price(token));
+      }
+      return `[{"user":${JSON.stringify(user)},"value":${microsText(value)}}]`;
+    }),
+    'GET /traded': ofPositions(asked.TRADED_QUERY, async ({ user }) => {
+      let traded = 0;
+      let last = NO_MARKET;
+      for await (const piece of holdings.pieces(account(user), null)) {
+        for (const { token } of piece) {
+          // Tokens of a market lie side by side.
+          const market = marketOf(tables, token as TokenSlot);
+          if (market !== last) traded += 1;
+          last = market;
+        }
+      }
+      return JSON.stringify({ user, traded });
+    }),
+    'GET /holders': ofPositions(asked.HOLDERS_QUERY, async ({ limit, market, minBalance }) => {
+      const least = BigInt(minBalance);
+      const lists: string[] = [];
+      for (const slot of marketsByConditions(tables, market ?? [])) {
+        for (const token of tokensOf(tables, slot)) {
+          lists.push(await rows.holders(token, await holdings.holders(token, limit, least)));
+        }
+      }
+      return `[${lists.join(',')}]`;
+    }),
+    'GET /oi': ofPositions(asked.INTEREST_QUERY, async ({ market }) => {
+      const interest = (name: string, slot: number): string =>
+        `{"market":${JSON.stringify(name)},"value":${microsText(positions.interest(slot))}}`;
+      if (market === null) return `[${interest(GLOBAL, NO_MARKET)}]`;
+      const listed = market.flatMap((name) => {
+        const slot = marketByCondition(tables, name);
+        return slot === NO_MARKET ? [] : [interest(name, slot)];
+      });
+      return `[${listed.join(',')}]`;
+    }),
+    'GET /live-volume': ofFills(asked.LIVE_VOLUME_QUERY, async ({ id }) =>
+      liveVolume(parts, await parts.eventMarkets(id)),
+    ),
+  };
+}
+
+/** Answers what `run` comes to: who may ask, then the query, then whether there is an answer now. */
+function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boolean) {
+  const isListed = allowlist.entries.length > 0;
+  return <Query>(
+    { parse }: DataQuery<Query>,
+    run: (query: Query) => Promise<string | Buffer>,
+  ): DataHandler => ({
+    headers: [],
+    async run(exchange) {
+      if (isListed && !allowlist.allows(exchange.address)) {
+        return exchange.reply(401, NOT_ALLOWED_ADDRESS);
+      }
+      const ignored: string[] = [];
+      const parsed = parse(exchange.query, isTolerant ? ignored : undefined);
+      if (!parsed.ok) return exchange.reply(400, errorBody(parsed.error));
+      if (!isReady()) return exchange.reply(503, BEING_DERIVED);
+      try {
+        exchange.reply(200, await run(parsed.query), ignoredHeaders(ignored));
+      } catch (error) {
+        if (!(error instanceof PositionsDamaged)) throw error;
+        exchange.reply(503, BEING_DERIVED);
+      }
+    },
+  });
+}
+
+/** The markets that a query is about, null = all; with both fields those that are in both. */
+async function marketsOf(
+  { eventMarkets, tables }: PortfolioParts,
+  asked: { readonly market: readonly string[] | null; readonly eventId: readonly string[] | null },
+): Promise<ReadonlySet<MarketSlot> | null> {
+  const { eventId, market } = asked;
+  const named = market === null ? null : marketsByConditions(tables, market);
+  if (eventId === null) return named;
+  const ofEvents = new Set<MarketSlot>();
+  for (const id of eventId) {
+    for (const slot of marketsByConditions(tables, await eventMarkets(id))) {
+      if (named === null || named.has(slot)) ofEvents.add(slot);
+    }
+  }
+  return ofEvents;
+}
+
+function liveVolume({ history, tables }: PortfolioParts, conditions: readonly string[]): string {
+  if (conditions.length === 0) return '[]';
+  let total = 0n;
+  const markets = conditions.map((condition) => {
+    const slot = marketByCondition(tables, condition);
+    const volume = slot === NO_MARKET ? 0 : history.volumes.totalOf(slot);
+    total += BigInt(volume);
+    return `{"market":${JSON.stringify(condition)},"value":${microText(volume)}}`;
+  });
+  return `[{"total":${microsText(total)},"markets":[${markets.join(',')}]}]`;
+}

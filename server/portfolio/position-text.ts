@@ -1,0 +1,102 @@
+/**
+ * Positions and holders as JSON. A piece of a long answer takes about a millisecond; between two the
+ * event loop has a turn.
+ *
+ * Thread: I/O.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { marketFlags, marketOf } from '../../engine/depth.ts';
+import { MarketFlag, TOKEN_I, Token } from '../../engine/layout.ts';
+import type { Pips, TokenSlot } from '../../engine/units.ts';
+import type { HeldPosition } from '../../storage/positions.ts';
+import type { AccountTexts } from '../account/account-texts.ts';
+import { pipsText } from '../common/decimal.ts';
+import type { TokenTexts } from '../market-data/texts.ts';
+import type { Holdings } from './holdings.ts';
+import { averagePrice, gain, microsText, percentGain, percentRealised, worth } from './money.ts';
+
+const ROWS_PER_TURN = 64;
+const MS = 1_000;
+/** What the profile of a wallet would say. */
+const NO_PROFILE =
+  '"name":"","pseudonym":"","bio":"","profileImage":"","profileImageOptimized":"",' +
+  '"displayUsernamePublic":false';
+
+export class PositionTexts {
+  private readonly names: AccountTexts;
+  private readonly tokens: TokenTexts;
+  private readonly holdings: Holdings;
+
+  constructor(names: AccountTexts, tokens: TokenTexts, holdings: Holdings) {
+    this.names = names;
+    this.tokens = tokens;
+    this.holdings = holdings;
+  }
+
+  positions(rows: readonly HeldPosition[]): Promise<string> {
+    return listOf(rows, (row) => this.position(row));
+  }
+
+  async holders(token: TokenSlot, rows: readonly HeldPosition[]): Promise<string> {
+    const asset = this.tokens.assetOf(token);
+    const outcome = this.names.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
+    const holders = await listOf(rows, ({ account, net }) => {
+      const wallet = this.names.wallet(account);
+      return (
+        `{"proxyWallet":"${wallet}","asset":"${asset}","amount":${microsText(net)},` +
+        `"outcomeIndex":${outcome},${NO_PROFILE}}`
+      );
+    });
+    return `{"token":"${this.names.token(token).asset_id}","holders":${holders}}`;
+  }
+
+  private position(row: HeldPosition): string {
+    const { holdings, names, tokens } = this;
+    const token = row.token as TokenSlot;
+    const pips = holdings.price(token);
+    return (
+      `{"proxyWallet":"${names.wallet(row.account)}","asset":"${tokens.assetOf(token)}",` +
+      `"conditionId":"${names.token(token).market}","size":${microsText(row.net)},` +
+      `"avgPrice":${microsText(averagePrice(row))},"initialValue":${microsText(row.cost)},` +
+      `"currentValue":${microsText(worth(row.net, pips))},` +
+      `"cashPnl":${microsText(gain(row, pips))},` +
+      `"percentPnl":${microsText(percentGain(row, pips))},` +
+      `"totalBought":${microsText(row.bought)},"realizedPnl":${microsText(row.realised)},` +
+      `"percentRealizedPnl":${microsText(percentRealised(row))},` +
+      `"curPrice":${pipsText(pips as Pips)},"redeemable":false,` +
+      `"mergeable":${holdings.isMergeable(row)},"timestamp":${Math.floor(row.time / MS)},` +
+      `${this.ofToken(token)}}`
+    );
+  }
+
+  /** What the catalog says of a token. */
+  private ofToken(token: TokenSlot): string {
+    const { names, tokens } = this;
+    const { t } = names;
+    const market = marketOf(t, token);
+    const info = tokens.info(market);
+    const other = t.tokenI[(token << TOKEN_I) + Token.complement]! as TokenSlot | 0;
+    const members = {
+      title: info?.question ?? '',
+      slug: info?.slug ?? '',
+      icon: info?.icon ?? '',
+      eventSlug: info?.eventSlug ?? '',
+      outcome: names.token(token).outcome,
+      outcomeIndex: t.tokenI[(token << TOKEN_I) + Token.outcome]!,
+      oppositeOutcome: other === 0 ? '' : names.token(other).outcome,
+      oppositeAsset: other === 0 ? '' : tokens.assetOf(other),
+      endDate: info?.endDate ?? '',
+      negativeRisk: (marketFlags(t, market) & MarketFlag.negRisk) !== 0,
+    };
+    return JSON.stringify(members).slice(1, -1);
+  }
+}
+
+async function listOf<T>(rows: readonly T[], textOf: (row: T) => string): Promise<string> {
+  const texts: string[] = [];
+  for (const [i, row] of rows.entries()) {
+    if (i > 0 && i % ROWS_PER_TURN === 0) await nextTurn();
+    texts.push(textOf(row));
+  }
+  return `[${texts.join(',')}]`;
+}
