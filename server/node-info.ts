@@ -62,6 +62,11 @@ export const ExchangeInfoAnswer = Type.Object({
   domain: Type.Object({ name: Type.String(), version: Type.String() }),
   exchange_address: Address,
   neg_risk_exchange_address: Address,
+  order_versions: Type.Optional(
+    Type.Array(Type.Integer(), { description: 'where it is not version 1 alone' }),
+  ),
+  exchange_address_2: Type.Optional(Address),
+  neg_risk_exchange_address_2: Type.Optional(Address),
   credential_prefix: Type.String(),
   auth_skew_seconds: Type.Integer(),
   durability: Type.Union([Type.Literal('flushed'), Type.Literal('committed')]),
@@ -218,6 +223,7 @@ function exchangeInfo(config: Config) {
     domain: { name: config.domainName, version: config.domainVersion },
     exchange_address: config.exchangeAddress,
     neg_risk_exchange_address: config.negRiskExchangeAddress,
+    ...version2Info(config),
     credential_prefix: config.credentialPrefix,
     auth_skew_seconds: config.authSkewSeconds,
     durability: config.durability,
@@ -228,6 +234,16 @@ function exchangeInfo(config: Config) {
     rate_limits: rateLimitRows(config)
       .filter(({ applies }) => applies)
       .map(({ covers, name, requests, seconds }) => ({ name, covers, requests, seconds })),
+  };
+}
+
+/** Nothing where only orders of version 1 are taken. */
+function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion }: Config) {
+  if (orderVersion === '1') return {};
+  return {
+    order_versions: orderVersion === 'both' ? [1, 2] : [2],
+    exchange_address_2: exchangeAddress2,
+    neg_risk_exchange_address_2: negRiskExchangeAddress2,
   };
 }
 
