@@ -23,7 +23,7 @@ export const TRADING_MARKET_ROUTES = {
   'GET /clob/markets': {
     ...paged,
     answer: trading.TradingMarketsAnswer,
-    does: 'markets in the shape of the trading API, 500 a page: `next_cursor`; see `MARKET_ROUTES`',
+    does: 'markets in the shape of the trading API, 100 a page: `next_cursor`; see `MARKET_ROUTES`',
   },
   'GET /clob/markets/:condition_id': {
     ...ofCondition,

@@ -25,7 +25,7 @@ export interface TradingMarketParts {
   readonly catalog: () => Generation;
 }
 
-const PAGE_SIZE = 500;
+const PAGE_SIZE = 100;
 const ID_WORDS = 8;
 const ID_BYTES = 4 * ID_WORDS;
 const BPS_PER_UNIT = 10_000;

@@ -313,7 +313,7 @@ test('pages of markets follow one another to the end, tokens and prices in them'
   const { data, ...rest } = answer as {
     data: { condition_id: string; tokens: { price: number; token_id: string }[] }[];
   };
-  assert.deepEqual(rest, { limit: 500, next_cursor: 'LTE=', count: 2 });
+  assert.deepEqual(rest, { limit: 100, next_cursor: 'LTE=', count: 2 });
   const { tokens = [] } = data.find(({ condition_id: id }) => id === plain.conditionId) ?? {};
   assert.deepEqual(
     tokens.map(({ token_id: id }) => id),
