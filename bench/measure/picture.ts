@@ -1,6 +1,6 @@
 /**
  * Single entry point to the package echarts: the picture of a measuring run, latency by percentile
- * and latency over time, as the text of an SVG file.
+ * and latency over time, and pictures of figures over time, as the text of an SVG file.
  * Thread: the tool's only one.
  * Non-goals: pictures that move or answer to a mouse.
  */
@@ -24,20 +24,52 @@ const OVER_TIME: readonly (readonly [string, keyof PercentileFigures | 'max'])[]
   ['max', 'max'],
 ];
 
+const COURSE_HEIGHT = 190;
+
+type ChartOptions = Parameters<ReturnType<typeof init>['setOption']>[0];
 type Points = (readonly [number, number | undefined])[];
 
 /** The SVG text of one result. */
 export function picture(result: Result): string {
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
+  return svgOf(options(result), HEIGHT);
+}
+
+/** Something that was measured again and again: seconds and values. */
+export interface Course {
+  readonly name: string;
+  readonly points: readonly (readonly [number, number])[];
+}
+
+/** The SVG text of figures over time, one below the other, from 0. */
+export function coursePicture(text: string, courses: readonly Course[]): string {
+  const top = (i: number): number => 70 + i * COURSE_HEIGHT;
+  const axes = courses.map(({ name }, i) => ({ name, gridIndex: i }));
+  const option: ChartOptions = {
+    animation: false,
+    backgroundColor: '#ffffff',
+    title: { text, left: 'center', top: 8, textStyle: { fontSize: 15 } },
+    grid: courses.map((_, i) => ({ left: 90, right: 40, top: top(i), height: 130 })),
+    xAxis: axes.map(({ gridIndex }) => ({ type: 'value' as const, gridIndex, name: 's' })),
+    yAxis: axes.map((axis) => ({ type: 'value' as const, min: 0, ...axis })),
+    series: courses.map(({ name, points }, i) => ({
+      ...{ name, type: 'line' as const, showSymbol: false, xAxisIndex: i, yAxisIndex: i },
+      data: points.map(([x, y]) => [x, y]),
+    })),
+  };
+  return svgOf(option, top(courses.length));
+}
+
+function svgOf(option: ChartOptions, height: number): string {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
   try {
-    chart.setOption(options(result));
+    chart.setOption(option);
     return chart.renderToSVGString();
   } finally {
     chart.dispose();
   }
 }
 
-function options(result: Result): Parameters<ReturnType<typeof init>['setOption']>[0] {
+function options(result: Result): ChartOptions {
   const { percentiles, servicePercentiles, latencyMs, overTime } = result;
   const isClosed = result.options.rate === undefined;
   // The axis is 1 / (1 - share): 10 at 90 %, 100 at 99 %; the longest lies where its share would.

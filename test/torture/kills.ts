@@ -10,8 +10,6 @@ import { parseOptions } from '../../bench/load/load-options.ts';
 import { LoadRun } from '../../bench/load/load-run.ts';
 import { Random as LoadRandom } from '../../bench/random.ts';
 import { readConfig } from '../../server/config.ts';
-import { openCatalog } from '../../storage/catalog.ts';
-import { readCatalog } from '../../storage/catalog-file.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   catalogFile,
@@ -21,6 +19,7 @@ import {
 } from '../common/node-harness.ts';
 import { Random } from '../common/random.ts';
 import { CancelBooks } from './cancel-books.ts';
+import { writeCatalog } from './catalog-change.ts';
 import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from './part.ts';
 
 const ROUND_KILLS = 20;
@@ -81,7 +80,7 @@ async function runRound(seed: number, count: number): Promise<Round> {
     join(root, 'bench/load/load-node.js')
   )) as typeof import('../../bench/load/load-node.ts');
   const dataDir = temporaryDirectory();
-  const catalog = await writeCatalog(dataDir, 0);
+  const catalog = await writeCatalog(dataDir, catalogFile(MARKETS), 0);
   const chosen = chooseMarkets(catalog.markets, MARKETS.length, new LoadRandom(text));
   const own = chosen.pop()!;
   const market = catalog.markets.find(({ conditionId }) => conditionId === own.conditionId)!;
@@ -95,7 +94,7 @@ async function runRound(seed: number, count: number): Promise<Round> {
   });
   const switching = whileLoading(state, async () => {
     await pause(random.below(CATALOG_MS_MAX));
-    await writeCatalog(dataDir, ++state.catalogs);
+    await writeCatalog(dataDir, catalogFile(MARKETS), ++state.catalogs);
   });
   let log = '';
   let killed = 0;
@@ -125,18 +124,4 @@ async function whileLoading(
   body: () => Promise<void>,
 ): Promise<void> {
   while (!state.isOver) await body();
-}
-
-/** Another generation of the same catalog beside the serving node, as the import command writes it. */
-async function writeCatalog(dataDir: string, n: number) {
-  const file = catalogFile(MARKETS) as { readonly events: readonly object[] };
-  const events = file.events.map((event, i) =>
-    i === 0 ? { ...event, title: `Title ${n}` } : event,
-  );
-  const read = readCatalog({ ...file, events });
-  assert(read.ok);
-  const store = openCatalog(dataDir, { durability: 'flushed' });
-  await store.replace(read.catalog);
-  await store.close();
-  return read.catalog;
 }

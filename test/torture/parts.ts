@@ -1,10 +1,13 @@
 /** The parts of `npm run torture`, in the order in which it runs them. */
+import { faults } from './faults.ts';
 import { input } from './input.ts';
 import { interleavings } from './interleavings.ts';
 import { kills } from './kills.ts';
 import { model } from './model.ts';
+import { overload } from './overload.ts';
 import type { PartRun } from './part.ts';
 import { simulate } from './simulate.ts';
+import { soak } from './soak.ts';
 
 interface Part {
   readonly does: string;
@@ -12,6 +15,8 @@ interface Part {
   readonly goal: number;
   /** When it ends although the goal is not reached: all of them together are an hour. */
   readonly minutes: number;
+  /** Beside the others on a processor of its own, after one another, or with nothing beside it. */
+  readonly how: 'beside' | 'in turn' | 'alone';
   readonly run: PartRun;
 }
 
@@ -20,30 +25,56 @@ export const PARTS: Readonly<Record<string, Part>> = {
     does: 'engine, log, follower and recovery on a simulated disk; a crash at every change of it',
     goal: 60_000,
     minutes: 10,
+    how: 'beside',
     run: simulate,
   },
   kills: {
     does: 'kill -9 under load, while images, segments and catalogs change; books of what was told',
     goal: 500,
-    minutes: 12,
+    minutes: 14,
+    how: 'in turn',
     run: kills,
+  },
+  faults: {
+    does: 'disks, files, threads, clocks and processes that fail around a serving node',
+    goal: 12,
+    minutes: 7,
+    how: 'in turn',
+    run: faults,
   },
   interleavings: {
     does: 'eight workers held up at every atomic step; order of tickets, whole books',
     goal: 3_000,
     minutes: 4,
+    how: 'in turn',
     run: interleavings,
   },
   input: {
     does: 'generated requests of all routes and messages of all streams, from the schemas in code',
     goal: 120_000,
     minutes: 4,
+    how: 'in turn',
     run: input,
   },
   model: {
     does: 'naive exchange against engine, audit after every thousandth command',
     goal: 20_000_000,
     minutes: 12,
+    how: 'beside',
     run: model,
+  },
+  overload: {
+    does: 'idle connections, slow clients, silent streams, twice the orders that it answers: seconds',
+    goal: 60,
+    minutes: 4,
+    how: 'alone',
+    run: overload,
+  },
+  soak: {
+    does: 'mixed load with catalogs, images and streams: minutes',
+    goal: 20,
+    minutes: 20,
+    how: 'alone',
+    run: soak,
   },
 };

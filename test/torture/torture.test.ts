@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { freshSeed, SHORT } from '../common/random.ts';
+import { faults } from './faults.ts';
 import { input } from './input.ts';
 import { interleavings } from './interleavings.ts';
 import { kills } from './kills.ts';
 import { model } from './model.ts';
+import { overload } from './overload.ts';
 import type { PartOptions } from './part.ts';
 import { Simulator } from './simulate.ts';
+import { soak } from './soak.ts';
 
 const isLong = SHORT === false;
 
@@ -48,3 +51,13 @@ test('whatever is asked is answered in the documented shape, and changes nothing
 
 test('the engine does what the naive exchange does, whatever the shape of the stream', () =>
   well(model(little(4_000, 200_000))));
+
+test('a fault of the machine costs nothing that was told', () => well(faults(little(1, 6))));
+
+test('more than a node can take is refused, and it is quick again', { skip: SHORT }, () =>
+  well(overload(little(2, 5))),
+);
+
+test('a mixed load with catalogs, images and streams goes on', { skip: SHORT }, () =>
+  well(soak(little(0.1, 0.3))),
+);

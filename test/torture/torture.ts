@@ -67,6 +67,20 @@ async function runApart(part: string, args: readonly string[]): Promise<Outcome>
   return outcome ?? { part, isWell: false, text: `its process ended: ${code ?? signal}`, seconds };
 }
 
+/** Some parts need one processor only, so others run beside them; some need the machine for themselves. */
+async function runAll(
+  names: readonly string[],
+  run: (name: string) => Promise<Outcome>,
+): Promise<Outcome[]> {
+  const inTurn = async (how: string): Promise<Outcome[]> => {
+    const outcomes: Outcome[] = [];
+    for (const name of names) if (PARTS[name]?.how === how) outcomes.push(await run(name));
+    return outcomes;
+  };
+  const [quiet, busy] = await Promise.all([inTurn('beside'), inTurn('in turn')]);
+  return [...quiet, ...busy, ...(await inTurn('alone'))];
+}
+
 function table(seed: number, outcomes: readonly Outcome[]): string {
   const rows = outcomes.map(({ isWell, part, seconds, text }) =>
     [part.padEnd(WIDTH), String(seed).padEnd(WIDTH), `${seconds} s`.padStart(7)]
@@ -96,12 +110,11 @@ async function main(): Promise<number> {
     return values.help === true ? 0 : 2;
   }
   const names = positionals.length === 0 ? NAMES : positionals;
-  const outcomes: Outcome[] = [];
-  for (const name of names) {
-    const args = ['--seed', String(seed), ...(minutes ? ['--minutes', String(minutes)] : [])];
-    const isAlone = names.length === 1;
-    outcomes.push(await (isAlone ? runHere(name, seed, minutes) : runApart(name, args)));
-  }
+  const args = ['--seed', String(seed), ...(minutes ? ['--minutes', String(minutes)] : [])];
+  const outcomes: Outcome[] =
+    names.length === 1
+      ? [await runHere(names[0]!, seed, minutes)]
+      : await runAll(names, (name) => runApart(name, args));
   if (values.report === true) process.send?.(outcomes[0]);
   else say(table(seed, outcomes));
   return outcomes.every(({ isWell }) => isWell) ? 0 : 1;

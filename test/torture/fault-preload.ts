@@ -1,0 +1,71 @@
+/**
+ * Loaded into a node before its own code (NODE_OPTIONS): faults that the machine does not have at hand.
+ *
+ *   FAULT_WRITE_MS      each write of the log takes so much longer
+ *   FAULT_WRITE_FAILS   the write of the log of this number fails with EIO
+ *   FAULT_FOLLOWER      the follower's thread ends at its first `open` of an image, at its first `write`
+ *                       into one, or after its first `rename` of one
+ *   FAULT_CLOCK_MS      milliseconds, one after the other: with each SIGUSR2 the clock jumps by the next
+ */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isMainThread } from 'node:worker_threads';
+
+const { FAULT_CLOCK_MS, FAULT_FOLLOWER, FAULT_WRITE_FAILS, FAULT_WRITE_MS } = process.env;
+
+if (isMainThread && (FAULT_WRITE_MS ?? FAULT_WRITE_FAILS) !== undefined) {
+  const handle = await fs.promises.open('/dev/null');
+  const type = Object.getPrototypeOf(handle) as {
+    write: (...args: unknown[]) => Promise<unknown>;
+  };
+  await handle.close();
+  const { write } = type;
+  let writes = 0;
+  type.write = async function (...args) {
+    writes += 1;
+    if (String(writes) === FAULT_WRITE_FAILS) {
+      throw Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' });
+    }
+    await sleep(Number(FAULT_WRITE_MS ?? 0));
+    return write.apply(this, args);
+  };
+}
+
+if (isMainThread && FAULT_CLOCK_MS !== undefined) {
+  const jumps = FAULT_CLOCK_MS.split(',').map(Number);
+  const { now } = Date;
+  let offset = 0;
+  Date.now = () => now() + offset;
+  process.on('SIGUSR2', () => {
+    offset += jumps.shift() ?? 0;
+    process.stderr.write(`the clock has jumped to ${Date.now()}\n`);
+  });
+}
+
+if (!isMainThread && FAULT_FOLLOWER !== undefined) {
+  const images = new Set<unknown>();
+  const { openSync, renameSync, writeSync } = fs;
+  const endAt = (moment: string): void => {
+    if (FAULT_FOLLOWER === moment) process.exit(1);
+  };
+  const isImage = (path: unknown): boolean => String(path).includes('.image');
+  Object.assign(fs, {
+    openSync: (...args: Parameters<typeof openSync>) => {
+      const isNew = isImage(args[0]) && args[1] !== 'r';
+      if (isNew) endAt('open');
+      const file = openSync(...args);
+      if (isNew) images.add(file);
+      return file;
+    },
+    writeSync: (...args: Parameters<typeof writeSync>) => {
+      if (images.has(args[0])) endAt('write');
+      return writeSync(...args);
+    },
+    renameSync: (...args: Parameters<typeof renameSync>) => {
+      renameSync(...args);
+      if (isImage(args[0])) endAt('rename');
+    },
+  });
+  syncBuiltinESMExports();
+}

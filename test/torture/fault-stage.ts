@@ -1,0 +1,114 @@
+/**
+ * A node for a fault: it has orders and cancels in its books (cancel-books.ts) which know what it was told,
+ * and it may be replaced by another process on the same directory.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import { useCompiledNodes } from '../common/forms.ts';
+import {
+  type Settings,
+  TestNode,
+  temporaryDirectory,
+  until,
+  withMarkets,
+} from '../common/node-harness.ts';
+import { Random } from '../common/random.ts';
+import { CancelBooks } from './cancel-books.ts';
+
+const ROUNDS_BEFORE = 4;
+/** Images and segments change within a few rounds. */
+const SETTINGS = { IMAGE_BATCHES: '5', LOG_SEGMENT_BYTES: '65536' };
+
+export class FaultStage {
+  readonly dataDir: string;
+  readonly random: Random;
+  node: TestNode;
+  private readonly market: CatalogMarket;
+  private books: CancelBooks | undefined;
+
+  private constructor(dataDir: string, random: Random, market: CatalogMarket, node: TestNode) {
+    this.dataDir = dataDir;
+    this.random = random;
+    this.market = market;
+    this.node = node;
+  }
+
+  static async open(
+    seed: number,
+    settings: Settings = {},
+    dataDir = temporaryDirectory(),
+  ): Promise<FaultStage> {
+    const random = new Random(seed);
+    const [market] = await withMarkets(dataDir, [{ id: 1 }]);
+    const node = await TestNode.start(dataDir, { ...SETTINGS, ...settings });
+    const stage = new FaultStage(dataDir, random, market!, node);
+    const place = {
+      get port() {
+        return stage.node.port;
+      },
+      ready: () => until(() => !stage.node.hasEnded),
+    };
+    stage.books = await CancelBooks.open(place, stage.market, random);
+    await stage.trade(ROUNDS_BEFORE);
+    return stage;
+  }
+
+  /** So many requests that place, and that cancel; each is repeated until it is answered. */
+  async trade(rounds: number): Promise<void> {
+    for (let i = 0; i < rounds; i++) await this.books!.round();
+  }
+
+  /** Another process on the same directory. */
+  async restart(settings: Settings = {}): Promise<void> {
+    if (!this.node.hasEnded) await this.node.end('SIGKILL');
+    this.node = await TestNode.start(this.dataDir, { ...SETTINGS, ...settings });
+  }
+
+  /** What was told is so. */
+  async check(): Promise<void> {
+    await this.books!.check();
+  }
+
+  /** Trades on, is killed and started without any fault, and has all; ends well. */
+  async prove(): Promise<void> {
+    await this.restart();
+    await this.check();
+    await this.trade(1);
+    await this.check();
+    await this.node.stop();
+  }
+
+  /**
+   * Trades while something is wrong, until the node has ended or `isOver`; a request that is under way
+   * when it ends is answered by the node after it, which `after` starts.
+   */
+  async tradeThrough(isOver: () => boolean, after: Settings = {}): Promise<void> {
+    let trading = true;
+    const restarts = (async () => {
+      while (trading) {
+        if (this.node.hasEnded) await this.restart(after);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    })();
+    try {
+      while (!isOver()) await this.trade(1);
+    } finally {
+      trading = false;
+      await restarts;
+    }
+  }
+}
+
+/** NODE_OPTIONS that load the faults of fault-preload.ts. */
+export function preloaded(faults: Settings): Settings {
+  const path = join(useCompiledNodes(), 'test/torture/fault-preload.js');
+  const options = `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(path)}`;
+  return { ...faults, NODE_OPTIONS: options };
+}
+
+/** A line of the node's log, which must be there. */
+export function assertSays(node: TestNode, line: RegExp): void {
+  assert.match(node.log, line);
+}

@@ -1,0 +1,201 @@
+/**
+ * A long mixed load, with catalogs that are mirrored from another node, images and streams: memory and handles
+ * stay as they are, what is derived grows by so much for each fill and finished order, and answers are as
+ * quick at the end as at the beginning. Draws what it saw.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { coursePicture } from '../../bench/measure/picture.ts';
+import type { Result } from '../../bench/measure/result.ts';
+import { demoCatalog } from '../../storage/demo-catalog.ts';
+import { openDerivedTables, positionOf } from '../../storage/derived.ts';
+import { TestNode, temporaryDirectory } from '../common/node-harness.ts';
+import { SocketClient } from '../common/socket-client.ts';
+import { QUICK } from '../storage/follower-pair.ts';
+import { writeCatalog } from './catalog-change.ts';
+import { LOADED_NODE, measured, type Taken, takenBy } from './load-child.ts';
+import type { Done, PartOptions } from './part.ts';
+
+const MIB = 2 ** 20;
+const RATE = 400;
+const BATCH = 5;
+const STREAMS = 20;
+const SAMPLE_MS = 2_000;
+const CATALOG_MS = 15_000;
+/** From so many minutes on there are a second and a last one to compare. */
+const COMPARED_MINUTES = 5;
+const P99_RATIO_MAX = 1.2;
+const GROWTH_BYTES_MAX = 48 * MIB;
+const HANDLES_MAX = 16;
+
+interface Sample extends Taken {
+  readonly seconds: number;
+  readonly files: number;
+  readonly diskBytes: number;
+}
+
+/** The goal is minutes. */
+export async function soak(options: PartOptions): Promise<Done> {
+  const minutes = Math.min(options.goal, options.milliseconds / 60_000);
+  const seconds = Math.max(5, Math.round(minutes * 60));
+  const sourceDir = temporaryDirectory();
+  const source = await TestNode.start(sourceDir, { DEMO: 'on' });
+  const dataDir = temporaryDirectory();
+  const node = await TestNode.start(dataDir, {
+    ...LOADED_NODE,
+    IMAGE_SECONDS: '20',
+    CATALOG_SYNC_URL: `http://127.0.0.1:${source.port}`,
+    CATALOG_SYNC_SECONDS: '10',
+  });
+  const clients: SocketClient[] = [];
+  const state = { isOver: false, catalogs: 0 };
+  try {
+    for (let i = 0; i < STREAMS; i++) clients.push(await stream(node));
+    const changing = changeCatalogs(sourceDir, state);
+    const sampling = sample(node, dataDir, state);
+    const result = await measured(node.port, [
+      ...['--rate', String(RATE), '--batch', String(BATCH), '--duration', String(seconds)],
+      ...['--mix', 'fok=40,gtc=35,cancel=25', '--seed', String(options.seed)],
+    ]);
+    state.isOver = true;
+    await changing;
+    const samples = await sampling;
+    assert(!node.hasEnded, node.log);
+    for (const client of clients) client.cut();
+    await node.stop();
+    const path = join(tmpdir(), `torture-soak-${options.seed}.svg`);
+    writeFileSync(path, draw(samples, result, minutes));
+    const text = judge(samples, result, dataDir, minutes);
+    const images = node.log.match(/image of batch/g)?.length ?? 0;
+    return {
+      count: minutes,
+      text: `${text}; ${images} images, ${state.catalogs} catalogs; ${path}`,
+    };
+  } finally {
+    state.isOver = true;
+    for (const one of [node, source]) if (!one.hasEnded) await one.end('SIGKILL');
+  }
+}
+
+async function stream(node: TestNode): Promise<SocketClient> {
+  const client = await SocketClient.open(node, '/ws/market');
+  client.onText = () => undefined;
+  const { events } = demoCatalog() as { readonly events: readonly { markets: object[] }[] };
+  const tokens = events.flatMap(({ markets }) =>
+    markets.flatMap(
+      (market) => JSON.parse(String(Reflect.get(market, 'clobTokenIds'))) as string[],
+    ),
+  );
+  client.send({ type: 'market', assets_ids: tokens.slice(0, 100) });
+  return client;
+}
+
+async function changeCatalogs(
+  dataDir: string,
+  state: { readonly isOver: boolean; catalogs: number },
+): Promise<void> {
+  for (let waited = 0; !state.isOver; waited += SAMPLE_MS) {
+    await sleep(Math.min(SAMPLE_MS, 1_000));
+    if (waited % CATALOG_MS >= SAMPLE_MS) continue;
+    await writeCatalog(dataDir, demoCatalog() as object, ++state.catalogs);
+  }
+}
+
+async function sample(
+  node: TestNode,
+  dataDir: string,
+  state: { readonly isOver: boolean },
+): Promise<readonly Sample[]> {
+  const samples: Sample[] = [];
+  const startedAt = performance.now();
+  while (!state.isOver && !node.hasEnded) {
+    const seconds = (performance.now() - startedAt) / 1_000;
+    samples.push({ seconds, ...takenBy(node.pid), ...diskOf(dataDir) });
+    await sleep(SAMPLE_MS);
+  }
+  return samples;
+}
+
+function diskOf(dataDir: string): { readonly files: number; readonly diskBytes: number } {
+  const sizes = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).map(
+    (name) => statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0,
+  );
+  return { files: sizes.length, diskBytes: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+/** The mean of a quarter of the samples: 1 = the second, 3 = the last. */
+function quarter(samples: readonly Sample[], n: number, of: (sample: Sample) => number): number {
+  const from = Math.floor((samples.length * n) / 4);
+  const part = samples.slice(from, Math.floor((samples.length * (n + 1)) / 4));
+  return part.reduce((sum, one) => sum + of(one), 0) / Math.max(1, part.length);
+}
+
+function judge(
+  samples: readonly Sample[],
+  result: Result,
+  dataDir: string,
+  minutes: number,
+): string {
+  const derived = openDerivedTables(dataDir, QUICK);
+  const { fills, finished } = positionOf(derived);
+  void derived.root.close();
+  const rows = Math.max(1, fills + finished);
+  const growth = (of: (one: Sample) => number): number =>
+    quarter(samples, 3, of) - quarter(samples, 1, of);
+  const memory = growth((one) => one.residentBytes);
+  const handles = growth((one) => one.handles);
+  const files = growth((one) => one.files);
+  const disk = samples.at(-1)!.diskBytes - samples[0]!.diskBytes;
+  const [second, last] = p99Of(result);
+  const isCompared = minutes >= COMPARED_MINUTES;
+  if (isCompared) {
+    assert(memory < GROWTH_BYTES_MAX, `memory grows: ${Math.round(memory / MIB)} MiB`);
+    assert(handles < HANDLES_MAX && files < HANDLES_MAX, `handles ${handles}, files ${files}`);
+    assert(
+      last < second * P99_RATIO_MAX,
+      `p99 of the last minute ${last} ms, of the second ${second}`,
+    );
+  }
+  const compared = isCompared
+    ? `p99 ${second.toFixed(1)} ms in the second minute, ${last.toFixed(1)} in the last`
+    : '';
+  return (
+    `${result.ordersPerSecond.toFixed(0)} orders/s, ${fills} fills and ${finished} finished orders; ` +
+    `from the second to the last quarter memory ${(memory / MIB).toFixed(1)} MiB ` +
+    `(${(memory / (rows / 2)).toFixed(0)} bytes a row), handles ${handles.toFixed(1)}, ` +
+    `files ${files.toFixed(1)}; disk ${(disk / rows).toFixed(0)} bytes a row; ${compared}`
+  );
+}
+
+/** Middle p99 of the stretches of the second and of the last minute. */
+function p99Of({ overTime }: Result): readonly [number, number] {
+  const end = overTime.at(-1)?.fromSeconds ?? 0;
+  const middle = (from: number, to: number): number => {
+    const values = overTime
+      .filter(({ fromSeconds }) => fromSeconds >= from && fromSeconds < to)
+      .flatMap(({ latencyMs }) => latencyMs?.p99 ?? [])
+      .sort((a, b) => a - b);
+    return values[values.length >> 1] ?? 0;
+  };
+  return [middle(60, 120), middle(end - 60, end)];
+}
+
+function draw(samples: readonly Sample[], { overTime }: Result, minutes: number): string {
+  const course = (name: string, of: (one: Sample) => number) => ({
+    name,
+    points: samples.map((one) => [one.seconds, of(one)] as const),
+  });
+  const p99 = overTime.flatMap(({ fromSeconds, latencyMs }) =>
+    latencyMs === undefined ? [] : [[fromSeconds, latencyMs.p99] as const],
+  );
+  return coursePicture(`soak of ${minutes.toFixed(1)} minutes, ${RATE} orders/s`, [
+    course('resident MiB', ({ residentBytes }) => residentBytes / MIB),
+    course('handles', ({ handles }) => handles),
+    course('files', ({ files }) => files),
+    course('disk MiB', ({ diskBytes }) => diskBytes / MIB),
+    { name: 'p99 ms', points: p99 },
+  ]);
+}
