@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { audit } from '../../engine/audit.ts';
 import { State } from '../../engine/layout.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import { openDerivedTables } from '../../storage/derived.ts';
@@ -203,5 +204,7 @@ export async function recoverFrom(
   const warn = (): void => undefined;
   const log = await FileLog.open({ dataDir, durability, segmentBytes, readOnly, log: warn });
   const images = new Images(dataDir, durability);
-  return { log, recovered: recover(capacities, images, log, undefined, warn) };
+  const recovered = recover(capacities, images, log, undefined, warn);
+  audit(recovered.engine.t);
+  return { log, recovered };
 }

@@ -14,7 +14,7 @@ import { demoCatalog } from '../../storage/demo-catalog.ts';
 import { openDerivedTables, positionOf } from '../../storage/derived.ts';
 import { TestNode, temporaryDirectory } from '../common/node-harness.ts';
 import { SocketClient } from '../common/socket-client.ts';
-import { QUICK } from '../storage/follower-pair.ts';
+import { QUICK } from '../storage/follower-stage.ts';
 import { writeCatalog } from './catalog-change.ts';
 import { LOADED_NODE, measured, type Taken, takenBy } from './load-child.ts';
 import type { Done, PartOptions } from './part.ts';
