@@ -8,12 +8,13 @@
  * Thread: any; reads two pages, and only where the file is too short all of it, in another process.
  */
 import { spawnSync } from 'node:child_process';
-import { fstatSync, openSync, readSync } from 'node:fs';
+import { accessSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { closed } from './closed.ts';
 
 const FILE = 'data.mdb';
+const LOCK = 'lock.mdb';
 const HEADER_BYTES = 24;
 const MAGIC = 0xbeefc0de;
 const MAGIC_AT = HEADER_BYTES;
@@ -34,18 +35,41 @@ export class TruncatedFile extends Error {
   }
 }
 
-/** Throws TruncatedFile; an environment that is not there, or still empty, is as good as whole. */
+/**
+ * Throws an Error that names the file which cannot be read, TruncatedFile where pages are missing; an
+ * environment that is not there, or still empty, is as good as whole.
+ */
 export function checkDataFile(path: string): void {
-  let file: number;
-  try {
-    file = openSync(join(path, FILE), 'r');
-  } catch {
-    return;
-  }
-  const lack = closed(file, () => lackOf(file));
+  checkLockFile(join(path, LOCK));
+  const lack = seen(join(path, FILE), (name) => {
+    const file = openSync(name, 'r');
+    return closed(file, () => lackOf(file));
+  });
   // Pages that the last transaction took and gave back need not be there: the tree tells.
   if (lack !== undefined && !(lack.mayBeWhole && canBeRead(path))) {
     throw new TruncatedFile(path, lack.what);
+  }
+}
+
+/**
+ * The package ends the process by a signal where it cannot open this file. Only asked about: to open and
+ * close it would give up the locks that this process holds on it.
+ */
+function checkLockFile(path: string): void {
+  seen(path, (name) => {
+    if (!statSync(name).isFile()) throw new Error('it is not a file');
+    accessSync(name, constants.R_OK | constants.W_OK);
+  });
+}
+
+/** Looks at a file; undefined where there is none, or the disk is read-only. */
+function seen<T>(path: string, look: (path: string) => T): T | undefined {
+  try {
+    return look(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'EROFS') return undefined;
+    throw new Error(`${path} cannot be read: ${message}`);
   }
 }
 

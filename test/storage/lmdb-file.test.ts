@@ -1,7 +1,7 @@
 /** Data files of LMDB that lack pages are named before they are mapped: LMDB would end the process. */
 import assert from 'node:assert/strict';
-import { cpSync, statSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { openEnvironment, openTable } from '../../storage/lmdb.ts';
 import { TruncatedFile } from '../../storage/lmdb-file.ts';
@@ -67,4 +67,13 @@ test('pages at the end that nobody needs may be missing', async () => {
 test('an environment that is not there yet is made', async () => {
   const root = open(join(temporaryDirectory(), 'new'));
   await root.close();
+});
+
+test('a file that cannot be read is named, the one of the locks too', async () => {
+  for (const name of ['data.mdb', 'lock.mdb']) {
+    const path = join(await filled(), name);
+    rmSync(path);
+    mkdirSync(path);
+    assert.throws(() => open(dirname(path)), new RegExp(`^Error: ${path} cannot be read: `));
+  }
 });

@@ -46,7 +46,11 @@ const DAMAGES: Readonly<Record<string, (path: string, random: Random) => void>> 
 const WITHOUT_SPARE = /^(log|keys|catalog)\/|^node\.key$/;
 const DAMAGES_SHORT = 3;
 
-export async function damagedFiles(seed: number, isLong: boolean): Promise<string> {
+export async function damagedFiles(
+  seed: number,
+  isLong: boolean,
+  say: (line: string) => void,
+): Promise<string> {
   const stage = await FaultStage.open(seed);
   const { dataDir, random } = stage;
   await stage.trade(6);
@@ -66,6 +70,7 @@ export async function damagedFiles(seed: number, isLong: boolean): Promise<strin
         outcomes[hasStarted ? 'started' : 'refused'] += 1;
       } catch (error) {
         problems.push(`${file} ${damage}: ${(error as Error).message}`);
+        say(problems.at(-1)!);
         if (!stage.node.hasEnded) await stage.node.end('SIGKILL');
       }
     }

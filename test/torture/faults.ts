@@ -25,7 +25,7 @@ const LONG_GOAL = 12;
 interface Fault {
   readonly name: string;
   /** Resolves with a word on what happened. */
-  readonly run: (seed: number, isLong: boolean) => Promise<string>;
+  readonly run: (seed: number, isLong: boolean, say: (line: string) => void) => Promise<string>;
 }
 
 async function fullDisk(seed: number): Promise<string> {
@@ -53,14 +53,19 @@ function isFull({ dataDir }: FaultStage): boolean {
 async function fileLimit(seed: number): Promise<string> {
   const stage = await FaultStage.open(seed);
   const bytes = 66_000 + stage.random.below(100_000);
-  const { status } = spawnSync('prlimit', ['--pid', String(stage.node.pid), `--fsize=${bytes}`]);
+  const { status } = spawnSync('prlimit', [
+    '--pid',
+    String(stage.node.pid),
+    `--fsize=${bytes}:unlimited`,
+  ]);
   if (status !== 0) return 'not run: no prlimit here';
   const { node } = stage;
   let isOver = false;
   const trading = stage.tradeThrough(() => isOver);
   await sleep(PAUSE_MS);
   isOver = true;
-  if (!node.hasEnded) spawnSync('prlimit', ['--pid', String(node.pid), '--fsize=unlimited']);
+  if (!node.hasEnded)
+    spawnSync('prlimit', ['--pid', String(node.pid), '--fsize=unlimited:unlimited']);
   await trading;
   await stage.prove();
   return `at ${bytes} bytes`;
@@ -177,7 +182,7 @@ export async function faults(options: PartOptions): Promise<Done> {
     const { name, run } = FAULTS[(first + n) % FAULTS.length]!;
     // A failing one comes first under the seed of its turn.
     await withRoundSeed('faults', options.seed, async (seed) => {
-      const text = await run(seed + n, isLong).catch((error: Error) => {
+      const text = await run(seed + n, isLong, options.say).catch((error: Error) => {
         throw new Error(`${name}: ${error.message}`, { cause: error });
       });
       done.push(`${name}: ${text}`);
