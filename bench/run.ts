@@ -2,6 +2,7 @@
  * `npm run bench -- [suite ...]`: runs the named suites, or all of them. What is no suite is a file for
  * the challenge; --baseline DIR names a compiled older checkout to run beside (engine, challenge).
  */
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CATALOG_FULL, catalogSuite } from './catalog/catalog.bench.ts';
 import {
@@ -22,13 +23,13 @@ import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 const MESSAGES = 200_000;
 const BLOCKS = 10;
 
-const CHALLENGE = { rounds: 7, roundMessages: 500_000 };
+const CHALLENGE = { rounds: 7, roundMessages: 500_000, peerMessages: 40_000 };
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { baseline: { type: 'string' } },
 });
-const beside = values.baseline === undefined ? {} : { baseline: values.baseline };
+const beside = values.baseline === undefined ? {} : { baseline: join(values.baseline, 'dist') };
 const challenge: ChallengeOptions = { ...CHALLENGE, ...beside };
 const files = positionals.filter((name) => name.includes('.'));
 const names = positionals.filter((name) => !name.includes('.'));

@@ -12,6 +12,8 @@ import {
   Book,
   EndReason,
   type EndReasonCode,
+  FINISHED_I,
+  Finished,
   Flag,
   LINK_I,
   Link,
@@ -28,7 +30,14 @@ import {
 } from './layout.ts';
 import { findMarket, findToken } from './markets.ts';
 import { auditMatching, matchingUse, Side } from './matching/matching.ts';
-import { endStatus, findOrder, finishedOrder, keptFinished, orderStatus } from './orders.ts';
+import {
+  endStatus,
+  findOrder,
+  finishedOrder,
+  keptFinished,
+  orderStatus,
+  orderTag,
+} from './orders.ts';
 import type { Tables } from './tables.ts';
 import type { AccountSlot, BookSlot, MarketSlot, OrderSlot, TokenSlot } from './units.ts';
 import { isTickGrid } from './units.ts';
@@ -103,6 +112,9 @@ function auditFinished(t: Tables): void {
     assert(t.orderI[row + Order.slot] === 0, 'a finished order does not rest');
     assert(reason !== EndReason.none, 'a finished order has a reason');
     assert(status === endStatus(reason as EndReasonCode), 'its status follows from its reason');
+    const entry = (sequence & (t.finishedRows - 1)) << FINISHED_I;
+    const tag = t.finishedI[entry + Finished.tag];
+    assert(tag === orderTag(t.orderI, row + Order.id), 'a finished order keeps its tag');
     const found = findOrder(t, t.orderI, row + Order.id);
     assert(found === -slot, 'a finished order is known by its id');
   }

@@ -16,7 +16,7 @@
  *                      original f64 | budget f64 | expiry f64 | created f64 | apiKey (4) | ended f64
  *                      slot | -
  *   link (8 bytes)     ownerNext | ownerPrev
- *   finished (4 bytes) the row of an order that ended, by sequence
+ *   finished (8 bytes) row | tag of its id: an order that ended, by sequence
  *
  * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
  */
@@ -61,6 +61,10 @@ export const Order = {
 export const LINK_I = 1;
 /** Neighbours of an open order in its owner's list: slots of the matching core, as is the row. */
 export const Link = { ownerNext: 0, ownerPrev: 1 } as const;
+
+export const FINISHED_I = 1;
+/** The tag finds the index entry of an order that is forgotten without a look at its row. */
+export const Finished = { row: 0, tag: 1 } as const;
 
 /** Order.flags, from the low bit up. */
 export const Flag = {
@@ -233,7 +237,7 @@ export function tableShapes(c: Capacities): Record<TableName, number> {
     accounts: (c.accounts + 1) * (4 << ACCOUNT_I),
     orders: (orderRows(c) + 1) * (4 << ORDER_I),
     links: (c.orders + 1) * (4 << LINK_I),
-    finished: finishedRows(c) * 4,
+    finished: finishedRows(c) * (4 << FINISHED_I),
     matchingHeader: matching.header,
     matchingBooks: matching.books,
     matchingRows: matching.rows,

@@ -17,15 +17,28 @@ import * as units from './units.ts';
 import { sameId } from './words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { BOOK_I, Book, EndReason, Flag, ORDER_F, ORDER_I, Order, State, Status, TOKEN_I, Token } =
-  layout;
+const {
+  BOOK_I,
+  Book,
+  EndReason,
+  FINISHED_I,
+  Finished,
+  Flag,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  Status,
+  TOKEN_I,
+  Token,
+} = layout;
 const { PIPS_PER_UNIT } = units;
 
 const END_MASK = ~((7 << Flag.statusShift) | (15 << Flag.reasonShift));
 const GOLDEN = 0x9e3779b1;
 
-/** Tags of the orders that evictFinished is about to forget; nothing between two calls. */
-const EVICTED = new Int32Array(64);
+/** Orders that evictFinished forgets at a time. */
+const EVICTED_MAX = 64;
 
 /** Tag of an order id: ids are hashes already, so three of their words are mixed enough. */
 export function orderTag(key: Int32Array, at: number): number {
@@ -53,9 +66,13 @@ export function orderStatus(t: Tables, slot: OrderSlot): number {
   return (t.orderI[(slot << ORDER_I) | Order.flags]! >>> Flag.statusShift) & 7;
 }
 
+function finishedAt(t: Tables, sequence: number): number {
+  return (sequence & (t.finishedRows - 1)) << FINISHED_I;
+}
+
 /** Row of a finished order by its sequence, as long as its id is kept. */
 export function finishedOrder(t: Tables, sequence: number): OrderSlot {
-  return t.finishedI[sequence & (t.finishedRows - 1)]! as OrderSlot;
+  return t.finishedI[finishedAt(t, sequence) | Finished.row]! as OrderSlot;
 }
 
 /** Finished orders whose ids are still in memory. */
@@ -156,7 +173,9 @@ export function finish(core: Core, slot: OrderSlot, reason: EndReasonCode): void
   orderI[row | Order.price] = own * (PIPS_PER_UNIT / grid);
   t.orderF[(slot << ORDER_F) | Order.finishedAt] = core.time;
   const sequence = t.state[State.finished]!;
-  t.finishedI[sequence & (t.finishedRows - 1)] = slot;
+  const at = finishedAt(t, sequence);
+  t.finishedI[at | Finished.row] = slot;
+  t.finishedI[at | Finished.tag] = orderTag(orderI, row | Order.id);
   t.state[State.finished] = sequence + 1;
   core.events.finished(sequence);
   core.note(orderI[row | Order.id]!);
@@ -179,21 +198,22 @@ function forgetFinished(core: Core, end: number): void {
   let first = t.state[State.finishedFirst]!;
   if (first >= end) return;
   core.changes += 1;
-  const { orderI, orderIndex } = t;
+  const { finishedI, orderIndex } = t;
   while (first < end) {
-    const count = Math.min(end - first, EVICTED.length);
+    const stop = Math.min(end, first + EVICTED_MAX);
     // All that they need is fetched before the first one waits for it.
-    for (let i = 0; i < count; i++) {
-      const row = finishedOrder(t, first + i) << ORDER_I;
-      const tag = orderTag(orderI, row | Order.id);
-      EVICTED[i] = tag;
-      core.fetched = orderIndex[2 * home(orderIndex, tag)]! ^ orderI[row | Order.slot]!;
+    let fetched = 0;
+    for (let n = first; n < stop; n++) {
+      const tag = finishedI[finishedAt(t, n) | Finished.tag]!;
+      fetched ^= orderIndex[2 * home(orderIndex, tag)]!;
     }
-    for (let i = 0; i < count; i++) {
-      const isThere = indexRemove(orderIndex, EVICTED[i]!, finishedOrder(t, first + i));
+    core.fetched = fetched;
+    for (; first < stop; first++) {
+      const at = finishedAt(t, first);
+      const row = finishedI[at | Finished.row]!;
+      const isThere = indexRemove(orderIndex, finishedI[at | Finished.tag]!, row);
       assert(isThere, 'a finished order is known by its id');
     }
-    first += count;
   }
   t.state[State.finishedFirst] = end;
 }

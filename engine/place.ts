@@ -74,8 +74,8 @@ export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: n
   const flags = i32[at + OrderCommand.flags]!;
   const type = (flags >>> OrderFlag.typeShift) & 3;
   const isBuy = (flags & OrderFlag.sell) === 0;
-  const shares = f64[at / 2 + OrderCommand.shares]! as MicroShares;
-  const collateral = f64[at / 2 + OrderCommand.collateral]! as MicroCollateral;
+  const shares = f64[(at >>> 1) + OrderCommand.shares]! as MicroShares;
+  const collateral = f64[(at >>> 1) + OrderCommand.collateral]! as MicroCollateral;
   const token = i32[at + OrderCommand.token]! << TOKEN_I;
   const market = t.tokenI[token | Token.market]! as MarketSlot;
   const grid = t.marketI[(market << MARKET_I) | Market.ticksPerUnit]! as TicksPerUnit;
@@ -133,7 +133,7 @@ function checkTerms(
   const row = market << MARKET_I;
   if ((t.marketI[row | Market.flags]! & MarketFlag.tradable) === 0) return Rule.marketNotReady;
   if ((verdict & Verdict.amounts) !== 0) return Rule.amountsNotPositive;
-  const expiration = f64[at / 2 + OrderCommand.expiration]!;
+  const expiration = f64[(at >>> 1) + OrderCommand.expiration]!;
   if (((flags >>> OrderFlag.typeShift) & 3) === OrderType.GTD) {
     if (expiration === 0) return Rule.expirationRequired;
     if (expiration * MS <= core.time) return Rule.expirationPast;
@@ -264,11 +264,11 @@ function fillRow(
   const signatureType = (flags >>> OrderFlag.signatureShift) & 3;
   const d = slot << ORDER_F;
   const { orderF, orderI } = t;
-  const shares = f64[at / 2 + OrderCommand.shares]!;
+  const shares = f64[(at >>> 1) + OrderCommand.shares]!;
   orderF[d | Order.remaining] = shares;
   orderF[d | Order.original] = shares;
-  orderF[d | Order.budget] = isSell ? 0 : f64[at / 2 + OrderCommand.collateral]!;
-  orderF[d | Order.expiry] = f64[at / 2 + OrderCommand.expiration]!;
+  orderF[d | Order.budget] = isSell ? 0 : f64[(at >>> 1) + OrderCommand.collateral]!;
+  orderF[d | Order.expiry] = f64[(at >>> 1) + OrderCommand.expiration]!;
   orderF[d | Order.created] = core.time;
   const w = slot << ORDER_I;
   orderI[w | Order.price] = limit;

@@ -8,6 +8,7 @@ import { assert } from './assert.ts';
 import {
   ACCOUNT_I,
   BOOK_I,
+  FINISHED_I,
   LINK_I,
   MARKET_I,
   ORDER_I,
@@ -46,7 +47,7 @@ export class Tables {
   readonly orderI: Int32Array;
   readonly orderF: Float64Array;
   readonly linkI: Int32Array;
-  /** Ring of finished orders: their rows in the order table, by sequence. */
+  /** Ring of finished orders: their rows in the order table and tags, by sequence. */
   readonly finishedI: Int32Array;
   /** The books themselves. Who only reads them reads under their version (depth.ts). */
   readonly matching: Matching;
@@ -134,8 +135,9 @@ function finishedSpans(t: Tables): Span[] {
   const count = t.state[State.finished]! - first;
   const at = first % t.finishedRows;
   const head = Math.min(count, t.finishedRows - at);
-  const spans = [{ name: 'finished' as const, start: at * 4, bytes: head * 4 }];
-  if (head < count) spans.push({ name: 'finished', start: 0, bytes: (count - head) * 4 });
+  const row = 4 << FINISHED_I;
+  const spans = [{ name: 'finished' as const, start: at * row, bytes: head * row }];
+  if (head < count) spans.push({ name: 'finished', start: 0, bytes: (count - head) * row });
   return spans;
 }
 

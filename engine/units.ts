@@ -38,7 +38,8 @@ export const PIPS_PER_UNIT = 10_000;
 
 /**
  * Every tick grid there is, from ticks of 0.1 to 0.0001. Clients round an amount to the decimals of
- * a price and two more (GAPS 1.5). Another row changes what is stored: see the lists of free ladders.
+ * a price and two more (GAPS 1.5). Another row changes nothing that is stored: a market keeps the number
+ * of its ticks, and a book has so many levels.
  */
 const GRIDS = [
   { ticksPerUnit: 10, amountDecimals: 3 },

@@ -64,7 +64,7 @@ export interface LoadedImage {
 
 const MAGIC = 0x474d4942;
 /** 4: files, with the newest fills; the matching core's tables; a finished order stays in its row. */
-const FORMAT = 4;
+const FORMAT = 5;
 const FOOTER_BYTES = 16;
 const PIECE_BYTES = 1 << 20;
 /** An image that counts, and the one before it. */

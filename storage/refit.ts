@@ -6,7 +6,7 @@
  *
  * Thread: the I/O thread, before workers start.
  */
-import { FILL_WORDS, State } from '../engine/layout.ts';
+import { FILL_WORDS, FINISHED_I, State } from '../engine/layout.ts';
 import type { Capacities } from '../engine/limits.ts';
 import { copyMatching, matchingUse } from '../engine/matching/matching.ts';
 import { rebuildIndexes } from '../engine/rebuild.ts';
@@ -24,7 +24,7 @@ export function refit(t: Tables, capacities: Capacities): Tables {
     new Uint8Array(into.memory.buffers[name]).set(source, start);
   }
   copyMatching(t.matching, into.matching, t.state[State.books]!);
-  copyRing(t.finishedI, into.finishedI, 1, t.state[State.finished]!);
+  copyRing(t.finishedI, into.finishedI, 1 << FINISHED_I, t.state[State.finished]!);
   copyRing(t.fillI, into.fillI, FILL_WORDS, t.state[State.fills]!);
   rebuildIndexes(into);
   return into;

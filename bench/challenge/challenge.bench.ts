@@ -7,6 +7,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EngineModules, OWN_MODULES, olderModules } from '../common/engine-modules.ts';
+import { printGarbage } from '../common/garbage.ts';
 import type { Contender } from './contender.ts';
 import { CoreContender } from './core-driver.ts';
 import { ExchangeContender, fitsExchange } from './exchange-driver.ts';
@@ -18,15 +19,14 @@ import { type ChallengeStream, prefixOf, readChallenge } from './stream.ts';
 /** Where the challenge's files are, beside a checkout. */
 const SHARED = '../shared/data/challenge';
 const WARM_UPS = 2;
-/** A peer needs milliseconds for what the core does in one. */
-const PEER_MESSAGES = 20_000;
-
 export interface ChallengeOptions {
   /** Measured rounds. */
   readonly rounds: number;
   /** A round of a short stream runs it again until so many messages have passed. */
   readonly roundMessages: number;
-  /** A compiled older checkout, whose exchange runs beside. */
+  /** A peer needs milliseconds for what the core does in one: it gets no longer streams than this. */
+  readonly peerMessages: number;
+  /** Compiled modules of an older checkout, whose exchange runs beside. */
   readonly baseline?: string;
 }
 
@@ -50,28 +50,44 @@ function sharedFiles(): string[] {
   return names.map((name) => join(SHARED, name));
 }
 
-/** The matching core on each stream; its peers on the beginning of the first one. */
+/**
+ * The matching core on each stream. Its peers run beside it on the usual shape (`normal`), where a
+ * stream of it is short enough as a whole; otherwise on the beginning of the first stream.
+ */
 export async function challengeSuite(
   streams: Iterable<ChallengeStream>,
   options: ChallengeOptions,
 ): Promise<ChallengeResult[]> {
+  const { peerMessages } = options;
   const results: ChallengeResult[] = [];
   const older = await baselineModules(options);
-  let isFirst = true;
+  let first: ChallengeStream | undefined;
+  let usual: ChallengeStream | undefined;
   for (const stream of streams) {
-    if (isFirst) {
-      const short = prefixOf(stream, PEER_MESSAGES);
-      const peers = [new NodejsOrderBook(short), new LimitOrderBookPeer(short)];
-      results.push(...measure(short, [new CoreContender(short), ...peers], options));
-    }
-    isFirst = false;
-    const contenders: Contender[] = [new CoreContender(stream)];
+    first ??= prefixOf(stream, peerMessages);
+    if (stream.name.startsWith('normal') && stream.messages <= peerMessages) usual ??= stream;
+    const core = new CoreContender(stream);
+    const contenders: Contender[] = [core];
     if (older !== undefined && fitsExchange(stream)) {
       contenders.push(new ExchangeContender('baseline exchange', stream, older));
     }
     results.push(...measure(stream, contenders, options));
+    await printGarbageOf(core, stream);
   }
+  const short = usual ?? first;
+  if (short === undefined) return results;
+  const peers = [new NodejsOrderBook(short), new LimitOrderBookPeer(short)];
+  results.push(...measure(short, [new CoreContender(short), ...peers], options));
   return results;
+}
+
+async function printGarbageOf(core: CoreContender, stream: ChallengeStream): Promise<void> {
+  const reports = new Reports(4 * stream.messages);
+  const before = (): void => {
+    core.prepare();
+    reports.count = 0;
+  };
+  await printGarbage(stream.messages, before, () => core.run(reports));
 }
 
 /** The whole exchange on each stream whose prices fit the levels of a market. */

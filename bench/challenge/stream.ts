@@ -131,5 +131,9 @@ export function eachMessage(
 export function prefixOf(stream: ChallengeStream, messages: number): ChallengeStream {
   if (messages >= stream.messages) return stream;
   const words = stream.words.slice(0, messages * MESSAGE_WORDS);
-  return { ...stream, name: `${stream.name}, first ${messages}`, messages, words };
+  let idMax = 0;
+  for (let at = 0; at < words.length; at += MESSAGE_WORDS) {
+    idMax = Math.max(idMax, words[at + Message.id]!);
+  }
+  return { ...stream, name: `${stream.name}, first ${messages}`, messages, words, idMax };
 }

@@ -23,10 +23,10 @@ export interface EngineModules {
 
 export const OWN_MODULES: EngineModules = { commands, engine, events, layout, orders, tables };
 
-/** @param folder a checkout that was compiled there (dist/) */
+/** @param folder what an older checkout was compiled to: its dist/ */
 export async function olderModules(folder: string): Promise<EngineModules> {
   const load = (name: string): Promise<unknown> =>
-    import(pathToFileURL(join(folder, 'dist/engine', `${name}.js`)).href);
+    import(pathToFileURL(join(folder, 'engine', `${name}.js`)).href);
   return {
     commands: (await load('commands')) as EngineModules['commands'],
     engine: (await load('engine')) as EngineModules['engine'],

@@ -8,9 +8,9 @@ import { audit } from '../../engine/audit.ts';
 import type { Capacities } from '../../engine/limits.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import { type EngineModules, OWN_MODULES, olderModules } from '../common/engine-modules.ts';
+import { printGarbage } from '../common/garbage.ts';
 import { type Measured, measure, measureBeside, type Task } from '../harness.ts';
 import { EngineLoad, type Shape } from './engine-stream.ts';
-import { measureGarbage } from './garbage.ts';
 import { recordStreams, replay } from './replay.ts';
 
 const SEED = 'engine';
@@ -23,7 +23,7 @@ export interface EngineOptions {
   /** Messages of a block. */
   readonly messages: number;
   readonly blocks: number;
-  /** A compiled older checkout: the mixed streams run beside it, and nothing else is measured. */
+  /** Compiled modules of an older checkout: the mixed streams run beside it, and nothing else is measured. */
   readonly baseline?: string;
 }
 
@@ -87,13 +87,6 @@ function mixedBeside(
   return measureBeside(tasks[0]!, tasks[1]!, blocks);
 }
 
-async function printGarbage({ before, messages, run }: Required<Task>): Promise<void> {
-  const { bytesPerMessage, collections } = await measureGarbage(messages, before, run);
-  process.stdout.write(
-    `  garbage ${bytesPerMessage.toFixed(3)} bytes a message, ${collections} collections in the span\n`,
-  );
-}
-
 function printState(load: EngineLoad): void {
   audit(load.engine.t);
   process.stdout.write(`  state hash ${stateHash(load.engine.t)}\n`);
@@ -114,7 +107,7 @@ async function suiteOf(shape: Shape, messages: number, blocks: number): Promise<
     load.reset(adds);
   };
   const measured = await measure([mixed], blocks);
-  await printGarbage(mixed);
+  await printGarbage(mixed.messages, mixed.before, mixed.run);
   measured.push(
     ...(await measure(
       [

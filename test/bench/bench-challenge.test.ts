@@ -18,7 +18,7 @@ import { decodeChallenge, eachMessage } from '../../bench/challenge/stream.ts';
 import { SHORT } from '../common/random.ts';
 import { NaiveChallenge } from '../engine/naive-challenge.ts';
 
-const TINY = { rounds: 1, roundMessages: 1 };
+const TINY = { rounds: 1, roundMessages: 1, peerMessages: 3_000 };
 const SHARED = '../shared/data/challenge';
 
 /** What the challenge publishes; the files are not part of the repository. */

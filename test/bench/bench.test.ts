@@ -7,10 +7,18 @@ import { validateSuite } from '../../bench/server/validate.bench.ts';
 import { logSuite } from '../../bench/storage/log.bench.ts';
 import { pausesSuite } from '../../bench/storage/log-live.ts';
 import { streamsSuite } from '../../bench/streams/streams.bench.ts';
+import { useCompiledNodes } from '../common/forms.ts';
 
 test('the engine suite measures every task on one book, a thousand, ten thousand, and a replay', async () => {
   const measured = await engineSuite({ messages: 400, blocks: 2 });
   assert.equal(measured.length, 10);
+  assert(measured.every(({ perSecond }) => perSecond > 0));
+});
+
+test('an older engine takes the same streams beside this one', async () => {
+  const baseline = useCompiledNodes();
+  const measured = await engineSuite({ messages: 100, blocks: 1, baseline });
+  assert.equal(measured.length, 6);
   assert(measured.every(({ perSecond }) => perSecond > 0));
 });
 

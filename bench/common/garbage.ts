@@ -8,14 +8,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const TRIES = 20;
 
-export interface Garbage {
+interface Garbage {
   readonly bytesPerMessage: number;
   /** Collections within the span; 0 = the bytes are what was allocated. */
   readonly collections: number;
 }
 
 /** Measures a block that was run often enough before to be compiled; the best of some tries. */
-export async function measureGarbage(
+async function measureGarbage(
   messages: number,
   before: () => void,
   run: () => void,
@@ -51,4 +51,16 @@ export async function measureGarbage(
     observer.disconnect();
   }
   return best;
+}
+
+/** Measures it, and prints a line. */
+export async function printGarbage(
+  messages: number,
+  before: () => void,
+  run: () => void,
+): Promise<void> {
+  const { bytesPerMessage, collections } = await measureGarbage(messages, before, run);
+  process.stdout.write(
+    `  garbage ${bytesPerMessage.toFixed(3)} bytes a message, ${collections} collections in the span\n`,
+  );
 }
