@@ -14,6 +14,7 @@ import {
 import { engineSuite } from './engine/engine.bench.ts';
 import { printMachine } from './harness.ts';
 import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
+import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { LOG_FULL, logSuite } from './storage/log.bench.ts';
@@ -31,6 +32,7 @@ const { positionals, values } = parseArgs({
 });
 const beside = values.baseline === undefined ? {} : { baseline: join(values.baseline, 'dist') };
 const challenge: ChallengeOptions = { ...CHALLENGE, ...beside };
+const path: PathShape = { ...PATH_FULL, ...beside };
 const files = positionals.filter((name) => name.includes('.'));
 const names = positionals.filter((name) => !name.includes('.'));
 
@@ -45,6 +47,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   streams: () => streamsSuite(STREAMS_FULL),
   log: () => logSuite(LOG_FULL),
   pauses: () => pausesSuite(PAUSES_FULL),
+  'order-path': () => orderPathSuite(path),
 };
 
 /** Parts of a suite, by name only. */
@@ -52,6 +55,10 @@ const parts: typeof suites = {
   'catalog-throughput': () => catalogSuite(CATALOG_FULL, ['throughput']),
   'catalog-size': () => catalogSuite(CATALOG_FULL, ['size']),
   'catalog-switch': () => catalogSuite(CATALOG_FULL, ['switching']),
+  'order-path-latency': () => orderPathSuite(path, ['latency']),
+  'order-path-saturation': () => orderPathSuite(path, ['saturation']),
+  'order-path-half': () => orderPathSuite(path, ['saturation', 'half']),
+  'order-path-unsigned': () => orderPathSuite(path, ['unsigned']),
 };
 
 const known = { ...suites, ...parts };

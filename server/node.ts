@@ -169,6 +169,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     if (isExpiryDue(t)) await writer?.expireDue();
     const heartbeats = writer && openHeartbeats(options, stores, writer.sequencer);
     const reads = { t, infos, ownTrades, history, catalog };
+    await writer?.ready();
     const server = await openPort(options, stores, reads, writer, heartbeats, told);
     opened.push(
       () => told.streams?.close(),

@@ -56,6 +56,8 @@ export interface Writer {
   progress(): FollowerProgress;
   /** Resolves once the orders that have expired by now are gone. */
   expireDue(): Promise<void>;
+  /** Resolves when every worker has loaded: until then an order waits longer than others. */
+  ready(): Promise<void>;
   /** Finishes what is in flight, and has all of it derived and in an image. */
   close(): Promise<void>;
 }
@@ -92,6 +94,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     pool,
     journal,
     workers: config.workers,
+    ahead: config.workers,
     queueMax: config.engineQueue,
     now: Date.now,
     finalsFlushed: () => follower.finished(),
@@ -106,11 +109,12 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   const tell = (line: string): void => log('info', line);
   const wait = (what: string, promise: Promise<unknown>, msMax = WAIT_MS_MAX): Promise<unknown> =>
     patiently(promise, { what, msMax, log: tell });
+  const ready = (): Promise<void> => whenLoaded(new Int32Array(slots.control), config.workers);
   const close = async (): Promise<void> => {
     await wait('requests that are under way', sequencer.drain());
     await wait('the log', journal.drained());
     await wait('the follower to end, with an image', follower.close(), IMAGE_MS_MAX);
-    await whenLoaded(new Int32Array(slots.control), config.workers);
+    await ready();
     await wait('the workers to end', pool.close());
   };
   try {
@@ -129,6 +133,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   return {
     sequencer,
     progress: () => follower.progress(),
+    ready,
     quiet: new QuietReads(slots.control, (callback) => sequencer.whenSettled(callback)),
     async expireDue() {
       const due = applyCommands(sequencer, new Int32Array(0));

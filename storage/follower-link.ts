@@ -31,6 +31,7 @@ export class FollowerLink {
   /** The follower is to come to an end. */
   stop(): void {
     Atomics.store(this.i32, Bell.stop, 1);
+    Atomics.notify(this.i32, Bell.stop);
     this.ring();
   }
 
@@ -66,6 +67,11 @@ export class FollowerLink {
   /** Sleeps until the bell is rung, or has been since `heard`; so long at most. */
   sleep(heard: number, milliseconds: number): void {
     Atomics.wait(this.i32, Bell.bell, heard, milliseconds);
+  }
+
+  /** Sleeps so long, unless it is told to end. */
+  rest(milliseconds: number): void {
+    Atomics.wait(this.i32, Bell.stop, 0, milliseconds);
   }
 
   private ring(): void {

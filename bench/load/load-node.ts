@@ -52,26 +52,32 @@ export async function importCatalog(file: string, dataDir: string): Promise<void
   if (code !== 0) throw new Error(`the import of ${file} failed`);
 }
 
+export interface LocalNodeOptions {
+  readonly demo: boolean;
+  /** Beside that of this process, which it overrules. */
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Another program than this checkout's node. */
+  readonly main?: string;
+  /** Of its Node; those of this process by default. */
+  readonly flags?: readonly string[];
+}
+
 export class LocalNode {
   readonly url: URL;
   readonly #environment: NodeJS.ProcessEnv;
-  readonly #flags: readonly string[];
+  readonly #command: readonly string[];
   #child: ChildProcess | undefined;
   #output = '';
   #up: Promise<void> = Promise.resolve();
 
-  private constructor(
-    port: number,
-    dataDir: string,
-    demo: boolean,
-    settings: NodeJS.ProcessEnv,
-    flags: readonly string[],
-  ) {
+  private constructor(port: number, dataDir: string, options: LocalNodeOptions) {
+    const { demo, environment, flags = process.execArgv, main = script('server/main') } = options;
     this.url = new URL(`http://127.0.0.1:${port}`);
-    this.#flags = flags;
+    this.#command = [...flags, main];
     this.#environment = {
       RATE_LIMITS: 'off',
-      ...settings,
+      ...process.env,
+      ...environment,
       HOST: '127.0.0.1',
       PORT: String(port),
       DATA_DIR: dataDir,
@@ -80,16 +86,15 @@ export class LocalNode {
     process.once('exit', () => this.#child?.kill('SIGKILL'));
   }
 
-  /** @param flags of Node; those of this process by default */
-  static async start(
-    dataDir: string,
-    demo: boolean,
-    settings: NodeJS.ProcessEnv = process.env,
-    flags: readonly string[] = process.execArgv,
-  ): Promise<LocalNode> {
-    const node = new LocalNode(await freePort(), dataDir, demo, settings, flags);
+  static async start(dataDir: string, options: LocalNodeOptions): Promise<LocalNode> {
+    const node = new LocalNode(await freePort(), dataDir, options);
     await node.#start();
     return node;
+  }
+
+  /** Of its process. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 
   /** Resolves at once while the node is up, after the restart while it is not. */
@@ -115,7 +120,7 @@ export class LocalNode {
   }
 
   async #start(): Promise<void> {
-    const child = spawn(process.execPath, [...this.#flags, script('server/main')], {
+    const child = spawn(process.execPath, this.#command, {
       env: this.#environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -29,7 +29,7 @@ export async function withTarget(
   let isWell = false;
   try {
     if (options.importFile !== undefined) await importCatalog(options.importFile, dataDir);
-    const node = await LocalNode.start(dataDir, options.catalog === undefined);
+    const node = await LocalNode.start(dataDir, { demo: options.catalog === undefined });
     isWell = await load(node);
     const code = await node.stop();
     if (code !== 0) {

@@ -1,51 +1,178 @@
 /**
- * Single entry point to the package piscina. The pool holds no state and is never allowed to queue: its own queue is
- * not first-in first-out, and a later ticket in the only free worker would wait for ever for an
- * earlier one behind it (DESIGN). The sequencer dispatches only while a worker is free.
+ * Single entry point to the package piscina. Each worker runs one task that never ends, its lane
+ * (lanes.ts), and gets the slots of its tickets through shared memory. So the pool's own queue, which is
+ * not first-in first-out, never holds a ticket: a later one in the only free worker would wait for ever
+ * for an earlier one behind it (DESIGN). A lane runs its tickets in their order, so the earliest of all is
+ * never behind another. Where no lane is free, the next ticket goes behind the earliest one, because
+ * that is the first to end.
+ *
+ * A task that ends is begun again: with a result that has no room in its slot, with what its worker
+ * threw, or because its worker died and the package has put another in its place.
+ *
+ * Thread: the I/O thread; workerData() and serveLane() a worker.
  */
+import assert from 'node:assert/strict';
 import { Piscina, workerData as piscinaWorkerData } from 'piscina';
+import { LANE_PLACES, Lanes, otherPlace } from './lanes.ts';
 
 export interface WorkerPool {
   /**
-   * Runs the ticket in a slot; rejects when the worker threw or died. Resolves with the events of
-   * the batch where the slot has no room for them.
+   * Runs the ticket in a slot, LANE_PLACES a worker at a time; one of `done` and `failed` is called, later. `done` gets the events of
+   * the batch where the slot has no room for them; `failed`: the worker threw or died.
    */
-  run(slot: number): Promise<Int32Array | undefined>;
+  run(slot: number, done: Done, failed: Failed): void;
   close(): Promise<void>;
 }
+
+export type Done = (large: Int32Array | undefined) => void;
+export type Failed = (error: Error) => void;
 
 export interface PoolOptions {
   /** File of the worker task; defaults to this project's own. */
   readonly file?: URL;
   readonly workers: number;
   readonly setup: unknown;
-  /** A worker died while it had no task; it is replaced, and this is only for the log. */
+  /** A worker died while it had no ticket; it is replaced, and this is only for the log. */
   readonly report: (error: unknown) => void;
+}
+
+interface PoolSetup {
+  readonly setup: unknown;
+  readonly lanes: SharedArrayBuffer;
+}
+
+interface Running {
+  readonly lane: number;
+  readonly place: number;
+  readonly done: Done;
+  readonly failed: Failed;
 }
 
 /** The worker's own file, in the form in which this one runs: source under tsx, or compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 export function openPool(options: PoolOptions): WorkerPool {
-  const file = options.file ?? new URL(`./worker.${EXTENSION}`, import.meta.url);
-  const pool = new Piscina<number, Int32Array | undefined>({
-    filename: file.href,
-    minThreads: options.workers,
-    maxThreads: options.workers,
-    concurrentTasksPerWorker: 1,
-    idleTimeout: Number.POSITIVE_INFINITY,
-    atomics: 'sync',
-    recordTiming: false,
-    workerData: options.setup,
-  });
-  pool.on('error', options.report);
-  return {
-    run: (slot) => pool.run(slot),
-    close: () => pool.destroy(),
-  };
+  return new Pool(options);
+}
+
+class Pool implements WorkerPool {
+  private readonly o: PoolOptions;
+  private readonly lanes: Lanes;
+  private readonly piscina: Piscina<number, Int32Array>;
+  /** The one used last comes last: its worker has the most in its caches. */
+  private readonly free: number[];
+  /** By lane: where its next ticket goes, and how many it has. */
+  private readonly nextPlace: number[];
+  private readonly load: number[];
+  /** In the order of their tickets. */
+  private running: Running[] = [];
+  private isWatching = false;
+  private isClosing = false;
+
+  constructor(options: PoolOptions) {
+    this.o = options;
+    const { workers } = options;
+    this.lanes = Lanes.allocate(workers);
+    const file = options.file ?? new URL(`./worker.${EXTENSION}`, import.meta.url);
+    const data: PoolSetup = { setup: options.setup, lanes: this.lanes.memory };
+    this.piscina = new Piscina<number, Int32Array>({
+      filename: file.href,
+      minThreads: workers,
+      maxThreads: workers,
+      concurrentTasksPerWorker: 1,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      atomics: 'sync',
+      recordTiming: false,
+      workerData: data,
+    });
+    this.piscina.on('error', options.report);
+    this.free = Array.from({ length: workers }, (_, lane) => lane);
+    this.nextPlace = this.free.map(() => 0);
+    this.load = this.free.map(() => 0);
+    for (const lane of this.free) void this.keep(lane);
+  }
+
+  run(slot: number, done: Done, failed: Failed): void {
+    const lane = this.free.pop() ?? this.running.find((one) => this.load[one.lane] === 1)?.lane;
+    assert(
+      lane !== undefined && this.load[lane]! < LANE_PLACES,
+      'no more than lanes have room for',
+    );
+    const place = this.nextPlace[lane]!;
+    this.nextPlace[lane] = otherPlace(place);
+    this.load[lane]! += 1;
+    this.running.push({ lane, place, done, failed });
+    this.lanes.give(lane, place, slot);
+    if (!this.isWatching) void this.watch();
+  }
+
+  async close(): Promise<void> {
+    this.isClosing = true;
+    await this.piscina.destroy();
+  }
+
+  /** Has a worker serve the lane, whatever becomes of it. */
+  private async keep(lane: number): Promise<void> {
+    while (!this.isClosing) {
+      try {
+        const large = await this.piscina.run(lane);
+        this.end(lane, ({ done }) => done(large));
+      } catch (error) {
+        if (this.isClosing) return;
+        // What it had finished before it died is whole.
+        this.collect();
+        const hadTicket = this.end(lane, ({ failed }) => failed(error as Error));
+        if (!hadTicket) this.o.report(error);
+      }
+    }
+  }
+
+  /** The lane's task ended with the first of its tickets; false = it had none. */
+  private end(lane: number, tell: (running: Running) => void): boolean {
+    const index = this.running.findIndex((running) => running.lane === lane);
+    if (index < 0) return false;
+    const [running] = this.running.splice(index, 1);
+    this.lanes.drop(lane, running!.place);
+    this.load[lane]! -= 1;
+    // Others are ready sooner than the one that takes its place.
+    if (this.load[lane] === 0) this.free.unshift(lane);
+    tell(running!);
+    return true;
+  }
+
+  /** Waits for what is running, as long as anything is. */
+  private async watch(): Promise<void> {
+    this.isWatching = true;
+    while (this.running.length > 0 && !this.isClosing) {
+      const seen = this.lanes.finished();
+      this.collect();
+      if (this.running.length === 0) break;
+      // Where workers are as fast as this loop, requests come in all the same.
+      await (this.lanes.whenFinished(seen) ?? new Promise((resolve) => setImmediate(resolve)));
+    }
+    this.isWatching = false;
+  }
+
+  private collect(): void {
+    const { lanes } = this;
+    const isDone = ({ lane, place }: Running): boolean => lanes.isEmpty(lane, place);
+    const ended = this.running.filter(isDone);
+    if (ended.length === 0) return;
+    this.running = this.running.filter((running) => !ended.includes(running));
+    for (const { lane } of ended) {
+      this.load[lane]! -= 1;
+      if (this.load[lane] === 0) this.free.push(lane);
+    }
+    for (const { done } of ended) done(undefined);
+  }
 }
 
 /** What the pool was opened with, inside a worker. */
 export function workerData(): unknown {
-  return piscinaWorkerData;
+  return (piscinaWorkerData as PoolSetup).setup;
+}
+
+/** Inside a worker: runs the tickets of a lane, for as long as nothing goes wrong. */
+export function serveLane(lane: number, run: (slot: number) => Int32Array | undefined): Int32Array {
+  return new Lanes((piscinaWorkerData as PoolSetup).lanes).serve(lane, run);
 }

@@ -46,6 +46,8 @@ export interface SequencerOptions {
   readonly pool: WorkerPool;
   readonly journal: Journal;
   readonly workers: number;
+  /** Tickets that wait in workers behind those that run, so that none has to wait for its next one. */
+  readonly ahead: number;
   /** Requests that may wait. */
   readonly queueMax: number;
   readonly now: () => number;
@@ -79,6 +81,7 @@ export class Sequencer {
   private queue: Request[] = [];
   private queueBytes = 0;
   private tickWanted = false;
+  private isLookingAhead = false;
   /** In ticket order: dispatched, not yet collected. */
   private tickets: Ticket[] = [];
   private running = 0;
@@ -202,11 +205,22 @@ export class Sequencer {
     this.o.onFatal(error);
   }
 
+  /** Free workers get work at once; what they have ahead is left to pile up for a turn of the loop. */
   private pump(): void {
+    this.dispatchUpTo(this.o.workers);
+    if (this.o.ahead === 0 || this.isLookingAhead || this.queue.length === 0) return;
+    this.isLookingAhead = true;
+    setImmediate(() => {
+      this.isLookingAhead = false;
+      this.dispatchUpTo(this.o.workers + this.o.ahead);
+    });
+  }
+
+  private dispatchUpTo(running: number): void {
     while (
       !this.stopped &&
       this.problem === undefined &&
-      this.running < this.o.workers &&
+      this.running < running &&
       this.freeSlots.length > 0 &&
       this.unjournaled + this.tickets.length < UNJOURNALED_BATCHES_MAX
     ) {
@@ -258,13 +272,7 @@ export class Sequencer {
     view.setState(SlotState.verifying);
     this.tickets.push(ticket);
     this.running += 1;
-    this.run(slot).then(
-      (large) => {
-        ticket.large = large;
-        this.finish(ticket);
-      },
-      (error: unknown) => this.fail(ticket, error as Error),
-    );
+    this.run(ticket);
   }
 
   private fill(view: SlotView, ticket: number, requests: readonly Request[]): void {
@@ -278,9 +286,18 @@ export class Sequencer {
     view.i32[Slot.inputBytes] = at;
   }
 
-  /** A pool that throws is one whose worker died before its turn. */
-  private async run(slot: number): Promise<Int32Array | undefined> {
-    return this.o.pool.run(slot);
+  private run(ticket: Ticket): void {
+    const done = (large: Int32Array | undefined): void => {
+      ticket.large = large;
+      this.finish(ticket);
+    };
+    const failed = (error: Error): void => this.fail(ticket, error);
+    try {
+      this.o.pool.run(ticket.slot, done, failed);
+    } catch (error) {
+      // A pool that throws is one whose worker died before its turn.
+      queueMicrotask(() => failed(error as Error));
+    }
   }
 
   private finish(ticket: Ticket): void {
@@ -355,9 +372,10 @@ export class Sequencer {
         this.stop(error);
         return;
       }
-      if (batch !== null) this.o.onFlushed(sequence, endFill, batch);
+      // First of all who waits; others hear of it before the next request is looked at.
       if (hasFailed) for (const request of ticket.requests) request.answered(500, INTERNAL_ERROR);
       else deliver();
+      if (batch !== null) this.o.onFlushed(sequence, endFill, batch);
       this.pump();
     });
   }

@@ -1,8 +1,8 @@
 /**
- * The task of a worker thread: one ticket from verification to its answers. Parse, hash, recover
- * signers in parallel with other workers; wait for the turn; apply; leave answers and journal words
- * in the slot; pass the turn on. Never asynchronous: between tasks the thread sleeps in an atomic
- * wait.
+ * The task of a worker thread: one ticket after the other, each from verification to its answers.
+ * Parse, hash, recover signers in parallel with other workers; wait for the turn; apply; leave answers
+ * and journal words in the slot; pass the turn on. Never asynchronous: between tickets the thread sleeps
+ * in an atomic wait.
  *
  * Failing before the turn costs this batch an error. Failing inside it poisons the memory and does
  * not pass the turn on: the process stops, and recovery rebuilds what this thread may have half
@@ -20,7 +20,7 @@ import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type Prepared } from './batch-prepare.ts';
 import { FirstAnswers } from './first-answers.ts';
 import type { ParseRules } from './order-parse.ts';
-import { workerData } from './pool.ts';
+import { serveLane, workerData } from './pool.ts';
 import type { OrderSeparators } from './prepare.ts';
 import {
   awaitTurn,
@@ -68,8 +68,13 @@ let idsMayHaveLeft = false;
 
 sayLoaded(control);
 
+/** Runs the tickets of a lane. */
+export default function serve(lane: number): Int32Array {
+  return serveLane(lane, run);
+}
+
 /** Runs the ticket in slot `index`; the result is what the slot has no room for. */
-export default function run(index: number): Int32Array | undefined {
+export function run(index: number): Int32Array | undefined {
   const slot = slots[index]!;
   const ticket = slot.i32[Slot.ticket]!;
   let prepared: readonly Prepared[];

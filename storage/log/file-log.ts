@@ -6,7 +6,7 @@
  * Thread: the I/O thread writes; the work itself is done by the threads of libuv.
  */
 import assert from 'node:assert/strict';
-import { constants, promises } from 'node:fs';
+import { constants, promises, write } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectory } from '../make-directory.ts';
 import { cutTorn, findEnd, type LogEnd } from './find-end.ts';
@@ -174,13 +174,7 @@ export class FileLog implements Log {
   private async flush(bytes: number): Promise<void> {
     const file = this.file!;
     for (let done = 0; done < bytes; ) {
-      const { bytesWritten } = await file.write(
-        this.scratch,
-        done,
-        bytes - done,
-        this.offset + done,
-      );
-      done += bytesWritten;
+      done += await writeAt(file.fd, this.scratch, done, bytes - done, this.offset + done);
     }
     if (bytes > 0 && O_DSYNC === undefined && this.o.durability === 'flushed') {
       await file.datasync();
@@ -243,6 +237,22 @@ const NOTHING: LogEnd = {
   torn: [],
   message: undefined,
 };
+
+/** Resolves with how many bytes were written. The method of FileHandle takes a tenth longer. */
+function writeAt(
+  file: number,
+  buffer: Buffer,
+  from: number,
+  bytes: number,
+  offset: number,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(file, buffer, from, bytes, offset, (error, written) => {
+      if (error === null) resolve(written);
+      else reject(error);
+    });
+  });
+}
 
 export function logDirectory(dataDir: string): string {
   return join(dataDir, 'log');

@@ -65,7 +65,7 @@ export class Stage {
   private readonly writer = new AnswerWriter();
   private sequence = 0;
 
-  constructor(workers: number, queueMax = 1_000) {
+  constructor(workers: number, queueMax = 1_000, ahead = 0) {
     const slots = allocateSlots(2 * workers, 4_096, BATCH_COMMANDS_MAX);
     const views = slots.slots.map((buffer) => new SlotView(buffer, slots.sizes));
     this.control = new Int32Array(slots.control);
@@ -73,17 +73,16 @@ export class Stage {
       tables: this.tables,
       slots,
       pool: {
-        run: (slot) => {
+        run: (slot, done, failed) => {
           assert(!this.failsToRun, 'the pool is closed');
-          return new Promise((resolve, reject) => {
-            assert(this.tasks.length < workers, 'the pool never has to queue');
-            this.tasks.push(taskOf(views[slot]!, () => resolve(undefined), reject));
-          });
+          assert(this.tasks.length < workers + ahead, 'no more than the pool has room for');
+          this.tasks.push(taskOf(views[slot]!, () => done(undefined), failed));
         },
         close: () => Promise.resolve(),
       },
       journal: this.gate.journal,
       workers,
+      ahead,
       queueMax,
       now: () => this.time,
       finalsFlushed: () => 7,

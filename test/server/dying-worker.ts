@@ -8,10 +8,10 @@
  *   die-after     its turn is passed on, and the pool does not know yet
  */
 import { Engine } from '../../engine/engine.ts';
-import { workerData } from '../../server/orders/pool.ts';
+import { serveLane, workerData } from '../../server/orders/pool.ts';
 import { OrderPreparer } from '../../server/orders/prepare.ts';
 import { Slot, SlotState, SlotView } from '../../server/orders/slots.ts';
-import run, { type WorkerSetup } from '../../server/orders/worker.ts';
+import { run, type WorkerSetup } from '../../server/orders/worker.ts';
 
 const { slots } = workerData() as WorkerSetup;
 const views = slots.slots.map((buffer) => new SlotView(buffer, slots.sizes));
@@ -47,10 +47,15 @@ Engine.prototype.apply = function (...args) {
   return rule;
 };
 
-export default function runToItsFate(index: number): void {
+function runToItsFate(index: number): Int32Array | undefined {
   const view = views[index];
   fate = view === undefined ? '' : fateOf(view);
   if (fate === 'die-before') die();
-  run(index);
+  const large = run(index);
   if (fate === 'die-after') die();
+  return large;
+}
+
+export default function serve(lane: number): Int32Array {
+  return serveLane(lane, runToItsFate);
 }

@@ -84,7 +84,7 @@ async function runRound(seed: number, count: number): Promise<Round> {
   const chosen = chooseMarkets(catalog.markets, MARKETS.length, new LoadRandom(text));
   const own = chosen.pop()!;
   const market = catalog.markets.find(({ conditionId }) => conditionId === own.conditionId)!;
-  const node = await LocalNode.start(dataDir, false, { ...process.env, ...SETTINGS }, []);
+  const node = await LocalNode.start(dataDir, { demo: false, environment: SETTINGS, flags: [] });
   const place = { port: Number(node.url.port), ready: () => node.ready() };
   const books = await CancelBooks.open(place, market, random);
   const state = { isOver: false, catalogs: 0 };

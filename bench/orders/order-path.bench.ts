@@ -1,0 +1,269 @@
+/**
+ * `npm run bench -- order-path`: what an order costs beside the parts that it cannot do without, and
+ * beside an older checkout (`--baseline DIR`). Everything takes turns in one run, because only the ratios
+ * of one run mean anything on a machine that is shared.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '../../server/config.ts';
+import { domainSeparator } from '../../server/identity/eip712.ts';
+import { Child } from '../common/child.ts';
+import { LocalNode } from '../load/load-node.ts';
+import { domainsOf } from '../load/load-orders.ts';
+import { Connection } from '../measure/connection.ts';
+import type { Request } from '../measure/prepare.ts';
+import { latencies, median, percentile, print, ratioLine } from './path-figures.ts';
+import type { Bodies, Floors, PartTimes } from './path-parts.ts';
+import { Traffic } from './traffic.ts';
+
+export interface PathShape {
+  /** Rounds of each part; sides take turns in each. */
+  readonly rounds: number;
+  /** Requests of a round at one connection. */
+  readonly single: number;
+  /** Orders of a round at saturation, signed and not. */
+  readonly saturated: number;
+  readonly unsigned: number;
+  /** Seconds at half of saturation. */
+  readonly openSeconds: number;
+  readonly baseline?: string;
+}
+
+export const PATH_FULL: PathShape = {
+  rounds: 15,
+  single: 200,
+  saturated: 9_000,
+  unsigned: 30_000,
+  openSeconds: 10,
+};
+
+export type PathPart = 'latency' | 'saturation' | 'half' | 'unsigned';
+const PARTS: readonly PathPart[] = ['latency', 'saturation', 'half', 'unsigned'];
+
+type PartLists = Record<'bare' | keyof PartTimes, number[]>;
+
+const BATCH = 15;
+const CONNECTIONS = 32;
+/** Requests of a round that count for nothing, because the connection is new. */
+const COLD = 20;
+/** Of each burst the floors take so many orders. */
+const FLOOR_ORDERS = 3_000;
+
+export async function orderPathSuite(
+  shape: PathShape,
+  wanted: readonly PathPart[] = PARTS,
+): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'order-path-'));
+  const suite = new Suite(shape, directory);
+  try {
+    await suite.open();
+    if (wanted.includes('latency')) await suite.latency();
+    if (wanted.includes('saturation') || wanted.includes('half')) {
+      await suite.load(wanted.includes('half'));
+    }
+    if (wanted.includes('unsigned')) await suite.unsigned();
+  } finally {
+    await suite.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+class Suite {
+  private readonly shape: PathShape;
+  private readonly directory: string;
+  private readonly child = new Child(join(import.meta.dirname, 'path-parts'), []);
+  private readonly nodes: LocalNode[] = [];
+  private bare = 0;
+
+  constructor(shape: PathShape, directory: string) {
+    this.shape = shape;
+    this.directory = directory;
+  }
+
+  async open(): Promise<void> {
+    this.bare = await this.child.ask<number>('open', join(this.directory, 'parts'));
+  }
+
+  async close(): Promise<void> {
+    await this.endNodes();
+    await this.child.stop();
+  }
+
+  /** One verified, durable order at one connection. */
+  async latency(): Promise<void> {
+    const { baseline, rounds, single } = this.shape;
+    const orders = (rounds + 2) * single;
+    const node = await this.start('node', {});
+    const traffic = await Traffic.open(node.url, { orders, unsigned: false });
+    const older = baseline === undefined ? undefined : await this.startBaseline(baseline);
+    const olderTraffic = older && (await Traffic.open(older.url, { orders, unsigned: false }));
+    await this.makeBare(node, traffic);
+    const times: PartLists = { bare: [], recover: [], handOver: [], write: [] };
+    const whole: number[] = [];
+    const before: number[] = [];
+    for (let round = -1; round < rounds; round += 1) {
+      const isWarm = round >= 0;
+      const requests = traffic.draw(single, 1);
+      const own = (await traffic.closed(requests, 1)).latencyMs.slice(COLD);
+      await this.parts(traffic, requests, isWarm ? times : undefined);
+      const olderRequests = olderTraffic?.draw(single, 1).map(asList) ?? [];
+      const old = (await olderTraffic?.closed(olderRequests, 1))?.latencyMs.slice(COLD) ?? [];
+      if (!isWarm) continue;
+      whole.push(...own);
+      before.push(...old);
+    }
+    latencies('one order, verified, durable', whole);
+    latencies('  a bare HTTP answer', times.bare);
+    latencies('  recovery of the signer', times.recover);
+    latencies('  a durable write of the log', times.write);
+    latencies('  to a worker and back', times.handOver);
+    const sum = Object.values(times).reduce((total, each) => total + percentile(each, 0.5), 0);
+    const p50 = percentile(whole, 0.5);
+    ratioLine('p50 to the sum of its parts', p50 / sum, 'at most', 1.5);
+    if (before.length > 0) {
+      latencies('the baseline', before);
+      ratioLine('p50 to that of the baseline', p50 / percentile(before, 0.5), 'at most', 0.65);
+    }
+    await this.endNodes();
+  }
+
+  /**
+   * The parts of each order, one after the other, so that each finds threads and caches as cold as an
+   * order does: by itself in a loop, each takes half as long.
+   */
+  private async parts(
+    traffic: Traffic,
+    requests: readonly Request[],
+    times: PartLists | undefined,
+  ): Promise<void> {
+    const url = new URL(`http://127.0.0.1:${this.bare}`);
+    const connection = await new Promise<Connection>((resolve) => new Connection(url, resolve));
+    await this.child.ask('prepare', bodiesOf(requests));
+    for (const [i, bytes] of traffic.bytes(requests).entries()) {
+      const began = performance.now();
+      await new Promise<void>((resolve) => connection.send(bytes, () => resolve()));
+      const bare = performance.now() - began;
+      const parts = await this.child.ask<PartTimes>('parts', i);
+      if (times === undefined || i < COLD) continue;
+      times.bare.push(bare);
+      for (const name of ['recover', 'handOver', 'write'] as const) times[name].push(parts[name]);
+    }
+    connection.close();
+  }
+
+  /** What comes through when as much is sent as is answered, and latency at half of it. */
+  async load(withHalf: boolean): Promise<void> {
+    const { openSeconds, rounds, saturated } = this.shape;
+    const node = await this.start('node', {});
+    const orders = 2 * (rounds + 1) * saturated * (withHalf ? 3 : 1);
+    const traffic = await Traffic.open(node.url, { orders, unsigned: false });
+    for (const [batch, aim] of [
+      [BATCH, 0.85],
+      [1, 0.75],
+    ] as const) {
+      const what = batch === 1 ? 'single orders' : `batches of ${batch}`;
+      const { floor, rate } = await this.saturate(traffic, batch, saturated, 'hashAndRecover');
+      print(`saturation, ${what}`, `${rate.toFixed(0)} orders/s, floor ${floor.toFixed(0)}`);
+      ratioLine('  to one worker that hashes and recovers', rate / floor, 'at least', aim);
+      if (!withHalf) continue;
+      const perSecond = rate / 2 / batch;
+      const requests = traffic.draw(Math.ceil(perSecond * openSeconds), batch);
+      const { latencyMs } = await traffic.open(requests, CONNECTIONS, perSecond);
+      const name = `half of it, ${what}, open loop`;
+      latencies(name, latencyMs);
+      const ratio = percentile(latencyMs, 0.99) / percentile(latencyMs, 0.5);
+      ratioLine('  p99 to p50', ratio, 'at most', 5);
+    }
+    await this.endNodes();
+  }
+
+  /** Durable batches without signatures. */
+  async unsigned(): Promise<void> {
+    const { rounds, unsigned: count } = this.shape;
+    const node = await this.start('node', { VERIFY_SIGNATURES: 'off' });
+    const orders = (rounds + 1) * count;
+    const traffic = await Traffic.open(node.url, { orders, unsigned: true });
+    const { floor, rate } = await this.saturate(traffic, BATCH, count, 'parseAndHash');
+    const what = `${rate.toFixed(0)} orders/s, floor ${floor.toFixed(0)}`;
+    print(`saturation, unsigned batches of ${BATCH}`, what);
+    ratioLine('  to one worker that parses and hashes', rate / floor, 'at least', 0.6);
+    await this.endNodes();
+  }
+
+  /** Medians of the rounds, orders a second. */
+  private async saturate(
+    traffic: Traffic,
+    batch: number,
+    orders: number,
+    floorName: keyof Floors,
+  ): Promise<{ rate: number; floor: number }> {
+    const rates: number[] = [];
+    const floors: number[] = [];
+    for (let round = -1; round < this.shape.rounds; round += 1) {
+      const requests = traffic.draw(Math.ceil(orders / batch), batch);
+      const { ordersPerSecond } = await traffic.closed(requests, CONNECTIONS);
+      const few = requests.slice(0, Math.ceil(FLOOR_ORDERS / batch));
+      const floor = await this.child.ask<Floors>('floors', bodiesOf(few));
+      if (round < 0) continue; // warms up
+      rates.push(ordersPerSecond);
+      floors.push(floor[floorName]);
+    }
+    return { rate: median(rates), floor: median(floors) };
+  }
+
+  /** The bare handler answers what the node does to one order. */
+  private async makeBare(node: LocalNode, traffic: Traffic): Promise<void> {
+    const [request] = traffic.draw(1, 1);
+    const { head, body } = splitOf(traffic.bytes([request!])[0]!);
+    const requests = [{ target: request!.path, body }];
+    const wanted = { requests, headers: head, answer: 'same', waits: true };
+    await this.child.ask('ready', { port: Number(node.url.port), wanted });
+  }
+
+  private start(name: string, environment: NodeJS.ProcessEnv): Promise<LocalNode> {
+    return this.startWith(name, environment);
+  }
+
+  private startBaseline(root: string): Promise<LocalNode> {
+    return this.startWith('baseline', {}, join(root, 'dist/server/main.js'));
+  }
+
+  private async startWith(
+    name: string,
+    environment: NodeJS.ProcessEnv,
+    main?: string,
+  ): Promise<LocalNode> {
+    const dataDir = mkdtempSync(join(this.directory, `${name}-`));
+    const node = await LocalNode.start(dataDir, {
+      demo: true,
+      environment: { WORKERS: '1', LOG_LEVEL: 'warn', ...environment },
+      ...(main === undefined ? {} : { main }),
+    });
+    this.nodes.push(node);
+    return node;
+  }
+
+  private async endNodes(): Promise<void> {
+    for (const node of this.nodes.splice(0)) await node.stop();
+  }
+}
+
+function bodiesOf(requests: readonly Request[]): Bodies {
+  const read = readConfig({}, [], 1);
+  if (!read.ok) throw new Error(read.problems.join('; '));
+  const separator = Buffer.from(domainSeparator(domainsOf(read.config).normal)).toString('hex');
+  return { separator, texts: requests.map(({ body }) => body) };
+}
+
+/** An order as a list of one: there was a time before POST /order. */
+function asList(request: Request): Request {
+  return { ...request, path: '/orders', body: `[${request.body}]` };
+}
+
+/** A request's headers, without those of every client, and its body. */
+function splitOf(bytes: Buffer): { head: Record<string, string>; body: string } {
+  const [head = '', body = ''] = bytes.toString('latin1').split('\r\n\r\n');
+  const lines = head.split('\r\n').slice(2);
+  return { head: Object.fromEntries(lines.map((line) => line.split(': '))), body };
+}

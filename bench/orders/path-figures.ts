@@ -1,0 +1,35 @@
+/**
+ * Figures of the order path as lines. Thread: any.
+ */
+const US = 1_000;
+
+/** The value below which the part `share` of them lies. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
+
+/** A line of percentiles, from milliseconds. */
+export function latencies(name: string, ms: readonly number[]): void {
+  const at = (share: number): string => `${(US * percentile(ms, share)).toFixed(0)}`;
+  const text = `p10 ${at(0.1)}, p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}, p99.9 ${at(0.999)}, max ${at(1)} us`;
+  print(name, `${text} (${ms.length})`);
+}
+
+export function ratioLine(
+  name: string,
+  ratio: number,
+  bound: 'at most' | 'at least',
+  aim: number,
+): void {
+  const isMet = bound === 'at most' ? ratio <= aim : ratio >= aim;
+  print(name, `${ratio.toFixed(2)} x, ${bound} ${aim}${isMet ? '' : ': MISSED'}`);
+}
+
+export function print(name: string, what: string): void {
+  process.stdout.write(`${name.padEnd(44)} ${what}\n`);
+}

@@ -1,0 +1,92 @@
+/**
+ * How a slot gets to a worker and back: words on which each worker sleeps, and a count of what they have
+ * finished that the I/O thread waits for. A message there and back takes three times as long.
+ *
+ *   word 0    how many tickets have been finished, of all workers
+ *   lane n    two places that are used in turn: a slot plus one, or 0 = nothing is there
+ *             the place that is run next
+ *
+ * Two places, so that a worker has the next ticket before it is heard of that it is done with one.
+ *
+ * Who writes: the I/O thread fills a place that is empty; the worker of the lane empties it, behind
+ * everything that it did, and then counts it.
+ */
+
+/** A cache line each, so that workers do not take the memory of another away from it. */
+const LINE_WORDS = 16;
+const FINISHED = 0;
+/** Of a lane, behind its places. */
+const NEXT = 2;
+/** Tickets of one lane. */
+export const LANE_PLACES = 2;
+
+export class Lanes {
+  readonly memory: SharedArrayBuffer;
+  private readonly words: Int32Array;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.memory = memory;
+    this.words = new Int32Array(memory);
+  }
+
+  static allocate(count: number): Lanes {
+    return new Lanes(new SharedArrayBuffer((1 + count) * LINE_WORDS * 4));
+  }
+
+  /** To be read before looking at lanes, and given to whenFinished(). */
+  finished(): number {
+    return Atomics.load(this.words, FINISHED);
+  }
+
+  /** Resolves when more than `seen` have been finished; undefined = that is so already. */
+  whenFinished(seen: number): Promise<unknown> | undefined {
+    const wait = Atomics.waitAsync(this.words, FINISHED, seen);
+    return wait.async ? wait.value : undefined;
+  }
+
+  isEmpty(lane: number, place: number): boolean {
+    return Atomics.load(this.words, wordOf(lane) + place) === 0;
+  }
+
+  give(lane: number, place: number, slot: number): void {
+    const at = wordOf(lane) + place;
+    Atomics.store(this.words, at, slot + 1);
+    Atomics.notify(this.words, at);
+  }
+
+  /** Takes back what a worker that threw or died was at; its successor goes on behind it. */
+  drop(lane: number, place: number): void {
+    Atomics.store(this.words, wordOf(lane) + NEXT, otherPlace(place));
+    Atomics.store(this.words, wordOf(lane) + place, 0);
+  }
+
+  /**
+   * The worker of a lane: runs what it is given, and returns when a result has no room in its slot,
+   * with that result; the slot then still is with the lane.
+   */
+  serve<Result>(lane: number, run: (slot: number) => Result | undefined): Result {
+    const { words } = this;
+    const next = wordOf(lane) + NEXT;
+    for (;;) {
+      const place = Atomics.load(words, next);
+      const at = wordOf(lane) + place;
+      Atomics.wait(words, at, 0);
+      const given = Atomics.load(words, at);
+      if (given === 0) continue;
+      const result = run(given - 1);
+      if (result !== undefined) return result;
+      Atomics.store(words, next, otherPlace(place));
+      Atomics.store(words, at, 0);
+      Atomics.add(words, FINISHED, 1);
+      Atomics.notify(words, FINISHED);
+    }
+  }
+}
+
+function wordOf(lane: number): number {
+  return (1 + lane) * LINE_WORDS;
+}
+
+export function otherPlace(place: number): number {
+  return 1 - place;
+}

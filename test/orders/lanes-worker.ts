@@ -1,0 +1,29 @@
+/**
+ * A worker of the pool that counts its tickets in a word of each slot, and does what that word asks
+ * for: throw, die, or give a result that has no room in the slot.
+ */
+import { serveLane, workerData } from '../../server/orders/pool.ts';
+
+export interface LanesSetup {
+  /** Two words a slot: what to do, and how often it was run. */
+  readonly slots: SharedArrayBuffer;
+  readonly fates: Readonly<Record<'throws' | 'dies' | 'large' | 'pauses', number>>;
+}
+
+const setup = workerData() as LanesSetup;
+const { fates } = setup;
+const slots = new Int32Array(setup.slots);
+const PAUSE_MS = 2;
+
+function run(slot: number): Int32Array | undefined {
+  const fate = slots[2 * slot];
+  if (fate === fates.throws) throw new Error('told to');
+  if (fate === fates.dies) process.exit(1);
+  if (fate === fates.pauses) Atomics.wait(slots, 2 * slot, fate, PAUSE_MS);
+  slots[2 * slot + 1]! += 1;
+  return fate === fates.large ? Int32Array.of(slot) : undefined;
+}
+
+export default function serve(lane: number): Int32Array {
+  return serveLane(lane, run);
+}

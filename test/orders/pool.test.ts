@@ -1,0 +1,93 @@
+/** Tickets to real workers and back: none is lost or told of twice, whatever becomes of workers. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { useCompiledNodes } from '../common/forms.ts';
+import { SHORT } from '../common/random.ts';
+import { seeded } from '../storage/stored-exchange.ts';
+import type { LanesSetup } from './lanes-worker.ts';
+
+/** Compiled, because workers start sooner. */
+const compiled = useCompiledNodes();
+const { openPool } = (await import(
+  join(compiled, 'server/orders/pool.js')
+)) as typeof import('../../server/orders/pool.ts');
+
+const Fate = { run: 0, throws: 1, dies: 2, large: 3, pauses: 4 } as const;
+const WORKERS = 3;
+/** As many tickets are under way at most: a worker has one that it runs and one ahead. */
+const SLOTS = 2 * WORKERS;
+const TICKETS = SHORT === false ? 200_000 : 20_000;
+const PATIENCE_MS = 60_000;
+
+const slots = new Int32Array(new SharedArrayBuffer(8 * SLOTS));
+const reported: unknown[] = [];
+const setup: LanesSetup = { slots: slots.buffer as SharedArrayBuffer, fates: Fate };
+const file = pathToFileURL(join(compiled, 'test/orders/lanes-worker.js'));
+const pool = openPool({ file, workers: WORKERS, setup, report: (error) => reported.push(error) });
+
+type End = { readonly large: Int32Array | undefined } | { readonly error: string };
+
+/** One ticket; a ticket of which nothing is heard is a wake-up that was lost. */
+function run(slot: number, fate: number): Promise<End> {
+  slots[2 * slot] = fate;
+  return new Promise((resolve, reject) => {
+    const patience = setTimeout(() => reject(new Error('nothing is heard of it')), PATIENCE_MS);
+    let ends = 0;
+    const end = (what: End): void => {
+      clearTimeout(patience);
+      ends += 1;
+      assert.equal(ends, 1, 'a ticket ends once');
+      resolve(what);
+    };
+    pool.run(
+      slot,
+      (large) => end({ large }),
+      ({ message }) => end({ error: message }),
+    );
+  });
+}
+
+test('no wake-up is lost, whether workers are quick, slow or all at once', () =>
+  seeded(async (random) => {
+    slots.fill(0);
+    let left = TICKETS;
+    const expected = new Int32Array(SLOTS);
+    const lane = async (slot: number): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        await run(slot, random.below(1_000) === 0 ? Fate.pauses : Fate.run);
+        expected[slot]! += 1;
+        assert.equal(slots[2 * slot + 1], expected[slot], 'it was run once');
+        // Sometimes the worker is asleep, sometimes it is still on its way there.
+        const draw = random.below(16);
+        if (draw === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (draw === 1) for (let i = random.below(20_000); i > 0; i--) Atomics.load(slots, 0);
+      }
+    };
+    await Promise.all(Array.from({ length: SLOTS }, (_, slot) => lane(slot)));
+    assert.equal(
+      expected.reduce((sum, count) => sum + count, 0),
+      TICKETS,
+    );
+  }));
+
+test('a worker that throws or dies costs its own ticket, and the one behind is run', async () => {
+  for (const fate of [Fate.throws, Fate.dies, Fate.large, Fate.run]) {
+    slots.fill(0);
+    const fates = Array.from({ length: SLOTS }, (_, slot) => (slot % 2 === 0 ? fate : Fate.run));
+    const ends = await Promise.all(fates.map((one, slot) => run(slot, one)));
+    for (const [slot, end] of ends.entries()) {
+      if (fates[slot] === Fate.run) assert.deepEqual(end, { large: undefined });
+      else if (fate === Fate.large) assert.deepEqual(end, { large: Int32Array.of(slot) });
+      else if (fate === Fate.throws) assert.deepEqual(end, { error: 'told to' });
+      else assert('error' in end);
+      const runs = fates[slot] === Fate.run || fate === Fate.large ? 1 : 0;
+      assert.equal(slots[2 * slot + 1], runs, 'once, or not at all');
+    }
+  }
+  assert.deepEqual(reported, []);
+});
+
+test('after all of it the pool closes', () => pool.close());
