@@ -19,6 +19,7 @@ import type { Journal } from '../../storage/journal.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
 import { type FlushedBatch, journalEntry, takeBatch } from './flushed-batch.ts';
 import type { WorkerPool } from './pool.ts';
+import { RequestQueue } from './request-queue.ts';
 import {
   type Answered,
   type Request,
@@ -69,7 +70,6 @@ interface Ticket {
   large: Int32Array | undefined;
 }
 
-const QUEUE_BYTES_MAX = 256 * 2 ** 20;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 const MS = 1_000;
 
@@ -78,8 +78,7 @@ export class Sequencer {
   private readonly control: Int32Array;
   private readonly views: SlotView[];
   private readonly freeSlots: number[];
-  private queue: Request[] = [];
-  private queueBytes = 0;
+  private readonly queue: RequestQueue;
   private tickWanted = false;
   private isLookingAhead = false;
   /** In ticket order: dispatched, not yet collected. */
@@ -96,6 +95,7 @@ export class Sequencer {
 
   constructor(options: SequencerOptions) {
     this.o = options;
+    this.queue = new RequestQueue(options.workers, options.queueMax);
     this.control = new Int32Array(options.slots.control);
     this.views = options.slots.slots.map((b) => new SlotView(b, options.slots.sizes));
     this.freeSlots = this.views.map((_, i) => i);
@@ -132,8 +132,7 @@ export class Sequencer {
   submit(request: Request): void {
     const framed = align(request.body.length) + 4 * RequestHead.words;
     assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
-    const bytes = this.queueBytes + request.body.length;
-    const isFull = this.queue.length >= this.o.queueMax || bytes > QUEUE_BYTES_MAX;
+    const isFull = this.queue.isFullFor(request);
     if (isFull && this.o.journal.failure === undefined) request.answered(503, ENGINE_BUSY);
     else this.goOn(request);
   }
@@ -153,7 +152,6 @@ export class Sequencer {
       return;
     }
     this.queue.push(request);
-    this.queueBytes += request.body.length;
     this.pump();
   }
 
@@ -226,29 +224,8 @@ export class Sequencer {
     ) {
       if (this.queue.length === 0 && !this.tickWanted) return;
       this.tickWanted = false;
-      this.dispatch(this.takeRequests());
+      this.dispatch(this.queue.takeShare());
     }
-  }
-
-  /**
-   * One worker's fair share of the queue, bounded by what a slot holds. The others, though busy now,
-   * count too: most of the work is checking signatures, and all of it in one batch would be done by
-   * one of them.
-   */
-  private takeRequests(): Request[] {
-    const share = Math.ceil(this.queue.length / this.o.workers);
-    const bytesMax = BATCH_COMMANDS_MAX * ORDER_BYTES_MIN;
-    let count = 0;
-    let bytes = 0;
-    while (count < share) {
-      const { body, weight } = this.queue[count]!;
-      const framed = align(weight) + 4 * RequestHead.words;
-      if (count > 0 && bytes + framed > bytesMax) break;
-      bytes += framed;
-      this.queueBytes -= body.length;
-      count += 1;
-    }
-    return this.queue.splice(0, count);
   }
 
   /**
@@ -381,10 +358,7 @@ export class Sequencer {
   }
 
   private refuseWaiting(): void {
-    const waiting = this.queue;
-    this.queue = [];
-    this.queueBytes = 0;
-    for (const request of waiting) {
+    for (const request of this.queue.takeAll()) {
       if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
       else refuse(request);
     }

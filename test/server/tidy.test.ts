@@ -89,6 +89,8 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     engine: ['common'],
     load: [],
     measure: ['load'],
+    orders: ['common', 'load', 'measure'],
+    profile: ['load', 'measure', 'orders'],
     server: ['load'],
     catalog: ['common', 'load'],
     http: ['common', 'catalog'],

@@ -1,0 +1,64 @@
+/**
+ * Requests that wait for a worker, in the order of their coming.
+ *
+ * Thread: the I/O thread.
+ */
+import { BATCH_COMMANDS_MAX } from '../../engine/limits.ts';
+import type { Request } from './slot-requests.ts';
+import { align, ORDER_BYTES_MIN, RequestHead } from './slots.ts';
+
+const QUEUE_BYTES_MAX = 256 * 2 ** 20;
+
+export class RequestQueue {
+  private readonly workers: number;
+  private readonly requestsMax: number;
+  private requests: Request[] = [];
+  private bytes = 0;
+
+  constructor(workers: number, requestsMax: number) {
+    this.workers = workers;
+    this.requestsMax = requestsMax;
+  }
+
+  get length(): number {
+    return this.requests.length;
+  }
+
+  /** Whether one more would be too many; what was taken before may join all the same. */
+  isFullFor({ body }: Request): boolean {
+    const isLong = this.requests.length >= this.requestsMax;
+    return isLong || this.bytes + body.length > QUEUE_BYTES_MAX;
+  }
+
+  push(request: Request): void {
+    this.requests.push(request);
+    this.bytes += request.body.length;
+  }
+
+  /**
+   * One worker's fair share, bounded by what a slot holds. The others, though busy now, count too: most
+   * of the work is checking signatures, and all of it in one batch would be done by one of them.
+   */
+  takeShare(): Request[] {
+    const share = Math.ceil(this.requests.length / this.workers);
+    const bytesMax = BATCH_COMMANDS_MAX * ORDER_BYTES_MIN;
+    let count = 0;
+    let framedBytes = 0;
+    while (count < share) {
+      const { body, weight } = this.requests[count]!;
+      const framed = align(weight) + 4 * RequestHead.words;
+      if (count > 0 && framedBytes + framed > bytesMax) break;
+      framedBytes += framed;
+      this.bytes -= body.length;
+      count += 1;
+    }
+    return this.requests.splice(0, count);
+  }
+
+  takeAll(): Request[] {
+    const all = this.requests;
+    this.requests = [];
+    this.bytes = 0;
+    return all;
+  }
+}
