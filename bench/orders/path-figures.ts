@@ -20,12 +20,15 @@ export function latencies(name: string, ms: readonly number[]): void {
   print(name, `${text} (${ms.length})`);
 }
 
-export function ratioLine(
-  name: string,
-  ratio: number,
-  bound: 'at most' | 'at least',
-  aim: number,
-): void {
+/** A ratio of two figures of one run, and what it should be. */
+export interface Ratio {
+  readonly name: string;
+  readonly ratio: number;
+  readonly bound: 'at most' | 'at least';
+  readonly aim: number;
+}
+
+export function ratioLine({ aim, bound, name, ratio }: Ratio): void {
   const isMet = bound === 'at most' ? ratio <= aim : ratio >= aim;
   print(name, `${ratio.toFixed(2)} x, ${bound} ${aim}${isMet ? '' : ': MISSED'}`);
 }

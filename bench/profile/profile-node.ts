@@ -24,6 +24,8 @@ export interface ProfileOptions {
   readonly interval: number;
   readonly perf: boolean;
   readonly out: string;
+  /** Of the node, beside that of this process. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 const PERF_HERTZ = '999';
@@ -37,7 +39,10 @@ export async function profileNode(options: ProfileOptions): Promise<readonly str
   try {
     const node = await LocalNode.start(dataDir, {
       demo: true,
-      environment: options.unsigned ? { VERIFY_SIGNATURES: 'off' } : {},
+      environment: {
+        ...options.environment,
+        ...(options.unsigned ? { VERIFY_SIGNATURES: 'off' } : {}),
+      },
       flags: [
         ...process.execArgv,
         ...['--cpu-prof', `--cpu-prof-dir=${out}`, `--cpu-prof-interval=${options.interval}`],

@@ -59,3 +59,23 @@ test('what does not fit a slot is refused before anything is taken, and the line
   await stage.run(stage.tasks[0]!, false);
   assert.deepEqual(stage.names(), ['next']);
 });
+
+test('a busy worker has one ticket ahead, of what a turn of the loop brought in', async () => {
+  const stage = new Stage(1, 1_000, 1);
+  stage.submit('a');
+  for (const name of ['b', 'c']) stage.submit(name);
+  assert.deepEqual(
+    stage.tasks.map(({ bodies }) => bodies),
+    [['a']],
+  );
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const name of ['d', 'e']) stage.submit(name);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(
+    stage.tasks.map(({ bodies }) => bodies),
+    [['a'], ['b', 'c']],
+    'and no more than one',
+  );
+  while (stage.tasks.length > 0) await stage.run(stage.tasks[0]!, false);
+  assert.deepEqual(stage.names(), ['a', 'b', 'c', 'd', 'e']);
+});

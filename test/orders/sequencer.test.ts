@@ -114,26 +114,6 @@ test('each worker gets its share of what has piled up, and nobody is passed over
   assert.deepEqual(stage.names(), ['a', 'b', 'c', 'd', ...all]);
 });
 
-test('a busy worker has one ticket ahead, of what a turn of the loop brought in', async () => {
-  const stage = new Stage(1, 1_000, 1);
-  stage.submit('a');
-  for (const name of ['b', 'c']) stage.submit(name);
-  assert.deepEqual(
-    stage.tasks.map(({ bodies }) => bodies),
-    [['a']],
-  );
-  await new Promise((resolve) => setImmediate(resolve));
-  for (const name of ['d', 'e']) stage.submit(name);
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(
-    stage.tasks.map(({ bodies }) => bodies),
-    [['a'], ['b', 'c']],
-    'and no more than one',
-  );
-  while (stage.tasks.length > 0) await stage.run(stage.tasks[0]!, false);
-  assert.deepEqual(stage.names(), ['a', 'b', 'c', 'd', 'e']);
-});
-
 test('tiny requests do not make a batch larger than its answers have room for', async () => {
   const { stage, tasks } = busyStage(1, 65_536);
   for (let i = 0; i < 20_000; i++) stage.submit('x');

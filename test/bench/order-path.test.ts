@@ -1,0 +1,47 @@
+/** The benchmark of an order's path, and profiles, on tiny inputs: they run, and say nothing about speed. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { useCompiledNodes } from '../common/forms.ts';
+import { SMALL_NODE, temporaryDirectory } from '../common/node-harness.ts';
+
+/** Compiled, because they start processes that start threads. */
+const compiled = useCompiledNodes();
+const [{ orderPathSuite }, { profileNode }] = (await Promise.all(
+  ['orders/order-path.bench', 'profile/profile-node'].map(
+    (name) => import(join(compiled, `bench/${name}.js`)),
+  ),
+)) as [
+  typeof import('../../bench/orders/order-path.bench.ts'),
+  typeof import('../../bench/profile/profile-node.ts'),
+];
+
+test('the order-path suite sends every order, and holds what it measures to its aims', async () => {
+  const shape = { rounds: 1, single: 25, saturated: 60, unsigned: 60, openSeconds: 1 };
+  const ratios = await orderPathSuite({ ...shape, environment: SMALL_NODE }, ['latency', 'half']);
+  assert.deepEqual(
+    ratios.map(({ name }) => name.trim().split(',')[0]),
+    [
+      'p50 to the sum of its parts',
+      'to one worker that hashes and recovers',
+      'p99 to p50',
+      'to one worker that hashes and recovers',
+      'p99 to p50',
+    ],
+  );
+  assert(ratios.every(({ ratio }) => ratio > 0));
+});
+
+test('a profile tells of the I/O thread and the worker what they did under load', async () => {
+  const out = temporaryDirectory();
+  await profileNode({
+    ...{ rate: undefined, orders: 60, batch: 1, connections: 2, unsigned: false },
+    ...{ interval: 500, perf: false, out, environment: { ...SMALL_NODE, WORKERS: '1' } },
+  });
+  const summary = readFileSync(join(out, 'summary.txt'), 'utf8');
+  assert.match(summary, /^60 orders in requests of 1, 2 connections: \d+ orders\/s\n/);
+  assert.match(summary, /\nI\/O thread: awake [\d.]+ % of/);
+  assert.match(summary, /\nworker: awake [\d.]+ % of/);
+  assert(readdirSync(out).filter((name) => name.endsWith('.cpuprofile')).length >= 2);
+});
