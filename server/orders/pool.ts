@@ -12,6 +12,7 @@
  * Thread: the I/O thread; workerData() and serveLane() a worker.
  */
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina, workerData as piscinaWorkerData } from 'piscina';
 import { LANE_PLACES, Lanes, otherPlace } from './lanes.ts';
 
@@ -50,6 +51,9 @@ interface Running {
 
 /** The worker's own file, in the form in which this one runs: source under tsx, or compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+
+/** A worker that died while it had nothing to do is replaced after so long. */
+const IDLE_DEATH_MS = 50;
 
 export function openPool(options: PoolOptions): WorkerPool {
   return new Pool(options);
@@ -122,7 +126,10 @@ class Pool implements WorkerPool {
         // What it had finished before it died is whole.
         this.collect();
         const hadTicket = this.end(lane, ({ failed }) => failed(error as Error));
-        if (!hadTicket) this.o.report(error);
+        if (hadTicket) continue;
+        this.o.report(error);
+        // One that cannot even load shall not keep the process busy.
+        await sleep(IDLE_DEATH_MS);
       }
     }
   }
