@@ -97,7 +97,7 @@ async function endPerf(perf: ChildProcess, out: string): Promise<string> {
     await once(perf, 'exit');
   }
   const args = ['report', '-i', join(out, 'perf.data'), '--no-children', '-g', 'none'];
-  const report = spawnSync('perf', [...args, '--stdio', '--sort', 'tid,dso,symbol']);
+  const report = spawnSync('perf', [...args, '--stdio', '--sort', 'pid,dso,symbol']);
   const rows = report.stdout.toString().split('\n').slice(0, PERF_ROWS);
   writeFileSync(join(out, 'perf.txt'), `${rows.join('\n')}\n`);
   return 'perf: perf.data, perf.txt';
