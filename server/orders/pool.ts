@@ -123,8 +123,6 @@ class Pool implements WorkerPool {
         this.end(lane, ({ done }) => done(large));
       } catch (error) {
         if (this.isClosing) return;
-        // What it had finished before it died is whole.
-        this.collect();
         const hadTicket = this.end(lane, ({ failed }) => failed(error as Error));
         if (hadTicket) continue;
         this.o.report(error);
@@ -134,8 +132,10 @@ class Pool implements WorkerPool {
     }
   }
 
-  /** The lane's task ended with the first of its tickets; false = it had none. */
+  /** The lane's task ended with the first of its tickets that is not finished; false = it had none. */
   private end(lane: number, tell: (running: Running) => void): boolean {
+    // What it had finished before, and was not heard of yet, is whole.
+    this.collect();
     const index = this.running.findIndex((running) => running.lane === lane);
     if (index < 0) return false;
     const [running] = this.running.splice(index, 1);

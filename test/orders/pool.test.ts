@@ -19,6 +19,9 @@ const WORKERS = 3;
 /** As many tickets are under way at most: a worker has one that it runs and one ahead. */
 const SLOTS = 2 * WORKERS;
 const TICKETS = SHORT === false ? 200_000 : 20_000;
+const ROUNDS = SHORT === false ? 3_000 : 300;
+/** Fates after which a worker goes on. */
+const MENDING = [Fate.run, Fate.run, Fate.throws, Fate.large];
 const PATIENCE_MS = 60_000;
 
 const slots = new Int32Array(new SharedArrayBuffer(8 * SLOTS));
@@ -73,20 +76,30 @@ test('no wake-up is lost, whether workers are quick, slow or all at once', () =>
     );
   }));
 
-test('a worker that throws or dies costs its own ticket, and the one behind is run', async () => {
-  for (const fate of [Fate.throws, Fate.dies, Fate.large, Fate.run]) {
-    slots.fill(0);
-    const fates = Array.from({ length: SLOTS }, (_, slot) => (slot % 2 === 0 ? fate : Fate.run));
-    const ends = await Promise.all(fates.map((one, slot) => run(slot, one)));
-    for (const [slot, end] of ends.entries()) {
-      if (fates[slot] === Fate.run) assert.deepEqual(end, { large: undefined });
-      else if (fate === Fate.large) assert.deepEqual(end, { large: Int32Array.of(slot) });
-      else if (fate === Fate.throws) assert.deepEqual(end, { error: 'told to' });
-      else assert('error' in end);
-      const runs = fates[slot] === Fate.run || fate === Fate.large ? 1 : 0;
-      assert.equal(slots[2 * slot + 1], runs, 'once, or not at all');
-    }
+/** Tickets for every place at once, slot by slot; each is to end as its fate says. */
+async function runAll(fates: readonly number[]): Promise<void> {
+  slots.fill(0);
+  const ends = await Promise.all(fates.map((fate, slot) => run(slot, fate)));
+  for (const [slot, end] of ends.entries()) {
+    const fate = fates[slot];
+    if (fate === Fate.run) assert.deepEqual(end, { large: undefined });
+    else if (fate === Fate.large) assert.deepEqual(end, { large: Int32Array.of(slot) });
+    else if (fate === Fate.throws) assert.deepEqual(end, { error: 'told to' });
+    else assert('error' in end);
+    const runs = fate === Fate.run || fate === Fate.large ? 1 : 0;
+    assert.equal(slots[2 * slot + 1], runs, 'once, or not at all');
   }
+}
+
+test('a result without room, or a worker that throws, ends its own ticket and no other', () =>
+  seeded(async (random) => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await runAll(Array.from({ length: SLOTS }, () => random.pick(MENDING)));
+    }
+  }));
+
+test('a worker that dies costs its own ticket, and the one behind is run', async () => {
+  await runAll(Array.from({ length: SLOTS }, (_, slot) => (slot < 2 ? Fate.dies : Fate.run)));
   assert.deepEqual(reported, []);
 });
 
