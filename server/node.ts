@@ -145,7 +145,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       problem === undefined
         ? await startWriter({ ...options, stores, tables: t, sound, separators, onFlushed })
         : undefined;
-    if (writer !== undefined) opened.push(() => writer.close());
+    if (writer !== undefined) {
+      opened.push(() => writer.close());
+      history.handOver(writer.writeHistory);
+      opened.push(() => history.handOver(undefined));
+    }
     await wait('the audit of what was recovered', sound, OPEN_MS_MAX);
     signal?.throwIfAborted();
     const settling = settleCatalog(config, t, separators[1], {

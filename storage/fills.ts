@@ -61,16 +61,20 @@ export class StoredFills {
     this.end = t.state[State.fills]!;
   }
 
-  /** One fill, or undefined where it is not there (any more). */
+  /** One fill, or undefined where it is not there (any more). Throws Damage. */
   get(sequence: number): Buffer | undefined {
     if (sequence < 0 || sequence >= this.end) return undefined;
     return sequence >= this.first ? fillCopy(this.t, sequence) : this.table.get(sequence);
   }
 
-  /** Those from `start` to before `end` that are there, in order. */
-  *range(start: number, end: number): Generator<readonly [number, Buffer]> {
+  /** Those from `start` to before `end` that are there, in order; a damaged value is left out and told. */
+  *range(
+    start: number,
+    end: number,
+    warn: (line: string) => void,
+  ): Generator<readonly [number, Buffer]> {
     const stored = Math.min(end, this.first);
-    if (start < stored) yield* this.table.range(start, stored);
+    if (start < stored) yield* this.table.range(start, stored, ({ message }) => warn(message));
     const last = Math.min(end, this.end);
     for (let at = Math.max(start, this.first); at < last; at++) yield [at, fillCopy(this.t, at)];
   }

@@ -74,7 +74,8 @@ export class FollowerLink {
     Atomics.wait(this.i32, Bell.stop, 0, milliseconds);
   }
 
-  private ring(): void {
+  /** There is something to do. */
+  ring(): void {
     Atomics.add(this.i32, Bell.bell, 1);
     Atomics.notify(this.i32, Bell.bell);
   }

@@ -1,12 +1,19 @@
 /**
  * The thread of the follower: steps while there is something to do, sleeps in an atomic wait when there is
- * not. It never turns its event loop, and it ends by itself when it is told to: a thread that has LMDB
+ * not. Between two steps it writes rows of history that the I/O thread has handed over. It never turns its event loop, and it ends by itself when it is told to: a thread that has LMDB
  * open is never terminated.
  */
 import assert from 'node:assert/strict';
-import { parentPort, workerData } from 'node:worker_threads';
+import {
+  type MessagePort,
+  parentPort,
+  receiveMessageOnPort,
+  workerData,
+} from 'node:worker_threads';
 import { Follower, type FollowerOptions, type FollowerReport } from './follower.ts';
 import { FollowerLink } from './follower-link.ts';
+import type { HistoryRow } from './history.ts';
+import { HistoryWrites } from './history-writes.ts';
 import { logDirectory } from './log/file-log.ts';
 import { SegmentReader } from './log/reader.ts';
 
@@ -15,40 +22,58 @@ export type FollowerSetup = Omit<FollowerOptions, 'read' | 'report'> & {
   readonly link: SharedArrayBuffer;
 };
 
-/** What it says: a report, or why it cannot go on. */
-export type FollowerMessage = FollowerReport | { readonly kind: 'fatal'; readonly why: string };
+/** What it says: a report, why it cannot go on, or how a write of history went, in their order. */
+export type FollowerMessage =
+  | FollowerReport
+  | { readonly kind: 'fatal'; readonly why: string }
+  | { readonly kind: 'written'; readonly failure: string | undefined };
+
+/** What it is told: rows of history, for one transaction. */
+export type FollowerOrder = readonly HistoryRow[];
 
 const REST_MS = 20;
 
 const port = parentPort;
 assert(port !== null, 'it runs as a thread');
 
-function run({ link: memory, ...options }: FollowerSetup): void {
+function run({ link: memory, ...options }: FollowerSetup, port: MessagePort): void {
   const link = new FollowerLink(memory);
   const follower = new Follower(
     {
       ...options,
       read: (from) => new SegmentReader(logDirectory(options.dataDir), from),
-      report: (report) => port?.postMessage(report satisfies FollowerMessage),
+      report: (report) => port.postMessage(report satisfies FollowerMessage),
     },
     Date.now(),
   );
+  const history = new HistoryWrites(options.dataDir, options.durability);
+  /** Writes what was handed over first; false = there is nothing. */
+  const writeHistory = (): boolean => {
+    const received = receiveMessageOnPort(port);
+    if (received === undefined) return false;
+    const failure = history.write(received.message as FollowerOrder);
+    port.postMessage({ kind: 'written', failure } satisfies FollowerMessage);
+    return true;
+  };
   link.publish(follower.written);
   while (!link.isStopping()) {
     const heard = link.bell();
     const isBusy = follower.step(link.durable(), Date.now());
     link.publish(follower.written);
-    if (isBusy) continue;
+    const hasWritten = writeHistory();
+    if (isBusy || hasWritten) continue;
     // What comes meanwhile is read together: waking up for each batch takes from who waits for answers.
     link.rest(REST_MS);
     link.sleep(heard, follower.patience(Date.now()));
   }
+  while (writeHistory());
+  history.close();
   follower.close(link.durable(), Date.now());
   link.publish(follower.written);
 }
 
 try {
-  run(workerData as FollowerSetup);
+  run(workerData as FollowerSetup, port);
 } catch (error) {
   port.postMessage({
     kind: 'fatal',

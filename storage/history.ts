@@ -8,8 +8,10 @@
  * another format or of another journal is emptied and derived again. It is an environment of its own
  * because each has one write lock, and an order must not wait for these writes.
  *
- * Thread: the I/O thread, one transaction in flight. The first write that fails latches: nothing more
- * is written, and the next start goes on from what there is.
+ * Thread: the I/O thread, one transaction in flight. While a node serves, the follower's thread writes them
+ * (history-writes.ts); before and after, this one. Always synchronously: with asynchronous writes a full disk
+ * could end the process. The first write that fails latches: nothing more is written, and the next start
+ * goes on from what there is.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,18 +21,31 @@ import {
   openEnvironment,
   openTable,
   type RootDatabase,
-  writeFailure,
 } from './lmdb.ts';
 import { makeDirectory } from './make-directory.ts';
 import { isWhole, sealed } from './sealed.ts';
 
-interface HistoryTables {
+export interface HistoryTables {
   readonly root: RootDatabase<Buffer, string>;
   readonly prices: BinaryTable;
   readonly totals: BinaryTable;
   readonly hours: BinaryTable;
   readonly meta: BinaryTable;
 }
+
+/** What is put is put into, in one transaction. */
+export type HistorySink = Record<HistoryTable, HistoryPuts>;
+export type HistoryTable = 'prices' | 'totals' | 'hours' | 'meta';
+interface HistoryPuts {
+  put(key: Buffer, value: Buffer): unknown;
+  remove(key: Buffer): unknown;
+}
+
+/** A row to be put or, without a value, removed. */
+export type HistoryRow = readonly [table: HistoryTable, key: Uint8Array, value?: Uint8Array];
+
+/** Writes rows elsewhere, in one transaction; resolves to why it could not, or to undefined. */
+export type HistoryHand = (rows: readonly HistoryRow[]) => Promise<string | undefined>;
 
 /** Fills [0, end) are derived; `crc` is the checksum of the last of them. */
 export interface HistoryPosition {
@@ -47,6 +62,8 @@ export class HistoryStore {
   tables: HistoryTables | undefined;
   /** Why what there was could not be opened, and begins anew. */
   damage: string | undefined;
+  /** Who writes; undefined = this thread. */
+  hand: HistoryHand | undefined;
   /** Why nothing is written any more. */
   failure: string | undefined;
   private readonly path: string;
@@ -76,12 +93,12 @@ export class HistoryStore {
   }
 
   /** Only inside write(). */
-  putPosition({ crc, end }: HistoryPosition): void {
+  putPosition({ crc, end }: HistoryPosition, into: HistorySink): void {
     const value = Buffer.allocUnsafeSlow(POSITION_BYTES);
     value.writeUInt32LE(FORMAT, 4);
     value.writeDoubleLE(end, 8);
     value.writeUInt32LE(crc, 16);
-    this.tables?.meta.put(POSITION, sealed(POSITION, value));
+    into.meta.put(POSITION, sealed(POSITION, value));
   }
 
   /** Throws all of it away; where nothing may be written, what there is is not looked at any more. */
@@ -92,23 +109,17 @@ export class HistoryStore {
 
   /** Writes nothing more; the next start finds no position, and derives all of it again. */
   async condemn(): Promise<void> {
-    const { tables } = this;
-    if (tables === undefined || this.failure !== undefined) return;
-    this.failure = 'a stored row is damaged';
-    await tables.root.batch(() => tables.meta.remove(POSITION)).catch(() => undefined);
+    await this.write(({ meta }) => void meta.remove(POSITION));
+    this.failure ??= 'a stored row is damaged';
   }
 
   /** One transaction, on disk when it resolves; false = it failed, or an earlier one. */
-  async write(puts: (tables: HistoryTables) => void): Promise<boolean> {
-    const { tables } = this;
+  async write(puts: (into: HistorySink) => void): Promise<boolean> {
+    const { hand, tables } = this;
     if (tables === undefined || this.failure !== undefined) return false;
-    try {
-      await tables.root.batch(() => puts(tables));
-      return true;
-    } catch (error) {
-      this.failure = await writeFailure(error);
-      return false;
-    }
+    const failure = hand === undefined ? writeHere(tables, puts) : await hand(rowsOf(puts));
+    this.failure ??= failure;
+    return failure === undefined;
   }
 
   async close(): Promise<void> {
@@ -118,14 +129,7 @@ export class HistoryStore {
 
   private open(): HistoryTables {
     if (!this.options.readOnly) makeDirectory(this.path);
-    const root = openEnvironment({ path: this.path, ...this.options });
-    return {
-      root,
-      prices: openTable(root, 'prices'),
-      totals: openTable(root, 'totals'),
-      hours: openTable(root, 'hours'),
-      meta: openTable(root, 'meta'),
-    };
+    return openHistoryTables(this.path, this.options);
   }
 
   private fresh(): HistoryTables | undefined {
@@ -138,4 +142,44 @@ export class HistoryStore {
       return undefined;
     }
   }
+}
+
+export function openHistoryTables(
+  path: string,
+  options: { readonly durability: Durability; readonly readOnly: boolean },
+): HistoryTables {
+  const root = openEnvironment({ path, ...options });
+  return {
+    root,
+    prices: openTable(root, 'prices'),
+    totals: openTable(root, 'totals'),
+    hours: openTable(root, 'hours'),
+    meta: openTable(root, 'meta'),
+  };
+}
+
+/** Why it failed, or undefined. */
+function writeHere(tables: HistoryTables, puts: (into: HistorySink) => void): string | undefined {
+  try {
+    tables.root.transactionSync(() => puts(tables));
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** What would be put, as rows for another thread. */
+function rowsOf(puts: (into: HistorySink) => void): HistoryRow[] {
+  const rows: HistoryRow[] = [];
+  const recorder = (table: HistoryTable): HistoryPuts => ({
+    put: (key, value) => rows.push([table, key, value]),
+    remove: (key) => rows.push([table, key]),
+  });
+  puts({
+    prices: recorder('prices'),
+    totals: recorder('totals'),
+    hours: recorder('hours'),
+    meta: recorder('meta'),
+  });
+  return rows;
 }

@@ -44,11 +44,19 @@ export class PackedRows {
     return block === undefined ? undefined : this.rowOf(block, sequence);
   }
 
-  /** Those from `start` to before `end` that are there, in order. Throws Damage. */
-  *range(start: number, end: number): Generator<readonly [number, Buffer]> {
+  /**
+   * Those from `start` to before `end` that are there, in order.
+   *
+   * @param onDamage told of a value that is damaged, which is left out; without it, Damage is thrown
+   */
+  *range(
+    start: number,
+    end: number,
+    onDamage?: (damage: Damage) => void,
+  ): Generator<readonly [number, Buffer]> {
     const { blockRows } = this;
     for (let number = Math.floor(start / blockRows); number * blockRows < end; number++) {
-      const block = this.read(number);
+      const block = this.read(number, onDamage);
       if (block === undefined) continue;
       const last = Math.min(end, block.first + block.count);
       for (let n = Math.max(start, block.first); n < last; n++) yield [n, this.rowOf(block, n)!];
@@ -97,13 +105,17 @@ export class PackedRows {
     return rows.subarray(at, at + this.rowBytes);
   }
 
-  private read(number: number): Block | undefined {
+  private read(number: number, onDamage?: (damage: Damage) => void): Block | undefined {
     const value = this.table.get(number);
     if (value === undefined) return undefined;
     const block = this.decode(number, value);
     if (block !== undefined) return block;
     const { blockRows, name } = this;
-    throw new Damage(`a value of ${name} ${number * blockRows} to ${(number + 1) * blockRows - 1}`);
+    const last = (number + 1) * blockRows - 1;
+    const damage = new Damage(`a value of ${name} ${number * blockRows} to ${last}`);
+    if (onDamage === undefined) throw damage;
+    onDamage(damage);
+    return undefined;
   }
 
   private decode(number: number, value: Buffer): Block | undefined {

@@ -38,6 +38,8 @@ const NEVER = 2 ** 31;
 const PAIRS = 15_000;
 /** Batches that wait for the log at full load. */
 const IN_FLIGHT = 32;
+/** Batches before a round. */
+const WARM_UP = 4_096;
 const MS = 1_000;
 
 export async function pausesSuite(shape: PausesShape): Promise<{ readonly behindMs: number }> {
@@ -148,7 +150,7 @@ class Live {
     });
   }
 
-  /** A follower that has caught up. */
+  /** A follower that is warm and has caught up. */
   private async follow(imageSeconds: number): Promise<FollowerKeeper> {
     const { dataDir, log } = this;
     const derived = openDerivedTables(dataDir, { durability: 'flushed', readOnly: false });
@@ -171,7 +173,15 @@ class Live {
       now: Date.now,
     });
     follower.start();
-    while (follower.progress().derived < log.last) await sleep(10);
+    const caughtUp = async (): Promise<void> => {
+      while (follower.progress().derived < log.last) await sleep(10);
+    };
+    await caughtUp();
+    // A thread that has just begun runs code that nothing has compiled yet.
+    for (let i = 0; i < WARM_UP; i += IN_FLIGHT) {
+      await Promise.all(Array.from({ length: IN_FLIGHT }, () => this.batch(follower)));
+    }
+    await caughtUp();
     return follower;
   }
 }

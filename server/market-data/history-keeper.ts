@@ -9,13 +9,14 @@
  * Thread: I/O. None of this stands between an order and its answer, and none of its failures loses
  * anything: the fills are kept elsewhere.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { assert } from '../../engine/assert.ts';
 import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind, TOKEN_I, Token } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot, MicroCollateral, Pips, TokenSlot } from '../../engine/units.ts';
 import type { StoredFills } from '../../storage/fills.ts';
-import type { HistoryStore } from '../../storage/history.ts';
+import type { HistoryHand, HistoryStore } from '../../storage/history.ts';
 import { PriceHistory } from './price-history.ts';
 import { Volumes } from './volumes.ts';
 
@@ -89,6 +90,11 @@ export class HistoryKeeper {
     this.arm();
   }
 
+  /** From here on another thread writes, or this one again. */
+  handOver(hand: HistoryHand | undefined): void {
+    this.store.hand = hand;
+  }
+
   /** Writes what is not written; resolves when it is on disk, or could not be. */
   async save(): Promise<void> {
     clearTimeout(this.timer);
@@ -141,7 +147,7 @@ export class HistoryKeeper {
     for (let first = start; first < end; first = this.end) {
       const last = Math.min(end, first + FILLS_PER_WRITE);
       let missing = last - first;
-      for (const [key, value] of fills.range(first, last)) {
+      for (const [key, value] of fills.range(first, last, (line) => log('warn', line))) {
         if (value.length !== FILL_BYTES) continue;
         this.bytes.set(value);
         this.take(key, this.oneI, this.oneF, 0);
@@ -150,6 +156,8 @@ export class HistoryKeeper {
       if (missing > 0) log('warn', `price history: ${missing} fills are gone`);
       this.end = last;
       await this.write(this.crcOf(last - 1), CATCH_UP_FACTOR);
+      // A signal is heard, and what is waited for is told.
+      await nextTurn();
       this.o.signal?.throwIfAborted();
     }
   }
@@ -187,16 +195,16 @@ export class HistoryKeeper {
     const { prices, store, volumes } = this;
     if (store.failure === undefined && store.tables !== undefined) {
       for (const some of slices(prices.beginWrite(), factor * TOKENS_PER_COMMIT)) {
-        await store.write(() => {
-          for (const token of some) prices.put(token);
+        await store.write((into) => {
+          for (const token of some) prices.put(token, into);
         });
       }
       for (const some of slices(volumes.beginWrite(), factor * VOLUMES_PER_COMMIT)) {
-        await store.write(() => {
-          for (const row of some) volumes.put(row, this.end);
+        await store.write((into) => {
+          for (const row of some) volumes.put(row, this.end, into);
         });
       }
-      await store.write(() => store.putPosition({ end, crc }));
+      await store.write((into) => store.putPosition({ end, crc }, into));
     }
     this.written = end;
     if (store.failure === undefined || this.hasComplained) return;
@@ -217,10 +225,14 @@ export class HistoryKeeper {
     return crc32(Buffer.from(new Uint8Array(this.o.tables.memory.buffers.fills, row, FILL_BYTES)));
   }
 
-  /** 0 for a fill that is not there. */
+  /** 0 for a fill that is not there, or is damaged. */
   private crcOf(fill: number): number {
-    const value = this.o.fills.get(fill);
-    return value === undefined ? 0 : crc32(value);
+    try {
+      const value = this.o.fills.get(fill);
+      return value === undefined ? 0 : crc32(value);
+    } catch {
+      return 0;
+    }
   }
 }
 

@@ -11,7 +11,7 @@
 import { assert } from '../../engine/assert.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { Pips, TokenSlot } from '../../engine/units.ts';
-import type { HistoryStore } from '../../storage/history.ts';
+import type { HistorySink, HistoryStore } from '../../storage/history.ts';
 import {
   CHUNK_BUCKETS,
   CHUNK_BUCKETS_LOG2,
@@ -130,7 +130,7 @@ export class PriceHistory {
   }
 
   /** Puts the changed rows of a token; only inside a transaction of the store. */
-  put(token: TokenSlot): void {
+  put(token: TokenSlot, into: HistorySink): void {
     this.fold(token);
     this.isDirty[token] = 0;
     for (let step = 0; step < STEPS; step++) {
@@ -138,7 +138,7 @@ export class PriceHistory {
         if (!row.isDirty) continue;
         row.isDirty = false;
         const key = priceKey(token, step, row.chunk);
-        this.store.tables?.prices.put(key, encodePrices(key, row.entries, row.count));
+        into.prices.put(key, encodePrices(key, row.entries, row.count));
       }
     }
   }

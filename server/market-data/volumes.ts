@@ -10,7 +10,7 @@
  */
 import type { Tables } from '../../engine/tables.ts';
 import { type MarketSlot, MICRO, type MicroCollateral } from '../../engine/units.ts';
-import type { HistoryStore } from '../../storage/history.ts';
+import type { HistorySink, HistoryStore } from '../../storage/history.ts';
 import {
   DAMAGED,
   decodeHour,
@@ -162,22 +162,21 @@ export class Volumes {
    *
    * @param end fills before it have been counted
    */
-  put(write: VolumeWrite, end: number): void {
-    const { tables } = this.store;
+  put(write: VolumeWrite, end: number, into: HistorySink): void {
     if ('total' in write) {
       const market = write.total;
       const key = totalKey(market);
       this.isDirty[market] = 0;
-      tables?.totals.put(key, encodeTotal(key, market, end, this.totals));
+      into.totals.put(key, encodeTotal(key, market, end, this.totals));
     } else if ('cell' in write) {
       const { cell } = write;
       cell.isDirty = false;
       // A long catching up passes through hours that have left the window since.
       if (this.hours.get(cell.hour)?.get(cell.market) !== cell) return;
       const key = hourKey(cell.hour, cell.market);
-      tables?.hours.put(key, encodeHour(key, end, cell.sums));
+      into.hours.put(key, encodeHour(key, end, cell.sums));
     } else {
-      tables?.hours.remove(write.removed);
+      into.hours.remove(write.removed);
     }
   }
 

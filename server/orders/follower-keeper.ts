@@ -6,9 +6,14 @@
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
 import type { DerivedPosition } from '../../storage/derived.ts';
 import { FollowerLink } from '../../storage/follower-link.ts';
-import type { FollowerMessage, FollowerSetup } from '../../storage/follower-thread.ts';
+import type {
+  FollowerMessage,
+  FollowerOrder,
+  FollowerSetup,
+} from '../../storage/follower-thread.ts';
 import { startThread } from '../common/thread.ts';
 
 export interface FollowerKeeperOptions {
@@ -45,6 +50,9 @@ const MARK_MS = 20;
 
 export class FollowerKeeper {
   private readonly link = new FollowerLink();
+  private thread: Worker | undefined;
+  /** Who waits for a write of history, in their order. */
+  private writing: ((failure: string | undefined) => void)[] = [];
   /** Undefined until it is started. */
   private ended: Promise<unknown> | undefined;
   private readonly o: FollowerKeeperOptions;
@@ -53,6 +61,7 @@ export class FollowerKeeper {
   /** When batches up to `sequence` began to be durable, oldest first. */
   private marks: { readonly sequence: number; readonly at: number }[] = [];
   private isStopping = false;
+  private hasEnded = false;
 
   constructor(options: FollowerKeeperOptions) {
     this.o = options;
@@ -69,7 +78,8 @@ export class FollowerKeeper {
     const thread = startThread(file, { workerData });
     thread.on('message', (message: FollowerMessage) => this.hear(message));
     thread.on('error', (error) => this.fail(new Error(`follower: ${error.message}`)));
-    thread.on('exit', () => this.fail(new Error('follower: its thread ended')));
+    thread.on('exit', () => this.end());
+    this.thread = thread;
     this.ended = once(thread, 'exit');
   }
 
@@ -83,6 +93,16 @@ export class FollowerKeeper {
     this.forgetMarks();
     if (this.marks.length === MARKS_MAX) this.marks = this.marks.filter((_, i) => i % 2 === 0);
     this.marks.push({ sequence, at });
+  }
+
+  /** Has rows of history written, in one transaction: why they could not be, or undefined. */
+  writeHistory(rows: FollowerOrder): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      this.writing.push(resolve);
+      this.thread?.postMessage(rows);
+      this.link.ring();
+      if (this.hasEnded) this.end();
+    });
   }
 
   progress(): FollowerProgress {
@@ -119,6 +139,12 @@ export class FollowerKeeper {
     while (this.marks.length > 1 && this.marks[1]!.sequence <= derived) this.marks.shift();
   }
 
+  private end(): void {
+    this.hasEnded = true;
+    for (const done of this.writing.splice(0)) done('the follower has ended');
+    this.fail(new Error('follower: its thread ended'));
+  }
+
   /** The first reason counts, and none once it is told to end. */
   private fail(error: Error): void {
     if (this.isStopping) return;
@@ -130,6 +156,7 @@ export class FollowerKeeper {
     if (message.kind === 'line') this.o.log(message.level, message.line);
     else if (message.kind === 'problem') this.o.onProblem(message.problem);
     else if (message.kind === 'fatal') this.fail(new Error(message.why));
+    else if (message.kind === 'written') this.writing.shift()?.(message.failure);
     else {
       this.image = { sequence: message.sequence, at: this.o.now() };
       if (message.older !== undefined) this.o.onImage(message.older);

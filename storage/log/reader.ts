@@ -10,6 +10,8 @@ import { linkProblem, PREFIX_BYTES, readRecord, type StoredRecord, storedBytes }
 import { listSegments, lookAt, type Segment } from './segments.ts';
 
 const WINDOW_BYTES = 1 << 18;
+/** What is looked at again where nothing was: some records that were written since, then zeros. */
+const FRESH_BYTES = 1 << 15;
 
 export class SegmentReader implements LogReader {
   private readonly directory: string;
@@ -59,7 +61,7 @@ export class SegmentReader implements LogReader {
     const seen = this.parse();
     if (typeof seen !== 'string') return seen;
     // What was read before may have been written since.
-    this.fill(WINDOW_BYTES);
+    this.fill(FRESH_BYTES);
     const fresh = this.parse();
     if (typeof fresh !== 'string' || !this.enterNext()) return fresh;
     return this.parse();
@@ -86,7 +88,7 @@ export class SegmentReader implements LogReader {
   private fill(bytes: number): void {
     if (this.window.length < bytes) this.window = Buffer.allocUnsafeSlow(bytes);
     this.start = this.at;
-    this.filled = readSync(this.file, this.window, 0, this.window.length, this.at);
+    this.filled = readSync(this.file, this.window, 0, bytes, this.at);
   }
 
   /** Goes on to the next segment, if the record that is looked for begins it. */

@@ -111,13 +111,13 @@ test('a store that is missing, of another format or of another journal is derive
       },
       async () => {
         const store = stage.store();
-        await store.write(() => store.putPosition({ end: stage.fills, crc: 1 }));
+        await store.write((into) => store.putPosition({ end: stage.fills, crc: 1 }, into));
         await store.close();
       },
       async () => {
         const store = stage.store();
         const { end, crc } = store.position()!;
-        await store.write(() => store.putPosition({ end: end + 1, crc }));
+        await store.write((into) => store.putPosition({ end: end + 1, crc }, into));
         await store.close();
       },
       async () => {

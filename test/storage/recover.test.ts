@@ -117,10 +117,9 @@ function fillsOf(t: Tables, trades: number): Int32Array[] {
 /** The finished orders that memory keeps, oldest first. */
 function finishedRows(t: Tables): string[] {
   const first = t.state[State.finishedFirst]!;
-  const rows = Array.from({ length: t.state[State.finished]! - first }, (_, i) => {
+  return Array.from({ length: t.state[State.finished]! - first }, (_, i) => {
     return finalCopy(t, first + i).row.toString('hex');
   });
-  return rows;
 }
 
 async function withHistory(
