@@ -8,6 +8,7 @@ import type { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
 import { STEP_MINUTES, type Step } from '../../server/market-data/price-history.ts';
 import { Volumes } from '../../server/market-data/volumes.ts';
 import { chunkOf, priceKey } from '../../storage/history-rows.ts';
+import { HistoryWrites } from '../../storage/history-writes.ts';
 import type { Random } from '../common/random.ts';
 import { HistoryStage, MINUTE_MS } from './history-stage.ts';
 import { withSeedAsync } from './read-fixture.ts';
@@ -75,6 +76,37 @@ test('prices and volumes are those of the fills, in memory and on disk', () =>
       stage.log.filter((line) => line.startsWith('warn')),
       [],
     );
+  }));
+
+test('rows that another thread writes come out the same, and a failure there latches', () =>
+  onStage(async (stage, random) => {
+    const writes = new HistoryWrites(stage.directory, 'committed');
+    const keeper = await stage.open();
+    let problem: string | undefined;
+    // As rows are after they were handed over.
+    keeper.handOver((rows) => Promise.resolve(problem ?? writes.write(structuredClone(rows))));
+    for (let round = 0; round < 4; round++) {
+      await stage.trade(random, 40);
+      keeper.append(stage.fills);
+      await keeper.save();
+      checkPrices(stage, keeper, random);
+    }
+    const { fills } = stage;
+    problem = 'no space';
+    await stage.trade(random, 40);
+    keeper.append(stage.fills);
+    await keeper.save();
+    assert.match(stage.log.join(), /warn price history: not written any more: no space/);
+    checkVolumes(stage, keeper, stage.fixture.time);
+    keeper.handOver(undefined);
+    await keeper.close();
+    writes.close();
+    const store = stage.store();
+    assert.equal(store.position()!.end, fills, 'all that was handed over before is there');
+    const next = await stage.open(store);
+    checkPrices(stage, next, random);
+    checkVolumes(stage, next, stage.fixture.time);
+    await next.close();
   }));
 
 test('a kill between any two transactions is caught up with from the fills', () =>
