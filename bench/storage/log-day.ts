@@ -71,9 +71,15 @@ export async function writeDay(dataDir: string, shape: DayShape): Promise<Day> {
 
 /** Orders of a thousand wallets in a thousand books. */
 export class Orders {
-  private readonly random = new Random(SEED);
-  private readonly wallets = Array.from({ length: 1_000 }, () => this.words(ADDRESS_WORDS));
+  private readonly random: Random;
+  private readonly wallets: readonly Int32Array[];
   private readonly apiKey = new Int32Array(API_KEY_WORDS);
+
+  /** @param seed another one gives other ids: an id is taken once. */
+  constructor(seed = SEED) {
+    this.random = new Random(seed);
+    this.wallets = Array.from({ length: 1_000 }, () => this.words(ADDRESS_WORDS));
+  }
 
   /** A sale and a purchase each, which meet. */
   pairs(count: number): CommandBuffer {

@@ -72,7 +72,7 @@ class Live {
   private readonly engine: Engine;
   private readonly log: FileLog;
   private readonly journal: Journal;
-  private readonly orders = new Orders();
+  private readonly orders = new Orders('the day after');
   private commands: CommandBuffer = this.orders.pairs(PAIRS);
   private next = 0;
   private applied = 0;
