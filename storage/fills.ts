@@ -8,6 +8,7 @@ import { FILL_WORDS, ORDER_I, Order, State } from '../engine/layout.ts';
 import { finishedOrder } from '../engine/orders.ts';
 import type { Tables } from '../engine/tables.ts';
 import type { PackedRows } from './packed.ts';
+import type { Damage } from './sealed.ts';
 
 const FILL_BYTES = 4 * FILL_WORDS;
 const ORDER_BYTES = 4 << ORDER_I;
@@ -67,14 +68,14 @@ export class StoredFills {
     return sequence >= this.first ? fillCopy(this.t, sequence) : this.table.get(sequence);
   }
 
-  /** Those from `start` to before `end` that are there, in order; a damaged value is left out and told. */
+  /** Those from `start` to before `end` that are there, in order; damage as `PackedRows.range` has it. */
   *range(
     start: number,
     end: number,
-    warn: (line: string) => void,
+    onDamage?: (damage: Damage) => void,
   ): Generator<readonly [number, Buffer]> {
     const stored = Math.min(end, this.first);
-    if (start < stored) yield* this.table.range(start, stored, ({ message }) => warn(message));
+    if (start < stored) yield* this.table.range(start, stored, onDamage);
     const last = Math.min(end, this.end);
     for (let at = Math.max(start, this.first); at < last; at++) yield [at, fillCopy(this.t, at)];
   }

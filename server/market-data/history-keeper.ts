@@ -147,7 +147,7 @@ export class HistoryKeeper {
     for (let first = start; first < end; first = this.end) {
       const last = Math.min(end, first + FILLS_PER_WRITE);
       let missing = last - first;
-      for (const [key, value] of fills.range(first, last, (line) => log('warn', line))) {
+      for (const [key, value] of fills.range(first, last, ({ message }) => log('warn', message))) {
         if (value.length !== FILL_BYTES) continue;
         this.bytes.set(value);
         this.take(key, this.oneI, this.oneF, 0);
