@@ -141,7 +141,7 @@ type CatalogKey = Extract<
   keyof typeof ROUTE_TABLE,
   | `GET /markets${string}`
   | `GET /events${string}`
-  | 'GET /series'
+  | `GET /series${string}`
   | `GET /tags${string}`
   | 'GET /public-search'
   | `GET /sampling${string}`

@@ -14,7 +14,7 @@ import { type Catalog, readCatalog } from '../storage/catalog-file.ts';
 import { demoCatalog } from '../storage/demo-catalog.ts';
 import { CatalogKeeper, type CatalogKeeperOptions } from './catalog/catalog-keeper.ts';
 import { replaceCatalog } from './catalog/snapshot.ts';
-import { findKey } from './catalog/text-index.ts';
+import { keyOf, rowsNamed } from './catalog/text-index.ts';
 import type { Config } from './config.ts';
 import { appendDemoOrders } from './demo-books.ts';
 import { applyCommands } from './orders/own-commands.ts';
@@ -68,7 +68,8 @@ export async function settleCatalog(
   }
   return CatalogKeeper.open(options, ({ commands, prepared }) => {
     const first = demo.markets[0]!.conditionId;
-    if (findKey(prepared.markets.conditions, first) === -1) return commands;
+    const conditions = prepared.markets.keys.conditionId!;
+    if (rowsNamed(conditions, keyOf('number', first)).length === 0) return commands;
     // One batch with the registrations: a kill leaves both or neither.
     const out = new CommandBuffer();
     appendDemoOrders(demo.markets, 1 as TokenSlot, separators, out);

@@ -53,6 +53,11 @@ export class AnswerWriter {
     return this;
   }
 
+  /** Bytes so far. */
+  get length(): number {
+    return this.at + this.runEnd - this.runStart;
+  }
+
   /** Takes back the last byte, a comma behind the last of a list. */
   dropLast(): this {
     this.flush();

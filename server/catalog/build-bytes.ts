@@ -58,3 +58,18 @@ export class ByteCollector {
     this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, room));
   }
 }
+
+/** A fragment for each of some objects. */
+export function spansOf<T>(
+  bytes: ByteCollector,
+  objects: readonly T[],
+  textOf: (object: T, row: number) => string,
+) {
+  const start = new Uint32Array(objects.length);
+  const end = new Uint32Array(objects.length);
+  for (const [row, object] of objects.entries()) {
+    start[row] = bytes.place;
+    end[row] = bytes.add(textOf(object, row));
+  }
+  return { start, end };
+}

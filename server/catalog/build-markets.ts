@@ -8,34 +8,25 @@ import { OUTCOMES_MAX } from '../../engine/limits.ts';
 import { isObject, type JsonObject, text } from '../../storage/catalog-json.ts';
 import { creatorOf, tradingTerms } from '../../storage/catalog-market.ts';
 import type { Site } from '../../storage/catalog-sites.ts';
-import type { ByteCollector } from './build-bytes.ts';
-import { flagsOf } from './build-flags.ts';
-import { emptyMarketFigures } from './figures-text.ts';
+import { type ByteCollector, spansOf } from './build-bytes.ts';
+import { closedTexts, prepareObjects, type Rows, rowsOf } from './build-objects.ts';
+import { figuresWithoutBook, MARKET_TEXT } from './figures-text.ts';
 import {
   CatalogFlag,
   type PreparedCatalog,
   type PreparedMarkets,
   type PreparedSampling,
 } from './prepared.ts';
-import {
-  columnsOf,
-  type FieldValue,
-  listTextOf,
-  MARKET_FIELDS,
-  type MarketSource,
-  membersOf,
-  quoted,
-  textsOf,
-} from './shape.ts';
-import { sortOrdersOf } from './sort-orders.ts';
+import { listTextOf, type MarketSource, quoted, textsOf } from './shape.ts';
 import { buildTextIndex } from './text-index.ts';
+
+/** What lists show of a market's event (SPEC 2): id, ticker, slug, title. */
+const SHORT_SUMMARY_FIELDS = 4;
 
 interface MarketRow extends MarketSource {
   readonly id: number;
   readonly eventRow: number;
 }
-
-const DESCRIPTION = MARKET_FIELDS.findIndex(({ name }) => name === 'description');
 
 /** The markets of events whose rows are their places in the list, ascending by id. */
 export function marketRowsOf(events: readonly JsonObject[]): readonly MarketRow[] {
@@ -54,54 +45,29 @@ export function marketRowsOf(events: readonly JsonObject[]): readonly MarketRow[
     .sort((a, b) => a.id - b.id);
 }
 
-/** `summaries[eventRow]` is the short summary of an event, closed. */
 export function prepareMarkets(
   bytes: ByteCollector,
   markets: readonly MarketRow[],
-  summaries: readonly string[],
+  events: Rows,
   creatorNumbers: ReadonlyMap<string, number>,
 ): PreparedMarkets {
-  const columns = columnsOf(MARKET_FIELDS, markets);
-  const conditions = markets.flatMap(({ raw }, row): [string, number][] => {
-    const condition = text(raw.conditionId).trim().toLowerCase();
-    return condition === '' ? [] : [[condition, row]];
+  const outcomes = Uint16Array.from(markets, outcomesOf);
+  const spans = Array.from({ length: OUTCOMES_MAX + 1 }, (_, count) => {
+    const figures = figuresWithoutBook(count);
+    return MARKET_TEXT.of(figures, figures.prices);
+  });
+  const summaries = closedTexts(events, SHORT_SUMMARY_FIELDS);
+  const objects = prepareObjects(bytes, rowsOf('markets', markets), {
+    figures: (row) => spans[outcomes[row]!]!,
+    nested: (row) => `,"events":[${summaries[markets[row]!.eventRow]!}]`,
+    cuts: ['icon', 'description'],
   });
   return {
-    ids: Float64Array.from(markets, ({ id }) => id),
-    flags: flagsOf(markets.map(({ raw }) => raw)),
+    ...objects,
     event: Uint32Array.from(markets, ({ eventRow }) => eventRow),
-    outcomes: Uint16Array.from(markets, outcomesOf),
+    outcomes,
     creator: Uint32Array.from(markets, ({ creator }) => creatorNumbers.get(creator) ?? 0),
-    ...addEntries(bytes, markets, columns, summaries),
-    slugs: buildTextIndex(markets.map(({ raw }, row) => [text(raw.slug), row])),
-    conditions: buildTextIndex(conditions),
-    orders: sortOrdersOf(MARKET_FIELDS, columns),
   };
-}
-
-function addEntries(
-  bytes: ByteCollector,
-  markets: readonly MarketRow[],
-  columns: readonly (readonly FieldValue[])[],
-  summaries: readonly string[],
-) {
-  const coreStart = new Uint32Array(markets.length);
-  const coreEnd = new Uint32Array(markets.length);
-  const entryEnd = new Uint32Array(markets.length);
-  const descriptionStart = new Uint32Array(markets.length);
-  const descriptionEnd = new Uint32Array(markets.length);
-  const figuresStart = new Uint32Array(markets.length);
-  for (let row = markets.length - 1; row >= 0; row--) {
-    coreStart[row] = bytes.place;
-    const head = membersOf(MARKET_FIELDS, columns, row, 0, DESCRIPTION);
-    descriptionStart[row] = bytes.add(`${head},"description":`);
-    descriptionEnd[row] = bytes.add(quoted(text(markets[row]!.raw.description)));
-    figuresStart[row] = bytes.add(membersOf(MARKET_FIELDS, columns, row, DESCRIPTION + 1));
-    coreEnd[row] = bytes.add(emptyMarketFigures(outcomesOf(markets[row]!)));
-    const summary = summaries[markets[row]!.eventRow]!;
-    entryEnd[row] = bytes.add(`,"events":[${summary}]},`) - 1;
-  }
-  return { coreStart, coreEnd, entryEnd, descriptionStart, descriptionEnd, figuresStart };
 }
 
 /** More than any book has are shown without prices. */
@@ -136,29 +102,29 @@ export function prepareSampling(
   markets: readonly MarketRow[],
   flags: Uint8Array,
 ): PreparedSampling {
+  const { active, archived, closed } = CatalogFlag;
   const listed = Uint32Array.from(
-    [...markets.keys()].filter((row) => flags[row] === CatalogFlag.active),
+    [...markets.keys()].filter((row) => (flags[row]! & (active | closed | archived)) === active),
   );
-  const start = new Uint32Array(listed.length);
+  const rows = Array.from(listed, (row) => markets[row]!);
   const split = new Uint32Array(listed.length);
-  const end = new Uint32Array(listed.length);
-  const metadataStart = new Uint32Array(listed.length);
-  const metadataEnd = new Uint32Array(listed.length);
-  for (const [place, row] of listed.entries()) {
-    const { outcomes, tokenIds } = markets[row]!;
-    start[place] = bytes.place;
-    split[place] = bytes.add(samplingHead(markets[row]!));
-    end[place] = bytes.add(`,"assets_ids":${textsOf(tokenIds)},"outcomes":${textsOf(outcomes)}`);
-  }
-  const emptyStart = bytes.place;
-  const emptyEnd = bytes.add('{}');
-  for (const [place, row] of listed.entries()) {
-    const metadata = markets[row]!.raw.raw_metadata;
-    const isOwn = isObject(metadata);
-    metadataStart[place] = isOwn ? bytes.place : emptyStart;
-    metadataEnd[place] = isOwn ? bytes.add(JSON.stringify(metadata)) : emptyEnd;
-  }
-  return { markets: listed, start, split, end, metadataStart, metadataEnd };
+  const { start, end } = spansOf(bytes, rows, (row, place) => {
+    const head = samplingHead(row);
+    split[place] = bytes.place + Buffer.byteLength(head);
+    const { outcomes, tokenIds } = row;
+    return `${head},"assets_ids":${textsOf(tokenIds)},"outcomes":${textsOf(outcomes)}`;
+  });
+  const metadata = spansOf(bytes, rows, ({ raw: { raw_metadata: metadata } }) =>
+    JSON.stringify(isObject(metadata) ? metadata : {}),
+  );
+  return {
+    markets: listed,
+    start,
+    split,
+    end,
+    metadataStart: metadata.start,
+    metadataEnd: metadata.end,
+  };
 }
 
 /** A listed market is paused while it is barred from taking orders (GAPS 5, 12). */

@@ -7,15 +7,7 @@
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../../storage/catalog-file.ts';
 import { ByteCollector } from './build-bytes.ts';
-import {
-  eventColumnsOf,
-  prepareEvents,
-  prepareSeries,
-  prepareTags,
-  sharedSeries,
-  sharedTags,
-  shortSummariesOf,
-} from './build-events.ts';
+import { ownersOf, prepareEvents, prepareOwners } from './build-events.ts';
 import {
   indexCreators,
   marketRowsOf,
@@ -23,6 +15,7 @@ import {
   prepareMarkets,
   prepareSampling,
 } from './build-markets.ts';
+import { rowsOf } from './build-objects.ts';
 import { buffersOf, type PreparedCatalog } from './prepared.ts';
 
 /** What a market and an event come to, in a catalog of long texts; and where guessing ends. */
@@ -34,24 +27,22 @@ export function prepareCatalog(catalog: Catalog): PreparedCatalog {
   const rows = marketRowsOf(catalog.events);
   const expected = rows.length * MARKET_BYTES + catalog.events.length * EVENT_BYTES;
   const bytes = new ByteCollector(Math.min(expected, EXPECTED_BYTES_MAX));
-  const eventColumns = eventColumnsOf(catalog.events);
+  const eventRows = rowsOf('events', catalog.events);
   const creatorNumbers = numberCreators(rows);
-  const summaries = shortSummariesOf(catalog.events, eventColumns);
-  const markets = prepareMarkets(bytes, rows, summaries, creatorNumbers);
-  const sharedOnes = {
-    tags: sharedTags(catalog.tags, catalog.events),
-    series: sharedSeries(catalog.series, catalog.events),
+  const markets = prepareMarkets(bytes, rows, eventRows, creatorNumbers);
+  const owners = {
+    tags: ownersOf('tags', catalog.tags, catalog.events),
+    series: ownersOf('series', catalog.series, catalog.events),
   };
-  const events = prepareEvents(bytes, catalog.events, eventColumns, {
-    ...sharedOnes,
-    eventOfMarket: markets.event,
-  });
   const prepared = {
     etag: '',
     markets,
-    events,
-    series: prepareSeries(bytes, sharedOnes.series),
-    tags: prepareTags(bytes, sharedOnes.tags),
+    events: prepareEvents(bytes, catalog.events, eventRows, {
+      ...owners,
+      eventOfMarket: markets.event,
+    }),
+    series: prepareOwners(bytes, owners.series),
+    tags: prepareOwners(bytes, owners.tags),
     sampling: prepareSampling(bytes, rows, markets.flags),
     creators: indexCreators(creatorNumbers, catalog.sites),
     creatorCount: creatorNumbers.size,

@@ -5,9 +5,12 @@
  * Thread: the I/O thread. Non-goals: what is asked for and what is answered.
  */
 import type { Exchange, Route } from '../http/http.ts';
+import { ignoredHeaders } from '../http/ignored.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { acceptsGzip, CompressedAnswers } from './compressed.ts';
 import type { Generation } from './generation.ts';
+import type { Parameters } from './parameters.ts';
+import { type CatalogQuery, parseQuery } from './query.ts';
 import { Page } from './select-page.ts';
 
 type Headers = readonly (readonly [string, string])[];
@@ -28,8 +31,27 @@ export interface Served {
   readonly gzipHeaders: Headers;
 }
 
-/** Ends with an answer, in the end. */
-export type Answerer = (exchange: Exchange, served: Served) => void | Promise<void>;
+/** A request whose query is right. */
+export interface Asked {
+  readonly exchange: Exchange;
+  readonly served: Served;
+  readonly query: CatalogQuery;
+}
+
+/** A GET route of the catalog. */
+export interface CatalogRoute {
+  readonly path: string;
+  readonly parameters: Parameters;
+  /** Figures, unless said. */
+  readonly shown?: Shown;
+  /** Answers a query that is not right; as the catalog API does, unless said. */
+  readonly refuse?: (exchange: Exchange, detail: string) => void;
+  /**
+   * How a request is answered whose caller has not got the answer already; anything else when it
+   * was answered, or is going to be.
+   */
+  readonly answer: (asked: Asked) => (() => Uint8Array) | void | Promise<void>;
+}
 
 const HEADERS_KEPT = ['if-none-match', 'accept-encoding'] as const;
 
@@ -38,9 +60,10 @@ export class CatalogAnswers {
   readonly writer = new AnswerWriter();
   readonly page = new Page();
   private readonly generation: () => Generation;
-  private readonly kinds: Readonly<Record<Shown, Kind>> = {
-    figures: { compressed: new CompressedAnswers(), current: undefined },
-    texts: { compressed: new CompressedAnswers(), current: undefined },
+  /** Answers of routes that change together. */
+  private readonly kinds = {
+    figures: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
+    texts: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
   };
   /** The last value of Accept-Encoding and what it meant: a few clients make most requests. */
   private accepted = '';
@@ -50,8 +73,8 @@ export class CatalogAnswers {
     this.generation = generation;
   }
 
-  /** A GET route. Answers made lately are given from memory, without asking the answerer. */
-  route(path: string, answerer: Answerer, shown: Shown = 'figures'): Route {
+  /** Answers made lately are given from memory, without asking the answerer. */
+  route({ answer, parameters, path, refuse, shown = 'figures' }: CatalogRoute): Route {
     const kind = this.kinds[shown];
     return {
       method: 'GET',
@@ -59,37 +82,45 @@ export class CatalogAnswers {
       headers: HEADERS_KEPT,
       bodyBytesMax: 0,
       run: (exchange) => {
-        const served = this.served(shown);
+        const query = parseQuery(exchange.query, parameters);
+        if (typeof query === 'string') return (refuse ?? refuseBadRequest)(exchange, query);
+        const asked = { exchange, served: this.served(shown), query };
         if (this.acceptsGzip(exchange)) {
           const known = kind.compressed.get(urlOf(exchange));
           if (known !== undefined) {
-            if (!this.confirm(exchange, served)) exchange.reply(200, known, served.gzipHeaders);
+            const headers = headersOf(asked, asked.served.gzipHeaders);
+            if (!this.confirm(asked)) exchange.reply(200, known, headers);
             return;
           }
         }
-        return answerer(exchange, served);
+        const render = answer(asked);
+        if (typeof render !== 'function') return render;
+        if (!this.confirm(asked)) return this.send(asked, render());
       },
     };
   }
 
   /** Answers 304 if the caller has what this generation says; false if it hasn't. */
-  confirm(exchange: Exchange, { etag, headers }: Served): boolean {
-    const known = exchange.headers[0]!;
+  confirm(asked: Asked): boolean {
+    const { etag, headers } = asked.served;
+    const known = asked.exchange.headers[0]!;
     if (known === '' || !isKnown(known, etag)) return false;
-    exchange.reply(304, '', headers);
+    asked.exchange.reply(304, '', headersOf(asked, headers));
     return true;
   }
 
   /** Answers 200 with bytes of the shared writer, compressed if that is wanted and possible. */
-  send(exchange: Exchange, served: Served, bytes: Uint8Array): void | Promise<void> {
+  send(asked: Asked, bytes: Uint8Array, served = asked.served): void | Promise<void> {
+    const { exchange } = asked;
     const kind = Object.values(this.kinds).find(({ current }) => current === served);
     if (kind !== undefined && this.acceptsGzip(exchange)) {
       const compressed = kind.compressed.add(urlOf(exchange), bytes);
       if (compressed !== undefined) {
-        return compressed.then((gzip) => exchange.reply(200, gzip, served.gzipHeaders));
+        const headers = headersOf(asked, served.gzipHeaders);
+        return compressed.then((gzip) => exchange.reply(200, gzip, headers));
       }
     }
-    exchange.replyTransient(200, bytes, served.headers);
+    exchange.replyTransient(200, bytes, headersOf(asked, served.headers));
   }
 
   /**
@@ -123,12 +154,6 @@ export class CatalogAnswers {
   }
 }
 
-/** Answers of routes that change together. */
-interface Kind {
-  readonly compressed: CompressedAnswers;
-  current: Served | undefined;
-}
-
 function etagOf({ figures, prepared }: Generation, shown: Shown): string {
   return shown === 'figures' ? figures.etag : prepared.etag;
 }
@@ -140,6 +165,11 @@ function servedFrom(generation: Generation, shown: Shown): Served {
     ['Vary', 'Accept-Encoding'],
   ];
   return { generation, etag, headers, gzipHeaders: [...headers, ['Content-Encoding', 'gzip']] };
+}
+
+/** With the header that tells what of the query made no difference. */
+function headersOf({ query }: Asked, headers: Headers): Headers {
+  return query.ignored.length === 0 ? headers : [...headers, ...ignoredHeaders(query.ignored)];
 }
 
 /** The query string is part of it as it was sent. */

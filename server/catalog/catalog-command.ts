@@ -65,8 +65,7 @@ export async function runCatalogCommand(
   env: Readonly<Record<string, string | undefined>>,
   streams: Streams,
 ): Promise<number> {
-  const { stdin, stdout, stderr } = streams;
-  const refuse = (message: string, code: number): number => refuseTo(stderr, message, code);
+  const refuse = (message: string, code: number): number => refuseTo(streams.stderr, message, code);
   const [name, argument, ...rest] = argv;
   if (name === undefined) return refuse(usage(), WRONG_USAGE);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
@@ -79,18 +78,11 @@ export async function runCatalogCommand(
   }
   const durability = readDurability(env.DURABILITY);
   if (durability === undefined) {
-    return refuse(
-      `DURABILITY must be flushed or committed, it is "${env.DURABILITY}"`,
-      WRONG_USAGE,
-    );
+    const found = `it is "${env.DURABILITY}"`;
+    return refuse(`DURABILITY must be flushed or committed, ${found}`, WRONG_USAGE);
   }
-  return command.run(argument, {
-    dataDir: env.DATA_DIR || './data',
-    durability,
-    stdin,
-    stdout,
-    stderr,
-  });
+  const dataDir = env.DATA_DIR || './data';
+  return command.run(argument, { dataDir, durability, ...streams });
 }
 
 function usage(): string {
@@ -109,10 +101,10 @@ async function importFile(file: string, place: Place): Promise<number> {
     // The decoder drops a byte-order mark and refuses bytes that are not UTF-8.
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
-    return refuseTo(place.stderr, `cannot read ${name}: ${messageOf(error)}`, FAILED);
+    return failure(place, `read ${name}`, error);
   }
   const result = readCatalog(json);
-  if (!result.ok) return refuseTo(place.stderr, `cannot import ${name}: ${result.error}`, FAILED);
+  if (!result.ok) return failure(place, `import ${name}`, result.error);
   const { catalog, report } = result;
   return withStore(place, false, (store) => writeCatalog(store, catalog, report, place));
 }
@@ -124,15 +116,10 @@ async function writeCatalog(
   place: Place,
 ): Promise<number> {
   try {
-    const generation = await replaceCatalog(store, catalog);
-    tell('imported', report, place, generation);
+    tell('imported', report, place, await replaceCatalog(store, catalog));
     return DONE;
   } catch (error) {
-    return refuseTo(
-      place.stderr,
-      `cannot write to ${place.dataDir}, its catalog stays: ${messageOf(error)}`,
-      FAILED,
-    );
+    return failure(place, `write to ${place.dataDir}, its catalog stays`, error);
   }
 }
 
@@ -146,8 +133,7 @@ async function exportFile(file: string, place: Place): Promise<number> {
       else await exportToFile(store.objects(), file);
       return DONE;
     } catch (error) {
-      const name = file === '-' ? 'standard output' : file;
-      return refuseTo(place.stderr, `cannot write ${name}: ${messageOf(error)}`, FAILED);
+      return failure(place, `write ${file === '-' ? 'standard output' : file}`, error);
     }
   });
 }
@@ -162,11 +148,7 @@ async function withStore(
   try {
     store = openCatalog(dataDir, { durability, readOnly });
   } catch (error) {
-    return refuseTo(
-      place.stderr,
-      `cannot open the catalog in ${dataDir}: ${messageOf(error)}`,
-      FAILED,
-    );
+    return failure(place, `open the catalog in ${dataDir}`, error);
   }
   try {
     return await body(store);
@@ -182,11 +164,7 @@ async function pullFrom(url: string, place: Place): Promise<number> {
     const mirror = new Mirror({ url, store, limits: SYNC_LIMITS });
     const result = await mirror.sync(new AbortController().signal);
     if (result.kind === 'failed') {
-      return refuseTo(
-        place.stderr,
-        `cannot pull from ${url}, the catalog stays: ${result.reason}`,
-        FAILED,
-      );
+      return failure(place, `pull from ${url}, the catalog stays`, result.reason);
     }
     if (result.kind === 'unchanged') place.stdout.write(`nothing has changed at ${url}\n`);
     else tell('pulled', result.report, place, result.generation);
@@ -205,8 +183,9 @@ function readDurability(value: string | undefined): Durability | undefined {
   return value === 'flushed' || value === 'committed' ? value : undefined;
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function failure({ stderr }: Place, what: string, error: unknown): number {
+  const reason = error instanceof Error ? error.message : String(error);
+  return refuseTo(stderr, `cannot ${what}: ${reason}`, FAILED);
 }
 
 function refuseTo(stderr: Writable, message: string, code: number): number {

@@ -9,48 +9,31 @@
  */
 import type { Route } from '../http/http.ts';
 import {
-  type Answerer,
+  type Asked,
   CatalogAnswers,
+  type CatalogRoute,
   refuseBadRequest,
   refuseUnknown,
-  type Shown,
 } from './catalog-answers.ts';
 import type { Generation } from './generation.ts';
-import type { PreparedCatalog, TextIndex } from './prepared.ts';
-import {
-  type CatalogQuery,
-  decodePath,
-  EVENT_PARAMETERS,
-  MARKET_PARAMETERS,
-  PAGED_PARAMETERS,
-  type Parameters,
-  parseQuery,
-  SEARCH_PARAMETERS,
-  SINGLE_PARAMETERS,
-} from './query.ts';
+import { PARAMETERS, type Parameters } from './parameters.ts';
+import type { PreparedCatalog } from './prepared.ts';
+import { type CatalogQuery, decodePath } from './query.ts';
 import {
   type FoundPage,
-  renderEvent,
-  renderEvents,
   renderFound,
-  renderMarket,
-  renderMarkets,
-  renderSeries,
-  renderTag,
-  renderTags,
+  renderKeyset,
+  renderList,
+  renderSingle,
+  renderTagsOf,
+  type View,
 } from './render.ts';
 import { samplingRoutes } from './sampling-routes.ts';
-import {
-  NONE,
-  newestOf,
-  rowOfId,
-  rowsNamed,
-  scopeOf,
-  selectEvents,
-  selectMarkets,
-  selectOwners,
-} from './select.ts';
+import { type Place, RowFilter, rankingOf, rowsOf, scopeOf, select } from './select.ts';
 import type { CreatorScope } from './select-creator.ts';
+import type { Kind } from './shape.ts';
+import { relatedTags } from './tag-relations.ts';
+import { keyOf, NO_ROWS } from './text-index.ts';
 
 /** Body of a 500 of the catalog API (GAPS 6.2). */
 export const CATALOG_FAILURE = '{"type":"internal error","error":"internal error"}';
@@ -59,138 +42,202 @@ const RETRY_SOON = [['Retry-After', '1']] as const;
 
 const DIGITS = /^[0-9]+$/;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
+/** Of a keyset list: an object and its rank. */
+const PLACE = /^(\d{1,15})\.(\d{1,10})$/;
+/** The service has no other market makers than its traders. */
+const CLIENT_MEMBERS = Buffer.from(',"marketMakerAddress":""');
+
+/** What is shown of each kind, with its figures or without. */
+const SHOWN = { markets: 'figures', events: 'figures', series: 'figures', tags: 'texts' } as const;
+
+export interface CatalogParts {
+  readonly generation: () => Generation;
+  /** Events in lists and in what a search finds carry their markets. */
+  readonly nestsMarkets?: boolean;
+  /** Markets carry the members that clients insist on and no text asks for. */
+  readonly clientMembers?: boolean;
+}
 
 /** Every route that is answered from the catalog. */
-export function catalogRoutes(parts: { readonly generation: () => Generation }): Route[] {
+export function catalogRoutes(parts: CatalogParts): Route[] {
   const answers = new CatalogAnswers(parts.generation);
-  const routes = [
-    ...marketRoutes(answers),
-    ...eventRoutes(answers),
-    ...seriesRoutes(answers),
-    ...tagRoutes(answers),
-    searchRoute(answers),
-  ];
+  const routes = new CatalogRoutes(answers, parts);
   return [
-    ...routes.map((route) => ({ ...route, failure: () => CATALOG_FAILURE })),
-    ...samplingRoutes(answers),
+    ...routes.all().map((each) => ({ ...answers.route(each), failure: () => CATALOG_FAILURE })),
+    ...samplingRoutes(answers).map((each) => answers.route(each)),
   ];
 }
 
-function marketRoutes(answers: CatalogAnswers): Route[] {
-  const { writer, page } = answers;
-  const render: Single['render'] = (catalog, row) => renderMarket(writer, catalog, row);
-  const isKept: IsKept = (_, row, scope) => scope.hasMarket(row);
-  return [
-    list(answers, '/markets', MARKET_PARAMETERS, (generation, query) => {
-      selectMarkets(generation, query, page);
-      return renderMarkets(writer, generation.prepared, page);
-    }),
-    single(answers, '/markets/:id', {
-      key: 'id',
-      find: ({ markets }, id) => {
-        if (DIGITS.test(id)) return numbered(rowOfId(markets.ids, Number(id)));
-        return CONDITION_ID.test(id) ? rowsNamed(markets.conditions, id.toLowerCase()) : NO_ROWS;
-      },
-      isKept,
-      render,
-    }),
-    single(answers, '/markets/slug/:slug', {
-      key: 'slug',
-      find: ({ markets }, slug) => rowsWithSlug(markets, slug),
-      isKept,
-      render,
-    }),
-  ];
+class CatalogRoutes {
+  private readonly answers: CatalogAnswers;
+  private readonly fixed: Pick<View, 'withMarkets' | 'marketMembers'>;
+
+  constructor(answers: CatalogAnswers, { clientMembers, nestsMarkets }: CatalogParts) {
+    this.answers = answers;
+    this.fixed = {
+      withMarkets: nestsMarkets === true,
+      marketMembers: clientMembers === true ? CLIENT_MEMBERS : undefined,
+    };
+  }
+
+  all(): CatalogRoute[] {
+    return [
+      this.list('markets', PARAMETERS.markets),
+      this.keyset('markets'),
+      this.single('markets', '/markets/:id', PARAMETERS.market),
+      this.single('markets', '/markets/slug/:slug', PARAMETERS.market),
+      this.tagsOf('markets'),
+      this.list('events', PARAMETERS.events),
+      this.keyset('events'),
+      this.single('events', '/events/:id'),
+      this.single('events', '/events/slug/:slug'),
+      this.tagsOf('events'),
+      this.list('series', PARAMETERS.paged),
+      this.single('series', '/series/:id'),
+      this.list('tags', PARAMETERS.paged),
+      this.single('tags', '/tags/:id'),
+      this.single('tags', '/tags/slug/:slug'),
+      ...['/tags/:id', '/tags/slug/:slug'].flatMap((path) => [
+        this.related(`${path}/related-tags`, false),
+        this.related(`${path}/related-tags/tags`, true),
+      ]),
+      this.search(),
+    ];
+  }
+
+  private viewOf(catalog: PreparedCatalog, query: CatalogQuery): View {
+    return {
+      ...this.fixed,
+      scope: scopeOf(catalog, query),
+      withTags: query.includeTag === 1,
+      withoutClosed: query.keepClosed === 0,
+    };
+  }
+
+  private list(kind: Kind, parameters: Parameters): CatalogRoute {
+    const { page, writer } = this.answers;
+    const answer = ({ query, served }: Asked) => {
+      const { prepared } = served.generation;
+      return () => {
+        select(kind, served.generation, query, page);
+        return renderList(writer, prepared, kind, page.shown(), this.viewOf(prepared, query));
+      };
+    };
+    return { path: `/${kind}`, parameters, answer, shown: SHOWN[kind] };
+  }
+
+  /** Pages that follow one another by the last object of the page before. */
+  private keyset(kind: 'markets' | 'events'): CatalogRoute {
+    const { page, writer } = this.answers;
+    const answer = ({ exchange, query, served }: Asked) => {
+      const behind = placeOf(query.cursor);
+      if (behind === null) return refuseBadRequest(exchange, 'after_cursor must be a next_cursor');
+      const { prepared } = served.generation;
+      return () => {
+        // One more than is shown tells whether there are more.
+        query.limit += 1;
+        const ranking = select(kind, served.generation, query, page, behind);
+        const rows = page.shown();
+        const view = { ...this.viewOf(prepared, query), withMarkets: true };
+        const nextOf = (shown: number): string | undefined => {
+          if (shown === rows.length) return undefined;
+          const row = rows[shown - 1]!;
+          return cursorOf({ id: prepared[kind].ids[row]!, rank: ranking.rankOf(row) });
+        };
+        const most = rows.subarray(0, query.limit - 1);
+        return renderKeyset(writer, prepared, kind, most, view, nextOf);
+      };
+    };
+    return { path: `/${kind}/keyset`, parameters: PARAMETERS[`${kind}Keyset`], answer };
+  }
+
+  private single(kind: Kind, path: string, parameters: Parameters = PARAMETERS.single) {
+    return this.found(kind, path, parameters, (catalog, row, view) =>
+      renderSingle(this.answers.writer, catalog, kind, row, view),
+    );
+  }
+
+  private tagsOf(kind: 'markets' | 'events'): CatalogRoute {
+    const answer: Answer = (catalog, row) => {
+      const event = kind === 'events' ? row : catalog.markets.event[row]!;
+      return renderTagsOf(this.answers.writer, catalog, event);
+    };
+    const route = this.found(kind, `/${kind}/:id/tags`, PARAMETERS.single, answer);
+    return { ...route, shown: 'texts' };
+  }
+
+  /** @param isWhole whether the tags are shown, and not how they are related */
+  private related(path: string, isWhole: boolean): CatalogRoute {
+    const { writer } = this.answers;
+    return this.found('tags', path, PARAMETERS.single, (catalog, row, view) => {
+      const { ids } = catalog.tags;
+      const rows = relatedTags(catalog, Uint32Array.of(row));
+      if (isWhole) return renderList(writer, catalog, 'tags', Uint32Array.from(rows), view);
+      const relations = rows.map((related, place) => {
+        const [tagID, relatedTagID] = [ids[row]!, ids[related]!];
+        return { id: `${tagID}-${relatedTagID}`, tagID, relatedTagID, rank: place + 1 };
+      });
+      return Buffer.from(JSON.stringify(relations));
+    });
+  }
+
+  private search(): CatalogRoute {
+    const answer = async (asked: Asked): Promise<void> => {
+      const { exchange, query, served } = asked;
+      if (query.q.trim() === '') return refuseBadRequest(exchange, 'q must not be blank');
+      if (this.answers.confirm(asked)) return;
+      const { generation } = served;
+      const searching = generation.search(query.q);
+      if (searching === undefined) return exchange.reply(503, SEARCH_BUSY, RETRY_SOON);
+      const found = await searching;
+      const view = this.viewOf(generation.prepared, query);
+      const page = foundPage(generation, found, query, view.scope);
+      const bytes = renderFound(this.answers.writer, generation.prepared, page, view);
+      return this.answers.send(asked, bytes, this.answers.renewed(served));
+    };
+    return { path: '/public-search', parameters: PARAMETERS.search, answer };
+  }
+
+  /** What is said of one object; of several under one slug of the newest. */
+  private found(kind: Kind, path: string, parameters: Parameters, bytesOf: Answer): CatalogRoute {
+    const key = path.includes('/:slug') ? 'slug' : 'id';
+    const answer = ({ exchange, query, served }: Asked) => {
+      const catalog = served.generation.prepared;
+      const part = decodePath(exchange.parameters[0]!) ?? '';
+      const rows = rowsUnder(catalog, kind, key, part);
+      if (rows === undefined) return refuseBadRequest(exchange, `${key} must be a whole number`);
+      const view = this.viewOf(catalog, query);
+      // Of several under one slug the newest is answered.
+      const row = rows.findLast((each) => view.scope?.has(kind, each) !== false);
+      if (row === undefined) return refuseUnknown(exchange, key);
+      return () => bytesOf(catalog, row, view);
+    };
+    return { path, parameters, answer, shown: SHOWN[kind] };
+  }
 }
 
-function eventRoutes(answers: CatalogAnswers): Route[] {
-  const { writer, page } = answers;
-  const render: Single['render'] = (catalog, row, scope) =>
-    renderEvent(writer, catalog, row, scope);
-  const isKept: IsKept = (_, row, scope) => scope.hasEvent(row);
-  return [
-    list(answers, '/events', EVENT_PARAMETERS, (generation, query) => {
-      selectEvents(generation, query, page);
-      return renderEvents(writer, generation.prepared, page);
-    }),
-    single(answers, '/events/:id', {
-      key: 'id',
-      find: ({ events }, id) => rowsWithId(events, id),
-      isKept,
-      render,
-    }),
-    single(answers, '/events/slug/:slug', {
-      key: 'slug',
-      find: ({ events }, slug) => rowsWithSlug(events, slug),
-      isKept,
-      render,
-    }),
-  ];
-}
+type Answer = (catalog: PreparedCatalog, row: number, view: View) => Uint8Array;
 
-function seriesRoutes(answers: CatalogAnswers): Route[] {
-  const { writer, page } = answers;
-  return [
-    list(answers, '/series', PAGED_PARAMETERS, ({ prepared: catalog }, query) => {
-      const scope = scopeOf(catalog, query);
-      selectOwners(catalog.series, scope, query, page);
-      return renderSeries(writer, catalog, page, scope);
-    }),
-  ];
-}
-
-function tagRoutes(answers: CatalogAnswers): Route[] {
-  const { writer, page } = answers;
-  const render: Single['render'] = (catalog, row) => renderTag(writer, catalog, row);
-  const isKept: IsKept = ({ tags }, row, scope) => scope.hasEventOf(tags.events, row);
-  return [
-    list(
-      answers,
-      '/tags',
-      PAGED_PARAMETERS,
-      ({ prepared: catalog }, query) => {
-        selectOwners(catalog.tags, scopeOf(catalog, query), query, page);
-        return renderTags(writer, catalog, page);
-      },
-      'texts',
-    ),
-    single(answers, '/tags/:id', {
-      key: 'id',
-      find: ({ tags }, id) => rowsWithId(tags, id),
-      isKept,
-      render,
-      shown: 'texts',
-    }),
-    single(answers, '/tags/slug/:slug', {
-      key: 'slug',
-      find: ({ tags }, slug) => rowsWithSlug(tags, slug),
-      isKept,
-      render,
-      shown: 'texts',
-    }),
-  ];
-}
-
-function searchRoute(answers: CatalogAnswers): Route {
-  return answers.route('/public-search', async (exchange, served) => {
-    const query = parseQuery(exchange.query, SEARCH_PARAMETERS);
-    if (typeof query === 'string') return refuseBadRequest(exchange, query);
-    if (query.q.trim() === '') return refuseBadRequest(exchange, 'q must not be blank');
-    if (answers.confirm(exchange, served)) return;
-    const { prepared } = served.generation;
-    const searching = served.generation.search(query.q);
-    if (searching === undefined) return exchange.reply(503, SEARCH_BUSY, RETRY_SOON);
-    const found = await searching;
-    const scope = scopeOf(prepared, query);
-    const page = foundPage(prepared, found, query, scope);
-    const answer = renderFound(answers.writer, prepared, page, scope);
-    return answers.send(exchange, answers.renewed(served), answer);
-  });
+/**
+ * The rows under a part of a path, ascending; undefined where it is no key at all: the id of an
+ * event is an integer (SPEC 4.2).
+ */
+function rowsUnder(
+  catalog: PreparedCatalog,
+  kind: Kind,
+  key: 'id' | 'slug',
+  part: string,
+): Uint32Array | undefined {
+  if (key === 'slug') return rowsOf(catalog, kind, key, [part]);
+  if (DIGITS.test(part)) return rowsOf(catalog, kind, key, [Number(part)]);
+  if (kind !== 'markets') return undefined;
+  const isCondition = CONDITION_ID.test(part);
+  return isCondition ? rowsOf(catalog, kind, 'conditionId', [keyOf('number', part)]) : NO_ROWS;
 }
 
 /** The page of what a search found that a query asks for; tags are paged as events are. */
 function foundPage(
-  { tags }: PreparedCatalog,
+  generation: Generation,
   found: { readonly events: Uint32Array; readonly tags: Uint32Array },
   query: CatalogQuery,
   scope: CreatorScope | undefined,
@@ -198,11 +245,17 @@ function foundPage(
   const start = (query.page - 1) * query.limit;
   const end = start + query.limit;
   let foundTags = query.searchTags === 1 ? found.tags : NO_ROWS;
-  let events = found.events;
   if (scope !== undefined) {
-    events = events.filter((row) => scope.hasEvent(row));
-    foundTags = foundTags.filter((row) => scope.hasEventOf(tags.events, row));
+    foundTags = foundTags.filter((row) => scope.has('tags', row));
   }
+  const filter = new RowFilter('events', generation, query, Number.POSITIVE_INFINITY);
+  let { events } = found;
+  if (!filter.isOpen) events = events.filter((row) => filter.matches(row));
+  if (query.order.length > 0) {
+    const ranking = rankingOf('events', generation, query);
+    events = events.map((row) => ranking.rankOf(row)).sort();
+    events = events.map((rank) => ranking.rowAt(rank));
+  } else if (query.ascending === 1) events = events.toReversed();
   return {
     events: events.slice(start, end),
     tags: foundTags.slice(start, end),
@@ -211,69 +264,13 @@ function foundPage(
   };
 }
 
-/** A list route: its parameters, and the joined answer to a checked query. */
-function list(
-  answers: CatalogAnswers,
-  path: string,
-  parameters: Parameters,
-  answer: (generation: Generation, query: CatalogQuery) => Uint8Array,
-  shown?: Shown,
-): Route {
-  const run: Answerer = (exchange, served) => {
-    const query = parseQuery(exchange.query, parameters);
-    if (typeof query === 'string') return refuseBadRequest(exchange, query);
-    if (answers.confirm(exchange, served)) return;
-    return answers.send(exchange, served, answer(served.generation, query));
-  };
-  return answers.route(path, run, shown);
+function cursorOf({ id, rank }: Place): string {
+  return Buffer.from(`${id}.${rank}`).toString('base64url');
 }
 
-type IsKept = (catalog: PreparedCatalog, row: number, scope: CreatorScope) => boolean;
-
-/** What a route of single objects looks up. */
-interface Single {
-  readonly key: 'id' | 'slug';
-  /** The rows under a part of the path, ascending; undefined where it is no key at all. */
-  readonly find: (catalog: PreparedCatalog, part: string) => Uint32Array | undefined;
-  readonly isKept: IsKept;
-  readonly render: (
-    catalog: PreparedCatalog,
-    row: number,
-    scope: CreatorScope | undefined,
-  ) => Uint8Array;
-  readonly shown?: Shown;
-}
-
-/** A route of single objects; of several under one slug the newest is answered. */
-function single(answers: CatalogAnswers, path: string, wanted: Single): Route {
-  const { key, find, isKept, render, shown } = wanted;
-  const run: Answerer = (exchange, served) => {
-    const query = parseQuery(exchange.query, SINGLE_PARAMETERS);
-    if (typeof query === 'string') return refuseBadRequest(exchange, query);
-    const catalog = served.generation.prepared;
-    const rows = find(catalog, decodePath(exchange.parameters[0]!) ?? '');
-    if (rows === undefined) return refuseBadRequest(exchange, `${key} must be a whole number`);
-    const scope = scopeOf(catalog, query);
-    const row = newestOf(rows, (found) => scope === undefined || isKept(catalog, found, scope));
-    if (row === NONE) return refuseUnknown(exchange, key);
-    if (answers.confirm(exchange, served)) return;
-    return answers.send(exchange, served, render(catalog, row, scope));
-  };
-  return answers.route(path, run, shown);
-}
-
-const NO_ROWS = new Uint32Array(0);
-
-function numbered(row: number): Uint32Array {
-  return row === NONE ? NO_ROWS : Uint32Array.of(row);
-}
-
-/** Undefined where the part is no whole number (SPEC 4.2: the id of an event is an integer). */
-function rowsWithId(objects: { readonly ids: Float64Array }, id: string): Uint32Array | undefined {
-  return DIGITS.test(id) ? numbered(rowOfId(objects.ids, Number(id))) : undefined;
-}
-
-/** Objects without a slug cannot be looked up by it. */
-function rowsWithSlug(objects: { readonly slugs: TextIndex }, slug: string): Uint32Array {
-  return slug === '' ? NO_ROWS : rowsNamed(objects.slugs, slug);
+/** Undefined for the first page, null for what is no cursor. */
+function placeOf(cursor: string): Place | undefined | null {
+  if (cursor === '') return undefined;
+  const match = PLACE.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
+  return match === null ? null : { id: Number(match[1]), rank: Number(match[2]) };
 }

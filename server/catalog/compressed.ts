@@ -95,19 +95,14 @@ function sizeOf(url: string, compressed: Buffer): number {
  */
 export function acceptsGzip(accepted: string): boolean {
   if (accepted === '') return false;
-  let gzipWeight = -1;
-  let anyWeight = 0;
-  let plainWeight = 0;
+  const weights = new Map<string, number>();
   for (const item of accepted.toLowerCase().split(',')) {
     const [coding = '', ...parameters] = item.split(';');
-    const weight = weightOf(parameters);
-    const name = coding.trim();
-    if (name === 'gzip' || name === 'x-gzip') gzipWeight = Math.max(gzipWeight, weight);
-    else if (name === '*') anyWeight = weight;
-    else if (name === 'identity') plainWeight = weight;
+    const name = coding.trim() === 'x-gzip' ? 'gzip' : coding.trim();
+    weights.set(name, Math.max(weights.get(name) ?? 0, weightOf(parameters)));
   }
-  if (gzipWeight === -1) gzipWeight = anyWeight;
-  return gzipWeight > 0 && gzipWeight >= plainWeight;
+  const gzipWeight = weights.get('gzip') ?? weights.get('*') ?? 0;
+  return gzipWeight > 0 && gzipWeight >= (weights.get('identity') ?? 0);
 }
 
 /** Of the parameters of a coding; 1 without one, 0 for what is no weight. */

@@ -15,7 +15,7 @@ import type { MarketSlot } from '../../engine/units.ts';
 import type { Figures } from './figures.ts';
 import { BookFigures, BUSY } from './figures-read.ts';
 import type { PreparedCatalog, TextIndex } from './prepared.ts';
-import { rowsOfKey } from './text-index.ts';
+import { NUMBER_KEY, NUMBER_KEY_UNITS, rowsOfKey } from './text-index.ts';
 
 /** Of the fills of a market, in micro-units of collateral. */
 export interface MarketVolumes {
@@ -31,12 +31,6 @@ const SLICE_MS = 1;
 const PAUSE_MS = 4;
 /** Unchanged markets between two looks at the clock: a few microseconds. */
 const LOOK_EVERY = 128;
-
-const DIGITS_PER_WORD = 8;
-const CONDITION_UNITS = 2 + ID_WORDS * DIGITS_PER_WORD;
-const DIGIT_0 = 0x30;
-const LETTER_A = 0x61;
-const LETTER_X = 0x78;
 
 export interface FiguresKeeperOptions {
   readonly tables: Tables;
@@ -96,21 +90,13 @@ export class FiguresKeeper {
 
 const condition = new Int32Array(ID_WORDS);
 
-/** Reads `0x` and 64 lower-case hex digits, without a text for each; false for anything else. */
+/** Reads a condition id out of its key; false for any other text. */
 function readCondition({ keyEnds, units }: TextIndex, key: number, out: Int32Array): boolean {
   const start = keyEnds[key]!;
-  if (keyEnds[key + 1]! - start !== CONDITION_UNITS) return false;
-  if (units[start] !== DIGIT_0 || units[start + 1] !== LETTER_X) return false;
-  let at = start + 2;
+  if (keyEnds[key + 1]! - start !== NUMBER_KEY_UNITS || units[start] !== NUMBER_KEY) return false;
   for (let w = 0; w < out.length; w++) {
-    let word = 0;
-    for (const end = at + DIGITS_PER_WORD; at < end; at++) {
-      const unit = units[at]!;
-      const digit = unit >= LETTER_A ? unit - LETTER_A + 10 : unit - DIGIT_0;
-      if (digit < 0 || digit > 15 || (digit > 9 && unit < LETTER_A)) return false;
-      word = (word << 4) | digit;
-    }
-    out[w] = word;
+    const at = start + 1 + 2 * w;
+    out[w] = (units[at]! << 16) | units[at + 1]!;
   }
   return true;
 }
@@ -150,7 +136,7 @@ class Follower {
    */
   advance(ms: number): boolean {
     const end = performance.now() + ms;
-    const { conditions } = this.target.prepared.markets;
+    const conditions = this.target.prepared.markets.keys.conditionId!;
     const keys = conditions.keyEnds.length - 1;
     while (this.nextKey < keys) {
       this.addCondition(conditions, this.nextKey++);

@@ -10,7 +10,6 @@ import { DECIMAL_BYTES_MAX, writeMicro } from '../common/decimal.ts';
 import { ascii, put } from '../market-data/texts.ts';
 import {
   EVENT_FIGURES,
-  type EventFigures,
   type Figure,
   MARKET_FIGURES,
   type MarketFigures,
@@ -27,90 +26,57 @@ const PRICES_END = ascii(']"');
 /** What stands around each price of a list: `\"0.5\",`. */
 const PRICE_FRAME_BYTES = 5;
 
-interface Member<Source> {
-  readonly figure: Figure<Source>;
-  /** From the comma to the value. */
-  readonly head: Buffer;
-}
+/** The members of one kind of object: how long their span is, and what stands in it. */
+export class FigureText<Source> {
+  /** Each with all from its comma to the value. */
+  private readonly members: readonly { readonly figure: Figure<Source>; readonly head: Buffer }[];
 
-const MARKET_MEMBERS = MARKET_FIGURES.map(memberOf);
-const EVENT_MEMBERS = EVENT_FIGURES.map(memberOf);
-const EVENT_SPAN_BYTES = spanOf(EVENT_MEMBERS, 0);
-
-function memberOf<Source>(figure: Figure<Source>): Member<Source> {
-  const { name, form } = figure;
-  const open = form === 'text' ? '"' : form === 'prices' ? '"[' : '';
-  return { figure, head: ascii(`,"${name}":${open}`) };
-}
-
-function spanOf(members: readonly Member<never>[], outcomes: number): number {
-  let bytes = 0;
-  for (const { figure, head } of members) {
-    const { form, range } = figure;
-    const value = range === 'amount' ? DECIMAL_BYTES_MAX : PRICE_BYTES_MAX;
-    if (form === 'prices') bytes += outcomes * (value + PRICE_FRAME_BYTES) + PRICES_END.length;
-    else bytes += value + (form === 'text' ? 1 : 0);
-    bytes += head.length;
+  constructor(figures: readonly Figure<Source>[]) {
+    this.members = figures.map((figure) => {
+      const open = figure.form === 'text' ? '"' : figure.form === 'prices' ? '"[' : '';
+      return { figure, head: ascii(`,"${figure.name}":${open}`) };
+    });
   }
-  return bytes;
+
+  /** The span of an object before anything is known of its books. */
+  of(source: Source, prices: readonly number[]): string {
+    const span = Buffer.alloc(this.bytesFor(prices.length));
+    this.write(source, prices, span);
+    return span.toString('latin1');
+  }
+
+  /** Fills a span that was made for as many prices. */
+  write(source: Source, prices: readonly number[], span: Uint8Array): void {
+    let at = 0;
+    for (const { figure, head } of this.members) {
+      at = put(head, span, at);
+      if (figure.form === 'prices') at = writePrices(prices, span, at);
+      else at = writeMicro(figure.read(source), span, at);
+      if (figure.form === 'text') span[at++] = QUOTE;
+    }
+    span.fill(BLANK, at);
+  }
+
+  private bytesFor(outcomes: number): number {
+    let bytes = 0;
+    for (const { figure, head } of this.members) {
+      const { form, range } = figure;
+      const value = range === 'amount' ? DECIMAL_BYTES_MAX : PRICE_BYTES_MAX;
+      if (form === 'prices') bytes += outcomes * (value + PRICE_FRAME_BYTES) + PRICES_END.length;
+      else bytes += value + (form === 'text' ? 1 : 0);
+      bytes += head.length;
+    }
+    return bytes;
+  }
 }
+
+export const MARKET_TEXT = new FigureText(MARKET_FIGURES);
+export const EVENT_TEXT = new FigureText(EVENT_FIGURES);
 
 /** What is said of a market without a book: both sides at their bounds, the price in the middle. */
 export function figuresWithoutBook(outcomes: number): MarketFigures {
-  const prices = new Array<number>(outcomes).fill(PRICE_UNKNOWN);
-  return {
-    volume: 0,
-    volumeDay: 0,
-    liquidity: 0,
-    bestBid: 0,
-    bestAsk: MICRO,
-    lastTrade: 0,
-    prices,
-  };
-}
-
-const empties = new Map<number, string>();
-
-/** The span of a market with so many outcomes, as it is before anything is known of its book. */
-export function emptyMarketFigures(outcomes: number): string {
-  const known = empties.get(outcomes);
-  if (known !== undefined) return known;
-  const span = Buffer.alloc(spanOf(MARKET_MEMBERS, outcomes), BLANK);
-  writeMarketFigures(figuresWithoutBook(outcomes), span);
-  const text = span.toString('latin1');
-  empties.set(outcomes, text);
-  return text;
-}
-
-export function emptyEventFigures(): string {
-  const span = Buffer.alloc(EVENT_SPAN_BYTES);
-  writeEventFigures({ volume: 0, volumeDay: 0, liquidity: 0 }, span);
-  return span.toString('latin1');
-}
-
-/** Fills the span of a market, which was made for as many outcomes as there are prices. */
-export function writeMarketFigures(figures: MarketFigures, span: Uint8Array): void {
-  fill(MARKET_MEMBERS, figures, figures.prices, span);
-}
-
-export function writeEventFigures(figures: EventFigures, span: Uint8Array): void {
-  fill(EVENT_MEMBERS, figures, [], span);
-}
-
-function fill<Source>(
-  members: readonly Member<Source>[],
-  source: Source,
-  prices: readonly number[],
-  span: Uint8Array,
-): void {
-  let at = 0;
-  for (const { figure, head } of members) {
-    at = put(head, span, at);
-    if (figure.form === 'prices') at = writePrices(prices, span, at);
-    else at = writeMicro(figure.read(source), span, at);
-    if (figure.form === 'text') span[at++] = QUOTE;
-  }
-  span.fill(BLANK, at);
+  const none = { volume: 0, volumeDay: 0, liquidity: 0, bestBid: 0, bestAsk: MICRO, lastTrade: 0 };
+  return { ...none, prices: new Array<number>(outcomes).fill(PRICE_UNKNOWN) };
 }
 
 function writePrices(prices: readonly number[], span: Uint8Array, from: number): number {

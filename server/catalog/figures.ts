@@ -10,16 +10,17 @@
  */
 import { randomBytes } from 'node:crypto';
 import { AMOUNT_MAX } from '../../engine/limits.ts';
-import { NumberSorter } from './figures-sort.ts';
-import { figuresWithoutBook, writeEventFigures, writeMarketFigures } from './figures-text.ts';
-import type { PreparedCatalog, SortOrder } from './prepared.ts';
+import { EVENT_TEXT, type FigureText, figuresWithoutBook, MARKET_TEXT } from './figures-text.ts';
+import type { PreparedCatalog, PreparedObjects, SortOrder } from './prepared.ts';
 import {
   EVENT_FIGURES,
   type EventFigures,
   type Figure,
+  type Kind,
   MARKET_FIGURES,
   type MarketFigures,
 } from './shape.ts';
+import { emptyOrder, NumberSorter } from './sort-orders.ts';
 
 /** Told apart from those of another start, and of another node. */
 const TAG_BYTES = 6;
@@ -28,9 +29,6 @@ export class Figures {
   readonly markets: FigureColumns<MarketFigures>;
   readonly events: FigureColumns<EventFigures>;
   private readonly prepared: PreparedCatalog;
-  private readonly bytes: Buffer;
-  /** Grows to the longest span. */
-  private scratch = Buffer.alloc(0);
   /** Events of which a market has changed: their rows, and a mark at each. */
   private readonly touched: number[] = [];
   private readonly isTouched: Uint8Array;
@@ -41,12 +39,16 @@ export class Figures {
   constructor(prepared: PreparedCatalog) {
     this.prepared = prepared;
     const { bytes, markets, events } = prepared;
-    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.isTouched = new Uint8Array(events.ids.length);
     const first = figuresWithoutBook(0);
-    this.markets = new FigureColumns(MARKET_FIGURES, markets.ids.length, first);
-    this.events = new FigureColumns<EventFigures>(EVENT_FIGURES, events.ids.length, first);
+    this.markets = new FigureColumns(bytes, markets, MARKET_FIGURES, MARKET_TEXT, first);
+    this.events = new FigureColumns<EventFigures>(bytes, events, EVENT_FIGURES, EVENT_TEXT, first);
     this.tag = this.nextTag();
+  }
+
+  /** Those of a kind, if it has any. */
+  of(kind: Kind): FigureColumns<MarketFigures> | FigureColumns<EventFigures> | undefined {
+    return kind === 'markets' || kind === 'events' ? this[kind] : undefined;
   }
 
   /** Of all answers that show figures; weak, because compressed answers carry it too. */
@@ -56,12 +58,8 @@ export class Figures {
 
   /** Takes the figures of a market, with a price for each of its outcomes. */
   setMarket(row: number, figures: MarketFigures): void {
-    const { markets } = this.prepared;
-    const span = this.spanOf(markets, row);
-    writeMarketFigures(figures, span);
-    if (!this.replace(markets.figuresStart[row]!, span)) return;
-    this.markets.set(row, figures);
-    const event = markets.event[row]!;
+    if (!this.markets.set(row, figures, figures.prices)) return;
+    const event = this.prepared.markets.event[row]!;
     if (this.isTouched[event] === 1) return;
     this.isTouched[event] = 1;
     this.touched.push(event);
@@ -80,39 +78,15 @@ export class Figures {
   }
 
   private sumUp(row: number): void {
-    const { events } = this.prepared;
-    const { ends, values } = events.markets;
+    const { ends, values } = this.prepared.events.markets;
     const sumOf = (name: string): number => {
       const column = this.markets.valuesOf(name);
       let sum = 0;
       for (let i = ends[row]!; i < ends[row + 1]!; i++) sum += column[values[i]!]!;
       return Math.min(sum, AMOUNT_MAX);
     };
-    const figures: EventFigures = {
-      volume: sumOf('volume'),
-      volumeDay: sumOf('volume24hr'),
-      liquidity: sumOf('liquidity'),
-    };
-    const span = this.spanOf(events, row);
-    writeEventFigures(figures, span);
-    if (this.replace(events.figuresStart[row]!, span)) this.events.set(row, figures);
-  }
-
-  /** Room for the span of a row. */
-  private spanOf(
-    objects: { readonly figuresStart: Uint32Array; readonly coreEnd: Uint32Array },
-    row: number,
-  ): Buffer {
-    const length = objects.coreEnd[row]! - objects.figuresStart[row]!;
-    if (this.scratch.length < length) this.scratch = Buffer.alloc(length);
-    return this.scratch.subarray(0, length);
-  }
-
-  /** False when these bytes stand there already. */
-  private replace(start: number, span: Buffer): boolean {
-    if (span.compare(this.bytes, start, start + span.length) === 0) return false;
-    this.bytes.set(span, start);
-    return true;
+    const [volume, volumeDay] = [sumOf('volume'), sumOf('volume24hr')];
+    this.events.set(row, { volume, volumeDay, liquidity: sumOf('liquidity') }, []);
   }
 
   private nextTag(): string {
@@ -122,27 +96,45 @@ export class Figures {
 
 interface Column {
   /** In micro-units, by row. */
-  readonly values: Float64Array;
+  readonly values: Float64Array<ArrayBuffer>;
   changes: number;
   order: SortOrder | undefined;
   /** The changes that the order knows of. */
   sortedAt: number;
 }
 
-/** The figures of markets or of events, by name and row. */
+/** The figures of markets or of events, by name and row, and where they are shown. */
 class FigureColumns<Source> {
   private readonly figures: readonly Figure<Source>[];
+  private readonly text: FigureText<Source>;
   private readonly columns = new Map<string, Column>();
+  private readonly bytes: Buffer;
+  private readonly objects: PreparedObjects;
   private readonly total: number;
-  private sorter: NumberSorter | undefined;
+  /** Grows to the longest span. */
+  private scratch = Buffer.alloc(0);
+  private ownSorter: NumberSorter | undefined;
 
-  constructor(figures: readonly Figure<Source>[], total: number, first: Source) {
+  constructor(
+    { buffer, byteLength, byteOffset }: Uint8Array<ArrayBuffer>,
+    objects: PreparedObjects,
+    figures: readonly Figure<Source>[],
+    text: FigureText<Source>,
+    first: Source,
+  ) {
+    this.bytes = Buffer.from(buffer, byteOffset, byteLength);
+    this.objects = objects;
     this.figures = figures;
-    this.total = total;
+    this.text = text;
+    this.total = objects.ids.length;
     for (const { name, read } of figures) {
-      const values = new Float64Array(total).fill(read(first));
+      const values = new Float64Array(this.total).fill(read(first));
       this.columns.set(name, { values, changes: 0, order: undefined, sortedAt: 0 });
     }
+  }
+
+  has(name: string): boolean {
+    return this.columns.has(name);
   }
 
   /** By row. */
@@ -150,7 +142,15 @@ class FigureColumns<Source> {
     return this.columns.get(name)!.values;
   }
 
-  set(row: number, source: Source): void {
+  /** Writes the figures of a row where they are shown; false when they stand there already. */
+  set(row: number, source: Source, prices: readonly number[]): boolean {
+    const start = this.objects.figuresStart[row]!;
+    const length = this.objects.coreEnd[row]! - start;
+    if (this.scratch.length < length) this.scratch = Buffer.alloc(length);
+    const span = this.scratch.subarray(0, length);
+    this.text.write(source, prices, span);
+    if (span.compare(this.bytes, start, start + length) === 0) return false;
+    this.bytes.set(span, start);
     for (const { name, read } of this.figures) {
       const column = this.columns.get(name)!;
       const value = read(source);
@@ -158,6 +158,13 @@ class FigureColumns<Source> {
       column.values[row] = value;
       column.changes += 1;
     }
+    return true;
+  }
+
+  /** Made when it is needed first; nobody holds on to what it sorts. */
+  get sorter(): NumberSorter {
+    this.ownSorter ??= new NumberSorter(this.total);
+    return this.ownSorter;
   }
 
   /** All rows by a figure, ascending, as they stand now; undefined where it is none. */
@@ -166,12 +173,7 @@ class FigureColumns<Source> {
     if (column === undefined) return undefined;
     const { total } = this;
     if (column.order !== undefined && column.sortedAt === column.changes) return column.order;
-    this.sorter ??= new NumberSorter(total);
-    column.order ??= {
-      rows: new Uint32Array(total),
-      present: total,
-      places: new Uint32Array(total),
-    };
+    column.order ??= emptyOrder(total, column.values);
     this.sorter.sort(column.values, column.order);
     column.sortedAt = column.changes;
     return column.order;

@@ -66,9 +66,7 @@ export interface CatalogThreadData {
 }
 
 /** What the thread that searches is started with. */
-export interface SearchThreadData {
-  readonly texts: MessagePort;
-}
+export type SearchThreadData = Pick<CatalogThreadData, 'texts'>;
 
 /** What the loading thread hands over once, its buffers included. */
 export type LoadedCatalog = Omit<LoadedGeneration, 'figures' | 'search' | 'close' | 'end'>;

@@ -6,82 +6,44 @@
  */
 import { textList } from '../../storage/catalog-json.ts';
 import type { MarketInfo, MarketStory } from '../market-data/texts.ts';
-import type { PreparedCatalog } from './prepared.ts';
-import { findKey, rowsOfKey } from './text-index.ts';
+import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
+import { keyOf, rowsNamed } from './text-index.ts';
 
-interface CoreJson {
-  readonly question: string;
-  readonly slug: string;
-  readonly icon: string;
-  readonly description: string;
+/** What is read of a market and of its event; `outcomes` is a JSON array of labels (SPEC 2). */
+type CoreJson = Readonly<Record<'question' | 'slug' | 'icon' | 'description' | 'outcomes', string>> & {
   readonly endDate?: string | null;
-  /** JSON text of an array of labels (SPEC 2). */
-  readonly outcomes: string;
-}
-
-interface EventJson {
-  readonly id: string;
-  readonly ticker: string;
-  readonly slug: string;
-  readonly title: string;
-  readonly description: string;
-}
+};
+type EventJson = Readonly<Record<'id' | 'ticker' | 'slug' | 'title' | 'description', string>>;
 
 /** Looks markets up by condition id, `0x` + 64 lower-case hex digits. */
-export function marketInfoLookup(
-  prepared: PreparedCatalog,
-): (conditionId: string) => MarketInfo | undefined {
-  const cores = coreLookup(prepared);
-  return (conditionId) => {
-    const found = cores(conditionId);
-    if (found === undefined) return undefined;
-    const { event, market } = found;
-    return {
-      question: market.question,
-      slug: market.slug,
-      icon: market.icon,
-      outcomes: textList(market.outcomes) ?? [],
-      eventSlug: event.slug,
-      endDate: market.endDate ?? '',
-    };
-  };
+export function marketInfoLookup(prepared: PreparedCatalog) {
+  return lookup(prepared, ({ endDate, icon, question, slug }, outcomes, event): MarketInfo => {
+    return { question, slug, icon, outcomes, eventSlug: event.slug, endDate: endDate ?? '' };
+  });
 }
 
 /** What is told of a market that is new; as marketInfoLookup. */
-export function marketStoryLookup(
-  prepared: PreparedCatalog,
-): (conditionId: string) => MarketStory | undefined {
-  const cores = coreLookup(prepared);
-  return (conditionId) => {
-    const found = cores(conditionId);
-    if (found === undefined) return undefined;
-    const { market } = found;
-    const { description, id, slug, ticker, title } = found.event;
-    return {
-      question: market.question,
-      slug: market.slug,
-      description: market.description,
-      outcomes: textList(market.outcomes) ?? [],
-      event: { id, ticker, slug, title, description },
-    };
-  };
+export function marketStoryLookup(prepared: PreparedCatalog) {
+  return lookup(prepared, ({ description, question, slug }, outcomes, event): MarketStory => {
+    const { id, ticker, title } = event;
+    const summary = { id, ticker, slug: event.slug, title, description: event.description };
+    return { question, slug, description, outcomes, event: summary };
+  });
 }
 
-/** The objects of a market and of its event, without what is nested in them. */
-function coreLookup(prepared: PreparedCatalog) {
-  const { events, markets } = prepared;
-  const { buffer, byteOffset, byteLength } = prepared.bytes;
-  const bytes = Buffer.from(buffer, byteOffset, byteLength);
-  const openObject = (start: number, end: number): unknown =>
-    JSON.parse(`${bytes.toString('utf8', start, end)}}`);
-  return (conditionId: string) => {
-    const key = findKey(markets.conditions, conditionId);
-    if (key === -1) return undefined;
-    const row = rowsOfKey(markets.conditions, key)[0]!;
-    const eventRow = markets.event[row]!;
-    return {
-      market: openObject(markets.coreStart[row]!, markets.coreEnd[row]!) as CoreJson,
-      event: openObject(events.coreStart[eventRow]!, events.coreEnd[eventRow]!) as EventJson,
-    };
+/** From the objects of a market and of its event, without what is nested in them. */
+function lookup<Told>(
+  { bytes: all, events, markets }: PreparedCatalog,
+  tell: (market: CoreJson, outcomes: readonly string[], event: EventJson) => Told,
+): (conditionId: string) => Told | undefined {
+  const bytes = Buffer.from(all.buffer, all.byteOffset, all.byteLength);
+  const read = ({ coreEnd, coreStart }: PreparedObjects, row: number): unknown =>
+    JSON.parse(`${bytes.toString('utf8', coreStart[row], coreEnd[row])}}`);
+  return (conditionId) => {
+    const [row] = rowsNamed(markets.keys.conditionId!, keyOf('number', conditionId));
+    if (row === undefined) return undefined;
+    const market = read(markets, row) as CoreJson;
+    const event = read(events, markets.event[row]!) as EventJson;
+    return tell(market, textList(market.outcomes) ?? [], event);
   };
 }

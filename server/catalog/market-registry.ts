@@ -28,7 +28,7 @@ import { findMarket, findToken } from '../../engine/markets.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot, MicroShares, TicksPerUnit } from '../../engine/units.ts';
 import type { CatalogMarket } from '../../storage/catalog-file.ts';
-import { bytesToWords, decimalToWords, hexToBytes } from '../common/uint256.ts';
+import { bytesToWords, decimalToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
 import type { MarketInfo } from '../market-data/texts.ts';
 
 /** Commands of one batch: small enough that orders are not held up behind them for long. */
@@ -42,16 +42,9 @@ const condition = new Uint8Array(32);
 const conditionWords = new Int32Array(ID_WORDS);
 
 /** What the engine has to know of a market. */
-export type MarketTerms = Pick<
+export type MarketTerms = Omit<
   CatalogMarket,
-  | 'id'
-  | 'conditionId'
-  | 'tokenIds'
-  | 'ticksPerUnit'
-  | 'minSizeMicro'
-  | 'negRisk'
-  | 'tradable'
-  | 'ended'
+  'question' | 'slug' | 'icon' | 'outcomes' | 'eventId' | 'eventSlug'
 >;
 
 /**
@@ -208,17 +201,9 @@ export class MarketInfos {
     const known = this.bySlot.get(market);
     if (known !== undefined) return known;
     if (market < 1 || market > this.t.state[State.markets]!) return undefined;
-    const found = this.byCondition(conditionText(this.t, market));
+    const at = (market << MARKET_I) + Market.condition;
+    const found = this.byCondition(wordsToHex(this.t.marketI, at, ID_WORDS));
     if (found !== undefined) this.bySlot.set(market, found);
     return found;
   }
-}
-
-function conditionText(t: Tables, market: MarketSlot): string {
-  let text = '0x';
-  for (let w = 0; w < ID_WORDS; w++) {
-    const word = t.marketI[(market << MARKET_I) + Market.condition + w]! >>> 0;
-    text += word.toString(16).padStart(8, '0');
-  }
-  return text;
 }

@@ -19,7 +19,7 @@ export interface Relation {
   readonly values: Uint32Array<ArrayBuffer>;
 }
 
-/** Text to rows, exact match of UTF-16 code units; see text-index.ts. */
+/** Keys to rows, exact match of UTF-16 code units; see text-index.ts. */
 export interface TextIndex {
   /** Open addressing, a power of two long: key number + 1, 0 = free. */
   readonly slots: Uint32Array<ArrayBuffer>;
@@ -37,82 +37,68 @@ export interface SortOrder {
   readonly present: number;
   /** The inverse: place of each row in `rows`. */
   readonly places: Uint32Array<ArrayBuffer>;
+  /** By place: 1 = its value is not that of the place before. */
+  readonly firsts: Uint8Array<ArrayBuffer>;
+  /**
+   * By row, of dates, in microseconds since 1970, and of numbers; absent ones are infinite. Empty
+   * where nothing is compared with values.
+   */
+  readonly values: Float64Array<ArrayBuffer>;
 }
 
 /** By column name, as the objects show it (camelCase). */
 export type SortOrders = Readonly<Record<string, SortOrder>>;
 
-/** Bits of `flags`. */
+/** Bits of `flags`, which are those of the boolean columns in their order (shape.ts). */
 export const CatalogFlag = { active: 1, closed: 2, archived: 4 } as const;
 
-export interface PreparedMarkets {
+/** The objects of a kind. */
+export interface PreparedObjects {
   readonly ids: Float64Array<ArrayBuffer>;
   readonly flags: Uint8Array<ArrayBuffer>;
-  /** Row of the market's event. */
-  readonly event: Uint32Array<ArrayBuffer>;
-  /** Number of its creator, see `creators`; 0 = none. */
-  readonly creator: Uint32Array<ArrayBuffer>;
-  /** The market without `events`, open. */
+  /** The object with its figures, but without what is nested in it, open. */
   readonly coreStart: Uint32Array<ArrayBuffer>;
   readonly coreEnd: Uint32Array<ArrayBuffer>;
   /** [figuresStart, coreEnd) are its live figures, each behind its comma, and blanks. */
   readonly figuresStart: Uint32Array<ArrayBuffer>;
-  /** How many outcomes it has. */
-  readonly outcomes: Uint16Array<ArrayBuffer>;
   /**
-   * [coreStart, entryEnd) is the whole market as lists show it, with its event's short summary
-   * (id, ticker, slug, title); a `,` follows it. Entries lie in descending order of id, each right
-   * behind the comma of the one before, so that a page of the default listing is one run.
+   * [coreStart, entryEnd) is the object as lists show it: a market with its event's short summary
+   * (id, ticker, slug, title), an event with `tags`; a `,` follows it. Entries lie in descending
+   * order of id, each right behind the comma of the one before, so that a page of the default
+   * listing is one run.
    */
   readonly entryEnd: Uint32Array<ArrayBuffer>;
-  /** The JSON text of the description, quotes included, inside the core. */
-  readonly descriptionStart: Uint32Array<ArrayBuffer>;
-  readonly descriptionEnd: Uint32Array<ArrayBuffer>;
-  readonly slugs: TextIndex;
-  /** Condition ids in lower case; markets without one are not in it. */
-  readonly conditions: TextIndex;
+  /** By column after which a fragment is cut: the place behind it. */
+  readonly cuts: Readonly<Record<string, Uint32Array<ArrayBuffer>>>;
+  /** By the columns of KEY_COLUMNS that the kind has; objects without a value are not in it. */
+  readonly keys: Readonly<Record<string, TextIndex>>;
+  /** Of markets and events. */
   readonly orders: SortOrders;
 }
 
-export interface PreparedEvents {
-  readonly ids: Float64Array<ArrayBuffer>;
-  readonly flags: Uint8Array<ArrayBuffer>;
-  /** The event summary, open (SPEC 2: without tags, markets, series, eventMetadata). */
-  readonly coreStart: Uint32Array<ArrayBuffer>;
-  readonly coreEnd: Uint32Array<ArrayBuffer>;
-  /** [figuresStart, coreEnd), as of markets. */
-  readonly figuresStart: Uint32Array<ArrayBuffer>;
-  /** [coreStart, entryEnd) is the event with `tags`, closed; `,` follows; laid out as markets are. */
-  readonly entryEnd: Uint32Array<ArrayBuffer>;
+/** Cut around `description`, which only the full form of the sampling lists shows. */
+export interface PreparedMarkets extends PreparedObjects {
+  /** Row of the market's event. */
+  readonly event: Uint32Array<ArrayBuffer>;
+  /** Number of its creator, see `creators`; 0 = none. */
+  readonly creator: Uint32Array<ArrayBuffer>;
+  /** How many outcomes it has. */
+  readonly outcomes: Uint16Array<ArrayBuffer>;
+}
+
+export interface PreparedEvents extends PreparedObjects {
   /** `,"series":[...],"eventMetadata":{...}}`: what follows `markets` in a single event. */
   readonly restStart: Uint32Array<ArrayBuffer>;
   readonly restEnd: Uint32Array<ArrayBuffer>;
   /** `{"id","slug","title","ticker","description"}` of the sampling lists, closed. */
   readonly samplingStart: Uint32Array<ArrayBuffer>;
   readonly samplingEnd: Uint32Array<ArrayBuffer>;
-  readonly slugs: TextIndex;
-  readonly orders: SortOrders;
   readonly markets: Relation;
   readonly tags: Relation;
 }
 
-export interface PreparedSeries {
-  readonly ids: Float64Array<ArrayBuffer>;
-  /** The series without `events`, open. */
-  readonly coreStart: Uint32Array<ArrayBuffer>;
-  readonly coreEnd: Uint32Array<ArrayBuffer>;
-  readonly slugs: TextIndex;
-  readonly events: Relation;
-}
-
-export interface PreparedTags {
-  readonly ids: Float64Array<ArrayBuffer>;
-  /** The whole tag, closed; no comma follows. */
-  readonly start: Uint32Array<ArrayBuffer>;
-  readonly end: Uint32Array<ArrayBuffer>;
-  /** [start, headEnd) is `{"id","label","slug"`, open: what search shows before `event_count`. */
-  readonly headEnd: Uint32Array<ArrayBuffer>;
-  readonly slugs: TextIndex;
+/** Series; and tags, cut behind `slug`, where search shows `event_count`. */
+export interface PreparedOwners extends PreparedObjects {
   readonly events: Relation;
 }
 
@@ -139,8 +125,8 @@ export interface PreparedCatalog {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly markets: PreparedMarkets;
   readonly events: PreparedEvents;
-  readonly series: PreparedSeries;
-  readonly tags: PreparedTags;
+  readonly series: PreparedOwners;
+  readonly tags: PreparedOwners;
   readonly sampling: PreparedSampling;
   /** Wallet in lower case, or normalised site id -> numbers of creators (as rows), from 1. */
   readonly creators: TextIndex;

@@ -1,200 +1,88 @@
 /**
- * The query strings of the catalog routes to checked values (SPEC 4.2, GAPS 4.4 and 6.2).
+ * The query strings of the catalog routes to checked values, as their parameters say
+ * (parameters.ts; SPEC 4.2, GAPS 4.4 and 6.2).
  *
- * Decided here: unknown names are ignored. A parameter that is repeated, also under its other name,
- * has to have one value; values are compared as they are understood, so `1` and `true` are one. An
- * empty text is no filter and no value; an empty number or boolean is a bad one. `+` is a space.
+ * Decided here: unknown names are told in a header. A parameter that has one value and is repeated,
+ * also under its other name, has to have the same; values are compared as they are understood, so
+ * `1` and `true` are one. An empty text is no filter and no value; an empty number or boolean is a
+ * bad one. `+` is a space.
  *
  * Thread: any; pure. Non-goals: whether what is asked for exists.
  */
-import { normaliseSite } from '../../storage/catalog-sites.ts';
 import type { QuerySpec } from '../common/query.ts';
 import { type TSchema, Type } from '../common/schema.ts';
-import { EVENT_COLUMNS, MARKET_COLUMNS } from './shape.ts';
+import type { Aim, Parameter, Parameters, Value } from './parameters.ts';
+import { CatalogFlag } from './prepared.ts';
 
-/** SPEC 8. */
-export const LIMIT_MAX = 500;
-const LIMIT_DEFAULT = 100;
-const LIMIT_PER_TYPE_DEFAULT = 25;
-/** Ids are whole numbers below 10^15, see storage/catalog-file.ts. */
-const ID_MAX = 1e15 - 1;
+/** Values of one parameter that may have several. */
+export const VALUES_MAX = 100;
+const DECODABLE = 'percent-encoded UTF-8';
 
-/** A number that was not asked for. */
-export const ANY = -1;
+/** Bounds of a column; both are within. */
+interface Range {
+  readonly column: string;
+  min: number;
+  max: number;
+}
 
-/** What a creator is called that no catalog has: a site id holds no `/`. */
-const UNKNOWN_CREATOR = '/';
+/** A filter by keys; ids are numbers, all others texts as keyOf() makes them. */
+interface KeyFilter {
+  readonly aim: Aim & { readonly by: 'key' };
+  readonly values: readonly (number | string)[];
+}
 
 /** A checked query; what its route does not know stays at the default. */
 export class CatalogQuery {
-  limit: number = LIMIT_DEFAULT;
+  limit: number;
   offset = 0;
-  /** 1, 0 or ANY, like the other two. */
-  active = ANY;
-  closed = ANY;
-  archived = ANY;
-  tagId = ANY;
-  eventId = ANY;
-  /** 1 or 0. */
+  /** 1 or 0, like all truths. */
   ascending = 0;
   /** From 1. */
   page = 1;
-  /** 1 or 0. */
   searchTags = 1;
-  /** 1 or 0; there are no profiles. */
+  /** There are no profiles. */
   searchProfiles = 0;
-  /** '' = no filter, like all texts below. */
-  tag = '';
-  eventSlug = '';
-  seriesSlug = '';
-  slug = '';
-  /** In lower case. */
-  conditionId = '';
-  /** Name of a column as objects show it; '' = by id. */
-  order = '';
-  /** A wallet in lower case or a normalised site id. */
+  relatedTags = 0;
+  includeTag = 0;
+  keepClosed = 1;
+  /** Names of columns as objects show them; none = by id. */
+  order: readonly string[] = [];
+  /** A wallet in lower case or a normalised site id; '' = none, like all texts. */
   creator = '';
   q = '';
   cursor = '';
+  /** Bits of the boolean columns that are asked for, and those of them that have to be set. */
+  flagsAsked = 0;
+  flagsWanted = 0;
+  readonly ranges: Range[] = [];
+  readonly keys: KeyFilter[] = [];
+  /** Names of what was given and is not known, for the header that tells them. */
+  readonly ignored: string[] = [];
+
+  constructor(limit = 100) {
+    this.limit = limit;
+  }
 }
 
-type NumberField = {
-  [Name in keyof CatalogQuery]: CatalogQuery[Name] extends number ? Name : never;
-}[keyof CatalogQuery];
-type TextField = Exclude<keyof CatalogQuery, NumberField>;
-
-interface NumberParameter {
-  readonly field: NumberField;
-  /** Its bit in the set of the numbers given. */
-  readonly bit: number;
-  /** -1 for what breaks the rule. */
-  readonly number: (value: string) => number;
-  readonly text?: never;
-  /** What a value must be, for the answer to a bad one. */
-  readonly rule: string;
-  /** The same for the API document. */
-  readonly schema: TSchema;
-}
-
-interface TextParameter {
-  readonly field: TextField;
-  /** Undefined for what breaks the rule. */
-  readonly text: (value: string) => string | undefined;
-  readonly rule: string;
-  readonly schema: TSchema;
-}
-
-type Parameter = NumberParameter | TextParameter;
-
-/** The parameters of a route by their names. */
-export type Parameters = ReadonlyMap<string, Parameter>;
-
-const DECODABLE = 'percent-encoded UTF-8';
-
-function whole(field: NumberField, min: number, max: number): NumberParameter {
-  return {
-    field,
-    bit: bitOf(field),
-    number: (value) => wholeNumber(value, min, max),
-    rule: `a whole number from ${min} to ${max}`,
-    schema: Type.Integer({ minimum: min, maximum: max }),
-  };
-}
-
-function boolean(field: NumberField): NumberParameter {
-  const rule = 'true, false, 1 or 0';
-  return { field, bit: bitOf(field), number: truth, rule, schema: Type.Boolean() };
-}
-
-function text(field: TextField, normalise: (value: string) => string = same): TextParameter {
-  return { field, text: normalise, rule: DECODABLE, schema: Type.String() };
-}
-
-function column(names: readonly string[]): TextParameter {
-  const columns = new Map<string, string>();
-  for (const name of names) columns.set(name, name).set(snakeCase(name), name);
-  const rule = `one of ${names.join(', ')}`;
-  const schema = Type.Union([...columns.keys()].map((name) => Type.Literal(name)));
-  return { field: 'order', text: (value) => columns.get(value), rule, schema };
-}
-
-function bitOf(field: NumberField): number {
-  return 1 << Object.keys(new CatalogQuery()).indexOf(field);
-}
-
-/** `createdAt` -> `created_at`, `questionID` -> `question_id`. */
-function snakeCase(name: string): string {
-  return name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
-}
-
-const creator = text('creator', (value) => normaliseSite(value) || UNKNOWN_CREATOR);
-const tag = text('tag');
-const eventSlug = text('eventSlug');
-const conditionId = text('conditionId', (value) => value.toLowerCase());
-
-const PAGED: readonly (readonly [string, Parameter])[] = [
-  ['limit', whole('limit', 1, LIMIT_MAX)],
-  ['offset', whole('offset', 0, Number.MAX_SAFE_INTEGER)],
-  ['creator', creator],
-];
-
-const FILTERED: readonly (readonly [string, Parameter])[] = [
-  ...PAGED,
-  ['active', boolean('active')],
-  ['closed', boolean('closed')],
-  ['archived', boolean('archived')],
-  ['tag', tag],
-  ['tag_slug', tag],
-  ['tag_id', whole('tagId', 0, ID_MAX)],
-  ['slug', text('slug')],
-  ['ascending', boolean('ascending')],
-];
-
-/** Of single objects. */
-export const SINGLE_PARAMETERS: Parameters = new Map([['creator', creator]]);
-
-/** Of GET /series and GET /tags. */
-export const PAGED_PARAMETERS: Parameters = new Map(PAGED);
-
-/** Of GET /markets. */
-export const MARKET_PARAMETERS: Parameters = new Map([
-  ...FILTERED,
-  ['event_id', whole('eventId', 0, ID_MAX)],
-  ['event_slug', eventSlug],
-  ['eventSlug', eventSlug],
-  ['conditionId', conditionId],
-  ['condition_id', conditionId],
-  ['order', column(MARKET_COLUMNS)],
-]);
-
-/** Of GET /events. */
-export const EVENT_PARAMETERS: Parameters = new Map([
-  ...FILTERED,
-  ['series_slug', text('seriesSlug')],
-  ['order', column(EVENT_COLUMNS)],
-]);
-
-/** Of GET /public-search. */
-export const SEARCH_PARAMETERS: Parameters = new Map<string, Parameter>([
-  ['q', text('q')],
-  ['limit_per_type', whole('limit', 1, LIMIT_MAX)],
-  ['page', whole('page', 1, Number.MAX_SAFE_INTEGER)],
-  ['search_tags', boolean('searchTags')],
-  ['search_profiles', boolean('searchProfiles')],
-  ['creator', creator],
-]);
-
-/** Of the sampling lists. */
-export const SAMPLING_PARAMETERS: Parameters = new Map([['next_cursor', text('cursor')]]);
+export type Setting = Exclude<
+  keyof CatalogQuery,
+  'flagsAsked' | 'flagsWanted' | 'ranges' | 'keys' | 'ignored'
+>;
 
 /**
  * The parameters of a route for the route table. The route's handler reads the query itself, because
  * it looks for an answer under the same text first.
  */
-export function querySpec(parameters: Parameters): QuerySpec<unknown> {
+export function querySpec({ byName }: Parameters): QuerySpec<unknown> {
   const properties: Record<string, TSchema> = {};
-  for (const [name, { schema }] of parameters) properties[name] = Type.Optional(schema);
+  for (const [name, { schema }] of byName) properties[name] = Type.Optional(schema);
   return { schema: Type.Object(properties), parse: () => undefined };
+}
+
+/** A parameter that was given, and what it was read as. */
+interface Given {
+  readonly parameter: Parameter;
+  readonly values: (number | string)[];
 }
 
 /**
@@ -203,88 +91,90 @@ export function querySpec(parameters: Parameters): QuerySpec<unknown> {
  * @param query without `?`, '' when absent
  */
 export function parseQuery(query: string, parameters: Parameters): CatalogQuery | string {
-  const found = new CatalogQuery();
-  if (parameters === SEARCH_PARAMETERS) found.limit = LIMIT_PER_TYPE_DEFAULT;
-  let given = 0;
+  const found = new CatalogQuery(parameters.limit);
+  if (query === '') return found;
+  const given: Given[] = [];
   let start = 0;
   while (start < query.length) {
     let end = query.indexOf('&', start);
     if (end === -1) end = query.length;
     let equals = query.indexOf('=', start);
     if (equals === -1 || equals > end) equals = end;
-    const name = decode(query.slice(start, equals)) ?? '';
-    const parameter = parameters.get(name);
-    if (parameter !== undefined) {
-      const value = decode(query.slice(equals + 1, end));
-      if (value === undefined) return `${name} must be ${DECODABLE}`;
-      const taken = takeValue(found, given, parameter, value);
-      if (taken === BROKEN) return `${name} must be ${parameter.rule}`;
-      if (taken === DIFFERENT) return differenceOf(query, parameters, parameter);
-      if (parameter.text === undefined) given |= parameter.bit;
+    const name = decode(query.slice(start, equals));
+    const parameter = name === undefined ? undefined : parameters.byName.get(name);
+    if (parameter === undefined) {
+      if (name !== '') found.ignored.push(name ?? query.slice(start, equals));
+    } else {
+      const text = decode(query.slice(equals + 1, end));
+      if (text === undefined) return `${name} must be ${DECODABLE}`;
+      const problem = take(given, parameter, text);
+      if (problem === DIFFERENT) return differenceOf(query, parameters, parameter);
+      if (problem !== '') return `${name} must be ${problem}`;
     }
     start = end + 1;
   }
+  for (const { parameter, values } of given) apply(found, parameter.aim, values);
   return found;
 }
 
-const TAKEN = 0;
-const BROKEN = 1;
-const DIFFERENT = 2;
+const DIFFERENT = 'different';
 
-/** @param given the bits of the numbers that were given before */
-function takeValue(
-  found: CatalogQuery,
-  given: number,
-  parameter: Parameter,
-  value: string,
-): typeof TAKEN | typeof BROKEN | typeof DIFFERENT {
-  if (parameter.text === undefined) {
-    const number = parameter.number(value);
-    if (number < 0) return BROKEN;
-    const isAnother = (given & parameter.bit) !== 0 && found[parameter.field] !== number;
-    if (isAnother) return DIFFERENT;
-    found[parameter.field] = number;
-    return TAKEN;
+/** Takes a value of a parameter; '' or what is wrong with it. */
+function take(given: Given[], parameter: Parameter, text: string): string {
+  const { isText, many, read, rule } = parameter;
+  let before = given.find((each) => each.parameter === parameter);
+  if (before === undefined) {
+    before = { parameter, values: [] };
+    given.push(before);
   }
-  if (value === '') return TAKEN;
-  const normal = parameter.text(value);
-  if (normal === undefined) return BROKEN;
-  const before = found[parameter.field];
-  if (before !== '' && before !== normal) return DIFFERENT;
-  found[parameter.field] = normal;
-  return TAKEN;
+  for (const part of many === 'comma' ? text.split(',', VALUES_MAX + 1) : [text]) {
+    if (part === '' && isText) continue;
+    const value: Value | undefined = read(part);
+    if (value === undefined) return rule;
+    // A list is one value, too.
+    const one = typeof value === 'object' ? value.join() : value;
+    if (before.values.includes(one)) continue;
+    if (many === 'no' && before.values.length > 0) return DIFFERENT;
+    before.values.push(one);
+  }
+  return before.values.length > VALUES_MAX ? `at most ${VALUES_MAX} values` : '';
+}
+
+function apply(query: CatalogQuery, aim: Aim, values: readonly (number | string)[]): void {
+  const [value] = values;
+  if (value === undefined) return;
+  if (aim.by === 'key') {
+    query.keys.push({ aim, values });
+  } else if (aim.by === 'flag') {
+    query.flagsAsked |= aim.bit;
+    if (value === 1) query.flagsWanted |= aim.bit;
+  } else if (aim.by === 'range') {
+    let range = query.ranges.find(({ column }) => column === aim.column);
+    if (range === undefined) {
+      // An absent value is infinite and within no bounds.
+      range = { column: aim.column, min: -Number.MAX_VALUE, max: Number.MAX_VALUE };
+      query.ranges.push(range);
+    }
+    range[aim.end] = value as number;
+  } else if (aim.by === 'status') {
+    if (value === 'all') return;
+    query.flagsAsked |=
+      value === 'active' ? CatalogFlag.active | CatalogFlag.closed : CatalogFlag.closed;
+    query.flagsWanted |= value === 'active' ? CatalogFlag.active : CatalogFlag.closed;
+  } else {
+    const member = aim.member === 'order' ? (value as string).split(',') : value;
+    Object.assign(query, { [aim.member]: member });
+  }
 }
 
 /** Names every spelling that the query uses of a parameter with different values. */
-function differenceOf(query: string, parameters: Parameters, { field }: Parameter): string {
+function differenceOf(query: string, { byName }: Parameters, parameter: Parameter): string {
   const names = query.split('&').map((part) => decode(part.split('=', 1)[0] ?? '') ?? '');
-  const given = new Set(names.filter((name) => parameters.get(name)?.field === field));
+  const given = new Set(names.filter((name) => byName.get(name) === parameter));
   const spelled = [...given].join(' and ');
   return given.size === 1
     ? `${spelled} is given more than once, with different values`
     : `${spelled} are one parameter and have different values`;
-}
-
-/** -1 for what is no whole number from min to max. */
-function wholeNumber(value: string, min: number, max: number): number {
-  if (value === '') return -1;
-  let number = 0;
-  for (let i = 0; i < value.length; i++) {
-    const digit = value.charCodeAt(i) - 48;
-    if (digit < 0 || digit > 9) return -1;
-    number = 10 * number + digit;
-    if (number > max) return -1;
-  }
-  return number < min ? -1 : number;
-}
-
-function truth(value: string): number {
-  if (value === 'true' || value === '1') return 1;
-  return value === 'false' || value === '0' ? 0 : -1;
-}
-
-function same(value: string): string {
-  return value;
 }
 
 /** Undefined for what is not percent-encoded UTF-8. */

@@ -5,123 +5,114 @@
  * Thread: the I/O thread. Bytes returned are valid until the writer's next begin().
  */
 import type { AnswerWriter } from './answer-writer.ts';
-import type { PreparedCatalog, PreparedEvents, Relation } from './prepared.ts';
+import {
+  CatalogFlag,
+  type PreparedCatalog,
+  type PreparedObjects,
+  type Relation,
+} from './prepared.ts';
 import type { CreatorScope } from './select-creator.ts';
-import type { Page } from './select-page.ts';
+import type { Kind } from './shape.ts';
+
+/** What objects are shown with, beside their own columns. */
+export interface View {
+  readonly scope: CreatorScope | undefined;
+  /** Events in lists with their markets. */
+  readonly withMarkets?: boolean;
+  /** But for those that are closed. */
+  readonly withoutClosed?: boolean;
+  /** Markets with the tags of their events. */
+  readonly withTags?: boolean;
+  /** Members of every market, each behind its comma. */
+  readonly marketMembers?: Buffer | undefined;
+}
 
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
 const COMMA = Buffer.from(',');
 const END = Buffer.from('}');
-const LIST_END = Buffer.from(']}');
-const EVENTS = Buffer.from(',"events":[');
-const EVENTS_END = Buffer.from('}]}');
-const MARKETS = Buffer.from(',"markets":[');
 const NEXT = Buffer.from('},');
+const LIST_END = Buffer.from('}]');
+const EVENTS = Buffer.from(',"events":[');
+
+const MARKETS = Buffer.from(',"markets":[');
 const FOUND_EVENTS = Buffer.from('{"events":[');
 const FOUND_TAGS = Buffer.from('],"tags":[');
 const EVENT_COUNT = Buffer.from(',"event_count":');
+const TAGS_NAME_BYTES = ',"tags":'.length;
 
-/** GET /markets: each with the short summary of its event. */
-export function renderMarkets(
+/** A page by cursor ends when it has grown so large: copying more holds the thread for long. */
+const KEYSET_BYTES_MAX = 4 << 20;
+
+/** A list: the objects of some rows. */
+export function renderList(
   writer: AnswerWriter,
-  { bytes, markets }: PreparedCatalog,
-  page: Page,
+  catalog: PreparedCatalog,
+  kind: Kind,
+  rows: Uint32Array,
+  view: View,
 ): Buffer {
-  writer.begin(bytes).bytes(OPEN);
-  renderEntries(writer, markets, page.rows, page.count);
+  writer.begin(catalog.bytes).bytes(OPEN);
+  renderObjects(writer, catalog, kind, rows, view);
   return writer.bytes(CLOSE).done();
 }
 
-/** A single market, with the full summary of its event. */
-export function renderMarket(writer: AnswerWriter, catalog: PreparedCatalog, row: number): Buffer {
-  const { bytes, markets, events } = catalog;
-  const event = markets.event[row]!;
-  return writer
-    .begin(bytes)
-    .fragment(markets.coreStart[row]!, markets.coreEnd[row]!)
-    .bytes(EVENTS)
-    .fragment(events.coreStart[event]!, events.coreEnd[event]!)
-    .bytes(EVENTS_END)
-    .done();
+/** `nextOf` makes the cursor behind so many of the rows, or undefined where nothing is. */
+export function renderKeyset(
+  writer: AnswerWriter,
+  catalog: PreparedCatalog,
+  kind: 'markets' | 'events',
+  rows: Uint32Array,
+  view: View,
+  nextOf: (shown: number) => string | undefined,
+): Buffer {
+  writer.begin(catalog.bytes).ascii(`{"${kind}":[`);
+  const next = nextOf(renderObjects(writer, catalog, kind, rows, view, KEYSET_BYTES_MAX));
+  return writer.ascii(next === undefined ? ']}' : `],"next_cursor":"${next}"}`).done();
 }
 
-/** GET /events: each with its tags. */
-export function renderEvents(
+/** A single object: more of what is nested in it than in lists. */
+export function renderSingle(
+  writer: AnswerWriter,
+  catalog: PreparedCatalog,
+  kind: Kind,
+  row: number,
+  view: View,
+): Buffer {
+  const { events, markets } = catalog;
+  writer.begin(catalog.bytes);
+  if (kind === 'markets') {
+    // The full summary of its event takes the place of the short one.
+    const event = markets.event[row]!;
+    writer
+      .fragment(markets.coreStart[row]!, markets.coreEnd[row]!)
+      .bytes(EVENTS)
+      .fragment(events.coreStart[event]!, events.coreEnd[event]!)
+      .bytes(END)
+      .bytes(CLOSE);
+    renderMarketMembers(writer, catalog, row, view);
+    writer.bytes(END);
+  } else if (kind === 'events') {
+    writer.fragment(events.coreStart[row]!, events.entryEnd[row]! - 1);
+    renderMarketsOf(writer, catalog, row, view);
+    writer.fragment(events.restStart[row]!, events.restEnd[row]!);
+  } else {
+    renderObject(writer, catalog, kind, row, view);
+  }
+  return writer.done();
+}
+
+/** The tags of an event, as its entry shows them. */
+export function renderTagsOf(
   writer: AnswerWriter,
   { bytes, events }: PreparedCatalog,
-  page: Page,
+  event: number,
 ): Buffer {
-  writer.begin(bytes).bytes(OPEN);
-  renderEntries(writer, events, page.rows, page.count);
-  return writer.bytes(CLOSE).done();
-}
-
-/** A single event, with tags, markets (those of the scope), series and eventMetadata. */
-export function renderEvent(
-  writer: AnswerWriter,
-  { bytes, events, markets }: PreparedCatalog,
-  row: number,
-  scope: CreatorScope | undefined,
-): Buffer {
-  // The entry is closed, and `markets` goes in front of its bracket.
-  writer
+  const start = events.coreEnd[event]! + TAGS_NAME_BYTES;
+  return writer
     .begin(bytes)
-    .fragment(events.coreStart[row]!, events.entryEnd[row]! - 1)
-    .bytes(MARKETS);
-  const { ends, values } = events.markets;
-  let isFirst = true;
-  for (let i = ends[row]!; i < ends[row + 1]!; i++) {
-    const market = values[i]!;
-    if (scope !== undefined && !scope.hasMarket(market)) continue;
-    if (!isFirst) writer.bytes(NEXT);
-    isFirst = false;
-    writer.fragment(markets.coreStart[market]!, markets.coreEnd[market]!);
-  }
-  if (!isFirst) writer.bytes(END);
-  return writer.bytes(CLOSE).fragment(events.restStart[row]!, events.restEnd[row]!).done();
-}
-
-/** GET /series: each with the summaries of its events (those of the scope). */
-export function renderSeries(
-  writer: AnswerWriter,
-  { bytes, series, events }: PreparedCatalog,
-  page: Page,
-  scope: CreatorScope | undefined,
-): Buffer {
-  writer.begin(bytes).bytes(OPEN);
-  for (let i = 0; i < page.count; i++) {
-    const row = page.rows[i]!;
-    if (i > 0) writer.bytes(COMMA);
-    writer.fragment(series.coreStart[row]!, series.coreEnd[row]!).bytes(EVENTS);
-    renderSummaries(writer, events, series.events, row, scope);
-    writer.bytes(LIST_END);
-  }
-  return writer.bytes(CLOSE).done();
-}
-
-/** GET /tags. */
-export function renderTags(
-  writer: AnswerWriter,
-  { bytes, tags }: PreparedCatalog,
-  page: Page,
-): Buffer {
-  writer.begin(bytes).bytes(OPEN);
-  for (let i = 0; i < page.count; i++) {
-    const row = page.rows[i]!;
-    if (i > 0) writer.bytes(COMMA);
-    writer.fragment(tags.start[row]!, tags.end[row]!);
-  }
-  return writer.bytes(CLOSE).done();
-}
-
-/** A single tag. */
-export function renderTag(
-  writer: AnswerWriter,
-  { bytes, tags }: PreparedCatalog,
-  row: number,
-): Buffer {
-  return writer.begin(bytes).fragment(tags.start[row]!, tags.end[row]!).done();
+    .fragment(start, events.entryEnd[event]! - 1)
+    .done();
 }
 
 /** A page of what a search found. */
@@ -136,19 +127,19 @@ export interface FoundPage {
 /** GET /public-search; events are counted within the scope. */
 export function renderFound(
   writer: AnswerWriter,
-  { bytes, events, tags }: PreparedCatalog,
+  catalog: PreparedCatalog,
   found: FoundPage,
-  scope: CreatorScope | undefined,
+  view: View,
 ): Buffer {
+  const { bytes, tags } = catalog;
   writer.begin(bytes).bytes(FOUND_EVENTS);
-  renderEntries(writer, events, found.events, found.events.length);
+  renderObjects(writer, catalog, 'events', found.events, view);
   writer.bytes(FOUND_TAGS);
-  for (let i = 0; i < found.tags.length; i++) {
-    const row = found.tags[i]!;
-    const count =
-      scope?.countEventsOf(tags.events, row) ?? tags.events.ends[row + 1]! - tags.events.ends[row]!;
-    if (i > 0) writer.bytes(COMMA);
-    writer.fragment(tags.start[row]!, tags.headEnd[row]!).bytes(EVENT_COUNT);
+  for (const [place, row] of found.tags.entries()) {
+    const { ends } = tags.events;
+    const count = view.scope?.countEventsOf('tags', row) ?? ends[row + 1]! - ends[row]!;
+    if (place > 0) writer.bytes(COMMA);
+    writer.fragment(tags.coreStart[row]!, tags.cuts.slug![row]!).bytes(EVENT_COUNT);
     writer.ascii(`${count}}`);
   }
   const { hasMore, totalResults } = found;
@@ -157,33 +148,116 @@ export function renderFound(
     .done();
 }
 
-/** Entries as lists show them; a comma lies behind each of them. */
-function renderEntries(
+/** Objects as lists show them, until the answer has so many bytes; how many it were. */
+function renderObjects(
   writer: AnswerWriter,
-  { coreStart, entryEnd }: { readonly coreStart: Uint32Array; readonly entryEnd: Uint32Array },
+  catalog: PreparedCatalog,
+  kind: Kind,
   rows: Uint32Array,
-  count: number,
-): void {
-  for (let i = 0; i < count; i++) {
-    writer.fragment(coreStart[rows[i]!]!, entryEnd[rows[i]!]! + 1);
+  view: View,
+  bytesMax = Number.POSITIVE_INFINITY,
+): number {
+  if (isPlain(kind, view)) {
+    // A comma lies behind each entry.
+    const { coreStart, entryEnd }: PreparedObjects = catalog[kind];
+    for (let i = 0; i < rows.length; i++) {
+      writer.fragment(coreStart[rows[i]!]!, entryEnd[rows[i]!]! + 1);
+    }
+    if (rows.length > 0) writer.dropLast();
+    return rows.length;
   }
-  if (count > 0) writer.dropLast();
+  let shown = 0;
+  while (shown < rows.length && writer.length < bytesMax) {
+    if (shown > 0) writer.bytes(COMMA);
+    renderObject(writer, catalog, kind, rows[shown]!, view);
+    shown += 1;
+  }
+  return shown;
 }
 
+/** Whether its entries are all that a list shows of a kind. */
+function isPlain(kind: Kind, { marketMembers, withMarkets, withTags }: View): boolean {
+  if (kind === 'markets') return withTags !== true && marketMembers === undefined;
+  return kind === 'tags' || (kind === 'events' && withMarkets !== true);
+}
+
+function renderObject(
+  writer: AnswerWriter,
+  catalog: PreparedCatalog,
+  kind: Kind,
+  row: number,
+  view: View,
+): void {
+  const { coreEnd, coreStart, entryEnd }: PreparedObjects = catalog[kind];
+  if (kind === 'series') {
+    writer.fragment(coreStart[row]!, coreEnd[row]!);
+    renderSummaries(writer, catalog, row, view);
+  } else {
+    writer.fragment(coreStart[row]!, entryEnd[row]! - 1);
+    if (kind === 'markets') renderMarketMembers(writer, catalog, row, view);
+    if (kind === 'events' && view.withMarkets === true) {
+      renderMarketsOf(writer, catalog, row, view);
+    }
+  }
+  writer.bytes(END);
+}
+
+/** What a request or its client wants of a market beside its columns. */
+function renderMarketMembers(
+  writer: AnswerWriter,
+  { events, markets }: PreparedCatalog,
+  row: number,
+  { marketMembers, withTags }: View,
+): void {
+  const event = markets.event[row]!;
+  if (withTags === true) writer.fragment(events.coreEnd[event]!, events.entryEnd[event]! - 1);
+  if (marketMembers !== undefined) writer.bytes(marketMembers);
+}
+
+/** The markets of an event, as a member. */
+function renderMarketsOf(
+  writer: AnswerWriter,
+  { events, markets }: PreparedCatalog,
+  event: number,
+  { marketMembers, scope, withoutClosed }: View,
+): void {
+  writer.bytes(MARKETS);
+  renderRelated(writer, events.markets, event, markets, marketMembers, (row) => {
+    if (scope !== undefined && !scope.hasMarket(row)) return false;
+    return withoutClosed !== true || (markets.flags[row]! & CatalogFlag.closed) === 0;
+  });
+}
+
+/** The summaries of the events of a series (those of the scope), as a member. */
 function renderSummaries(
   writer: AnswerWriter,
-  events: PreparedEvents,
+  { events, series }: PreparedCatalog,
+  row: number,
+  { scope }: View,
+): void {
+  writer.bytes(EVENTS);
+  renderRelated(writer, series.events, row, events, undefined, (event) => {
+    return scope === undefined || scope.hasEvent(event);
+  });
+}
+
+/** The kept ones of the objects that are related to a row, with some members more; and a bracket. */
+function renderRelated(
+  writer: AnswerWriter,
   { ends, values }: Relation,
   row: number,
-  scope: CreatorScope | undefined,
+  { coreEnd, coreStart }: PreparedObjects,
+  members: Buffer | undefined,
+  keeps: (row: number) => boolean,
 ): void {
   let isFirst = true;
   for (let i = ends[row]!; i < ends[row + 1]!; i++) {
-    const event = values[i]!;
-    if (scope !== undefined && !scope.hasEvent(event)) continue;
+    const related = values[i]!;
+    if (!keeps(related)) continue;
     if (!isFirst) writer.bytes(NEXT);
     isFirst = false;
-    writer.fragment(events.coreStart[event]!, events.coreEnd[event]!);
+    writer.fragment(coreStart[related]!, coreEnd[related]!);
+    if (members !== undefined) writer.bytes(members);
   }
-  if (!isFirst) writer.bytes(END);
+  writer.bytes(isFirst ? CLOSE : LIST_END);
 }

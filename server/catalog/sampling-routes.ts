@@ -9,11 +9,11 @@
  */
 
 import { cursorOf, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
-import type { Route } from '../http/http.ts';
+import type { Exchange } from '../http/http.ts';
 import type { AnswerWriter } from './answer-writer.ts';
-import type { Answerer, CatalogAnswers } from './catalog-answers.ts';
+import type { CatalogAnswers, CatalogRoute } from './catalog-answers.ts';
+import { PARAMETERS } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
-import { parseQuery, SAMPLING_PARAMETERS } from './query.ts';
 
 /** GAPS 5. */
 const PAGE_SIZE = 1000;
@@ -23,36 +23,36 @@ const INVALID_CURSOR = '{"error":"invalid next_cursor"}';
 const DATA = Buffer.from('{"data":[');
 const COMMA = Buffer.from(',');
 const END = Buffer.from('}');
-const DESCRIPTION = Buffer.from(',"description":');
 const EVENT = Buffer.from(',"event":');
 const METADATA = Buffer.from(',"raw_metadata":');
 
-type RenderItem = (writer: AnswerWriter, catalog: PreparedCatalog, place: number) => void;
-
-export function samplingRoutes(answers: CatalogAnswers): Route[] {
-  return [
-    samplingRoute(answers, '/sampling-markets', renderFull),
-    samplingRoute(answers, '/sampling-simplified-markets', renderSimplified),
-  ];
+export function samplingRoutes({ writer }: CatalogAnswers): CatalogRoute[] {
+  const forms = {
+    '/sampling-markets': renderFull,
+    '/sampling-simplified-markets': renderSimplified,
+  };
+  return Object.entries(forms).map(([path, render]) => ({
+    path,
+    parameters: PARAMETERS.sampling,
+    shown: 'texts',
+    refuse,
+    answer: ({ exchange, query, served }) => {
+      const offset = offsetOf(query.cursor);
+      if (offset === -1) return refuse(exchange);
+      return () => renderPage(writer, served.generation.prepared, offset, render);
+    },
+  }));
 }
 
-function samplingRoute(answers: CatalogAnswers, path: string, render: RenderItem): Route {
-  const run: Answerer = (exchange, served) => {
-    const query = parseQuery(exchange.query, SAMPLING_PARAMETERS);
-    const offset = typeof query === 'string' ? -1 : offsetOf(query.cursor);
-    if (offset === -1) return exchange.reply(400, INVALID_CURSOR);
-    if (answers.confirm(exchange, served)) return;
-    const catalog = served.generation.prepared;
-    return answers.send(exchange, served, renderPage(answers.writer, catalog, offset, render));
-  };
-  return answers.route(path, run, 'texts');
+function refuse(exchange: Exchange): void {
+  exchange.reply(400, INVALID_CURSOR);
 }
 
 function renderPage(
   writer: AnswerWriter,
   catalog: PreparedCatalog,
   offset: number,
-  render: RenderItem,
+  render: (writer: AnswerWriter, catalog: PreparedCatalog, place: number) => void,
 ): Uint8Array {
   const total = catalog.sampling.markets.length;
   const end = Math.min(offset + PAGE_SIZE, total);
@@ -80,8 +80,8 @@ function renderFull(writer: AnswerWriter, catalog: PreparedCatalog, place: numbe
   const event = markets.event[market]!;
   writer
     .fragment(sampling.start[place]!, sampling.split[place]!)
-    .bytes(DESCRIPTION)
-    .fragment(markets.descriptionStart[market]!, markets.descriptionEnd[market]!)
+    // The member `description` of the market's own fragment.
+    .fragment(markets.cuts.icon![market]!, markets.cuts.description![market]!)
     .fragment(sampling.split[place]!, sampling.end[place]!)
     .bytes(EVENT)
     .fragment(events.samplingStart[event]!, events.samplingEnd[event]!)

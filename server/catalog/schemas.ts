@@ -1,94 +1,72 @@
 /**
  * What the catalog routes answer (SPEC 2, GAPS 4.4 and 5), for the API document and for the tests
- * that hold answers to it. Fields beyond SPEC.md are named in shape.ts.
+ * that hold answers to it: objects have the columns of shape.ts.
  */
 import { type TSchema, Type } from '../common/schema.ts';
-import { EVENT_FIGURES, type FigureForm, MARKET_FIGURES } from './shape.ts';
+import { type FieldKind, type FigureForm, type Kind, SHAPES } from './shape.ts';
 
-const When = Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, UTC' });
 const Text = Type.String();
+const FIELD_SCHEMAS: Readonly<Record<FieldKind, TSchema>> = {
+  id: Text,
+  text: Text,
+  date: Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, UTC' }),
+  boolean: Type.Boolean(),
+  number: Type.Number(),
+};
+/** Live figures of this node's own books and fills, up to a second old. */
 const FIGURE_SCHEMAS: Readonly<Record<FigureForm, TSchema>> = {
   text: Type.String({ description: 'a decimal' }),
   number: Type.Number(),
   prices: Type.String({ description: 'a JSON array of decimals, in the order of outcomes' }),
 };
-const Flags = { active: Type.Boolean(), closed: Type.Boolean(), archived: Type.Boolean() };
 
-export const TagAnswer = Type.Object({
-  id: Text,
-  label: Text,
-  slug: Text,
-  createdAt: When,
-  updatedAt: When,
-  requiresTranslation: Type.Boolean(),
-});
+function columnsOf(kind: Kind): Record<string, TSchema> {
+  const { fields, figures } = SHAPES[kind];
+  return Object.fromEntries([
+    ...fields.map((field) => [field.name, FIELD_SCHEMAS[field.kind]] as const),
+    ...figures.map(({ name, form }) => [name, FIGURE_SCHEMAS[form]] as const),
+  ]);
+}
 
-const summary = {
-  id: Text,
-  ticker: Text,
-  slug: Text,
-  title: Text,
-  description: Text,
-  resolutionSource: Text,
-  startDate: When,
-  creationDate: When,
-  endDate: When,
-  image: Text,
-  icon: Text,
-  ...Flags,
-  createdAt: When,
-  updatedAt: When,
-  ...figures(EVENT_FIGURES),
-};
-const EventSummary = Type.Object(summary);
+const market = columnsOf('markets');
+const summary = columnsOf('events');
+const series = columnsOf('series');
 
-const series = {
-  id: Text,
-  ticker: Text,
-  slug: Text,
-  title: Text,
-  seriesType: Text,
-  recurrence: Text,
-  image: Text,
-  icon: Text,
-  ...Flags,
-  createdAt: When,
-  updatedAt: When,
-};
-
-const market = {
-  id: Text,
-  question: Text,
-  conditionId: Text,
-  slug: Text,
-  resolutionSource: Text,
-  startDate: When,
-  endDate: When,
-  image: Text,
-  icon: Text,
-  description: Text,
-  outcomes: Type.String({ description: 'a JSON array of labels' }),
-  clobTokenIds: Type.String({ description: 'a JSON array of token ids, in the order of outcomes' }),
-  ...Flags,
-  createdAt: When,
-  updatedAt: When,
-  questionID: Text,
-  ...figures(MARKET_FIGURES),
-};
-
+export const TagAnswer = Type.Object(columnsOf('tags'));
 export const MarketAnswer = Type.Object({
   ...market,
   events: Type.Array(Type.Object({ id: Text, ticker: Text, slug: Text, title: Text })),
 });
 export const EventAnswer = Type.Object({ ...summary, tags: Type.Array(TagAnswer) });
-export const WholeEventAnswer = Type.Object({
-  ...summary,
-  tags: Type.Array(TagAnswer),
+export const EventWithMarketsAnswer = Type.Object({
+  ...EventAnswer.properties,
   markets: Type.Array(Type.Object(market)),
+});
+export const WholeEventAnswer = Type.Object({
+  ...EventWithMarketsAnswer.properties,
   series: Type.Array(Type.Object(series)),
   eventMetadata: Type.Object({}),
 });
-export const SeriesAnswer = Type.Object({ ...series, events: Type.Array(EventSummary) });
+export const SeriesAnswer = Type.Object({
+  ...series,
+  events: Type.Array(Type.Object(summary)),
+});
+export const RelatedTagsAnswer = Type.Array(
+  Type.Object({
+    id: Text,
+    tagID: Type.Integer(),
+    relatedTagID: Type.Integer(),
+    rank: Type.Integer({ minimum: 1 }),
+  }),
+);
+
+/** Without `next_cursor` it is the last page. */
+const next = { next_cursor: Type.Optional(Text) };
+export const MarketsKeysetAnswer = Type.Object({ markets: Type.Array(MarketAnswer), ...next });
+export const EventsKeysetAnswer = Type.Object({
+  events: Type.Array(EventWithMarketsAnswer),
+  ...next,
+});
 
 export const SearchAnswer = Type.Object({
   events: Type.Array(EventAnswer),
@@ -118,13 +96,6 @@ const FullMarket = Type.Object({
 
 export const SamplingAnswer = pageOf(FullMarket);
 export const SimplifiedSamplingAnswer = pageOf(SimplifiedMarket);
-
-/** Live figures of this node's own books and fills, up to a second old. */
-function figures(
-  table: readonly { readonly name: string; readonly form: FigureForm }[],
-): Record<string, TSchema> {
-  return Object.fromEntries(table.map(({ name, form }) => [name, FIGURE_SCHEMAS[form]]));
-}
 
 /** A page of a list by cursor; `LTE=` is the end (GAPS 5). */
 function pageOf<S extends TSchema>(item: S) {

@@ -198,59 +198,44 @@ function kindOf(unit: number): number {
   return letters.length > 1 || UNSPACED.test(letters) ? INTRICATE : letters.charCodeAt(0);
 }
 
-/** The words of a text, whatever it is written in. */
+/**
+ * The words of a text, whatever it is written in: of what has no spaces every pair, and the last
+ * character alone, so that each character begins something.
+ */
 function eachIntricate(text: string, take: (word: string) => void): void {
-  for (const word of folded(text).match(ANY_WORD) ?? []) {
-    if (!UNSPACED.test(word)) take(cut(word));
-    else for (const part of word.match(UNSPACED_OR_SPACED) ?? []) eachOfPart(part, take);
+  for (const { part, pairs, last } of partsOf(folded(text))) {
+    if (pairs === undefined) take(cut(part));
+    else [...pairs, pairOf(last, '')].forEach(take);
   }
 }
 
 /** The different words of a query, the last of which is a prefix unless something follows it. */
 export function queryWords(query: string): QueryWord[] {
   const words = new Map<string, boolean>();
-  const text = folded(query);
-  for (const match of text.matchAll(ANY_WORD)) {
-    const parts = match[0].match(UNSPACED_OR_SPACED) ?? [];
-    for (const [index, part] of parts.entries()) {
-      const isLast = index === parts.length - 1 && match.index + match[0].length === text.length;
-      addQueryPart(words, part, isLast);
-      if (words.size >= QUERY_WORDS_MAX) return toList(words);
-    }
-  }
-  return toList(words);
-}
-
-function addQueryPart(words: Map<string, boolean>, part: string, isLast: boolean): void {
   const add = (word: string, isPrefix: boolean): void => {
     if (words.size < QUERY_WORDS_MAX && !words.has(word)) words.set(word, isPrefix);
   };
-  if (!UNSPACED.test(part)) {
-    add(cut(part), isLast);
-    return;
+  for (const { part, pairs, last, isLast } of partsOf(folded(query))) {
+    if (words.size >= QUERY_WORDS_MAX) break;
+    if (pairs === undefined) add(cut(part), isLast);
+    else if (pairs.length === 0) add(pairOf(last, ''), true);
+    else for (const pair of pairs) add(pair, false);
   }
-  const characters = [...part];
-  if (characters.length === 1) add(pairOf(part, ''), true);
-  for (let i = 1; i < characters.length; i++)
-    add(pairOf(characters[i - 1]!, characters[i]!), false);
-}
-
-function toList(words: ReadonlyMap<string, boolean>): QueryWord[] {
   return [...words].map(([word, isPrefix]) => ({ word, isPrefix }));
 }
 
-/** Every pair, and the last character alone: each character then begins something. */
-function eachOfPart(part: string, take: (word: string) => void): void {
-  if (!UNSPACED.test(part)) {
-    take(cut(part));
-    return;
+/** Runs of letters and digits with or without spaces; `pairs` only of the latter. */
+function* partsOf(text: string) {
+  for (const match of text.matchAll(ANY_WORD)) {
+    let end = match.index;
+    for (const part of match[0].match(UNSPACED_OR_SPACED) ?? []) {
+      end += part.length;
+      const isLast = end === text.length;
+      const characters = UNSPACED.test(part) ? [...part] : undefined;
+      const pairs = characters?.slice(1).map((second, at) => pairOf(characters[at]!, second));
+      yield { part, pairs, last: characters?.at(-1) ?? '', isLast };
+    }
   }
-  let previous = '';
-  for (const character of part) {
-    if (previous !== '') take(pairOf(previous, character));
-    previous = character;
-  }
-  take(pairOf(previous, ''));
 }
 
 /**

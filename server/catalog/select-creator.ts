@@ -4,8 +4,9 @@
  *
  * Thread: the I/O thread; made for one request.
  */
-import type { PreparedCatalog, Relation } from './prepared.ts';
-import { findKey, rowsOfKey } from './text-index.ts';
+import type { PreparedCatalog } from './prepared.ts';
+import type { Kind } from './shape.ts';
+import { rowsNamed } from './text-index.ts';
 
 export class CreatorScope {
   private readonly catalog: PreparedCatalog;
@@ -17,9 +18,13 @@ export class CreatorScope {
   constructor(catalog: PreparedCatalog, creator: string) {
     this.catalog = catalog;
     this.creators = new Uint8Array(catalog.creatorCount + 1); // 0 = no creator
-    const key = findKey(catalog.creators, creator);
-    if (key === -1) return;
-    for (const number of rowsOfKey(catalog.creators, key)) this.creators[number] = 1;
+    for (const number of rowsNamed(catalog.creators, creator)) this.creators[number] = 1;
+  }
+
+  /** Whether an object is kept. */
+  has(kind: Kind, row: number): boolean {
+    if (kind === 'markets') return this.hasMarket(row);
+    return kind === 'events' ? this.hasEvent(row) : this.countEventsOf(kind, row) > 0;
   }
 
   hasMarket(market: number): boolean {
@@ -34,19 +39,10 @@ export class CreatorScope {
     return false;
   }
 
-  /** Whether one of the events of a series or a tag is kept. */
-  hasEventOf(events: Relation, row: number): boolean {
+  /** How many events of a series or a tag are kept. */
+  countEventsOf(kind: 'series' | 'tags', row: number): number {
     const marks = this.eventMarks();
-    const { ends, values } = events;
-    for (let i = ends[row]!; i < ends[row + 1]!; i++) {
-      if (marks[values[i]!] === 1) return true;
-    }
-    return false;
-  }
-
-  countEventsOf(events: Relation, row: number): number {
-    const marks = this.eventMarks();
-    const { ends, values } = events;
+    const { ends, values } = this.catalog[kind].events;
     let count = 0;
     for (let i = ends[row]!; i < ends[row + 1]!; i++) count += marks[values[i]!]!;
     return count;

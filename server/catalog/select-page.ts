@@ -4,13 +4,19 @@
  *
  * Thread: the I/O thread. Non-goals: what the filters mean (select.ts).
  */
+import { LIMIT_MAX } from './parameters.ts';
 import type { SortOrder } from './prepared.ts';
-import { type CatalogQuery, LIMIT_MAX } from './query.ts';
+import type { CatalogQuery } from './query.ts';
 
 /** The rows of one answer, in the order they are shown; shared by all requests. */
 export class Page {
-  readonly rows = new Uint32Array(LIMIT_MAX);
+  /** A list by cursor looks for one more than it shows. */
+  readonly rows = new Uint32Array(LIMIT_MAX + 1);
   count = 0;
+
+  shown(): Uint32Array {
+    return this.rows.subarray(0, this.count);
+  }
 }
 
 /** Which rows a request asks for. */
@@ -25,7 +31,7 @@ export interface Filter {
  * directions; equal values go by id, in the direction asked for (GAPS 5).
  */
 export class Ranking {
-  private readonly total: number;
+  readonly total: number;
   private readonly order: SortOrder | undefined;
   private readonly isAscending: boolean;
 
@@ -37,34 +43,51 @@ export class Ranking {
   }
 
   rowAt(rank: number): number {
-    const place = this.isAscending ? rank : this.opposite(rank);
+    const place = this.placeAt(rank);
     return this.order === undefined ? place : this.order.rows[place]!;
   }
 
   rankOf(row: number): number {
     const place = this.order === undefined ? row : this.order.places[row]!;
-    return this.isAscending ? place : this.opposite(place);
+    return this.placeAt(place);
+  }
+
+  /** By row: the number of its run of equal values, in the order of ranks. */
+  runs(): Float64Array {
+    const { isAscending, order, total } = this;
+    const runs = new Float64Array(total);
+    let run = 0;
+    for (let rank = 0; rank < total; rank++) {
+      const place = this.placeAt(rank);
+      // What is told of the later of two places, which is that of the lower rank when it descends.
+      const later = isAscending ? place : place + 1;
+      const isFirst = order === undefined || rank === order.present || order.firsts[later] === 1;
+      if (rank > 0 && isFirst && rank <= (order?.present ?? total)) run += 1;
+      runs[this.rowAt(rank)] = run;
+    }
+    return runs;
   }
 
   /** Turns ranks into places and back: those with a value, and those without, end for start. */
-  private opposite(place: number): number {
+  private placeAt(rank: number): number {
+    if (this.isAscending) return rank;
     const present = this.order === undefined ? this.total : this.order.present;
-    return place < present ? present - 1 - place : this.total - 1 - (place - present);
+    return rank < present ? present - 1 - rank : this.total - 1 - (rank - present);
   }
 }
 
-/** Fills the page from all rows, in order, until it is full. */
+/** Fills the page from all rows, in order from a rank on, until it is full. */
 export function pickFromAll(
   page: Page,
-  query: CatalogQuery,
+  { limit, offset }: CatalogQuery,
   filter: Filter,
   ranking: Ranking,
-  total: number,
+  from: number,
 ): void {
-  const { limit, offset } = query;
+  const { total } = ranking;
   let skip = filter.isOpen ? 0 : offset;
   let count = 0;
-  for (let rank = filter.isOpen ? offset : 0; rank < total && count < limit; rank++) {
+  for (let rank = filter.isOpen ? from + offset : from; rank < total && count < limit; rank++) {
     const row = ranking.rowAt(rank);
     if (!filter.isOpen && !filter.matches(row)) continue;
     if (skip > 0) skip -= 1;
@@ -76,17 +99,19 @@ export function pickFromAll(
 /** Fills the page from a few rows, given in any order. */
 export function pickFromFew(
   page: Page,
-  query: CatalogQuery,
+  { limit, offset }: CatalogQuery,
   filter: Filter,
   ranking: Ranking,
+  from: number,
   candidates: Uint32Array,
 ): void {
-  const { limit, offset } = query;
   const ranks = new Uint32Array(candidates.length);
   let found = 0;
   for (let i = 0; i < candidates.length; i++) {
     const row = candidates[i]!;
-    if (filter.matches(row)) ranks[found++] = ranking.rankOf(row);
+    if (!filter.matches(row)) continue;
+    const rank = ranking.rankOf(row);
+    if (rank >= from) ranks[found++] = rank;
   }
   if (found > 1) ranks.subarray(0, found).sort();
   let count = 0;

@@ -8,27 +8,22 @@
  *
  * Thread: the I/O thread. Non-goals: JSON.
  */
-import type { Figures } from './figures.ts';
-import {
-  CatalogFlag,
-  type PreparedCatalog,
-  type PreparedEvents,
-  type PreparedMarkets,
-  type Relation,
-  type TextIndex,
-} from './prepared.ts';
-import { ANY, type CatalogQuery } from './query.ts';
+import type { Generation } from './generation.ts';
+import type { PreparedCatalog, Relation } from './prepared.ts';
+import type { CatalogQuery } from './query.ts';
 import { CreatorScope } from './select-creator.ts';
 import { type Filter, type Page, pickFromAll, pickFromFew, Ranking } from './select-page.ts';
-import { findKey, rowsOfKey } from './text-index.ts';
+import type { Kind } from './shape.ts';
+import { emptyOrder } from './sort-orders.ts';
+import { relatedTags } from './tag-relations.ts';
+import { NO_ROWS, rowsNamed } from './text-index.ts';
 
 /** No row. */
-export const NONE = -1;
-
-const NO_ROWS = new Uint32Array(0);
+const NONE = -1;
 
 /** Sorting a row costs about as much as going through so many. */
 const SORT_COST = 16;
+const MICRO = 1_000_000;
 
 /** The filter of a query's creator; undefined = everything. */
 export function scopeOf(catalog: PreparedCatalog, query: CatalogQuery): CreatorScope | undefined {
@@ -49,211 +44,189 @@ export function rowOfId(ids: Float64Array, id: number): number {
   return NONE;
 }
 
-/** Rows under a text, ascending. */
-export function rowsNamed(index: TextIndex, text: string): Uint32Array {
-  const key = findKey(index, text);
-  return key === -1 ? NO_ROWS : rowsOfKey(index, key);
+type Listed = Pick<Generation, 'prepared' | 'figures'>;
+
+/** A place in a listing: an object, and the rank that it had. */
+export interface Place {
+  readonly id: number;
+  readonly rank: number;
 }
 
-/** What is listed from: a generation. */
-interface Listed {
-  readonly prepared: PreparedCatalog;
-  readonly figures: Figures;
-}
-
-/** The page of GET /markets. */
-export function selectMarkets(
-  { figures, prepared: catalog }: Listed,
+/** The rows of a list that a query asks for, behind a place of it; its order. */
+export function select(
+  kind: Kind,
+  listed: Listed,
   query: CatalogQuery,
   page: Page,
-): void {
-  const { markets } = catalog;
-  const total = markets.ids.length;
-  const events = eventsOfMarkets(catalog, query);
-  let few: Uint32Array | undefined;
-  if (query.slug !== '') few = rowsNamed(markets.slugs, query.slug);
-  if (query.conditionId !== '') {
-    few = intersection(few, rowsNamed(markets.conditions, query.conditionId));
+  behind?: Place,
+): Ranking {
+  const filter = new RowFilter(kind, listed, query);
+  const ranking = rankingOf(kind, listed, query);
+  let from = 0;
+  if (behind !== undefined) {
+    const isLive = query.order.some((name) => listed.figures.of(kind)?.has(name));
+    // Where trading moves an object, only the rank leads on for certain.
+    const row = isLive ? NONE : rowOfId(listed.prepared[kind].ids, behind.id);
+    from = 1 + (row === NONE ? behind.rank : ranking.rankOf(row));
   }
-  let marks: Uint8Array | undefined;
-  if (events !== undefined) {
-    if (few !== undefined) few = few.filter((row) => includes(events, markets.event[row]!));
-    else if (countOf(catalog.events.markets, events) * SORT_COST > total) {
-      marks = marked(events, catalog.events.ids.length);
-    } else few = valuesOf(catalog.events.markets, events);
-  }
-  const filter = new MarketFilter(markets, query, marks, scopeOf(catalog, query));
-  const order = figures.markets.orderBy(query.order) ?? markets.orders[query.order];
-  const ranking = new Ranking(total, order, query.ascending === 1);
-  if (few === undefined) pickFromAll(page, query, filter, ranking, total);
-  else pickFromFew(page, query, filter, ranking, few);
+  if (filter.few === undefined) pickFromAll(page, query, filter, ranking, from);
+  else pickFromFew(page, query, filter, ranking, from, filter.few);
+  return ranking;
 }
 
-/** The page of GET /events. */
-export function selectEvents(
-  { figures, prepared: catalog }: Listed,
-  query: CatalogQuery,
-  page: Page,
-): void {
-  const { events, series } = catalog;
-  const total = events.ids.length;
-  let few = eventsOfTags(catalog, query);
-  if (query.slug !== '') few = intersection(few, rowsNamed(events.slugs, query.slug));
-  if (query.seriesSlug !== '') {
-    const rows = rowsNamed(series.slugs, query.seriesSlug);
-    few = intersection(few, union(series.events, rows));
+/** By the columns asked for. */
+export function rankingOf(kind: Kind, { figures, prepared }: Listed, query: CatalogQuery): Ranking {
+  const { ids, orders } = prepared[kind];
+  const total = ids.length;
+  const live = figures.of(kind);
+  // Tags and series have no order but that of GAPS 4.4.
+  const isAscending = query.ascending === 1 || kind === 'tags' || kind === 'series';
+  const byColumn = (name: string, order = orders[name]) => new Ranking(total, order, isAscending);
+  const [first, second] = query.order;
+  if (first === undefined) return new Ranking(total, undefined, isAscending);
+  if (second === undefined || live === undefined) return byColumn(first, live?.orderBy(first));
+  // By the last column first: each of the others leaves equal ones as they stand.
+  const combined = emptyOrder(total);
+  const { places, rows } = combined;
+  for (let at = 0; at < total; at++) rows[at] = isAscending ? at : total - 1 - at;
+  for (const name of query.order.toReversed()) {
+    if (live.has(name)) live.sorter.refine(rows, live.valuesOf(name), isAscending);
+    else live.sorter.refine(rows, byColumn(name).runs(), true);
   }
-  let marks: Uint8Array | undefined;
-  if (few !== undefined && few.length * SORT_COST > total) {
-    marks = marked(few, total);
-    few = undefined;
-  }
-  const filter = new EventFilter(events, query, marks, scopeOf(catalog, query));
-  const order = figures.events.orderBy(query.order) ?? events.orders[query.order];
-  const ranking = new Ranking(total, order, query.ascending === 1);
-  if (few === undefined) pickFromAll(page, query, filter, ranking, total);
-  else pickFromFew(page, query, filter, ranking, few);
+  for (let at = 0; at < total; at++) places[rows[at]!] = at;
+  return new Ranking(total, combined, true);
 }
 
-/** The page of GET /series or GET /tags, ascending by id (GAPS 4.4). */
-export function selectOwners(
-  owners: { readonly ids: Float64Array; readonly events: Relation },
-  scope: CreatorScope | undefined,
-  query: CatalogQuery,
-  page: Page,
-): void {
-  const filter: Filter = {
-    isOpen: scope === undefined,
-    matches: (row) => scope === undefined || scope.hasEventOf(owners.events, row),
-  };
-  const total = owners.ids.length;
-  pickFromAll(page, query, filter, new Ranking(total, undefined, true), total);
+/** A column with bounds. */
+interface BoundedColumn {
+  readonly values: Float64Array;
+  readonly min: number;
+  readonly max: number;
+  /** What stands for one: figures are kept in micro-units. */
+  readonly unit: number;
 }
 
-/** The newest of the rows that the test keeps, or NONE. */
-export function newestOf(rows: Uint32Array, keeps: (row: number) => boolean): number {
-  for (let i = rows.length - 1; i >= 0; i--) {
-    if (keeps(rows[i]!)) return rows[i]!;
-  }
-  return NONE;
-}
-
-class MarketFilter implements Filter {
+/** What a query's filters keep. */
+export class RowFilter implements Filter {
   readonly isOpen: boolean;
-  private readonly markets: PreparedMarkets;
+  /** The only rows that can match, where they are few. */
+  readonly few: Uint32Array | undefined;
+  private readonly kind: Kind;
+  private readonly flags: Uint8Array;
   private readonly asked: number;
   private readonly wanted: number;
-  private readonly events: Uint8Array | undefined;
+  private readonly columns: readonly BoundedColumn[];
+  /** By row: its event; undefined of events. */
+  private readonly eventOf: Uint32Array | undefined;
+  /** By event, 1 = one of those asked for; undefined = any. */
+  private marks: Uint8Array | undefined;
+  /** By event, 1 = one of those left out. */
+  private leftOut: Uint8Array | undefined;
   private readonly scope: CreatorScope | undefined;
 
-  /** @param events 1 = an event whose markets are asked for; undefined = any event */
-  constructor(
-    markets: PreparedMarkets,
-    query: CatalogQuery,
-    events: Uint8Array | undefined,
-    scope: CreatorScope | undefined,
-  ) {
-    this.markets = markets;
-    this.asked = flagsAsked(query);
-    this.wanted = flagsWanted(query);
-    this.events = events;
-    this.scope = scope;
-    this.isOpen = this.asked === 0 && events === undefined && scope === undefined;
+  /** @param fewMax share of rows, one in so many, up to which they are gone through themselves */
+  constructor(kind: Kind, { figures, prepared }: Listed, query: CatalogQuery, fewMax = SORT_COST) {
+    const objects = prepared[kind];
+    this.kind = kind;
+    this.flags = objects.flags;
+    this.asked = query.flagsAsked;
+    this.wanted = query.flagsWanted;
+    this.columns = query.ranges.map(({ column, min, max }) => {
+      const live = figures.of(kind)?.has(column) === true;
+      const values = live ? figures.of(kind)!.valuesOf(column) : objects.orders[column]!.values;
+      return { values, min, max, unit: live ? MICRO : 1 };
+    });
+    this.eventOf = kind === 'markets' ? prepared.markets.event : undefined;
+    this.scope = scopeOf(prepared, query);
+    this.few = this.readKeys(prepared, query, fewMax);
+    this.isOpen =
+      this.asked === 0 &&
+      this.columns.length === 0 &&
+      this.marks === undefined &&
+      this.leftOut === undefined &&
+      this.scope === undefined;
   }
 
   matches(row: number): boolean {
-    const { markets, events, scope } = this;
-    if ((markets.flags[row]! & this.asked) !== this.wanted) return false;
-    if (events !== undefined && events[markets.event[row]!] === 0) return false;
-    return scope === undefined || scope.hasMarket(row);
+    if ((this.flags[row]! & this.asked) !== this.wanted) return false;
+    const { eventOf, leftOut, marks, scope } = this;
+    const event = eventOf === undefined ? row : eventOf[row]!;
+    if (marks !== undefined && marks[event] === 0) return false;
+    if (leftOut !== undefined && leftOut[event] === 1) return false;
+    for (let i = 0; i < this.columns.length; i++) {
+      const { max, min, unit, values } = this.columns[i]!;
+      const value = values[row]! / unit;
+      if (!(value >= min && value <= max)) return false;
+    }
+    return scope === undefined || scope.has(this.kind, row);
   }
-}
 
-class EventFilter implements Filter {
-  readonly isOpen: boolean;
-  private readonly events: PreparedEvents;
-  private readonly asked: number;
-  private readonly wanted: number;
-  private readonly marks: Uint8Array | undefined;
-  private readonly scope: CreatorScope | undefined;
-
-  /** @param marks 1 = an event that is asked for; undefined = any */
-  constructor(
-    events: PreparedEvents,
+  /** Turns keys into rows, where these are few, or into marks at events. */
+  private readKeys(
+    catalog: PreparedCatalog,
     query: CatalogQuery,
-    marks: Uint8Array | undefined,
-    scope: CreatorScope | undefined,
-  ) {
-    this.events = events;
-    this.asked = flagsAsked(query);
-    this.wanted = flagsWanted(query);
-    this.marks = marks;
-    this.scope = scope;
-    this.isOpen = this.asked === 0 && marks === undefined && scope === undefined;
-  }
-
-  matches(row: number): boolean {
-    const { events, marks, scope } = this;
-    if ((events.flags[row]! & this.asked) !== this.wanted) return false;
-    if (marks !== undefined && marks[row] === 0) return false;
-    return scope === undefined || scope.hasEvent(row);
+    fewMax: number,
+  ): Uint32Array | undefined {
+    const { ids, markets } = catalog.events;
+    let few: Uint32Array | undefined;
+    let events: Uint32Array | undefined;
+    for (const { aim, values } of query.keys) {
+      let rows = rowsOf(catalog, aim.of, aim.column, values);
+      if (aim.of === 'tags' && query.relatedTags === 1 && !aim.excludes) {
+        rows = union([rows, Uint32Array.from(relatedTags(catalog, rows)).sort()]);
+      }
+      if (aim.of === 'markets') {
+        few = intersection(few, rows);
+        continue;
+      }
+      if (aim.of !== 'events') rows = relatedToAny(catalog[aim.of].events, rows);
+      if (aim.excludes) this.leftOut = marked(rows, ids.length, this.leftOut);
+      else events = intersection(events, rows);
+    }
+    if (events === undefined) return few;
+    const { eventOf } = this;
+    if (few !== undefined) return few.filter((row) => includes(events, eventOf![row]!));
+    const count = eventOf === undefined ? events.length : countOf(markets, events);
+    if (count * fewMax <= this.flags.length) {
+      return eventOf === undefined ? events : valuesOf(markets, events);
+    }
+    this.marks = marked(events, ids.length);
+    return undefined;
   }
 }
 
-/** Bits of the flags that a query filters on. */
-function flagsAsked(query: CatalogQuery): number {
-  return (
-    (query.active === ANY ? 0 : CatalogFlag.active) |
-    (query.closed === ANY ? 0 : CatalogFlag.closed) |
-    (query.archived === ANY ? 0 : CatalogFlag.archived)
+/** Rows of the objects that have one of the values, ascending. */
+export function rowsOf(
+  catalog: PreparedCatalog,
+  kind: Kind,
+  column: string,
+  values: readonly (number | string)[],
+): Uint32Array {
+  const { ids, keys } = catalog[kind];
+  return union(
+    values.map((value) => {
+      if (typeof value === 'string') return rowsNamed(keys[column]!, value);
+      const row = rowOfId(ids, value);
+      return row === NONE ? NO_ROWS : Uint32Array.of(row);
+    }),
   );
-}
-
-/** Those of them that have to be set. */
-function flagsWanted(query: CatalogQuery): number {
-  return (
-    (query.active === 1 ? CatalogFlag.active : 0) |
-    (query.closed === 1 ? CatalogFlag.closed : 0) |
-    (query.archived === 1 ? CatalogFlag.archived : 0)
-  );
-}
-
-/** The events whose markets are asked for, ascending; undefined = any. */
-function eventsOfMarkets(catalog: PreparedCatalog, query: CatalogQuery): Uint32Array | undefined {
-  let events = eventsOfTags(catalog, query);
-  if (query.eventId !== ANY) {
-    const row = rowOfId(catalog.events.ids, query.eventId);
-    events = intersection(events, row === NONE ? NO_ROWS : Uint32Array.of(row));
-  }
-  if (query.eventSlug !== '') {
-    events = intersection(events, rowsNamed(catalog.events.slugs, query.eventSlug));
-  }
-  return events;
-}
-
-/** The events with the tags that are asked for, ascending; undefined = any. */
-function eventsOfTags(catalog: PreparedCatalog, query: CatalogQuery): Uint32Array | undefined {
-  const { tags } = catalog;
-  let events: Uint32Array | undefined;
-  if (query.tag !== '') events = union(tags.events, rowsNamed(tags.slugs, query.tag));
-  if (query.tagId !== ANY) {
-    const row = rowOfId(tags.ids, query.tagId);
-    const tagged = row === NONE ? NO_ROWS : relatedTo(tags.events, row);
-    events = intersection(events, tagged);
-  }
-  return events;
-}
-
-/** Rows related to one row, ascending. */
-function relatedTo(relation: Relation, row: number): Uint32Array {
-  return relation.values.subarray(relation.ends[row]!, relation.ends[row + 1]!);
 }
 
 /** Rows related to any of some, ascending; mostly there is one, as slugs are mostly unique. */
-function union(relation: Relation, rows: Uint32Array): Uint32Array {
-  if (rows.length === 0) return NO_ROWS;
-  if (rows.length === 1) return relatedTo(relation, rows[0]!);
-  return Uint32Array.from(new Set(valuesOf(relation, rows))).sort();
+function relatedToAny({ ends, values }: Relation, rows: Uint32Array): Uint32Array {
+  return union(Array.from(rows, (row) => values.subarray(ends[row]!, ends[row + 1]!)));
+}
+
+/** Rows of any of some lists, all of them ascending. */
+function union(lists: readonly Uint32Array[]): Uint32Array {
+  if (lists.length <= 1) return lists[0] ?? NO_ROWS;
+  const end = lists.reduce((most, rows) => Math.max(most, (rows.at(-1) ?? -1) + 1), 0);
+  const marks = new Uint8Array(end);
+  for (const rows of lists) marked(rows, end, marks);
+  const all = new Uint32Array(end);
+  let count = 0;
+  for (let row = 0; row < end; row++) if (marks[row] === 1) all[count++] = row;
+  return all.subarray(0, count);
 }
 
 /** Both ascending; undefined = all rows. */
@@ -275,9 +248,12 @@ function includes(rows: Uint32Array, row: number): boolean {
   return rows[low] === row;
 }
 
-function marked(rows: Uint32Array, total: number): Uint8Array {
-  const marks = new Uint8Array(total);
-  for (const row of rows) marks[row] = 1;
+function marked(
+  rows: Uint32Array,
+  total: number,
+  marks: Uint8Array = new Uint8Array(total),
+): Uint8Array {
+  for (let i = 0; i < rows.length; i++) marks[rows[i]!] = 1;
   return marks;
 }
 

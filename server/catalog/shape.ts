@@ -11,7 +11,7 @@ import { type JsonObject, text } from '../../storage/catalog-json.ts';
 import type { TradingTerms } from '../../storage/catalog-market.ts';
 
 /** How a field compares and what its JSON is; only dates can be null. */
-type FieldKind = 'id' | 'text' | 'date' | 'boolean' | 'number';
+export type FieldKind = 'id' | 'text' | 'date' | 'boolean' | 'number';
 export type FieldValue = string | number | boolean | null;
 
 export interface Field<Source> {
@@ -54,109 +54,83 @@ const QUICK_TEST_MAX = 200;
 /** Where the microseconds begin in `2024-01-01T00:00:00.000000Z`. */
 const MICROSECONDS_AT = 23;
 
-const id: Field<JsonObject> = { name: 'id', kind: 'id', read: (raw) => String(raw.id) };
-
-function words(name: string): Field<JsonObject> {
-  return { name, kind: 'text', read: (raw) => text(raw[name]) };
+function fields(kind: FieldKind, read: (value: unknown) => FieldValue) {
+  return (...names: readonly string[]): readonly Field<JsonObject>[] =>
+    names.map((name) => ({ name, kind, read: (raw) => read(raw[name]) }));
 }
 
-function date(name: string): Field<JsonObject> {
-  return { name, kind: 'date', read: (raw) => dateOf(raw[name]) };
+const ids = fields('id', String);
+const texts = fields('text', text);
+const dates = fields('date', dateOf);
+const flags = fields('boolean', (value) => value === true);
+
+function ofMarket<V extends FieldValue>(
+  name: string,
+  kind: FieldKind,
+  read: (market: MarketSource) => V,
+): Field<MarketSource> {
+  return { name, kind, read };
 }
 
-function flag(name: string): Field<JsonObject> {
-  return { name, kind: 'boolean', read: (raw) => raw[name] === true };
-}
-
-function ofMarket({ name, kind, read }: Field<JsonObject>): Field<MarketSource> {
-  return { name, kind, read: (market) => read(market.raw) };
+function ofRaw(list: readonly Field<JsonObject>[]): readonly Field<MarketSource>[] {
+  return list.map(({ name, kind, read }) => ofMarket(name, kind, ({ raw }) => read(raw)));
 }
 
 export const MARKET_FIELDS: readonly Field<MarketSource>[] = [
-  ...[
-    id,
-    words('question'),
-    words('conditionId'),
-    words('slug'),
-    words('resolutionSource'),
-    date('startDate'),
-    date('endDate'),
-    words('image'),
-    words('icon'),
-    words('description'),
-  ].map(ofMarket),
-  { name: 'outcomes', kind: 'text', read: (market) => market.outcomes.text },
-  { name: 'clobTokenIds', kind: 'text', read: (market) => market.tokenIds.text },
-  ...[
-    flag('active'),
-    flag('closed'),
-    flag('archived'),
-    date('createdAt'),
-    date('updatedAt'),
-    words('questionID'),
-  ].map(ofMarket),
+  ...ofRaw(ids('id')),
+  ...ofRaw(texts('question', 'conditionId', 'slug', 'resolutionSource')),
+  ...ofRaw(dates('startDate', 'endDate')),
+  ...ofRaw(texts('image', 'icon', 'description')),
+  ofMarket('outcomes', 'text', ({ outcomes }) => outcomes.text),
+  ofMarket('clobTokenIds', 'text', ({ tokenIds }) => tokenIds.text),
+  ...ofRaw(flags('active', 'closed', 'archived')),
+  ...ofRaw(dates('createdAt', 'updatedAt')),
+  ...ofRaw(texts('questionID')),
   // Behind SPEC's fields: what a client needs to trade, and a mirror to trade alike.
-  { name: 'negRisk', kind: 'boolean', read: ({ terms }) => terms.negRisk },
-  {
-    name: 'orderPriceMinTickSize',
-    kind: 'number',
-    read: ({ terms }) => (terms.ticksPerUnit === undefined ? 0 : 1 / terms.ticksPerUnit),
-  },
-  {
-    name: 'orderMinSize',
-    kind: 'number',
-    read: ({ terms }) => (terms.minSizeMicro === undefined ? -1 : terms.minSizeMicro / MICRO),
-  },
-  { name: 'acceptingOrders', kind: 'boolean', read: ({ terms }) => terms.acceptingOrders },
-  { name: 'enableOrderBook', kind: 'boolean', read: ({ terms }) => terms.enableOrderBook },
-  { name: 'creator', kind: 'text', read: (market) => market.creator },
+  ofMarket('negRisk', 'boolean', ({ terms }) => terms.negRisk),
+  ofMarket('orderPriceMinTickSize', 'number', ({ terms: { ticksPerUnit } }) =>
+    ticksPerUnit === undefined ? 0 : 1 / ticksPerUnit,
+  ),
+  ofMarket('orderMinSize', 'number', ({ terms: { minSizeMicro } }) =>
+    minSizeMicro === undefined ? -1 : minSizeMicro / MICRO,
+  ),
+  ofMarket('acceptingOrders', 'boolean', ({ terms }) => terms.acceptingOrders),
+  ofMarket('enableOrderBook', 'boolean', ({ terms }) => terms.enableOrderBook),
+  ofMarket('creator', 'text', ({ creator }) => creator),
 ];
 
 /** The event summary: an event without tags, markets, series, eventMetadata (SPEC 2). */
 export const EVENT_FIELDS: readonly Field<JsonObject>[] = [
-  id,
-  words('ticker'),
-  words('slug'),
-  words('title'),
-  words('description'),
-  words('resolutionSource'),
-  date('startDate'),
-  date('creationDate'),
-  date('endDate'),
-  words('image'),
-  words('icon'),
-  flag('active'),
-  flag('closed'),
-  flag('archived'),
-  date('createdAt'),
-  date('updatedAt'),
+  ...ids('id'),
+  ...texts('ticker', 'slug', 'title', 'description', 'resolutionSource'),
+  ...dates('startDate', 'creationDate', 'endDate'),
+  ...texts('image', 'icon'),
+  ...flags('active', 'closed', 'archived'),
+  ...dates('createdAt', 'updatedAt'),
 ];
 
 export const TAG_FIELDS: readonly Field<JsonObject>[] = [
-  id,
-  words('label'),
-  words('slug'),
-  date('createdAt'),
-  date('updatedAt'),
-  flag('requiresTranslation'),
+  ...ids('id'),
+  ...texts('label', 'slug'),
+  ...dates('createdAt', 'updatedAt'),
+  ...flags('requiresTranslation'),
 ];
 
 /** A series without its events. */
 export const SERIES_FIELDS: readonly Field<JsonObject>[] = [
-  id,
-  words('ticker'),
-  words('slug'),
-  words('title'),
-  words('seriesType'),
-  words('recurrence'),
-  words('image'),
-  words('icon'),
-  flag('active'),
-  flag('closed'),
-  flag('archived'),
-  date('createdAt'),
-  date('updatedAt'),
+  ...ids('id'),
+  ...texts('ticker', 'slug', 'title', 'seriesType', 'recurrence', 'image', 'icon'),
+  ...flags('active', 'closed', 'archived'),
+  ...dates('createdAt', 'updatedAt'),
 ];
+
+/** Columns that objects are looked up by, and how their texts are compared (text-index.ts). */
+export const KEY_COLUMNS = {
+  slug: 'exact',
+  conditionId: 'number',
+  questionID: 'number',
+  clobTokenIds: 'numbers',
+} as const;
 
 /**
  * What this node's books and fills say of a market, in whole micro-units: of collateral, or of
@@ -189,41 +163,52 @@ export interface Figure<Source> {
   readonly read: (source: Source) => number;
 }
 
+function figure<Source>(
+  name: string,
+  form: FigureForm,
+  range: Figure<Source>['range'],
+  read: (source: Source) => number,
+): Figure<Source> {
+  return { name, form, range, read };
+}
+
 export const MARKET_FIGURES: readonly Figure<MarketFigures>[] = [
-  { name: 'volume', form: 'text', range: 'amount', read: ({ volume }) => volume },
-  { name: 'volumeNum', form: 'number', range: 'amount', read: ({ volume }) => volume },
-  { name: 'volume24hr', form: 'number', range: 'amount', read: ({ volumeDay }) => volumeDay },
-  { name: 'liquidity', form: 'text', range: 'amount', read: ({ liquidity }) => liquidity },
-  { name: 'liquidityNum', form: 'number', range: 'amount', read: ({ liquidity }) => liquidity },
-  {
-    name: 'outcomePrices',
-    form: 'prices',
-    range: 'price',
-    read: ({ prices }) => prices[0] ?? PRICE_UNKNOWN,
-  },
-  { name: 'bestBid', form: 'number', range: 'price', read: ({ bestBid }) => bestBid },
-  { name: 'bestAsk', form: 'number', range: 'price', read: ({ bestAsk }) => bestAsk },
-  {
-    name: 'spread',
-    form: 'number',
-    range: 'price',
-    read: ({ bestAsk, bestBid }) => bestAsk - bestBid,
-  },
-  { name: 'lastTradePrice', form: 'number', range: 'price', read: ({ lastTrade }) => lastTrade },
+  figure('volume', 'text', 'amount', ({ volume }) => volume),
+  figure('volumeNum', 'number', 'amount', ({ volume }) => volume),
+  figure('volume24hr', 'number', 'amount', ({ volumeDay }) => volumeDay),
+  figure('liquidity', 'text', 'amount', ({ liquidity }) => liquidity),
+  figure('liquidityNum', 'number', 'amount', ({ liquidity }) => liquidity),
+  figure('outcomePrices', 'prices', 'price', ({ prices }) => prices[0] ?? PRICE_UNKNOWN),
+  figure('bestBid', 'number', 'price', ({ bestBid }) => bestBid),
+  figure('bestAsk', 'number', 'price', ({ bestAsk }) => bestAsk),
+  figure('spread', 'number', 'price', ({ bestAsk, bestBid }) => bestAsk - bestBid),
+  figure('lastTradePrice', 'number', 'price', ({ lastTrade }) => lastTrade),
 ];
 
 /** Sums over the markets of an event. */
 export type EventFigures = Pick<MarketFigures, 'volume' | 'volumeDay' | 'liquidity'>;
 
 export const EVENT_FIGURES: readonly Figure<EventFigures>[] = [
-  { name: 'volume', form: 'number', range: 'amount', read: ({ volume }) => volume },
-  { name: 'volume24hr', form: 'number', range: 'amount', read: ({ volumeDay }) => volumeDay },
-  { name: 'liquidity', form: 'number', range: 'amount', read: ({ liquidity }) => liquidity },
+  figure('volume', 'number', 'amount', ({ volume }) => volume),
+  figure('volume24hr', 'number', 'amount', ({ volumeDay }) => volumeDay),
+  figure('liquidity', 'number', 'amount', ({ liquidity }) => liquidity),
 ];
 
-/** What lists can be sorted by: every scalar field, and every figure. */
-export const MARKET_COLUMNS = [...MARKET_FIELDS, ...MARKET_FIGURES].map(({ name }) => name);
-export const EVENT_COLUMNS = [...EVENT_FIELDS, ...EVENT_FIGURES].map(({ name }) => name);
+/** Everything that a list of each kind shows of an object by itself, and can be sorted by. */
+export const SHAPES = {
+  markets: { fields: MARKET_FIELDS, figures: MARKET_FIGURES },
+  events: { fields: EVENT_FIELDS, figures: EVENT_FIGURES },
+  series: { fields: SERIES_FIELDS, figures: [] },
+  tags: { fields: TAG_FIELDS, figures: [] },
+} as const satisfies Record<string, { fields: readonly Field<never>[]; figures: unknown }>;
+
+export type Kind = keyof typeof SHAPES;
+
+/** The fields of a kind that are booleans: bit b of its `flags` is the b-th of them. */
+export function flagColumns(kind: Kind): readonly string[] {
+  const list: readonly Field<never>[] = SHAPES[kind].fields;
+  return list.filter((field) => field.kind === 'boolean').map(({ name }) => name);
+}
 
 /** The values of every field: `columns[f][row]`. */
 export function columnsOf<Source>(
@@ -289,7 +274,7 @@ export function listTextOf(value: unknown): ListText {
 }
 
 /** A date-time as ISO 8601 in UTC (SPEC 2): the text found if it is that, else null or rewritten. */
-function dateOf(value: unknown): string | null {
+export function dateOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   if (ISO_UTC.test(value)) return value;
   const match = DATE_TIME.exec(value.trim());

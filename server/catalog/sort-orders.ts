@@ -2,14 +2,29 @@
  * The order of all rows by each column (GAPS 5): numbers, dates and booleans by value, texts by
  * UTF-16 code units, equal values by id, rows without a value behind all others.
  *
- * Everything becomes numbers in flat arrays, and those are merge-sorted: a hundred thousand texts in
- * forty columns, compared by a function each, would take seconds.
+ * Different values are sorted once and numbered, and rows are sorted by these numbers: comparing a
+ * hundred thousand rows in forty columns by a function each would take seconds. Rows are sorted by
+ * numbers 11 bits at a time, so that 50,000 take two milliseconds whatever the numbers are, and few
+ * passes where they are small; live figures, which change, are sorted so where they are served.
  *
- * Pure; runs on the catalog thread. Non-goals: choosing a column, and descending order (a reader
- * walks the present rows backwards).
+ * Thread: any. Non-goals: choosing a column, and descending order (a reader walks the present rows
+ * backwards).
  */
 import type { SortOrder, SortOrders } from './prepared.ts';
 import { type Field, type FieldValue, instantOf } from './shape.ts';
+
+const DIGIT_BITS = 11;
+const DIGITS = 2 ** DIGIT_BITS;
+const LAST_DIGIT = DIGITS - 1;
+/** The first three digits lie in the low 32 bits of a number, the other two in the 21 high ones. */
+const PASSES = [
+  ['low', 0],
+  ['low', DIGIT_BITS],
+  ['low', 2 * DIGIT_BITS],
+  ['high', 0],
+  ['high', DIGIT_BITS],
+] as const;
+const LOW_VALUES = 2 ** 32;
 
 /** `columns[f][row]` is the value of `fields[f]`; rows stand in ascending order of id. */
 export function sortOrdersOf(
@@ -17,27 +32,27 @@ export function sortOrdersOf(
   columns: readonly (readonly FieldValue[])[],
 ): SortOrders {
   const count = columns[0]!.length;
-  const sorter = new RowSorter(count);
-  const byId = new Uint32Array(count);
-  for (let row = 0; row < count; row++) byId[row] = row;
+  const sorter = new NumberSorter(count);
   const orders: Record<string, SortOrder> = {};
   for (const [place, { name, kind }] of fields.entries()) {
     const column = columns[place]!;
-    const rows = byId.slice();
-    if (kind === 'text') sorter.sortByText(rows, column as readonly string[]);
-    else if (kind !== 'id') sorter.sortByNumber(rows, numbersOf(column));
-    const places = new Uint32Array(count);
-    for (let at = 0; at < count; at++) places[rows[at]!] = at;
-    const absent = kind === 'date' ? column.reduce<number>(countNull, 0) : 0;
-    orders[name] = { rows, present: count - absent, places };
+    const isNumber = kind === 'date' || kind === 'number';
+    const values = Float64Array.from(isNumber ? column : [], numberOf);
+    const present = kind === 'date' ? column.filter((value) => value !== null).length : count;
+    const order = { ...emptyOrder(count, values), present };
+    if (kind === 'id') sorter.sort(Float64Array.from(column.keys()), order);
+    else if (isNumber)
+      sorter.sort(numbered(values, Float64Array.from(new Set(values)).sort()), order);
+    else sorter.sort(numbered(column, [...new Set(column)].sort()), order);
+    orders[name] = order;
   }
   return orders;
 }
 
-function numbersOf(column: readonly FieldValue[]): Float64Array {
-  const numbers = new Float64Array(column.length);
-  for (let row = 0; row < column.length; row++) numbers[row] = numberOf(column[row]!);
-  return numbers;
+/** Room for the order of so many rows. */
+export function emptyOrder(rows: number, values = new Float64Array(0)): SortOrder {
+  const [order, places] = [new Uint32Array(rows), new Uint32Array(rows)];
+  return { rows: order, places, firsts: new Uint8Array(rows), present: rows, values };
 }
 
 /** Absent values are infinite: behind all others. */
@@ -46,129 +61,110 @@ function numberOf(value: FieldValue): number {
   return typeof value === 'string' ? instantOf(value) : Number(value);
 }
 
-function countNull(count: number, value: FieldValue): number {
-  return value === null ? count + 1 : count;
+/** The place of each value among the different ones. */
+function numbered<T>(values: ArrayLike<T>, different: Iterable<T>): Float64Array {
+  const places = new Map<T, number>();
+  for (const value of different) places.set(value, places.size);
+  const numbers = new Float64Array(values.length);
+  for (let row = 0; row < numbers.length; row++) numbers[row] = places.get(values[row]!)!;
+  return numbers;
 }
 
-/** Code units that one number holds, each plus one, so that the end of a text (0) comes first. */
-const UNITS_PER_KEY = 3;
-const UNIT_VALUES = 2 ** 16 + 1;
-/** Up to this many rows, comparing whole texts is cheaper than taking them apart. */
-const WHOLE_TEXTS_MAX = 12;
-
-/** Stable sorts of rows; keeps its scratch memory from one column to the next. */
-class RowSorter {
-  readonly #keys: Float64Array;
-  readonly #otherKeys: Float64Array;
-  readonly #otherRows: Uint32Array;
-
-  constructor(rowsMax: number) {
-    this.#keys = new Float64Array(rowsMax);
-    this.#otherKeys = new Float64Array(rowsMax);
-    this.#otherRows = new Uint32Array(rowsMax);
-  }
-
-  sortByNumber(rows: Uint32Array, values: Float64Array): void {
-    for (let at = 0; at < rows.length; at++) this.#keys[at] = values[rows[at]!]!;
-    this.#sort(rows, 0, rows.length);
-  }
-
-  /** Sorts by the first few units, then each run of equal ones by the next few, and so on. */
-  sortByText(rows: Uint32Array, texts: readonly string[]): void {
-    // Runs yet to be sorted, as triples: begin, end, units they have in common.
-    const runs = [0, rows.length, 0];
-    while (runs.length > 0) {
-      const common = runs.pop()!;
-      const end = runs.pop()!;
-      const begin = runs.pop()!;
-      if (end - begin <= WHOLE_TEXTS_MAX) {
-        sortWholeTexts(rows, texts, begin, end);
-        continue;
-      }
-      for (let at = begin; at < end; at++) this.#keys[at] = keyAt(texts[rows[at]!]!, common);
-      this.#sort(rows, begin, end);
-      this.#pushRuns(runs, begin, end, common + UNITS_PER_KEY);
-    }
-  }
-
-  /** The runs of equal keys in [begin, end) whose texts go on. */
-  #pushRuns(runs: number[], begin: number, end: number, common: number): void {
-    const keys = this.#keys;
-    for (let first = begin; first < end; ) {
-      const key = keys[first]!;
-      let next = first + 1;
-      while (next < end && keys[next] === key) next++;
-      if (next - first > 1 && key % UNIT_VALUES !== 0) runs.push(first, next, common);
-      first = next;
-    }
-  }
-
-  /** Merge sort of [begin, end) of `rows` by the keys at the same places; a sorted run stays. */
-  #sort(rows: Uint32Array, begin: number, end: number): void {
-    if (isAscending(this.#keys, begin, end)) return;
-    let from = { keys: this.#keys, rows };
-    let to = { keys: this.#otherKeys, rows: this.#otherRows };
-    for (let width = 1; width < end - begin; width *= 2) {
-      for (let low = begin; low < end; low += 2 * width) {
-        merge(from, to, low, Math.min(low + width, end), Math.min(low + 2 * width, end));
-      }
-      [from, to] = [to, from];
-    }
-    if (from.rows === rows) return;
-    rows.set(from.rows.subarray(begin, end), begin);
-    this.#keys.set(from.keys.subarray(begin, end), begin);
-  }
-}
-
-interface KeyedRows {
-  readonly keys: Float64Array;
+/** Numbers in two halves, and the rows that they belong to. */
+interface Keyed {
+  readonly low: Uint32Array;
+  readonly high: Uint32Array;
   readonly rows: Uint32Array;
 }
 
-/** Merges the sorted [low, middle) and [middle, high); of equal keys the left one comes first. */
-function merge(from: KeyedRows, to: KeyedRows, low: number, middle: number, high: number): void {
-  const { keys, rows } = from;
-  let left = low;
-  let right = middle;
-  for (let at = low; at < high; at++) {
-    const isLeft = left < middle && (right >= high || keys[left]! <= keys[right]!);
-    const taken = isLeft ? left++ : right++;
-    to.keys[at] = keys[taken]!;
-    to.rows[at] = rows[taken]!;
-  }
-}
+/** Keeps its scratch memory from one sort to the next. */
+export class NumberSorter {
+  private readonly a: Keyed;
+  private readonly b: Keyed;
+  /** How many numbers have each digit; during a pass, where the next one with it goes. */
+  private readonly counts = new Uint32Array(PASSES.length * DIGITS);
 
-/** Insertion sort. */
-function sortWholeTexts(
-  rows: Uint32Array,
-  texts: readonly string[],
-  begin: number,
-  end: number,
-): void {
-  for (let next = begin + 1; next < end; next++) {
-    const row = rows[next]!;
-    const text = texts[row]!;
-    let at = next;
-    while (at > begin && text < texts[rows[at - 1]!]!) {
-      rows[at] = rows[at - 1]!;
-      at--;
+  constructor(rows: number) {
+    this.a = keyed(rows);
+    this.b = keyed(rows);
+  }
+
+  /** @param numbers whole, from 0 to 2^53 - 1, by row; equal ones stand in order of row */
+  sort(numbers: Float64Array, order: SortOrder): void {
+    const { firsts, places, rows } = order;
+    for (let row = 0; row < rows.length; row++) rows[row] = row;
+    this.refine(rows, numbers, true);
+    let before = -1;
+    for (let at = 0; at < numbers.length; at++) {
+      places[rows[at]!] = at;
+      const number = numbers[rows[at]!]!;
+      firsts[at] = number === before ? 0 : 1;
+      before = number;
     }
-    rows[at] = row;
+  }
+
+  /** Puts rows in the order of their numbers; equal ones stay as they stand. */
+  refine(rows: Uint32Array, numbers: Float64Array, isAscending: boolean): void {
+    this.take(rows, numbers, isAscending);
+    let from = this.a;
+    let to = this.b;
+    for (const [place, [half, shift]] of PASSES.entries()) {
+      if (!this.startPass(place * DIGITS, numbers.length)) continue;
+      this.pass(from[half], shift, place * DIGITS, from, to);
+      [from, to] = [to, from];
+    }
+    rows.set(from.rows);
+  }
+
+  /** Takes the numbers apart and counts their digits. */
+  private take(order: Uint32Array, numbers: Float64Array, isAscending: boolean): void {
+    const { counts } = this;
+    const { low, high, rows } = this.a;
+    counts.fill(0);
+    for (let at = 0; at < order.length; at++) {
+      const row = order[at]!;
+      const number = isAscending ? numbers[row]! : Number.MAX_SAFE_INTEGER - numbers[row]!;
+      const lower = number >>> 0;
+      const upper = (number - lower) / LOW_VALUES;
+      low[at] = lower;
+      high[at] = upper;
+      rows[at] = row;
+      counts[lower & LAST_DIGIT]! += 1;
+      counts[DIGITS + ((lower >>> DIGIT_BITS) & LAST_DIGIT)]! += 1;
+      counts[2 * DIGITS + (lower >>> (2 * DIGIT_BITS))]! += 1;
+      counts[3 * DIGITS + (upper & LAST_DIGIT)]! += 1;
+      counts[4 * DIGITS + (upper >>> DIGIT_BITS)]! += 1;
+    }
+  }
+
+  /** Turns the counts of a digit into places; false when all numbers have the same one. */
+  private startPass(first: number, total: number): boolean {
+    const { counts } = this;
+    let place = 0;
+    for (let digit = first; digit < first + DIGITS; digit++) {
+      const count = counts[digit]!;
+      if (count === total) return false;
+      counts[digit] = place;
+      place += count;
+    }
+    return true;
+  }
+
+  private pass(half: Uint32Array, shift: number, first: number, from: Keyed, to: Keyed): void {
+    const { counts } = this;
+    for (let at = 0; at < half.length; at++) {
+      const next = counts[first + ((half[at]! >>> shift) & LAST_DIGIT)]!++;
+      to.low[next] = from.low[at]!;
+      to.high[next] = from.high[at]!;
+      to.rows[next] = from.rows[at]!;
+    }
   }
 }
 
-function keyAt(text: string, start: number): number {
-  return (
-    (unitAt(text, start) * UNIT_VALUES + unitAt(text, start + 1)) * UNIT_VALUES +
-    unitAt(text, start + 2)
-  );
-}
-
-function unitAt(text: string, at: number): number {
-  return at < text.length ? text.charCodeAt(at) + 1 : 0;
-}
-
-function isAscending(keys: Float64Array, begin: number, end: number): boolean {
-  for (let at = begin + 1; at < end; at++) if (keys[at - 1]! > keys[at]!) return false;
-  return true;
+function keyed(rows: number): Keyed {
+  return {
+    low: new Uint32Array(rows),
+    high: new Uint32Array(rows),
+    rows: new Uint32Array(rows),
+  };
 }

@@ -217,7 +217,6 @@ function without(
   object: JsonObject,
   figures: readonly { readonly name: string }[],
 ): Record<string, unknown> {
-  const rest: Record<string, unknown> = { ...object };
-  for (const { name } of figures) delete rest[name];
-  return rest;
+  const names = new Set(figures.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.has(name)));
 }

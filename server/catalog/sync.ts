@@ -45,24 +45,21 @@ export function backoffSeconds(seconds: number, failures: number): number {
 }
 
 export class Mirror {
-  private readonly url: string;
-  private readonly store: CatalogStore;
-  private readonly limits: SyncLimits;
+  private readonly o: MirrorOptions;
   private stored: Stored | undefined;
   /** What the source called its generation when it was last found equal to a stored one. */
   private mirrored: { readonly number: number | undefined; readonly etag: string } | undefined;
 
-  constructor({ url, store, limits }: MirrorOptions) {
-    this.url = url;
-    this.store = store;
-    this.limits = limits;
+  constructor(options: MirrorOptions) {
+    this.o = options;
   }
 
   /** One pull. Rejects only for a fault of this program; `signal` ends it early. */
   async sync(signal: AbortSignal): Promise<SyncResult> {
-    const { url, limits, mirrored } = this;
+    const { mirrored } = this;
+    const { url, limits, store } = this.o;
     // After an import the source has to be compared again, whether or not it has changed.
-    const knownEtag = mirrored?.number === this.store.current() ? mirrored?.etag : undefined;
+    const knownEtag = mirrored?.number === store.current() ? mirrored?.etag : undefined;
     const pull = await pullCatalog({ url, limits, signal, knownEtag });
     if (pull.kind !== 'pulled') return pull;
 
@@ -81,7 +78,7 @@ export class Mirror {
     let number = before.number;
     if (!isSame) {
       try {
-        number = await replaceCatalog(this.store, catalog);
+        number = await replaceCatalog(store, catalog);
       } catch (error) {
         return { kind: 'failed', reason: `cannot write: ${(error as Error).message}` };
       }
@@ -95,11 +92,11 @@ export class Mirror {
   /** The generation in use; read once, since a generation never changes. */
   private look(): Stored {
     for (;;) {
-      const number = this.store.current();
+      const number = this.o.store.current();
       if (this.stored !== undefined && this.stored.number === number) return this.stored;
       const stored = this.read(number);
       // Another process may have switched between the two looks.
-      if (this.store.current() === number) this.stored = stored;
+      if (this.o.store.current() === number) this.stored = stored;
     }
   }
 
@@ -107,7 +104,7 @@ export class Mirror {
     const hash = createHash('sha256');
     const sites: unknown[] = [];
     let hasEvents = false;
-    for (const { kind, json } of this.store.objects()) {
+    for (const { kind, json } of this.o.store.objects()) {
       if (kind === 'sites') sites.push(JSON.parse(json.toString()));
       else hash.update(`${kind} ${json.length}\n`).update(json);
       hasEvents ||= kind === 'events';

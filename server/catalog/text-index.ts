@@ -10,6 +10,35 @@ import type { TextIndex } from './prepared.ts';
 
 const SLOTS_MIN = 2;
 
+/** How the texts of a column are compared: as they are, or as what 256-bit number they say. */
+export type KeyForm = 'exact' | 'number' | 'numbers';
+
+const HEX = /^0x[0-9a-f]{64}$/;
+const DECIMAL = /^[1-9][0-9]{0,77}$/;
+const HEX_DIGITS = 64;
+/** The first unit of a key that is a number; its other units have sixteen bits each. */
+export const NUMBER_KEY = 1;
+export const NUMBER_KEY_UNITS = 17;
+
+/** The key that a text is found by. Numbers are packed; any other text is found in any case. */
+export function keyOf(form: KeyForm, text: string): string {
+  if (form === 'exact') return text;
+  const plain = text.trim().toLowerCase();
+  let digits = HEX.test(plain) ? plain.slice(2) : '';
+  if (DECIMAL.test(plain)) digits = BigInt(plain).toString(16).padStart(HEX_DIGITS, '0');
+  if (digits.length !== HEX_DIGITS) return `\0${plain}`;
+  const packed = Buffer.from(digits, 'hex').swap16().toString('utf16le');
+  return String.fromCharCode(NUMBER_KEY) + packed;
+}
+
+/** Rows under a key, ascending. */
+export function rowsNamed(index: TextIndex, key: string): Uint32Array {
+  const number = findKey(index, key);
+  return number === -1 ? NO_ROWS : rowsOfKey(index, number);
+}
+
+export const NO_ROWS = new Uint32Array(0);
+
 /** Pairs may come in any order; a repeated pair counts once. */
 export function buildTextIndex(
   pairs: readonly (readonly [text: string, row: number])[],

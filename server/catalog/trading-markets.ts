@@ -16,7 +16,7 @@ import type { Exchange, Handler } from '../http/http.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import type { Generation } from './generation.ts';
 import type { PreparedCatalog } from './prepared.ts';
-import { findKey, rowsOfKey } from './text-index.ts';
+import { keyOf, rowsNamed } from './text-index.ts';
 import type { CursorQuery } from './trading-schemas.ts';
 
 export interface TradingMarketParts {
@@ -125,9 +125,9 @@ function openRows({ sampling }: PreparedCatalog): Rows {
 
 /** @param condition in lower case */
 function marketOf(prepared: PreparedCatalog, condition: string): CatalogMarketJson | undefined {
-  const { conditions } = prepared.markets;
-  const key = CONDITION_ID.test(condition) ? findKey(conditions, condition) : -1;
-  return key === -1 ? undefined : marketAt(prepared, rowsOfKey(conditions, key)[0]!);
+  if (!CONDITION_ID.test(condition)) return undefined;
+  const [row] = rowsNamed(prepared.markets.keys.conditionId!, keyOf('number', condition));
+  return row === undefined ? undefined : marketAt(prepared, row);
 }
 
 function marketAt({ bytes, markets }: PreparedCatalog, row: number): CatalogMarketJson {

@@ -10,10 +10,12 @@ import { ByteCollector } from '../../server/catalog/build-bytes.ts';
 import {
   buffersOf,
   type PreparedCatalog,
+  type PreparedObjects,
   type Relation,
   type TextIndex,
 } from '../../server/catalog/prepared.ts';
-import { findKey, rowsOfKey } from '../../server/catalog/text-index.ts';
+import { KEY_COLUMNS } from '../../server/catalog/shape.ts';
+import { findKey, keyOf, rowsOfKey } from '../../server/catalog/text-index.ts';
 import type { JsonObject } from '../../storage/catalog-json.ts';
 import { withSeed } from '../common/random.ts';
 import { expectedCatalog } from './catalog-expected.ts';
@@ -42,6 +44,21 @@ function found(index: TextIndex, text: string): number[] {
   return key < 0 ? [] : [...rowsOfKey(index, key)];
 }
 
+/** Whether a row is found by what stands in a column, in any case where that is an id. */
+function assertNamed(
+  { keys }: PreparedObjects,
+  column: keyof typeof KEY_COLUMNS,
+  shown: JsonObject,
+  row: number,
+): void {
+  const value = String(shown[column]);
+  const texts = column === 'slug' ? [value] : [value, value.toLowerCase(), value.toUpperCase()];
+  for (const text of texts) {
+    const rows = found(keys[column]!, keyOf(KEY_COLUMNS[column], text));
+    assert.equal(rows.includes(row), value.trim() !== '', `${column} ${text}`);
+  }
+}
+
 function checkMarkets(prepared: PreparedCatalog, expected: ReturnType<typeof expectedCatalog>) {
   const { markets } = prepared;
   assert.deepEqual(
@@ -55,14 +72,15 @@ function checkMarkets(prepared: PreparedCatalog, expected: ReturnType<typeof exp
     const { id, ticker, slug, title } = expected.events[event]!.core;
     const entry = { ...core, events: [{ id, ticker, slug, title }] };
     assertJson(textOf(prepared, start, markets.entryEnd[row]), entry, name);
-    const { descriptionStart, descriptionEnd } = markets;
-    assertJson(textOf(prepared, descriptionStart[row], descriptionEnd[row]), description, name);
-    assert(descriptionStart[row]! > start! && descriptionEnd[row]! < markets.coreEnd[row]!, name);
+    const { icon, description: behind } = markets.cuts;
+    const member = textOf(prepared, icon![row], behind![row]);
+    assertJson(`{${member.slice(1)}}`, { description }, name);
+    assert(icon![row]! > start! && behind![row]! < markets.coreEnd[row]!, name);
     assert.equal(markets.event[row], event, name);
-    assert.equal(markets.flags[row], flags, name);
-    assert(found(markets.slugs, String(core.slug)).includes(row), name);
-    const key = String(core.conditionId).toLowerCase();
-    assert.equal(found(markets.conditions, key).includes(row), key !== '', name);
+    assert.equal(markets.flags[row]! & 7, flags, name);
+    assertNamed(markets, 'slug', core, row);
+    assertNamed(markets, 'conditionId', core, row);
+    assertNamed(markets, 'questionID', core, row);
   }
 }
 
@@ -90,7 +108,7 @@ function checkEvents(prepared: PreparedCatalog, expected: ReturnType<typeof expe
     assert.deepEqual(rowsOf(events.tags, row), tags, name);
     const markets = [...expected.markets.keys()].filter((m) => expected.markets[m]!.event === row);
     assert.deepEqual(rowsOf(events.markets, row), markets, name);
-    assert(found(events.slugs, String(core.slug)).includes(row), name);
+    assertNamed(events, 'slug', core, row);
   }
 }
 
@@ -103,11 +121,12 @@ function checkShared(prepared: PreparedCatalog, expected: ReturnType<typeof expe
     expected.tags.map(({ id }) => Number(id)),
   );
   for (const [row, tag] of expected.tags.entries()) {
-    assertJson(textOf(prepared, tags.start[row], tags.end[row]), tag, `tag ${tag.id}`);
+    assertJson(textOf(prepared, tags.coreStart[row], tags.entryEnd[row]), tag, `tag ${tag.id}`);
     const { id, label, slug } = tag;
-    assertJson(`${textOf(prepared, tags.start[row], tags.headEnd[row])}}`, { id, label, slug }, '');
+    const head = textOf(prepared, tags.coreStart[row], tags.cuts.slug![row]);
+    assertJson(`${head}}`, { id, label, slug }, '');
     assert.deepEqual(rowsOf(tags.events, row), eventsWith('tags', row), `tag ${tag.id}`);
-    assert(found(tags.slugs, String(slug)).includes(row), `tag ${tag.id}`);
+    assertNamed(tags, 'slug', tag, row);
   }
   assert.deepEqual(
     [...series.ids],
@@ -117,7 +136,7 @@ function checkShared(prepared: PreparedCatalog, expected: ReturnType<typeof expe
     const name = `series ${one.id}`;
     assertJson(`${textOf(prepared, series.coreStart[row], series.coreEnd[row])}}`, one, name);
     assert.deepEqual(rowsOf(series.events, row), eventsWith('series', row), name);
-    assert(found(series.slugs, String(one.slug)).includes(row), name);
+    assertNamed(series, 'slug', one, row);
   }
 }
 

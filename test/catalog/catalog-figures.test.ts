@@ -7,7 +7,7 @@ import test from 'node:test';
 import { AMOUNT_MAX } from '../../engine/limits.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
 import { Figures } from '../../server/catalog/figures.ts';
-import { NumberSorter } from '../../server/catalog/figures-sort.ts';
+import { NumberSorter } from '../../server/catalog/sort-orders.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
 import { oddCatalog } from './catalog-fixture.ts';
 import { askAll, judgeAnswer, seeded } from './catalog-judge.ts';
@@ -227,12 +227,18 @@ test('rows are sorted by whole numbers of any size, equal ones in order of row',
       const order = {
         rows: new Uint32Array(total),
         places: new Uint32Array(total),
+        firsts: new Uint8Array(total),
+        values: numbers,
         present: total,
       };
       sorter.sort(numbers, order);
       const expected = [...numbers.keys()].sort((a, b) => numbers[a]! - numbers[b]! || a - b);
       assert.deepEqual([...order.rows], expected);
-      for (const [place, row] of expected.entries()) assert.equal(order.places[row], place);
+      for (const [place, row] of expected.entries()) {
+        assert.equal(order.places[row], place);
+        const isFirst = place === 0 || numbers[row] !== numbers[expected[place - 1]!];
+        assert.equal(order.firsts[place], isFirst ? 1 : 0);
+      }
     }
   });
 });

@@ -10,7 +10,7 @@ import { type Ask, askAll, judgeAnswer, seeded, withAsk } from './catalog-judge.
 import { serveCatalog } from './catalog-server.ts';
 import { SURVEY } from './catalog-survey.ts';
 import { CatalogTargets } from './catalog-targets.ts';
-import { type NaiveCatalog, readNaive } from './naive-catalog.ts';
+import { type NaiveCatalog, type Raw, readNaive } from './naive-catalog.ts';
 
 function randomTargets(random: Random, catalog: NaiveCatalog, count: number): string[] {
   const targets = new CatalogTargets(random, catalog);
@@ -74,6 +74,40 @@ test('the pages of a list are the whole list, each object once, at any limit', (
         }
       }
     });
+  }));
+
+test('a list by cursor is the whole list, each object once, also when others come before them', (t) =>
+  seeded(async (random, seed) => {
+    const json = oddCatalog(seed, 300);
+    const server = await serveCatalog(json, t);
+    for (const [kind, query] of [
+      ['markets', 'closed=false&order=endDate,question'],
+      ['markets', 'order=volume&ascending=1'],
+      ['events', ''],
+    ] as const) {
+      const whole = (await server.json(`/${kind}?${query}&limit=500`)) as readonly Raw[];
+      const found: unknown[] = [];
+      let next = '';
+      do {
+        const limit = random.between(1, 60);
+        const cursor = next === '' ? '' : `&after_cursor=${next}`;
+        const page = (await server.json(`/${kind}/keyset?${query}&limit=${limit}${cursor}`)) as Raw;
+        const rows = page[kind] as readonly Raw[];
+        assert.equal(rows.length === limit || page.next_cursor === undefined, true);
+        found.push(...rows.map(({ id }) => id));
+        next = String(page.next_cursor ?? '');
+        // The newest object is another one from now on.
+        const more = { id: '999999999', title: 'later', markets: [{ id: '999999999' }] };
+        if (query === '') server.replace({ ...json, events: [...(json.events as []), more] });
+      } while (next !== '');
+      const ids = whole.map(({ id }) => id);
+      assert.deepEqual(found.slice(0, ids.length), ids, `${kind} ${query}`);
+      server.replace(json);
+    }
+    for (const bad of ['x', 'MTA', '%2B', btoa('-1.5')]) {
+      const { status } = await server.ask(`/markets/keyset?after_cursor=${bad}`);
+      assert.equal(status, 400, bad);
+    }
   }));
 
 test('cursors walk every listed market once, in pages of a thousand, and tell the end', (t) =>

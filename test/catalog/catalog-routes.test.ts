@@ -155,6 +155,16 @@ test('each filter of the market list keeps what matches', async (t) => {
     [`/markets?condition_id=${conditionOf(202)}&slug=Wheat`]: '',
     '/markets?conditionId=0x': '',
     '/markets?conditionId=101': '',
+    [`/markets?condition_ids=${conditionOf(202)},${conditionOf(101).toUpperCase()}`]: '202 101',
+    '/markets?clob_token_ids=1022&clob_token_ids=2011,7': '201 102',
+    '/markets?id=103&id=101&id=99': '103 101',
+    '/markets?slug=Wheat&slug=rail+yard': '202 101',
+    '/markets?tag_id=1&tag_id=3&active=false': '202 102',
+    '/markets?series_id=2&series_id=1&closed=true': '102',
+    '/markets?end_date_max=2026-03-01T00:00:00.5Z': '103',
+    '/markets?neg_risk=true&volume_num_min=0&order_min_size_max=5': '202 201',
+    '/markets?volume_min=0.000001': '',
+    '/markets?order=closed,+question&ascending=1': '202 301 103 101 201 102',
   });
 });
 
@@ -177,6 +187,13 @@ test('each filter of the event list keeps what matches', async (t) => {
     '/events?slug=snow&series_slug=crops': '20',
     '/events?slug=snow&archived=true': '40',
     '/events?event_id=10': '40 30 20 10',
+    '/events?id=10,40&id=30': '40 30 10',
+    '/events?slug[]=harvest&slug[]=snow': '40 20 10',
+    '/events?exclude_tag_id=3': '40 30 10',
+    '/events?exclude_tag_id[]=3&exclude_tag_id[]=1': '40 30',
+    '/events?series_id=2': '30',
+    '/events?end_date_min=2026-06-01': '40 30 10',
+    '/events?end_date_max=2026-05-31T23:59:59Z': '',
   });
 });
 
@@ -329,4 +346,69 @@ test('a catalog without objects answers empty lists', async (t) => {
     for (const filter of filters) assert.deepEqual(await server.json(`${path}${filter}`), []);
   }
   await expectRefusal(server, '/markets/1', 404, ID_UNKNOWN);
+});
+
+test('what is asked of markets and events beside themselves is their tags', async (t) => {
+  const server = await serveSamples(t);
+  await expectIds(server, {
+    '/markets/101/tags': '1 2',
+    '/events/20/tags': '3',
+    '/events/40/tags': '',
+  });
+  const [first] = await listOf(server, '/markets?include_tag=true&id=101');
+  assert.deepEqual(Object.keys(first!), [...MARKET_KEYS, 'events', 'tags']);
+  assert.equal(idsOf(((await server.json('/markets/101?include_tag=1')) as Json).tags), '1 2');
+  await expectRefusal(server, '/events/99/tags', 404, ID_UNKNOWN);
+  assert.equal(idsOf(((await server.json('/series/1')) as Json).events), '10 20');
+});
+
+test('a tag is related to those that it mostly stands beside', async (t) => {
+  const server = await serveSamples(t);
+  // Of the events of World half, of those of farming all are one.
+  const related = [{ id: '1-2', tagID: 1, relatedTagID: 2, rank: 1 }];
+  assert.deepEqual(await server.json('/tags/1/related-tags'), related);
+  assert.deepEqual(await server.json('/tags/slug/farming/related-tags'), related);
+  await expectIds(server, {
+    '/tags/1/related-tags/tags': '2',
+    '/tags/slug/unused/related-tags/tags': '',
+    '/events?tag_id=1&related_tags=true': '10',
+    '/events?tag_id=3&related_tags=true': '20',
+  });
+});
+
+test('what clients insist on is there when it is asked for, and only then', async (t) => {
+  const search = async () => ({ events: Uint32Array.of(0), tags: new Uint32Array(0) });
+  const shown = { nestsMarkets: true, clientMembers: true };
+  const server = await serveCatalog(SAMPLES, t, search, shown);
+  const keys = [...MARKET_KEYS, 'marketMakerAddress'];
+  const nested = async (path: string) => {
+    const answer = (await server.json(path)) as Json;
+    const [found] = (answer.events ?? answer) as Json[];
+    return (found?.markets ?? []) as Json[];
+  };
+  const [market] = await listOf(server, '/markets?id=101');
+  assert.deepEqual(Object.keys(market!), [...MARKET_KEYS, 'events', 'marketMakerAddress']);
+  assert.deepEqual(Object.keys((await nested('/events?id=10'))[0]!), keys);
+  assert.equal(idsOf(await nested(`/events?id=10&creator=${WALLET_A}`)), '101');
+  assert.equal(idsOf(await nested('/public-search?q=a')), '101 102 103');
+  assert.equal(idsOf(await nested('/public-search?q=a&keep_closed_markets=0')), '101 103');
+  assert.deepEqual(await nested('/public-search?q=a&events_status=closed'), []);
+  const whole = (await server.json('/events/10')) as Json;
+  assert.deepEqual(Object.keys((whole.markets as Json[])[0]!), keys);
+});
+
+test('what makes no difference to an answer is named in a header, also when it is compressed', async (t) => {
+  const server = await serveSamples(t);
+  const told = async (path: string, ...headers: string[]) => {
+    return (await server.ask(path, ...headers)).headers.get('x-ignored-parameters');
+  };
+  assert.equal(await told('/markets?id=101&limit=2'), undefined);
+  assert.equal(await told('/markets?featured=true&cyom=1&id=101'), 'featured, cyom');
+  assert.equal(await told('/tags/1?locale=de'), 'locale');
+  assert.equal(await told('/sampling-markets?limit=5'), 'limit');
+  assert.equal(await told('/public-search?q=a&cache=1'), 'cache');
+  const gzip = 'Accept-Encoding: gzip';
+  for (let round = 0; round < 3; round++) assert.equal(await told('/markets?x=1', gzip), 'x');
+  const { headers } = await server.ask('/markets');
+  assert.equal(await told('/markets?x=1', `If-None-Match: ${headers.get('etag')}`), 'x');
 });

@@ -13,6 +13,7 @@ import { NO_REAL_FILE, oddCatalog, realCatalog } from './catalog-fixture.ts';
 import { type Ask, askAll, judgeAnswer, seeded, withAsk } from './catalog-judge.ts';
 import { serveCatalog } from './catalog-server.ts';
 import { type NaiveCatalog, type Raw, readNaive } from './naive-catalog.ts';
+import { columnsOf } from './naive-lists.ts';
 import { wordsOf } from './naive-search.ts';
 
 /** The index that a node builds, without its thread. */
@@ -26,6 +27,7 @@ function realSearch(json: Raw): Generation['search'] {
 const FAULTS = [
   ...['q=', 'q=+', '', 'q=%zz', 'q=a&q=b', 'q=a&limit_per_type=0', 'q=a&limit_per_type=501'],
   ...['q=a&limit_per_type=', 'q=a&page=0', 'q=a&page=x', 'q=a&search_tags=maybe', 'limit=5'],
+  ...['q=a&sort=closed_time', 'q=a&events_status=open', 'q=a&exclude_tag_id=x'],
   ...['q=a&search_profiles=2', 'q=a&search_profiles=', 'q=a&creator=%zz', 'q=a&page=1.5'],
 ];
 
@@ -57,6 +59,16 @@ function searchTarget(random: Random, catalog: NaiveCatalog): string {
   if (random.chance(30)) {
     const creator = random.pick([random.pick(catalog.markets).creator, 'nobody.example']);
     parts.push(`creator=${creator}`);
+  }
+  if (random.chance(30)) {
+    const column = random.pick(columnsOf('events'));
+    parts.push(`sort=${column}&ascending=${random.pick(['true', '0'])}`);
+  }
+  if (random.chance(20)) parts.push(`events_status=${random.pick(['active', 'closed', 'all'])}`);
+  if (random.chance(20)) {
+    const { id, shown } = random.pick(catalog.tags);
+    const slug = encodeURIComponent(String(shown.slug));
+    parts.push(random.pick([`exclude_tag_id=${id}`, `events_tag=${slug}`, `events_tag[]=${slug}`]));
   }
   return `/public-search?${parts.join('&')}`;
 }

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
+import { type CatalogParts, catalogRoutes } from '../../server/catalog/catalog-routes.ts';
 import { Figures } from '../../server/catalog/figures.ts';
 import type { Generation } from '../../server/catalog/generation.ts';
 import type { PreparedCatalog } from '../../server/catalog/prepared.ts';
@@ -40,9 +40,11 @@ export async function serveCatalog(
   json: unknown,
   context: TestContext,
   search: Search = nothingFound,
+  shown: Pick<CatalogParts, 'nestsMarkets' | 'clientMembers'> = {},
 ): Promise<CatalogServer> {
   let generation = generationOf(json, 1, search);
-  const fixture: Fixture = await serve(context, catalogRoutes({ generation: () => generation }));
+  const routes = catalogRoutes({ generation: () => generation, ...shown });
+  const fixture: Fixture = await serve(context, routes);
   const ask = (path: string, ...headers: string[]): Promise<Answer> =>
     fixture.ask([`GET ${path} HTTP/1.1`, ...headers].join('\r\n'));
   return {

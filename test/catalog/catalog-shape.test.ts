@@ -3,18 +3,17 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
   columnsOf,
-  EVENT_COLUMNS,
   EVENT_FIELDS,
   instantOf,
   listTextOf,
-  MARKET_COLUMNS,
   quoted,
   textsOf,
 } from '../../server/catalog/shape.ts';
 import { withSeed } from '../common/random.ts';
+import { columnsOf as namesOf } from './naive-lists.ts';
 
 function servedDate(value: unknown): unknown {
-  const place = EVENT_COLUMNS.indexOf('endDate');
+  const place = EVENT_FIELDS.findIndex(({ name }) => name === 'endDate');
   return columnsOf(EVENT_FIELDS, [{ id: '1', endDate: value }])[place]![0];
 }
 
@@ -128,7 +127,7 @@ test('texts are quoted as JSON does it, lone surrogates escaped', () => {
 
 test('the columns are the fields of SPEC 2 in its order, then what trading needs, then figures', () => {
   assert.equal(
-    MARKET_COLUMNS.join(' '),
+    namesOf('markets').join(' '),
     'id question conditionId slug resolutionSource startDate endDate image icon description ' +
       'outcomes clobTokenIds active closed archived createdAt updatedAt questionID ' +
       'negRisk orderPriceMinTickSize orderMinSize acceptingOrders enableOrderBook creator ' +
@@ -136,7 +135,7 @@ test('the columns are the fields of SPEC 2 in its order, then what trading needs
       'lastTradePrice',
   );
   assert.equal(
-    EVENT_COLUMNS.join(' '),
+    namesOf('events').join(' '),
     'id ticker slug title description resolutionSource startDate creationDate endDate image icon ' +
       'active closed archived createdAt updatedAt volume volume24hr liquidity',
   );

@@ -4,8 +4,9 @@
  *
  * Non-goals: combinations (catalog-targets.ts).
  */
-import { EVENT_COLUMNS, MARKET_COLUMNS } from './naive-answers.ts';
+
 import type { NaiveCatalog, Raw } from './naive-catalog.ts';
+import { columnsOf } from './naive-lists.ts';
 
 const KINDS = ['markets', 'events', 'tags'] as const;
 
@@ -23,9 +24,11 @@ function objects(catalog: NaiveCatalog): string[] {
   const conditions = catalog.markets.map(({ shown }) => String(shown.conditionId)).filter(Boolean);
   return [
     ...conditions.map((id) => `/markets/${id}`),
+    ...catalog.series.map(({ id }) => `/series/${id}`),
     ...KINDS.flatMap((kind) =>
       catalog[kind].flatMap(({ id, shown }) => [
         `/${kind}/${id}`,
+        `/${kind}/${id}/${kind === 'tags' ? 'related-tags' : 'tags'}`,
         ...(shown.slug === '' ? [] : [`/${kind}/slug/${slugOf(shown)}`]),
       ]),
     ),
@@ -40,11 +43,10 @@ function lists(catalog: NaiveCatalog): string[] {
 }
 
 function columns(catalog: NaiveCatalog): string[] {
-  const sortable = { markets: MARKET_COLUMNS, events: EVENT_COLUMNS } as const;
   return (['markets', 'events'] as const).flatMap((kind) => {
     const count = catalog[kind].length;
     const offsets = [0, Math.floor(count / 3), Math.floor(count / 2), count - 20];
-    return sortable[kind].flatMap((column) =>
+    return columnsOf(kind).flatMap((column) =>
       ['true', 'false'].flatMap((ascending) =>
         offsets.map(
           (offset) => `/${kind}?order=${column}&ascending=${ascending}&limit=25&offset=${offset}`,

@@ -5,24 +5,52 @@
  * Non-goals: what has to be answered (naive-answers.ts).
  */
 
+import { type Aim, PARAMETERS, type Parameters } from '../../server/catalog/parameters.ts';
+import type { Kind } from '../../server/catalog/shape.ts';
 import type { Random } from '../common/random.ts';
-import { EVENT_COLUMNS, MARKET_COLUMNS, snakeCase } from './naive-answers.ts';
-import type { NaiveCatalog, NaiveEvent } from './naive-catalog.ts';
+import type { NaiveCatalog, NaiveEvent, NaiveMarket } from './naive-catalog.ts';
+import { columnsOf, snakeCase } from './naive-lists.ts';
 
 /** A parameter's names and how its value is drawn, encoded. */
 interface Parameter {
   readonly names: readonly string[];
   readonly value: () => string;
   readonly bad: readonly string[];
+  /** Percent of requests that have it; as others of the request, unless said. */
+  readonly chance?: number | undefined;
+  readonly many?: boolean;
 }
+
+type Row = NaiveMarket | NaiveEvent;
+type Raw = { readonly [name: string]: unknown };
 
 const BAD_TEXTS = ['%zz', 'a%', '%ff', '%e4%b8'];
 const BAD_FLAGS = ['', 'yes', 'TRUE', '2', '%zz', 'true%20'];
 const BAD_IDS = ['', 'abc', '-1', '1.5', '1000000000000000', '+5', '%'];
-const BAD_ORDERS = ['volumes', 'ID', 'nope', 'id,slug', 'constructor', '__proto__', 'events', '%'];
+const BAD_ORDERS = [
+  'volumes',
+  'ID',
+  'nope',
+  'id,nope',
+  'id,id,slug,icon',
+  'constructor',
+  '__proto__',
+  'events',
+  '%',
+];
+const BAD_BOUNDS = ['', 'yesterday', '1e', '%zz', '2024-13-01x', '--1'];
 const BAD_LIMITS = ['', '0', '501', '-1', 'ten', '1.5', '1e2', '+5', '5%20', '%zz', '9'.repeat(40)];
 const BAD_OFFSETS = ['', '-1', 'x', '0.5', '9007199254740992', '%zz', '9'.repeat(40)];
-const UNKNOWN = ['foo=bar', 'foo=%zz', '=5', '&', 'Limit=0', 'LIMIT=0', '%zz=1', 'volume_min=1'];
+const UNKNOWN = [
+  'foo=bar',
+  'foo=%zz',
+  '=5',
+  '&',
+  'Limit=0',
+  'LIMIT=0',
+  '%zz=1',
+  'volume_minimum=1',
+];
 
 export class CatalogTargets {
   readonly #random: Random;
@@ -38,8 +66,18 @@ export class CatalogTargets {
   next(): string {
     const random = this.#random;
     const draw = random.below(100);
-    if (draw < 45) return this.#list('/markets', this.#marketParameters());
-    if (draw < 70) return this.#list('/events', this.#eventParameters());
+    for (const [kind, end] of [
+      ['markets', 45],
+      ['events', 70],
+    ] as const) {
+      if (draw >= end) continue;
+      const isKeyset = random.chance(15);
+      const parameters = PARAMETERS[isKeyset ? (`${kind}Keyset` as const) : kind];
+      return this.#list(
+        isKeyset ? `/${kind}/keyset` : `/${kind}`,
+        this.#listParameters(kind, parameters),
+      );
+    }
     if (draw < 77) return this.#list(random.pick(['/series', '/tags']), this.#pageParameters());
     return this.#list(this.#path(), [this.#creator()]);
   }
@@ -48,11 +86,12 @@ export class CatalogTargets {
     const random = this.#random;
     const share = random.pick([10, 25, 50]);
     const parts: string[] = [];
-    for (const { names, value, bad } of parameters) {
+    for (const { names, value, bad, chance = share, many } of parameters) {
       // Pages of a hundred are large: most requests ask for few.
-      if (!random.chance(names[0] === 'limit' ? 90 : share)) continue;
+      if (!random.chance(names[0] === 'limit' ? 90 : chance)) continue;
       const text = random.chance(3) ? random.pick(bad) : value();
       parts.push(`${random.pick(names)}=${text}`);
+      if (many === true && random.chance(40)) parts.push(`${random.pick(names)}=${value()}`);
       if (random.chance(3)) parts.push(`${random.pick(names)}=${text}`);
       if (random.chance(3)) parts.push(`${random.pick(names)}=${value()}`);
     }
@@ -71,6 +110,9 @@ export class CatalogTargets {
     const condition = String(row.conditionId ?? '');
     return random.pick([
       `/${kind}/${row.id}`,
+      kind === 'tags'
+        ? `/tags/${random.pick([row.id, `slug/${encodeURIComponent(slug || 'none')}`])}/related-tags${random.pick(['', '/tags'])}`
+        : `/${kind}/${row.id}/tags`,
       `/${kind}/slug/${encodeURIComponent(slug === '' ? 'none' : slug)}`,
       `/${kind}/slug/${random.pick(['none', slug.toUpperCase() === slug ? 'NONE' : 'x', '%zz'])}`,
       `/${kind}/${random.pick(['0', '999999999999', 'abc', '1.5', '0x12', '12x'])}`,
@@ -81,7 +123,8 @@ export class CatalogTargets {
     ]);
   }
 
-  #pageParameters(): Parameter[] {
+  /** @param most of a page; one of events with their markets ends early when it is too large */
+  #pageParameters(most = 500): Parameter[] {
     const random = this.#random;
     const sizes = [0, 1, 2, this.#catalog.events.length, this.#catalog.markets.length];
     const offset = () => {
@@ -89,7 +132,9 @@ export class CatalogTargets {
       return String(Math.max(0, random.pick(sizes) - random.below(4) + random.below(3)));
     };
     const limit = () =>
-      String(random.chance(95) ? random.between(1, 9) : random.pick([1, 100, 499, 500]));
+      String(
+        Math.min(most, random.chance(95) ? random.between(1, 9) : random.pick([1, 100, 499, 500])),
+      );
     return [
       { names: ['limit'], value: limit, bad: BAD_LIMITS },
       { names: ['offset'], value: offset, bad: BAD_OFFSETS },
@@ -97,65 +142,80 @@ export class CatalogTargets {
     ];
   }
 
-  #commonParameters(event: NaiveEvent, shown: { readonly [name: string]: unknown }): Parameter[] {
+  /** Every parameter of a list's table, its values drawn around one object. */
+  #listParameters(kind: 'markets' | 'events', { rows }: Parameters): Parameter[] {
     const random = this.#random;
-    const tag = () => (event.tags.length > 0 && random.chance(85) ? random.pick(event.tags) : null);
-    const other = () => random.pick(this.#catalog.tags);
+    const objects: readonly Row[] = this.#catalog[kind];
+    const object = random.pick(objects);
+    const drawn = rows.flatMap(({ aim, many, names }): Parameter[] => {
+      if (aim.by === 'flag') {
+        const held = random.chance(85) ? object.shown[aim.column] === true : random.chance(50);
+        const value = () => random.pick(held ? ['true', '1'] : ['false', '0']);
+        return [{ names, value, bad: BAD_FLAGS }];
+      }
+      if (aim.by === 'range') {
+        const value = () => this.#bound(random.pick(objects), object, aim);
+        return [{ names, value, bad: BAD_BOUNDS, chance: 3 }];
+      }
+      if (aim.by !== 'key') return [];
+      const value = () => {
+        const others = Array.from({ length: many === 'comma' ? random.below(3) : 0 }, () => {
+          return this.#key(random.pick(objects), aim);
+        });
+        return [this.#key(object, aim), ...others].join(random.pick([',', '%2C']));
+      };
+      const bad = aim.column === 'id' ? BAD_IDS : BAD_TEXTS;
+      return [{ names, value, bad, many: many !== 'no', chance: aim.excludes ? 10 : undefined }];
+    });
     const flag = (name: string): Parameter => {
-      const held = random.chance(85) ? shown[name] === true : random.chance(50);
-      const value = () => random.pick(held ? ['true', '1'] : ['false', '0']);
-      return { names: [name], value, bad: BAD_FLAGS };
+      return { names: [name], value: () => random.pick(['true', '1', '0']), bad: BAD_FLAGS };
     };
+    const settings = kind === 'markets' ? ['ascending', 'include_tag'] : ['ascending'];
     return [
-      ...this.#pageParameters(),
-      ...['active', 'closed', 'archived', 'ascending'].map(flag),
-      { names: ['tag_id'], value: () => String((tag() ?? other()).id), bad: BAD_IDS },
-      {
-        names: ['tag', 'tag_slug'],
-        value: () => this.#text((tag() ?? other()).shown.slug),
-        bad: BAD_TEXTS,
-      },
-      { names: ['slug'], value: () => this.#text(shown.slug), bad: BAD_TEXTS },
+      ...this.#pageParameters(rows.some(({ names }) => names.includes('offset')) ? 500 : 9),
+      ...drawn,
+      ...settings.map(flag),
+      { ...flag('related_tags'), chance: 10 },
+      this.#order(columnsOf(kind)),
     ];
   }
 
-  #marketParameters(): Parameter[] {
+  /** A value of the column that a parameter is about, of an object that this one is related to. */
+  #key(row: Row, { column, of }: Aim & { readonly by: 'key' }): string {
     const random = this.#random;
-    const market = random.pick(this.#catalog.markets);
-    const event = random.chance(90) ? market.event : random.pick(this.#catalog.events);
-    const named = random.chance(90) ? market : random.pick(this.#catalog.markets);
-    const shownId = String(named.shown.conditionId);
-    const conditionId = () =>
-      this.#text(random.chance(50) ? shownId : shownId.replace(/[a-f]/g, upper));
-    return [
-      ...this.#commonParameters(event, market.shown),
-      { names: ['event_id'], value: () => String(event.id), bad: BAD_IDS },
-      {
-        names: ['event_slug', 'eventSlug'],
-        value: () => this.#text(event.shown.slug),
-        bad: BAD_TEXTS,
-      },
-      { names: ['conditionId', 'condition_id'], value: conditionId, bad: BAD_TEXTS },
-      this.#order(MARKET_COLUMNS),
-    ];
+    const event = 'event' in row ? row.event : row;
+    const own: Readonly<Record<Kind, readonly { readonly id: number; readonly shown: Raw }[]>> = {
+      markets: 'event' in row ? [row] : [],
+      events: [event],
+      series: event.series,
+      tags: event.tags,
+    };
+    const all: readonly { readonly id: number; readonly shown: Raw }[] = this.#catalog[of];
+    const { id, shown } = random.pick(own[of].length > 0 && random.chance(88) ? own[of] : all);
+    if (column === 'id') return String(id);
+    let text = String(shown[column]);
+    if (column === 'clobTokenIds') text = random.pick([...(JSON.parse(text) as string[]), '7']);
+    // A comma of its own would cut it in two.
+    if (column !== 'slug') text = text.replaceAll(',', '');
+    if (column === 'slug' || random.chance(50)) return this.#text(text);
+    return this.#text(text.replace(/[a-f]/g, upper));
   }
 
-  #eventParameters(): Parameter[] {
-    const random = this.#random;
-    const event = random.pick(this.#catalog.events);
-    const series = random.chance(85) ? event.series : this.#catalog.series;
-    const slug = () => (series.length > 0 ? random.pick(series).shown.slug : 'none');
-    return [
-      ...this.#commonParameters(event, event.shown),
-      { names: ['series_slug'], value: () => this.#text(slug()), bad: BAD_TEXTS },
-      this.#order(EVENT_COLUMNS),
-    ];
+  #bound(other: Row, object: Row, { column }: Aim & { readonly by: 'range' }): string {
+    const value = (this.#random.chance(60) ? object : other).shown[column];
+    if (value === null) return '2024-05-05';
+    const text = String(value);
+    return this.#text(/^\d{4}-/.test(text) && this.#random.chance(40) ? text.slice(0, 10) : text);
   }
 
   #order(columns: readonly string[]): Parameter {
+    const random = this.#random;
     const value = () => {
-      const column = this.#random.pick(columns);
-      return this.#random.chance(50) ? column : snakeCase(column);
+      const names = Array.from({ length: random.pick([1, 1, 2, 3]) }, () => {
+        const column = random.pick(columns);
+        return random.chance(50) ? column : snakeCase(column);
+      });
+      return names.join(random.pick([',', ',+', '%2C']));
     };
     return { names: ['order'], value, bad: BAD_ORDERS };
   }

@@ -1,19 +1,21 @@
 /**
  * What each catalog route has to answer to a request target, worked out over a naive catalog:
- * a filter here is Array.filter and an order is Array.sort.
+ * a filter here is Array.filter and an order is Array.sort. Which parameters and columns there are comes
+ * from the server's tables; what they mean does not.
  *
  * Non-goals: headers, the wording of `detail` beyond the names in it, and search (naive-search.ts).
  */
+import { PARAMETERS } from '../../server/catalog/parameters.ts';
 import {
   type NaiveCatalog,
   type NaiveEvent,
   type NaiveMarket,
   type NaiveSeries,
-  nanoseconds,
+  type NaiveTag,
   type Raw,
   siteId,
 } from './naive-catalog.ts';
-import { EVENT_FIGURES, figureKey, MARKET_FIGURES } from './naive-figures.ts';
+import { listed, lower, type Row, relatedTo } from './naive-lists.ts';
 import { NaiveQuery } from './naive-query.ts';
 import { type SearchAnswer, searchAnswer } from './naive-search.ts';
 
@@ -32,27 +34,105 @@ export function expectedAnswer(catalog: NaiveCatalog, target: string): Expected 
   if (kind === 'sampling-markets') return samplingPage(catalog, query, true);
   if (kind === 'sampling-simplified-markets') return samplingPage(catalog, query, false);
   const seen = scoped(catalog, query.text(['creator'], creatorName));
-  if (kind === 'public-search') return searchAnswer(seen, query);
+  if (kind === 'public-search') {
+    return searchAnswer(seen, query, (events) =>
+      listed(query, events, PARAMETERS.search, 'events', []),
+    );
+  }
+  const show = showing(query);
+  if (rest.at(-1) === 'keyset') return keysetPage(query, catalog, seen, kind as 'events', show);
   const page = first === undefined ? query.page() : undefined;
+  if (rest.includes('related-tags')) return relations(query, catalog, seen, name, rest);
   if (kind === 'markets') {
-    if (page !== undefined) return listOf(query, page, listedMarkets(seen, query), marketEntry);
+    if (page !== undefined) {
+      const rows = listed(query, seen.markets, PARAMETERS.markets, kind, catalog.tags);
+      return listOf(query, page, rows, show.market);
+    }
+    if (rest[1] === 'tags') {
+      const found = marketNamed(seen, 'id', first);
+      return single(query, name, found, ({ event }) => event.tags.map((tag) => tag.shown));
+    }
     const found = marketNamed(seen, name, rest.at(-1));
+    const tagged = query.flag(['include_tag']) === true;
     return single(query, name, found, (market) => ({
       ...market.shown,
       events: [market.event.shown],
+      ...(tagged ? tagsOf(market.event) : {}),
     }));
   }
   if (kind === 'events') {
-    if (page !== undefined) return listOf(query, page, listedEvents(seen, query), eventEntry);
-    return single(query, name, byIdOrSlug(query, seen.events, name, rest.at(-1)), fullEvent);
+    if (page !== undefined) {
+      const rows = listed(query, seen.events, PARAMETERS.events, kind, catalog.tags);
+      return listOf(query, page, rows, eventEntry);
+    }
+    const isTags = name === 'id' && rest[1] === 'tags';
+    const found = byIdOrSlug(query, seen.events, name, isTags ? first : rest.at(-1));
+    return single(query, name, found, (event) => (isTags ? tagsOf(event).tags : fullEvent(event)));
   }
-  if (kind === 'tags') {
-    if (page !== undefined) return listOf(query, page, seen.tags, (tag) => tag.shown);
-    const found = byIdOrSlug(query, seen.tags, name, rest.at(-1));
-    return single(query, name, found, (tag) => tag.shown);
+  if (kind === 'tags' || kind === 'series') {
+    const entry = (row: NaiveTag | NaiveSeries) => (kind === 'tags' ? row.shown : seriesEntry(row));
+    if (page !== undefined) return listOf<NaiveTag | NaiveSeries>(query, page, seen[kind], entry);
+    const found = byIdOrSlug<NaiveTag | NaiveSeries>(query, seen[kind], name, rest.at(-1));
+    return single(query, name, found, entry);
   }
-  if (page === undefined) throw new Error(`no route ${path}`);
-  return listOf(query, page, seen.series, seriesEntry);
+  throw new Error(`no route ${path}`);
+}
+
+/** How lists show markets to a request. */
+function showing(query: NaiveQuery) {
+  const isTagged = query.flag(['include_tag']) === true;
+  return {
+    market: (market: NaiveMarket): Raw => {
+      const { id, ticker, slug, title } = market.event.shown;
+      const tags = isTagged ? tagsOf(market.event) : {};
+      return { ...market.shown, events: [{ id, ticker, slug, title }], ...tags };
+    },
+  };
+}
+
+function tagsOf(event: NaiveEvent) {
+  return { tags: event.tags.map((tag) => tag.shown) };
+}
+
+/** The first page of a list by cursor; `next_cursor` stands for any. */
+function keysetPage(
+  query: NaiveQuery,
+  catalog: NaiveCatalog,
+  seen: NaiveCatalog,
+  kind: 'markets' | 'events',
+  show: ReturnType<typeof showing>,
+): Expected {
+  const limit = query.integer('limit', 100, 1, 500);
+  const parameters = PARAMETERS[`${kind}Keyset`];
+  const rows: readonly Row[] =
+    kind === 'markets'
+      ? listed(query, seen.markets, parameters, kind, catalog.tags)
+      : listed(query, seen.events, parameters, kind, catalog.tags);
+  if (query.faults.length > 0) return { kind: 'bad request', faults: query.faults };
+  const shown = rows.slice(0, limit).map((row) => {
+    if ('event' in row) return show.market(row);
+    return { ...eventEntry(row), markets: row.markets.map((market) => market.shown) };
+  });
+  return body(200, { [kind]: shown, ...(rows.length > limit ? { next_cursor: 'any' } : {}) });
+}
+
+function relations(
+  query: NaiveQuery,
+  catalog: NaiveCatalog,
+  seen: NaiveCatalog,
+  name: 'id' | 'slug',
+  rest: readonly (string | undefined)[],
+): Expected {
+  const by = rest[0] === 'slug' ? 'slug' : name;
+  const tag = byIdOrSlug(query, seen.tags, by, by === 'slug' ? rest[1] : rest[0]);
+  return single(query, by, tag, ({ id: tagID }) => {
+    const whole = catalog.tags.filter(({ id }) => id === tagID);
+    const related = relatedTo(catalog.tags, whole);
+    if (rest.at(-1) === 'tags') return related.map(({ shown }) => shown);
+    return related.map(({ id }, place) => {
+      return { id: `${tagID}-${id}`, tagID, relatedTagID: id, rank: place + 1 };
+    });
+  });
 }
 
 function decodedSegment(segment: string): string | undefined {
@@ -118,7 +198,7 @@ function single<T>(
   query: NaiveQuery,
   name: 'id' | 'slug',
   found: T | undefined,
-  show: (row: T) => Raw,
+  show: (row: T) => unknown,
 ): Expected {
   if (query.faults.length > 0) return { kind: 'bad request', faults: query.faults };
   if (found !== undefined) return body(200, show(found));
@@ -139,121 +219,8 @@ function body(status: number, value: unknown): Expected {
   return { kind: 'body', status, text: JSON.stringify(value) };
 }
 
-function listedMarkets(catalog: NaiveCatalog, query: NaiveQuery): readonly NaiveMarket[] {
-  const isWanted = flagFilter(query);
-  const hasTag = tagFilter(query);
-  const eventId = query.integer('event_id', undefined, 0, 1e15 - 1);
-  const eventSlug = query.text(['event_slug', 'eventSlug']);
-  const conditionId = query.text(['conditionId', 'condition_id'], lower);
-  const slug = query.text(['slug']);
-  return sorted(query, catalog.markets, MARKET_COLUMNS).filter(
-    (market) =>
-      isWanted(market.shown) &&
-      hasTag(market.event) &&
-      (eventId === undefined || market.event.id === eventId) &&
-      (eventSlug === undefined || market.event.shown.slug === eventSlug) &&
-      (conditionId === undefined || lower(market.shown.conditionId) === conditionId) &&
-      (slug === undefined || market.shown.slug === slug),
-  );
-}
-
-function listedEvents(catalog: NaiveCatalog, query: NaiveQuery): readonly NaiveEvent[] {
-  const isWanted = flagFilter(query);
-  const hasTag = tagFilter(query);
-  const seriesSlug = query.text(['series_slug']);
-  const slug = query.text(['slug']);
-  return sorted(query, catalog.events, EVENT_COLUMNS).filter(
-    (event) =>
-      isWanted(event.shown) &&
-      hasTag(event) &&
-      (seriesSlug === undefined ||
-        event.series.some((series) => series.shown.slug === seriesSlug)) &&
-      (slug === undefined || event.shown.slug === slug),
-  );
-}
-
-function lower(value: unknown): string {
-  return String(value).toLowerCase();
-}
-
-function flagFilter(query: NaiveQuery): (shown: Raw) => boolean {
-  const wanted = ['active', 'closed', 'archived'].map((name) => [name, query.flag(name)] as const);
-  return (shown) => wanted.every(([name, value]) => value === undefined || shown[name] === value);
-}
-
-function tagFilter(query: NaiveQuery): (event: NaiveEvent) => boolean {
-  const id = query.integer('tag_id', undefined, 0, 1e15 - 1);
-  const slug = query.text(['tag', 'tag_slug']);
-  return (event) =>
-    (id === undefined || event.tags.some((tag) => tag.id === id)) &&
-    (slug === undefined || event.tags.some((tag) => tag.shown.slug === slug));
-}
-
-export const MARKET_COLUMNS = [
-  ...['id', 'question', 'conditionId', 'slug', 'resolutionSource', 'startDate', 'endDate'],
-  ...['image', 'icon', 'description', 'outcomes', 'clobTokenIds', 'active', 'closed', 'archived'],
-  ...['createdAt', 'updatedAt', 'questionID', 'negRisk', 'orderPriceMinTickSize'],
-  ...['orderMinSize', 'acceptingOrders', 'enableOrderBook', 'creator'],
-  ...MARKET_FIGURES,
-];
-export const EVENT_COLUMNS = [
-  ...['id', 'ticker', 'slug', 'title', 'description', 'resolutionSource', 'startDate'],
-  ...['creationDate', 'endDate', 'image', 'icon', 'active', 'closed', 'archived', 'createdAt'],
-  'updatedAt',
-  ...EVENT_FIGURES,
-];
-
-type Key = string | number | bigint | boolean;
-
-/** Rows by `order` and `ascending`; absent values last, ties by id in the same direction. */
-function sorted<T extends { readonly id: number; readonly shown: Raw }>(
-  query: NaiveQuery,
-  rows: readonly T[],
-  columns: readonly string[],
-): readonly T[] {
-  const direction = query.flag('ascending') === true ? 1 : -1;
-  const columnNamed = (text: string) =>
-    columns.find((name) => name === text || snakeCase(name) === text);
-  const column = query.text(['order'], (text) => columnNamed(text) ?? 'unknown') ?? 'id';
-  if (column === 'unknown') {
-    query.faults.push(['order', ...columns]);
-    return rows;
-  }
-  const keyed = rows.map((row) => ({ row, key: sortKey(row, column) }));
-  return keyed
-    .sort((a, b) => {
-      if (a.key === null || b.key === null) {
-        if (a.key !== b.key) return a.key === null ? 1 : -1;
-        return direction * (a.row.id - b.row.id);
-      }
-      const byKey = a.key < b.key ? -1 : a.key > b.key ? 1 : a.row.id - b.row.id;
-      return direction * byKey;
-    })
-    .map(({ row }) => row);
-}
-
-const DATES = ['startDate', 'endDate', 'creationDate', 'createdAt', 'updatedAt'];
-
-function sortKey(row: { readonly id: number; readonly shown: Raw }, column: string): Key | null {
-  const value = row.shown[column];
-  if (column === 'id') return row.id;
-  if (value === null) return null;
-  if (DATES.includes(column)) return nanoseconds(String(value)) ?? null;
-  if (MARKET_FIGURES.includes(column)) return figureKey(value);
-  return value as Key;
-}
-
-export function snakeCase(name: string): string {
-  return name.replace('ID', 'Id').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function marketEntry(market: NaiveMarket): Raw {
-  const { id, ticker, slug, title } = market.event.shown;
-  return { ...market.shown, events: [{ id, ticker, slug, title }] };
-}
-
 export function eventEntry(event: NaiveEvent): Raw {
-  return { ...event.shown, tags: event.tags.map((tag) => tag.shown) };
+  return { ...event.shown, ...tagsOf(event) };
 }
 
 function fullEvent(event: NaiveEvent): Raw {

@@ -18,19 +18,33 @@ export class NaiveQuery {
     }
   }
 
-  /** The one value that a parameter has under all of its names; equal is what means the same. */
-  value(
+  /** All values of a parameter under all of its names, each once; equal is what means the same. */
+  values(
     names: readonly string[],
     meaning = (text: string) => text,
     isValue = (_text: string) => true,
-  ): string | undefined {
-    const values = new Map<string | undefined, string>();
+    separator?: string,
+  ): Map<string, string> {
+    const values = new Map<string, string>();
     for (const [name, value] of this.#pairs) {
       if (!names.includes(name)) continue;
       const text = decoded(value);
       if (text === undefined) this.faults.push([name]);
-      else if (isValue(text)) values.set(meaning(text), name);
+      else if (isValue(text)) {
+        const parts = separator === undefined ? [text] : text.split(separator);
+        for (const part of parts) values.set(meaning(part), name);
+      }
     }
+    return values;
+  }
+
+  /** The one value that it may have. */
+  value(
+    names: readonly string[],
+    meaning?: (text: string) => string,
+    isValue?: (text: string) => boolean,
+  ): string | undefined {
+    const values = this.values(names, meaning, isValue);
     if (values.size > 1) this.faults.push([...new Set(values.values())]);
     return [...values.keys()][0];
   }
@@ -40,15 +54,32 @@ export class NaiveQuery {
     return this.value(names, meaning, (text) => text !== '');
   }
 
-  flag(name: string): boolean | undefined {
+  /** Of a value under any of the names. */
+  addFault(names: readonly string[]): void {
+    for (const name of names) this.faults.push([name]);
+  }
+
+  flag(names: readonly string[]): boolean | undefined {
     const spelled = new Map([
       ['1', 'true'],
       ['0', 'false'],
     ]);
-    const value = this.value([name], (text) => spelled.get(text) ?? text);
+    const value = this.value(names, (text) => spelled.get(text) ?? text);
     if (value === undefined) return undefined;
-    if (!['true', 'false'].includes(value)) this.faults.push([name]);
+    if (!['true', 'false'].includes(value)) this.addFault(names);
     return value === 'true';
+  }
+
+  /** Whole numbers, which may have zeros in front. */
+  numbers(names: readonly string[], many: boolean, separator?: string): number[] {
+    const whole = (text: string) => (/^[0-9]+$/.test(text) ? String(BigInt(text)) : text);
+    const values = this.values(names, whole, undefined, separator);
+    if (!many && values.size > 1) this.faults.push([...new Set(values.values())]);
+    return [...values.keys()].map((text) => {
+      const isInside = /^[0-9]+$/.test(text) && BigInt(text) < 10n ** 15n;
+      if (!isInside) this.addFault(names);
+      return Number(text);
+    });
   }
 
   integer(name: string, fallback: number, min: number, max: number): number;

@@ -10,24 +10,34 @@ export type SearchAnswer =
   | {
       readonly kind: 'search';
       readonly events: readonly NaiveEvent[];
+      /** Whether they stand in the order that was asked for. */
+      readonly isSorted: boolean;
       /** Tags as search shows them, by id. */
       readonly tags: readonly Raw[];
       readonly limit: number;
       readonly page: number;
     };
 
-export function searchAnswer(seen: NaiveCatalog, query: NaiveQuery): SearchAnswer {
+/** @param keep the events that the filters of lists leave, in their order */
+export function searchAnswer(
+  seen: NaiveCatalog,
+  query: NaiveQuery,
+  keep: (events: readonly NaiveEvent[], query: NaiveQuery) => readonly NaiveEvent[],
+): SearchAnswer {
   const q = query.text(['q']) ?? '';
   if (q.trim() === '') query.faults.push(['q']);
   const limit = query.integer('limit_per_type', 25, 1, 500);
   const page = query.integer('page', 1, 1, Number.MAX_SAFE_INTEGER);
-  const withTags = query.flag('search_tags') ?? true;
-  query.flag('search_profiles');
+  const withTags = query.flag(['search_tags']) ?? true;
+  query.flag(['search_profiles']);
+  query.flag(['keep_closed_markets']);
+  const events = keep(seen.events, query);
   if (query.faults.length > 0) return { kind: 'bad request', faults: query.faults };
   const wanted = wordsOf(q);
   return {
     kind: 'search',
-    events: seen.events.filter((event) => matches(wanted, eventWords(event))),
+    events: events.filter((event) => matches(wanted, eventWords(event))),
+    isSorted: query.text(['sort']) !== undefined,
     tags: seen.tags
       .filter((tag) => withTags && matches(wanted, tagWords(tag)))
       .map(({ shown, events }) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { Rule } from '../../engine/rules.ts';
+import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
 import { RULE_TEXTS } from '../../server/common/contract.ts';
 import { describeConfig, readConfig } from '../../server/config.ts';
 import { PROFILE_ROWS } from '../../server/profile.ts';
@@ -43,6 +44,56 @@ test('the README lists every route of the table, and what it does', () => {
   const listed = rowsOf('| route |').map((row) => row.slice(0, 2).join(' | '));
   const routes = Object.entries(ROUTE_TABLE).map(([route, { does }]) => `\`${route}\` | ${does}`);
   assert.deepEqual(listed, routes);
+});
+
+/** A parameter as README names it: some have a spelling for each way of writing columns. */
+function namesOf({ aim, names }: Parameter): string {
+  if (aim.by === 'range') return '';
+  const own = aim.by === 'flag' ? [names[0]] : names.filter((name) => !name.endsWith('[]'));
+  return own.map((name) => `\`${name}\``).join(' or ');
+}
+
+/** The rows of the table of parameters: those that mean the same stand together. */
+function parameterRows(): string[][] {
+  const rows = new Map<string, { names: Set<string>; lists: Set<string> }>();
+  const columns = new Set<string>();
+  for (const [list, parameters] of Object.entries(PARAMETERS)) {
+    for (const parameter of parameters.rows) {
+      const key = parameter.does;
+      const row = rows.get(key) ?? { names: new Set(), lists: new Set() };
+      rows.set(key, row);
+      row.names.add(namesOf(parameter));
+      if (parameter.aim.by === 'range') columns.add(parameter.names[0]!.replace(/_m..$/, ''));
+      row.lists.add(list);
+    }
+  }
+  return [...rows].map(([does, { lists, names }]) => {
+    const bounds = [...columns].map((column) => `\`${column}\``).join(' ');
+    const shown = names.has('') ? `\`_min\` and \`_max\` behind ${bounds}` : [...names].join(', ');
+    const of = [...lists].map((list) => LISTS[list as keyof typeof LISTS]);
+    const isCursor = !lists.has('markets') && !lists.has('events');
+    const named = [...new Set(of.filter((name) => isCursor || name !== 'keyset'))];
+    return [shown, lists.size === Object.keys(LISTS).length - 1 ? 'all' : named.join(', '), does];
+  });
+}
+
+const LISTS = {
+  markets: 'markets',
+  events: 'events',
+  marketsKeyset: 'keyset',
+  eventsKeyset: 'keyset',
+  paged: 'series, tags',
+  market: 'one market',
+  single: 'one object',
+  search: 'search',
+  sampling: 'sampling lists',
+} as const satisfies Record<keyof typeof PARAMETERS, string>;
+
+test('the README lists every parameter of the catalog, where it counts, and what it means', () => {
+  const listed = rowsOf('| parameter | of |');
+  const expected = parameterRows();
+  const lines = expected.map((row) => `| ${row.join(' | ')} |`).join('\n');
+  assert.deepEqual(listed, expected, `it should hold\n${lines}`);
 });
 
 test('the README lists every variable of the configuration', () => {

@@ -1,0 +1,120 @@
+/**
+ * The objects of one kind in a prepared catalog: fragments, flags, indexes and orders, as the table
+ * of their columns says (shape.ts). Layout: prepared.ts.
+ *
+ * Runs on the catalog thread.
+ */
+import { textList } from '../../storage/catalog-json.ts';
+import type { ByteCollector } from './build-bytes.ts';
+import type { PreparedObjects, TextIndex } from './prepared.ts';
+import {
+  columnsOf,
+  type Field,
+  type FieldValue,
+  flagColumns,
+  KEY_COLUMNS,
+  type Kind,
+  membersOf,
+  SHAPES,
+} from './shape.ts';
+import { sortOrdersOf } from './sort-orders.ts';
+import { buildTextIndex, keyOf } from './text-index.ts';
+
+/** The objects of a kind, ascending by id: `columns[f][row]` is the value of field f. */
+export interface Rows {
+  readonly kind: Kind;
+  readonly fields: readonly Field<never>[];
+  readonly columns: readonly (readonly FieldValue[])[];
+  readonly count: number;
+}
+
+export function rowsOf<K extends Kind>(
+  kind: K,
+  sources: (typeof SHAPES)[K]['fields'][number] extends Field<infer Source>
+    ? readonly Source[]
+    : never,
+): Rows {
+  const fields = SHAPES[kind].fields as readonly Field<unknown>[];
+  return { kind, fields, columns: columnsOf(fields, sources), count: sources.length };
+}
+
+/** The values of one column. */
+function columnOf({ columns, fields }: Rows, name: string): readonly FieldValue[] {
+  return columns[fields.findIndex((field) => field.name === name)]!;
+}
+
+/** The JSON of every row, or of its first fields only. */
+export function closedTexts({ columns, count, fields }: Rows, shown = fields.length): string[] {
+  const json = (_: unknown, row: number) => `${membersOf(fields, columns, row, 0, shown)}}`;
+  return Array.from({ length: count }, json);
+}
+
+/** What stands behind the fields of a row. */
+export interface Tail {
+  /** Members of live figures, each behind its comma. */
+  readonly figures?: (row: number) => string;
+  /** What lists show nested in it, as members. */
+  readonly nested?: (row: number) => string;
+  /** Columns behind which fragments are cut. */
+  readonly cuts?: readonly string[];
+}
+
+export function prepareObjects(bytes: ByteCollector, rows: Rows, tail: Tail): PreparedObjects {
+  const { columns, fields, kind } = rows;
+  const isListed = kind === 'markets' || kind === 'events';
+  return {
+    ids: Float64Array.from(columnOf(rows, 'id'), Number),
+    flags: flagsOf(rows),
+    ...addFragments(bytes, rows, tail),
+    keys: keysOf(rows),
+    orders: isListed ? sortOrdersOf(fields, columns) : {},
+  };
+}
+
+function addFragments(bytes: ByteCollector, rows: Rows, tail: Tail) {
+  const { columns, count, fields } = rows;
+  const { cuts = [], figures = () => '', nested = () => '' } = tail;
+  const places = () => new Uint32Array(count);
+  const ends = cuts.map((name) => fields.findIndex((field) => field.name === name) + 1);
+  const cutPlaces = cuts.map(places);
+  const [coreStart, figuresStart, coreEnd, entryEnd] = [places(), places(), places(), places()];
+  for (let row = count - 1; row >= 0; row--) {
+    coreStart[row] = bytes.place;
+    let from = 0;
+    for (const [cut, end] of ends.entries()) {
+      cutPlaces[cut]![row] = bytes.add(membersOf(fields, columns, row, from, end));
+      from = end;
+    }
+    figuresStart[row] = bytes.add(membersOf(fields, columns, row, from));
+    coreEnd[row] = bytes.add(figures(row));
+    entryEnd[row] = bytes.add(`${nested(row)}},`) - 1;
+  }
+  const byName = Object.fromEntries(cuts.map((name, cut) => [name, cutPlaces[cut]!]));
+  return { coreStart, figuresStart, coreEnd, entryEnd, cuts: byName };
+}
+
+function flagsOf(rows: Rows): Uint8Array<ArrayBuffer> {
+  const flags = new Uint8Array(rows.count);
+  for (const [bit, name] of flagColumns(rows.kind).entries()) {
+    const column = columnOf(rows, name);
+    for (let row = 0; row < flags.length; row++) if (column[row] === true) flags[row]! |= 1 << bit;
+  }
+  return flags;
+}
+
+function keysOf(rows: Rows): Record<string, TextIndex> {
+  const keys: Record<string, TextIndex> = {};
+  for (const [name, form] of Object.entries(KEY_COLUMNS)) {
+    const column = columnOf(rows, name) as readonly string[] | undefined;
+    if (column === undefined) continue;
+    keys[name] = buildTextIndex(
+      column.flatMap((value, row) => {
+        const texts = form === 'numbers' ? (textList(value) ?? []) : [value];
+        return texts
+          .filter((text) => (form === 'exact' ? text : text.trim()) !== '')
+          .map((text) => [keyOf(form, text), row] as const);
+      }),
+    );
+  }
+  return keys;
+}

@@ -1,0 +1,289 @@
+/**
+ * Every parameter of the catalog routes, one row each: how it is spelled, what its values are, what
+ * it asks for. Most rows follow from the columns (shape.ts). The parser (query.ts), the selection
+ * (select.ts), the API document, README's table and the random tests are all driven by these rows.
+ *
+ * Pure data, any thread. Non-goals: whether what is asked for exists.
+ */
+import { normaliseSite } from '../../storage/catalog-sites.ts';
+import { type TSchema, Type } from '../common/schema.ts';
+import type { Setting } from './query.ts';
+import {
+  dateOf,
+  type Field,
+  flagColumns,
+  instantOf,
+  KEY_COLUMNS,
+  type Kind,
+  SHAPES,
+} from './shape.ts';
+import { keyOf } from './text-index.ts';
+
+/** SPEC 8. */
+export const LIMIT_MAX = 500;
+const LIMIT_DEFAULT = 100;
+const LIMIT_PER_TYPE_DEFAULT = 25;
+/** Ids are whole numbers below 10^15, see storage/catalog-file.ts. */
+const ID_MAX = 1e15 - 1;
+/** Sorting by a column that changed takes two or three milliseconds of the thread that answers. */
+const ORDER_COLUMNS_MAX = 3;
+/** What a creator is called that no catalog has: a site id holds no `/`. */
+const UNKNOWN_CREATOR = '/';
+
+export type Value = number | string | readonly string[];
+
+/** What a parameter asks for. */
+export type Aim =
+  | { readonly by: 'setting'; readonly member: Setting }
+  /** Objects whose boolean column, a bit of `flags`, is as said. */
+  | { readonly by: 'flag'; readonly column: string; readonly bit: number }
+  /** Open or closed events. */
+  | { readonly by: 'status' }
+  /** Objects whose column has a value not below, or not above, the one given. */
+  | { readonly by: 'range'; readonly column: string; readonly end: 'min' | 'max' }
+  /**
+   * Objects that have, or are related to, an object of a kind with one of the values in a column;
+   * or all others.
+   */
+  | {
+      readonly by: 'key';
+      readonly of: Kind;
+      readonly column: 'id' | keyof typeof KEY_COLUMNS;
+      readonly excludes: boolean;
+    };
+
+/** What a value may be. */
+interface Form {
+  /** Undefined for what breaks the rule. */
+  readonly read: (text: string) => Value | undefined;
+  readonly rule: string;
+  readonly schema: TSchema;
+  /** An empty text is no value; it is a bad one of a number or a boolean. */
+  readonly isText: boolean;
+}
+
+export interface Parameter extends Form {
+  /** The first is the usual one. */
+  readonly names: readonly string[];
+  readonly aim: Aim;
+  /** Whether it may have several values: given again and again, or also between commas. */
+  readonly many: 'no' | 'repeat' | 'comma';
+  /** For README; rows that say the same stand together there. */
+  readonly does: string;
+}
+
+/** The parameters of a route. */
+export interface Parameters {
+  readonly rows: readonly Parameter[];
+  readonly byName: ReadonlyMap<string, Parameter>;
+  /** The default of its `limit`. */
+  readonly limit: number;
+}
+
+const truth: Form = {
+  read: (text) => TRUTHS.get(text),
+  rule: 'true, false, 1 or 0',
+  schema: Type.Boolean(),
+  isText: false,
+};
+const TRUTHS = new Map(Object.entries({ true: 1, 1: 1, false: 0, 0: 0 }));
+
+const decimal: Form = {
+  read: (text) => (/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined),
+  rule: 'a number',
+  schema: Type.Number(),
+  isText: false,
+};
+
+const instant: Form = {
+  read: (text) => {
+    const date = dateOf(text);
+    return date === null ? undefined : instantOf(date);
+  },
+  rule: 'a date or a date-time of ISO 8601',
+  schema: Type.String(),
+  isText: false,
+};
+
+function whole(min: number, max: number): Form {
+  return {
+    read: (text) => {
+      const number = /^\d+$/.test(text) ? Number(text) : -1;
+      return number >= min && number <= max ? number : undefined;
+    },
+    rule: `a whole number from ${min} to ${max}`,
+    schema: Type.Integer({ minimum: min, maximum: max }),
+    isText: false,
+  };
+}
+
+function words(normalise = (text: string) => text): Form {
+  return { read: normalise, rule: 'percent-encoded UTF-8', schema: Type.String(), isText: true };
+}
+
+/** One of some names, each with what it is read as; `max` of them between commas. */
+function named(pairs: readonly (readonly [string, string])[], max = 1): Form {
+  const names = new Map(pairs);
+  const rule = `one of ${[...new Set(names.values())].join(', ')}`;
+  const read = (text: string): string[] | undefined => {
+    const found = text.split(',', max + 1).map((name) => names.get(name.trim()) ?? '');
+    return found.length > max || found.includes('') ? undefined : found;
+  };
+  return { read, rule, schema: Type.String({ description: rule }), isText: true };
+}
+
+const anId = whole(0, ID_MAX);
+
+function row(
+  names: string,
+  form: Form,
+  aim: Aim | Setting,
+  does: string,
+  many: Parameter['many'] = 'no',
+): Parameter {
+  const spelled = names.split(' ');
+  return {
+    ...form,
+    // Some clients write lists as `name[]`.
+    names: many === 'no' ? spelled : [...spelled, ...spelled.map((name) => `${name}[]`)],
+    aim: typeof aim === 'string' ? { by: 'setting', member: aim } : aim,
+    many,
+    does,
+  };
+}
+
+type KeyColumn = (Aim & { by: 'key' })['column'];
+
+function key(
+  names: string,
+  of: Kind,
+  column: KeyColumn,
+  does: string,
+  many: Parameter['many'] = 'no',
+  excludes = false,
+): Parameter {
+  const form = column === 'id' ? anId : words((text) => keyOf(KEY_COLUMNS[column], text));
+  return row(names, form, { by: 'key', of, column, excludes }, does, many);
+}
+
+/** A column in snake_case, as objects show it, and with its number apart. */
+function spellings(column: string): string[] {
+  const snake = column.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+  return [...new Set([snake, column, snake.replace(/([a-z])(\d)/g, '$1_$2')])];
+}
+
+const LIMITS = [row('limit', whole(1, LIMIT_MAX), 'limit', `1 to ${LIMIT_MAX} (${LIMIT_DEFAULT})`)];
+const OFFSET = row('offset', whole(0, Number.MAX_SAFE_INTEGER), 'offset', '0 and up (0)');
+const AFTER = row('after_cursor', words(), 'cursor', 'the `next_cursor` of the page before');
+const CREATOR = row(
+  'creator',
+  words((value) => normaliseSite(value) || UNKNOWN_CREATOR),
+  'creator',
+  'a wallet, or a site of the catalog file: only what it has made',
+);
+const INCLUDE_TAG = row('include_tag', truth, 'includeTag', '`true`: markets with their `tags`');
+const ASCENDING = row('ascending', truth, 'ascending', '`true` turns the order round');
+const EXCLUDED = key('exclude_tag_id', 'tags', 'id', 'without all of the tags', 'repeat', true);
+const RELATED = [
+  key('tag_id', 'tags', 'id', 'with any of the tags', 'repeat'),
+  key('tag tag_slug', 'tags', 'slug', 'a market has the tags of its event'),
+  EXCLUDED,
+  key('series_id', 'series', 'id', 'of any of the series', 'repeat'),
+  key('series_slug', 'series', 'slug', 'of the series'),
+  row('related_tags', truth, 'relatedTags', '`true`: the tags and those related to them'),
+];
+
+function orderBy(name: string, kind: 'markets' | 'events'): Parameter {
+  const { fields, figures } = SHAPES[kind];
+  const columns = [...fields, ...figures].flatMap(({ name: column }) =>
+    spellings(column).map((spelled) => [spelled, column] as const),
+  );
+  return row(name, named(columns, ORDER_COLUMNS_MAX), 'order', ORDER);
+}
+
+/** The bounds of every date and number. */
+function ranges(kind: 'markets' | 'events'): Parameter[] {
+  const fields: readonly Field<never>[] = SHAPES[kind].fields;
+  const dates = fields.filter((field) => field.kind === 'date');
+  const numbers = fields.filter((field) => field.kind === 'number');
+  const figures = SHAPES[kind].figures.filter(({ form }) => form !== 'prices');
+  return [...dates, ...numbers, ...figures].flatMap((column, place) =>
+    (['min', 'max'] as const).map((end) => {
+      const names = spellings(column.name).map((spelled) => `${spelled}_${end}`);
+      const form = place < dates.length ? instant : decimal;
+      return row(names.join(' '), form, { by: 'range', column: column.name, end }, RANGE);
+    }),
+  );
+}
+
+/** What a list of a kind is filtered and sorted by: its columns, and what it is related to. */
+function listed(kind: 'markets' | 'events', keys: readonly Parameter[]): readonly Parameter[] {
+  return [
+    key('id', kind, 'id', ANY_OF, 'comma'),
+    key('slug', kind, 'slug', 'any of them, exact, case counts', 'repeat'),
+    ...keys,
+    ...RELATED,
+    ...flagColumns(kind).map((column, bit) =>
+      row(spellings(column).join(' '), truth, { by: 'flag', column, bit: 1 << bit }, FLAG),
+    ),
+    ...ranges(kind),
+    orderBy('order', kind),
+    ASCENDING,
+    CREATOR,
+  ];
+}
+
+const ANY_OF = 'any of them, also between commas';
+const IN_ANY_CASE = `${ANY_OF}, in any case`;
+const FLAG = '`true`, `false`, `1`, `0`';
+const ORDER = `up to ${ORDER_COLUMNS_MAX} columns between commas, as in the objects or in snake_case`;
+const RANGE = 'from or to a date, a date-time of ISO 8601, or a number, and itself';
+
+const MARKET_ROWS = [
+  ...listed('markets', [
+    key('event_id', 'events', 'id', 'of the event'),
+    key('event_slug eventSlug', 'events', 'slug', 'of the event'),
+    key('conditionId condition_id', 'markets', 'conditionId', 'in any case'),
+    key('condition_ids', 'markets', 'conditionId', IN_ANY_CASE, 'comma'),
+    key('question_ids', 'markets', 'questionID', IN_ANY_CASE, 'comma'),
+    key('clob_token_ids', 'markets', 'clobTokenIds', IN_ANY_CASE, 'comma'),
+  ]),
+  INCLUDE_TAG,
+];
+const EVENT_ROWS = listed('events', []);
+
+const STATUS = named(['active', 'closed', 'all'].map((name) => [name, name]));
+const SEARCH_ROWS = [
+  row('q', words(), 'q', 'all words, the last one as a beginning'),
+  row('limit_per_type', whole(1, LIMIT_MAX), 'limit', `1 to ${LIMIT_MAX} (25)`),
+  row('page', whole(1, Number.MAX_SAFE_INTEGER), 'page', 'from 1 (1)'),
+  row('search_tags', truth, 'searchTags', '`false`: no tags'),
+  row('search_profiles', truth, 'searchProfiles', 'there are no profiles'),
+  row('events_status', STATUS, { by: 'status' }, '`active`, `closed`, `all` (`all`)'),
+  key('events_tag', 'tags', 'slug', 'slugs: with any of the tags', 'repeat'),
+  EXCLUDED,
+  row('keep_closed_markets', truth, 'keepClosed', '`0`: nested markets without the closed ones'),
+  orderBy('sort', 'events'),
+  ASCENDING,
+  CREATOR,
+];
+
+function parametersOf(rows: readonly Parameter[], limit = LIMIT_DEFAULT): Parameters {
+  const byName = new Map(rows.flatMap((each) => each.names.map((name) => [name, each] as const)));
+  return { rows, byName, limit };
+}
+
+export const PARAMETERS = {
+  markets: parametersOf([...LIMITS, OFFSET, ...MARKET_ROWS]),
+  events: parametersOf([...LIMITS, OFFSET, ...EVENT_ROWS]),
+  marketsKeyset: parametersOf([...LIMITS, AFTER, ...MARKET_ROWS]),
+  eventsKeyset: parametersOf([...LIMITS, AFTER, ...EVENT_ROWS]),
+  /** Of GET /series and GET /tags. */
+  paged: parametersOf([...LIMITS, OFFSET, CREATOR]),
+  /** Of a single market. */
+  market: parametersOf([CREATOR, INCLUDE_TAG]),
+  /** Of other single objects, and of what belongs to them. */
+  single: parametersOf([CREATOR]),
+  search: parametersOf(SEARCH_ROWS, LIMIT_PER_TYPE_DEFAULT),
+  sampling: parametersOf([row('next_cursor', words(), 'cursor', AFTER.does)]),
+} as const;
