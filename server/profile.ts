@@ -133,6 +133,14 @@ export const PROFILE_TABLE = {
     changes:
       '`trading`: `/markets?next_cursor=` and `/markets/{condition id}` answer as under `/clob`, the sampling lists hold markets of that shape',
   },
+  catalogObjects: {
+    variable: 'CATALOG_OBJECTS',
+    values: ['spec', 'clients'],
+    spec: 'spec',
+    polymarket: 'clients',
+    changes:
+      '`clients`: events of lists and of searches hold their `markets`, every market a `marketMakerAddress`',
+  },
   dataTrades: {
     variable: 'DATA_TRADES',
     values: ['own', 'both'],

@@ -150,7 +150,8 @@ type CatalogKey = Extract<
 /** The catalog's routes read their headers and queries themselves. */
 function catalogHandlers({ catalog, config }: RouteParts, markets: TradingMarkets) {
   const handlers: Record<string, HeaderHandler> = {};
-  for (const { headers, method, path, run } of catalogRoutes({ generation: catalog })) {
+  const forClients = config.catalogObjects === 'clients';
+  for (const { headers, method, path, run } of catalogRoutes({ generation: catalog, forClients })) {
     handlers[`${method} ${path}`] = { headers, run };
   }
   const byKey = handlers as Record<CatalogKey, HeaderHandler>;

@@ -52,10 +52,11 @@ const SHOWN = { markets: 'figures', events: 'figures', series: 'figures', tags: 
 
 export interface CatalogParts {
   readonly generation: () => Generation;
-  /** Events in lists and in what a search finds carry their markets. */
-  readonly nestsMarkets?: boolean;
-  /** Markets carry the members that clients insist on and no text asks for. */
-  readonly clientMembers?: boolean;
+  /**
+   * Events of lists and searches carry their markets, and markets the members that clients insist
+   * on though no text asks for them.
+   */
+  readonly forClients?: boolean;
 }
 
 /** Every route that is answered from the catalog. */
@@ -72,12 +73,10 @@ class CatalogRoutes {
   private readonly answers: CatalogAnswers;
   private readonly fixed: Pick<View, 'withMarkets' | 'marketMembers'>;
 
-  constructor(answers: CatalogAnswers, { clientMembers, nestsMarkets }: CatalogParts) {
+  constructor(answers: CatalogAnswers, { forClients = false }: CatalogParts) {
     this.answers = answers;
-    this.fixed = {
-      withMarkets: nestsMarkets === true,
-      marketMembers: clientMembers === true ? CLIENT_MEMBERS : undefined,
-    };
+    const marketMembers = forClients ? CLIENT_MEMBERS : undefined;
+    this.fixed = { withMarkets: forClients, marketMembers };
   }
 
   all(): CatalogRoute[] {

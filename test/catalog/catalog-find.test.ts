@@ -153,3 +153,27 @@ test('a search that fails is an internal error, and is logged', async (t) => {
   assert.equal(String(answer.body), '{"type":"internal error","error":"internal error"}');
   assert.deepEqual(server.log, ['GET /public-search failed: the thread is gone']);
 });
+
+test('what clients insist on is there when it is asked for, and only then', async (t) => {
+  const search = async () => ({ events: Uint32Array.of(0), tags: new Uint32Array(0) });
+  const server = await serveCatalog(SAMPLES, t, search, true);
+  const nested = async (path: string) => {
+    const answer = (await server.json(path)) as Json;
+    const [found] = (answer.events ?? answer) as Json[];
+    return (found?.markets ?? []) as Json[];
+  };
+  const lastOf = (object: unknown) => Object.keys(object as Json).at(-1);
+  const [market] = (await server.json('/markets?id=101')) as Json[];
+  assert.equal(lastOf(market), 'marketMakerAddress');
+  assert.equal(lastOf((await nested('/events?id=10'))[0]), 'marketMakerAddress');
+  assert.equal(idsOf(await nested(`/events?id=10&creator=${WALLET_A}`)), '101');
+  assert.equal(idsOf(await nested('/public-search?q=a')), '101 102 103');
+  assert.equal(idsOf(await nested('/public-search?q=a&keep_closed_markets=0')), '101 103');
+  assert.deepEqual(await nested('/public-search?q=a&events_status=closed'), []);
+  const whole = (await server.json('/events/10')) as Json;
+  assert.equal(lastOf((whole.markets as Json[])[0]), 'marketMakerAddress');
+});
+
+function idsOf(objects: readonly Json[]): string {
+  return objects.map(({ id }) => id).join(' ');
+}

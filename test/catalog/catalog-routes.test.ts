@@ -376,27 +376,6 @@ test('a tag is related to those that it mostly stands beside', async (t) => {
   });
 });
 
-test('what clients insist on is there when it is asked for, and only then', async (t) => {
-  const search = async () => ({ events: Uint32Array.of(0), tags: new Uint32Array(0) });
-  const shown = { nestsMarkets: true, clientMembers: true };
-  const server = await serveCatalog(SAMPLES, t, search, shown);
-  const keys = [...MARKET_KEYS, 'marketMakerAddress'];
-  const nested = async (path: string) => {
-    const answer = (await server.json(path)) as Json;
-    const [found] = (answer.events ?? answer) as Json[];
-    return (found?.markets ?? []) as Json[];
-  };
-  const [market] = await listOf(server, '/markets?id=101');
-  assert.deepEqual(Object.keys(market!), [...MARKET_KEYS, 'events', 'marketMakerAddress']);
-  assert.deepEqual(Object.keys((await nested('/events?id=10'))[0]!), keys);
-  assert.equal(idsOf(await nested(`/events?id=10&creator=${WALLET_A}`)), '101');
-  assert.equal(idsOf(await nested('/public-search?q=a')), '101 102 103');
-  assert.equal(idsOf(await nested('/public-search?q=a&keep_closed_markets=0')), '101 103');
-  assert.deepEqual(await nested('/public-search?q=a&events_status=closed'), []);
-  const whole = (await server.json('/events/10')) as Json;
-  assert.deepEqual(Object.keys((whole.markets as Json[])[0]!), keys);
-});
-
 test('what makes no difference to an answer is named in a header, also when it is compressed', async (t) => {
   const server = await serveSamples(t);
   const told = async (path: string, ...headers: string[]) => {

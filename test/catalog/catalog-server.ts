@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import { type CatalogParts, catalogRoutes } from '../../server/catalog/catalog-routes.ts';
+import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
 import { Figures } from '../../server/catalog/figures.ts';
 import type { Generation } from '../../server/catalog/generation.ts';
 import type { PreparedCatalog } from '../../server/catalog/prepared.ts';
@@ -40,10 +40,10 @@ export async function serveCatalog(
   json: unknown,
   context: TestContext,
   search: Search = nothingFound,
-  shown: Pick<CatalogParts, 'nestsMarkets' | 'clientMembers'> = {},
+  forClients = false,
 ): Promise<CatalogServer> {
   let generation = generationOf(json, 1, search);
-  const routes = catalogRoutes({ generation: () => generation, ...shown });
+  const routes = catalogRoutes({ generation: () => generation, forClients });
   const fixture: Fixture = await serve(context, routes);
   const ask = (path: string, ...headers: string[]): Promise<Answer> =>
     fixture.ask([`GET ${path} HTTP/1.1`, ...headers].join('\r\n'));

@@ -250,6 +250,15 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
     spec: [400, undefined],
     polymarket: [200, 'start, asset_id'],
   },
+  catalogObjects: {
+    look: async (venue) => {
+      const [listed] = (await json(venue, '/events?limit=1')) as object[];
+      const market = (await json(venue, '/markets/1')) as object;
+      return ['markets' in listed!, 'marketMakerAddress' in market];
+    },
+    spec: [false, false],
+    polymarket: [true, true],
+  },
   marketRoutes: {
     look: async (venue) => {
       const id = venue.plain.conditionId;
