@@ -38,7 +38,7 @@ export const MarketAnswer = Type.Object({
   events: Type.Array(Type.Object({ id: Text, ticker: Text, slug: Text, title: Text })),
 });
 export const EventAnswer = Type.Object({ ...summary, tags: Type.Array(TagAnswer) });
-export const EventWithMarketsAnswer = Type.Object({
+const EventWithMarketsAnswer = Type.Object({
   ...EventAnswer.properties,
   markets: Type.Array(Type.Object(market)),
 });

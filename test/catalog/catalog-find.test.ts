@@ -173,7 +173,3 @@ test('what clients insist on is there when it is asked for, and only then', asyn
   const whole = (await server.json('/events/10')) as Json;
   assert.equal(lastOf((whole.markets as Json[])[0]), 'marketMakerAddress');
 });
-
-function idsOf(objects: readonly Json[]): string {
-  return objects.map(({ id }) => id).join(' ');
-}
