@@ -76,7 +76,7 @@ function ofRaw(list: readonly Field<JsonObject>[]): readonly Field<MarketSource>
   return list.map(({ name, kind, read }) => ofMarket(name, kind, ({ raw }) => read(raw)));
 }
 
-export const MARKET_FIELDS: readonly Field<MarketSource>[] = [
+const MARKET_FIELDS: readonly Field<MarketSource>[] = [
   ...ofRaw(ids('id')),
   ...ofRaw(texts('question', 'conditionId', 'slug', 'resolutionSource')),
   ...ofRaw(dates('startDate', 'endDate')),
@@ -109,7 +109,7 @@ export const EVENT_FIELDS: readonly Field<JsonObject>[] = [
   ...dates('createdAt', 'updatedAt'),
 ];
 
-export const TAG_FIELDS: readonly Field<JsonObject>[] = [
+const TAG_FIELDS: readonly Field<JsonObject>[] = [
   ...ids('id'),
   ...texts('label', 'slug'),
   ...dates('createdAt', 'updatedAt'),
@@ -117,7 +117,7 @@ export const TAG_FIELDS: readonly Field<JsonObject>[] = [
 ];
 
 /** A series without its events. */
-export const SERIES_FIELDS: readonly Field<JsonObject>[] = [
+const SERIES_FIELDS: readonly Field<JsonObject>[] = [
   ...ids('id'),
   ...texts('ticker', 'slug', 'title', 'seriesType', 'recurrence', 'image', 'icon'),
   ...flags('active', 'closed', 'archived'),
