@@ -71,12 +71,11 @@ export function catalogRoutes(parts: CatalogParts): Route[] {
 
 class CatalogRoutes {
   private readonly answers: CatalogAnswers;
-  private readonly fixed: Pick<View, 'withMarkets' | 'marketMembers'>;
+  private readonly forClients: boolean;
 
   constructor(answers: CatalogAnswers, { forClients = false }: CatalogParts) {
     this.answers = answers;
-    const marketMembers = forClients ? CLIENT_MEMBERS : undefined;
-    this.fixed = { withMarkets: forClients, marketMembers };
+    this.forClients = forClients;
   }
 
   all(): CatalogRoute[] {
@@ -104,12 +103,18 @@ class CatalogRoutes {
     ];
   }
 
-  private viewOf(catalog: PreparedCatalog, query: CatalogQuery): View {
+  private viewOf(
+    catalog: PreparedCatalog,
+    query: CatalogQuery,
+    withMarkets = this.forClients,
+  ): View {
+    // Member by member: to spread one object into another takes microseconds.
     return {
-      ...this.fixed,
       scope: scopeOf(catalog, query),
-      withTags: query.includeTag === 1,
+      withMarkets,
       withoutClosed: query.keepClosed === 0,
+      withTags: query.includeTag === 1,
+      marketMembers: this.forClients ? CLIENT_MEMBERS : undefined,
     };
   }
 
@@ -137,7 +142,7 @@ class CatalogRoutes {
         query.limit += 1;
         const ranking = select(kind, served.generation, query, page, behind);
         const rows = page.shown();
-        const view = { ...this.viewOf(prepared, query), withMarkets: true };
+        const view = this.viewOf(prepared, query, true);
         const nextOf = (shown: number): string | undefined => {
           if (shown === rows.length) return undefined;
           const row = rows[shown - 1]!;

@@ -162,8 +162,8 @@ function apply(query: CatalogQuery, aim: Aim, values: readonly (number | string)
       value === 'active' ? CatalogFlag.active | CatalogFlag.closed : CatalogFlag.closed;
     query.flagsWanted |= value === 'active' ? CatalogFlag.active : CatalogFlag.closed;
   } else {
-    const member = aim.member === 'order' ? (value as string).split(',') : value;
-    Object.assign(query, { [aim.member]: member });
+    const members: Record<Setting, Value> = query;
+    members[aim.member] = aim.member === 'order' ? (value as string).split(',') : value;
   }
 }
 

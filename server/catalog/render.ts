@@ -18,13 +18,13 @@ import type { Kind } from './shape.ts';
 export interface View {
   readonly scope: CreatorScope | undefined;
   /** Events in lists with their markets. */
-  readonly withMarkets?: boolean;
+  readonly withMarkets: boolean;
   /** But for those that are closed. */
-  readonly withoutClosed?: boolean;
+  readonly withoutClosed: boolean;
   /** Markets with the tags of their events. */
-  readonly withTags?: boolean;
+  readonly withTags: boolean;
   /** Members of every market, each behind its comma. */
-  readonly marketMembers?: Buffer | undefined;
+  readonly marketMembers: Buffer | undefined;
 }
 
 const OPEN = Buffer.from('[');
@@ -177,8 +177,8 @@ function renderObjects(
 
 /** Whether its entries are all that a list shows of a kind. */
 function isPlain(kind: Kind, { marketMembers, withMarkets, withTags }: View): boolean {
-  if (kind === 'markets') return withTags !== true && marketMembers === undefined;
-  return kind === 'tags' || (kind === 'events' && withMarkets !== true);
+  if (kind === 'markets') return !withTags && marketMembers === undefined;
+  return kind === 'tags' || (kind === 'events' && !withMarkets);
 }
 
 function renderObject(
@@ -195,7 +195,7 @@ function renderObject(
   } else {
     writer.fragment(coreStart[row]!, entryEnd[row]! - 1);
     if (kind === 'markets') renderMarketMembers(writer, catalog, row, view);
-    if (kind === 'events' && view.withMarkets === true) {
+    if (kind === 'events' && view.withMarkets) {
       renderMarketsOf(writer, catalog, row, view);
     }
   }
@@ -210,7 +210,7 @@ function renderMarketMembers(
   { marketMembers, withTags }: View,
 ): void {
   const event = markets.event[row]!;
-  if (withTags === true) writer.fragment(events.coreEnd[event]!, events.entryEnd[event]! - 1);
+  if (withTags) writer.fragment(events.coreEnd[event]!, events.entryEnd[event]! - 1);
   if (marketMembers !== undefined) writer.bytes(marketMembers);
 }
 
@@ -224,7 +224,7 @@ function renderMarketsOf(
   writer.bytes(MARKETS);
   renderRelated(writer, events.markets, event, markets, marketMembers, (row) => {
     if (scope !== undefined && !scope.hasMarket(row)) return false;
-    return withoutClosed !== true || (markets.flags[row]! & CatalogFlag.closed) === 0;
+    return !withoutClosed || (markets.flags[row]! & CatalogFlag.closed) === 0;
   });
 }
 

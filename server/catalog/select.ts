@@ -202,14 +202,21 @@ export function rowsOf(
   column: string,
   values: readonly (number | string)[],
 ): Uint32Array {
+  const [first] = values;
+  if (first !== undefined && values.length === 1) return rowsWith(catalog, kind, column, first);
+  return union(values.map((value) => rowsWith(catalog, kind, column, value)));
+}
+
+function rowsWith(
+  catalog: PreparedCatalog,
+  kind: Kind,
+  column: string,
+  value: number | string,
+): Uint32Array {
   const { ids, keys } = catalog[kind];
-  return union(
-    values.map((value) => {
-      if (typeof value === 'string') return rowsNamed(keys[column]!, value);
-      const row = rowOfId(ids, value);
-      return row === NONE ? NO_ROWS : Uint32Array.of(row);
-    }),
-  );
+  if (typeof value === 'string') return rowsNamed(keys[column]!, value);
+  const row = rowOfId(ids, value);
+  return row === NONE ? NO_ROWS : Uint32Array.of(row);
 }
 
 /** Rows related to any of some, ascending; mostly there is one, as slugs are mostly unique. */
