@@ -64,10 +64,13 @@ export class NaiveQuery {
       ['1', 'true'],
       ['0', 'false'],
     ]);
-    const value = this.value(names, (text) => spelled.get(text) ?? text);
-    if (value === undefined) return undefined;
-    if (!['true', 'false'].includes(value)) this.addFault(names);
-    return value === 'true';
+    const isTruth = (text: string) => ['true', 'false', '1', '0'].includes(text);
+    const isAny = (text: string) => {
+      if (!isTruth(text)) this.addFault(names);
+      return true;
+    };
+    const value = this.value(names, (text) => spelled.get(text) ?? text, isAny);
+    return value === undefined ? undefined : value === 'true';
   }
 
   /** Whole numbers, which may have zeros in front. */
