@@ -18,7 +18,6 @@ import { isSwitch, PROFILE_ROWS, PROFILES, type Profile, type ProfileSettings } 
 
 const DURABILITIES = ['flushed', 'committed'] as const;
 const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as const;
-const DUPLICATE_ORDERS = ['refuse', 'replay'] as const;
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const JOURNAL_KEEPS = ['images', 'all'] as const;
 const SWITCH = ['on', 'off'] as const;
@@ -50,8 +49,6 @@ export interface Config extends ProfileSettings {
   readonly selfTrade: (typeof SELF_TRADES)[number];
   /** Open orders that one signer may have. */
   readonly openOrdersPerAccount: number;
-  /** What who sends an order again is answered: that it is known, or what it was answered first. */
-  readonly duplicateOrders: (typeof DUPLICATE_ORDERS)[number];
   readonly maxBatchOrders: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly demo: boolean;
@@ -111,7 +108,6 @@ export function readConfig(
     verifySignatures: from.choice('VERIFY_SIGNATURES', SWITCH, 'on') === 'on',
     selfTrade: from.choice('SELF_TRADE', SELF_TRADES, 'allow'),
     openOrdersPerAccount: from.integer('OPEN_ORDERS_PER_ACCOUNT', 65_536, 1, 2 ** 24),
-    duplicateOrders: from.choice('DUPLICATE_ORDERS', DUPLICATE_ORDERS, 'refuse'),
     maxBatchOrders: from.integer('MAX_BATCH_ORDERS', 500, 1, 5000),
     logLevel: from.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     demo: from.choice('DEMO', SWITCH, 'on') === 'on' && !noDemo,
@@ -164,7 +160,6 @@ export function describeConfig(config: Config): string {
     ['VERIFY_SIGNATURES', config.verifySignatures],
     ['SELF_TRADE', config.selfTrade],
     ['OPEN_ORDERS_PER_ACCOUNT', config.openOrdersPerAccount],
-    ['DUPLICATE_ORDERS', config.duplicateOrders],
     ['MAX_BATCH_ORDERS', config.maxBatchOrders],
     ['LOG_LEVEL', config.logLevel],
     ['DEMO', config.demo],

@@ -67,6 +67,14 @@ export const PROFILE_TABLE = {
     polymarket: 'on',
     changes: '`on`: an order may leave `conditionId` out, its token tells the market',
   },
+  duplicateOrders: {
+    variable: 'DUPLICATE_ORDERS',
+    values: ['refuse', 'replay'],
+    spec: 'refuse',
+    polymarket: 'replay',
+    changes:
+      '`replay`: the same bytes sent again are answered with the result of the first time, not with `Duplicated`',
+  },
   orderTexts: {
     variable: 'ORDER_TEXTS',
     values: ['spec', 'polymarket'],

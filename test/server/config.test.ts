@@ -42,7 +42,6 @@ test('without any variable every default of the contract stands', () => {
     verifySignatures: true,
     selfTrade: 'allow',
     openOrdersPerAccount: 65_536,
-    duplicateOrders: 'refuse',
     maxBatchOrders: 500,
     logLevel: 'info',
     demo: true,
