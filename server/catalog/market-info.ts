@@ -10,7 +10,9 @@ import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
 import { keyOf, rowsNamed } from './text-index.ts';
 
 /** What is read of a market and of its event; `outcomes` is a JSON array of labels (SPEC 2). */
-type CoreJson = Readonly<Record<'question' | 'slug' | 'icon' | 'description' | 'outcomes', string>> & {
+type CoreJson = Readonly<
+  Record<'question' | 'slug' | 'icon' | 'description' | 'outcomes', string>
+> & {
   readonly endDate?: string | null;
 };
 type EventJson = Readonly<Record<'id' | 'ticker' | 'slug' | 'title' | 'description', string>>;

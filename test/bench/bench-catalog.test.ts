@@ -7,16 +7,13 @@ import test from 'node:test';
 import { generateCatalog, revise, revisionOf } from '../../bench/catalog/catalog-generator.ts';
 import { loadProblem, runLoad } from '../../bench/common/http-load.ts';
 import { readCatalog } from '../../storage/catalog-file.ts';
-import { useCompiledNodes } from '../common/forms.ts';
+import { useCompiledNodes, withoutPreloads } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 
 /** Its processes start in the compiled form, as those of the benchmark do. */
 const { catalogSuite } = (await import(
   join(useCompiledNodes(), 'bench/catalog/catalog.bench.js')
 )) as typeof import('../../bench/catalog/catalog.bench.ts');
-
-/** What this process preloads, the loader, is of no use to them. */
-process.execArgv.length = 0;
 
 const noLoad = loadProblem() ?? false;
 
@@ -97,11 +94,13 @@ test('the load sends every target with its headers, and counts what fails', {
 
 test('the catalog suite runs all of its parts', { skip: SHORT }, async () => {
   // Side by side, as nothing is measured here.
-  const [{ throughput }, { size }, { switching }] = await Promise.all([
-    catalogSuite(TINY, ['throughput']),
-    catalogSuite(TINY, ['size']),
-    catalogSuite(TINY, ['switching']),
-  ]);
+  const [{ throughput }, { size }, { switching }] = await withoutPreloads(() =>
+    Promise.all([
+      catalogSuite(TINY, ['throughput']),
+      catalogSuite(TINY, ['size']),
+      catalogSuite(TINY, ['switching']),
+    ]),
+  );
   if (noLoad === false) {
     assert.equal(throughput?.length, 1);
     assert.equal(throughput[0]?.failed, 0);

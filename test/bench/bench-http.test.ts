@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
 import { loadProblem } from '../../bench/common/http-load.ts';
-import { useCompiledNodes } from '../common/forms.ts';
+import { useCompiledNodes, withoutPreloads } from '../common/forms.ts';
 
 /** Its processes start in the compiled form, as those of the benchmark do. */
 const { httpSuite } = (await import(
@@ -15,9 +15,7 @@ const TINY = { markets: 12, warmUps: 0, rounds: 1, seconds: 1, only: ['last pric
 test('the http suite measures a traded node beside a bare handler', {
   skip: loadProblem() ?? false,
 }, async () => {
-  // What this process preloads, the loader, is of no use to its children.
-  const preloads = process.execArgv.splice(0);
-  const figures = await httpSuite(TINY).finally(() => process.execArgv.push(...preloads));
+  const figures = await withoutPreloads(() => httpSuite(TINY));
   assert.equal(figures?.length, 1);
   const [{ barePerSecond, failed, productPerSecond } = assert.fail()] = figures;
   assert.equal(failed, 0);

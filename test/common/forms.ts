@@ -109,3 +109,13 @@ export function startThread(file: string, workerData: unknown): Worker {
   const code = `import(${loader}).then((tsx) => { tsx.register(); return import(${JSON.stringify(url)}); });`;
   return new Worker(code, { eval: true, workerData });
 }
+
+/** Runs a benchmark whose children are compiled: what this process preloads, the loader, is of no use to them. */
+export async function withoutPreloads<T>(run: () => Promise<T>): Promise<T> {
+  const preloads = process.execArgv.splice(0);
+  try {
+    return await run();
+  } finally {
+    process.execArgv.push(...preloads);
+  }
+}
