@@ -44,21 +44,22 @@ export function listSegments(directory: string): Segment[] {
   return numbers.flatMap((number) => lookAt(directory, number) ?? []);
 }
 
-/** One segment, or undefined where there is none of this number. */
+/** One segment, or undefined where there is none of this number. Throws LogDamage where it cannot be read. */
 export function lookAt(directory: string, number: number): Segment | undefined {
   const path = segmentPath(directory, number);
-  let file: number;
   try {
-    file = openSync(path, 'r');
-  } catch {
-    return undefined;
+    const file = openSync(path, 'r');
+    return closed(file, () => {
+      const prefix = Buffer.alloc(PREFIX_BYTES);
+      readSync(file, prefix, 0, PREFIX_BYTES, 0);
+      const first = storedBytes(prefix, 0) === 0 ? 0 : prefix.readDoubleLE(16);
+      return { number, path, bytes: fstatSync(file).size, first };
+    });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new LogDamage(`${path} cannot be read: ${message}`);
   }
-  return closed(file, () => {
-    const prefix = Buffer.alloc(PREFIX_BYTES);
-    readSync(file, prefix, 0, PREFIX_BYTES, 0);
-    const first = storedBytes(prefix, 0) === 0 ? 0 : prefix.readDoubleLE(16);
-    return { number, path, bytes: fstatSync(file).size, first };
-  });
 }
 
 /** Removes what a process left half prepared. */

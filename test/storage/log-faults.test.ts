@@ -10,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   statfsSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -162,6 +163,22 @@ test('damage to a record that was acknowledged is refused by naming it, and noth
       });
       assert.deepEqual(readFileSync(path), bad);
     }
+  }));
+
+test('a segment that cannot be opened is refused by naming it, never passed over', (t) =>
+  seeded(async (random) => {
+    const dataDir = directoryOf(t);
+    const log = await logOf(t, dataDir);
+    await log.append(chain(log, random, 20), log.last);
+    await log.close();
+    const { path } = segmentOf(dataDir);
+    rmSync(path);
+    // As root nothing else is refused on opening.
+    symlinkSync(path, path);
+    await assert.rejects(
+      logOf(t, dataDir),
+      /^Error: log: .*00000001\.segment cannot be read: ELOOP/,
+    );
   }));
 
 test('a segment that is missing between two is refused by naming it', (t) =>
