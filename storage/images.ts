@@ -213,29 +213,32 @@ function trailerOf(header: ImageHeader): Buffer {
   return Buffer.concat([json, footer]);
 }
 
-function readImage({ path, sequence }: ImageInfo): LoadedImage | string {
-  let file: number;
+function readImage(info: ImageInfo): LoadedImage | string {
   try {
-    file = openSync(path, 'r');
+    const file = openSync(info.path, 'r');
+    return closed(file, () => readOpened(file, info));
   } catch (error) {
+    // What the disk refuses is as good as damaged: there is an older one.
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     return (error as Error).message;
   }
-  return closed(file, () => {
-    const header = readHeader(file);
-    if (typeof header === 'string') return header;
-    if (header.sequence !== sequence) return `it holds batch ${header.sequence}`;
-    const tables = new Tables(allocateEngine(header.capacities));
-    let from = 0;
-    for (const { bytes, name, start, sum } of header.spans) {
-      const target = new Uint8Array(tables.memory.buffers[name], start, bytes);
-      const found = readSpan(file, from, target);
-      if (found === undefined) return `a part of its table ${name} is missing`;
-      if (found !== sum) return `the checksum of its table ${name} is wrong`;
-      from += bytes;
-    }
-    rebuildIndexes(tables);
-    return { tables, firstFill: header.firstFill };
-  });
+}
+
+function readOpened(file: number, { sequence }: ImageInfo): LoadedImage | string {
+  const header = readHeader(file);
+  if (typeof header === 'string') return header;
+  if (header.sequence !== sequence) return `it holds batch ${header.sequence}`;
+  const tables = new Tables(allocateEngine(header.capacities));
+  let from = 0;
+  for (const { bytes, name, start, sum } of header.spans) {
+    const target = new Uint8Array(tables.memory.buffers[name], start, bytes);
+    const found = readSpan(file, from, target);
+    if (found === undefined) return `a part of its table ${name} is missing`;
+    if (found !== sum) return `the checksum of its table ${name} is wrong`;
+    from += bytes;
+  }
+  rebuildIndexes(tables);
+  return { tables, firstFill: header.firstFill };
 }
 
 function readHeader(file: number): ImageHeader | string {

@@ -179,6 +179,16 @@ for (;;) {
 }
 `;
 
+test('an image that cannot be read is passed over by saying why', (t) =>
+  withTrading((exchange) => {
+    const images = imagesOf(directoryOf(t));
+    const info = saved(images, exchange.t);
+    rmSync(info.path);
+    mkdirSync(info.path);
+    assert.match(String(images.load(info)), /^EISDIR/);
+    assert.deepEqual(images.list(), [], 'and does not count');
+  }));
+
 test('a process killed while it writes or renames images leaves a whole one, the newest announced', async (t) => {
   assert.deepEqual([State.batch, Header.levelRows], [1, 2], 'as the child writes them');
   const directory = directoryOf(t);
