@@ -1,11 +1,12 @@
 /**
  * The node's own worker under a scheduler that means ill: before and after every atomic step (waiting for the
- * turn, taking it, writing a book's version, passing the turn on) the thread may be held up, for some
- * microseconds or some milliseconds. Notes the tickets that changed something, with their batches.
+ * turn, taking it, writing a book's version, passing the turn on), and between two orders, the thread may be
+ * held up for some microseconds or some milliseconds. Notes the tickets that changed something, with their batches.
  */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
+import { Engine } from '../../engine/engine.ts';
 import { workerData } from '../../server/orders/pool.ts';
 import { Slot, SlotView } from '../../server/orders/slots.ts';
 import run, { type WorkerSetup } from '../../server/orders/worker.ts';
@@ -43,6 +44,14 @@ for (const step of STEPS) {
   };
   Object.assign(Atomics, { [step]: heldUp });
 }
+
+// Between two orders of a request, too: a book is half changed there.
+const { apply } = Engine.prototype;
+Engine.prototype.apply = function (...args) {
+  const rule = apply.apply(this, args);
+  holdUp();
+  return rule;
+};
 
 export default function runHeldUp(index: number): Int32Array | undefined {
   often = random.pick([0, 1, 10, 40]);

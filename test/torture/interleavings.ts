@@ -61,7 +61,13 @@ async function runRound(seed: number, requests: number): Promise<Round> {
   let node = await TestNode.start(dataDir, settings, [], NODE);
   const tokens = markets.flatMap(({ tokenIds }) => tokenIds);
   const state = { left: requests, reads: 0, isOver: false };
-  const readers = Array.from({ length: READERS }, () => readBooks(node, tokens, state));
+  const readers = Promise.all(
+    Array.from({ length: READERS }, () => readBooks(node, tokens, state)),
+  );
+  // A torn book ends it all.
+  readers.catch(() => {
+    state.left = 0;
+  });
   const traders = Array.from({ length: TRADERS }, async (_, i) => {
     const random = new Random(seed + i);
     const trader = await Trader.join(node, `trader ${i}`);
@@ -71,7 +77,7 @@ async function runRound(seed: number, requests: number): Promise<Round> {
     await Promise.all(traders);
   } finally {
     state.isOver = true;
-    await Promise.all(readers);
+    await readers;
   }
   const last = await books(node, tokens);
   await node.stop();
