@@ -167,7 +167,8 @@ test('bodies of another shape are refused like those of POST /books', async () =
 
 test('health, time and what a client needs to know', async () => {
   for (const path of ['/', '/ok']) assert.deepEqual(answered(await get(node, path)), [200, 'OK']);
-  assert.deepEqual(answered(await get(node, '/status')), [200, { status: 'ok' }]);
+  const { json: status } = await get(node, '/status');
+  assert.equal((status as Record<string, unknown>).status, 'ok');
   const { json } = await get(node, '/exchange-info');
   const info = json as Record<string, unknown>;
   assert.equal(info.chain_id, 137);

@@ -17,7 +17,9 @@ export class Simulator {
   }
 
   async close(): Promise<void> {
-    await this.thread.terminate();
+    const ended = once(this.thread, 'exit');
+    this.thread.postMessage('end');
+    await ended;
   }
 }
 

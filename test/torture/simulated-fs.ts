@@ -26,6 +26,7 @@ export class SimulatedFs {
     this.isSimulated = new RegExp(`^${root}/[^/]+/((?:log|images)(?:/.*)?)$`);
     this.patchPaths();
     this.patchDescriptors();
+    this.patchWrite();
     this.patchPromises();
     syncBuiltinESMExports();
   }
@@ -135,6 +136,42 @@ export class SimulatedFs {
     });
   }
 
+  /** As the handle's own, told by a callback. */
+  private patchWrite(): void {
+    type Told = (error: Error | null, written?: number) => void;
+    this.patch(fs, 'write', (original, ...args: never[]) => {
+      if (!this.files.has(args[0]!)) return original(...args);
+      const [descriptor, buffer, offset, length, position, told] = args as unknown as [
+        number,
+        Buffer,
+        number,
+        number,
+        number,
+        Told,
+      ];
+      const part = buffer.subarray(offset, offset + length);
+      const written = this.writeLater(this.disk, descriptor, part, position);
+      return written.then(() => told(null, length), told);
+    });
+  }
+
+  private writeLater(
+    disk: SimulatedDisk,
+    descriptor: number,
+    part: Buffer,
+    position: number,
+  ): Promise<void> {
+    const file = this.files.get(descriptor);
+    if (file === undefined) return Promise.reject(failed('EBADF', String(descriptor)));
+    const bytes = Buffer.from(part);
+    const { inode, path } = file;
+    return disk.later(
+      `write ${path} ${position} ${bytes.length}`,
+      () => disk.write(file, position, bytes),
+      { inode, write: { at: position, bytes } },
+    );
+  }
+
   private patchPromises(): void {
     this.patch(fs.promises, 'open', (original, ...args: never[]) => {
       const [path, flags = 'r'] = args as unknown as [string, (string | number)?];
@@ -162,18 +199,10 @@ export class SimulatedFs {
     const file = this.files.get(descriptor)!;
     const sync = () => disk.later(`sync ${file.path}`, () => this.synced(file));
     return {
-      write: (buffer: Buffer, offset: number, length: number, position: number) => {
-        const bytes = Buffer.from(buffer.subarray(offset, offset + length));
-        const { inode, path } = file;
-        if (!this.files.has(descriptor)) return Promise.reject(failed('EBADF', path));
-        return disk.later(
-          `write ${path} ${position} ${length}`,
-          () => {
-            disk.write(file, position, bytes);
-            return { bytesWritten: length };
-          },
-          { inode, write: { at: position, bytes } },
-        );
+      fd: descriptor,
+      write: async (buffer: Buffer, offset: number, length: number, position: number) => {
+        await this.writeLater(disk, descriptor, buffer.subarray(offset, offset + length), position);
+        return { bytesWritten: length };
       },
       sync,
       datasync: sync,
