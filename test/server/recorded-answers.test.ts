@@ -194,10 +194,11 @@ async function liquidity(market: string): Promise<number> {
  * goes on beside the answers has come.
  */
 function masked(text: string): string {
+  // Hashes first: one of them may have digits in it that look like a clock's.
   return text
+    .replaceAll(/"hash":"[0-9a-f]{40}"/g, '"hash":"<hash>"')
     .replaceAll(/(?<!\d)1[789]\d{11}(?!\d)/g, '<ms>')
     .replaceAll(/(?<!\d)1[789]\d{8}(?!\d)/g, '<s>')
-    .replaceAll(/"hash":"[0-9a-f]{40}"/g, '"hash":"<hash>"')
     .replaceAll(/"log":\{.*\},"image":[^}]*\}/g, '"log":<progress>}')
     .replaceAll(/"version":"\d+\.\d+\.\d+"/g, '"version":"<version>"');
 }
