@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { loadProblem } from '../../bench/common/http-load.ts';
 import { useCompiledNodes, withoutPreloads } from '../common/forms.ts';
+import { SHORT } from '../common/random.ts';
 
 /** Its processes start in the compiled form, as those of the benchmark do. */
 const { httpSuite } = (await import(
@@ -13,7 +14,7 @@ const { httpSuite } = (await import(
 const TINY = { markets: 12, warmUps: 0, rounds: 1, seconds: 1, only: ['last prices 20'] };
 
 test('the http suite measures a traded node beside a bare handler', {
-  skip: loadProblem() ?? false,
+  skip: SHORT || (loadProblem() ?? false),
 }, async () => {
   const figures = await withoutPreloads(() => httpSuite(TINY));
   assert.equal(figures?.length, 1);

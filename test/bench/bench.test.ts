@@ -8,6 +8,7 @@ import { logSuite } from '../../bench/storage/log.bench.ts';
 import { pausesSuite } from '../../bench/storage/log-live.ts';
 import { streamsSuite } from '../../bench/streams/streams.bench.ts';
 import { useCompiledNodes } from '../common/forms.ts';
+import { SHORT } from '../common/random.ts';
 
 test('the engine suite measures every task on one book, a thousand, ten thousand, and a replay', async () => {
   const measured = await engineSuite({ messages: 400, blocks: 2 });
@@ -45,7 +46,9 @@ test('the log suite recovers what the follower kept of its day', async () => {
   assert(restartMs > 0);
 });
 
-test('the suite of pauses journals beside a follower, with images and without', async () => {
+test('the suite of pauses journals beside a follower, with images and without', {
+  skip: SHORT,
+}, async () => {
   const shape = { restingOrders: 60, rounds: 1, seconds: 0.1, imageSeconds: 0.02 };
   const { behindMs } = await pausesSuite(shape);
   assert(behindMs >= 0 && behindMs < 60_000);

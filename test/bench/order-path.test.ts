@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { useCompiledNodes } from '../common/forms.ts';
 import { SMALL_NODE, temporaryDirectory } from '../common/node-harness.ts';
+import { SHORT } from '../common/random.ts';
 
 /** Compiled, because they start processes that start threads. */
 const compiled = useCompiledNodes();
@@ -17,7 +18,9 @@ const [{ orderPathSuite }, { profileNode }] = (await Promise.all(
   typeof import('../../bench/profile/profile-node.ts'),
 ];
 
-test('the order-path suite sends every order, and holds what it measures to its aims', async () => {
+test('the order-path suite sends every order, and holds what it measures to its aims', {
+  skip: SHORT,
+}, async () => {
   const shape = { rounds: 1, single: 25, saturated: 60, unsigned: 60, openSeconds: 1 };
   const ratios = await orderPathSuite({ ...shape, environment: SMALL_NODE }, ['latency', 'half']);
   assert.deepEqual(
@@ -33,7 +36,9 @@ test('the order-path suite sends every order, and holds what it measures to its 
   assert(ratios.every(({ ratio }) => ratio > 0));
 });
 
-test('a profile tells of the I/O thread and the worker what they did under load', async () => {
+test('a profile tells of the I/O thread and the worker what they did under load', {
+  skip: SHORT,
+}, async () => {
   const out = temporaryDirectory();
   await profileNode({
     ...{ rate: undefined, orders: 60, batch: 1, connections: 2, unsigned: false },
