@@ -187,6 +187,11 @@ function keepAlive(child: ChildProcess, keeps: boolean): void {
   }
 }
 
+/** Whether orders are taken: `ok` or `read-only`. */
+export async function statusOf(node: TestNode): Promise<unknown> {
+  return ((await get(node, '/status')).json as { readonly status: unknown }).status;
+}
+
 /** Waits for what another process brings about. */
 export async function until(
   condition: () => boolean | Promise<boolean>,

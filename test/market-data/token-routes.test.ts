@@ -10,6 +10,7 @@ import {
   get,
   type Reply,
   send,
+  statusOf,
   TestNode,
   temporaryDirectory,
   withMarkets,
@@ -167,8 +168,7 @@ test('bodies of another shape are refused like those of POST /books', async () =
 
 test('health, time and what a client needs to know', async () => {
   for (const path of ['/', '/ok']) assert.deepEqual(answered(await get(node, path)), [200, 'OK']);
-  const { json: status } = await get(node, '/status');
-  assert.equal((status as Record<string, unknown>).status, 'ok');
+  assert.equal(await statusOf(node), 'ok');
   const { json } = await get(node, '/exchange-info');
   const info = json as Record<string, unknown>;
   assert.equal(info.chain_id, 137);

@@ -10,7 +10,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { get, remount, smallDisk, TestNode, until } from '../common/node-harness.ts';
+import { get, remount, smallDisk, statusOf, TestNode, until } from '../common/node-harness.ts';
 import { Random } from '../common/random.ts';
 import { damagedFiles } from './fault-files.ts';
 import { assertSays, FaultStage, preloaded } from './fault-stage.ts';
@@ -78,8 +78,7 @@ async function readOnlyDirectory(seed: number): Promise<string> {
   await stage.node.end('SIGKILL');
   remount(disk, 'ro');
   stage.node = await TestNode.start(disk);
-  const { json } = await get(stage.node, '/status');
-  assert.deepEqual(json, { status: 'read-only' });
+  assert.equal(await statusOf(stage.node), 'read-only');
   remount(disk, 'rw');
   await until(() => stage.node.log.includes('starting over'));
   await stage.prove();
