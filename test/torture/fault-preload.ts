@@ -9,27 +9,27 @@
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
 
 const { FAULT_CLOCK_MS, FAULT_FOLLOWER, FAULT_WRITE_FAILS, FAULT_WRITE_MS } = process.env;
 
 if (isMainThread && (FAULT_WRITE_MS ?? FAULT_WRITE_FAILS) !== undefined) {
-  const handle = await fs.promises.open('/dev/null');
-  const type = Object.getPrototypeOf(handle) as {
-    write: (...args: unknown[]) => Promise<unknown>;
-  };
-  await handle.close();
-  const { write } = type;
+  // Only the log appends by the function with a callback, which comes last.
+  const write = fs.write as (...args: unknown[]) => void;
   let writes = 0;
-  type.write = async function (...args) {
-    writes += 1;
-    if (String(writes) === FAULT_WRITE_FAILS) {
-      throw Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' });
-    }
-    await sleep(Number(FAULT_WRITE_MS ?? 0));
-    return write.apply(this, args);
-  };
+  Object.assign(fs, {
+    write: (...args: unknown[]) => {
+      writes += 1;
+      if (String(writes) === FAULT_WRITE_FAILS) {
+        const told = args.at(-1) as (error: Error) => void;
+        const error = Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' });
+        setImmediate(() => told(error));
+        return;
+      }
+      setTimeout(() => write(...args), Number(FAULT_WRITE_MS ?? 0));
+    },
+  });
+  syncBuiltinESMExports();
 }
 
 if (isMainThread && FAULT_CLOCK_MS !== undefined) {

@@ -21,6 +21,9 @@ const ROUNDS_BEFORE = 4;
 /** Images and segments change within a few rounds. */
 const SETTINGS = { IMAGE_BATCHES: '5', LOG_SEGMENT_BYTES: '65536' };
 
+/** Far above what any fault takes to show. */
+const TRADE_MS_MAX = 60_000;
+
 export class FaultStage {
   readonly dataDir: string;
   readonly random: Random;
@@ -93,7 +96,11 @@ export class FaultStage {
       }
     })();
     try {
-      while (!isOver()) await this.trade(1);
+      const deadline = performance.now() + TRADE_MS_MAX;
+      while (!isOver()) {
+        assert(performance.now() < deadline, 'what was to go wrong has not');
+        await this.trade(1);
+      }
     } finally {
       trading = false;
       await restarts;
