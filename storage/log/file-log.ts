@@ -118,10 +118,9 @@ export class FileLog implements Log {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.retry);
-    this.retry = undefined;
+    this.stopRetrying();
     await this.preparing;
-    clearTimeout(this.retry);
+    this.stopRetrying();
     await this.file?.close();
     this.file = undefined;
   }
@@ -185,6 +184,8 @@ export class FileLog implements Log {
   /** Goes on in the next segment, in which a record of so many bytes has room. */
   private async switch(bytes: number): Promise<void> {
     await this.preparing;
+    // Whoever tries again meanwhile would make the same segment, over this one.
+    this.stopRetrying();
     let next = this.next;
     next ??= await prepareSegment(
       this.directory,
@@ -203,10 +204,19 @@ export class FileLog implements Log {
     this.offset = 0;
   }
 
-  /** From a quarter on the next segment is made, so that it is there before half is used. */
+  private stopRetrying(): void {
+    clearTimeout(this.retry);
+    this.retry = undefined;
+  }
+
+  /**
+   * From a quarter on the next segment is made, so that it is there before half is used; at once, where
+   * the disk was full.
+   */
   private prepareAhead(): void {
-    const isDue = 4 * this.offset > this.segment!.bytes && this.next === undefined;
-    if (!isDue || this.preparing !== undefined || this.retry !== undefined) return;
+    const isUnderWay = this.preparing !== undefined || this.retry !== undefined;
+    if (isUnderWay || this.next !== undefined) return;
+    if (!this.isFull && 4 * this.offset <= this.segment!.bytes) return;
     this.preparing = this.prepare().finally(() => {
       this.preparing = undefined;
     });

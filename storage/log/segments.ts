@@ -5,6 +5,7 @@
  *
  * Thread: the writer prepares and removes; any thread may look.
  */
+import assert from 'node:assert/strict';
 import { constants, fstatSync, openSync, promises, readdirSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { closed } from '../closed.ts';
@@ -84,6 +85,7 @@ export async function prepareSegment(
     } finally {
       await file.close();
     }
+    assert(lookAt(directory, number) === undefined, `${path} is there already`);
     await promises.rename(unfinished, path);
     await syncDirectory(directory);
     return { number, path, bytes, first: 0 };

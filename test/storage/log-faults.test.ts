@@ -6,6 +6,7 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -13,6 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -306,58 +308,94 @@ test('segments that were left half prepared are removed', async (t) => {
   assert.equal(log.last, 0);
 });
 
-test('a full disk shows before a record is at risk, and passes by itself', async (t) => {
-  const disk = join(directoryOf(t), 'disk');
-  mkdirSync(disk);
+function turnOfEvents(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A log on a disk of 1 MB whose next segment has just found no room; undefined = no such disk here. */
+async function fullDisk(t: TestContext) {
+  const disk = mkdtempSync(join(tmpdir(), 'log-disk-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk], { stdio: 'pipe' });
   } catch {
+    rmSync(disk, { recursive: true });
     t.skip('mounting a tmpfs is not allowed here');
-    return;
+    return undefined;
   }
-  try {
-    const log = await logOf(t, disk, { segmentBytes: 200_000, durability: 'flushed' });
-    const told: (string | undefined)[] = [];
-    log.onRoom = (problem) => void told.push(problem);
-    const append = async (bytes: number): Promise<void> => {
-      const sequence = log.last + 1;
-      const entry = { sequence, time: 1, before: log.digest, after: sequence };
-      await log.append([{ ...entry, payload: Buffer.alloc(bytes, 9) }], log.last);
-    };
-    const { bavail, bsize } = statfsSync(disk);
-    appendFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - 50_000, 1));
-    while (told.length === 0) {
-      await append(5_000);
-      await sleep(2);
-    }
-    assert.match(told[0]!, /^the next segment cannot be made: .*ENOSPC/);
-    const { last } = log;
-    for (let i = 0; i < 10; i++) await append(5_000);
-    assert.equal(log.last, last + 10, 'what is in flight has room');
-    rmSync(join(disk, 'filler'));
-    for (let i = 0; i < 200 && told.length < 2; i++) await sleep(20);
-    assert.deepEqual(told.slice(1), [undefined], 'and it says when there is room again');
-    for (let i = 0; i < 60; i++) await append(5_000);
-    assert.equal(told.length, 2);
-
-    const filler = statfsSync(disk);
-    appendFileSync(join(disk, 'filler'), Buffer.alloc(filler.bavail * filler.bsize, 1));
-    let failed = 0;
-    const failure = new Promise<string>((resolve) => {
-      const go = (): void =>
-        void append(5_000).then(go, (error: Error) => {
-          failed = log.last + 1;
-          resolve(error.message);
-        });
-      go();
-    });
-    assert.match(await failure, /ENOSPC/, 'who does not listen is refused in the end');
-    await assert.rejects(append(1), /ENOSPC/, 'and nothing is taken after that');
-    await log.close();
-    const again = await logOf(t, disk, { readOnly: true });
-    assert.equal(again.last, failed - 1, 'every acknowledged record is whole');
-    assert.deepEqual(sequencesOf(again), upTo(again.last));
-  } finally {
+  t.after(() => {
     execFileSync('umount', ['--lazy', disk]);
+    rmSync(disk, { recursive: true });
+  });
+  const log = await logOf(t, disk, { segmentBytes: 200_000, durability: 'flushed' });
+  const told: (string | undefined)[] = [];
+  log.onRoom = (problem) => void told.push(problem);
+  const append = async (bytes: number): Promise<void> => {
+    const sequence = log.last + 1;
+    const entry = { sequence, time: 1, before: log.digest, after: sequence };
+    await log.append([{ ...entry, payload: Buffer.alloc(bytes, 9) }], log.last);
+  };
+  const { bavail, bsize } = statfsSync(disk);
+  appendFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - 50_000, 1));
+  while (told.length === 0) {
+    await append(5_000);
+    for (let i = 0; i < 20; i++) await turnOfEvents();
   }
+  assert.match(told[0]!, /^the next segment cannot be made: .*ENOSPC/);
+  return { append, disk, log, told };
+}
+
+test('a segment is never made twice, also when the disk was full at its turn', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const stage = await fullDisk(t);
+  if (stage === undefined) return;
+  const { append, disk, log } = stage;
+  rmSync(join(disk, 'filler'));
+  const second = join(disk, 'log', '00000002.segment');
+  while (!existsSync(second)) {
+    let isAppended = false;
+    const appended = append(5_000).then(() => {
+      isAppended = true;
+    });
+    while (!isAppended && !existsSync(second)) await turnOfEvents();
+    // Now the log would try again by itself, while the record goes into the segment that is there.
+    if (existsSync(second)) t.mock.timers.tick(1_000);
+    await appended;
+  }
+  await append(5_000);
+  await log.close();
+  const again = await logOf(t, disk, { readOnly: true });
+  assert.equal(again.last, log.last);
+  assert.deepEqual(sequencesOf(again), upTo(log.last));
+});
+
+test('a full disk shows before a record is at risk, and passes by itself', async (t) => {
+  const stage = await fullDisk(t);
+  if (stage === undefined) return;
+  const { append, disk, log, told } = stage;
+  const { last } = log;
+  for (let i = 0; i < 10; i++) await append(5_000);
+  assert.equal(log.last, last + 10, 'what is in flight has room');
+  rmSync(join(disk, 'filler'));
+  for (let i = 0; i < 200 && told.length < 2; i++) await sleep(20);
+  assert.deepEqual(told.slice(1), [undefined], 'and it says when there is room again');
+  for (let i = 0; i < 60; i++) await append(5_000);
+  assert.equal(told.length, 2);
+
+  const filler = statfsSync(disk);
+  appendFileSync(join(disk, 'filler'), Buffer.alloc(filler.bavail * filler.bsize, 1));
+  let failed = 0;
+  const failure = new Promise<string>((resolve) => {
+    const go = (): void =>
+      void append(5_000).then(go, (error: Error) => {
+        failed = log.last + 1;
+        resolve(error.message);
+      });
+    go();
+  });
+  assert.match(await failure, /ENOSPC/, 'who does not listen is refused in the end');
+  await assert.rejects(append(1), /ENOSPC/, 'and nothing is taken after that');
+  await log.close();
+  const again = await logOf(t, disk, { readOnly: true });
+  assert.equal(again.last, failed - 1, 'every acknowledged record is whole');
+  assert.deepEqual(sequencesOf(again), upTo(again.last));
 });

@@ -77,7 +77,7 @@ export class Life {
   /** Batches up to this one were acknowledged. */
   acknowledged = 0;
   /** The same, before the last append that ended: a reader of the disk knows of it. */
-  acknowledgedBefore = 0;
+  acknowledgedBefore: number;
   unjournaled = 0;
   /** Why it takes no batches; undefined = it does. */
   readonly problems = new Map<'log' | 'derived', string>();
@@ -96,13 +96,15 @@ export class Life {
     { engine }: Recovered,
     truth: Uninterrupted,
     now: number,
+    last: Life | undefined,
   ) {
     this.dataDir = dataDir;
     this.truth = truth;
     this.log = log;
     this.exchange = new Exchange(engine.t.memory);
     this.acknowledged = log.last;
-    this.acknowledgedBefore = log.last;
+    // A start appends nothing: what the last record says is still known from that record alone.
+    this.acknowledgedBefore = last?.acknowledgedBefore ?? 0;
     log.onRoom = (problem) => this.setProblem('log', problem);
     this.journal = new Journal(log);
     this.follower = new Follower(
@@ -124,13 +126,17 @@ export class Life {
     );
   }
 
-  /** @param before data directory of the life before; what is derived there is taken over */
+  /**
+   * @param before data directory of the life before; what is derived there is taken over
+   * @param last the life before
+   */
   static async start(
     dataDir: string,
     before: string | undefined,
     settings: SimulatedSettings,
     truth: Uninterrupted,
     now: number,
+    last: Life | undefined,
   ): Promise<Life> {
     mkdirSync(dataDir);
     const derived = before === undefined ? '' : join(before, 'derived');
@@ -138,7 +144,7 @@ export class Life {
       cpSync(join(derived, 'data.mdb'), join(dataDir, 'derived', 'data.mdb'), { recursive: true });
     }
     const { log, recovered } = await recoverFrom(dataDir, settings, false);
-    return new Life(dataDir, settings, log, recovered, truth, now);
+    return new Life(dataDir, settings, log, recovered, truth, now, last);
   }
 
   private setProblem(of: 'log' | 'derived', problem: string | undefined): void {

@@ -59,6 +59,7 @@ export class Simulation {
   private now = 1_000_000;
   private trace = 0;
   private life: Life | undefined;
+  private last: Life | undefined;
   private readonly counts = { crashes: 0, checks: 0, flips: 0, refused: 0, pauses: 0 };
 
   constructor(seed: number, fs: SimulatedFs) {
@@ -95,7 +96,7 @@ export class Simulation {
     const { random } = this;
     this.watch(this.fs.disk);
     let life: Life | undefined;
-    const starting = Life.start(dataDir, before, this.settings, this.truth, this.now);
+    const starting = Life.start(dataDir, before, this.settings, this.truth, this.now, this.last);
     starting.then(
       (started) => {
         life = started;
@@ -108,7 +109,13 @@ export class Simulation {
       this.endCall();
       await this.quiet();
     }
-    life = await starting;
+    try {
+      life = await starting;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error;
+      await this.stop(undefined);
+      return;
+    }
     this.life = life;
     if (random.chance(30)) {
       life.checkDerived(this.now);
@@ -194,16 +201,19 @@ export class Simulation {
     }
   }
 
-  /** Stops in earnest: the next life begins with what is left. */
-  private async stop(life: Life): Promise<void> {
+  /** Stops in earnest, without a life: while it began. The next one begins with what is left. */
+  private async stop(life: Life | undefined): Promise<void> {
     this.counts.crashes += 1;
+    const before = this.lastBatch;
     const disk = this.fs.disk.crashed(this.random, this.crash);
     this.timers = [];
+    this.last = life ?? this.last;
     this.life = undefined;
     this.fs.disk = disk;
     const { recovered } = await recoverFrom(this.thought, this.settings, true);
     const batch = recovered.engine.t.state[State.batch]!;
-    assert(life.acknowledged <= batch && batch <= life.applied, `seed ${this.seed}: ${batch}`);
+    const { acknowledged, applied } = life ?? { acknowledged: before, applied: before };
+    assert(acknowledged <= batch && batch <= applied, `seed ${this.seed}: ${batch}`);
     // Who had no answer sends it again.
     this.batches.unshift(...this.truth.crash(batch));
     this.note(`crash ${batch}`);
@@ -236,12 +246,16 @@ export class Simulation {
       const crashed = disk.crashed(checks, this.crash);
       const flipped = checks.chance(15) ? crashed.flip(checks) : undefined;
       if (flipped !== undefined) this.counts.flips += 1;
-      const last = Math.max(...this.truth.hashes.keys());
+      const last = this.lastBatch;
       const known = life === undefined ? last : life.acknowledged;
       // The last append itself is known to have ended only by the one after it.
       const from = flipped === undefined ? known : Math.min(known, life?.acknowledgedBefore ?? 0);
       this.snapshots.push({ disk: crashed, label, flipped, from, to: last });
     };
+  }
+
+  private get lastBatch(): number {
+    return Math.max(...this.truth.hashes.keys());
   }
 
   /** Where recovery looks in thought: names of the disk are the same below every directory. */
