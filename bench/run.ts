@@ -19,6 +19,7 @@ import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { LOG_FULL, logSuite } from './storage/log.bench.ts';
 import { PAUSES_FULL, pausesSuite } from './storage/log-live.ts';
+import { RESTART_FULL, restartSuite } from './storage/restart.bench.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 
 const MESSAGES = 200_000;
@@ -47,6 +48,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   streams: () => streamsSuite(STREAMS_FULL),
   log: () => logSuite(LOG_FULL),
   pauses: () => pausesSuite(PAUSES_FULL),
+  restart: () => restartSuite(RESTART_FULL),
   'order-path': () => orderPathSuite(path),
 };
 

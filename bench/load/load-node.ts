@@ -119,6 +119,11 @@ export class LocalNode {
     return this.#child === undefined ? null : end(this.#child, 'SIGTERM');
   }
 
+  /** SIGKILL, for good. */
+  async end(): Promise<void> {
+    if (this.#child !== undefined) await end(this.#child, 'SIGKILL');
+  }
+
   async #start(): Promise<void> {
     const child = spawn(process.execPath, this.#command, {
       env: this.#environment,

@@ -247,7 +247,7 @@ class Suite {
   }
 
   private startBaseline(root: string): Promise<LocalNode> {
-    return this.start('baseline', {}, join(root, 'dist/server/main.js'));
+    return this.start('baseline', {}, join(root, 'server/main.js'));
   }
 
   private async start(

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audit } from '../../engine/audit.ts';
 import { State } from '../../engine/layout.ts';
-import { Follower } from '../../storage/follower.ts';
 import { Images } from '../../storage/images.ts';
 import { openEnvironment, openSequence } from '../../storage/lmdb.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { recover } from '../../storage/recover.ts';
+import { deriveDay, readLog } from './derive-day.ts';
 import { CAPACITIES, type DayShape, writeDay } from './log-day.ts';
 
 export interface LogShape extends DayShape {
@@ -81,39 +81,16 @@ async function dayInLog(dataDir: string, shape: LogShape): Promise<{ restartMs: 
     'a day in the log',
     `${day.batches} batches of 15, ${day.orders} orders, ${day.fills} fills, ${day.resting} resting`,
   );
-  const log = await FileLog.open({
-    dataDir,
-    durability: 'committed',
-    segmentBytes: 2 ** 24,
-    log: () => undefined,
-    readOnly: true,
-  });
-  const follower = new Follower(
-    {
-      dataDir,
-      durability: 'flushed',
-      capacities: CAPACITIES,
-      imageSeconds: 86_400,
-      imageBatches: 2 ** 31,
-      logFirst: log.first,
-      read: (from) => log.read(from),
-      report: () => undefined,
-    },
-    Date.now(),
-  );
-  const [, following] = time(() => {
-    while (follower.step(log.last, Date.now()));
-  });
-  const rows = follower.t.state[State.fills]! + follower.t.state[State.finished]!;
-  const rate = (count: number): string => `${((count / following) * MS).toFixed(0)} a second`;
+  const { followMs, imageMs, rows } = await deriveDay(dataDir, 0);
+  const rate = (count: number): string => `${((count / followMs) * MS).toFixed(0)} a second`;
   print('follower', `${rate(day.orders)} orders, with ${rate(rows)} rows into LMDB`);
-  const [, closing] = time(() => follower.close(log.last, Date.now()));
+  const log = await readLog(dataDir);
   const images = new Images(dataDir, 'flushed');
   const [info] = images.list();
   const bytes = statSync(info!.path).size;
   print(
     'image, written in pieces',
-    `${closing.toFixed(0)} ms for ${(bytes / 2 ** 20).toFixed(0)} MiB`,
+    `${imageMs.toFixed(0)} ms for ${(bytes / 2 ** 20).toFixed(0)} MiB`,
   );
   const [recovered, restartMs] = time(() =>
     recover(CAPACITIES, images, log, undefined, () => undefined),
