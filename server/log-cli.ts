@@ -1,4 +1,4 @@
-/** `npm run log -- cut SEQUENCE`: what to do about a damaged log without a copy (README, Operations). */
+/** `npm run log -- cut SEQUENCE`: what to do about a damaged log without a copy (OPERATIONS.md). */
 
 import { cutLog } from '../storage/cut-log.ts';
 import { takePidLock } from '../storage/pid-lock.ts';

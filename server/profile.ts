@@ -1,7 +1,7 @@
 /**
  * Everything in which existing clients differ from SPEC.md and GAPS.md, one row each: the variable
  * that sets it alone, and its value in each profile. CLIENT_PROFILE sets all of them at once.
- * Configuration, README and the tests of both profiles come from this table.
+ * Configuration, CONFIGURATION.md and the tests of both profiles come from this table.
  *
  * Thread: any; constants only.
  */
@@ -17,7 +17,7 @@ type Values = readonly string[] | 'prefix' | 'printable' | 'address';
 interface ProfileRow extends Readonly<Record<Profile, string>> {
   readonly variable: string;
   readonly values: Values;
-  /** One line for README. */
+  /** One line for CONFIGURATION.md. */
   readonly changes: string;
 }
 
@@ -81,7 +81,7 @@ export const PROFILE_TABLE = {
     spec: 'spec',
     polymarket: 'polymarket',
     changes:
-      '`errorMsg` of an unfilled FOK and of a post-only order that would match: the texts above, or those that bots of the other service look for',
+      '`errorMsg` of an unfilled FOK and of a post-only order that would match: the texts of orders/API.md, or those that bots of the other service look for',
   },
   orderStatus: {
     variable: 'ORDER_STATUS',

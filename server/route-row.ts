@@ -20,7 +20,7 @@ export type Access = 'none' | 'level1' | 'level2' | 'level2-read';
 export type BodyBound = 'none' | 'mebibyte' | 'batch';
 
 export interface RouteRow {
-  /** One line for README and the API document. */
+  /** One line for API.md and the API document. */
   readonly does: string;
   readonly api: Api;
   readonly access: Access;

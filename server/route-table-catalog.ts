@@ -37,7 +37,7 @@ export const CATALOG_ROUTES = {
     limits: ['markets', 'listing', 'catalog'],
     query: querySpec(PARAMETERS.markets),
     answer: Type.Array(MarketAnswer),
-    does: 'markets, newest first: the parameters are below',
+    does: 'markets, newest first',
   },
   'GET /markets/keyset': {
     ...catalog,
@@ -112,7 +112,7 @@ export const CATALOG_ROUTES = {
     limits: ['search', 'catalog'],
     query: querySpec(PARAMETERS.search),
     answer: SearchAnswer,
-    does: 'events and tags: the parameters are below',
+    does: 'events and tags',
   },
   'GET /sampling-markets': {
     ...sampling,

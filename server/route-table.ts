@@ -1,6 +1,6 @@
 /**
  * Every route of the node, one row each: what it is, who may call it, what limits it, what it is
- * asked and what it answers. The HTTP server, README and the API document follow from this table;
+ * asked and what it answers. The HTTP server, API.md and the API document follow from this table;
  * the handlers, by the same keys, are in the rooms (routes.ts joins the two).
  *
  * `query` is the run-time check of the query string; `body` documents what the handler's parser,

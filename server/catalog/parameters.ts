@@ -1,7 +1,7 @@
 /**
  * Every parameter of the catalog routes, one row each: how it is spelled, what its values are, what
  * it asks for. Most rows follow from the columns (shape.ts). The parser (query.ts), the selection
- * (select.ts), the API document, README's table and the random tests are all driven by these rows.
+ * (select.ts), the API document, the table of API.md and the random tests are all driven by these rows.
  *
  * Pure data, any thread. Non-goals: whether what is asked for exists.
  */
@@ -68,7 +68,7 @@ export interface Parameter extends Form {
   readonly aim: Aim;
   /** Whether it may have several values: given again and again, or also between commas. */
   readonly many: 'no' | 'repeat' | 'comma';
-  /** For README; rows that say the same stand together there. */
+  /** For API.md; rows that say the same stand together there. */
   readonly does: string;
 }
 

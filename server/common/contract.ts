@@ -1,6 +1,6 @@
 /**
  * The public texts of the trading API: what each refusal of the engine is called (GAPS 3.5, exact
- * text), and the bodies of answers that fail a request whole (GAPS 3.4). The README's table is held
+ * text), and the bodies of answers that fail a request whole (GAPS 3.4). The table of orders/API.md is held
  * equal to this one by a test.
  */
 import { Rule, type RuleCode } from '../../engine/rules.ts';

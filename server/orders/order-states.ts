@@ -14,7 +14,7 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   [Status.expired]: 'canceled',
 };
 
-/** By EndReason: the names of README.md. */
+/** By EndReason: the names of README.md beside it. */
 const REASON_TEXTS: ReadonlyMap<number, string> = new Map(
   Object.entries(EndReason).map(([name, reason]) => [
     reason,

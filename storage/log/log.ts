@@ -64,6 +64,6 @@ export class WrongSequence extends Error {
 /** What is there cannot be trusted, or read: nothing that waiting or trying again would mend. */
 export class LogDamage extends Error {
   constructor(what: string) {
-    super(`log: ${what}; what to do: README, Operations, "A damaged log"`);
+    super(`log: ${what}; what to do: server/OPERATIONS.md, "A damaged log"`);
   }
 }

@@ -1,7 +1,9 @@
-/** The README's tables are those of the code: nobody should have to find out which one is right. */
+/** The tables of the reference pages are those of the code: nobody should have to find out which one is right. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import test from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Rule } from '../../engine/rules.ts';
 import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
 import { RULE_TEXTS } from '../../server/common/contract.ts';
@@ -9,11 +11,10 @@ import { describeConfig, readConfig } from '../../server/config.ts';
 import { PROFILE_ROWS } from '../../server/profile.ts';
 import { ROUTE_TABLE } from '../../server/route-table.ts';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-
-/** The cells of each row of the table under a heading row. */
-function rowsOf(heading: string): string[][] {
-  const lines = readme.slice(readme.indexOf(heading)).split('\n');
+/** The cells of each row of the table under a heading row of a page of server/. */
+function rowsOf(page: string, heading: string): string[][] {
+  const text = readFileSync(new URL(`../../server/${page}`, import.meta.url), 'utf8');
+  const lines = text.slice(text.indexOf(heading)).split('\n');
   const rows = lines.slice(
     2,
     lines.findIndex((line, i) => i > 1 && !line.startsWith('|')),
@@ -21,8 +22,8 @@ function rowsOf(heading: string): string[][] {
   return rows.map((row) => row.replace(/^\| /, '').replace(/ \|$/, '').split(' | '));
 }
 
-function firstColumn(heading: string): string[] {
-  return rowsOf(heading).map((row) => row[0]!);
+function firstColumn(page: string, heading: string): string[] {
+  return rowsOf(page, heading).map((row) => row[0]!);
 }
 
 function config() {
@@ -31,22 +32,22 @@ function config() {
   return read.config;
 }
 
-test('the README lists every refusal of an order, word for word', () => {
+test('orders/API.md lists every refusal of an order, word for word', () => {
   const own: readonly number[] = [Rule.orderNotFound, Rule.marketRefused];
   const texts = Object.entries(RULE_TEXTS)
     .filter(([rule]) => !own.includes(Number(rule)))
     .map(([, text]) => text);
-  const listed = firstColumn('| errorMsg').map((cell) => cell.replaceAll('`', ''));
+  const listed = firstColumn('orders/API.md', '| errorMsg').map((cell) => cell.replaceAll('`', ''));
   assert.deepEqual(listed.toSorted(), [...new Set(texts)].toSorted());
 });
 
-test('the README lists every route of the table, and what it does', () => {
-  const listed = rowsOf('| route |').map((row) => row.slice(0, 2).join(' | '));
+test('API.md lists every route of the table, and what it does', () => {
+  const listed = rowsOf('API.md', '| route |').map((row) => row.slice(0, 2).join(' | '));
   const routes = Object.entries(ROUTE_TABLE).map(([route, { does }]) => `\`${route}\` | ${does}`);
   assert.deepEqual(listed, routes);
 });
 
-/** A parameter as README names it: some have a spelling for each way of writing columns. */
+/** A parameter as the page names it: some have a spelling for each way of writing columns. */
 function namesOf({ aim, names }: Parameter): string {
   if (aim.by === 'range') return '';
   const own = aim.by === 'flag' ? [names[0]] : names.filter((name) => !name.endsWith('[]'));
@@ -89,28 +90,28 @@ const LISTS = {
   sampling: 'sampling lists',
 } as const satisfies Record<keyof typeof PARAMETERS, string>;
 
-test('the README lists every parameter of the catalog, where it counts, and what it means', () => {
-  const listed = rowsOf('| parameter | of |');
+test('catalog/API.md lists every parameter of the catalog, where it counts, and what it means', () => {
+  const listed = rowsOf('catalog/API.md', '| parameter | of |');
   const expected = parameterRows();
   const lines = expected.map((row) => `| ${row.join(' | ')} |`).join('\n');
   assert.deepEqual(listed, expected, `it should hold\n${lines}`);
 });
 
-test('the README lists every variable of the configuration', () => {
+test('CONFIGURATION.md lists every variable of the configuration', () => {
   const variables = [...describeConfig(config()).matchAll(/^ {2}(\w+)=/gm)].map((m) => m[1]!);
-  const listed = firstColumn('| variable |').flatMap((cell) =>
+  const listed = firstColumn('CONFIGURATION.md', '| variable |').flatMap((cell) =>
     [...cell.matchAll(/`(\w+)`/g)].map((match) => match[1]!),
   );
   const ofProfiles = PROFILE_ROWS.map(([, { variable }]) => variable);
   assert.deepEqual([...listed, ...ofProfiles].toSorted(), variables.toSorted());
 });
 
-test('the README lists what CLIENT_PROFILE changes, row by row', () => {
+test('CONFIGURATION.md lists what CLIENT_PROFILE changes, row by row', () => {
   const rows = PROFILE_ROWS.map(([, { changes, polymarket, spec, variable }]) =>
     [`\`${variable}\``, spec, polymarket, changes].join(' | '),
   );
   assert.deepEqual(
-    rowsOf('| setting |').map((row) => row.join(' | ')),
+    rowsOf('CONFIGURATION.md', '| setting |').map((row) => row.join(' | ')),
     rows,
   );
 });
@@ -118,4 +119,46 @@ test('the README lists what CLIENT_PROFILE changes, row by row', () => {
 test('rule codes are unique', () => {
   const codes = Object.values(Rule);
   assert.equal(new Set(codes).size, codes.length);
+});
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Every page that is written by hand, without what npm and the tests' clients bring. */
+function pages(): string[] {
+  const own = ['engine', 'storage', 'server', 'bench', 'test'];
+  const below = own.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
+      .map((name) => join(folder, name)),
+  );
+  return ['README.md', 'SECURITY.md', ...below];
+}
+
+/** The anchors of a page's headings, as the usual viewers make them. */
+function anchorsOf(page: string): string[] {
+  const headings = readFileSync(join(ROOT, page), 'utf8').matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test('every link of a page leads to a file, and where it names a heading to that', () => {
+  assert(pages().length > 12, 'the search found the pages');
+  for (const page of pages()) {
+    const text = readFileSync(join(ROOT, page), 'utf8');
+    for (const [, path, anchor] of text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+      const target = path === '' ? page : join(dirname(page), path!);
+      assert(existsSync(join(ROOT, target)), `${page} names ${path}`);
+      const isThere = anchor === undefined || anchorsOf(target).includes(anchor);
+      assert(isThere, `${page} names ${path}#${anchor}`);
+    }
+  }
+});
+
+test('the first README is read in ten minutes', () => {
+  const words = readFileSync(join(ROOT, 'README.md'), 'utf8').split(/\s+/).length;
+  assert(words < 2_000, `${words} words at 200 a minute`);
 });

@@ -206,7 +206,7 @@ test('a gap or a flipped byte in the log stops the start, names the batch, and c
   writeFileSync(join(dataDir, segment), bytes);
   const [onGap, onFlip] = await Promise.all([TestNode.refuse(gone), TestNode.refuse(dataDir)]);
   assert.deepEqual([onGap.code, onFlip.code], [1, 1]);
-  const after = `and batch ${missing + 1} after it is whole; what to do: README, Operations`;
+  const after = `and batch ${missing + 1} after it is whole; what to do: server/OPERATIONS.md`;
   assert.match(onGap.log, new RegExp(`^log: batch ${missing}: it is missing, ${after}`, 'm'));
   assert.match(
     onFlip.log,

@@ -1,4 +1,4 @@
-/** The blocks of the README for nginx and Caddy, taken from it as they stand, in front of a real node. */
+/** The blocks of server/OPERATIONS.md for nginx and Caddy, taken from it as they stand, in front of a real node. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,13 +20,13 @@ import {
 import { SocketClient } from '../common/socket-client.ts';
 import { Trader } from '../common/traders.ts';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../server/OPERATIONS.md', import.meta.url), 'utf8');
 const isHere = (command: string): boolean => spawnSync(command, ['version']).error === undefined;
 
-/** The indented block behind a line of the README that begins so. */
+/** The indented block behind a line of it that begins so. */
 function blockAfter(line: string): string {
-  const [, block] = /^ *```\w*\n([\s\S]*?)^ *```$/m.exec(readme.slice(readme.indexOf(line))) ?? [];
-  assert(block !== undefined, `README has a block behind "${line}"`);
+  const [, block] = /^ *```\w*\n([\s\S]*?)^ *```$/m.exec(page.slice(page.indexOf(line))) ?? [];
+  assert(block !== undefined, `there is a block behind "${line}"`);
   return block;
 }
 
@@ -106,7 +106,7 @@ async function start(
 
 for (const proxy of [nginx, caddy]) {
   const skip = !isHere(proxy.command) && `there is no ${proxy.command} here`;
-  test(`behind ${proxy.command}, set up as README says, everything works`, { skip }, async () => {
+  test(`behind ${proxy.command}, set up as it is told, everything works`, { skip }, async () => {
     const place = await start(proxy);
     const trader = await Trader.join(place, proxy.command);
     await trader.place(place, { market, side: 'BUY', ticks: 40, shares: 5 });

@@ -45,9 +45,7 @@ function sequencesOf(log: FileLog): number[] {
   if (log.last === 0) return [];
   const reader = log.read(log.first);
   const found: number[] = [];
-  for (;;) {
-    const entry = reader.next(log.last);
-    if (entry === undefined) break;
+  for (let entry = reader.next(log.last); entry !== undefined; entry = reader.next(log.last)) {
     found.push(entry.sequence);
   }
   reader.close();
@@ -160,7 +158,7 @@ test('damage to a record that was acknowledged is refused by naming it, and noth
           message,
           new RegExp(`^log: batch ${n}: .*, and batch ${n + 1} after it is whole; `),
         );
-        assert.match(message, /what to do: README, Operations, "A damaged log"$/);
+        assert.match(message, /what to do: server\/OPERATIONS\.md, "A damaged log"$/);
         return true;
       });
       assert.deepEqual(readFileSync(path), bad);
@@ -203,7 +201,7 @@ test('damage in a segment that is full already is found when it is read', (t) =>
     bytes[random.below(endOf(bytes))]! ^= 1;
     writeFileSync(path, bytes);
     const again = await logOf(t, dataDir, { segmentBytes: 4_096 });
-    assert.throws(() => sequencesOf(again), /^Error: log: batch \d+: .*; what to do: README/);
+    assert.throws(() => sequencesOf(again), /^Error: log: batch \d+: .*; what to do: server/);
   }));
 
 test('another format is refused by naming both', (t) =>

@@ -10,11 +10,11 @@ function read(path: string): string {
   return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 }
 
-test('the README lists both streams, and that of the room each of their events', () => {
-  const readme = read('README.md');
+test('API.md lists both streams, and that of the room each of their events', () => {
+  const api = read('server/API.md');
   const room = read('server/streams/README.md');
   for (const [path, { does, events }] of Object.entries(STREAM_TABLE)) {
-    assert(readme.includes(`| \`${path}\` | ${does} |`), path);
+    assert(api.includes(`| \`${path}\` | ${does} |`), path);
     for (const [name, { sent }] of Object.entries(events)) {
       const row = new RegExp(`^\\| \`${name}\` \\| [^|]+ \\| (.*) \\|$`, 'm').exec(room);
       assert.equal(row?.[1], sent, name);
