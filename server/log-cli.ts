@@ -1,7 +1,7 @@
 /** `npm run log -- cut SEQUENCE`: what to do about a damaged log without a copy (OPERATIONS.md). */
 
 import { cutLog } from '../storage/cut-log.ts';
-import { takePidLock } from '../storage/pid-lock.ts';
+import { takeDirectoryLock } from '../storage/directory-lock.ts';
 import { readConfig } from './config.ts';
 
 async function main(): Promise<number> {
@@ -17,7 +17,7 @@ async function main(): Promise<number> {
     return 2;
   }
   const { dataDir } = read.config;
-  const lock = takePidLock(dataDir);
+  const lock = takeDirectoryLock(dataDir);
   if (!lock.ok) {
     say(lock.detail);
     return 1;

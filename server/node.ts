@@ -8,13 +8,13 @@
 import { earliestExpiry } from '../engine/expiries.ts';
 import { State } from '../engine/layout.ts';
 import type { Tables } from '../engine/tables.ts';
+import { takeDirectoryLock } from '../storage/directory-lock.ts';
 import { StoredFills } from '../storage/fills.ts';
 import { StoredFinals } from '../storage/finals.ts';
 import { openHeartbeatStore } from '../storage/heartbeats.ts';
 import { HistoryStore } from '../storage/history.ts';
 import { openKeyStore } from '../storage/keys.ts';
 import { makeDirectory } from '../storage/make-directory.ts';
-import { takePidLock } from '../storage/pid-lock.ts';
 import { type Recovered, recover } from '../storage/recover.ts';
 import { Heartbeats } from './account/heartbeats.ts';
 import { OwnTradesIndex } from './account/own-trades-index.ts';
@@ -88,8 +88,9 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   } catch (error) {
     throw new Error(`DATA_DIR ${config.dataDir} cannot be made: ${(error as Error).message}`);
   }
-  const lock = takePidLock(config.dataDir);
+  const lock = takeDirectoryLock(config.dataDir);
   if (!lock.ok) throw new Error(lock.detail);
+  if (lock.warning !== undefined) warn(lock.warning);
   const place = { ...config, segmentBytes: config.logSegmentBytes, log: warn };
   const opening = wait('DATA_DIR to open', openStores(place), OPEN_MS_MAX);
   const { stores, problem } = await opening.catch((error: unknown) => {

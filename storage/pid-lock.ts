@@ -1,5 +1,6 @@
 /**
- * Keeps a second serving process out of a data directory: a file with a line for each process that
+ * Keeps a second serving process out of a data directory where the system has no lock of its own to offer
+ * (directory-lock.ts), among the processes of one PID namespace: a file with a line for each process that
  * wanted it, pid and start time, so that a recycled pid is not mistaken for its owner. The owner is
  * the first line whose process lives. Lines are only ever appended, which is one step for the
  * system: of processes that find the owner dead at once, all see the same one first. The owner then
@@ -9,7 +10,7 @@ import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 
 import { join } from 'node:path';
 
 export type PidLock =
-  | { readonly ok: true; readonly release: () => void }
+  | { readonly ok: true; readonly isHeld: boolean; readonly release: () => void }
   | { readonly ok: false; readonly detail: string };
 
 /** Between append and look the owner may have released the file, which removes it. */
@@ -24,11 +25,11 @@ export function takePidLock(dataDir: string): PidLock {
       // What is there may lack its end of line.
       const isWritten = succeeds(() => appendFileSync(path, `\n${mine}\n`, { mode: 0o644 }));
       // Where nothing can be written, nothing needs to be kept apart: such a node only reads.
-      if (!isWritten) return { ok: true, release: () => undefined };
+      if (!isWritten) return { ok: true, isHeld: false, release: () => undefined };
       owner = ownerOf(path);
       if (owner === mine) {
         replace(path, mine);
-        return { ok: true, release: () => release(path, mine) };
+        return { ok: true, isHeld: true, release: () => release(path, mine) };
       }
     }
     if (owner !== undefined) {

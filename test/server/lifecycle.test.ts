@@ -4,15 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { readRecord } from '../../storage/log/record.ts';
@@ -30,7 +22,7 @@ import { Trader } from '../common/traders.ts';
 useCompiledNodes();
 
 const dataDir = temporaryDirectory();
-const pidFile = join(dataDir, 'node.pid');
+const lockFile = join(dataDir, 'node.lock');
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);
 assert(market);
 const token = market.tokenIds[0] ?? '';
@@ -116,7 +108,7 @@ test('SIGTERM in the middle of requests ends with 0, an image, and every answer 
   await replies[0];
   await node.stop();
   assert.match(node.log, /image of batch \d+/);
-  assert(!existsSync(pidFile));
+  assert.equal(readFileSync(lockFile, 'utf8').trim(), '');
   const taken: string[] = [];
   for (const [i, reply] of (await Promise.all(replies)).entries()) {
     if (reply === undefined) continue; // came too late to be heard
@@ -158,14 +150,14 @@ test('a damaged image is passed over for the older one and the log after it', as
   assert.deepEqual(await view(), before);
 });
 
-test('the pid file of a killed node is replaced, also when its number lives on', async () => {
+test('the lock of a killed node is free at once, whatever its file says', async () => {
   await trade();
   const before = await view();
   await node.end('SIGKILL');
-  assert.match(readFileSync(pidFile, 'utf8'), new RegExp(`^${node.pid} `, 'm'));
-  writeFileSync(pidFile, `${process.pid} 1\n`);
+  assert.match(readFileSync(lockFile, 'utf8'), new RegExp(`^${node.pid} `, 'm'));
+  writeFileSync(lockFile, `${process.pid} here now\n`);
   node = await TestNode.start(dataDir);
-  assert.match(readFileSync(pidFile, 'utf8'), new RegExp(`^${node.pid} `, 'm'));
+  assert.match(readFileSync(lockFile, 'utf8'), new RegExp(`^${node.pid} `, 'm'));
   assert.deepEqual(await view(), before);
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { copyFileSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -84,7 +84,7 @@ test('SIGTERM at any moment of a start ends it with 0, and the next one begins',
       `SEED=${seed}, the ${i + 1}th\n${node.log}`,
     );
     assert.match(node.log, /SIGTERM: stopping[\s\S]*stopped\n$/);
-    assert(!existsSync(join(dataDir, 'node.pid')), node.log);
+    assert.equal(readFileSync(join(dataDir, 'node.lock'), 'utf8').trim(), '', node.log);
   }
   const node = await TestNode.start(dataDir);
   assert.equal(((await get(node, '/markets?limit=100')).json as unknown[]).length, 60);
@@ -102,14 +102,14 @@ test(
     const dataDir = join(place, 'data');
     const node = start(t, 'npm', ['start', '--ignore-scripts'], place, dataDir);
     await until(() => node.log.includes('listening on') || node.child.exitCode !== null, 60_000);
-    const pid = Number(/^\d+/.exec(readFileSync(join(dataDir, 'node.pid'), 'utf8'))![0]);
+    const pid = Number(/^\d+/.exec(readFileSync(join(dataDir, 'node.lock'), 'utf8'))![0]);
     t.after(() => isAlive(pid) && process.kill(pid, 'SIGKILL'));
     node.child.kill('SIGTERM');
     await once(node.child, 'close');
     await until(() => !isAlive(pid));
     assert.match(node.log, /SIGTERM: stopping/);
     assert.match(node.log, /stopped\n/);
-    assert(!existsSync(join(dataDir, 'node.pid')));
+    assert.equal(readFileSync(join(dataDir, 'node.lock'), 'utf8').trim(), '');
   },
 );
 
