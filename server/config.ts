@@ -65,11 +65,12 @@ export interface Config extends ProfileSettings {
   readonly authSkewSeconds: number;
   /** Who sends heartbeats and then none for so long loses its open orders. */
   readonly heartbeatSeconds: number;
-  /** Of the streams: silence, tokens or markets of a connection, connections, unread bytes. */
+  /** Of the streams: silence, tokens or markets of a connection, connections, unread bytes of one and of all. */
   readonly streamIdleSeconds: number;
   readonly streamSubscriptionsMax: number;
   readonly streamConnectionsMax: number;
   readonly streamBackpressureBytes: number;
+  readonly streamBacklogMax: number;
   /** Base address of the catalog API to mirror; '' = none. */
   readonly catalogSyncUrl: string;
   readonly catalogSyncSeconds: number;
@@ -123,6 +124,7 @@ export function readConfig(
     streamSubscriptionsMax: from.integer('STREAM_SUBSCRIPTIONS_MAX', 500, 1, 10_000),
     streamConnectionsMax: from.integer('STREAM_CONNECTIONS_MAX', 4096, 1, 65_536),
     streamBackpressureBytes: from.integer('STREAM_BACKPRESSURE_BYTES', 2 ** 22, 2 ** 20, 2 ** 28),
+    streamBacklogMax: from.integer('STREAM_BACKLOG_MAX', 2 ** 28, 2 ** 22, 2 ** 36),
     catalogSyncUrl: from.text(
       'CATALOG_SYNC_URL',
       '',
@@ -181,6 +183,7 @@ export function describeConfig(config: Config): string {
     ['STREAM_SUBSCRIPTIONS_MAX', config.streamSubscriptionsMax],
     ['STREAM_CONNECTIONS_MAX', config.streamConnectionsMax],
     ['STREAM_BACKPRESSURE_BYTES', config.streamBackpressureBytes],
+    ['STREAM_BACKLOG_MAX', config.streamBacklogMax],
     ['CATALOG_SYNC_URL', config.catalogSyncUrl || '(none)'],
     ['CATALOG_SYNC_SECONDS', config.catalogSyncSeconds],
   ];

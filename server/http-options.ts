@@ -14,7 +14,8 @@ export function httpOptions(config: Config, log: (line: string) => void): HttpOp
   const rateHeaders = new RateHeaders(
     familyOf(config.credentialPrefix, PROFILE_TABLE.credentialPrefix.spec),
   );
-  const options = { host, port, trustProxy, corsOrigins, log, rateHeaders };
+  const socketBacklogMax = config.streamBacklogMax;
+  const options = { host, port, trustProxy, corsOrigins, log, rateHeaders, socketBacklogMax };
   if (!config.rateLimits) return options;
   const caps = effectiveCaps(rateLimitsOverrides);
   return { ...options, limiter: new RateLimiter({ caps, seed: randomInt(SEEDS) }) };

@@ -40,6 +40,8 @@ export interface HttpOptions {
   readonly log: (line: string) => void;
   /** Cap on the bytes of all answers that slow readers have not taken yet. */
   readonly bytesInFlightMax?: number;
+  /** Cap on the bytes that wait for the readers of all WebSockets together. */
+  readonly socketBacklogMax?: number;
   /** Longest wait of close() for what is in flight. */
   readonly drainMsMax?: number;
   /** Longest wait for the rest of a body that was refused. */
@@ -55,6 +57,9 @@ export interface HttpOptions {
 
 /** Ten of the largest answers, 10,000 trades of about 700 bytes, and some room. */
 const BYTES_IN_FLIGHT_MAX = 128 * 1024 * 1024;
+
+/** 64 of the slowest readers that a stream bears with. */
+const SOCKET_BACKLOG_MAX = 256 * 1024 * 1024;
 
 /** Far above what an order takes: only who sends or reads slowly is cut off at the end. */
 const DRAIN_MS_MAX = 10_000;
@@ -79,7 +84,8 @@ export async function listen(
   const uws = loadUws();
   const app = uws.App();
   const server = new RunningServer(options);
-  const sockets = new Sockets(() => server.peers.closed());
+  const backlogMax = options.socketBacklogMax ?? SOCKET_BACKLOG_MAX;
+  const sockets = new Sockets(() => server.peers.closed(), backlogMax, options.log);
   for (const route of socketRoutes) sockets.serve(app, route);
   const paths = new Map<string, Route[]>();
   for (const route of routes) {
@@ -115,7 +121,10 @@ export async function listen(
   }
   return {
     port: uws.us_socket_local_port(socket),
-    publish: (topic, text) => void app.publish(topic, text, false),
+    publish: (topic, text) => {
+      app.publish(topic, text, false);
+      sockets.published(text.length);
+    },
     close: () =>
       server.close(
         () => uws.us_listen_socket_close(socket),

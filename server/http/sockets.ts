@@ -7,6 +7,7 @@
  * or a slow peer is borne with.
  */
 import { Buffer } from 'node:buffer';
+import { SocketBacklog, type Waiting } from './socket-backlog.ts';
 import type { HttpRequest, HttpResponse, UwsApp, us_socket_context_t, WebSocket } from './uws.ts';
 
 /** One connection; every call after its end does nothing. */
@@ -18,7 +19,7 @@ export interface Socket {
   leave(topic: string): void;
   /** Bytes that the peer has not taken yet; 0 after the end. */
   waiting(): number;
-  /** Sends a close frame behind what waits. The handler is told at once. */
+  /** Sends a close frame behind what waits, for a while. The handler is told at once. */
   end(code: number, reason: string): void;
 }
 
@@ -40,10 +41,7 @@ export interface SocketRoute {
   readonly messageBytesMax: number;
   /** More bytes than this never wait for one peer: the connection is cut. */
   readonly waitingBytesMax: number;
-  /**
-   * A connection on which nothing moves for so long is cut: who was ended and does not read what
-   * waits must not hold memory for ever. Above what the route itself bears with.
-   */
+  /** A connection on which nothing moves for so long is cut. Above what the route itself bears with. */
   readonly cutSeconds: number;
   /** Body of a 503, or undefined to take the connection. */
   readonly refusal: () => string | undefined;
@@ -59,6 +57,9 @@ const HANDSHAKE = ['sec-websocket-key', 'sec-websocket-protocol', 'sec-websocket
 /** Of the package. */
 const CUT_SECONDS_MAX = 960;
 
+/** Who was ended and does not read what waits holds memory no longer than this. */
+const LINGER_MS = 30_000;
+
 const GOING_AWAY = 1001;
 const NO_UPGRADE = '{"error":"websocket upgrade required"}';
 const SHUTTING_DOWN = '{"error":"shutting down"}';
@@ -73,10 +74,20 @@ export class Sockets {
   private readonly open = new Set<UwsSocket>();
   private closing = false;
   private readonly closed: () => void;
+  private readonly backlog: SocketBacklog;
 
-  /** @param closed told of the end of each connection, which nothing else tells of */
-  constructor(closed: () => void) {
+  /**
+   * @param closed told of the end of each connection, which nothing else tells of
+   * @param backlogMax bytes that may wait for the readers of all of them together
+   */
+  constructor(closed: () => void, backlogMax: number, log: (line: string) => void) {
     this.closed = closed;
+    this.backlog = new SocketBacklog(backlogMax, this.open, log);
+  }
+
+  /** After a frame was published to a topic, which nobody but all may have joined. */
+  published(bytes: number): void {
+    this.backlog.added(bytes, this.open.size);
   }
 
   serve(app: UwsApp, route: SocketRoute): void {
@@ -88,7 +99,7 @@ export class Sockets {
       sendPingsAutomatically: false,
       upgrade: (response, request, context) => this.upgrade(route, response, request, context),
       open: (ws) => {
-        const socket = new UwsSocket(ws);
+        const socket = new UwsSocket(ws, this.backlog);
         ws.getUserData().socket = socket;
         this.open.add(socket);
         socket.handler = route.open(socket);
@@ -96,7 +107,7 @@ export class Sockets {
       message: (ws, message) => handlerOf(ws)?.message(textOf(message)),
       ping: (ws) => handlerOf(ws)?.alive(),
       pong: (ws) => handlerOf(ws)?.alive(),
-      drain: (ws) => handlerOf(ws)?.drained(),
+      drain: (ws) => ws.getUserData().socket?.drained(),
       close: (ws) => {
         this.closed();
         const { socket } = ws.getUserData();
@@ -134,21 +145,27 @@ export class Sockets {
   }
 }
 
-class UwsSocket implements Socket {
+class UwsSocket implements Socket, Waiting {
   handler: SocketHandler | undefined = undefined;
   /** Undefined once it is over: the package throws at every call then. */
   private ws: WebSocket<Holder> | undefined;
+  private readonly backlog: SocketBacklog;
+  /** Is ended when what waits has been taken; nothing comes behind that. */
+  private ending: Ending | undefined = undefined;
 
-  constructor(ws: WebSocket<Holder>) {
+  constructor(ws: WebSocket<Holder>, backlog: SocketBacklog) {
     this.ws = ws;
+    this.backlog = backlog;
   }
 
   send(text: string | Uint8Array): void {
-    this.ws?.send(text, false);
+    if (this.ws === undefined || this.ending !== undefined) return;
+    this.ws.send(text, false);
+    this.backlog.added(text.length, 1);
   }
 
   join(topic: string): void {
-    this.ws?.subscribe(topic);
+    if (this.ending === undefined) this.ws?.subscribe(topic);
   }
 
   leave(topic: string): void {
@@ -159,15 +176,46 @@ class UwsSocket implements Socket {
     return this.ws?.getBufferedAmount() ?? 0;
   }
 
+  /** The package would forget at once what still waits, and for how long; so it is told when nothing does. */
   end(code: number, reason: string): void {
-    this.ws?.end(code, reason);
+    const { ws } = this;
+    if (ws === undefined || this.ending !== undefined) return;
+    if (ws.getBufferedAmount() === 0) {
+      ws.end(code, reason);
+      return;
+    }
+    for (const topic of ws.getTopics()) ws.unsubscribe(topic);
+    const timer = setTimeout(() => this.cut(), LINGER_MS).unref();
+    this.ending = { code, reason, timer };
+    this.tellClosed();
+  }
+
+  cut(): void {
+    this.ws?.close();
+  }
+
+  drained(): void {
+    if (this.ending === undefined) this.handler?.drained();
+    else if (this.waiting() === 0) this.ws?.end(this.ending.code, this.ending.reason);
   }
 
   close(): void {
     this.ws = undefined;
-    this.handler?.closed();
-    this.handler = undefined;
+    clearTimeout(this.ending?.timer);
+    this.tellClosed();
   }
+
+  private tellClosed(): void {
+    const { handler } = this;
+    this.handler = undefined;
+    handler?.closed();
+  }
+}
+
+interface Ending {
+  readonly code: number;
+  readonly reason: string;
+  readonly timer: NodeJS.Timeout;
 }
 
 function handlerOf(ws: WebSocket<Holder>): SocketHandler | undefined {

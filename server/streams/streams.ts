@@ -43,8 +43,8 @@ const NAME_BYTES = 128;
 const MESSAGE_BYTES = 16 * 1024;
 /** Beyond what a slow reader is closed for, until the next look at it. */
 const HARD_FACTOR = 8;
-/** Sockets that were ended and do not read what waits are cut so much later than silent ones. */
-const LINGER_SECONDS = 30;
+/** A connection on which nothing moves is cut so much later than a silent one is closed. */
+const CUT_LATER_SECONDS = 30;
 
 export class Streams {
   readonly routes: readonly SocketRoute[];
@@ -131,7 +131,7 @@ export class Streams {
       path,
       messageBytesMax: MESSAGE_BYTES + NAME_BYTES * subscriptionsMax,
       waitingBytesMax: HARD_FACTOR * backpressureBytes,
-      cutSeconds: idleSeconds + LINGER_SECONDS,
+      cutSeconds: idleSeconds + CUT_LATER_SECONDS,
       refusal: () => this.connections.refusal(),
       open: (socket) => {
         const connection = open(socket, (closed) => this.connections.delete(closed));

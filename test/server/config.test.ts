@@ -65,6 +65,7 @@ test('without any variable every default of the contract stands', () => {
     streamSubscriptionsMax: 500,
     streamConnectionsMax: 4096,
     streamBackpressureBytes: 4_194_304,
+    streamBacklogMax: 268_435_456,
     catalogSyncUrl: '',
     catalogSyncSeconds: 300,
   });
@@ -161,6 +162,7 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['STREAM_SUBSCRIPTIONS_MAX', 1, 10000, 'streamSubscriptionsMax'],
   ['STREAM_CONNECTIONS_MAX', 1, 65536, 'streamConnectionsMax'],
   ['STREAM_BACKPRESSURE_BYTES', 1048576, 268435456, 'streamBackpressureBytes'],
+  ['STREAM_BACKLOG_MAX', 4194304, 68719476736, 'streamBacklogMax'],
   ['CATALOG_SYNC_SECONDS', 1, 86400, 'catalogSyncSeconds'],
 ];
 

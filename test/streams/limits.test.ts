@@ -9,6 +9,9 @@ import { assertFits, type Json } from './stream-node.ts';
 /** Of half a mebibyte: more than the two ends of a connection hold between them. */
 const ROUNDS = 40;
 
+const MIB = 2 ** 20;
+const CROWD = 6;
+
 const stage = new SocketStage();
 const clients: SocketClient[] = [];
 
@@ -187,6 +190,78 @@ test('a slow reader is closed with a reason behind what it did not read; others 
     all,
     Array.from({ length: sent }, (_, i) => i),
   );
+});
+
+test('all readers together have a bound: the slowest are cut first, who reads stays', async () => {
+  const backlogMax = 8 * MIB;
+  const limits = { ...LIMITS, connectionsMax: CROWD + 1, backpressureBytes: 16 * MIB };
+  const crowded = new SocketStage(limits);
+  await crowded.open(backlogMax);
+  crowded.markets(4);
+  const slow: SocketClient[] = [];
+  try {
+    for (let i = 0; i < CROWD; i++) slow.push(await SocketClient.open(crowded, '/ws/market'));
+    const quick = await SocketClient.open(crowded, '/ws/market');
+    for (const client of [...slow, quick]) {
+      client.send({ type: 'market', assets_ids: [crowded.token(7)] });
+      await client.upToNow();
+    }
+    for (const client of slow) client.stopReading();
+    const frame = Buffer.from('x'.repeat(256 * 1024));
+    // What the two ends of a connection hold between them comes before anything waits.
+    for (let round = 1; crowded.lines.length === 0 && round <= 100; round++) {
+      crowded.server!.publish('asset 7', frame);
+      quick.send('PING');
+      await until(() => quick.texts.filter((got) => got === 'PONG').length === round);
+    }
+    const cut = crowded.lines.map((line) => {
+      const [, bytes, count] = /: (\d+) bytes waited for all readers: .* (\d+) of/.exec(line)!;
+      assert(Number(bytes) <= 1.125 * backlogMax + 2 * CROWD * frame.length, line);
+      return Number(count);
+    });
+    const all = cut.reduce((sum, count) => sum + count, 0);
+    assert(all > 0 && all < CROWD, `as many as had to be were cut: ${all}`);
+    for (const client of slow) client.readOn();
+    await until(() => slow.filter(({ closed }) => closed !== undefined).length === all);
+    assert(slow.every(({ closed }) => closed === undefined || closed.code === 1006));
+    for (const client of [quick, ...slow.filter(({ closed }) => closed === undefined)]) {
+      client.texts.length = 0;
+      assert.deepEqual(await client.upToNow().catch(() => []), [], 'it missed nothing and stays');
+    }
+  } finally {
+    for (const client of slow) client.cut();
+    await crowded.stop();
+  }
+});
+
+test('who was closed and does not read counts among all until it has gone', async () => {
+  const limits = { ...LIMITS, connectionsMax: CROWD, backpressureBytes: 2 * MIB };
+  const crowded = new SocketStage(limits);
+  await crowded.open(6 * MIB);
+  crowded.markets(4);
+  const slow: SocketClient[] = [];
+  try {
+    // One after another is closed alone, with little more waiting than the bound of one.
+    while (slow.length < CROWD && crowded.lines.length === 0) {
+      const client = await SocketClient.open(crowded, '/ws/market');
+      slow.push(client);
+      client.send({ type: 'market', assets_ids: [crowded.token(7)] });
+      await client.upToNow();
+      client.stopReading();
+      for (let round = 1; round <= 64; round++) {
+        crowded.server!.publish('asset 7', Buffer.from('x'.repeat(256 * 1024)));
+        await new Promise((resolve) => setImmediate(resolve));
+        crowded.clock += 100;
+        crowded.order(1, 7, 'BUY', 40, 1);
+        crowded.flushAll();
+      }
+    }
+    assert(slow.length > 2, 'one or two of them are not too many');
+    assert.match(crowded.lines.join(), /bytes waited for all readers/);
+  } finally {
+    for (const client of slow) client.cut();
+    await crowded.stop();
+  }
 });
 
 test('a batch whose log is cut short, or cannot be read, makes everybody begin anew', async () => {
