@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { readConfig } from '../../server/config.ts';
 import { domainSeparator } from '../../server/identity/eip712.ts';
 import { Child } from '../common/child.ts';
+import { latencies, median, percentile, print, type Ratio, ratioLine } from '../common/figures.ts';
 import { LocalNode } from '../load/load-node.ts';
 import { domainsOf } from '../load/load-orders.ts';
 import { Connection } from '../measure/connection.ts';
 import type { Request } from '../measure/prepare.ts';
-import { latencies, median, percentile, print, type Ratio, ratioLine } from './path-figures.ts';
 import type { Bodies, Floors, PartTimes } from './path-parts.ts';
 import { Traffic } from './traffic.ts';
 

@@ -6,8 +6,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { median, print, type Ratio, ratioLine } from '../common/figures.ts';
 import { LocalNode } from '../load/load-node.ts';
-import { median, print, type Ratio, ratioLine } from '../orders/path-figures.ts';
 import { deriveDay } from './derive-day.ts';
 import { BATCH, type DayShape, writeDay } from './log-day.ts';
 
