@@ -94,7 +94,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     server: ['load'],
     catalog: ['common', 'load'],
     http: ['common', 'catalog'],
-    storage: [],
+    storage: ['common', 'load'],
     streams: [],
   },
   test: {
