@@ -7,6 +7,7 @@
 
 /** Names that begin so are meant for this node: general words (DATA_, LOG_, MAX_) are not among them. */
 const OWN_PREFIXES = [
+  'ADMIN_',
   'CATALOG_SYNC_',
   'CLIENT_PROFILE',
   'CREDENTIAL_PREFIX',

@@ -3,17 +3,18 @@
  * and its bounds, checked once before anything else starts.
  *
  * Pure functions: the caller hands in environment, arguments and core count. Nothing here is read
- * again later; a change needs a restart. No variable holds a secret (keys live in the data
- * directory), and describeConfig prints only what is listed here.
+ * again later; a change needs a restart. One variable holds a secret, ADMIN_TOKEN, which is never
+ * repeated (keys live in the data directory); describeConfig prints only what is listed here.
  */
 import { isIP } from 'node:net';
 import { tableShapes } from '../engine/layout.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from '../engine/limits.ts';
 import { sourceUrlProblem } from './catalog/sync-client.ts';
 import { unknownNames } from './config-names.ts';
-import { type Allowlist, parseAllowlist } from './http/address.ts';
-import { type CorsOrigins, corsOriginsText, parseCorsOrigins } from './http/cors.ts';
-import { overridesText, parseOverrides, type RateOverrides } from './http/rate-limits.ts';
+import { ConfigReader } from './config-reader.ts';
+import { type Allowlist, isLoopback } from './http/address.ts';
+import { type CorsOrigins, corsOriginsText } from './http/cors.ts';
+import { overridesText, type RateOverrides } from './http/rate-limits.ts';
 import { isSwitch, PROFILE_ROWS, PROFILES, type Profile, type ProfileSettings } from './profile.ts';
 
 const DURABILITIES = ['flushed', 'committed'] as const;
@@ -28,6 +29,11 @@ export interface Config extends ProfileSettings {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
+  /** Of the admin listener; 0 = there is none. */
+  readonly adminPort: number;
+  readonly adminHost: string;
+  /** A secret: never printed. '' = nobody is asked for one. */
+  readonly adminToken: string;
   readonly dataDir: string;
   readonly workers: number;
   readonly durability: (typeof DURABILITIES)[number];
@@ -89,11 +95,12 @@ export function readConfig(
   argv: readonly string[],
   cores: number,
 ): { ok: true; config: Config; warnings: string[] } | { ok: false; problems: string[] } {
-  const from = new Reader(env);
+  const from = new ConfigReader(env);
   const noDemo = from.flags(argv, ['--no-demo']).has('--no-demo');
   const config: Config = {
-    host: from.text('HOST', '127.0.0.1', isHost, 'an IP address or a host name'),
+    host: from.text('HOST', '127.0.0.1', isHost, HOST),
     port: from.integer('PORT', 3000, 0, 65_535),
+    ...readAdmin(from),
     dataDir: from.text('DATA_DIR', './data', isPath, 'a path'),
     workers: from.integer('WORKERS', Math.min(WORKERS_MAX, Math.max(1, cores - 1)), 1, WORKERS_MAX),
     durability: from.choice('DURABILITY', DURABILITIES, 'flushed'),
@@ -145,6 +152,9 @@ export function describeConfig(config: Config): string {
   const rows: readonly (readonly [string, string | number | boolean])[] = [
     ['HOST', config.host],
     ['PORT', config.port],
+    ['ADMIN_PORT', config.adminPort],
+    ['ADMIN_HOST', config.adminHost],
+    ['ADMIN_TOKEN', config.adminToken === '' ? '' : '(set)'],
     ['DATA_DIR', config.dataDir],
     ['WORKERS', config.workers],
     ['DURABILITY', config.durability],
@@ -194,7 +204,7 @@ export function describeConfig(config: Config): string {
 }
 
 /** The rows of profile.ts, each from its own variable or from the profile. */
-function readProfile(from: Reader): ProfileSettings & { readonly clientProfile: Profile } {
+function readProfile(from: ConfigReader): ProfileSettings & { readonly clientProfile: Profile } {
   const clientProfile = from.choice('CLIENT_PROFILE', PROFILES, PROFILES[0]);
   const settings: Record<string, string | boolean> = {};
   for (const [name, row] of PROFILE_ROWS) {
@@ -210,8 +220,21 @@ function readProfile(from: Reader): ProfileSettings & { readonly clientProfile: 
   return { clientProfile, ...(settings as ProfileSettings) };
 }
 
+/** Where the admin listener can be reached from elsewhere, it asks who calls. */
+function readAdmin(from: ConfigReader) {
+  const adminPort = from.integer('ADMIN_PORT', 3001, 0, 65_535);
+  const adminHost = from.text('ADMIN_HOST', '127.0.0.1', isHost, HOST);
+  const adminToken = from.secret('ADMIN_TOKEN', isToken, TOKEN);
+  if (adminPort !== 0 && adminToken === '' && !isLoopback(adminHost)) {
+    from.problems.push(
+      `ADMIN_TOKEN must be set where ADMIN_HOST is no loopback address: ${TOKEN} (or ADMIN_PORT=0)`,
+    );
+  }
+  return { adminPort, adminHost, adminToken };
+}
+
 /** The published addresses of CLIENTS 2. */
-function readContracts2(from: Reader) {
+function readContracts2(from: ConfigReader) {
   const { fits, rule } = TEXTS.address;
   const address = (name: string, unset: string): string => from.text(name, unset, fits, rule);
   return {
@@ -223,7 +246,7 @@ function readContracts2(from: Reader) {
   };
 }
 
-function readCapacities(from: Reader): Capacities {
+function readCapacities(from: ConfigReader): Capacities {
   const unset = DEFAULT_CAPACITIES;
   return {
     markets: from.integer('MARKETS_MAX', unset.markets, 16, 2 ** 20),
@@ -253,6 +276,11 @@ const TABLE_BYTES_MAX = 2 ** 32;
 /** Applying is one at a time, so more threads than this would mostly wait for their turn. */
 const WORKERS_MAX = 64;
 
+const HOST = 'an IP address or a host name';
+
+/** Long enough that nobody guesses it, in the letters of a bearer token (RFC 6750). */
+const TOKEN = '16 to 200 letters, digits or any of -._~+/=';
+
 const PRINTABLE = 'at most 100 characters, none of them a control character';
 
 /** The kinds of text that a row of profile.ts may hold. */
@@ -272,6 +300,10 @@ function isPrintable(text: string): boolean {
   return text.length <= 100 && !/\p{Cc}/u.test(text);
 }
 
+function isToken(text: string): boolean {
+  return /^[A-Za-z0-9._~+/=-]{16,200}$/.test(text);
+}
+
 function isPath(text: string): boolean {
   return !text.includes('\0');
 }
@@ -284,89 +316,4 @@ function isHost(text: string): boolean {
   return (
     text.length <= 253 && !/^[\d.]*$/.test(text) && text.split('.').every((l) => label.test(l))
   );
-}
-
-/** Reads single values and collects what is wrong with them, so that one start tells it all. */
-class Reader {
-  readonly problems: string[] = [];
-  /** Every variable that was looked for: all that there are. */
-  readonly asked = new Set<string>();
-  private readonly env: Readonly<Record<string, string | undefined>>;
-
-  constructor(env: Readonly<Record<string, string | undefined>>) {
-    this.env = new Proxy(env, {
-      get: (target, name) => {
-        this.asked.add(String(name));
-        return target[String(name)];
-      },
-    });
-  }
-
-  text(name: string, unset: string, fits: (text: string) => boolean, rule: string): string {
-    const value = this.env[name] || unset;
-    if (!fits(value)) this.problem(name, rule, value);
-    return value;
-  }
-
-  integer(name: string, unset: number, min: number, max: number): number {
-    const text = this.env[name];
-    if (!text) return unset;
-    const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
-    // A NaN fails both comparisons.
-    if (!(value >= min && value <= max)) {
-      this.problem(name, `a whole number from ${min} to ${max}`, text);
-    }
-    return value;
-  }
-
-  choice<Option extends string>(name: string, options: readonly Option[], unset: Option): Option {
-    const text = this.env[name];
-    if (!text) return unset;
-    const found = options.find((option) => option === text);
-    if (found === undefined) this.problem(name, `one of ${options.join(', ')}`, text);
-    return found ?? unset;
-  }
-
-  allowlist(name: string): Allowlist {
-    const text = this.env[name] ?? '';
-    const parsed = parseAllowlist(text);
-    if (parsed.ok) return parsed.list;
-    const rule = `a comma-separated list of IP addresses and CIDR ranges (${parsed.detail})`;
-    this.problem(name, rule, text);
-    return { entries: [], allows: () => false };
-  }
-
-  rateOverrides(name: string): RateOverrides {
-    const text = this.env[name] ?? '';
-    const parsed = parseOverrides(text);
-    if (parsed.ok) return parsed.overrides;
-    this.problem(name, `a comma-separated list of row=requests/seconds (${parsed.detail})`, text);
-    return {};
-  }
-
-  corsOrigins(name: string): CorsOrigins {
-    const text = this.env[name] || '*';
-    const parsed = parseCorsOrigins(text);
-    if (parsed.ok) return parsed.origins;
-    this.problem(name, `*, none or a comma-separated list of origins (${parsed.detail})`, text);
-    return [];
-  }
-
-  flags(argv: readonly string[], known: readonly string[]): ReadonlySet<string> {
-    for (const flag of argv) {
-      if (!known.includes(flag)) {
-        this.problems.push(`unknown argument ${quoted(flag)}; known: ${known.join(', ')}`);
-      }
-    }
-    return new Set(argv);
-  }
-
-  private problem(name: string, rule: string, value: string): void {
-    this.problems.push(`${name} must be ${rule}, not ${quoted(value)}`);
-  }
-}
-
-/** A value as one short printable line. */
-function quoted(value: string): string {
-  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}...` : value);
 }

@@ -10,6 +10,7 @@ import { type Config, describeConfig, readConfig } from './config.ts';
 import { keccakIsNative } from './identity/keccak.ts';
 import { secp256k1IsNative } from './identity/secp256k1.ts';
 import { type RunningNode, startNode } from './node.ts';
+import { NodeAdmin } from './node-admin.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const RETRY_MS = 2_000;
@@ -46,23 +47,33 @@ async function main(): Promise<void> {
 async function run(config: Config, log: ReturnType<typeof logger>): Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
+  const admin = new NodeAdmin(config);
   const stop = (name: string): void => {
     if (signal.aborted) return;
     log('info', `${name}: stopping`);
+    admin.draining();
     stopping.abort();
   };
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
+  // Before recovery, so that it can tell of the start.
+  await admin.open((line) => log('error', line));
+  if (config.adminPort !== 0) {
+    log('info', `admin listener on http://${config.adminHost}:${config.adminPort}`);
+  }
   let waitMs = RETRY_MS;
   while (!signal.aborted) {
     const node = await start(config, log, signal);
     if (node === undefined) break;
+    admin.tellOf(node);
     await (node.writable ? whenAborted(signal) : whenWritable(config.dataDir, waitMs, signal));
     // Each attempt interrupts the reads, and may fail for a reason that the probe cannot see.
     waitMs = Math.min(2 * waitMs, RETRY_MS_MAX);
     if (!signal.aborted) log('info', 'DATA_DIR can be written again: starting over');
     await node.close();
+    admin.tellOf(undefined);
   }
+  admin.close();
   log('info', 'stopped');
   process.exit(0);
 }

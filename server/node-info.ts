@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { AMOUNT_MAX } from '../engine/limits.ts';
+import { type Progress, shownProgress } from './admin/progress.ts';
 import { errorBody } from './common/contract.ts';
 import { compileQuery } from './common/query.ts';
 import { Type } from './common/schema.ts';
@@ -37,15 +38,6 @@ export const StatusAnswer = Type.Object({
     Type.Null({ description: 'there is none' }),
   ]),
 });
-
-/** What GET /status says beside whether orders are taken. */
-export interface Progress {
-  /** Newest durable batch. */
-  readonly durable: number;
-  readonly follower: { readonly derived: number; readonly behindMs: number } | undefined;
-  /** The newest image, and when it was there (unix milliseconds). */
-  readonly image: { readonly sequence: number; readonly at: number } | undefined;
-}
 
 const RateCapAnswer = Type.Object({ requests: Type.Integer(), seconds: Type.Integer() });
 const RateLimitRow = Type.Object({
@@ -134,7 +126,7 @@ export function ordersBodyMax(maxBatchOrders: number): number {
 export const BODY_MAX = MIB;
 
 /** The version of this package; compiled files may lie one folder deeper than their sources. */
-function packageVersion(): string {
+export function packageVersion(): string {
   const nearest = ['../package.json', '../../package.json']
     .map((path) => new URL(path, import.meta.url))
     .find((file) => existsSync(file));
@@ -155,7 +147,10 @@ export interface InfoParts {
 export function infoHandlers({ config, progress, seconds, texts, writable }: InfoParts) {
   const ok: Handler<unknown> = (exchange) => exchange.reply(200, '"OK"');
   const status = (): string =>
-    JSON.stringify({ status: writable() ? 'ok' : 'read-only', ...shown(progress(), seconds()) });
+    JSON.stringify({
+      status: writable() ? 'ok' : 'read-only',
+      ...shownProgress(progress(), seconds()),
+    });
   const version = JSON.stringify({ version: config.orderVersion === '2' ? 2 : 1 });
   const info = exchangeInfo(config);
   const rateLimits = JSON.stringify({
@@ -190,27 +185,6 @@ export function infoHandlers({ config, progress, seconds, texts, writable }: Inf
     'GET /rate-limits': ((exchange) => exchange.reply(200, rateLimits)) as Handler<unknown>,
     'GET /balance-allowance': balanceAllowance,
     'GET /balance-allowance/update': balanceAllowance,
-  };
-}
-
-function shown({ durable, follower, image }: Progress, seconds: number) {
-  return {
-    log: { sequence: durable },
-    follower:
-      follower === undefined
-        ? null
-        : {
-            sequence: follower.derived,
-            behind: Math.max(0, durable - follower.derived),
-            behind_ms: Math.max(0, follower.behindMs),
-          },
-    image:
-      image === undefined
-        ? null
-        : {
-            sequence: image.sequence,
-            age_seconds: Math.max(0, Math.floor(seconds - image.at / 1_000)),
-          },
   };
 }
 

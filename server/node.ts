@@ -18,6 +18,8 @@ import { makeDirectory } from '../storage/make-directory.ts';
 import { type Recovered, recover } from '../storage/recover.ts';
 import { Heartbeats } from './account/heartbeats.ts';
 import { OwnTradesIndex } from './account/own-trades-index.ts';
+import type { Progress } from './admin/progress.ts';
+import type { NodeFacts } from './admin/summary.ts';
 import type { CatalogKeeper } from './catalog/catalog-keeper.ts';
 import { FiguresKeeper } from './catalog/figures-keeper.ts';
 import { marketStoryLookup } from './catalog/market-info.ts';
@@ -36,7 +38,6 @@ import { HistoryKeeper } from './market-data/history-keeper.ts';
 import { type MarketLookup, TokenTexts } from './market-data/texts.ts';
 import { TradesIndex } from './market-data/trades-index.ts';
 import { TradesRenderer } from './market-data/trades-render.ts';
-import type { Progress } from './node-info.ts';
 import { cancelAllOf } from './orders/cancels.ts';
 import type { FlushedBatch } from './orders/flushed-batch.ts';
 import type { OrderSeparators, Separators } from './orders/prepare.ts';
@@ -73,6 +74,8 @@ export interface RunningNode {
   readonly port: number;
   /** False: the data directory cannot be written; reads are served, orders are refused. */
   readonly writable: boolean;
+  /** What it tells of itself at this moment. */
+  facts(): NodeFacts;
   /** Stops accepting, finishes what is in flight, writes an image, closes. */
   close(): Promise<void>;
 }
@@ -182,7 +185,14 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     );
     // Before the port closes: who cannot be heard any more must not lose anything.
     opened.push(() => heartbeats?.stop());
-    return { port: server.port, writable: writer !== undefined, close };
+    const progress = progressOf(stores, writer);
+    const facts = (): NodeFacts => ({
+      tables: t,
+      isTaking: writer?.sequencer.isPaused() === false,
+      progress: progress(),
+      streams: told.streams?.facts() ?? { clients: 0, bytesHeld: 0 },
+    });
+    return { port: server.port, writable: writer !== undefined, facts, close };
   } catch (error) {
     await close();
     throw error;

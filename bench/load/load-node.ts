@@ -80,6 +80,7 @@ export class LocalNode {
       ...environment,
       HOST: '127.0.0.1',
       PORT: String(port),
+      ADMIN_PORT: '0',
       DATA_DIR: dataDir,
       DEMO: demo ? 'on' : 'off',
     };

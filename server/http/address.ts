@@ -50,6 +50,13 @@ function withoutPort(entry: string): string {
   return match?.[1] ?? entry;
 }
 
+/** Whether only this machine reaches what listens there; of names, localhost alone is known to. */
+export function isLoopback(host: string): boolean {
+  const address = normaliseAddress(host);
+  if (address === '') return host.toLowerCase() === 'localhost';
+  return address === '::1' || (isIPv4(address) && address.startsWith('127.'));
+}
+
 export interface Allowlist {
   /** The entries as written; none means that everyone is allowed. */
   readonly entries: readonly string[];

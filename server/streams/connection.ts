@@ -70,6 +70,11 @@ export abstract class Connection implements SocketHandler {
     return undefined;
   }
 
+  /** Bytes that its reader has not taken yet. */
+  waiting(): number {
+    return this.socket.waiting();
+  }
+
   /** Closes whoever reads too slowly; says whether it did. */
   closeIfSlow(): boolean {
     const waiting = this.socket.waiting();

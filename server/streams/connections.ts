@@ -33,6 +33,13 @@ export class Connections {
     return this.open.size >= this.limits.connectionsMax ? TOO_MANY : undefined;
   }
 
+  /** Asks each socket what waits: not for every batch. */
+  facts(): { readonly clients: number; readonly bytesHeld: number } {
+    let bytesHeld = 0;
+    for (const connection of this.open) bytesHeld += connection.waiting();
+    return { clients: this.open.size, bytesHeld };
+  }
+
   add(connection: Connection): void {
     this.open.add(connection);
   }

@@ -102,6 +102,11 @@ export class Streams {
     this.connections.closeSlow();
   }
 
+  /** How many listen, and what waits for them. */
+  facts(): { readonly clients: number; readonly bytesHeld: number } {
+    return this.connections.facts();
+  }
+
   /** Tells of new markets (market-feed.ts). */
   announce(story: (condition: string) => MarketStory | undefined): void {
     this.market.announce(story);

@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type Agent, request as httpRequest } from 'node:http';
-import type { Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,6 +27,7 @@ const LISTENING = /listening on http:\/\/[^ ]+:(\d+)/g;
 export const SMALL_NODE = {
   HOST: '127.0.0.1',
   PORT: '0',
+  ADMIN_PORT: '0',
   DEMO: 'off',
   RATE_LIMITS: 'off',
   WORKERS: '1',
@@ -81,6 +82,15 @@ export function remount(disk: string, options: string): void {
 
 function mount(...args: readonly string[]): boolean {
   return spawnSync('mount', args, { stdio: 'ignore' }).status === 0;
+}
+
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
 }
 
 /** A node in a process of its own. */

@@ -26,6 +26,9 @@ test('without any variable every default of the contract stands', () => {
   assert.deepEqual(rest, {
     host: '127.0.0.1',
     port: 3000,
+    adminPort: 3001,
+    adminHost: '127.0.0.1',
+    adminToken: '',
     dataDir: './data',
     workers: 3,
     durability: 'flushed',
@@ -140,6 +143,7 @@ test('every variable can be set', () => {
 /** Name, lowest and highest value of every number, and where it ends up. */
 const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['PORT', 0, 65535, 'port'],
+  ['ADMIN_PORT', 0, 65535, 'adminPort'],
   ['WORKERS', 1, 64, 'workers'],
   ['TRUST_PROXY', 0, 16, 'trustProxy'],
   ['CHAIN_ID', 1, 2 ** 53 - 1, 'chainId'],
@@ -223,6 +227,23 @@ test('a wrong text is refused with its variable, the rule and the value', () => 
       assert.deepEqual(more, []);
     }
   }
+});
+
+test('an admin listener that others reach needs a token, which is never repeated', () => {
+  const token = 'correct-horse-battery';
+  const elsewhere = { ADMIN_HOST: '0.0.0.0' };
+  assert.match(refused(elsewhere)[0]!, /^ADMIN_TOKEN must be set where ADMIN_HOST is no loopback/);
+  assert.match(
+    refused({ ...elsewhere, ADMIN_TOKEN: 'short' })[0]!,
+    /^ADMIN_TOKEN must be 16 to 200/,
+  );
+  assert(!refused({ ADMIN_TOKEN: 'so secret!' }).join().includes('secret'));
+  accepted({ ...elsewhere, ADMIN_PORT: '0' });
+  for (const ADMIN_HOST of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) accepted({ ADMIN_HOST });
+  const config = accepted({ ...elsewhere, ADMIN_TOKEN: token });
+  assert.equal(config.adminToken, token);
+  assert.match(describeConfig(config), /ADMIN_TOKEN=\(set\)/);
+  assert(!describeConfig(config).includes(token));
 });
 
 test('a long value is not repeated in full', () => {

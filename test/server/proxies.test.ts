@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test from 'node:test';
 import {
   book,
+  freePort,
   get,
   SMALL_NODE,
   send,
@@ -28,14 +27,6 @@ function blockAfter(line: string): string {
   const [, block] = /^ *```\w*\n([\s\S]*?)^ *```$/m.exec(page.slice(page.indexOf(line))) ?? [];
   assert(block !== undefined, `there is a block behind "${line}"`);
   return block;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 interface Proxy {

@@ -75,6 +75,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   server: {
     common: [],
     http: ['common'],
+    admin: ['common', 'http'],
     identity: ['common'],
     'market-data': ['common', 'http', 'identity'],
     orders: ['common', 'http', 'identity', 'market-data'],
@@ -102,6 +103,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     engine: ['common'],
     storage: ['common', 'engine'],
     http: ['common'],
+    admin: ['common', 'http'],
     identity: ['common'],
     'market-data': ['common', 'engine', 'storage'],
     orders: ['common', 'engine', 'storage'],

@@ -1,0 +1,188 @@
+/**
+ * The admin listener: a second HTTP server in the I/O thread, on an address of its own, for who runs the
+ * node. It opens before recovery and closes last, so it can say how the node is at any time.
+ *
+ * Not here: what is told (admin-table.ts, summary.ts), whether the node is ready.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import { isLoopback } from '../http/address.ts';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  loadUws,
+  type us_listen_socket,
+} from '../http/uws.ts';
+import { ADMIN_TABLE, type AdminPath } from './admin-table.ts';
+import type { PageFile } from './page-files.ts';
+import type { PublicApi } from './summary.ts';
+
+export interface Told {
+  readonly status: number;
+  readonly body: string;
+}
+
+export interface AdminOptions {
+  readonly host: string;
+  /** 0 = an ephemeral port. */
+  readonly port: number;
+  /** '' = nobody is asked for one. */
+  readonly token: string;
+  readonly handlers: Readonly<Record<AdminPath, () => Told | Promise<Told>>>;
+  readonly files: ReadonlyMap<string, PageFile>;
+  /** The page may connect to it. */
+  readonly api: () => PublicApi;
+  readonly log: (line: string) => void;
+}
+
+export interface AdminServer {
+  readonly port: number;
+  /** Closes every connection. */
+  close(): void;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string | Uint8Array;
+  readonly headers: readonly (readonly [string, string])[];
+}
+
+const JSON_TYPE = 'application/json';
+const NO_STORE = [['Cache-Control', 'no-store']] as const;
+/** The page is as new as the node that serves it. */
+const NO_CACHE = [['Cache-Control', 'no-cache']] as const;
+const ALLOW = [['Allow', 'GET, HEAD']] as const;
+const CHALLENGE = [['WWW-Authenticate', 'Bearer'], ...NO_STORE] as const;
+
+/** A host name or an IPv4 address, or an IPv6 one in brackets, and a port. */
+const AUTHORITY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/;
+
+/** Listens; rejects with what to change when the port is taken or the address is not of this machine. */
+export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
+  const uws = loadUws();
+  const app = uws.App();
+  const answerer = new Answerer(options);
+  app.any('/*', (response, request) => answerer.answer(response, request));
+  const socket = await new Promise<us_listen_socket | false>((resolve) => {
+    app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
+  });
+  if (socket === false) {
+    app.close();
+    throw new Error(
+      `cannot listen on ${options.host}:${options.port} (ADMIN_HOST, ADMIN_PORT): the port is taken, not ` +
+        'permitted, or the host is not ours; ADMIN_PORT=0 goes without',
+    );
+  }
+  return { port: uws.us_socket_local_port(socket), close: () => void app.close() };
+}
+
+class Answerer {
+  private readonly o: AdminOptions;
+  private readonly isLocal: boolean;
+  private readonly tokenHash: Buffer | undefined;
+
+  constructor(options: AdminOptions) {
+    this.o = options;
+    this.isLocal = isLoopback(options.host);
+    this.tokenHash = options.token === '' ? undefined : hashOf(options.token);
+  }
+
+  answer(response: HttpResponse, request: HttpRequest): void {
+    const isHead = request.getMethod() === 'head';
+    const host = AUTHORITY.exec(request.getHeader('host'))?.[1];
+    let isOver = false;
+    const send = (answer: Answer): void => {
+      if (isOver) return;
+      isOver = true;
+      response.cork(() => this.write(response, answer, isHead, host ?? ''));
+    };
+    response.onAborted(() => {
+      isOver = true;
+    });
+    const answer = this.refusal(request, host) ?? this.find(request);
+    if (answer instanceof Promise) void answer.then(send);
+    else send(answer);
+  }
+
+  /**
+   * On a loopback address only names of this machine are taken: a web page whose own name has been
+   * pointed here would else read what the node says (DNS rebinding).
+   */
+  private refusal(request: HttpRequest, host: string | undefined): Answer | undefined {
+    if (host === undefined || (this.isLocal && !isLoopback(host.replace(/^\[|\]$/g, '')))) {
+      return problem(421, 'misdirected request', 'Host must be a name of this machine');
+    }
+    const method = request.getMethod();
+    if (method !== 'get' && method !== 'head') return problem(405, 'method not allowed', '', ALLOW);
+    return undefined;
+  }
+
+  private find(request: HttpRequest): Answer | Promise<Answer> {
+    const path = request.getUrl();
+    const file = this.o.files.get(path);
+    if (file !== undefined)
+      return { status: 200, type: file.type, body: file.bytes, headers: NO_CACHE };
+    if (!Object.hasOwn(ADMIN_TABLE, path)) return problem(404, 'not found');
+    const row = ADMIN_TABLE[path as AdminPath];
+    if (row.token && !this.isAllowed(request.getHeader('authorization'))) {
+      return problem(401, 'unauthorized', 'Authorization: Bearer and ADMIN_TOKEN', CHALLENGE);
+    }
+    return this.run(path as AdminPath);
+  }
+
+  private async run(path: AdminPath): Promise<Answer> {
+    try {
+      const { status, body } = await this.o.handlers[path]();
+      return { status, type: ADMIN_TABLE[path].type, body, headers: NO_STORE };
+    } catch (error) {
+      this.o.log(`admin ${path} failed: ${error instanceof Error ? error.stack : String(error)}`);
+      return problem(500, 'internal_error');
+    }
+  }
+
+  private isAllowed(authorization: string): boolean {
+    if (this.tokenHash === undefined) return true;
+    const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+    return token !== undefined && timingSafeEqual(hashOf(token), this.tokenHash);
+  }
+
+  private write(response: HttpResponse, answer: Answer, isHead: boolean, host: string): void {
+    const { body, headers, status, type } = answer;
+    response.writeStatus(`${status} ${STATUS_CODES[status]}`);
+    response.writeHeader('Content-Type', type);
+    response.writeHeader('X-Content-Type-Options', 'nosniff');
+    response.writeHeader('Referrer-Policy', 'no-referrer');
+    response.writeHeader('Cross-Origin-Resource-Policy', 'same-origin');
+    response.writeHeader('Content-Security-Policy', this.policy(host));
+    for (const [name, value] of headers) response.writeHeader(name, value);
+    if (isHead) response.endWithoutBody(Buffer.byteLength(body));
+    else response.end(body);
+  }
+
+  /** Own files only; and the public API, which the page reads its books and trades from. */
+  private policy(host: string): string {
+    const { host: apiHost, port } = this.o.api();
+    const api = `${apiHost || host || 'localhost'}:${port}`;
+    return (
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+      `manifest-src 'self'; connect-src 'self' http://${api} ws://${api}; base-uri 'none'; ` +
+      "form-action 'self'; frame-ancestors 'none'"
+    );
+  }
+}
+
+function problem(
+  status: number,
+  error: string,
+  detail = '',
+  headers: Answer['headers'] = NO_STORE,
+): Answer {
+  const body = JSON.stringify(detail === '' ? { error } : { error, detail });
+  return { status, type: JSON_TYPE, body, headers };
+}
+
+/** Of equal length, as the comparison asks for. */
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

@@ -1,0 +1,56 @@
+/**
+ * How late the event loop is: over the last whole period, so that several readers see the same.
+ *
+ * Thread: I/O.
+ */
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+
+const PERIOD_MS = 10_000;
+const RESOLUTION_MS = 10;
+const NS = 1e6;
+
+export interface Delay {
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export class LoopDelay {
+  private readonly histogram: IntervalHistogram = monitorEventLoopDelay({
+    resolution: RESOLUTION_MS,
+  });
+  private readonly timer: NodeJS.Timeout;
+  private last: Delay | undefined;
+
+  constructor() {
+    this.histogram.enable();
+    this.timer = setInterval(() => {
+      this.last = this.read();
+      this.histogram.reset();
+    }, PERIOD_MS);
+    this.timer.unref();
+  }
+
+  /** Of the last period; of the first one so far, until it is over. */
+  delay(): Delay {
+    return this.last ?? this.read();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+    this.histogram.disable();
+  }
+
+  private read(): Delay {
+    const { histogram } = this;
+    // What is measured is the time between two looks, which are so far apart by intention.
+    const late = (ns: number): number => Math.max(0, Math.round(ns / NS) - RESOLUTION_MS);
+    if (histogram.count === 0) return { p50: 0, p99: 0, max: 0 };
+    return {
+      p50: late(histogram.percentile(50)),
+      p99: late(histogram.percentile(99)),
+      max: late(histogram.max),
+    };
+  }
+}

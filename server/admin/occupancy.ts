@@ -1,0 +1,27 @@
+/** How full the engine's tables are. Thread: any that may read them. */
+import { State } from '../../engine/layout.ts';
+import { matchingUse } from '../../engine/matching/matching.ts';
+import type { Tables } from '../../engine/tables.ts';
+
+export interface Occupancy {
+  readonly table: string;
+  readonly used: number;
+  readonly capacity: number;
+  /** The variable that sets its capacity. */
+  readonly variable: string;
+}
+
+export function occupancyOf({ capacities: c, matching, state: s }: Tables): Occupancy[] {
+  const { levels } = matchingUse(matching);
+  const finished = s[State.finished]! - s[State.finishedFirst]!;
+  const fills = Math.min(s[State.fills]!, c.trades);
+  return [
+    { table: 'markets', used: s[State.markets]!, capacity: c.markets, variable: 'MARKETS_MAX' },
+    { table: 'tokens', used: s[State.tokens]!, capacity: c.tokens, variable: 'TOKENS_MAX' },
+    { table: 'accounts', used: s[State.accounts]!, capacity: c.accounts, variable: 'ACCOUNTS_MAX' },
+    { table: 'orders', used: s[State.openOrders]!, capacity: c.orders, variable: 'ORDERS_MAX' },
+    { table: 'levels', used: levels, capacity: c.levels, variable: 'LEVELS_MAX' },
+    { table: 'finished', used: finished, capacity: c.history, variable: 'ORDER_HISTORY' },
+    { table: 'trades', used: fills, capacity: c.trades, variable: 'TRADES_MAX' },
+  ];
+}

@@ -1,0 +1,84 @@
+/**
+ * The files that the admin listener serves: those of server/page/assets, and the few of installed
+ * packages that the page needs. All are read once, at start; there is no build step.
+ *
+ * Thread: I/O, at start.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface PageFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** Path on the listener to the file of a package, below node_modules. */
+export type PackageFiles = Readonly<Record<string, string>>;
+
+/** What the page needs of packages. */
+export const PACKAGE_FILES: PackageFiles = {};
+
+const INDEX = 'index.html';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+};
+
+/** Where the page lies, from sources and from compiled files, which are one folder deeper. */
+export function pageFolder(): string | undefined {
+  return ['../page/assets', '../../../server/page/assets']
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((folder) => existsSync(folder));
+}
+
+/**
+ * Every file by its path: those of the folder under /assets/, its index at / too. Throws an Error that
+ * names a file of a type that is not known or that is not installed.
+ *
+ * @param folder undefined: there is no page
+ */
+export function readPageFiles(
+  folder: string | undefined,
+  packages: PackageFiles,
+): ReadonlyMap<string, PageFile> {
+  const files = new Map<string, PageFile>();
+  if (folder === undefined) return files;
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries.filter((one) => one.isFile())) {
+    const path = join(entry.parentPath, entry.name);
+    const name = path.slice(folder.length).replaceAll('\\', '/').replace(/^\/+/, '');
+    files.set(`/assets/${name}`, read(path));
+  }
+  for (const [path, file] of Object.entries(packages)) files.set(path, read(installed(file)));
+  const index = files.get(`/assets/${INDEX}`);
+  if (index !== undefined) files.set('/', index);
+  return files;
+}
+
+function read(path: string): PageFile {
+  const type = TYPES[extname(path)];
+  if (type === undefined) throw new Error(`the page has a file of an unknown type: ${path}`);
+  return { type, bytes: readFileSync(path) };
+}
+
+/** In the nearest node_modules that has it, wherever this package is installed. */
+function installed(file: string): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  for (;;) {
+    const path = join(folder, 'node_modules', file);
+    if (existsSync(path)) return path;
+    const above = dirname(folder);
+    if (above === folder) throw new Error(`${file} is not installed: run "npm ci"`);
+    folder = above;
+  }
+}

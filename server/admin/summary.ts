@@ -1,0 +1,65 @@
+/** What the page shows of the node: the answer of GET /page/summary. Thread: I/O. */
+import { State } from '../../engine/layout.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { Delay } from './loop-delay.ts';
+import { occupancyOf } from './occupancy.ts';
+import { type Progress, shownProgress } from './progress.ts';
+
+/** What a node tells of itself once it has recovered. */
+export interface NodeFacts {
+  readonly tables: Tables;
+  /** Whether orders are taken. */
+  readonly isTaking: boolean;
+  readonly progress: Progress;
+  readonly streams: StreamFacts;
+}
+
+export interface StreamFacts {
+  readonly clients: number;
+  /** That clients have not taken yet. */
+  readonly bytesHeld: number;
+}
+
+/** Where the public API is; '' = on the host by which the page was reached. */
+export interface PublicApi {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface SummaryParts {
+  readonly status: string;
+  readonly version: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly startedAt: number;
+  readonly api: PublicApi;
+  readonly delay: Delay;
+  /** Undefined until the node has recovered. */
+  readonly facts: NodeFacts | undefined;
+}
+
+const MS = 1_000;
+
+/** Totals count since the beginning of the exchange or of the process; a rate is their difference. */
+export function summaryOf(parts: SummaryParts): string {
+  const { api, delay, facts, now, startedAt, status, version } = parts;
+  return JSON.stringify({
+    status,
+    version,
+    time: now,
+    uptime_seconds: Math.floor((now - startedAt) / MS),
+    api,
+    memory_bytes: process.memoryUsage.rss(),
+    event_loop_delay_ms: delay,
+    node: facts === undefined ? null : nodeSummary(facts, now),
+  });
+}
+
+function nodeSummary({ progress, streams, tables }: NodeFacts, now: number) {
+  return {
+    totals: { batches: tables.state[State.batch]!, fills: tables.state[State.fills]! },
+    ...shownProgress(progress, now / MS),
+    occupancy: occupancyOf(tables),
+    streams: { clients: streams.clients, bytes_held: streams.bytesHeld },
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * The admin listener of this process, and the node that it tells of: none while it starts, and another
+ * one after DATA_DIR could be written again.
+ *
+ * Thread: the I/O thread.
+ */
+import { type AdminServer, listenAdmin, type Told } from './admin/listener.ts';
+import { LoopDelay } from './admin/loop-delay.ts';
+import { PACKAGE_FILES, pageFolder, readPageFiles } from './admin/page-files.ts';
+import { type NodeFacts, type PublicApi, summaryOf } from './admin/summary.ts';
+import type { Config } from './config.ts';
+import { isLoopback } from './http/address.ts';
+import type { RunningNode } from './node.ts';
+import { packageVersion } from './node-info.ts';
+
+const NOT_READY = {
+  starting: 'recovering what is in DATA_DIR, and loading',
+  draining: 'finishing what is in flight: the node ends',
+  'read-only': 'DATA_DIR cannot be written: reads are served, orders are refused',
+} as const;
+type Status = keyof typeof NOT_READY | 'ready';
+
+export class NodeAdmin {
+  private readonly config: Config;
+  private readonly startedAt = Date.now();
+  private readonly delay = new LoopDelay();
+  private readonly version = packageVersion();
+  private server: AdminServer | undefined;
+  private node: RunningNode | undefined;
+  private isEnding = false;
+
+  constructor(config: Config) {
+    this.config = config;
+  }
+
+  /** Listens, unless ADMIN_PORT is 0; rejects with an Error that says what to change. */
+  async open(log: (line: string) => void): Promise<void> {
+    const { adminHost: host, adminPort: port, adminToken: token } = this.config;
+    if (port === 0) return;
+    this.server = await listenAdmin({
+      host,
+      port,
+      token,
+      handlers: {
+        '/live': () => ({ status: 200, body: '{"status":"live"}' }),
+        '/ready': () => this.ready(),
+        '/page/summary': () => ({ status: 200, body: this.summary() }),
+      },
+      files: readPageFiles(pageFolder(), PACKAGE_FILES),
+      api: () => this.api(),
+      log,
+    });
+  }
+
+  /** Undefined: it has closed, and another one starts. */
+  tellOf(node: RunningNode | undefined): void {
+    this.node = node;
+  }
+
+  /** The node is told to end. */
+  draining(): void {
+    this.isEnding = true;
+  }
+
+  close(): void {
+    this.delay.stop();
+    this.server?.close();
+  }
+
+  private ready(): Told {
+    const status = this.status(this.node?.facts());
+    if (status === 'ready') return { status: 200, body: '{"status":"ready"}' };
+    return { status: 503, body: JSON.stringify({ status, reason: NOT_READY[status] }) };
+  }
+
+  private status(facts: NodeFacts | undefined): Status {
+    if (this.isEnding) return 'draining';
+    if (facts === undefined) return 'starting';
+    return facts.isTaking ? 'ready' : 'read-only';
+  }
+
+  private summary(): string {
+    const facts = this.node?.facts();
+    return summaryOf({
+      status: this.status(facts),
+      version: this.version,
+      now: Date.now(),
+      startedAt: this.startedAt,
+      api: this.api(),
+      delay: this.delay.delay(),
+      facts,
+    });
+  }
+
+  /** A page that was reached by a name of this machine reaches what listens there by the same. */
+  private api(): PublicApi {
+    const { host, port } = this.config;
+    const isAnywhere = host === '0.0.0.0' || host === '::' || isLoopback(host);
+    return { host: isAnywhere ? '' : host, port: this.node?.port ?? port };
+  }
+}

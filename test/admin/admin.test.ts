@@ -1,0 +1,207 @@
+/** The admin listener: who is answered what, and what it says at each moment of a node's life. */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { ADMIN_TABLE } from '../../server/admin/admin-table.ts';
+import { type AdminOptions, listenAdmin } from '../../server/admin/listener.ts';
+import { readPageFiles } from '../../server/admin/page-files.ts';
+import type { NodeFacts } from '../../server/admin/summary.ts';
+import { readConfig } from '../../server/config.ts';
+import { NodeAdmin } from '../../server/node-admin.ts';
+import { freePort, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
+
+const TOKEN = 'a-token-of-some-length';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+function ask(
+  port: number,
+  path: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port, path, method, headers, agent: false });
+    outgoing.on('error', reject).on('response', (incoming) => {
+      let text = '';
+      incoming.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      incoming.on('error', reject).on('end', () => {
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text });
+      });
+    });
+    outgoing.end();
+  });
+}
+
+async function listening(t: TestContext, options: Partial<AdminOptions> = {}): Promise<number> {
+  const answering = (body: string) => () => ({ status: 200, body });
+  const server = await listenAdmin({
+    host: '127.0.0.1',
+    port: 0,
+    token: '',
+    handlers: {
+      '/live': answering('{"status":"live"}'),
+      '/ready': answering('{"status":"ready"}'),
+      '/page/summary': answering('{}'),
+    },
+    files: new Map(),
+    api: () => ({ host: '', port: 3000 }),
+    log: () => undefined,
+    ...options,
+  });
+  t.after(() => server.close());
+  return server.port;
+}
+
+test('what is not there is a 404 in JSON, and only GET and HEAD are taken', async (t) => {
+  const port = await listening(t);
+  for (const path of ['/', '/nothing', '/live/', '/toString', '/assets/../x']) {
+    const { headers, status, text } = await ask(port, path);
+    assert.deepEqual([status, text], [404, '{"error":"not found"}'], path);
+    assert.equal(headers['content-type'], 'application/json');
+  }
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+    const { headers, status } = await ask(port, '/live', {}, method);
+    assert.deepEqual([status, headers.allow], [405, 'GET, HEAD'], method);
+  }
+  const head = await ask(port, '/live', {}, 'HEAD');
+  assert.deepEqual([head.status, head.text, head.headers['content-length']], [200, '', '17']);
+});
+
+test('where a token is set, it is asked for on every route that the table says', async (t) => {
+  const port = await listening(t, { token: TOKEN });
+  for (const [path, { token }] of Object.entries(ADMIN_TABLE)) {
+    const none = await ask(port, path);
+    assert.equal(none.status, token ? 401 : 200, path);
+    if (token) assert.equal(none.headers['www-authenticate'], 'Bearer');
+    const wrong = await ask(port, path, { Authorization: `Bearer ${TOKEN}x` });
+    assert.equal(wrong.status, token ? 401 : 200, path);
+    assert.equal((await ask(port, path, { Authorization: `Bearer ${TOKEN}` })).status, 200, path);
+    assert.equal((await ask(port, `${path}?token=${TOKEN}`)).status, token ? 401 : 200, path);
+  }
+});
+
+test('a loopback listener takes names of this machine only', async (t) => {
+  const port = await listening(t);
+  for (const host of ['localhost', '127.0.0.1:9', '[::1]:3001', 'LOCALHOST:1', '127.9.9.9']) {
+    assert.equal((await ask(port, '/live', { Host: host })).status, 200, host);
+  }
+  for (const host of ['evil.example', 'localhost.evil.example', '10.0.0.1', '127.0.0.1.evil.io']) {
+    assert.equal((await ask(port, '/live', { Host: host })).status, 421, host);
+  }
+  const anywhere = await listening(t, { host: '0.0.0.0', token: TOKEN });
+  assert.equal((await ask(anywhere, '/live', { Host: 'node.example' })).status, 200);
+  assert.equal((await ask(anywhere, '/live', { Host: "a';script-src *" })).status, 421);
+});
+
+test('the page may load its own files and reach the public API, and nothing else', async (t) => {
+  const folder = temporaryDirectory();
+  mkdirSync(join(folder, 'deep'));
+  writeFileSync(join(folder, 'index.html'), '<!doctype html>');
+  writeFileSync(join(folder, 'deep', 'page.js'), 'export {};');
+  const files = readPageFiles(folder, { '/assets/lib/any.json': 'piscina/package.json' });
+  const port = await listening(t, { files, token: TOKEN });
+  const { headers, status, text } = await ask(port, '/', { Host: 'localhost:1' });
+  assert.deepEqual([status, text], [200, '<!doctype html>']);
+  assert.equal(headers['content-type'], 'text/html; charset=utf-8');
+  assert.equal(headers['x-content-type-options'], 'nosniff');
+  const policy = String(headers['content-security-policy']);
+  assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
+  assert.match(policy, /connect-src 'self' http:\/\/localhost:3000 ws:\/\/localhost:3000;/);
+  assert.equal((await ask(port, '/assets/index.html')).text, '<!doctype html>');
+  const script = await ask(port, '/assets/deep/page.js');
+  assert.equal(script.headers['content-type'], 'text/javascript; charset=utf-8');
+  assert.match((await ask(port, '/assets/lib/any.json')).text, /"name": "piscina"/);
+  assert.throws(() => readPageFiles(folder, { '/x.js': 'no-such/x.js' }), /no-such\/x\.js is not/);
+  writeFileSync(join(folder, 'odd.xyz'), '');
+  assert.throws(() => readPageFiles(folder, {}), /unknown type: .*odd\.xyz/);
+});
+
+test('a port in use is told with what to change', async (t) => {
+  const port = await listening(t);
+  const again = listening(t, { port });
+  await assert.rejects(
+    again,
+    /^Error: cannot listen on 127\.0\.0\.1:\d+ \(ADMIN_HOST, ADMIN_PORT\)/,
+  );
+});
+
+test('a handler that fails is a 500, and is told in the log', async (t) => {
+  const lines: string[] = [];
+  const failing = { status: 200, body: '{}' };
+  const port = await listening(t, {
+    handlers: {
+      '/live': () => failing,
+      '/ready': () => failing,
+      '/page/summary': () => Promise.reject(new Error('no such thing')),
+    },
+    log: (line) => lines.push(line),
+  });
+  const { status, text } = await ask(port, '/page/summary');
+  assert.deepEqual([status, text], [500, '{"error":"internal_error"}']);
+  assert.match(lines.join(), /^admin \/page\/summary failed: Error: no such thing/);
+});
+
+test('ready says why not: starting, read-only, draining', async (t) => {
+  const port = await freePort();
+  const read = readConfig({ ADMIN_PORT: String(port) }, [], 2);
+  assert(read.ok);
+  const admin = new NodeAdmin(read.config);
+  await admin.open(() => undefined);
+  t.after(() => admin.close());
+  const ready = async () => {
+    const { status, text } = await ask(port, '/ready');
+    return [status, (JSON.parse(text) as { status: string }).status];
+  };
+  let isTaking = true;
+  const facts = (): NodeFacts => ({ isTaking }) as NodeFacts;
+  const node = { port: 1, writable: true, facts, close: () => Promise.resolve() };
+  assert.deepEqual(await ready(), [503, 'starting']);
+  admin.tellOf(node);
+  assert.deepEqual(await ready(), [200, 'ready']);
+  isTaking = false;
+  assert.deepEqual(await ready(), [503, 'read-only']);
+  admin.tellOf(undefined);
+  assert.deepEqual(await ready(), [503, 'starting']);
+  admin.tellOf(node);
+  admin.draining();
+  assert.deepEqual(await ready(), [503, 'draining']);
+});
+
+test('a node tells of its start, of itself while it runs, and that it ends', async () => {
+  const port = await freePort();
+  const seen = new Set<string>();
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    while (!isOver) {
+      const answer = await ask(port, '/ready').catch(() => undefined);
+      if (answer !== undefined) seen.add((JSON.parse(answer.text) as { status: string }).status);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+  const looking = look();
+  const node = await TestNode.start(temporaryDirectory(), { ADMIN_PORT: String(port) });
+  await until(() => seen.has('ready'));
+  const { text } = await ask(port, '/page/summary');
+  const summary = JSON.parse(text) as {
+    readonly status: string;
+    readonly api: object;
+    readonly node: { readonly occupancy: readonly { table: string; capacity: number }[] };
+  };
+  assert.equal(summary.status, 'ready');
+  assert.deepEqual(summary.api, { host: '', port: node.port });
+  const orders = summary.node.occupancy.find(({ table }) => table === 'orders');
+  assert.equal(orders?.capacity, 4096);
+  await node.stop();
+  isOver = true;
+  await looking;
+  assert.deepEqual([...seen], ['starting', 'ready', 'draining']);
+});
