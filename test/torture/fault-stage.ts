@@ -108,9 +108,9 @@ export class FaultStage {
   }
 }
 
-/** NODE_OPTIONS that load the faults of fault-preload.ts. */
-export function preloaded(faults: Settings): Settings {
-  const path = join(useCompiledNodes(), 'test/torture/fault-preload.js');
+/** NODE_OPTIONS that load the faults of fault-preload.ts, or of another such file. */
+export function preloaded(faults: Settings, file = 'fault-preload'): Settings {
+  const path = join(useCompiledNodes(), `test/torture/${file}.js`);
   const options = `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(path)}`;
   return { ...faults, NODE_OPTIONS: options };
 }

@@ -7,20 +7,19 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, rmSync, statfsSync } from 'node:fs';
+import { appendFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { get, remount, smallDisk, statusOf, TestNode, until } from '../common/node-harness.ts';
 import { Random } from '../common/random.ts';
 import { damagedFiles } from './fault-files.ts';
 import { assertSays, FaultStage, preloaded } from './fault-stage.ts';
+import { KILL_MOMENTS } from './kill-moments.ts';
 import { type Done, Pace, type PartOptions, withRoundSeed } from './part.ts';
 
 const PAUSE_MS = 3_000;
 const PAUSE_MS_LONG = 60_000;
 const HOUR_MS = 3_600_000;
-/** More than these faults are to be brought about in a long form. */
-const LONG_GOAL = 12;
 
 interface Fault {
   readonly name: string;
@@ -113,6 +112,20 @@ async function followerEnds(seed: number, moment: string): Promise<string> {
   return `at its ${moment} of an image: the process stopped`;
 }
 
+/** At a moment of its storage, by the system, so that nothing is told or tidied. */
+async function killedAt(seed: number, moment: string): Promise<string> {
+  const stage = await FaultStage.open(seed);
+  const armed = `${stage.dataDir}.armed`;
+  const kill = preloaded({ KILL_AT: moment, KILL_ARMED: armed }, 'kill-preload');
+  await stage.restart(kill);
+  const first = stage.node;
+  writeFileSync(armed, '');
+  await stage.tradeThrough(() => first.hasEnded);
+  rmSync(armed);
+  await stage.prove();
+  return 'killed there, and all was there again';
+}
+
 async function clockJumps(seed: number): Promise<string> {
   const random = new Random(seed);
   const jumps = Array.from({ length: 6 }, () => random.between(-9, 9) * HOUR_MS);
@@ -170,12 +183,19 @@ const FAULTS: readonly Fault[] = [
   { name: 'second process', run: secondProcess },
   { name: 'paused process', run: paused },
   { name: 'damaged files', run: damagedFiles },
+  ...KILL_MOMENTS.map((moment) => ({
+    name: `killed ${moment}`,
+    run: (seed: number) => killedAt(seed, moment),
+  })),
 ];
+
+/** Each of them once: the long form. */
+export const ALL_FAULTS = FAULTS.length;
 
 export async function faults(options: PartOptions): Promise<Done> {
   const pace = new Pace(options, 'faults');
   const first = new Random(options.seed).below(FAULTS.length);
-  const isLong = options.goal >= LONG_GOAL;
+  const isLong = options.goal >= ALL_FAULTS;
   const done: string[] = [];
   for (let n = 0; pace.goesOn(n === 0 ? 0 : 1); n++) {
     const { name, run } = FAULTS[(first + n) % FAULTS.length]!;
