@@ -5,17 +5,24 @@ import type { HttpOptions } from './http/http.ts';
 import { familyOf, RateHeaders } from './http/rate-headers.ts';
 import { RateLimiter } from './http/rate-limiter.ts';
 import { effectiveCaps } from './http/rate-limits.ts';
+import type { RequestCounts } from './http/request-counts.ts';
 import { PROFILE_TABLE } from './profile.ts';
 
 const SEEDS = 2 ** 32;
 
-export function httpOptions(config: Config, log: (line: string) => void): HttpOptions {
+export function httpOptions(
+  config: Config,
+  log: (line: string) => void,
+  counts: RequestCounts | undefined,
+): HttpOptions {
   const { corsOrigins, host, port, rateLimitsOverrides, trustProxy } = config;
   const rateHeaders = new RateHeaders(
     familyOf(config.credentialPrefix, PROFILE_TABLE.credentialPrefix.spec),
   );
   const socketBacklogMax = config.streamBacklogMax;
-  const options = { host, port, trustProxy, corsOrigins, log, rateHeaders, socketBacklogMax };
+  const counted = counts === undefined ? {} : { counts };
+  const common = { host, port, trustProxy, corsOrigins, log };
+  const options = { ...common, rateHeaders, socketBacklogMax, ...counted };
   if (!config.rateLimits) return options;
   const caps = effectiveCaps(rateLimitsOverrides);
   return { ...options, limiter: new RateLimiter({ caps, seed: randomInt(SEEDS) }) };

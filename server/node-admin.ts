@@ -4,8 +4,11 @@
  *
  * Thread: the I/O thread.
  */
+import { statfs } from 'node:fs/promises';
 import { type AdminServer, listenAdmin, type Told } from './admin/listener.ts';
-import { LoopDelay } from './admin/loop-delay.ts';
+import { type Delay, LoopDelay } from './admin/loop-delay.ts';
+import type { Scrape } from './admin/metric-table.ts';
+import { Metrics } from './admin/metrics.ts';
 import { PACKAGE_FILES, pageFolder, readPageFiles } from './admin/page-files.ts';
 import { type NodeFacts, type PublicApi, summaryOf } from './admin/summary.ts';
 import type { Config } from './config.ts';
@@ -23,9 +26,9 @@ type Status = keyof typeof NOT_READY | 'ready';
 export class NodeAdmin {
   private readonly config: Config;
   private readonly startedAt = Date.now();
-  private readonly delay = new LoopDelay();
   private readonly version = packageVersion();
   private server: AdminServer | undefined;
+  private delay: LoopDelay | undefined;
   private node: RunningNode | undefined;
   private isEnding = false;
 
@@ -37,6 +40,9 @@ export class NodeAdmin {
   async open(log: (line: string) => void): Promise<void> {
     const { adminHost: host, adminPort: port, adminToken: token } = this.config;
     if (port === 0) return;
+    const delay = new LoopDelay();
+    const metrics = new Metrics();
+    this.delay = delay;
     this.server = await listenAdmin({
       host,
       port,
@@ -44,7 +50,11 @@ export class NodeAdmin {
       handlers: {
         '/live': () => ({ status: 200, body: '{"status":"live"}' }),
         '/ready': () => this.ready(),
-        '/page/summary': () => ({ status: 200, body: this.summary() }),
+        '/metrics': async () => {
+          const diskFree = await this.diskFree();
+          return { status: 200, body: await metrics.text(this.scrape(delay.delay(), diskFree)) };
+        },
+        '/page/summary': () => ({ status: 200, body: this.summary(delay.delay()) }),
       },
       files: readPageFiles(pageFolder(), PACKAGE_FILES),
       api: () => this.api(),
@@ -63,7 +73,7 @@ export class NodeAdmin {
   }
 
   close(): void {
-    this.delay.stop();
+    this.delay?.stop();
     this.server?.close();
   }
 
@@ -79,7 +89,17 @@ export class NodeAdmin {
     return facts.isTaking ? 'ready' : 'read-only';
   }
 
-  private summary(): string {
+  private scrape(delay: Delay, diskFree: number | undefined): Scrape | undefined {
+    const node = this.node?.facts();
+    return node && { node, delay, diskFree, now: Date.now() };
+  }
+
+  private async diskFree(): Promise<number | undefined> {
+    const place = await statfs(this.config.dataDir).catch(() => undefined);
+    return place && place.bavail * place.bsize;
+  }
+
+  private summary(delay: Delay): string {
     const facts = this.node?.facts();
     return summaryOf({
       status: this.status(facts),
@@ -87,7 +107,7 @@ export class NodeAdmin {
       now: Date.now(),
       startedAt: this.startedAt,
       api: this.api(),
-      delay: this.delay.delay(),
+      delay,
       facts,
     });
   }

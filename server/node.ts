@@ -28,6 +28,7 @@ import { startSync } from './catalog/sync-keeper.ts';
 import { patiently } from './common/patience.ts';
 import type { Config } from './config.ts';
 import { type HttpServer, listen } from './http/http.ts';
+import { RequestCounts } from './http/request-counts.ts';
 import { httpOptions } from './http-options.ts';
 import { openAuth } from './identity/auth.ts';
 import { openNodeKey } from './identity/credentials.ts';
@@ -178,7 +179,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const heartbeats = writer && openHeartbeats(options, stores, writer.sequencer);
     const reads = { t, infos, ownTrades, history, catalog };
     await writer?.ready();
-    const server = await openPort(options, stores, reads, writer, heartbeats, told);
+    const counts = config.adminPort === 0 ? undefined : new RequestCounts();
+    const server = await openPort(options, stores, { ...reads, counts }, writer, heartbeats, told);
     opened.push(
       () => told.streams?.close(),
       () => wait('the port to close', server.close()),
@@ -191,6 +193,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       isTaking: writer?.sequencer.isPaused() === false,
       progress: progress(),
       streams: told.streams?.facts() ?? { clients: 0, bytesHeld: 0 },
+      requests: counts?.rows ?? [],
+      orders: writer?.meters,
+      queue: { waiting: writer?.sequencer.waiting() ?? 0, max: config.engineQueue },
+      catalogSince: catalog.since,
     });
     return { port: server.port, writable: writer !== undefined, facts, close };
   } catch (error) {
@@ -269,12 +275,14 @@ interface Reads {
   readonly ownTrades: OwnTradesIndex;
   readonly history: HistoryKeeper;
   readonly catalog: CatalogKeeper;
+  /** Undefined where there is no admin listener to tell of them. */
+  readonly counts: RequestCounts | undefined;
 }
 
 async function openPort(
   options: NodeOptions,
   stores: Stores,
-  { catalog, history, infos, ownTrades, t }: Reads,
+  { catalog, counts, history, infos, ownTrades, t }: Reads,
   writer: Writer | undefined,
   heartbeats: Heartbeats | undefined,
   told: Told,
@@ -324,7 +332,7 @@ async function openPort(
       progress: progressOf(stores, writer),
       now: Date.now,
     }),
-    httpOptions(config, (line) => log('warn', line)),
+    httpOptions(config, (line) => log('warn', line), counts),
     streams.routes,
   );
   streams.open(server.publish);

@@ -14,6 +14,7 @@ import type { Config } from './config.ts';
 import { ordersBodyMax } from './node-info.ts';
 import type { FlushedBatch } from './orders/flushed-batch.ts';
 import { FollowerKeeper, type FollowerProgress } from './orders/follower-keeper.ts';
+import { OrderMeters } from './orders/order-meters.ts';
 import { applyCommands } from './orders/own-commands.ts';
 import { openPool } from './orders/pool.ts';
 import type { OrderSeparators } from './orders/prepare.ts';
@@ -52,6 +53,8 @@ const IMAGE_MS_MAX = 900_000;
 
 export interface Writer {
   readonly sequencer: Sequencer;
+  /** Undefined where there is no admin listener to tell of them. */
+  readonly meters: OrderMeters | undefined;
   readonly quiet: QuietReads;
   /** How far what is derived is behind the log. */
   progress(): FollowerProgress;
@@ -83,7 +86,9 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     orderTexts: config.orderTexts,
     replaysDuplicates: config.duplicateOrders === 'replay',
     dataDir: config.dataDir,
+    measures: config.adminPort !== 0,
   };
+  const meters = setup.measures ? new OrderMeters() : undefined;
   const pool = openPool({
     ...(o.workerFile === undefined ? {} : { file: o.workerFile }),
     workers: config.workers,
@@ -107,6 +112,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     },
     onFatal: o.onFatal,
     log: (line) => log('warn', line),
+    meters,
   });
   const follower = followerOf(o, sequencer);
   const tell = (line: string): void => log('info', line);
@@ -135,6 +141,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   }
   return {
     sequencer,
+    meters,
     progress: () => follower.progress(),
     writeHistory: (rows) => follower.writeHistory(rows),
     ready,

@@ -76,11 +76,11 @@ export class LocalNode {
     this.#command = [...flags, main];
     this.#environment = {
       RATE_LIMITS: 'off',
+      ADMIN_PORT: '0',
       ...process.env,
       ...environment,
       HOST: '127.0.0.1',
       PORT: String(port),
-      ADMIN_PORT: '0',
       DATA_DIR: dataDir,
       DEMO: demo ? 'on' : 'off',
     };

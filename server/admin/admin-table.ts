@@ -16,6 +16,11 @@ export const ADMIN_TABLE = {
     type: JSON_TYPE,
     does: '200 when orders are taken; 503 with `status` and `reason` while starting, draining or read-only',
   },
+  '/metrics': {
+    token: true,
+    type: 'text/plain; version=0.0.4; charset=utf-8',
+    does: 'the metrics below, and those of the process, as Prometheus reads them',
+  },
   '/page/summary': {
     token: true,
     type: JSON_TYPE,

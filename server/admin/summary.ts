@@ -1,6 +1,10 @@
 /** What the page shows of the node: the answer of GET /page/summary. Thread: I/O. */
 import { State } from '../../engine/layout.ts';
+import { Rule } from '../../engine/rules.ts';
 import type { Tables } from '../../engine/tables.ts';
+import { BUCKET_BOUNDS } from '../common/histogram.ts';
+import type { RouteCounts } from '../http/request-counts.ts';
+import type { OrderMeters } from '../orders/order-meters.ts';
 import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import { type Progress, shownProgress } from './progress.ts';
@@ -12,6 +16,13 @@ export interface NodeFacts {
   readonly isTaking: boolean;
   readonly progress: Progress;
   readonly streams: StreamFacts;
+  /** By route; none where nothing is counted. */
+  readonly requests: readonly RouteCounts[];
+  /** Undefined while nothing can be written. */
+  readonly orders: OrderMeters | undefined;
+  readonly queue: { readonly waiting: number; readonly max: number };
+  /** Unix milliseconds. */
+  readonly catalogSince: number;
 }
 
 export interface StreamFacts {
@@ -55,11 +66,31 @@ export function summaryOf(parts: SummaryParts): string {
   });
 }
 
-function nodeSummary({ progress, streams, tables }: NodeFacts, now: number) {
+function nodeSummary(facts: NodeFacts, now: number) {
+  const { orders, progress, queue, requests, streams, tables } = facts;
+  const results = orders?.results ?? [];
   return {
-    totals: { batches: tables.state[State.batch]!, fills: tables.state[State.fills]! },
+    totals: {
+      batches: tables.state[State.batch]!,
+      fills: tables.state[State.fills]!,
+      requests: requests.reduce((sum, { counts }) => sum + total(counts), 0),
+      orders: total(results),
+      accepted: results[Rule.accepted] ?? 0,
+    },
+    queue,
+    latency: {
+      bounds_us: BUCKET_BOUNDS,
+      counts: Array.from(orders?.stages.total.counts ?? []),
+    },
+    catalog_age_seconds: Math.max(0, Math.floor((now - facts.catalogSince) / MS)),
     ...shownProgress(progress, now / MS),
     occupancy: occupancyOf(tables),
     streams: { clients: streams.clients, bytes_held: streams.bytesHeld },
   };
+}
+
+export function total(counts: ArrayLike<number>): number {
+  let sum = 0;
+  for (let at = 0; at < counts.length; at++) sum += counts[at]!;
+  return sum;
 }

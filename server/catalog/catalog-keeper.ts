@@ -49,6 +49,8 @@ interface Watched {
 export class CatalogKeeper {
   private readonly o: CatalogKeeperOptions;
   private used: Watched;
+  /** Unix milliseconds. */
+  private usedSince = Date.now();
   private switching: Promise<void> | undefined;
   private retryMs = RETRY_MS_FIRST;
   private retryAt = 0;
@@ -90,6 +92,11 @@ export class CatalogKeeper {
   /** What answers are made of, now. */
   get current(): Generation {
     return this.used.generation;
+  }
+
+  /** Since when (unix milliseconds) answers are made of it. */
+  get since(): number {
+    return this.usedSince;
   }
 
   /**
@@ -145,6 +152,7 @@ export class CatalogKeeper {
     }
     await this.o.figures.follow(next.generation);
     this.used = next;
+    this.usedSince = Date.now();
     this.o.infos.replace(marketInfoLookup(next.generation.prepared));
     this.o.onSwitch?.(next.generation.prepared);
     // Not waited for: the next generation need not wait for the searches of the last.

@@ -14,7 +14,8 @@ import type { Exchange, Method, Route } from './exchange.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter, RatePlan } from './rate-limiter.ts';
 import { RequestBody } from './request-body.ts';
-import { readLines } from './request-lines.ts';
+import { columnOf } from './request-counts.ts';
+import { headersOf, parametersOf, readLines } from './request-lines.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
 /** What the exchanges of one server share. */
@@ -45,6 +46,8 @@ export interface ServedRoute {
   readonly parameterCount: number;
   /** Answers as GET does, without the body. */
   readonly isHead: boolean;
+  /** By status (request-counts.ts); undefined where nobody wants to know. */
+  readonly counts: Float64Array | undefined;
 }
 
 /** Answers above this wait for their turn under the cap; those below are bounded by connections. */
@@ -79,6 +82,7 @@ export class UwsExchange implements Exchange {
   aborted = false;
   private readonly server: ServerState;
   private readonly route: Route;
+  private readonly counts: Float64Array | undefined;
   private readonly response: HttpResponse;
   private readonly forwardedFor: string = '';
   /** Where its body ends is not sure; looked at behind proxies, and where credentials are asked for. */
@@ -108,12 +112,13 @@ export class UwsExchange implements Exchange {
 
   constructor(
     server: ServerState,
-    { isHead, parameterCount, route }: ServedRoute,
+    { counts, isHead, parameterCount, route }: ServedRoute,
     response: HttpResponse,
     request: HttpRequest,
   ) {
     this.server = server;
     this.route = route;
+    this.counts = counts;
     this.response = response;
     this.isHead = isHead;
     this.method = route.method;
@@ -330,7 +335,8 @@ export class UwsExchange implements Exchange {
   }
 
   private writeHead(status: number, headers: Headers): void {
-    const { head, limitLines } = this;
+    const { counts, head, limitLines } = this;
+    if (counts !== undefined) counts[columnOf(status)]! += 1;
     const value =
       limitLines === undefined
         ? head.with(headers)
@@ -375,18 +381,6 @@ export class UwsExchange implements Exchange {
     this.server.bytesInFlight -= this.bytesHeld;
     this.server.settled();
   }
-}
-
-function parametersOf(request: HttpRequest, count: number): readonly string[] {
-  const parameters: string[] = [];
-  for (let index = 0; index < count; index++) parameters.push(request.getParameter(index) ?? '');
-  return parameters;
-}
-
-function headersOf(request: HttpRequest, names: readonly string[]): readonly string[] {
-  const values: string[] = [];
-  for (const name of names) values.push(request.getHeader(name));
-  return values;
 }
 
 function latin1(bytes: ArrayBuffer): string {

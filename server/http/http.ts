@@ -17,6 +17,7 @@ import { type ServedRoute, type ServerState, UwsExchange } from './http-exchange
 import { IGNORED_HEADER } from './ignored.ts';
 import { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
+import type { RequestCounts } from './request-counts.ts';
 import { type Publish, type SocketRoute, Sockets } from './sockets.ts';
 import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './uws.ts';
 
@@ -51,6 +52,8 @@ export interface HttpOptions {
   /** Counts the requests of the routes that have rate limits; nothing is limited without it. */
   readonly limiter?: RateLimiter;
   readonly rateHeaders?: RateHeaders;
+  /** Counts the answers of each route; nothing is counted without it. */
+  readonly counts?: RequestCounts;
   /** The clock of the rate limits, unix milliseconds. */
   readonly now?: () => number;
 }
@@ -166,6 +169,7 @@ class RunningServer implements ServerState {
   readonly rateHeaders: RateHeaders;
   readonly now: () => number;
   readonly peers = new ConnectedPeers();
+  private readonly counts: RequestCounts | undefined;
   bytesInFlight = 0;
   closing = false;
   private readonly drainMsMax: number;
@@ -176,6 +180,7 @@ class RunningServer implements ServerState {
   constructor(options: HttpOptions) {
     this.trustProxy = options.trustProxy;
     this.log = options.log;
+    this.counts = options.counts;
     this.bytesInFlightMax = options.bytesInFlightMax ?? BYTES_IN_FLIGHT_MAX;
     this.drainMsMax = options.drainMsMax ?? DRAIN_MS_MAX;
     this.discardMsMax = options.discardMsMax ?? DISCARD_MS_MAX;
@@ -189,7 +194,8 @@ class RunningServer implements ServerState {
   serve(route: Route, isHead = false): RequestHandler {
     const parameterCount = route.path.split('/:').length - 1;
     const plan = this.limiter?.plan(route.limits ?? []);
-    const served: ServedRoute = { route, parameterCount, isHead };
+    const counts = this.counts?.row(route.method, route.path);
+    const served: ServedRoute = { route, parameterCount, isHead, counts };
     return (response, request) => {
       const exchange = new UwsExchange(this, served, response, request);
       this.exchanges += 1;

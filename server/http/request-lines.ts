@@ -32,3 +32,17 @@ export function readLines(request: HttpRequest): RequestLines {
   });
   return { forwardedFor: forwarded.join(','), isAmbiguous };
 }
+
+/** Values of the ':name' parts of a path. */
+export function parametersOf(request: HttpRequest, count: number): readonly string[] {
+  const parameters: string[] = [];
+  for (let index = 0; index < count; index++) parameters.push(request.getParameter(index) ?? '');
+  return parameters;
+}
+
+/** Values of headers, '' when absent. */
+export function headersOf(request: HttpRequest, names: readonly string[]): readonly string[] {
+  const values: string[] = [];
+  for (const name of names) values.push(request.getHeader(name));
+  return values;
+}

@@ -23,6 +23,7 @@ export class BatchApplier {
   private readonly first: FirstAnswers | undefined;
   private journal: Int32Array = new Int32Array(0);
   private journalWords = 0;
+  private results: Int32Array = new Int32Array(0);
 
   /** @param first answers of duplicates, where they are answered as the first time */
   constructor(
@@ -43,6 +44,8 @@ export class BatchApplier {
     const { state } = engine.t;
     this.journal = slot.journal;
     this.journalWords = 0;
+    this.results = slot.results;
+    this.results.fill(0);
     f64[Slot.firstFill] = state[State.fills]!;
     engine.begin(f64[Slot.time]!, f64[Slot.flushedFinished]!);
     answers.start(slot);
@@ -116,6 +119,7 @@ export class BatchApplier {
     const { answers, commands, engine } = this;
     const { making, taking } = engine.core;
     const idAt = at + OrderCommand.id;
+    this.results[rule]! += 1;
     if (rule === Rule.accepted) answers.accepted(commands.i32, idAt, making, taking);
     else if (rule === Rule.duplicate) this.answerDuplicate(at);
     else answers.refused(rule);

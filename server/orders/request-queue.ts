@@ -9,10 +9,18 @@ import { align, ORDER_BYTES_MIN, RequestHead } from './slots.ts';
 
 const QUEUE_BYTES_MAX = 256 * 2 ** 20;
 
+/** What a ticket takes out of the queue. */
+export interface Share {
+  readonly requests: readonly Request[];
+  /** Of each request, as it was pushed with. */
+  readonly times: readonly number[];
+}
+
 export class RequestQueue {
   private readonly workers: number;
   private readonly requestsMax: number;
   private requests: Request[] = [];
+  private times: number[] = [];
   private bytes = 0;
 
   constructor(workers: number, requestsMax: number) {
@@ -30,8 +38,10 @@ export class RequestQueue {
     return isLong || this.bytes + body.length > QUEUE_BYTES_MAX;
   }
 
-  push(request: Request): void {
+  /** @param time when it came; whoever takes it gets it back */
+  push(request: Request, time: number): void {
     this.requests.push(request);
+    this.times.push(time);
     this.bytes += request.body.length;
   }
 
@@ -39,7 +49,7 @@ export class RequestQueue {
    * One worker's fair share, bounded by what a slot holds. The others, though busy now, count too: most
    * of the work is checking signatures, and all of it in one batch would be done by one of them.
    */
-  takeShare(): Request[] {
+  takeShare(): Share {
     const share = Math.ceil(this.requests.length / this.workers);
     const bytesMax = BATCH_COMMANDS_MAX * ORDER_BYTES_MIN;
     let count = 0;
@@ -52,12 +62,13 @@ export class RequestQueue {
       this.bytes -= body.length;
       count += 1;
     }
-    return this.requests.splice(0, count);
+    return { requests: this.requests.splice(0, count), times: this.times.splice(0, count) };
   }
 
   takeAll(): Request[] {
     const all = this.requests;
     this.requests = [];
+    this.times = [];
     this.bytes = 0;
     return all;
   }

@@ -18,12 +18,14 @@ import type { Tables } from '../../engine/tables.ts';
 import type { Journal } from '../../storage/journal.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
 import { type FlushedBatch, journalEntry, takeBatch } from './flushed-batch.ts';
+import type { OrderMeters } from './order-meters.ts';
 import type { WorkerPool } from './pool.ts';
-import { RequestQueue } from './request-queue.ts';
+import { RequestQueue, type Share } from './request-queue.ts';
 import {
   type Answered,
   type Request,
   type RequestOwner,
+  refuse,
   takeAnswers,
   writeRequest,
 } from './slot-requests.ts';
@@ -59,12 +61,16 @@ export interface SequencerOptions {
   /** The node cannot go on; nothing is acknowledged after this call. */
   readonly onFatal: (error: Error) => void;
   readonly log: (line: string) => void;
+  /** Undefined: nobody wants to know. */
+  readonly meters: OrderMeters | undefined;
 }
 
 interface Ticket {
   readonly number: number;
   readonly slot: number;
   readonly requests: readonly Request[];
+  /** When each of them came, by the meters' clock. */
+  readonly times: readonly number[];
   finished: boolean;
   /** Of its events, where its slot had no room for them. */
   large: Int32Array | undefined;
@@ -151,7 +157,7 @@ export class Sequencer {
       request.answered(503, ENGINE_BUSY);
       return;
     }
-    this.queue.push(request);
+    this.queue.push(request, this.o.meters?.now() ?? 0);
     this.pump();
   }
 
@@ -172,6 +178,11 @@ export class Sequencer {
 
   isPaused(): boolean {
     return this.problem !== undefined;
+  }
+
+  /** Requests that wait for a worker. */
+  waiting(): number {
+    return this.queue.length;
   }
 
   /** Calls back once the batches that now run are done: a torn read is worth another try then. */
@@ -232,7 +243,7 @@ export class Sequencer {
    * Slot and ticket are taken once all of it lies in the slot: a ticket without a worker would keep
    * the turn for ever.
    */
-  private dispatch(requests: readonly Request[]): void {
+  private dispatch({ requests, times }: Share): void {
     const number = this.nextTicket;
     const slot = this.freeSlots.at(-1)!;
     const view = this.views[slot]!;
@@ -243,10 +254,11 @@ export class Sequencer {
       for (const request of requests) request.answered(500, INTERNAL_ERROR);
       return;
     }
-    const ticket: Ticket = { number, slot, requests, finished: false, large: undefined };
+    const ticket: Ticket = { number, slot, requests, times, finished: false, large: undefined };
     this.freeSlots.pop();
     this.nextTicket = (number + 1) | 0;
     view.setState(SlotState.verifying);
+    this.o.meters?.dispatched(times);
     this.tickets.push(ticket);
     this.running += 1;
     this.run(ticket);
@@ -339,6 +351,9 @@ export class Sequencer {
     const batch = isChanged ? takeBatch(view, ticket.large) : null;
     const sequence = view.f64[Slot.sequence]!;
     const endFill = view.f64[Slot.endFill]!;
+    const { meters } = this.o;
+    if (!hasFailed) meters?.applied(view);
+    const appended = meters?.now() ?? 0;
     view.setState(SlotState.free);
     this.freeSlots.push(ticket.slot);
     this.unjournaled += 1;
@@ -349,9 +364,11 @@ export class Sequencer {
         this.stop(error);
         return;
       }
+      const flushed = meters?.now() ?? 0;
       // First of all who waits; others hear of it before the next request is looked at.
       if (hasFailed) for (const request of ticket.requests) request.answered(500, INTERNAL_ERROR);
       else deliver();
+      meters?.answered(appended, flushed, ticket.times);
       if (batch !== null) this.o.onFlushed(sequence, endFill, batch);
       this.pump();
     });
@@ -377,9 +394,4 @@ export class Sequencer {
     }, wait);
     this.expiryTimer.unref();
   }
-}
-
-/** While nothing is taken: clients are told so, the node's own commands come again. */
-function refuse({ answered, owner }: Request): void {
-  answered(503, owner === undefined ? ENGINE_BUSY : JOURNAL_UNAVAILABLE);
 }

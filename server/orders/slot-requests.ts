@@ -3,6 +3,7 @@
  *
  * Thread: the I/O thread, while no worker has the slot.
  */
+import { ENGINE_BUSY, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
 import { AnswerHead, align, RequestHead, Slot, type SlotView } from './slots.ts';
 
 /** What the level-2 check found out about the caller of a request. */
@@ -63,4 +64,9 @@ export function takeAnswers(view: SlotView, requests: readonly Request[]): () =>
   return () => {
     for (const { request, status, body } of answers) request.answered(status, body);
   };
+}
+
+/** While nothing is taken: clients are told so, the node's own commands come again. */
+export function refuse({ answered, owner }: Request): void {
+  answered(503, owner === undefined ? ENGINE_BUSY : JOURNAL_UNAVAILABLE);
 }

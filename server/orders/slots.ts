@@ -5,7 +5,9 @@
  *   control  turn | writer | poisoned | loaded
  *   slot     state ticket requests inputBytes answerBytes journalWords changed digest
  *            eventWords eventsLost                                                        (i32)
- *            time flushedFinished firstFill endFill endFinished sequence                    (f64)
+ *            time flushedFinished firstFill endFill endFinished sequence
+ *            parseMs verifyMs turnMs matchMs                                                (f64)
+ *   results  by rule: orders that ended so (i32)
  *   input    per request: 12 words (kind, bytes, apiKey (4), address (5), -), body, padded to 8
  *   answers  per request: 2 words (status, bytes), body, padded to 8
  *   journal  the commands that changed the engine, as engine/commands.ts encodes them
@@ -51,8 +53,16 @@ export const Slot = {
   endFill: 11,
   endFinished: 12,
   sequence: 13,
-  words: 32,
+  /** What the worker took; 0 where nobody wants to know. */
+  parseMs: 14,
+  verifyMs: 15,
+  turnMs: 16,
+  matchMs: 17,
+  words: 48,
 } as const;
+
+/** More than there are rules. */
+export const RESULTS = 32;
 
 export const RequestHead = { kind: 0, bytes: 1, apiKey: 2, address: 6, words: 12 } as const;
 export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
@@ -90,7 +100,11 @@ export function allocateSlots(
     journalBytes: align(Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN)),
   };
   const bytes =
-    Slot.words * 4 + sizes.inputBytes + sizes.answerBytes + sizes.journalBytes + EVENT_BYTES;
+    (Slot.words + RESULTS) * 4 +
+    sizes.inputBytes +
+    sizes.answerBytes +
+    sizes.journalBytes +
+    EVENT_BYTES;
   return {
     control: new SharedArrayBuffer(Control.words * 4),
     slots: Array.from({ length: count }, () => new SharedArrayBuffer(bytes)),
@@ -106,6 +120,7 @@ export function align(bytes: number): number {
 export class SlotView {
   readonly i32: Int32Array;
   readonly f64: Float64Array;
+  readonly results: Int32Array;
   readonly input: Uint8Array;
   readonly inputWords: Int32Array;
   readonly answers: Uint8Array;
@@ -118,6 +133,8 @@ export class SlotView {
     this.i32 = new Int32Array(buffer, at, Slot.words);
     this.f64 = new Float64Array(buffer, at, Slot.words / 2);
     at += Slot.words * 4;
+    this.results = new Int32Array(buffer, at, RESULTS);
+    at += RESULTS * 4;
     this.input = new Uint8Array(buffer, at, sizes.inputBytes);
     this.inputWords = new Int32Array(buffer, at, sizes.inputBytes / 4);
     at += sizes.inputBytes;

@@ -46,6 +46,8 @@ export interface WorkerSetup {
   /** A duplicate is answered as the first time. */
   readonly replaysDuplicates: boolean;
   readonly dataDir: string;
+  /** Whether somebody wants to know what the stages take. */
+  readonly measures: boolean;
 }
 
 const setup = workerData() as WorkerSetup;
@@ -54,11 +56,13 @@ const control = new Int32Array(setup.slots.control);
 const slots = setup.slots.slots.map((buffer) => new SlotView(buffer, setup.slots.sizes));
 const finals = openFinalsReader(setup.dataDir);
 const commands = new CommandBuffer();
+const now = setup.measures ? () => performance.now() : () => 0;
 const preparer = new BatchPreparer(engine.t, commands, {
   separators: setup.separators,
   verifySignatures: setup.verifySignatures,
   maxBatchOrders: setup.maxBatchOrders,
   parse: setup.parse,
+  now,
   knownStatus: (id) => (idsMayHaveLeft ? finals.statusOf(id) : 0),
 });
 const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, finals) : undefined;
@@ -76,7 +80,9 @@ export default function serve(lane: number): Int32Array {
 /** Runs the ticket in slot `index`; the result is what the slot has no room for. */
 export function run(index: number): Int32Array | undefined {
   const slot = slots[index]!;
+  const { f64 } = slot;
   const ticket = slot.i32[Slot.ticket]!;
+  const began = now();
   let prepared: readonly Prepared[];
   try {
     prepared = prepare(slot);
@@ -86,7 +92,9 @@ export function run(index: number): Int32Array | undefined {
     passTurn(control, ticket);
     throw error;
   }
+  const ready = now();
   awaitTurn(control, ticket);
+  const entered = now();
   enterTurn(control, ticket);
   slot.setState(SlotState.applying);
   try {
@@ -96,6 +104,11 @@ export function run(index: number): Int32Array | undefined {
     throw error;
   }
   const { i32, words } = engine.core.events;
+  const { verifyMs } = preparer;
+  f64[Slot.parseMs] = ready - began - verifyMs;
+  f64[Slot.verifyMs] = verifyMs;
+  f64[Slot.turnMs] = entered - ready;
+  f64[Slot.matchMs] = now() - entered;
   slot.setState(SlotState.done);
   leaveTurn(control, ticket);
   return words > slot.events.length ? i32.slice(0, words) : undefined;

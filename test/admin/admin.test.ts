@@ -50,6 +50,7 @@ async function listening(t: TestContext, options: Partial<AdminOptions> = {}): P
     handlers: {
       '/live': answering('{"status":"live"}'),
       '/ready': answering('{"status":"ready"}'),
+      '/metrics': answering('up 1'),
       '/page/summary': answering('{}'),
     },
     files: new Map(),
@@ -141,6 +142,7 @@ test('a handler that fails is a 500, and is told in the log', async (t) => {
     handlers: {
       '/live': () => failing,
       '/ready': () => failing,
+      '/metrics': () => failing,
       '/page/summary': () => Promise.reject(new Error('no such thing')),
     },
     log: (line) => lines.push(line),

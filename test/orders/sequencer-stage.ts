@@ -92,6 +92,7 @@ export class Stage {
       },
       onFatal: (error) => this.fatal.push(error.message),
       log: (line) => this.lines.push(line),
+      meters: undefined,
     });
   }
 

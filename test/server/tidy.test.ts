@@ -75,7 +75,6 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   server: {
     common: [],
     http: ['common'],
-    admin: ['common', 'http'],
     identity: ['common'],
     'market-data': ['common', 'http', 'identity'],
     orders: ['common', 'http', 'identity', 'market-data'],
@@ -83,6 +82,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     portfolio: ['common', 'http', 'identity', 'market-data', 'orders', 'account'],
     streams: ['common', 'http', 'identity', 'market-data', 'orders', 'account'],
     catalog: ['common', 'http', 'market-data', 'orders'],
+    admin: ['common', 'http', 'orders'],
   },
   bench: {
     common: [],
