@@ -14,6 +14,7 @@ import {
 import { engineSuite } from './engine/engine.bench.ts';
 import { printMachine } from './harness.ts';
 import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
+import { METRICS_FULL, metricsSuite } from './orders/metrics.bench.ts';
 import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
@@ -50,6 +51,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   pauses: () => pausesSuite(PAUSES_FULL),
   restart: () => restartSuite(RESTART_FULL),
   'order-path': () => orderPathSuite(path),
+  metrics: () => metricsSuite(METRICS_FULL),
 };
 
 /** Parts of a suite, by name only. */

@@ -9,12 +9,13 @@ import { SHORT } from '../common/random.ts';
 
 /** Compiled, because they start processes that start threads. */
 const compiled = useCompiledNodes();
-const [{ orderPathSuite }, { profileNode }] = (await Promise.all(
-  ['orders/order-path.bench', 'profile/profile-node'].map(
+const [{ orderPathSuite }, { metricsSuite }, { profileNode }] = (await Promise.all(
+  ['orders/order-path.bench', 'orders/metrics.bench', 'profile/profile-node'].map(
     (name) => import(join(compiled, `bench/${name}.js`)),
   ),
 )) as [
   typeof import('../../bench/orders/order-path.bench.ts'),
+  typeof import('../../bench/orders/metrics.bench.ts'),
   typeof import('../../bench/profile/profile-node.ts'),
 ];
 
@@ -34,6 +35,14 @@ test('the order-path suite sends every order, and holds what it measures to its 
     ],
   );
   assert(ratios.every(({ ratio }) => ratio > 0));
+});
+
+test('the metrics suite sends every order to both nodes, and scrapes one of them', {
+  skip: SHORT,
+}, async () => {
+  const ratios = await metricsSuite({ rounds: 2, orders: 60, environment: SMALL_NODE });
+  assert.equal(ratios.length, 2);
+  assert(ratios[0]!.ratio > 0);
 });
 
 test('a profile tells of the I/O thread and the worker what they did under load', {
