@@ -32,4 +32,8 @@ export interface RouteRow {
   readonly body: TSchema | undefined;
   /** Of a 200. */
   readonly answer: TSchema;
+  /** Content types of a 200; JSON unless said. */
+  readonly media?: readonly string[];
+  /** Answers carry an ETag, and who sends it back is answered 304 until they change. */
+  readonly tagged?: true;
 }

@@ -21,7 +21,13 @@ import {
 import { Type } from './common/schema.ts';
 import type { RouteRow } from './route-row.ts';
 
-const catalog = { api: 'catalog', access: 'none', bodyMax: 'none', body: undefined } as const;
+const catalog = {
+  api: 'catalog',
+  access: 'none',
+  bodyMax: 'none',
+  body: undefined,
+  tagged: true,
+} as const;
 const single = { ...catalog, limits: ['catalog'], query: querySpec(PARAMETERS.single) } as const;
 const market = { ...single, query: querySpec(PARAMETERS.market) } as const;
 const sampling = {

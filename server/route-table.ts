@@ -48,6 +48,8 @@ const signed = {
 const own = { ...trading, limits: ['trading'], access: 'level2-read' } as const;
 const plain = { ...trading, limits: ['trading'], query: NO_QUERY } as const;
 const byKey = { ...plain, access: 'level2' } as const;
+const document = { ...plain, tagged: true, answer: Type.Object({}) } as const;
+const ofViewer = { ...plain, tagged: true, answer: Type.String() } as const;
 
 export const ROUTE_TABLE = {
   'GET /': { ...plain, limits: ['health', 'trading'], answer: Type.Literal('OK'), does: '`"OK"`' },
@@ -335,6 +337,14 @@ export const ROUTE_TABLE = {
     query: TRADES_QUERY,
     answer: TradesAnswer,
     does: 'fills: `limit offset takerOnly filterType filterAmount market user side`',
+  },
+  'GET /openapi.json': { ...document, does: 'these routes as an OpenAPI document (3.1)' },
+  'GET /asyncapi.json': { ...document, does: 'the streams as an AsyncAPI document (3.0)' },
+  'GET /docs': { ...ofViewer, media: ['text/html'], does: 'a page that shows these routes' },
+  'GET /docs/:file': {
+    ...ofViewer,
+    media: ['text/css', 'text/javascript'],
+    does: 'what that page is made of',
   },
   ...DATA_ROUTES,
   ...CATALOG_ROUTES,

@@ -17,6 +17,8 @@ import type { Generation } from './catalog/generation.ts';
 import { tradingMarketHandlers } from './catalog/trading-markets.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from './common/contract.ts';
 import type { Config } from './config.ts';
+import { documentsOf } from './documented.ts';
+import { documentHandlers } from './documents/document-routes.ts';
 import type { Route } from './http/http.ts';
 import { ignoredHeaders } from './http/ignored.ts';
 import type { Auth } from './identity/auth.ts';
@@ -111,6 +113,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       ...markets.handlers,
       ...liveActivityHandlers(parts.trades),
       ...PROGRAM_HANDLERS,
+      ...documentHandlers(documentsOf(config)),
     },
   );
   return config.dataTrades === 'own' ? routes : withPublicTrades(routes, publicTrades);

@@ -6,7 +6,13 @@
  * Thread: I/O.
  */
 import type { tradingMarketHandlers } from './catalog/trading-markets.ts';
-import { CURSOR_QUERY, type CursorQuery } from './catalog/trading-schemas.ts';
+import {
+  CURSOR_QUERY,
+  type CursorQuery,
+  ShortTradingMarketsAnswer,
+  TradingMarketAnswer,
+  TradingMarketsAnswer,
+} from './catalog/trading-schemas.ts';
 import type { Exchange, Route } from './http/http.ts';
 import type { HeaderHandler } from './serve.ts';
 
@@ -27,11 +33,15 @@ export function withPublicTrades(routes: readonly Route[], trades: HeaderHandler
   });
 }
 
-type SharedKey =
-  | 'GET /markets'
-  | 'GET /markets/:id'
-  | 'GET /sampling-markets'
-  | 'GET /sampling-simplified-markets';
+/** What the trading API answers on a path of the catalog, under MARKET_ROUTES=trading. */
+export const SHARED_ANSWERS = {
+  'GET /markets': TradingMarketsAnswer,
+  'GET /markets/:id': TradingMarketAnswer,
+  'GET /sampling-markets': TradingMarketsAnswer,
+  'GET /sampling-simplified-markets': ShortTradingMarketsAnswer,
+} as const;
+
+type SharedKey = keyof typeof SHARED_ANSWERS;
 
 /** Puts the trading API's answers in front of the catalog's where a request asks for them. */
 export function withTradingMarkets<Handlers extends Record<SharedKey, HeaderHandler>>(

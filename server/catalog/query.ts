@@ -73,9 +73,14 @@ export type Setting = Exclude<
  * The parameters of a route for the route table. The route's handler reads the query itself, because
  * it looks for an answer under the same text first.
  */
-export function querySpec({ byName }: Parameters): QuerySpec<unknown> {
+export function querySpec({ rows }: Parameters): QuerySpec<unknown> {
   const properties: Record<string, TSchema> = {};
-  for (const [name, { schema }] of byName) properties[name] = Type.Optional(schema);
+  for (const { does, many, names, schema } of rows) {
+    const [usual, ...others] = names;
+    const several = many === 'no' ? {} : { many: VALUES_MAX };
+    properties[usual!] = Type.Optional({ ...schema, ...several, description: does });
+    for (const name of others) properties[name] = Type.Optional({ ...schema, spellingOf: usual });
+  }
   return { schema: Type.Object(properties), parse: () => undefined };
 }
 

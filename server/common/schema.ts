@@ -4,10 +4,15 @@
  * Thread: any. Non-goals: coercion, defaults, transforms; what a value means is its parser's job.
  */
 import assert from 'node:assert/strict';
-import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
+import { Kind, type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { TypeCompiler, ValueErrorType } from '@sinclair/typebox/compiler';
 
 export { type Static, type TObject, type TSchema, Type };
+
+/** Whether a value is a shape, such as those that modules export among other things. */
+export function isSchema(value: unknown): value is TSchema {
+  return typeof value === 'object' && value !== null && Kind in value;
+}
 
 /** The first fault of a value. */
 export interface Fault {

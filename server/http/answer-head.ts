@@ -39,17 +39,20 @@ interface Joined {
  * the library less than a text of any length does.
  */
 export class CommonHead {
-  private readonly common: string;
+  private readonly lines: string;
   private readonly plain: Joined;
   /** By list: the lists of most answers are made once. */
   private readonly joined = new WeakMap<Headers, Joined>();
 
   constructor(headers: Headers) {
-    this.common = CONTENT_TYPE + linesOf(headers);
-    this.plain = joinedOf(this.common);
+    this.lines = linesOf(headers);
+    this.plain = joinedOf(CONTENT_TYPE + this.lines);
   }
 
-  /** The value of Content-Type with all other headers in the lines behind it. */
+  /**
+   * The value of Content-Type with all other headers in the lines behind it. Answers are JSON unless the
+   * first header of the list says otherwise.
+   */
   with(headers: Headers): Uint8Array {
     return this.find(headers).bytes;
   }
@@ -70,7 +73,10 @@ export class CommonHead {
     if (headers.length === 0) return this.plain;
     const known = this.joined.get(headers);
     if (known !== undefined) return known;
-    const made = joinedOf(this.common + linesOf(headers));
+    const [first] = headers;
+    const isTyped = first?.[0] === 'Content-Type';
+    const type = isTyped ? first[1] : CONTENT_TYPE;
+    const made = joinedOf(type + this.lines + linesOf(isTyped ? headers.slice(1) : headers));
     this.joined.set(headers, made);
     return made;
   }

@@ -33,7 +33,7 @@ export interface Exchange {
   /** The caller is gone; nothing will be sent any more. */
   readonly aborted: boolean;
   /**
-   * Answers with JSON. Does nothing after an abort; a second answer is an assertion error. Bytes
+   * Answers with JSON, or what a Content-Type at the head of the headers says. Does nothing after an abort; a second answer is an assertion error. Bytes
    * given must stay unchanged, because a slow reader may take them later. Header values must be
    * free of control characters.
    */

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openCatalog } from '../../storage/catalog.ts';
 import { type CatalogMarket, readCatalog } from '../../storage/catalog-file.ts';
+import { documentCheck } from './document-check.ts';
 import { fileArgs, IS_COVERAGE, ROOT, useCompiledNodes } from './forms.ts';
 
 const POLL_MS = 5;
@@ -96,12 +97,14 @@ export async function freePort(): Promise<number> {
 /** A node in a process of its own. */
 export class TestNode {
   readonly dataDir: string;
+  readonly settings: Settings;
   private readonly child: ChildProcess;
   /** Everything that it wrote to its log. */
   log = '';
 
   private constructor(dataDir: string, settings: Settings, flags: readonly string[], file: string) {
     this.dataDir = dataDir;
+    this.settings = settings;
     this.child = spawn(process.execPath, [...fileArgs(file), ...flags], {
       cwd: ROOT,
       env: { ...process.env, ...SMALL_NODE, DATA_DIR: dataDir, ...settings },
@@ -218,21 +221,38 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** Parsed; every body of the node is JSON. */
+  /** Parsed, where the answer says that it is JSON. */
   readonly json: unknown;
 }
 
+/** Where a request goes; what a node answers is held to its document. */
 type Place = { readonly port: number };
 type Headers = Readonly<Record<string, string>>;
 
-/** One request. Rejects when the answer did not arrive whole. */
-export function send(
-  { port }: Place,
+/** One request. Rejects when the answer did not arrive whole, or is none that the API document has. */
+export async function send(
+  place: Place,
   method: string,
   path: string,
   headers: Headers = {},
   body: string | Buffer = '',
   connection: Agent | undefined = undefined,
+): Promise<Reply> {
+  const reply = await request(place, method, path, headers, body, connection);
+  if (place instanceof TestNode) {
+    const check = await documentCheck({ ...SMALL_NODE, ...place.settings });
+    check.check({ method, path, ...reply });
+  }
+  return reply;
+}
+
+function request(
+  { port }: Place,
+  method: string,
+  path: string,
+  headers: Headers,
+  body: string | Buffer,
+  connection: Agent | undefined,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body);
@@ -251,8 +271,10 @@ export function send(
       incoming.on('end', () => {
         const text = Buffer.concat(chunks).toString();
         const status = incoming.statusCode ?? 0;
+        const type = incoming.headers['content-type'];
         try {
-          resolve({ status, headers: incoming.headers, text, json: JSON.parse(text) });
+          const json = type === 'application/json' ? JSON.parse(text) : undefined;
+          resolve({ status, headers: incoming.headers, text, json });
         } catch (error) {
           reject(new Error(`${method} ${path} answered no JSON: ${text}`, { cause: error }));
         }

@@ -1,0 +1,79 @@
+/**
+ * The AsyncAPI document (3.0) of the streams, from their table of messages and from nothing else. The node
+ * is the application: it receives what clients subscribe with, and sends events.
+ *
+ * Thread: any; pure.
+ */
+import type { TSchema } from '../common/schema.ts';
+import { type Json, Schemas } from './json-schema.ts';
+
+/** What the document tells of a stream. */
+interface DocumentedStream {
+  readonly does: string;
+  /** What clients send. */
+  readonly message: TSchema;
+  /** What they are sent, by name. */
+  readonly events: Readonly<Record<string, { readonly sent: string; readonly schema: TSchema }>>;
+}
+
+export interface AsyncApiParts {
+  /** By path. */
+  readonly streams: Readonly<Record<string, DocumentedStream>>;
+  /** Of the package. */
+  readonly version: string;
+  /** Where the node listens, `host:port`. */
+  readonly host: string;
+}
+
+const DESCRIPTION = `WebSockets of JSON texts, one event a frame; the text PING is answered PONG. Events of one
+\`stream_id\` have a \`sequence\` without a gap. The routes are described by \`GET /openapi.json\`.`;
+
+export function asyncApiDocument({ host, streams, version }: AsyncApiParts): Json {
+  const schemas = new Schemas(new Map());
+  const channels: Record<string, Json> = {};
+  const operations: Record<string, Json> = {};
+  for (const [path, stream] of Object.entries(streams)) {
+    const name = path.split('/').at(-1)!;
+    const channel = { $ref: `#/channels/${name}` };
+    const messages = Object.keys(stream.events);
+    channels[name] = channelOf(path, stream, schemas);
+    operations[`${name}Subscribe`] = {
+      action: 'receive',
+      channel,
+      summary: 'what clients subscribe with',
+      messages: [{ $ref: `#/channels/${name}/messages/subscribe` }],
+    };
+    operations[`${name}Events`] = {
+      action: 'send',
+      channel,
+      summary: stream.does,
+      messages: messages.map((event) => ({ $ref: `#/channels/${name}/messages/${event}` })),
+    };
+  }
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Prediction-market node: streams',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    defaultContentType: 'application/json',
+    servers: { node: { host, protocol: 'ws', description: 'the node that served this' } },
+    channels,
+    operations,
+  };
+}
+
+function channelOf(path: string, { does, events, message }: DocumentedStream, schemas: Schemas) {
+  const sent = Object.entries(events).map(([name, event]) => [
+    name,
+    { name, summary: event.sent, payload: schemas.of(event.schema) },
+  ]);
+  const subscribe = { name: 'subscribe', payload: schemas.of(message) };
+  return {
+    address: path,
+    description: does,
+    messages: { subscribe, ...Object.fromEntries(sent) },
+  };
+}

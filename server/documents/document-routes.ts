@@ -1,0 +1,55 @@
+/**
+ * The handlers of the documents and of the page that shows them. Each answer is made when it is first
+ * asked for, and kept.
+ *
+ * Thread: I/O.
+ */
+import { errorBody } from '../common/contract.ts';
+import type { Exchange } from '../http/http.ts';
+import type { Json } from './json-schema.ts';
+import { ANSWER_HEADERS, PreparedAnswer } from './prepared-answer.ts';
+import { VIEWER_PARTS } from './viewer.ts';
+
+/** How the documents are made. */
+export interface Documents {
+  readonly openApi: () => Promise<Json>;
+  readonly asyncApi: () => Promise<Json>;
+}
+
+type Handle = (exchange: Exchange) => Promise<void>;
+
+export function documentHandlers({ asyncApi, openApi }: Documents) {
+  const page = new Map([...VIEWER_PARTS].map(([name, make]) => [name, kept(make)]));
+  return {
+    'GET /openapi.json': answering(kept(() => prepared(openApi))),
+    'GET /asyncapi.json': answering(kept(() => prepared(asyncApi))),
+    'GET /docs': answering(page.get('')!),
+    'GET /docs/:file': answering(async (exchange) => {
+      const file = page.get(exchange.parameters[0]!);
+      if (file === undefined) exchange.reply(404, errorBody('not found'));
+      else await file(exchange);
+    }),
+  };
+}
+
+function answering(run: Handle) {
+  return { headers: ANSWER_HEADERS, run };
+}
+
+/** Answers what is made once; a failure is the first caller's, and the next one tries again. */
+function kept(make: () => Promise<PreparedAnswer>): Handle {
+  let made: Promise<PreparedAnswer> | undefined;
+  return async (exchange) => {
+    made ??= make();
+    try {
+      await (await made).reply(exchange);
+    } catch (error) {
+      made = undefined;
+      throw error;
+    }
+  };
+}
+
+async function prepared(make: () => Promise<Json>): Promise<PreparedAnswer> {
+  return PreparedAnswer.of(JSON.stringify(await make()), []);
+}

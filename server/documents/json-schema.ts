@@ -1,0 +1,66 @@
+/**
+ * The shapes of the route table as JSON Schema (2020-12), which the documents hold them in: named ones
+ * are told once and referred to, unions of words are lists of them, and what only a parser reads is
+ * left out.
+ *
+ * Thread: any; pure.
+ */
+import type { TSchema } from '../common/schema.ts';
+
+export type Json = { readonly [name: string]: unknown };
+
+/** Members of shapes that are for parsers: the text of a refusal, and other spellings of a name. */
+const PRIVATE: readonly string[] = ['error', 'spellingOf', 'many'];
+
+export class Schemas {
+  /** Those that were referred to, by name. */
+  readonly used: Record<string, Json> = {};
+  private readonly names: ReadonlyMap<unknown, string>;
+
+  /** @param names of shapes, by identity */
+  constructor(names: ReadonlyMap<unknown, string>) {
+    this.names = names;
+  }
+
+  of(schema: TSchema): Json {
+    return this.transform(schema) as Json;
+  }
+
+  private transform(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.transform(each));
+    if (typeof value !== 'object' || value === null) return value;
+    const name = this.names.get(value);
+    if (name === undefined) return this.membersOf(value as Json);
+    if (!(name in this.used)) {
+      this.used[name] = {};
+      this.used[name] = this.membersOf(value as Json);
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  private membersOf(schema: Json): Json {
+    const { anyOf } = schema;
+    const isOfWords = Array.isArray(anyOf) && anyOf.every(isPlainWord);
+    const members: Record<string, unknown> = isOfWords
+      ? { type: 'string', enum: anyOf.map(({ const: word }: Json) => word) }
+      : {};
+    for (const [name, value] of Object.entries(schema)) {
+      if (PRIVATE.includes(name) || (isOfWords && name === 'anyOf')) continue;
+      const isMap = name === 'properties' || name === 'patternProperties';
+      members[name] = isMap ? this.mapOf(value as Json) : this.transform(value);
+    }
+    return members;
+  }
+
+  /** Members are named by whoever made the shape; none of them is taken for a keyword. */
+  private mapOf(members: Json): Json {
+    return Object.fromEntries(
+      Object.entries(members).map(([name, member]) => [name, this.transform(member)]),
+    );
+  }
+}
+
+/** One word, of which nothing more is said. */
+function isPlainWord(schema: Json): boolean {
+  return typeof schema.const === 'string' && Object.keys(schema).length === 2;
+}

@@ -1,0 +1,123 @@
+/**
+ * The OpenAPI document (3.1), from the rows of the route table and from nothing else.
+ *
+ * Thread: any. It is made on the I/O thread of a node that serves, so other work gets its turn after every
+ * row.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { type Json, Schemas } from './json-schema.ts';
+import { type DocumentedRoute, operationName, operationOf, templateOf } from './operation.ts';
+
+export interface OpenApiParts {
+  readonly routes: readonly Omit<DocumentedRoute, 'name'>[];
+  /** Names of shapes, by identity. */
+  readonly names: ReadonlyMap<unknown, string>;
+  /** First part of the credential headers. */
+  readonly credentialPrefix: string;
+  /** Of the package. */
+  readonly version: string;
+}
+
+const DESCRIPTION = `An exchange for prediction markets. Bodies are JSON; every error has the member \`error\`,
+some have \`detail\`. Routes of the trading API are also served under \`/clob\`, those of the catalog under
+\`/gamma\`, those of the data API under \`/data\`. HEAD is answered wherever GET is. The streams are described by
+\`GET /asyncapi.json\`.`;
+
+const TAGS = [
+  { name: 'trading', description: 'orders, books, prices, keys, own orders and trades' },
+  { name: 'data', description: 'fills, positions, holders, activity' },
+  { name: 'catalog', description: 'events, markets, series, tags, search' },
+];
+
+export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
+  const { credentialPrefix, names, routes, version } = parts;
+  const schemas = new Schemas(names);
+  const paths: Record<string, Record<string, Json>> = {};
+  const taken = new Set<string>();
+  for (const route of routes) {
+    const [method = '', path = ''] = route.key.split(' ');
+    const operations = paths[templateOf(path)] ?? {};
+    paths[templateOf(path)] = operations;
+    let name = operationName(route.key);
+    while (taken.has(name)) name += '2';
+    taken.add(name);
+    operations[method.toLowerCase()] = operationOf({ ...route, name }, schemas);
+    await setImmediate();
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Prediction-market node',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'the node that served this' }],
+    tags: TAGS,
+    paths,
+    components: {
+      schemas: { ...ERRORS, ...schemas.used },
+      parameters: { IfNoneMatch: IF_NONE_MATCH },
+      headers: HEADERS,
+      securitySchemes: securitySchemes(credentialPrefix),
+    },
+  };
+}
+
+const ERRORS = {
+  Error: {
+    type: 'object',
+    properties: {
+      error: { type: 'string' },
+      detail: { type: 'string', description: 'for the person who has to mend it' },
+    },
+    required: ['error'],
+  },
+  CatalogError: {
+    type: 'object',
+    properties: {
+      type: { type: 'string' },
+      error: { type: 'string' },
+      detail: { type: 'string', description: 'for the person who has to mend it' },
+    },
+    required: ['type', 'error'],
+  },
+};
+
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'the ETag of an answer that the caller has',
+  schema: { type: 'string' },
+};
+
+const whole = (description: string) => ({ description, schema: { type: 'integer' } });
+const HEADERS = {
+  ETag: { description: 'changes with the answer', schema: { type: 'string' } },
+  RateLimitLimit: whole('requests of a window of the row that binds first'),
+  RateLimitRemaining: whole('those that are left of them'),
+  RateLimitReset: whole('when the window ends, unix seconds'),
+  RetryAfter: whole('seconds'),
+};
+
+function securitySchemes(prefix: string): Json {
+  const header = (name: string, description: string) => ({
+    type: 'apiKey',
+    in: 'header',
+    name: `${prefix}_${name}`,
+    description,
+  });
+  return {
+    Address: header('ADDRESS', 'the wallet'),
+    ApiKey: header('API_KEY', 'level 2'),
+    Passphrase: header('PASSPHRASE', 'level 2'),
+    Timestamp: header('TIMESTAMP', 'unix seconds'),
+    Signature: header(
+      'SIGNATURE',
+      'level 2: HMAC-SHA256, keyed with the decoded secret, of timestamp, method, path without query, body',
+    ),
+    WalletSignature: header('SIGNATURE', 'level 1: EIP-712 of ClobAuth by the wallet'),
+    Nonce: header('NONCE', 'level 1'),
+    ReadOnlyKey: header('READONLY_API_KEY', 'reads own orders and trades, needs no signature'),
+  };
+}

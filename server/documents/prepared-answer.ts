@@ -1,0 +1,53 @@
+/**
+ * An answer that never changes: its bytes, compressed once for those who accept that, and an ETag by which
+ * a caller that has it is told so.
+ *
+ * Thread: I/O; hashing and compressing are done by the runtime's own threads.
+ */
+import { webcrypto } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Exchange } from '../http/http.ts';
+
+const compress = promisify(gzip);
+const NOT_MODIFIED = 304;
+const TAG_BYTES = 16;
+
+/** What a route has to keep for PreparedAnswer.reply(), in its order. */
+export const ANSWER_HEADERS = ['if-none-match', 'accept-encoding'] as const;
+
+type Headers = readonly (readonly [string, string])[];
+
+export class PreparedAnswer {
+  private readonly bytes: Buffer;
+  private readonly etag: string;
+  private readonly headers: Headers;
+  private readonly gzipHeaders: Headers;
+  private compressed: Promise<Buffer> | undefined = undefined;
+
+  private constructor(bytes: Buffer, etag: string, headers: Headers) {
+    this.bytes = bytes;
+    this.etag = etag;
+    this.headers = [...headers, ['ETag', etag], ['Vary', 'Accept-Encoding']];
+    this.gzipHeaders = [...this.headers, ['Content-Encoding', 'gzip']];
+  }
+
+  /** @param headers beside those that follow from the bytes; a Content-Type comes first */
+  static async of(content: string | Buffer, headers: Headers): Promise<PreparedAnswer> {
+    const bytes = Buffer.from(content);
+    const hash = Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes));
+    return new PreparedAnswer(bytes, `"${hash.toString('base64url', 0, TAG_BYTES)}"`, headers);
+  }
+
+  reply(exchange: Exchange): void | Promise<void> {
+    const [known = '', accepted = ''] = exchange.headers;
+    if (known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === this.etag)) {
+      return exchange.reply(NOT_MODIFIED, '', this.headers);
+    }
+    if (!/\bgzip\b(?!;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(accepted)) {
+      return exchange.reply(200, this.bytes, this.headers);
+    }
+    this.compressed ??= compress(this.bytes);
+    return this.compressed.then((bytes) => exchange.reply(200, bytes, this.gzipHeaders));
+  }
+}

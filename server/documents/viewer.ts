@@ -1,0 +1,82 @@
+/**
+ * The page that shows the OpenAPI document: the single entry point to the package swagger-ui-dist, whose
+ * files are served from where it is installed. Nothing of the page comes from elsewhere, and the browser
+ * is told to let nothing else in.
+ *
+ * Thread: I/O; files are read on first use.
+ */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { PreparedAnswer } from './prepared-answer.ts';
+
+/** Styles are set by the viewer's own code while it draws; its icons are data. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Prediction-market node: API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<main id="api"></main>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** Validating is another service's; no request leaves for it. */
+const START = `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#api',
+  deepLinking: true,
+  defaultModelsExpandDepth: 0,
+  docExpansion: 'list',
+  filter: true,
+  validatorUrl: null,
+});
+`;
+
+const HTML = 'text/html; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+
+const require = createRequire(import.meta.url);
+
+/** Makes the answer of each part of the page; '' is the page itself. Rejects where it is not installed. */
+export const VIEWER_PARTS: ReadonlyMap<string, () => Promise<PreparedAnswer>> = new Map([
+  [
+    '',
+    () =>
+      PreparedAnswer.of(PAGE, [...headersOf(HTML), ['Content-Security-Policy', POLICY] as const]),
+  ],
+  ['start.js', () => PreparedAnswer.of(START, headersOf(SCRIPT))],
+  ['swagger-ui.css', () => installed('swagger-ui.css', STYLE)],
+  ['swagger-ui-bundle.js', () => installed('swagger-ui-bundle.js', SCRIPT)],
+]);
+
+async function installed(name: string, type: string): Promise<PreparedAnswer> {
+  const bytes = await readFile(require.resolve(`swagger-ui-dist/${name}`));
+  return PreparedAnswer.of(bytes, headersOf(type));
+}
+
+function headersOf(type: string): (readonly [string, string])[] {
+  return [
+    ['Content-Type', type],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['Referrer-Policy', 'no-referrer'],
+  ];
+}

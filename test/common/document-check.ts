@@ -1,0 +1,124 @@
+/**
+ * Holds answers to the OpenAPI document: the route is there, the status is one of its own, the body has
+ * its shape. What a node serves is what its configuration makes of the document, so there is one for each
+ * that the tests use. Loaded on first use; a shape is compiled when the first answer of it comes.
+ */
+import assert from 'node:assert/strict';
+import type { AnySchema, ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { type Config, readConfig } from '../../server/config.ts';
+import { PROFILE_ROWS } from '../../server/profile.ts';
+
+interface Operation {
+  readonly servers?: readonly { readonly url: string }[];
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, unknown>> }>
+  >;
+}
+
+/** The part of an OpenAPI document that is looked at here. */
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Checked {
+  readonly method: string;
+  /** As sent, with its query. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly json: unknown;
+}
+
+const BASES = ['/clob', '/gamma', '/data'];
+/** What the server says of itself before a route is found, or of a request that no route has. */
+const UNROUTED = [400, 404, 405, 413, 429, 503];
+
+class DocumentCheck {
+  private readonly document: Document;
+  private readonly ajv = new Ajv2020({ strict: false, validateFormats: false });
+  private readonly validators = new Map<string, ValidateFunction>();
+  /** Paths of the document by their number of parts. */
+  private readonly templates = new Map<number, string[][]>();
+
+  constructor(document: object) {
+    this.document = document as Document;
+    this.ajv.addSchema(document as AnySchema, 'document', undefined, false);
+    for (const path of Object.keys(this.document.paths)) {
+      const parts = path.split('/');
+      this.templates.set(parts.length, [...(this.templates.get(parts.length) ?? []), parts]);
+    }
+  }
+
+  /** Throws an AssertionError that names the first thing that the document does not say. */
+  check({ headers, json, method, path, status }: Checked): void {
+    const [plain = ''] = path.split('?');
+    const what = `${method} ${path} answers ${status}`;
+    const found = this.find(method.toLowerCase(), plain);
+    if (found === undefined) {
+      assert(UNROUTED.includes(status), `${what}, and the document has no such route`);
+      return;
+    }
+    const { pointer, responses } = found;
+    const response = responses[status];
+    assert(response !== undefined, `${what}, of which the document says nothing`);
+    const media = String(headers['content-type'] ?? '').split(';')[0]!;
+    assert(media in (response.content ?? {}), `${what} as ${media}, which the document has not`);
+    if (media !== 'application/json') return;
+    const validate = this.validatorOf(`${pointer}/responses/${status}/content/application~1json`);
+    const fault = (): string =>
+      validate.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`)[0] ?? '';
+    assert(validate(json), `${what}, against the document: ${fault()} in ${JSON.stringify(json)}`);
+  }
+
+  private validatorOf(pointer: string): ValidateFunction {
+    const known = this.validators.get(pointer);
+    if (known !== undefined) return known;
+    const made = this.ajv.compile({ $ref: `document#${pointer}/schema` });
+    this.validators.set(pointer, made);
+    return made;
+  }
+
+  private find(method: string, path: string): (Operation & { pointer: string }) | undefined {
+    const base = BASES.find((each) => path === each || path.startsWith(`${each}/`)) ?? '';
+    const under = path.slice(base.length);
+    const whole = this.operationAt(method, path);
+    if (whole !== undefined || base === '') return whole;
+    const found = this.operationAt(method, under === '' ? '/' : under);
+    return found?.servers?.some(({ url }) => url === base) === true ? found : undefined;
+  }
+
+  private operationAt(method: string, path: string) {
+    const parts = path.split('/');
+    const fitting = (this.templates.get(parts.length) ?? []).filter(
+      (template) =>
+        this.document.paths[template.join('/')]![method] !== undefined &&
+        template.every((part, i) => part === parts[i] || part.startsWith('{')),
+    );
+    // A part that is spelled out goes before one that may be anything, from the left.
+    const [best] = fitting
+      .map((template) => template.join('/'))
+      .sort((a, b) => (a.replaceAll('{', '~') < b.replaceAll('{', '~') ? -1 : 1));
+    if (best === undefined) return undefined;
+    const pointer = `/paths/${encodeURIComponent(best.replaceAll('/', '~1'))}/${method}`;
+    return { ...this.document.paths[best]![method]!, pointer };
+  }
+}
+
+const checks = new Map<string, Promise<DocumentCheck>>();
+
+/** The check of nodes with these settings. */
+export function documentCheck(settings: Readonly<Record<string, string>>): Promise<DocumentCheck> {
+  const read = readConfig(settings, [], 1);
+  assert(read.ok, 'the node has started with them');
+  const { config } = read;
+  const key = JSON.stringify(PROFILE_ROWS.map(([name]) => config[name]));
+  const known = checks.get(key) ?? load(config);
+  checks.set(key, known);
+  return known;
+}
+
+async function load(config: Config): Promise<DocumentCheck> {
+  const { documentsOf } = await import('../../server/documented.ts');
+  return new DocumentCheck(await documentsOf(config).openApi());
+}
