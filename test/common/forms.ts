@@ -20,8 +20,11 @@ export const ROOT = resolve(import.meta.dirname, '../..');
  */
 export const IS_COVERAGE = process.env.NODE_V8_COVERAGE !== undefined;
 
+/** What is compiled. */
+const FOLDERS = ['engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'];
+
 interface Form {
-  /** The folder that holds engine, storage, server, bench and test. */
+  /** The folder that holds these. */
   readonly root: string;
   readonly execArgv: readonly string[];
   readonly extension: string;
@@ -54,7 +57,7 @@ export function useCompiledNodes(): string {
 function isFresh(root: string): boolean {
   const mark = statSync(join(root, '.fresh'), { throwIfNoEntry: false });
   if (mark === undefined) return false;
-  return ['engine', 'storage', 'server', 'bench', 'test'].every((folder) =>
+  return FOLDERS.every((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).every(
       (name) => !name.endsWith('.ts') || statSync(join(ROOT, folder, name)).mtimeMs < mark.mtimeMs,
     ),

@@ -1,0 +1,162 @@
+/**
+ * Calls of any route by its key, typed by the node's own schemas: `call('GET /book', { query })`. Adds
+ * the credentials that the route asks for, repeats what may be repeated, throws on all but a 200.
+ */
+import { type Identity, level2, readOnly } from './credentials.ts';
+import { ApiError } from './errors.ts';
+import type { HttpClient, Method, Reply } from './http.ts';
+import { type Answered, type Repeats, untilAnswered } from './retry.ts';
+import { ACCESS, type Routes } from './types.ts';
+
+export type RouteKey = keyof Routes;
+
+type PathNames<Key> = Key extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | PathNames<`/${Rest}`>
+  : Key extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+/** A parameter that may stand several times is a list. */
+type Query<Asked> = { readonly [Name in keyof Asked]: Asked[Name] | readonly Asked[Name][] };
+type Part<Name extends string, Value> =
+  Partial<Value> extends Value
+    ? { readonly [key in Name]?: Value | undefined }
+    : { readonly [key in Name]: Value };
+
+/** What a route is asked: parts of its path, its query, its body, as far as it has them. */
+export type Asked<Key extends RouteKey> = ([PathNames<Key>] extends [never]
+  ? unknown
+  : { readonly path: Readonly<Record<PathNames<Key>, string | number>> }) &
+  Part<'query', Query<Omit<Routes[Key]['query'], PathNames<Key>>>> &
+  (Routes[Key]['body'] extends undefined ? unknown : { readonly body: Routes[Key]['body'] });
+
+/** The same, whatever the route. */
+interface AnyAsked {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: unknown;
+}
+
+/** Changes something each time that it is obeyed, so that an answer must not be guessed. */
+const UNDONE: ReadonlySet<string> = new Set<RouteKey>([
+  'POST /auth/readonly-api-key',
+  'DELETE /auth/api-key',
+  'DELETE /auth/derive-api-key',
+  'DELETE /auth/readonly-api-key',
+]);
+
+/** The node's clock, as far from ours as it was seen to be. */
+export class ServerClock {
+  readonly #clock: () => number;
+  #aheadSeconds = 0;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** Unix seconds as decimal text. */
+  now(): string {
+    return String(Math.floor(this.#clock() / 1_000) + this.#aheadSeconds);
+  }
+
+  /** @param seconds what the node's clock shows now */
+  set(seconds: number): void {
+    this.#aheadSeconds = seconds - Math.floor(this.#clock() / 1_000);
+  }
+
+  /** True for a refusal because of the time, by which it then sets itself. */
+  learn({ body, status }: Reply): boolean {
+    const told = status === 401 && /stale timestamp, server time is (\d+)/.exec(body)?.[1];
+    if (typeof told !== 'string') return false;
+    this.set(Number(told));
+    return true;
+  }
+}
+
+export class Calls {
+  readonly http: HttpClient;
+  readonly clock: ServerClock;
+  readonly #patienceMs: number;
+  readonly #prefix: string;
+  readonly #identity: Identity | undefined;
+
+  constructor(
+    http: HttpClient,
+    clock: ServerClock,
+    patienceMs: number,
+    prefix: string,
+    identity: Identity | undefined,
+  ) {
+    this.http = http;
+    this.clock = clock;
+    this.#patienceMs = patienceMs;
+    this.#prefix = prefix;
+    this.#identity = identity;
+  }
+
+  /** Whose credentials calls carry. @throws Error when there are none */
+  get identity(): Identity {
+    if (this.#identity === undefined) throw new Error('this call needs a wallet or a key');
+    return this.#identity;
+  }
+
+  async call<Key extends RouteKey>(route: Key, asked: Asked<Key>): Promise<Routes[Key]['answer']> {
+    const { body } = asked as AnyAsked;
+    const text = body === undefined ? '' : JSON.stringify(body);
+    return (await this.callText(route, asked as AnyAsked, text)).answer;
+  }
+
+  /** With a body of exactly these bytes; also tells how many sendings were lost. */
+  async callText<Key extends RouteKey>(
+    route: Key,
+    { path: values = {}, query = {} }: AnyAsked,
+    body: string,
+  ): Promise<{ readonly answer: Routes[Key]['answer']; readonly lost: number }> {
+    const [method, pattern] = route.split(' ') as [Method, string];
+    const path = pattern.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(values[name] ?? ''));
+    const headers = (): Record<string, string> => this.#headers(route, method, path, body);
+    const target = `${path}${queryText(query)}`;
+    const { lost, reply } = await this.send(route, method, target, headers, body);
+    if (reply.status !== 200) throw new ApiError(route, reply.status, reply.body);
+    return { answer: JSON.parse(reply.body) as Routes[Key]['answer'], lost };
+  }
+
+  /** A request until it is answered; a wrong clock is set right once. `headers` are made each time. */
+  async send(
+    route: RouteKey,
+    method: Method,
+    target: string,
+    headers: () => Readonly<Record<string, string>>,
+    body: string,
+  ): Promise<Answered> {
+    const repeats: Repeats = UNDONE.has(route) ? 'undone' : 'always';
+    const sendOnce = (): Promise<Reply> => this.http.send(method, target, headers(), body);
+    const first = await untilAnswered(route, repeats, this.#patienceMs, sendOnce);
+    if (!this.clock.learn(first.reply)) return first;
+    const second = await untilAnswered(route, repeats, this.#patienceMs, sendOnce);
+    return { ...second, lost: first.lost + second.lost };
+  }
+
+  #headers(route: RouteKey, method: Method, path: string, body: string): Record<string, string> {
+    const access = (ACCESS as Readonly<Record<string, string>>)[route];
+    if (access === undefined) return {};
+    const { identity } = this;
+    if ('key' in identity) {
+      const { address, key } = identity;
+      return level2(this.#prefix, address, key, method, path, body, this.clock.now());
+    }
+    return readOnly(this.#prefix, identity.address, identity.readOnlyKey);
+  }
+}
+
+/** '' or '?a=1&b=2&b=3'. */
+function queryText(query: Readonly<Record<string, unknown>>): string {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== undefined) pairs.append(name, String(each));
+    }
+  }
+  const text = pairs.toString();
+  return text === '' ? '' : `?${text}`;
+}

@@ -1,0 +1,44 @@
+/** Markets and events: what can be traded. */
+import type { Asked, Calls } from './calls.ts';
+import { rowsOf } from './lists.ts';
+import type { Routes } from './types.ts';
+
+type MarketsQuery = Asked<'GET /markets/keyset'>['query'];
+type EventsQuery = Asked<'GET /events/keyset'>['query'];
+type MarketRow = Routes['GET /markets/keyset']['answer']['markets'][number];
+type EventRow = Routes['GET /events/keyset']['answer']['events'][number];
+
+export class Catalog {
+  readonly #calls: Calls;
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
+
+  /** All markets that a query asks for, page by page: `{ closed: false, order: 'endDate' }`. */
+  markets(query: MarketsQuery = {}): AsyncGenerator<MarketRow, void> {
+    return rowsOf(async (after_cursor) => {
+      const asked = after_cursor === undefined ? query : { ...query, after_cursor };
+      const page = await this.#calls.call('GET /markets/keyset', { query: asked });
+      return { rows: page.markets, next: page.next_cursor };
+    });
+  }
+
+  /** All events, with their markets. */
+  events(query: EventsQuery = {}): AsyncGenerator<EventRow, void> {
+    return rowsOf(async (after_cursor) => {
+      const asked = after_cursor === undefined ? query : { ...query, after_cursor };
+      const page = await this.#calls.call('GET /events/keyset', { query: asked });
+      return { rows: page.events, next: page.next_cursor };
+    });
+  }
+
+  /** One market by its number or condition id. */
+  market(id: string): Promise<Routes['GET /markets/:id']['answer']> {
+    return this.#calls.call('GET /markets/:id', { path: { id } });
+  }
+
+  search(q: string): Promise<Routes['GET /public-search']['answer']> {
+    return this.#calls.call('GET /public-search', { query: { q } });
+  }
+}

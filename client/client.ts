@@ -1,0 +1,139 @@
+/**
+ * A client of the node: everything that a bot needs, typed from the node's own schemas.
+ *
+ *   const client = await NodeClient.connect('http://127.0.0.1:3000', { wallet: Wallet.random() });
+ *   const placed = await client.orders.post({ tokenId, side: 'BUY', price: '0.52', size: '10' });
+ *
+ * Money is decimal text, or whole millionths as bigint; there is no floating point in it.
+ */
+import { type Asked, Calls, type RouteKey, ServerClock } from './calls.ts';
+import { Catalog } from './catalog.ts';
+import type { ApiKey, Identity } from './credentials.ts';
+import { ApiError } from './errors.ts';
+import { exchangeOf } from './exchange.ts';
+import { HttpClient } from './http.ts';
+import { Keys } from './keys.ts';
+import { MarketData } from './market-data.ts';
+import { Orders } from './orders.ts';
+import { untilAnswered } from './retry.ts';
+import { type MarketHandlers, MarketStream } from './streams/market-stream.ts';
+import { type UserHandlers, UserStream } from './streams/user-stream.ts';
+import type { ExchangeInfoAnswer, Routes } from './types.ts';
+import type { Wallet } from './wallet.ts';
+
+export { fromMicro, MICRO, toMicro } from './decimal.ts';
+export { ApiError, NoAnswerError } from './errors.ts';
+export type { OrderTerms, Placed } from './orders.ts';
+export type { Book } from './streams/market-books.ts';
+export { Wallet } from './wallet.ts';
+
+export interface ClientOptions {
+  /** Signs orders, and asks for its API key where none is given. */
+  readonly wallet?: Wallet;
+  /** API key of the wallet, as `keys.create` gave it. */
+  readonly key?: ApiKey;
+  /** In place of a wallet: whose orders and trades may be read. */
+  readonly readOnly?: { readonly address: string; readonly key: string };
+  /** Of orders; absent: 1 where the node takes it. */
+  readonly orderVersion?: 1 | 2;
+  /** How long a call goes on with sending again; 30 s when absent. */
+  readonly patienceMs?: number;
+  /** No answer to one sending within this time counts as none at all; 10 s when absent. */
+  readonly timeoutMs?: number;
+  /** Connections at most; 8 when absent. */
+  readonly connections?: number;
+  /** Unix milliseconds; Date.now when absent. */
+  readonly clock?: () => number;
+}
+
+const PATIENCE_MS = 30_000;
+
+export class NodeClient {
+  /** What the node said of itself when the client connected. */
+  readonly info: ExchangeInfoAnswer;
+  readonly catalog: Catalog;
+  readonly marketData: MarketData;
+  readonly orders: Orders;
+  readonly keys: Keys;
+  readonly #calls: Calls;
+  readonly #url: URL;
+  readonly #patienceMs: number;
+
+  private constructor(
+    url: URL,
+    info: ExchangeInfoAnswer,
+    calls: Calls,
+    { orderVersion, patienceMs = PATIENCE_MS, wallet }: ClientOptions,
+  ) {
+    this.#url = url;
+    this.#patienceMs = patienceMs;
+    this.#calls = calls;
+    this.info = info;
+    this.catalog = new Catalog(calls);
+    this.marketData = new MarketData(calls);
+    this.orders = new Orders(calls, wallet, exchangeOf(info, orderVersion));
+    this.keys = new Keys(calls, info.credential_prefix, info.chain_id);
+  }
+
+  /**
+   * Asks the node what a client needs to sign and to behave, and the wallet's API key if there is a
+   * wallet without one.
+   * @throws ApiError, NoAnswerError
+   */
+  static async connect(base: string | URL, options: ClientOptions = {}): Promise<NodeClient> {
+    const url = new URL(base);
+    const { clock = Date.now, patienceMs = PATIENCE_MS, wallet } = options;
+    const http = new HttpClient(url, options);
+    const path = '/exchange-info';
+    const send = () => http.send('GET', path);
+    const { reply } = await untilAnswered(`GET ${path}`, 'always', patienceMs, send);
+    if (reply.status !== 200) throw new ApiError(`GET ${path}`, reply.status, reply.body);
+    const info = JSON.parse(reply.body) as ExchangeInfoAnswer;
+    const { chain_id, credential_prefix: prefix, server_time } = info;
+    const serverClock = new ServerClock(clock);
+    serverClock.set(server_time);
+    const callsOf = (identity: Identity | undefined): Calls =>
+      new Calls(http, serverClock, patienceMs, prefix, identity);
+    let identity: Identity | undefined;
+    if (wallet !== undefined) {
+      const keys = new Keys(callsOf(undefined), prefix, chain_id);
+      const key = options.key ?? (await keys.create(wallet));
+      identity = { address: wallet.address, key };
+    } else if (options.readOnly !== undefined) {
+      const { address, key } = options.readOnly;
+      identity = { address, readOnlyKey: key };
+    }
+    return new NodeClient(url, info, callsOf(identity), options);
+  }
+
+  /** Any route of the node, by its key: `call('GET /markets/:id', { path: { id: 1001 } })`. */
+  call<Key extends RouteKey>(route: Key, asked: Asked<Key>): Promise<Routes[Key]['answer']> {
+    return this.#calls.call(route, asked);
+  }
+
+  /** Books of tokens, held up to date. Resolves when all of them are there. */
+  followMarket(tokens: readonly string[], handlers: MarketHandlers = {}): Promise<MarketStream> {
+    return MarketStream.open(this.#stream('/ws/market'), this.#patienceMs, tokens, handlers);
+  }
+
+  /** Own orders and trades as they happen. Resolves when everything from then on is told. */
+  followUser(handlers: UserHandlers): Promise<UserStream> {
+    return UserStream.open(
+      this.#stream('/ws/user'),
+      this.#patienceMs,
+      this.#calls.identity,
+      handlers,
+    );
+  }
+
+  /** Lets go of all connections; streams are closed by themselves. */
+  close(): void {
+    this.#calls.http.close();
+  }
+
+  #stream(path: string): URL {
+    const url = new URL(this.#url.pathname.replace(/\/$/, '') + path, this.#url);
+    url.protocol = url.protocol.replace('http', 'ws');
+    return url;
+  }
+}

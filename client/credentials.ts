@@ -1,0 +1,65 @@
+/**
+ * Headers that say who is asking: a wallet by its signature (level 1), an API key by its HMAC over the
+ * request (level 2), or a read-only key, which is a secret by itself.
+ * Pure.
+ */
+import { createHmac } from 'node:crypto';
+import type { TrioAnswer } from './types.ts';
+import type { Wallet } from './wallet.ts';
+
+/** What issuing a key answers. */
+export type ApiKey = TrioAnswer;
+
+/** Something that may ask for what belongs to an address. */
+export type Identity =
+  | { readonly address: string; readonly key: ApiKey }
+  /** Own orders and trades, nothing else. */
+  | { readonly address: string; readonly readOnlyKey: string };
+
+type Headers = Record<string, string>;
+
+/** The four level-1 headers. */
+export function level1(
+  prefix: string,
+  wallet: Wallet,
+  chainId: number,
+  timestamp: string,
+  nonce: string,
+): Headers {
+  return {
+    [`${prefix}_ADDRESS`]: wallet.address,
+    [`${prefix}_SIGNATURE`]: wallet.signAuth(chainId, timestamp, nonce),
+    [`${prefix}_TIMESTAMP`]: timestamp,
+    [`${prefix}_NONCE`]: nonce,
+  };
+}
+
+/**
+ * The five level-2 headers. `path` goes without a query string; `body` is the exact text that will be
+ * sent.
+ */
+export function level2(
+  prefix: string,
+  address: string,
+  key: ApiKey,
+  method: string,
+  path: string,
+  body: string,
+  timestamp: string,
+): Headers {
+  const signature = createHmac('sha256', Buffer.from(key.secret, 'base64'))
+    .update(`${timestamp}${method}${path}${body}`)
+    .digest('hex');
+  return {
+    [`${prefix}_ADDRESS`]: address,
+    [`${prefix}_API_KEY`]: key.apiKey,
+    [`${prefix}_PASSPHRASE`]: key.passphrase,
+    [`${prefix}_TIMESTAMP`]: timestamp,
+    [`${prefix}_SIGNATURE`]: signature,
+  };
+}
+
+/** The two headers of a read-only key. */
+export function readOnly(prefix: string, address: string, key: string): Headers {
+  return { [`${prefix}_ADDRESS`]: address, [`${prefix}_READONLY_API_KEY`]: key };
+}

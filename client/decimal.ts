@@ -1,0 +1,57 @@
+/**
+ * Money without floating point: decimal texts to whole millionths (bigint) and back, and the two
+ * amounts of an order from its price and size.
+ * Pure. Non-goals: negative amounts.
+ */
+
+/** Millionths in a share and in a unit of collateral. */
+export const MICRO = 1_000_000n;
+const DECIMALS = 6;
+const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
+
+/**
+ * '12.5' -> 12500000n. A number of the data API is taken by its shortest text, which is exact up to
+ * 2^53 millionths.
+ * @throws RangeError for what is no plain decimal or has more than six decimals
+ */
+export function toMicro(value: string | number): bigint {
+  const parts = DECIMAL.exec(String(value));
+  const fraction = parts?.[2]?.replace(/0+$/, '') ?? '';
+  if (parts === null || fraction.length > DECIMALS) {
+    throw new RangeError(`not a decimal with up to ${DECIMALS} places: ${value}`);
+  }
+  return BigInt(parts[1]!) * MICRO + BigInt(fraction.padEnd(DECIMALS, '0'));
+}
+
+/** 12500000n -> '12.5': as the node writes decimals. */
+export function fromMicro(micro: bigint): string {
+  if (micro < 0n) return `-${fromMicro(-micro)}`;
+  const fraction = String(micro % MICRO)
+    .padStart(DECIMALS, '0')
+    .replace(/0+$/, '');
+  return `${micro / MICRO}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+interface Amounts {
+  /** Whole millionths, as they are signed. */
+  readonly makerAmount: bigint;
+  readonly takerAmount: bigint;
+}
+
+/**
+ * What an order gives and takes: collateral for shares of a BUY, shares for collateral of a SELL.
+ * @throws RangeError where the collateral is no whole number of millionths: its price could not be
+ *   signed; a size of two decimals is always right
+ */
+export function amountsOf(side: 'BUY' | 'SELL', price: string, size: string): Amounts {
+  const shares = toMicro(size);
+  const product = shares * toMicro(price);
+  if (product === 0n) throw new RangeError('price and size must be positive');
+  if (product % MICRO !== 0n) {
+    throw new RangeError(`${size} shares at ${price} cost a fraction of a millionth`);
+  }
+  const collateral = product / MICRO;
+  return side === 'BUY'
+    ? { makerAmount: collateral, takerAmount: shares }
+    : { makerAmount: shares, takerAmount: collateral };
+}

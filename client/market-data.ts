@@ -1,0 +1,65 @@
+/** Books, prices, history and trades: what anybody may read. Money is decimal text. */
+import type { Calls } from './calls.ts';
+import type { BookAnswer, Routes } from './types.ts';
+
+type Side = 'BUY' | 'SELL';
+/** What a list of tokens answers, by token id. */
+type Decimals = Routes['POST /midpoints']['answer'];
+
+export class MarketData {
+  readonly #calls: Calls;
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
+
+  /** One book, best level last. */
+  book(token_id: string): Promise<BookAnswer> {
+    return this.#calls.call('GET /book', { query: { token_id } });
+  }
+
+  /** Up to 500 books; unknown tokens are left out. */
+  books(tokens: readonly string[]): Promise<readonly BookAnswer[]> {
+    return this.#calls.call('POST /books', { body: items(tokens) });
+  }
+
+  /** What a buyer pays (BUY, the best ask), or a seller gets. */
+  async price(token_id: string, side: Side): Promise<string> {
+    return (await this.#calls.call('GET /price', { query: { token_id, side } })).price;
+  }
+
+  /** Both of each token, as far as its sides have orders. */
+  prices(tokens: readonly string[]): Promise<Routes['POST /prices']['answer']> {
+    return this.#calls.call('POST /prices', { body: items(tokens) });
+  }
+
+  midpoints(tokens: readonly string[]): Promise<Decimals> {
+    return this.#calls.call('POST /midpoints', { body: items(tokens) });
+  }
+
+  spreads(tokens: readonly string[]): Promise<Decimals> {
+    return this.#calls.call('POST /spreads', { body: items(tokens) });
+  }
+
+  lastTradePrices(
+    tokens: readonly string[],
+  ): Promise<Routes['POST /last-trades-prices']['answer']> {
+    return this.#calls.call('POST /last-trades-prices', { body: items(tokens) });
+  }
+
+  /** Last trade prices over time. */
+  history(
+    query: Routes['GET /prices-history']['query'],
+  ): Promise<Routes['GET /prices-history']['answer']> {
+    return this.#calls.call('GET /prices-history', { query });
+  }
+
+  /** Fills of the whole exchange, newest first. */
+  trades(query: Routes['GET /trades']['query'] = {}): Promise<Routes['GET /trades']['answer']> {
+    return this.#calls.call('GET /trades', { query });
+  }
+}
+
+function items(tokens: readonly string[]): { readonly token_id: string }[] {
+  return tokens.map((token_id) => ({ token_id }));
+}

@@ -1,0 +1,214 @@
+/**
+ * Orders and cancels of a wallet, none of them ever done twice.
+ *
+ * An order is signed once and sent as the same bytes until it is answered. Its digest is its id, so a
+ * node that has it already answers so and names what became of it: that is the answer that was lost.
+ */
+import { randomInt } from 'node:crypto';
+import type { Asked, Calls } from './calls.ts';
+import { amountsOf, toMicro } from './decimal.ts';
+import { ApiError } from './errors.ts';
+import {
+  type Exchange,
+  type OrderFields,
+  type OrderType,
+  type SignedOrder,
+  signOrder,
+} from './exchange.ts';
+import { rowsOf } from './lists.ts';
+import type { CancelAnswer, OrderResult, OwnOrderAnswer, Routes } from './types.ts';
+import type { Wallet } from './wallet.ts';
+
+/** What an order asks for. */
+export interface OrderTerms {
+  readonly tokenId: string;
+  readonly side: 'BUY' | 'SELL';
+  /** Decimal text, on the market's tick. */
+  readonly price: string;
+  /** Shares as decimal text; two decimals cost whole millionths at any price. */
+  readonly size: string;
+  /** GTC when absent. */
+  readonly type?: OrderType;
+  /** Unix seconds; of a GTD order. */
+  readonly expiration?: number;
+  readonly postOnly?: boolean;
+}
+
+/** What became of an order that was sent. */
+export interface Placed {
+  /** 0x + 64 hex digits. */
+  readonly id: string;
+  readonly status: 'live' | 'matched' | 'canceled' | 'refused';
+  /** Why it was refused, in the node's words; else ''. */
+  readonly reason: string;
+  /** Millionths that it paid and received at once, net of fees; 0 where the answer was lost. */
+  readonly makingAmount: bigint;
+  readonly takingAmount: bigint;
+  /** The node had it already, from an earlier sending: how it stands. */
+  readonly known: OwnOrderAnswer | undefined;
+}
+
+/** What an order is signed by that its market decides. */
+interface TokenTerms {
+  readonly conditionId: string;
+  readonly negRisk: boolean;
+  readonly feeRateBps: number;
+}
+
+type OwnTrade = Routes['GET /data/trades']['answer']['data'][number];
+
+const SALT_MAX = 2 ** 48 - 1;
+const NOT_FOUND = 404;
+
+export class Orders {
+  readonly #calls: Calls;
+  readonly #wallet: Wallet | undefined;
+  readonly #exchange: Exchange;
+  readonly #terms = new Map<string, Promise<TokenTerms>>();
+
+  constructor(calls: Calls, wallet: Wallet | undefined, exchange: Exchange) {
+    this.#calls = calls;
+    this.#wallet = wallet;
+    this.#exchange = exchange;
+  }
+
+  /** Signs an order; the first one of a token asks the node for the terms of its market. */
+  async sign(terms: OrderTerms): Promise<SignedOrder> {
+    const { identity } = this.#calls;
+    if (this.#wallet === undefined || !('key' in identity)) throw new Error('orders need a wallet');
+    const market = await this.#termsOf(terms.tokenId);
+    const { price, side, size, type = 'GTC', ...rest } = terms;
+    const salt = String(randomInt(SALT_MAX));
+    const fields = { ...rest, ...market, ...amountsOf(side, price, size), side, type };
+    const owner = identity.key.apiKey;
+    return signOrder(this.#wallet, this.#exchange, {
+      ...fields,
+      owner,
+      salt,
+    } satisfies OrderFields);
+  }
+
+  /** Signs and sends one order. */
+  async post(terms: OrderTerms): Promise<Placed> {
+    return this.send(await this.sign(terms));
+  }
+
+  /** Signs and sends orders in one request; results are in the order of the terms. */
+  async postAll(terms: readonly OrderTerms[]): Promise<Placed[]> {
+    return this.sendAll(await Promise.all(terms.map((each) => this.sign(each))));
+  }
+
+  /** Sends a signed order, however often it takes. The same one may be sent again at any time. */
+  async send(order: SignedOrder): Promise<Placed> {
+    const { answer } = await this.#calls.callText('POST /order', {}, order.item);
+    return this.#placed(order, answer);
+  }
+
+  /** Sends signed orders in one request, at most `max_batch_orders` of the node. */
+  async sendAll(orders: readonly SignedOrder[]): Promise<Placed[]> {
+    const body = `[${orders.map(({ item }) => item).join(',')}]`;
+    const { answer } = await this.#calls.callText('POST /orders', {}, body);
+    return Promise.all(orders.map((order, i) => this.#placed(order, answer[i]!)));
+  }
+
+  cancel(orderID: string): Promise<CancelAnswer> {
+    return this.#cancel('DELETE /order', JSON.stringify({ orderID }));
+  }
+
+  /** Up to 1000 of them. */
+  cancelMany(ids: readonly string[]): Promise<CancelAnswer> {
+    return this.#cancel('DELETE /orders', JSON.stringify(ids));
+  }
+
+  /** All open orders. Where an answer was lost, the next one no longer lists what that one did. */
+  cancelAll(): Promise<CancelAnswer> {
+    return this.#calls.call('DELETE /cancel-all', { body: undefined });
+  }
+
+  /** Those of one market (condition id), one token, or both. */
+  cancelMarket(scope: { market?: string; asset_id?: string }): Promise<CancelAnswer> {
+    return this.#calls.call('DELETE /cancel-market-orders', { body: scope });
+  }
+
+  /** An own order, whatever became of it; undefined for one that the node does not know. */
+  async get(id: string): Promise<OwnOrderAnswer | undefined> {
+    try {
+      return await this.#calls.call('GET /data/order/:id', { path: { id } });
+    } catch (error) {
+      if (error instanceof ApiError && error.status === NOT_FOUND) return undefined;
+      throw error;
+    }
+  }
+
+  /** Own open orders, newest first. */
+  open(query: Asked<'GET /data/orders'>['query'] = {}): AsyncGenerator<OwnOrderAnswer, void> {
+    return rowsOf(async (next_cursor) => {
+      const asked = next_cursor === undefined ? query : { ...query, next_cursor };
+      const page = await this.#calls.call('GET /data/orders', { query: asked });
+      return { rows: page.data, next: page.next_cursor };
+    });
+  }
+
+  /** Own trades, newest first. */
+  trades(query: Asked<'GET /data/trades'>['query'] = {}): AsyncGenerator<OwnTrade, void> {
+    return rowsOf(async (next_cursor) => {
+      const asked = next_cursor === undefined ? query : { ...query, next_cursor };
+      const page = await this.#calls.call('GET /data/trades', { query: asked });
+      return { rows: page.data, next: page.next_cursor };
+    });
+  }
+
+  /** Begins or goes on with the watch: after silence the node cancels all open orders. */
+  heartbeat(): Promise<unknown> {
+    return this.#calls.call('POST /heartbeats', {});
+  }
+
+  async #placed({ id }: SignedOrder, result: OrderResult): Promise<Placed> {
+    const isKnown = !result.success && result.orderID !== '';
+    const known = isKnown ? await this.get(result.orderID) : undefined;
+    return {
+      id,
+      status: (result.status === 'error' ? 'refused' : result.status) as Placed['status'],
+      reason: isKnown ? '' : result.errorMsg,
+      makingAmount: toMicro(result.makingAmount || '0'),
+      takingAmount: toMicro(result.takingAmount || '0'),
+      known,
+    };
+  }
+
+  /** What an answer that was lost had cancelled is told as if it had arrived. */
+  async #cancel(route: 'DELETE /order' | 'DELETE /orders', body: string): Promise<CancelAnswer> {
+    const { answer, lost } = await this.#calls.callText(route, {}, body);
+    if (lost === 0) return answer;
+    const canceled = [...answer.canceled];
+    const notCanceled = { ...answer.not_canceled };
+    const filled = { ...answer.filled };
+    for (const id of Object.keys(notCanceled)) {
+      const order = await this.get(id);
+      if (order?.reason !== 'canceled') continue;
+      delete notCanceled[id];
+      canceled.push(id);
+      filled[id] = order.size_matched;
+    }
+    return { canceled, not_canceled: notCanceled, filled };
+  }
+
+  /** Kept: what a market is signed for never changes, and its base fee hardly. */
+  #termsOf(tokenId: string): Promise<TokenTerms> {
+    let terms = this.#terms.get(tokenId);
+    if (terms === undefined) {
+      terms = this.#readTerms(tokenId);
+      this.#terms.set(tokenId, terms);
+      terms.catch(() => this.#terms.delete(tokenId));
+    }
+    return terms;
+  }
+
+  async #readTerms(token_id: string): Promise<TokenTerms> {
+    const [book, fee] = await Promise.all([
+      this.#calls.call('GET /book', { query: { token_id } }),
+      this.#calls.call('GET /fee-rate', { query: { token_id } }),
+    ]);
+    return { conditionId: book.market, negRisk: book.neg_risk, feeRateBps: fee.base_fee };
+  }
+}

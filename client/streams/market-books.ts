@@ -1,0 +1,194 @@
+/**
+ * Books made of what the market stream tells: a snapshot, then what changed. Notices whatever does not
+ * fit together: a number that is missing, a best price or a hash other than that of the book held.
+ * Pure.
+ */
+import { createHash } from 'node:crypto';
+import { toMicro } from '../decimal.ts';
+import type { BookAnswer, BookEvent, MarketEvent, PriceChangeEvent } from '../types.ts';
+
+type Levels = Map<string, string>;
+type Change = PriceChangeEvent['price_changes'][number];
+
+/** A book as it is held; texts are those of the node. */
+export class Book {
+  readonly tokenId: string;
+  /** Condition id. */
+  readonly market: string;
+  timestamp: string;
+  tickSize: string;
+  lastTradePrice: string;
+  readonly #bids: Levels;
+  readonly #asks: Levels;
+  readonly #minOrderSize: string;
+  readonly #negRisk: boolean;
+
+  constructor(snapshot: BookEvent) {
+    this.tokenId = snapshot.asset_id;
+    this.market = snapshot.market;
+    this.timestamp = snapshot.timestamp;
+    this.tickSize = snapshot.tick_size;
+    this.lastTradePrice = snapshot.last_trade_price;
+    this.#minOrderSize = snapshot.min_order_size;
+    this.#negRisk = snapshot.neg_risk;
+    this.#bids = new Map(snapshot.bids.map(({ price, size }) => [price, size]));
+    this.#asks = new Map(snapshot.asks.map(({ price, size }) => [price, size]));
+  }
+
+  /** The best bid as decimal text; undefined when there is none. */
+  get bestBid(): string | undefined {
+    return bestOf(this.#bids, 1);
+  }
+
+  get bestAsk(): string | undefined {
+    return bestOf(this.#asks, -1);
+  }
+
+  /** As POST /books answers it, best level last; `hash` is the node's of the same book. */
+  get answer(): BookAnswer {
+    const book = {
+      market: this.market,
+      asset_id: this.tokenId,
+      timestamp: this.timestamp,
+      hash: '',
+      bids: sorted(this.#bids, 1),
+      asks: sorted(this.#asks, -1),
+      min_order_size: this.#minOrderSize,
+      tick_size: this.tickSize,
+      neg_risk: this.#negRisk,
+      last_trade_price: this.lastTradePrice,
+    };
+    return { ...book, hash: createHash('sha1').update(JSON.stringify(book)).digest('hex') };
+  }
+
+  /** Whether both tell of the same moment under the same terms, which only snapshots tell. */
+  isComparable({ min_order_size, tick_size, timestamp }: BookEvent): boolean {
+    const isSameTerms = this.#minOrderSize === min_order_size && this.tickSize === tick_size;
+    return isSameTerms && this.timestamp === timestamp;
+  }
+
+  /** Sets a level to its new total. */
+  change({ price, side, size }: Change): void {
+    const levels = side === 'BUY' ? this.#bids : this.#asks;
+    if (size === '0') levels.delete(price);
+    else levels.set(price, size);
+  }
+
+  /** Whether the best prices are those that a change names; empty sides are 0 and 1. */
+  hasBest({ best_ask, best_bid }: Change): boolean {
+    return (this.bestBid ?? '0') === best_bid && (this.bestAsk ?? '1') === best_ask;
+  }
+}
+
+export class MarketBooks {
+  readonly #books = new Map<string, Book>();
+  /** The last number of each stream. */
+  readonly #sequences = new Map<string, number>();
+  /** Snapshots that came behind the changes that lead to them, and were found to be the same. */
+  confirmed = 0;
+
+  get(tokenId: string): Book | undefined {
+    return this.#books.get(tokenId);
+  }
+
+  /** Forgets everything; what comes next begins with snapshots. */
+  clear(): void {
+    this.#books.clear();
+    this.#sequences.clear();
+  }
+
+  /** Takes an event. Returns what does not fit, '' if all is well; then all has to be asked for anew. */
+  take(event: MarketEvent): string {
+    if (!('event_type' in event)) return '';
+    const gap = this.#count(event);
+    if (gap !== '') return gap;
+    switch (event.event_type) {
+      case 'book':
+        return this.#snapshot(event);
+      case 'price_change':
+        return this.#change(event);
+      case 'last_trade_price': {
+        const book = this.#books.get(event.asset_id);
+        if (book === undefined) return 'a trade of a token whose book was not sent';
+        book.lastTradePrice = event.price;
+        book.timestamp = event.timestamp;
+        return '';
+      }
+      case 'tick_size_change': {
+        const book = this.#books.get(event.asset_id);
+        if (book === undefined) return 'a tick of a token whose book was not sent';
+        book.tickSize = event.new_tick_size;
+        book.timestamp = event.timestamp;
+        return '';
+      }
+      default:
+        return '';
+    }
+  }
+
+  /** A snapshot on subscribing has the number of the last event of its stream, all else one more. */
+  #count({
+    event_type,
+    sequence,
+    stream_id,
+  }: Extract<MarketEvent, { event_type: string }>): string {
+    const number = Number(sequence);
+    const last = this.#sequences.get(stream_id);
+    this.#sequences.set(stream_id, number);
+    if (last === undefined || number === last + 1) return '';
+    if (event_type === 'book' && number === last) return '';
+    return `${stream_id}: ${number} came after ${last}`;
+  }
+
+  #snapshot(event: BookEvent): string {
+    const before = this.#books.get(event.asset_id);
+    if (before?.isComparable(event)) {
+      if (before.answer.hash !== event.hash) {
+        return `the changes do not lead to the book ${event.hash}`;
+      }
+      this.confirmed += 1;
+    }
+    const book = new Book(event);
+    if (book.answer.hash !== event.hash) return `a book that is not ${event.hash}`;
+    this.#books.set(event.asset_id, book);
+    return '';
+  }
+
+  /** One step of all levels that it names; the other token of a pair may not be followed. */
+  #change({ price_changes, timestamp }: PriceChangeEvent): string {
+    for (const change of price_changes) {
+      const book = this.#books.get(change.asset_id);
+      if (book === undefined) continue;
+      book.change(change);
+      book.timestamp = timestamp;
+    }
+    for (const change of price_changes) {
+      if (this.#books.get(change.asset_id)?.hasBest(change) === false) {
+        return `the best prices of ${change.asset_id} are not those that were told`;
+      }
+    }
+    return '';
+  }
+}
+
+/** @param direction 1 = the highest price is the best one */
+function bestOf(levels: Levels, direction: 1 | -1): string | undefined {
+  let best: string | undefined;
+  let bestMicro = 0n;
+  for (const price of levels.keys()) {
+    const micro = toMicro(price) * BigInt(direction);
+    if (best === undefined || micro > bestMicro) [best, bestMicro] = [price, micro];
+  }
+  return best;
+}
+
+/** Best level last. */
+function sorted(
+  levels: Levels,
+  direction: 1 | -1,
+): { readonly price: string; readonly size: string }[] {
+  return [...levels]
+    .map(([price, size]) => ({ price, size, micro: toMicro(price) }))
+    .sort((a, b) => direction * Number(a.micro - b.micro))
+    .map(({ price, size }) => ({ price, size }));
+}

@@ -1,0 +1,109 @@
+/**
+ * The market stream: books that are held up to date over whatever happens to the connection. What does
+ * not fit together ends it, and the next one begins with snapshots.
+ */
+import type { MarketEvent } from '../types.ts';
+import { type Book, MarketBooks } from './market-books.ts';
+import { Socket } from './socket.ts';
+
+export interface MarketHandlers {
+  /** Each event, after the books have taken it; `book` is that of its token where it has one. */
+  event?(event: MarketEvent, book: Book | undefined): void;
+  /** The books are not to be relied on from now on, until `synced`: why. */
+  gap?(reason: string): void;
+  /** All books are there, also again after a gap or a reconnect. */
+  synced?(): void;
+  /** The node refuses the stream for good. */
+  refused?(reason: string): void;
+}
+
+export class MarketStream {
+  readonly #books = new MarketBooks();
+  readonly #handlers: MarketHandlers;
+  readonly #tokens: readonly string[];
+  readonly #socket: Socket;
+  #isSynced = false;
+  /** Events of an end of the connection that has been told. */
+  #isTold = true;
+
+  private constructor(
+    url: URL,
+    patienceMs: number,
+    tokens: readonly string[],
+    handlers: MarketHandlers,
+  ) {
+    this.#tokens = [...new Set(tokens)];
+    this.#handlers = handlers;
+    this.#socket = new Socket(url, patienceMs, {
+      opened: (send) => {
+        this.#lose('the connection ended');
+        this.#books.clear();
+        this.#isTold = false;
+        send({ type: 'market', assets_ids: this.#tokens });
+      },
+      text: (text) => this.#take(JSON.parse(text) as MarketEvent),
+      refused: (reason) => {
+        this.#lose(reason);
+        this.#handlers.refused?.(reason);
+      },
+    });
+  }
+
+  /** @throws Error where the node refuses the subscription, NoAnswerError */
+  static async open(
+    url: URL,
+    patienceMs: number,
+    tokens: readonly string[],
+    handlers: MarketHandlers,
+  ): Promise<MarketStream> {
+    const stream = new MarketStream(url, patienceMs, tokens, handlers);
+    await stream.#socket.firstReady;
+    return stream;
+  }
+
+  /** False between a gap, or the end of a connection, and the books that follow. */
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** The book of a token; undefined while it is not to be relied on. */
+  book(tokenId: string): Book | undefined {
+    return this.#isSynced ? this.#books.get(tokenId) : undefined;
+  }
+
+  /** Snapshots that were found to be what the changes before them had led to. */
+  get confirmed(): number {
+    return this.#books.confirmed;
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  #take(event: MarketEvent): void {
+    if (this.#isTold) return;
+    if ('error' in event) {
+      this.#socket.fail(new Error(`${event.error}: ${event.detail}`));
+      return;
+    }
+    const gap = this.#books.take(event);
+    if (gap !== '') {
+      this.#lose(gap);
+      this.#socket.restart();
+      return;
+    }
+    const book = 'asset_id' in event ? this.#books.get(event.asset_id) : undefined;
+    this.#handlers.event?.(event, book);
+    if (this.#isSynced || this.#tokens.some((token) => !this.#books.get(token))) return;
+    this.#isSynced = true;
+    this.#socket.ready();
+    this.#handlers.synced?.();
+  }
+
+  #lose(reason: string): void {
+    this.#isTold = true;
+    if (!this.#isSynced) return;
+    this.#isSynced = false;
+    this.#handlers.gap?.(reason);
+  }
+}

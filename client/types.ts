@@ -1,0 +1,2189 @@
+/**
+ * Generated from the schemas of the node's table of routes and of its streams: `npm run client:types`
+ * writes it anew, and a test holds it up to date.
+ */
+
+export interface BalanceAnswer {
+  readonly balance: string;
+  readonly allowances: Readonly<Record<string, string>>;
+}
+
+export interface BatchHistoryAnswer {
+  readonly history: Readonly<Record<string, readonly {
+    readonly t: number;
+    readonly p: number;
+  }[]>>;
+}
+
+export interface BatchHistoryBody {
+  readonly markets: readonly string[];
+  readonly interval?: '5m' | '15m' | '1h' | '6h' | '1d' | '1w' | '1m' | 'max' | 'all';
+  readonly startTs?: number;
+  readonly endTs?: number;
+  readonly fidelity?: number;
+  readonly start_ts?: number;
+  readonly end_ts?: number;
+}
+
+export interface BestBidAskEvent {
+  readonly event_type: 'best_bid_ask';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly server_ts_ms: string;
+  readonly timestamp: string;
+  readonly market: string;
+  readonly asset_id: string;
+  readonly best_bid: string;
+  readonly best_ask: string;
+  readonly spread: string;
+}
+
+export interface BookAnswer {
+  readonly market: string;
+  readonly asset_id: string;
+  readonly timestamp: string;
+  readonly hash: string;
+  readonly bids: readonly {
+    readonly price: string;
+    readonly size: string;
+  }[];
+  readonly asks: readonly {
+    readonly price: string;
+    readonly size: string;
+  }[];
+  readonly min_order_size: string;
+  readonly tick_size: string;
+  readonly neg_risk: boolean;
+  readonly last_trade_price: string | '';
+}
+
+export interface BookEvent {
+  readonly event_type: 'book';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly server_ts_ms: string;
+  readonly timestamp: string;
+  readonly market: string;
+  readonly asset_id: string;
+  readonly hash: string;
+  readonly bids: readonly {
+    readonly price: string;
+    readonly size: string;
+  }[];
+  readonly asks: readonly {
+    readonly price: string;
+    readonly size: string;
+  }[];
+  readonly min_order_size: string;
+  readonly tick_size: string;
+  readonly neg_risk: boolean;
+  readonly last_trade_price: string;
+}
+
+export interface CancelAnswer {
+  readonly canceled: readonly string[];
+  readonly not_canceled: Readonly<Record<string, string>>;
+  readonly filled: Readonly<Record<string, string>>;
+}
+
+export interface CancelMarket {
+  readonly market?: string | null;
+  readonly asset_id?: string | null;
+  readonly assetId?: string | null;
+}
+
+export interface CancelOrder {
+  readonly orderID?: string;
+  readonly orderId?: string;
+}
+
+export interface EventAnswer {
+  readonly id: string;
+  readonly ticker: string;
+  readonly slug: string;
+  readonly title: string;
+  readonly description: string;
+  readonly resolutionSource: string;
+  readonly startDate: string | null;
+  readonly creationDate: string | null;
+  readonly endDate: string | null;
+  readonly image: string;
+  readonly icon: string;
+  readonly active: boolean;
+  readonly closed: boolean;
+  readonly archived: boolean;
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+  readonly volume: number;
+  readonly volume24hr: number;
+  readonly liquidity: number;
+  readonly tags: readonly TagAnswer[];
+}
+
+export interface EventsKeysetAnswer {
+  readonly events: readonly {
+    readonly id: string;
+    readonly ticker: string;
+    readonly slug: string;
+    readonly title: string;
+    readonly description: string;
+    readonly resolutionSource: string;
+    readonly startDate: string | null;
+    readonly creationDate: string | null;
+    readonly endDate: string | null;
+    readonly image: string;
+    readonly icon: string;
+    readonly active: boolean;
+    readonly closed: boolean;
+    readonly archived: boolean;
+    readonly createdAt: string | null;
+    readonly updatedAt: string | null;
+    readonly volume: number;
+    readonly volume24hr: number;
+    readonly liquidity: number;
+    readonly tags: readonly TagAnswer[];
+    readonly markets: readonly {
+      readonly id: string;
+      readonly question: string;
+      readonly conditionId: string;
+      readonly slug: string;
+      readonly resolutionSource: string;
+      readonly startDate: string | null;
+      readonly endDate: string | null;
+      readonly image: string;
+      readonly icon: string;
+      readonly description: string;
+      readonly outcomes: string;
+      readonly clobTokenIds: string;
+      readonly active: boolean;
+      readonly closed: boolean;
+      readonly archived: boolean;
+      readonly createdAt: string | null;
+      readonly updatedAt: string | null;
+      readonly questionID: string;
+      readonly negRisk: boolean;
+      readonly orderPriceMinTickSize: number;
+      readonly orderMinSize: number;
+      readonly acceptingOrders: boolean;
+      readonly enableOrderBook: boolean;
+      readonly creator: string;
+      readonly volume: string;
+      readonly volumeNum: number;
+      readonly volume24hr: number;
+      readonly liquidity: string;
+      readonly liquidityNum: number;
+      readonly outcomePrices: string;
+      readonly bestBid: number;
+      readonly bestAsk: number;
+      readonly spread: number;
+      readonly lastTradePrice: number;
+    }[];
+  }[];
+  readonly next_cursor?: string;
+}
+
+export interface ExchangeInfoAnswer {
+  readonly version: string;
+  readonly server_time: number;
+  readonly chain_id: number;
+  readonly domain: {
+    readonly name: string;
+    readonly version: string;
+  };
+  readonly exchange_address: string;
+  readonly neg_risk_exchange_address: string;
+  readonly order_versions?: readonly number[];
+  readonly exchange_address_2?: string;
+  readonly neg_risk_exchange_address_2?: string;
+  readonly credential_prefix: string;
+  readonly auth_skew_seconds: number;
+  readonly durability: 'flushed' | 'committed';
+  readonly verify_signatures: boolean;
+  readonly max_batch_orders: number;
+  readonly max_batch_tokens: number;
+  readonly max_body_bytes: {
+    readonly orders: number;
+    readonly other: number;
+  };
+  readonly rate_limits: readonly {
+    readonly name: string;
+    readonly covers: string;
+    readonly requests: number;
+    readonly seconds: number;
+  }[];
+}
+
+export interface FeeRateAnswer {
+  readonly base_fee: number;
+}
+
+export interface HistoryAnswer {
+  readonly history: readonly {
+    readonly t: number;
+    readonly p: number;
+  }[];
+}
+
+export interface LastPriceAnswer {
+  readonly price: string;
+  readonly side: 'BUY' | 'SELL';
+}
+
+export interface LastTradePriceEvent {
+  readonly event_type: 'last_trade_price';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly server_ts_ms: string;
+  readonly timestamp: string;
+  readonly market: string;
+  readonly asset_id: string;
+  readonly price: string;
+  readonly side: 'BUY' | 'SELL';
+  readonly size: string;
+  readonly fee_rate_bps: string;
+}
+
+export interface MarketAnswer {
+  readonly id: string;
+  readonly question: string;
+  readonly conditionId: string;
+  readonly slug: string;
+  readonly resolutionSource: string;
+  readonly startDate: string | null;
+  readonly endDate: string | null;
+  readonly image: string;
+  readonly icon: string;
+  readonly description: string;
+  readonly outcomes: string;
+  readonly clobTokenIds: string;
+  readonly active: boolean;
+  readonly closed: boolean;
+  readonly archived: boolean;
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+  readonly questionID: string;
+  readonly negRisk: boolean;
+  readonly orderPriceMinTickSize: number;
+  readonly orderMinSize: number;
+  readonly acceptingOrders: boolean;
+  readonly enableOrderBook: boolean;
+  readonly creator: string;
+  readonly volume: string;
+  readonly volumeNum: number;
+  readonly volume24hr: number;
+  readonly liquidity: string;
+  readonly liquidityNum: number;
+  readonly outcomePrices: string;
+  readonly bestBid: number;
+  readonly bestAsk: number;
+  readonly spread: number;
+  readonly lastTradePrice: number;
+  readonly events: readonly {
+    readonly id: string;
+    readonly ticker: string;
+    readonly slug: string;
+    readonly title: string;
+  }[];
+}
+
+export interface MarketErrorEvent {
+  readonly error: 'invalid_message' | 'invalid_auth' | 'too_many_subscriptions' | 'resume_unavailable';
+  readonly detail: string;
+  readonly stream_id?: string;
+  readonly sequence?: string;
+}
+
+export interface MarketOfTokenAnswer {
+  readonly condition_id: string;
+  readonly primary_token_id: string;
+  readonly secondary_token_id: string;
+}
+
+export interface MarketsKeysetAnswer {
+  readonly markets: readonly MarketAnswer[];
+  readonly next_cursor?: string;
+}
+
+export interface MidpointAnswer {
+  readonly mid: string;
+}
+
+export interface NegRiskAnswer {
+  readonly neg_risk: boolean;
+}
+
+export interface NewMarketEvent {
+  readonly event_type: 'new_market';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly server_ts_ms: string;
+  readonly timestamp: string;
+  readonly market: string;
+  readonly id: string;
+  readonly question: string;
+  readonly slug: string;
+  readonly description: string;
+  readonly assets_ids: readonly string[];
+  readonly outcomes: readonly string[];
+  readonly event_message: {
+    readonly id: string;
+    readonly ticker: string;
+    readonly slug: string;
+    readonly title: string;
+    readonly description: string;
+  };
+}
+
+export interface OrderEvent {
+  readonly event_type: 'order';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly server_ts_ms: string;
+  readonly timestamp: string;
+  readonly market: string;
+  readonly asset_id: string;
+  readonly id: string;
+  readonly outcome: string;
+  readonly side: 'BUY' | 'SELL';
+  readonly price: string;
+  readonly original_size: string;
+  readonly size_matched: string;
+  readonly owner: string;
+  readonly order_owner: string;
+  readonly associate_trades: readonly string[] | null;
+  readonly type: 'PLACEMENT' | 'UPDATE' | 'CANCELLATION';
+  readonly status: 'LIVE' | 'MATCHED' | 'CANCELED';
+  readonly order_type: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  readonly maker_address: string;
+  readonly expiration: string;
+  readonly created_at: string;
+  readonly reason?: string;
+}
+
+export interface OrderItemShape {
+  readonly order: {
+    readonly tokenId: string;
+    readonly conditionId: string;
+    readonly maker: string;
+    readonly signer: string;
+    readonly makerAmount: string;
+    readonly takerAmount: string;
+    readonly side: 'BUY' | 'SELL';
+    readonly expiration?: string | number;
+    readonly salt: string | number;
+    readonly signatureType: number;
+    readonly signature: string;
+    readonly taker: string;
+    readonly nonce: string | number;
+    readonly feeRateBps: string | number;
+  };
+  readonly orderType: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  readonly postOnly?: boolean;
+  readonly owner: string;
+}
+
+export interface OrderResult {
+  readonly success: boolean;
+  readonly errorMsg: string;
+  readonly orderID: string;
+  readonly takingAmount: string;
+  readonly makingAmount: string;
+  readonly status: string;
+}
+
+export interface OwnOrderAnswer {
+  readonly id: string;
+  readonly status: 'live' | 'matched' | 'canceled';
+  readonly reason: string;
+  readonly market: string;
+  readonly asset_id: string;
+  readonly outcome: string;
+  readonly owner: string;
+  readonly maker_address: string;
+  readonly side: 'BUY' | 'SELL';
+  readonly original_size: string;
+  readonly size_matched: string;
+  readonly price: string;
+  readonly order_type: string;
+  readonly expiration: string;
+  readonly associate_trades: readonly string[];
+  readonly created_at: number;
+}
+
+export interface OwnOrdersAnswer {
+  readonly data: readonly OwnOrderAnswer[];
+  readonly next_cursor: string;
+  readonly limit: 100;
+  readonly count: number;
+}
+
+export interface OwnTradesAnswer {
+  readonly data: readonly {
+    readonly id: string;
+    readonly taker_order_id: string;
+    readonly market: string;
+    readonly asset_id: string;
+    readonly outcome: string;
+    readonly side: 'BUY' | 'SELL';
+    readonly size: string;
+    readonly fee_rate_bps: string;
+    readonly price: string;
+    readonly status: 'CONFIRMED';
+    readonly match_time: string;
+    readonly last_update: string;
+    readonly bucket_index: number;
+    readonly owner: string;
+    readonly maker_address: string;
+    readonly transaction_hash: string;
+    readonly trader_side: 'TAKER' | 'MAKER';
+    readonly type: string;
+    readonly maker_orders: readonly {
+      readonly order_id: string;
+      readonly owner: string;
+      readonly maker_address: string;
+      readonly matched_amount: string;
+      readonly price: string;
+      readonly fee_rate_bps: string;
+      readonly asset_id: string;
+      readonly outcome: string;
+      readonly side: 'BUY' | 'SELL';
+    }[];
+  }[];
+  readonly next_cursor: string;
+  readonly limit: 100;
+  readonly count: number;
+}
+
+export interface PriceAnswer {
+  readonly price: string;
+}
+
+export interface PriceChangeEvent {
+  readonly event_type: 'price_change';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly server_ts_ms: string;
+  readonly timestamp: string;
+  readonly market: string;
+  readonly price_changes: readonly {
+    readonly asset_id: string;
+    readonly price: string;
+    readonly size: string;
+    readonly side: 'BUY' | 'SELL';
+    readonly hash: string;
+    readonly best_bid: string;
+    readonly best_ask: string;
+  }[];
+}
+
+export interface RateLimitsAnswer {
+  readonly enabled: boolean;
+  readonly counted_by: 'address';
+  readonly limits: readonly ({
+    readonly name: string;
+    readonly covers: string;
+    readonly requests: number;
+    readonly seconds: number;
+  } & {
+    readonly applies: boolean;
+    readonly default: {
+      readonly requests: number;
+      readonly seconds: number;
+    };
+  })[];
+}
+
+export interface ResumedEvent {
+  readonly event_type: 'resumed';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly missed: string;
+}
+
+export interface SamplingAnswer {
+  readonly data: readonly {
+    readonly condition_id: string;
+    readonly status: 'active' | 'paused' | 'closed';
+    readonly neg_risk: boolean;
+    readonly market_id: number;
+    readonly question: string;
+    readonly slug: string;
+    readonly assets_ids: readonly string[];
+    readonly outcomes: readonly string[];
+    readonly description: string;
+    readonly event: {
+      readonly id: string;
+      readonly slug: string;
+      readonly title: string;
+      readonly ticker: string;
+      readonly description: string;
+    };
+    readonly raw_metadata: Readonly<Record<string, unknown>>;
+  }[];
+  readonly next_cursor: string;
+}
+
+export interface SearchAnswer {
+  readonly events: readonly EventAnswer[];
+  readonly tags: readonly {
+    readonly id: string;
+    readonly label: string;
+    readonly slug: string;
+    readonly event_count: number;
+  }[];
+  readonly pagination: {
+    readonly hasMore: boolean;
+    readonly totalResults: number;
+  };
+}
+
+export interface SeriesAnswer {
+  readonly id: string;
+  readonly ticker: string;
+  readonly slug: string;
+  readonly title: string;
+  readonly seriesType: string;
+  readonly recurrence: string;
+  readonly image: string;
+  readonly icon: string;
+  readonly active: boolean;
+  readonly closed: boolean;
+  readonly archived: boolean;
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+  readonly events: readonly {
+    readonly id: string;
+    readonly ticker: string;
+    readonly slug: string;
+    readonly title: string;
+    readonly description: string;
+    readonly resolutionSource: string;
+    readonly startDate: string | null;
+    readonly creationDate: string | null;
+    readonly endDate: string | null;
+    readonly image: string;
+    readonly icon: string;
+    readonly active: boolean;
+    readonly closed: boolean;
+    readonly archived: boolean;
+    readonly createdAt: string | null;
+    readonly updatedAt: string | null;
+    readonly volume: number;
+    readonly volume24hr: number;
+    readonly liquidity: number;
+  }[];
+}
+
+export interface ShortTradingMarketsAnswer {
+  readonly data: readonly {
+    readonly condition_id: string;
+    readonly tokens: readonly {
+      readonly token_id: string;
+      readonly outcome: string;
+      readonly price: number;
+      readonly winner: boolean;
+    }[];
+    readonly rewards: {
+      readonly rates: null;
+      readonly min_size: number;
+      readonly max_spread: number;
+    };
+    readonly active: boolean;
+    readonly closed: boolean;
+    readonly archived: boolean;
+    readonly accepting_orders: boolean;
+  }[];
+  readonly next_cursor: string;
+  readonly limit: number;
+  readonly count: number;
+}
+
+export interface SimplifiedSamplingAnswer {
+  readonly data: readonly {
+    readonly condition_id: string;
+    readonly status: 'active' | 'paused' | 'closed';
+    readonly neg_risk: boolean;
+    readonly market_id: number;
+    readonly question: string;
+    readonly slug: string;
+    readonly assets_ids: readonly string[];
+    readonly outcomes: readonly string[];
+  }[];
+  readonly next_cursor: string;
+}
+
+export interface SpreadAnswer {
+  readonly spread: string;
+}
+
+export interface StatusAnswer {
+  readonly status: 'ok' | 'read-only';
+  readonly log: {
+    readonly sequence: number;
+  };
+  readonly follower: {
+    readonly sequence: number;
+    readonly behind: number;
+    readonly behind_ms: number;
+  } | null;
+  readonly image: {
+    readonly sequence: number;
+    readonly age_seconds: number;
+  } | null;
+}
+
+export interface TagAnswer {
+  readonly id: string;
+  readonly label: string;
+  readonly slug: string;
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+  readonly requiresTranslation: boolean;
+}
+
+export interface TickSizeAnswer {
+  readonly minimum_tick_size: number;
+}
+
+export interface TickSizeChangeEvent {
+  readonly event_type: 'tick_size_change';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly server_ts_ms: string;
+  readonly timestamp: string;
+  readonly market: string;
+  readonly asset_id: string;
+  readonly old_tick_size: string;
+  readonly new_tick_size: string;
+  readonly side: 'BUY' | 'SELL';
+}
+
+export interface TokenItem {
+  readonly token_id: string;
+  readonly side?: 'BUY' | 'SELL' | '' | null;
+}
+
+export interface TradeEvent {
+  readonly event_type: 'trade';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly server_ts_ms: string;
+  readonly timestamp: string;
+  readonly market: string;
+  readonly asset_id: string;
+  readonly id: string;
+  readonly type: 'TRADE';
+  readonly status: 'MATCHED' | 'CONFIRMED';
+  readonly taker_order_id: string;
+  readonly outcome: string;
+  readonly side: 'BUY' | 'SELL';
+  readonly price: string;
+  readonly size: string;
+  readonly fee_rate_bps: string;
+  readonly owner: string;
+  readonly trade_owner: string;
+  readonly maker_address: string;
+  readonly trader_side: 'TAKER' | 'MAKER';
+  readonly transaction_hash: string;
+  readonly bucket_index: number;
+  readonly matchtime: string;
+  readonly match_time: string;
+  readonly last_update: string;
+  readonly maker_orders: readonly {
+    readonly order_id: string;
+    readonly owner: string;
+    readonly maker_address: string;
+    readonly asset_id: string;
+    readonly outcome: string;
+    readonly side: 'BUY' | 'SELL';
+    readonly price: string;
+    readonly matched_amount: string;
+    readonly fee_rate_bps: string;
+  }[];
+}
+
+export interface TradedAnswer {
+  readonly user: string;
+  readonly traded: number;
+}
+
+export interface TradingMarketAnswer {
+  readonly condition_id: string;
+  readonly tokens: readonly {
+    readonly token_id: string;
+    readonly outcome: string;
+    readonly price: number;
+    readonly winner: boolean;
+  }[];
+  readonly rewards: {
+    readonly rates: null;
+    readonly min_size: number;
+    readonly max_spread: number;
+  };
+  readonly active: boolean;
+  readonly closed: boolean;
+  readonly archived: boolean;
+  readonly accepting_orders: boolean;
+  readonly enable_order_book: boolean;
+  readonly accepting_order_timestamp: null;
+  readonly minimum_order_size: number;
+  readonly minimum_tick_size: number;
+  readonly question_id: string;
+  readonly question: string;
+  readonly description: string;
+  readonly market_slug: string;
+  readonly end_date_iso: string | null;
+  readonly game_start_time: null;
+  readonly seconds_delay: number;
+  readonly fpmm: string;
+  readonly maker_base_fee: number;
+  readonly taker_base_fee: number;
+  readonly notifications_enabled: boolean;
+  readonly neg_risk: boolean;
+  readonly neg_risk_market_id: string;
+  readonly neg_risk_request_id: string;
+  readonly icon: string;
+  readonly image: string;
+  readonly is_50_50_outcome: boolean;
+  readonly tags: readonly string[];
+}
+
+export interface TradingMarketsAnswer {
+  readonly data: readonly TradingMarketAnswer[];
+  readonly next_cursor: string;
+  readonly limit: number;
+  readonly count: number;
+}
+
+export interface TradingTermsAnswer {
+  readonly c: string;
+  readonly t: readonly {
+    readonly t: string;
+    readonly o: string;
+  }[];
+  readonly mts: number;
+  readonly mos: number;
+  readonly nr: boolean;
+  readonly mbf: number;
+  readonly tbf: number;
+  readonly fd: {
+    readonly r: number;
+    readonly e: number;
+    readonly to: boolean;
+  };
+}
+
+export interface TrioAnswer {
+  readonly apiKey: string;
+  readonly secret: string;
+  readonly passphrase: string;
+}
+
+export interface UserErrorEvent {
+  readonly error: 'invalid_message' | 'invalid_auth' | 'too_many_subscriptions' | 'resume_unavailable';
+  readonly detail: string;
+  readonly stream_id?: string;
+  readonly sequence?: string;
+}
+
+export interface VersionAnswer {
+  readonly version: 1 | 2;
+}
+
+export interface VolumesBody {
+  readonly conditions: readonly {
+    readonly condition_id: string;
+    readonly token_ids?: readonly string[];
+  }[];
+  readonly include_24h?: boolean;
+}
+
+export interface WholeEventAnswer {
+  readonly id: string;
+  readonly ticker: string;
+  readonly slug: string;
+  readonly title: string;
+  readonly description: string;
+  readonly resolutionSource: string;
+  readonly startDate: string | null;
+  readonly creationDate: string | null;
+  readonly endDate: string | null;
+  readonly image: string;
+  readonly icon: string;
+  readonly active: boolean;
+  readonly closed: boolean;
+  readonly archived: boolean;
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+  readonly volume: number;
+  readonly volume24hr: number;
+  readonly liquidity: number;
+  readonly tags: readonly TagAnswer[];
+  readonly markets: readonly {
+    readonly id: string;
+    readonly question: string;
+    readonly conditionId: string;
+    readonly slug: string;
+    readonly resolutionSource: string;
+    readonly startDate: string | null;
+    readonly endDate: string | null;
+    readonly image: string;
+    readonly icon: string;
+    readonly description: string;
+    readonly outcomes: string;
+    readonly clobTokenIds: string;
+    readonly active: boolean;
+    readonly closed: boolean;
+    readonly archived: boolean;
+    readonly createdAt: string | null;
+    readonly updatedAt: string | null;
+    readonly questionID: string;
+    readonly negRisk: boolean;
+    readonly orderPriceMinTickSize: number;
+    readonly orderMinSize: number;
+    readonly acceptingOrders: boolean;
+    readonly enableOrderBook: boolean;
+    readonly creator: string;
+    readonly volume: string;
+    readonly volumeNum: number;
+    readonly volume24hr: number;
+    readonly liquidity: string;
+    readonly liquidityNum: number;
+    readonly outcomePrices: string;
+    readonly bestBid: number;
+    readonly bestAsk: number;
+    readonly spread: number;
+    readonly lastTradePrice: number;
+  }[];
+  readonly series: readonly {
+    readonly id: string;
+    readonly ticker: string;
+    readonly slug: string;
+    readonly title: string;
+    readonly seriesType: string;
+    readonly recurrence: string;
+    readonly image: string;
+    readonly icon: string;
+    readonly active: boolean;
+    readonly closed: boolean;
+    readonly archived: boolean;
+    readonly createdAt: string | null;
+    readonly updatedAt: string | null;
+  }[];
+  readonly eventMetadata: Readonly<Record<string, unknown>>;
+}
+
+export type ActivityAnswer = readonly {
+  readonly proxyWallet: string;
+  readonly side: 'BUY' | 'SELL';
+  readonly asset: string;
+  readonly conditionId: string;
+  readonly size: number;
+  readonly price: number;
+  readonly timestamp: number;
+  readonly usdcSize: number;
+  readonly title: string;
+  readonly slug: string;
+  readonly icon: string;
+  readonly eventSlug: string;
+  readonly outcome: string;
+  readonly outcomeIndex: number;
+  readonly name: string;
+  readonly pseudonym: string;
+  readonly bio: string;
+  readonly profileImage: string;
+  readonly profileImageOptimized: string;
+  readonly transactionHash: string;
+  readonly type: 'TRADE';
+}[];
+
+export type BooksAnswer = readonly BookAnswer[];
+
+export type HoldersAnswer = readonly {
+  readonly token: string;
+  readonly holders: readonly {
+    readonly proxyWallet: string;
+    readonly asset: string;
+    readonly amount: number;
+    readonly outcomeIndex: number;
+    readonly name: string;
+    readonly pseudonym: string;
+    readonly bio: string;
+    readonly profileImage: string;
+    readonly profileImageOptimized: string;
+    readonly displayUsernamePublic: boolean;
+  }[];
+}[];
+
+export type InterestAnswer = readonly {
+  readonly market: string;
+  readonly value: number;
+}[];
+
+export type LastPricesAnswer = readonly {
+  readonly token_id: string;
+  readonly price: string;
+  readonly side: 'BUY' | 'SELL';
+}[];
+
+export type LiveVolumeAnswer = readonly {
+  readonly total: number;
+  readonly markets: readonly {
+    readonly market: string;
+    readonly value: number;
+  }[];
+}[];
+
+export type MarketEvent =
+  | BookEvent
+  | PriceChangeEvent
+  | LastTradePriceEvent
+  | TickSizeChangeEvent
+  | BestBidAskEvent
+  | NewMarketEvent
+  | MarketErrorEvent;
+export type OrderItems = readonly OrderItemShape[];
+
+export type OrderResults = readonly OrderResult[];
+
+export type PositionsAnswer = readonly {
+  readonly proxyWallet: string;
+  readonly asset: string;
+  readonly conditionId: string;
+  readonly size: number;
+  readonly avgPrice: number;
+  readonly initialValue: number;
+  readonly currentValue: number;
+  readonly cashPnl: number;
+  readonly percentPnl: number;
+  readonly totalBought: number;
+  readonly realizedPnl: number;
+  readonly percentRealizedPnl: number;
+  readonly curPrice: number;
+  readonly redeemable: boolean;
+  readonly mergeable: boolean;
+  readonly timestamp: number;
+  readonly title: string;
+  readonly slug: string;
+  readonly icon: string;
+  readonly eventSlug: string;
+  readonly outcome: string;
+  readonly outcomeIndex: number;
+  readonly oppositeOutcome: string;
+  readonly oppositeAsset: string;
+  readonly endDate: string;
+  readonly negativeRisk: boolean;
+}[];
+
+export type RelatedTagsAnswer = readonly {
+  readonly id: string;
+  readonly tagID: number;
+  readonly relatedTagID: number;
+  readonly rank: number;
+}[];
+
+export type TokenItems = readonly TokenItem[];
+
+export type TradesAnswer = readonly {
+  readonly proxyWallet: string;
+  readonly side: 'BUY' | 'SELL';
+  readonly asset: string;
+  readonly conditionId: string;
+  readonly size: number;
+  readonly price: number;
+  readonly timestamp: number;
+  readonly usdcSize: number;
+  readonly title: string;
+  readonly slug: string;
+  readonly icon: string;
+  readonly eventSlug: string;
+  readonly outcome: string;
+  readonly outcomeIndex: number;
+  readonly name: string;
+  readonly pseudonym: string;
+  readonly bio: string;
+  readonly profileImage: string;
+  readonly profileImageOptimized: string;
+  readonly transactionHash: string;
+}[];
+
+export type UserEvent =
+  | OrderEvent
+  | TradeEvent
+  | ResumedEvent
+  | UserErrorEvent;
+export type ValueAnswer = readonly {
+  readonly user: string;
+  readonly value: number;
+}[];
+
+/** What each route is asked and what it answers; path parameters stand in the query. */
+export interface Routes {
+  'GET /': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: 'OK';
+  };
+  'GET /ok': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: 'OK';
+  };
+  'GET /status': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: StatusAnswer;
+  };
+  'GET /time': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: number;
+  };
+  'GET /version': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: VersionAnswer;
+  };
+  'GET /exchange-info': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: ExchangeInfoAnswer;
+  };
+  'GET /rate-limits': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: RateLimitsAnswer;
+  };
+  'POST /auth/api-key': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: TrioAnswer;
+  };
+  'GET /auth/derive-api-key': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: TrioAnswer;
+  };
+  'GET /auth/api-keys': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: readonly string[];
+  };
+  'DELETE /auth/api-key': {
+    query: {
+      readonly apiKey?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly revoked: true;
+    };
+  };
+  'DELETE /auth/derive-api-key': {
+    query: {
+      readonly apiKey?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly revoked: true;
+    };
+  };
+  'GET /auth/ban-status/closed-only': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly closed_only: boolean;
+      readonly closedOnly: boolean;
+    };
+  };
+  'POST /auth/readonly-api-key': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly apiKey: string;
+    };
+  };
+  'GET /auth/readonly-api-keys': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly readonlyApiKeys: readonly string[];
+    };
+  };
+  'DELETE /auth/readonly-api-key': {
+    query: Readonly<Record<string, unknown>>;
+    body: {
+      readonly key: string;
+    };
+    answer: 'OK';
+  };
+  'GET /auth/validate-readonly-api-key': {
+    query: {
+      readonly address: string;
+      readonly key: string;
+    };
+    body: undefined;
+    answer: 'valid';
+  };
+  'POST /order': {
+    query: Readonly<Record<string, unknown>>;
+    body: OrderItemShape;
+    answer: OrderResult;
+  };
+  'POST /orders': {
+    query: Readonly<Record<string, unknown>>;
+    body: OrderItems;
+    answer: OrderResults;
+  };
+  'DELETE /order': {
+    query: Readonly<Record<string, unknown>>;
+    body: CancelOrder;
+    answer: CancelAnswer;
+  };
+  'DELETE /orders': {
+    query: Readonly<Record<string, unknown>>;
+    body: readonly string[];
+    answer: CancelAnswer;
+  };
+  'DELETE /cancel-all': {
+    query: Readonly<Record<string, unknown>>;
+    body: unknown;
+    answer: CancelAnswer;
+  };
+  'DELETE /cancel-market-orders': {
+    query: Readonly<Record<string, unknown>>;
+    body: CancelMarket;
+    answer: CancelAnswer;
+  };
+  'POST /heartbeats': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly status: 'ok';
+    };
+  };
+  'POST /v1/heartbeats': {
+    query: Readonly<Record<string, unknown>>;
+    body: {
+      readonly heartbeat_id?: string | null;
+    };
+    answer: {
+      readonly heartbeat_id: string;
+    };
+  };
+  'GET /data/order/:id': {
+    query: {
+      readonly id: string;
+    };
+    body: undefined;
+    answer: OwnOrderAnswer;
+  };
+  'GET /data/orders': {
+    query: {
+      readonly id?: string;
+      readonly market?: string;
+      readonly asset_id?: string;
+      readonly maker?: string;
+      readonly maker_address?: string;
+      readonly next_cursor?: string;
+    };
+    body: undefined;
+    answer: OwnOrdersAnswer;
+  };
+  'GET /data/trades': {
+    query: {
+      readonly id?: string;
+      readonly market?: string;
+      readonly asset_id?: string;
+      readonly maker_address?: string;
+      readonly taker?: string;
+      readonly maker?: string;
+      readonly before?: number;
+      readonly after?: number;
+      readonly next_cursor?: string;
+    };
+    body: undefined;
+    answer: OwnTradesAnswer;
+  };
+  'GET /balance-allowance': {
+    query: {
+      readonly asset_type: 'COLLATERAL' | 'CONDITIONAL';
+      readonly token_id?: string;
+      readonly signature_type?: number;
+    };
+    body: undefined;
+    answer: BalanceAnswer;
+  };
+  'GET /balance-allowance/update': {
+    query: {
+      readonly asset_type: 'COLLATERAL' | 'CONDITIONAL';
+      readonly token_id?: string;
+      readonly signature_type?: number;
+    };
+    body: undefined;
+    answer: BalanceAnswer;
+  };
+  'GET /book': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: BookAnswer;
+  };
+  'GET /book/:token_id': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: BookAnswer;
+  };
+  'POST /books': {
+    query: Readonly<Record<string, unknown>>;
+    body: TokenItems;
+    answer: BooksAnswer;
+  };
+  'GET /price': {
+    query: {
+      readonly token_id: string;
+      readonly side: 'BUY' | 'SELL';
+    };
+    body: undefined;
+    answer: PriceAnswer;
+  };
+  'GET /price/:token_id': {
+    query: {
+      readonly token_id: string;
+      readonly side: 'BUY' | 'SELL';
+    };
+    body: undefined;
+    answer: PriceAnswer;
+  };
+  'POST /prices': {
+    query: Readonly<Record<string, unknown>>;
+    body: TokenItems;
+    answer: Readonly<Record<string, {
+      readonly BUY?: string;
+      readonly SELL?: string;
+    }>>;
+  };
+  'GET /midpoint': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: MidpointAnswer;
+  };
+  'GET /midpoint/:token_id': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: MidpointAnswer;
+  };
+  'POST /midpoints': {
+    query: Readonly<Record<string, unknown>>;
+    body: TokenItems;
+    answer: Readonly<Record<string, string>>;
+  };
+  'GET /spread': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: SpreadAnswer;
+  };
+  'GET /spread/:token_id': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: SpreadAnswer;
+  };
+  'POST /spreads': {
+    query: Readonly<Record<string, unknown>>;
+    body: TokenItems;
+    answer: Readonly<Record<string, string>>;
+  };
+  'GET /last-trade-price': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: LastPriceAnswer;
+  };
+  'GET /last-trade-price/:token_id': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: LastPriceAnswer;
+  };
+  'POST /last-trades-prices': {
+    query: Readonly<Record<string, unknown>>;
+    body: TokenItems;
+    answer: LastPricesAnswer;
+  };
+  'GET /tick-size': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: TickSizeAnswer;
+  };
+  'GET /tick-size/:token_id': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: TickSizeAnswer;
+  };
+  'GET /neg-risk': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: NegRiskAnswer;
+  };
+  'GET /neg-risk/:token_id': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: NegRiskAnswer;
+  };
+  'GET /fee-rate': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: FeeRateAnswer;
+  };
+  'GET /fee-rate/:token_id': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: FeeRateAnswer;
+  };
+  'GET /prices-history': {
+    query: {
+      readonly market: string;
+      readonly interval?: '5m' | '15m' | '1h' | '6h' | '1d' | '1w' | '1m' | 'max' | 'all';
+      readonly startTs?: number;
+      readonly endTs?: number;
+      readonly fidelity?: number;
+    };
+    body: undefined;
+    answer: HistoryAnswer;
+  };
+  'POST /batch-prices-history': {
+    query: Readonly<Record<string, unknown>>;
+    body: BatchHistoryBody;
+    answer: BatchHistoryAnswer;
+  };
+  'POST /data/volumes': {
+    query: Readonly<Record<string, unknown>>;
+    body: VolumesBody;
+    answer: readonly ({
+      readonly condition_id: string;
+      readonly status: 200;
+      readonly volume: string;
+      readonly volume_24h?: string;
+    } | {
+      readonly condition_id: string;
+      readonly status: 404;
+      readonly error: string;
+    })[];
+  };
+  'GET /trades': {
+    query: {
+      readonly limit?: number;
+      readonly offset?: number;
+      readonly takerOnly?: boolean;
+      readonly filterType?: 'CASH' | 'TOKENS';
+      readonly filterAmount?: number;
+      readonly market?: string;
+      readonly user?: string;
+      readonly side?: 'BUY' | 'SELL';
+    };
+    body: undefined;
+    answer: TradesAnswer;
+  };
+  'GET /activity': {
+    query: {
+      readonly user: string;
+      readonly market?: string;
+      readonly eventId?: string;
+      readonly type?: string;
+      readonly start?: number;
+      readonly end?: number;
+      readonly side?: 'BUY' | 'SELL';
+      readonly limit?: number;
+      readonly offset?: number;
+      readonly sortBy?: 'TIMESTAMP' | 'TOKENS' | 'CASH';
+      readonly sortDirection?: 'ASC' | 'DESC';
+    };
+    body: undefined;
+    answer: ActivityAnswer;
+  };
+  'GET /positions': {
+    query: {
+      readonly user: string;
+      readonly market?: string;
+      readonly eventId?: string;
+      readonly sizeThreshold?: number;
+      readonly redeemable?: boolean;
+      readonly mergeable?: boolean;
+      readonly title?: string;
+      readonly limit?: number;
+      readonly offset?: number;
+      readonly sortBy?: 'CURRENT' | 'INITIAL' | 'TOKENS' | 'CASHPNL' | 'PERCENTPNL' | 'TITLE' | 'RESOLVING' | 'PRICE' | 'AVGPRICE';
+      readonly sortDirection?: 'ASC' | 'DESC';
+    };
+    body: undefined;
+    answer: PositionsAnswer;
+  };
+  'GET /closed-positions': {
+    query: {
+      readonly user: string;
+      readonly market?: string;
+      readonly eventId?: string;
+      readonly title?: string;
+      readonly limit?: number;
+      readonly offset?: number;
+      readonly sortBy?: 'REALIZEDPNL' | 'TITLE' | 'PRICE' | 'AVGPRICE' | 'TIMESTAMP';
+      readonly sortDirection?: 'ASC' | 'DESC';
+    };
+    body: undefined;
+    answer: PositionsAnswer;
+  };
+  'GET /value': {
+    query: {
+      readonly user: string;
+      readonly market?: string;
+    };
+    body: undefined;
+    answer: ValueAnswer;
+  };
+  'GET /traded': {
+    query: {
+      readonly user: string;
+    };
+    body: undefined;
+    answer: TradedAnswer;
+  };
+  'GET /holders': {
+    query: {
+      readonly market: string;
+      readonly limit?: number;
+      readonly minBalance?: number;
+    };
+    body: undefined;
+    answer: HoldersAnswer;
+  };
+  'GET /oi': {
+    query: {
+      readonly market?: string;
+    };
+    body: undefined;
+    answer: InterestAnswer;
+  };
+  'GET /live-volume': {
+    query: {
+      readonly id: string;
+    };
+    body: undefined;
+    answer: LiveVolumeAnswer;
+  };
+  'GET /markets': {
+    query: {
+      readonly limit?: number;
+      readonly offset?: number;
+      readonly id?: number;
+      readonly 'id[]'?: number;
+      readonly slug?: string;
+      readonly 'slug[]'?: string;
+      readonly event_id?: number;
+      readonly event_slug?: string;
+      readonly eventSlug?: string;
+      readonly conditionId?: string;
+      readonly condition_id?: string;
+      readonly condition_ids?: string;
+      readonly 'condition_ids[]'?: string;
+      readonly question_ids?: string;
+      readonly 'question_ids[]'?: string;
+      readonly clob_token_ids?: string;
+      readonly 'clob_token_ids[]'?: string;
+      readonly tag_id?: number;
+      readonly 'tag_id[]'?: number;
+      readonly tag?: string;
+      readonly tag_slug?: string;
+      readonly exclude_tag_id?: number;
+      readonly 'exclude_tag_id[]'?: number;
+      readonly series_id?: number;
+      readonly 'series_id[]'?: number;
+      readonly series_slug?: string;
+      readonly related_tags?: boolean;
+      readonly active?: boolean;
+      readonly closed?: boolean;
+      readonly archived?: boolean;
+      readonly neg_risk?: boolean;
+      readonly negRisk?: boolean;
+      readonly accepting_orders?: boolean;
+      readonly acceptingOrders?: boolean;
+      readonly enable_order_book?: boolean;
+      readonly enableOrderBook?: boolean;
+      readonly start_date_min?: string;
+      readonly startDate_min?: string;
+      readonly start_date_max?: string;
+      readonly startDate_max?: string;
+      readonly end_date_min?: string;
+      readonly endDate_min?: string;
+      readonly end_date_max?: string;
+      readonly endDate_max?: string;
+      readonly created_at_min?: string;
+      readonly createdAt_min?: string;
+      readonly created_at_max?: string;
+      readonly createdAt_max?: string;
+      readonly updated_at_min?: string;
+      readonly updatedAt_min?: string;
+      readonly updated_at_max?: string;
+      readonly updatedAt_max?: string;
+      readonly order_price_min_tick_size_min?: number;
+      readonly orderPriceMinTickSize_min?: number;
+      readonly order_price_min_tick_size_max?: number;
+      readonly orderPriceMinTickSize_max?: number;
+      readonly order_min_size_min?: number;
+      readonly orderMinSize_min?: number;
+      readonly order_min_size_max?: number;
+      readonly orderMinSize_max?: number;
+      readonly volume_min?: number;
+      readonly volume_max?: number;
+      readonly volume_num_min?: number;
+      readonly volumeNum_min?: number;
+      readonly volume_num_max?: number;
+      readonly volumeNum_max?: number;
+      readonly volume24hr_min?: number;
+      readonly volume_24hr_min?: number;
+      readonly volume24hr_max?: number;
+      readonly volume_24hr_max?: number;
+      readonly liquidity_min?: number;
+      readonly liquidity_max?: number;
+      readonly liquidity_num_min?: number;
+      readonly liquidityNum_min?: number;
+      readonly liquidity_num_max?: number;
+      readonly liquidityNum_max?: number;
+      readonly best_bid_min?: number;
+      readonly bestBid_min?: number;
+      readonly best_bid_max?: number;
+      readonly bestBid_max?: number;
+      readonly best_ask_min?: number;
+      readonly bestAsk_min?: number;
+      readonly best_ask_max?: number;
+      readonly bestAsk_max?: number;
+      readonly spread_min?: number;
+      readonly spread_max?: number;
+      readonly last_trade_price_min?: number;
+      readonly lastTradePrice_min?: number;
+      readonly last_trade_price_max?: number;
+      readonly lastTradePrice_max?: number;
+      readonly order?: string;
+      readonly ascending?: boolean;
+      readonly creator?: string;
+      readonly include_tag?: boolean;
+    };
+    body: undefined;
+    answer: readonly MarketAnswer[];
+  };
+  'GET /markets/keyset': {
+    query: {
+      readonly limit?: number;
+      readonly after_cursor?: string;
+      readonly id?: number;
+      readonly 'id[]'?: number;
+      readonly slug?: string;
+      readonly 'slug[]'?: string;
+      readonly event_id?: number;
+      readonly event_slug?: string;
+      readonly eventSlug?: string;
+      readonly conditionId?: string;
+      readonly condition_id?: string;
+      readonly condition_ids?: string;
+      readonly 'condition_ids[]'?: string;
+      readonly question_ids?: string;
+      readonly 'question_ids[]'?: string;
+      readonly clob_token_ids?: string;
+      readonly 'clob_token_ids[]'?: string;
+      readonly tag_id?: number;
+      readonly 'tag_id[]'?: number;
+      readonly tag?: string;
+      readonly tag_slug?: string;
+      readonly exclude_tag_id?: number;
+      readonly 'exclude_tag_id[]'?: number;
+      readonly series_id?: number;
+      readonly 'series_id[]'?: number;
+      readonly series_slug?: string;
+      readonly related_tags?: boolean;
+      readonly active?: boolean;
+      readonly closed?: boolean;
+      readonly archived?: boolean;
+      readonly neg_risk?: boolean;
+      readonly negRisk?: boolean;
+      readonly accepting_orders?: boolean;
+      readonly acceptingOrders?: boolean;
+      readonly enable_order_book?: boolean;
+      readonly enableOrderBook?: boolean;
+      readonly start_date_min?: string;
+      readonly startDate_min?: string;
+      readonly start_date_max?: string;
+      readonly startDate_max?: string;
+      readonly end_date_min?: string;
+      readonly endDate_min?: string;
+      readonly end_date_max?: string;
+      readonly endDate_max?: string;
+      readonly created_at_min?: string;
+      readonly createdAt_min?: string;
+      readonly created_at_max?: string;
+      readonly createdAt_max?: string;
+      readonly updated_at_min?: string;
+      readonly updatedAt_min?: string;
+      readonly updated_at_max?: string;
+      readonly updatedAt_max?: string;
+      readonly order_price_min_tick_size_min?: number;
+      readonly orderPriceMinTickSize_min?: number;
+      readonly order_price_min_tick_size_max?: number;
+      readonly orderPriceMinTickSize_max?: number;
+      readonly order_min_size_min?: number;
+      readonly orderMinSize_min?: number;
+      readonly order_min_size_max?: number;
+      readonly orderMinSize_max?: number;
+      readonly volume_min?: number;
+      readonly volume_max?: number;
+      readonly volume_num_min?: number;
+      readonly volumeNum_min?: number;
+      readonly volume_num_max?: number;
+      readonly volumeNum_max?: number;
+      readonly volume24hr_min?: number;
+      readonly volume_24hr_min?: number;
+      readonly volume24hr_max?: number;
+      readonly volume_24hr_max?: number;
+      readonly liquidity_min?: number;
+      readonly liquidity_max?: number;
+      readonly liquidity_num_min?: number;
+      readonly liquidityNum_min?: number;
+      readonly liquidity_num_max?: number;
+      readonly liquidityNum_max?: number;
+      readonly best_bid_min?: number;
+      readonly bestBid_min?: number;
+      readonly best_bid_max?: number;
+      readonly bestBid_max?: number;
+      readonly best_ask_min?: number;
+      readonly bestAsk_min?: number;
+      readonly best_ask_max?: number;
+      readonly bestAsk_max?: number;
+      readonly spread_min?: number;
+      readonly spread_max?: number;
+      readonly last_trade_price_min?: number;
+      readonly lastTradePrice_min?: number;
+      readonly last_trade_price_max?: number;
+      readonly lastTradePrice_max?: number;
+      readonly order?: string;
+      readonly ascending?: boolean;
+      readonly creator?: string;
+      readonly include_tag?: boolean;
+    };
+    body: undefined;
+    answer: MarketsKeysetAnswer;
+  };
+  'GET /markets/:id': {
+    query: {
+      readonly creator?: string;
+      readonly include_tag?: boolean;
+    };
+    body: undefined;
+    answer: MarketAnswer;
+  };
+  'GET /markets/slug/:slug': {
+    query: {
+      readonly creator?: string;
+      readonly include_tag?: boolean;
+    };
+    body: undefined;
+    answer: MarketAnswer;
+  };
+  'GET /markets/:id/tags': {
+    query: {
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: readonly TagAnswer[];
+  };
+  'GET /events': {
+    query: {
+      readonly limit?: number;
+      readonly offset?: number;
+      readonly id?: number;
+      readonly 'id[]'?: number;
+      readonly slug?: string;
+      readonly 'slug[]'?: string;
+      readonly tag_id?: number;
+      readonly 'tag_id[]'?: number;
+      readonly tag?: string;
+      readonly tag_slug?: string;
+      readonly exclude_tag_id?: number;
+      readonly 'exclude_tag_id[]'?: number;
+      readonly series_id?: number;
+      readonly 'series_id[]'?: number;
+      readonly series_slug?: string;
+      readonly related_tags?: boolean;
+      readonly active?: boolean;
+      readonly closed?: boolean;
+      readonly archived?: boolean;
+      readonly start_date_min?: string;
+      readonly startDate_min?: string;
+      readonly start_date_max?: string;
+      readonly startDate_max?: string;
+      readonly creation_date_min?: string;
+      readonly creationDate_min?: string;
+      readonly creation_date_max?: string;
+      readonly creationDate_max?: string;
+      readonly end_date_min?: string;
+      readonly endDate_min?: string;
+      readonly end_date_max?: string;
+      readonly endDate_max?: string;
+      readonly created_at_min?: string;
+      readonly createdAt_min?: string;
+      readonly created_at_max?: string;
+      readonly createdAt_max?: string;
+      readonly updated_at_min?: string;
+      readonly updatedAt_min?: string;
+      readonly updated_at_max?: string;
+      readonly updatedAt_max?: string;
+      readonly volume_min?: number;
+      readonly volume_max?: number;
+      readonly volume24hr_min?: number;
+      readonly volume_24hr_min?: number;
+      readonly volume24hr_max?: number;
+      readonly volume_24hr_max?: number;
+      readonly liquidity_min?: number;
+      readonly liquidity_max?: number;
+      readonly order?: string;
+      readonly ascending?: boolean;
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: readonly EventAnswer[];
+  };
+  'GET /events/keyset': {
+    query: {
+      readonly limit?: number;
+      readonly after_cursor?: string;
+      readonly id?: number;
+      readonly 'id[]'?: number;
+      readonly slug?: string;
+      readonly 'slug[]'?: string;
+      readonly tag_id?: number;
+      readonly 'tag_id[]'?: number;
+      readonly tag?: string;
+      readonly tag_slug?: string;
+      readonly exclude_tag_id?: number;
+      readonly 'exclude_tag_id[]'?: number;
+      readonly series_id?: number;
+      readonly 'series_id[]'?: number;
+      readonly series_slug?: string;
+      readonly related_tags?: boolean;
+      readonly active?: boolean;
+      readonly closed?: boolean;
+      readonly archived?: boolean;
+      readonly start_date_min?: string;
+      readonly startDate_min?: string;
+      readonly start_date_max?: string;
+      readonly startDate_max?: string;
+      readonly creation_date_min?: string;
+      readonly creationDate_min?: string;
+      readonly creation_date_max?: string;
+      readonly creationDate_max?: string;
+      readonly end_date_min?: string;
+      readonly endDate_min?: string;
+      readonly end_date_max?: string;
+      readonly endDate_max?: string;
+      readonly created_at_min?: string;
+      readonly createdAt_min?: string;
+      readonly created_at_max?: string;
+      readonly createdAt_max?: string;
+      readonly updated_at_min?: string;
+      readonly updatedAt_min?: string;
+      readonly updated_at_max?: string;
+      readonly updatedAt_max?: string;
+      readonly volume_min?: number;
+      readonly volume_max?: number;
+      readonly volume24hr_min?: number;
+      readonly volume_24hr_min?: number;
+      readonly volume24hr_max?: number;
+      readonly volume_24hr_max?: number;
+      readonly liquidity_min?: number;
+      readonly liquidity_max?: number;
+      readonly order?: string;
+      readonly ascending?: boolean;
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: EventsKeysetAnswer;
+  };
+  'GET /events/:id': {
+    query: {
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: WholeEventAnswer;
+  };
+  'GET /events/slug/:slug': {
+    query: {
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: WholeEventAnswer;
+  };
+  'GET /events/:id/tags': {
+    query: {
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: readonly TagAnswer[];
+  };
+  'GET /series': {
+    query: {
+      readonly limit?: number;
+      readonly offset?: number;
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: readonly SeriesAnswer[];
+  };
+  'GET /series/:id': {
+    query: {
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: SeriesAnswer;
+  };
+  'GET /tags': {
+    query: {
+      readonly limit?: number;
+      readonly offset?: number;
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: readonly TagAnswer[];
+  };
+  'GET /tags/:id': {
+    query: {
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: TagAnswer;
+  };
+  'GET /tags/slug/:slug': {
+    query: {
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: TagAnswer;
+  };
+  'GET /tags/:id/related-tags': {
+    query: {
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: RelatedTagsAnswer;
+  };
+  'GET /tags/:id/related-tags/tags': {
+    query: {
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: readonly TagAnswer[];
+  };
+  'GET /tags/slug/:slug/related-tags': {
+    query: {
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: RelatedTagsAnswer;
+  };
+  'GET /tags/slug/:slug/related-tags/tags': {
+    query: {
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: readonly TagAnswer[];
+  };
+  'GET /public-search': {
+    query: {
+      readonly q?: string;
+      readonly limit_per_type?: number;
+      readonly page?: number;
+      readonly search_tags?: boolean;
+      readonly search_profiles?: boolean;
+      readonly events_status?: string;
+      readonly events_tag?: string;
+      readonly 'events_tag[]'?: string;
+      readonly exclude_tag_id?: number;
+      readonly 'exclude_tag_id[]'?: number;
+      readonly keep_closed_markets?: boolean;
+      readonly sort?: string;
+      readonly ascending?: boolean;
+      readonly creator?: string;
+    };
+    body: undefined;
+    answer: SearchAnswer;
+  };
+  'GET /sampling-markets': {
+    query: {
+      readonly next_cursor?: string;
+    };
+    body: undefined;
+    answer: SamplingAnswer;
+  };
+  'GET /sampling-simplified-markets': {
+    query: {
+      readonly next_cursor?: string;
+    };
+    body: undefined;
+    answer: SimplifiedSamplingAnswer;
+  };
+  'GET /clob/markets': {
+    query: {
+      readonly next_cursor?: string;
+    };
+    body: undefined;
+    answer: TradingMarketsAnswer;
+  };
+  'GET /clob/markets/:condition_id': {
+    query: {
+      readonly condition_id: string;
+    };
+    body: undefined;
+    answer: TradingMarketAnswer;
+  };
+  'GET /simplified-markets': {
+    query: {
+      readonly next_cursor?: string;
+    };
+    body: undefined;
+    answer: ShortTradingMarketsAnswer;
+  };
+  'GET /markets-by-token/:token_id': {
+    query: {
+      readonly token_id: string;
+    };
+    body: undefined;
+    answer: MarketOfTokenAnswer;
+  };
+  'GET /clob-markets/:condition_id': {
+    query: {
+      readonly condition_id: string;
+    };
+    body: undefined;
+    answer: TradingTermsAnswer;
+  };
+  'GET /live-activity/events/:condition_id': {
+    query: {
+      readonly condition_id: string;
+    };
+    body: undefined;
+    answer: readonly {
+      readonly event_type: 'trade';
+      readonly market: {
+        readonly condition_id: string;
+        readonly asset_id: string;
+        readonly question: string;
+        readonly icon: string;
+        readonly slug: string;
+      };
+      readonly user: {
+        readonly address: string;
+        readonly username: string;
+      };
+      readonly side: string;
+      readonly size: string;
+      readonly fee_rate_bps: string;
+      readonly price: string;
+      readonly outcome: string;
+      readonly outcome_index: number;
+      readonly transaction_hash: string;
+      readonly timestamp: string;
+    }[];
+  };
+  'GET /markets/live-activity/:condition_id': {
+    query: {
+      readonly condition_id: string;
+    };
+    body: undefined;
+    answer: readonly {
+      readonly event_type: 'trade';
+      readonly market: {
+        readonly condition_id: string;
+        readonly asset_id: string;
+        readonly question: string;
+        readonly icon: string;
+        readonly slug: string;
+      };
+      readonly user: {
+        readonly address: string;
+        readonly username: string;
+      };
+      readonly side: string;
+      readonly size: string;
+      readonly fee_rate_bps: string;
+      readonly price: string;
+      readonly outcome: string;
+      readonly outcome_index: number;
+      readonly transaction_hash: string;
+      readonly timestamp: string;
+    }[];
+  };
+  'GET /data/pre-migration-orders': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly data: readonly unknown[];
+      readonly next_cursor: 'LTE=';
+      readonly limit: number;
+      readonly count: 0;
+    };
+  };
+  'GET /order-scoring': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly scoring: false;
+    };
+  };
+  'POST /orders-scoring': {
+    query: Readonly<Record<string, unknown>>;
+    body: readonly string[];
+    answer: Readonly<Record<string, false>>;
+  };
+  'GET /notifications': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: readonly unknown[];
+  };
+  'DELETE /notifications': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: 'OK';
+  };
+  'GET /rewards/user': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly data: readonly unknown[];
+      readonly next_cursor: 'LTE=';
+      readonly limit: number;
+      readonly count: 0;
+    };
+  };
+  'GET /rewards/user/total': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: readonly unknown[];
+  };
+  'GET /rewards/user/percentages': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: Readonly<Record<string, unknown>>;
+  };
+  'GET /rewards/user/markets': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly data: readonly unknown[];
+      readonly next_cursor: 'LTE=';
+      readonly limit: number;
+      readonly count: 0;
+    };
+  };
+  'GET /rewards/markets/current': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly data: readonly unknown[];
+      readonly next_cursor: 'LTE=';
+      readonly limit: number;
+      readonly count: 0;
+    };
+  };
+  'GET /rewards/markets/:condition_id': {
+    query: {
+      readonly condition_id: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly unknown[];
+      readonly next_cursor: 'LTE=';
+      readonly limit: number;
+      readonly count: 0;
+    };
+  };
+  'GET /auth/builder-api-key': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: readonly unknown[];
+  };
+  'GET /builder/trades': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly data: readonly unknown[];
+      readonly next_cursor: 'LTE=';
+      readonly limit: number;
+      readonly count: 0;
+    };
+  };
+  'GET /fees/builder-fees/:code': {
+    query: {
+      readonly code: string;
+    };
+    body: undefined;
+    answer: {
+      readonly builder_maker_fee_rate_bps: 0;
+      readonly builder_taker_fee_rate_bps: 0;
+    };
+  };
+}
+/** Credentials that a route asks for; the others are open to everybody. */
+export const ACCESS = {
+  'POST /auth/api-key': 'level1',
+  'GET /auth/derive-api-key': 'level1',
+  'GET /auth/api-keys': 'level2',
+  'DELETE /auth/api-key': 'level2',
+  'DELETE /auth/derive-api-key': 'level2',
+  'GET /auth/ban-status/closed-only': 'level2',
+  'POST /auth/readonly-api-key': 'level2',
+  'GET /auth/readonly-api-keys': 'level2',
+  'DELETE /auth/readonly-api-key': 'level2',
+  'POST /order': 'level2',
+  'POST /orders': 'level2',
+  'DELETE /order': 'level2',
+  'DELETE /orders': 'level2',
+  'DELETE /cancel-all': 'level2',
+  'DELETE /cancel-market-orders': 'level2',
+  'POST /heartbeats': 'level2',
+  'POST /v1/heartbeats': 'level2',
+  'GET /data/order/:id': 'level2-read',
+  'GET /data/orders': 'level2-read',
+  'GET /data/trades': 'level2-read',
+  'GET /balance-allowance': 'level2-read',
+  'GET /balance-allowance/update': 'level2-read',
+  'GET /data/pre-migration-orders': 'level2-read',
+  'GET /order-scoring': 'level2-read',
+  'POST /orders-scoring': 'level2-read',
+  'GET /notifications': 'level2-read',
+  'DELETE /notifications': 'level2-read',
+  'GET /rewards/user': 'level2-read',
+  'GET /rewards/user/total': 'level2-read',
+  'GET /rewards/user/percentages': 'level2-read',
+  'GET /rewards/user/markets': 'level2-read',
+  'GET /auth/builder-api-key': 'level2-read',
+} as const;

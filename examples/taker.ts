@@ -1,0 +1,32 @@
+/**
+ * Buys the fewest shares that the market allows, at the best price that is offered, and says what came
+ * of it. Sent again over whatever happens to the connection, it buys them once.
+ *
+ *   npm run example -- taker [token]
+ */
+import { fromMicro } from '../client/client.ts';
+import { placeOf } from './arguments.ts';
+
+const { client, title, tokenId } = await placeOf(process.argv.slice(2));
+const book = await client.marketData.book(tokenId);
+const ask = book.asks.at(-1);
+const size = book.min_order_size;
+console.log(title);
+if (ask === undefined) {
+  console.log('nobody sells it: a bid of half a unit rests');
+} else {
+  console.log(`best ask: ${ask.size} shares at ${ask.price}`);
+}
+const placed = await client.orders.post({
+  tokenId,
+  side: 'BUY',
+  price: ask?.price ?? '0.5',
+  size,
+  type: ask === undefined ? 'GTC' : 'FAK',
+});
+console.log(`order ${placed.id}: ${placed.status}${placed.reason && `, ${placed.reason}`}`);
+if (placed.status === 'matched') {
+  const { makingAmount: paid, takingAmount: bought } = placed;
+  console.log(`bought ${fromMicro(bought)} shares for ${fromMicro(paid)}`);
+}
+client.close();

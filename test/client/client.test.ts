@@ -1,0 +1,232 @@
+/** The client against a whole node: keys, orders of both versions, lists, and what goes wrong. */
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import {
+  ApiError,
+  fromMicro,
+  NoAnswerError,
+  NodeClient,
+  toMicro,
+  Wallet,
+} from '../../client/client.ts';
+import { freshSeed, Random } from '../common/random.ts';
+import type { Fault } from './proxy.ts';
+import { all, join, joinProxy, markets, nodeUrl, plain, proxy, quiet, risky } from './stage.ts';
+
+const maker = await join('maker');
+const taker = await join('taker');
+
+/** A refusal of the node with this status. */
+const refused = (status: number, reason?: RegExp) => (error: unknown) =>
+  error instanceof ApiError && error.status === status && (reason?.test(error.reason) ?? true);
+
+test('orders of both versions rest, match and tell what they paid', async () => {
+  const second = await join('maker of version 2', { orderVersion: 2 });
+  for (const [client, tokenId] of [
+    [maker, plain],
+    [second, risky],
+  ] as const) {
+    const resting = await client.orders.post({ tokenId, side: 'SELL', price: '0.52', size: '20' });
+    assert.deepEqual([resting.status, resting.reason], ['live', '']);
+    const taking = { tokenId, side: 'BUY', price: '0.53', size: '12.5', type: 'FOK' } as const;
+    const taken = await taker.orders.post(taking);
+    assert.deepEqual(taken, {
+      ...{ id: taken.id, status: 'matched', reason: '', known: undefined },
+      ...{ makingAmount: toMicro('6.5'), takingAmount: toMicro('12.5') },
+    });
+    const order = await client.orders.get(resting.id);
+    assert.equal(order?.size_matched, '12.5');
+    await client.orders.cancelAll();
+  }
+});
+
+test('a refusal is a result with the reason, what cannot be signed throws before anything is sent', async () => {
+  const terms = { tokenId: plain, side: 'BUY', price: '0.5', size: '1' } as const;
+  const small = await maker.orders.post(terms);
+  assert.equal(small.status, 'refused');
+  assert.match(small.reason, /Size lower than the minimum/);
+  await assert.rejects(maker.orders.post({ ...terms, price: '0.001', size: '0.0001' }), RangeError);
+  await assert.rejects(maker.orders.post({ ...terms, size: '1e3' }), RangeError);
+  await assert.rejects(maker.orders.post({ ...terms, tokenId: '1' }), refused(404));
+  assert.equal(await maker.orders.get(`0x${'0'.repeat(64)}`), undefined);
+});
+
+test('whatever becomes of answers, each order is placed once', async () => {
+  const seed = freshSeed();
+  const random = new Random(seed);
+  try {
+    await sendThroughFaults(random);
+  } catch (error) {
+    console.error(`replay with: SEED=${seed}`);
+    throw error;
+  }
+});
+
+/** Faults behind which the node has the orders. */
+const OBEYED: readonly Fault[] = ['lose', 'unavailable', 'hang'];
+const FAULTS: readonly Fault[] = ['lose', 'cut', 'unavailable', 'throttle', 'busy'];
+const ROUNDS = 12;
+
+/** Two orders of ten shares a round, half of the rounds with somebody who sells to them. */
+async function sendThroughFaults(random: Random): Promise<void> {
+  const client = await joinProxy('unlucky', { timeoutMs: 300 });
+  const rival = await join('rival');
+  const terms = { tokenId: quiet, side: 'BUY', price: '0.4', size: '10' } as const;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    if (random.chance(50)) await rival.orders.post({ ...terms, side: 'SELL', price: '0.3' });
+    const orders = await Promise.all([client.orders.sign(terms), client.orders.sign(terms)]);
+    const faults: Fault[] = round === 0 ? ['hang'] : [];
+    while (faults.length < 3 && random.chance(60)) faults.push(random.pick(FAULTS));
+    proxy.faults.push(...faults);
+    const placed = await client.orders.sendAll(orders);
+    assert.deepEqual(proxy.faults, []);
+    for (const [i, { id, known, reason, status }] of placed.entries()) {
+      assert.deepEqual([id, reason], [orders[i]!.id, '']);
+      assert(status === 'live' || status === 'matched');
+      assert.equal(
+        known !== undefined,
+        faults.some((fault) => OBEYED.includes(fault)),
+      );
+    }
+  }
+  const trades = await all(client.orders.trades());
+  const traded = trades.reduce((sum, { size }) => sum + toMicro(size), 0n);
+  let resting = 0n;
+  for (const order of await all(client.orders.open())) {
+    resting += toMicro(order.original_size) - toMicro(order.size_matched);
+  }
+  assert.equal(traded + resting, BigInt(2 * ROUNDS) * toMicro('10'));
+  await client.orders.cancelAll();
+}
+
+test('a cancel whose answer was lost tells what it did', async () => {
+  const client = await joinProxy('canceller');
+  const terms = { tokenId: risky, side: 'SELL', price: '0.9', size: '30' } as const;
+  const [first, second] = await client.orders.postAll([terms, terms]);
+  assert(first && second);
+  await taker.orders.post({ ...terms, side: 'BUY', size: '10', type: 'FOK' });
+  proxy.faults.push('lose', 'unavailable');
+  const ids = [first.id, second.id, `0x${'1'.repeat(64)}`];
+  const answer = await client.orders.cancelMany(ids);
+  assert.deepEqual([...answer.canceled].sort(), ids.slice(0, 2).sort());
+  assert.deepEqual(answer.filled, { [first.id]: '10', [second.id]: '0' });
+  assert.deepEqual(Object.keys(answer.not_canceled), ids.slice(2));
+  client.close();
+});
+
+test('patience ends, and says that the outcome is unknown; the same bytes then tell it', async () => {
+  const client = await joinProxy('impatient', { patienceMs: 60, timeoutMs: 50 });
+  const order = await client.orders.sign({
+    tokenId: risky,
+    side: 'SELL',
+    price: '0.95',
+    size: '5',
+  });
+  proxy.faults.push('lose', 'lose', 'lose', 'lose', 'lose', 'lose', 'lose', 'lose');
+  await assert.rejects(client.orders.send(order), NoAnswerError);
+  proxy.faults.splice(0);
+  const known = await client.orders.send(order);
+  assert.deepEqual([known.status, known.known?.original_size], ['live', '5']);
+  client.close();
+});
+
+test('a revoked key is refused at once; its wallet may ask for another one', async () => {
+  const wallet = Wallet.fromSeed('client test/revoked');
+  const client = await NodeClient.connect(nodeUrl, { wallet });
+  const other = await client.keys.create(wallet, '1');
+  assert.deepEqual(await client.keys.derive(wallet, '1'), other);
+  const [mine = ''] = (await client.keys.list()).filter((id) => id !== other.apiKey);
+  await client.keys.revoke();
+  await assert.rejects(client.keys.list(), refused(401));
+  await assert.rejects(client.orders.cancelAll(), refused(401));
+  await assert.rejects(client.keys.derive(wallet), refused(404));
+  const again = await NodeClient.connect(nodeUrl, { wallet, key: other });
+  assert.deepEqual(await again.keys.list(), [other.apiKey]);
+  assert.notEqual(mine, other.apiKey);
+});
+
+test('a read-only key reads own orders, places none, and is sent once when it is made', async () => {
+  const owner = await joinProxy('owner');
+  const placed = await owner.orders.post({ tokenId: risky, side: 'BUY', price: '0.05', size: '7' });
+  proxy.faults.push('lose');
+  await assert.rejects(owner.keys.createReadOnly(), NoAnswerError);
+  assert.equal((await owner.keys.listReadOnly()).length, 1);
+  const key = await owner.keys.createReadOnly();
+  const address = Wallet.fromSeed('client test/owner').address;
+  const reader = await NodeClient.connect(nodeUrl, { readOnly: { address, key } });
+  assert.deepEqual(
+    (await all(reader.orders.open())).map(({ id }) => id),
+    [placed.id],
+  );
+  await assert.rejects(reader.orders.cancelAll(), refused(403, /read-only key/));
+  await assert.rejects(
+    reader.orders.post({ tokenId: risky, side: 'BUY', price: '0.1', size: '5' }),
+    /wallet/,
+  );
+  await owner.keys.revokeReadOnly(key);
+  await assert.rejects(all(reader.orders.open()), refused(401));
+});
+
+test('a wrong clock is set by the time of the node, also one that goes wrong later', async () => {
+  let offMs = 3_600_000;
+  const client = await join('late', { clock: () => Date.now() + offMs });
+  assert.equal((await client.keys.list()).length, 1);
+  offMs = -86_400_000;
+  assert.equal((await client.keys.list()).length, 1);
+  const order = { tokenId: risky, side: 'BUY', price: '0.01', size: '5' } as const;
+  offMs = 0;
+  assert.equal((await client.orders.post(order)).status, 'live');
+});
+
+test('lists come whole, page by page; parts of paths and typed queries reach every route', async () => {
+  const lister = await join('lister');
+  const terms = { tokenId: quiet, side: 'SELL', price: '0.97', size: '5' } as const;
+  const placed = await lister.orders.postAll(Array.from({ length: 103 }, () => terms));
+  const open = await all(lister.orders.open({ asset_id: quiet }));
+  assert.deepEqual(open.map(({ id }) => id).sort(), placed.map(({ id }) => id).sort());
+  const listed = await all(lister.catalog.markets({ limit: 1, closed: false }));
+  assert.deepEqual(
+    listed.map(({ conditionId }) => conditionId).sort(),
+    markets.map(({ conditionId }) => conditionId).sort(),
+  );
+  assert.equal((await all(lister.catalog.events({ limit: 2 }))).length, markets.length);
+  assert.equal((await lister.catalog.market('2')).id, '2');
+  assert.equal((await lister.catalog.search('question')).pagination.totalResults, markets.length);
+  assert.equal((await lister.call('GET /time', {})) > 0, true);
+  assert.equal((await lister.call('GET /markets', { query: { id: [1, 2] } })).length, 2);
+  await lister.orders.cancelMarket({ asset_id: quiet });
+  assert.deepEqual(await all(lister.orders.open()), []);
+  await lister.orders.heartbeat();
+});
+
+test('market data comes by token, as decimal text', async () => {
+  const quoter = await join('quoter');
+  const at = (side: 'BUY' | 'SELL', price: string) => ({ tokenId: plain, side, price, size: '50' });
+  await quoter.orders.postAll([at('BUY', '0.4'), at('SELL', '0.6')]);
+  const { marketData } = quoter;
+  assert.equal((await marketData.book(plain)).bids.at(-1)?.price, '0.4');
+  assert.equal((await marketData.books([plain, risky])).length, 2);
+  assert.equal(await marketData.price(plain, 'BUY'), '0.6');
+  assert.deepEqual(await marketData.prices([plain]), { [plain]: { BUY: '0.6', SELL: '0.4' } });
+  assert.deepEqual(await marketData.midpoints([plain]), { [plain]: '0.5' });
+  assert.deepEqual(await marketData.spreads([plain]), { [plain]: '0.2' });
+  assert.equal((await marketData.lastTradePrices([plain]))[0]?.token_id, plain);
+  assert.equal((await marketData.history({ market: plain, interval: 'max' })).history.length, 1);
+  assert.equal(toMicro((await marketData.trades({ limit: 1 }))[0]!.size) > 0n, true);
+  await quoter.orders.cancelAll();
+});
+
+test('decimals are exact both ways, and nothing else is a decimal', () => {
+  const random = new Random(freshSeed());
+  for (let i = 0; i < 200; i += 1) {
+    const micro = BigInt(random.next()) * BigInt(random.below(1_000_000));
+    assert.equal(toMicro(fromMicro(micro)), micro);
+  }
+  assert.equal(fromMicro(-1_500_000n), '-1.5');
+  assert.equal(toMicro(0.1), 100_000n);
+  for (const text of ['', '1.', '.5', '1e3', '-1', '0.0000001', ' 1', 'NaN']) {
+    assert.throws(() => toMicro(text), RangeError, text);
+  }
+});
+
+after(() => proxy.stop());

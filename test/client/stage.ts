@@ -1,0 +1,38 @@
+/** One node for all tests of the client, a proxy before it, and clients of both. */
+import { type ClientOptions, NodeClient, Wallet } from '../../client/client.ts';
+import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
+import { FaultyProxy } from './proxy.ts';
+
+const dataDir = temporaryDirectory();
+export const markets = await withMarkets(dataDir, [
+  { id: 1 },
+  { id: 2, negRisk: true, tick: 0.001 },
+  { id: 3 },
+]);
+export const node = await TestNode.start(dataDir, { ORDER_VERSION: 'both' });
+export const proxy = await FaultyProxy.start(node);
+export const nodeUrl = `http://127.0.0.1:${node.port}`;
+
+/** A token of each market. */
+export const [plain = '', risky = '', quiet = ''] = markets.map(({ tokenIds }) => tokenIds[0]!);
+
+/** A client with a wallet of this name, past the proxy. */
+export function join(name: string, options: ClientOptions = {}): Promise<NodeClient> {
+  return NodeClient.connect(nodeUrl, {
+    wallet: Wallet.fromSeed(`client test/${name}`),
+    ...options,
+  });
+}
+
+/** The same through the proxy. */
+export function joinProxy(name: string, options: ClientOptions = {}): Promise<NodeClient> {
+  const wallet = Wallet.fromSeed(`client test/${name}`);
+  return NodeClient.connect(proxy.url, { wallet, connections: 1, ...options });
+}
+
+/** All of a list. */
+export async function all<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const found: Row[] = [];
+  for await (const row of rows) found.push(row);
+  return found;
+}

@@ -1,0 +1,105 @@
+/** The client's streams against a whole node, through a proxy that drops and cuts. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { NoAnswerError, NodeClient, Wallet } from '../../client/client.ts';
+import { until } from '../common/node-harness.ts';
+import { all, join, joinProxy, nodeUrl, plain, proxy, quiet, risky } from './stage.ts';
+
+const maker = await join('stream maker');
+const taker = await join('stream taker');
+
+/** Levels that differ each time, and a trade. */
+let moves = 0;
+async function move(tokenId: string): Promise<void> {
+  moves += 1;
+  const size = String(20 + moves);
+  await maker.orders.postAll([
+    { tokenId, side: 'SELL', price: '0.6', size },
+    { tokenId, side: 'BUY', price: '0.3', size },
+  ]);
+  const taking = { tokenId, side: 'BUY', price: '0.6', size: '5', type: 'FAK' } as const;
+  assert.equal((await taker.orders.post(taking)).status, 'matched');
+}
+
+test('books are held as POST /books shows them; what was not told is noticed, and asked for anew', async () => {
+  const client = await joinProxy('follower');
+  const gaps: string[] = [];
+  let synced = 0;
+  const stream = await client.followMarket([plain, risky], {
+    gap: (reason) => gaps.push(reason),
+    synced: () => {
+      synced += 1;
+    },
+  });
+  const isSame = async (): Promise<boolean> => {
+    const books = await maker.marketData.books([plain, risky]);
+    return books.every(({ asset_id, hash }) => stream.book(asset_id)?.answer.hash === hash);
+  };
+  await move(plain);
+  await move(risky);
+  await until(isSame);
+  assert(stream.confirmed >= 2);
+  assert.deepEqual([gaps, synced], [[], 1]);
+  assert.equal(stream.book(plain)?.bestAsk, '0.6');
+
+  let dropped = 0;
+  proxy.drops = (text) => text.includes('"price_change"') && dropped++ === 0;
+  await move(plain);
+  await until(() => synced === 2);
+  await until(isSame);
+  assert.equal(gaps.length, 1);
+
+  proxy.cutStreams();
+  await until(() => synced === 3);
+  await move(risky);
+  await until(isSame);
+  assert.equal(gaps.length, 2);
+  stream.close();
+  await maker.orders.cancelAll();
+});
+
+test('own orders and trades are told once each, over gaps and lost connections', async () => {
+  const client = await joinProxy('stream maker');
+  const orders: string[] = [];
+  const trades: string[] = [];
+  let missed = 0;
+  const stream = await client.followUser({
+    order: ({ id, type }) => orders.push(`${type} ${id}`),
+    trade: ({ id, status }) => trades.push(`${status} ${id}`),
+    missed: () => {
+      missed += 1;
+    },
+  });
+  const before = (await all(maker.orders.trades())).length;
+  await move(quiet);
+  proxy.cutStreams();
+  await move(quiet);
+  let dropped = 0;
+  proxy.drops = (text) => text.includes('"PLACEMENT"') && dropped++ === 0;
+  await move(quiet);
+  const made = (await all(maker.orders.trades())).length - before;
+  await until(() => trades.length === 2 * made);
+  assert.equal(missed, 0);
+  assert.equal(new Set(trades).size, 2 * made);
+  const placed = orders.filter((text) => text.startsWith('PLACEMENT'));
+  assert.equal(placed.length, 6);
+  assert.equal(new Set(placed).size, 6);
+  stream.close();
+});
+
+test('a key that is wrong or revoked ends the stream for good', async () => {
+  const wallet = Wallet.fromSeed('client test/stream key');
+  const client = await NodeClient.connect(nodeUrl, { wallet });
+  const reasons: string[] = [];
+  await client.followUser({ refused: (reason) => reasons.push(reason) });
+  await client.keys.revoke();
+  await until(() => reasons.length === 1);
+  await assert.rejects(client.followUser({}), /invalid_auth/);
+});
+
+test('a stream that cannot be had fails when patience ends', async () => {
+  const client = await joinProxy('patient', { patienceMs: 100 });
+  proxy.drops = () => true;
+  await assert.rejects(client.followMarket([plain]), NoAnswerError);
+  proxy.drops = () => false;
+});
