@@ -4,6 +4,7 @@
  * count writes, and a reader's word is not state.
  */
 import { BOOK_I, Book, State } from './layout.ts';
+import { wordsOf } from './matching/matching.ts';
 import { type Tables, usedSpans } from './tables.ts';
 
 /** 16 hex digits. */
@@ -12,7 +13,7 @@ export function stateHash(t: Tables): string {
   let b = 0x9747b28c;
   let n = 0;
   for (const { bytes, name, start } of usedSpans(t)) {
-    const words = new Int32Array(t.memory.buffers[name], start, bytes >>> 2);
+    const words = wordsOf(t.memory.buffers[name].subarray(start, start + bytes));
     const skipsVersions = name === 'books';
     for (let i = 0; i < words.length; i++) {
       const isVersion = skipsVersions && (i & ((1 << BOOK_I) - 1)) === Book.version;

@@ -19,18 +19,26 @@ import {
   tableShapes,
 } from './layout.ts';
 import { type Capacities, fillRows, finishedRows, orderRows } from './limits.ts';
-import { Matching, matchingSpans, matchingUse } from './matching/matching.ts';
+import {
+  allocateTable,
+  doublesOf,
+  Matching,
+  matchingSpans,
+  matchingUse,
+  type TableBytes,
+  wordsOf,
+} from './matching/matching.ts';
 
 /** What a thread needs to attach to an engine: pass it to a worker as it is. */
 export interface EngineMemory {
   readonly capacities: Capacities;
-  readonly buffers: Readonly<Record<TableName, SharedArrayBuffer>>;
+  readonly buffers: Readonly<Record<TableName, TableBytes>>;
 }
 
 export function allocateEngine(capacities: Capacities): EngineMemory {
   const shapes = tableShapes(capacities);
-  const buffers = {} as Record<TableName, SharedArrayBuffer>;
-  for (const name of TABLE_NAMES) buffers[name] = new SharedArrayBuffer(shapes[name]);
+  const buffers = {} as Record<TableName, TableBytes>;
+  for (const name of TABLE_NAMES) buffers[name] = allocateTable(shapes[name]);
   return { capacities, buffers };
 }
 
@@ -69,30 +77,30 @@ export class Tables {
     const b = memory.buffers;
     this.memory = memory;
     this.capacities = memory.capacities;
-    this.state = new Float64Array(b.state);
-    this.marketI = new Int32Array(b.markets);
-    this.marketF = new Float64Array(b.markets);
-    this.tokenI = new Int32Array(b.tokens);
-    this.bookI = new Int32Array(b.books);
-    this.bookF = new Float64Array(b.books);
-    this.accountI = new Int32Array(b.accounts);
-    this.orderI = new Int32Array(b.orders);
-    this.orderF = new Float64Array(b.orders);
-    this.linkI = new Int32Array(b.links);
-    this.finishedI = new Int32Array(b.finished);
+    this.state = doublesOf(b.state);
+    this.marketI = wordsOf(b.markets);
+    this.marketF = doublesOf(b.markets);
+    this.tokenI = wordsOf(b.tokens);
+    this.bookI = wordsOf(b.books);
+    this.bookF = doublesOf(b.books);
+    this.accountI = wordsOf(b.accounts);
+    this.orderI = wordsOf(b.orders);
+    this.orderF = doublesOf(b.orders);
+    this.linkI = wordsOf(b.links);
+    this.finishedI = wordsOf(b.finished);
     this.matching = new Matching({
       header: b.matchingHeader,
       books: b.matchingBooks,
       rows: b.matchingRows,
       orders: memory.capacities.orders,
     });
-    this.expiries = new Int32Array(b.expiries);
-    this.marketIndex = new Int32Array(b.marketIndex);
-    this.tokenIndex = new Int32Array(b.tokenIndex);
-    this.accountIndex = new Int32Array(b.accountIndex);
-    this.orderIndex = new Int32Array(b.orderIndex);
-    this.fillI = new Int32Array(b.fills);
-    this.fillF = new Float64Array(b.fills);
+    this.expiries = wordsOf(b.expiries);
+    this.marketIndex = wordsOf(b.marketIndex);
+    this.tokenIndex = wordsOf(b.tokenIndex);
+    this.accountIndex = wordsOf(b.accountIndex);
+    this.orderIndex = wordsOf(b.orderIndex);
+    this.fillI = wordsOf(b.fills);
+    this.fillF = doublesOf(b.fills);
     this.fillRows = fillRows(memory.capacities);
     this.finishedRows = finishedRows(memory.capacities);
     this.orderRows = orderRows(memory.capacities);
@@ -158,7 +166,7 @@ function matchingTables(t: Tables): Span[] {
 /** Copies everything in use into tables of the same capacities, which nobody reads meanwhile. */
 export function copyTables(from: Tables, into: Tables): void {
   for (const { bytes, name, start } of usedSpans(from)) {
-    const source = new Uint8Array(from.memory.buffers[name], start, bytes);
-    new Uint8Array(into.memory.buffers[name]).set(source, start);
+    const source = from.memory.buffers[name].subarray(start, start + bytes);
+    into.memory.buffers[name].set(source, start);
   }
 }

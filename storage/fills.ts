@@ -18,7 +18,7 @@ export type Copier = (sequence: number, into: Buffer, at: number) => void;
 
 /** Copies fills of the ring. */
 export function fillCopier(t: Tables): Copier {
-  const ring = new Uint8Array(t.memory.buffers.fills);
+  const ring = t.memory.buffers.fills;
   return (sequence, into, at) => {
     const row = (sequence % t.fillRows) * FILL_BYTES;
     into.set(ring.subarray(row, row + FILL_BYTES), at);
@@ -27,7 +27,7 @@ export function fillCopier(t: Tables): Copier {
 
 /** Copies finished orders that are in memory. */
 export function finalCopier(t: Tables): Copier {
-  const orders = new Uint8Array(t.memory.buffers.orders);
+  const orders = t.memory.buffers.orders;
   return (sequence, into, at) => {
     const row = finishedOrder(t, sequence) * ORDER_BYTES;
     into.set(orders.subarray(row, row + ORDER_BYTES), at);

@@ -119,7 +119,7 @@ export class Images {
     const { capacities } = t;
     const copies = [...usedSpans(t), ...fillSpans(t, firstFill)].map((span) => ({
       ...span,
-      copy: copyOf(new Uint8Array(t.memory.buffers[span.name], span.start, span.bytes)),
+      copy: copyOf(t.memory.buffers[span.name].subarray(span.start, span.start + span.bytes)),
     }));
     yield;
     const digits = String(sequence).padStart(16, '0');
@@ -231,7 +231,7 @@ function readOpened(file: number, { sequence }: ImageInfo): LoadedImage | string
   const tables = new Tables(allocateEngine(header.capacities));
   let from = 0;
   for (const { bytes, name, start, sum } of header.spans) {
-    const target = new Uint8Array(tables.memory.buffers[name], start, bytes);
+    const target = tables.memory.buffers[name].subarray(start, start + bytes);
     const found = readSpan(file, from, target);
     if (found === undefined) return `a part of its table ${name} is missing`;
     if (found !== sum) return `the checksum of its table ${name} is wrong`;

@@ -104,7 +104,7 @@ function loadFills(
   warn: (line: string) => void,
 ): number {
   const first = Math.max(0, t.state[State.fills]! - t.capacities.trades);
-  const ring = new Uint8Array(t.memory.buffers.fills);
+  const ring = t.memory.buffers.fills;
   let oldest = firstFill;
   try {
     while (oldest > first) {

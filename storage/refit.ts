@@ -20,8 +20,8 @@ export function refit(t: Tables, capacities: Capacities): Tables {
   for (const { bytes, name, start } of usedSpans(t)) {
     // They depend on capacities: below.
     if (name === 'finished' || name.startsWith('matching')) continue;
-    const source = new Uint8Array(t.memory.buffers[name], start, bytes);
-    new Uint8Array(into.memory.buffers[name]).set(source, start);
+    const source = t.memory.buffers[name].subarray(start, start + bytes);
+    into.memory.buffers[name].set(source, start);
   }
   copyMatching(t.matching, into.matching, t.state[State.books]!);
   copyRing(t.finishedI, into.finishedI, 1 << FINISHED_I, t.state[State.finished]!);

@@ -15,7 +15,14 @@ import * as bitmaps from './bitmap.ts';
 import { Ladders } from './ladders.ts';
 import * as sides from './levels.ts';
 import * as memory from './memory.ts';
-import { bitmapRows, firstLadderRow, ladderRows, type MatchingMemory } from './memory.ts';
+import {
+  bitmapRows,
+  doublesOf,
+  firstLadderRow,
+  ladderRows,
+  type MatchingMemory,
+  wordsOf,
+} from './memory.ts';
 
 // A module's own constants are folded into machine code; what is imported, or exported, is loaded at
 // each use, functions too.
@@ -45,10 +52,10 @@ export class Matching {
   private readonly orders: number;
 
   constructor(buffers: MatchingMemory) {
-    this.header = new Int32Array(buffers.header);
-    this.bookI = new Int32Array(buffers.books);
-    this.rowI = new Int32Array(buffers.rows);
-    this.rowF = new Float64Array(buffers.rows);
+    this.header = wordsOf(buffers.header);
+    this.bookI = wordsOf(buffers.books);
+    this.rowI = wordsOf(buffers.rows);
+    this.rowF = doublesOf(buffers.rows);
     this.firstLadder = firstLadderRow(buffers.orders);
     this.ladders = new Ladders(buffers);
     this.orders = buffers.orders;

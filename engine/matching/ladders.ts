@@ -5,7 +5,7 @@
  */
 import { assert } from './assert.ts';
 import * as memory from './memory.ts';
-import { firstLadderRow, ladderRows, type MatchingMemory } from './memory.ts';
+import { firstLadderRow, ladderRows, type MatchingMemory, wordsOf } from './memory.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { Header, ROW_I } = memory;
@@ -21,8 +21,8 @@ export class Ladders {
   private readonly end: number;
 
   constructor(buffers: MatchingMemory) {
-    this.header = new Int32Array(buffers.header);
-    this.rowI = new Int32Array(buffers.rows);
+    this.header = wordsOf(buffers.header);
+    this.rowI = wordsOf(buffers.rows);
     this.first = firstLadderRow(buffers.orders);
     this.end = this.rowI.length >>> ROW_I;
   }

@@ -10,10 +10,14 @@ export { readSide } from './depth.ts';
 export { NO_LEVEL, Side } from './levels.ts';
 export {
   allocateMatching,
+  allocateTable,
+  doublesOf,
   LEVELS_MAX,
   ladderRows,
   type MatchingCapacities,
   type MatchingMemory,
   matchingBytes,
+  type TableBytes,
+  wordsOf,
 } from './memory.ts';
 export { canRescale, rescale } from './rescale.ts';

@@ -222,7 +222,8 @@ export class HistoryKeeper {
 
   private crcInRing(): number {
     const row = ((this.end - 1) % this.o.tables.fillRows) * FILL_BYTES;
-    return crc32(Buffer.from(new Uint8Array(this.o.tables.memory.buffers.fills, row, FILL_BYTES)));
+    const { fills } = this.o.tables.memory.buffers;
+    return crc32(Buffer.from(fills.subarray(row, row + FILL_BYTES)));
   }
 
   /** 0 for a fill that is not there, or is damaged. */

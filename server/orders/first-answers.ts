@@ -154,8 +154,8 @@ function timeOf(fill: Buffer | undefined): number {
   return fill === undefined ? 0 : fill.readDoubleLE(8 * Fill.time);
 }
 
-function bytesOf(memory: SharedArrayBuffer, at: number, bytes: number): Buffer {
-  return Buffer.from(memory, at, bytes);
+function bytesOf(table: Uint8Array, at: number, bytes: number): Buffer {
+  return Buffer.from(table.buffer, table.byteOffset + at, bytes);
 }
 
 function sameWords(a: Buffer, aAt: number, b: Buffer, bAt: number, words: number): boolean {

@@ -23,7 +23,7 @@ test('the first answer is told again, from memory or from what is stored', () =>
     const exchange = new Exchange(TIGHT);
     const { engine, t } = exchange;
     exchange.configure(0);
-    const ring = new Uint8Array(t.memory.buffers.fills);
+    const ring = t.memory.buffers.fills;
     const fills: Buffer[] = [];
     const finals = new Map<string, Buffer>();
     let asked = 0;

@@ -146,7 +146,7 @@ test('shared memory goes to disk and comes back as it was when it was applied', 
     }
     const before = stateHash(exchange.t);
     // Whatever is still on its way must not be a view of what is overwritten now.
-    for (const buffer of Object.values(exchange.t.memory.buffers)) new Uint8Array(buffer).fill(255);
+    for (const buffer of Object.values(exchange.t.memory.buffers)) buffer.fill(255);
     await journal.drained();
     const reader = log.read(1);
     for (const record of copies.values()) assert.deepEqual(reader.next(log.last)!.payload, record);
