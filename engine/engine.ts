@@ -55,7 +55,8 @@ export class Engine {
     const { core, t } = this;
     assert(Number.isInteger(time) && time >= t.state[State.time]!, 'time does not go back');
     core.time = time;
-    core.digest = t.state[State.digest]!;
+    // A whole number to the compiler, too.
+    core.digest = t.state[State.digest]! | 0;
     core.changes = 0;
     core.flushedFinished = flushedFinished;
     core.events.clear();

@@ -178,8 +178,8 @@ export function finish(core: Core, slot: OrderSlot, reason: EndReasonCode): void
   t.finishedI[at | Finished.tag] = orderTag(orderI, row | Order.id);
   t.state[State.finished] = sequence + 1;
   core.events.finished(sequence);
-  core.note(orderI[row | Order.id]!);
-  core.note(reason);
+  core.noteWord(orderI[row | Order.id]!);
+  core.noteWord(reason);
 }
 
 /**

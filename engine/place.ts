@@ -236,7 +236,7 @@ function accept(core: Core, slot: OrderSlot, type: number, book: BookSlot, limit
   core.making = 0;
   core.taking = 0;
   register(t, slot);
-  core.note(t.orderI[(slot << ORDER_I) | Order.id]!);
+  core.noteWord(t.orderI[(slot << ORDER_I) | Order.id]!);
   core.events.placed(limit, t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!);
   const stopped = sweep(core, slot, book, limit);
   const remaining = t.orderF[(slot << ORDER_F) | Order.remaining]!;

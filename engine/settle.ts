@@ -75,7 +75,7 @@ export function settleFill(
 
   orderF[(taker << ORDER_F) | Order.remaining]! -= legs[Leg.size]!;
   orderF[(maker << ORDER_F) | Order.remaining]! -= legs[Leg.size]!;
-  core.note(orderI[(maker << ORDER_I) | Order.id]!);
+  core.noteWord(orderI[(maker << ORDER_I) | Order.id]!);
   core.note(legs[Leg.size]!);
   core.note(legs[Leg.maker]!);
   core.note(legs[Leg.taker]!);
