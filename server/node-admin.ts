@@ -11,10 +11,10 @@ import type { Scrape } from './admin/metric-table.ts';
 import { Metrics } from './admin/metrics.ts';
 import { PACKAGE_FILES, pageFolder, readPageFiles } from './admin/page-files.ts';
 import { type NodeFacts, type PublicApi, summaryOf } from './admin/summary.ts';
+import { packageVersion } from './common/package-version.ts';
 import type { Config } from './config.ts';
 import { isLoopback } from './http/address.ts';
 import type { RunningNode } from './node.ts';
-import { packageVersion } from './node-info.ts';
 
 const NOT_READY = {
   starting: 'recovering what is in DATA_DIR, and loading',

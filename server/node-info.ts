@@ -4,11 +4,10 @@
  *
  * Thread: I/O.
  */
-import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
 import { AMOUNT_MAX } from '../engine/limits.ts';
 import { type Progress, shownProgress } from './admin/progress.ts';
 import { errorBody } from './common/contract.ts';
+import { packageVersion } from './common/package-version.ts';
 import { compileQuery } from './common/query.ts';
 import { Type } from './common/schema.ts';
 import type { Config } from './config.ts';
@@ -124,15 +123,6 @@ export function ordersBodyMax(maxBatchOrders: number): number {
 
 /** Largest body of every other route. */
 export const BODY_MAX = MIB;
-
-/** The version of this package; compiled files may lie one folder deeper than their sources. */
-export function packageVersion(): string {
-  const nearest = ['../package.json', '../../package.json']
-    .map((path) => new URL(path, import.meta.url))
-    .find((file) => existsSync(file));
-  assert(nearest !== undefined, 'the package has a manifest');
-  return (JSON.parse(readFileSync(nearest, 'utf8')) as { version: string }).version;
-}
 
 export interface InfoParts {
   readonly config: Config;

@@ -41,11 +41,11 @@ export async function untilUp(url: URL, gone: () => string | undefined): Promise
   }
 }
 
-/** Imports a catalog file into a data directory, as `npm run catalog -- import FILE` does. */
+/** Imports a catalog file into a data directory, as the command `catalog import FILE` does. */
 export async function importCatalog(file: string, dataDir: string): Promise<void> {
   const child = spawn(
     process.execPath,
-    [...process.execArgv, script('server/catalog/catalog-cli'), 'import', resolve(file)],
+    [...process.execArgv, script('server/cli/cli'), 'catalog', 'import', resolve(file)],
     { env: { ...process.env, DATA_DIR: dataDir, DEMO: 'off' }, stdio: 'inherit' },
   );
   const [code] = await once(child, 'exit');

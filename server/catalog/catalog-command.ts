@@ -1,9 +1,7 @@
 /**
- * The commands `npm run catalog -- import FILE`, `export FILE` and `sync URL`: read a catalog file
- * into DATA_DIR, write one out of it, pull one from another catalog API; also beside a serving node.
- * `-` as FILE is standard input or output. Environment: DATA_DIR (./data), DURABILITY (flushed).
- *
- * Exit codes: 0 done, 1 it failed and what was there before stays, 2 wrong usage.
+ * What the commands `catalog import`, `export` and `sync` do: read a catalog file into DATA_DIR, write one
+ * out of it, pull one from another catalog API; also beside a serving node. `-` as FILE is standard input or
+ * output. Each resolves to whether it was done; if not, what was there before stays, and it says why.
  */
 import { readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
@@ -15,85 +13,18 @@ import { describeReport } from '../../storage/catalog-report.ts';
 import type { Durability } from '../../storage/lmdb.ts';
 import { replaceCatalog } from './snapshot.ts';
 import { Mirror } from './sync.ts';
-import { SYNC_LIMITS, sourceUrlProblem } from './sync-client.ts';
+import { SYNC_LIMITS } from './sync-client.ts';
 
-/** Where a command reads and writes; a process has them under these names. */
-export interface Streams {
+/** Where a command reads and writes. */
+export interface Place {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
-}
-
-interface Place extends Streams {
   readonly dataDir: string;
   readonly durability: Durability;
 }
 
-interface Command {
-  /** The name of its one argument. */
-  readonly argument: string;
-  readonly what: string;
-  /** Resolves with the exit code. */
-  readonly run: (argument: string, place: Place) => Promise<number>;
-}
-
-const COMMANDS: Readonly<Record<string, Command>> = {
-  import: {
-    argument: 'FILE',
-    what: 'loads a catalog file (JSON: {tags, series, sites, events}) into DATA_DIR',
-    run: importFile,
-  },
-  export: {
-    argument: 'FILE',
-    what: 'writes the catalog of DATA_DIR as such a file',
-    run: exportFile,
-  },
-  sync: {
-    argument: 'URL',
-    what: 'pulls the catalog of another catalog API into DATA_DIR',
-    run: pullFrom,
-  },
-};
-
-const DONE = 0;
-const FAILED = 1;
-const WRONG_USAGE = 2;
-
-/** Runs one command; resolves with its exit code. */
-export async function runCatalogCommand(
-  argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-  streams: Streams,
-): Promise<number> {
-  const refuse = (message: string, code: number): number => refuseTo(streams.stderr, message, code);
-  const [name, argument, ...rest] = argv;
-  if (name === undefined) return refuse(usage(), WRONG_USAGE);
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command === undefined) return refuse(`unknown command "${name}"\n${usage()}`, WRONG_USAGE);
-  if (argument === undefined || argument === '') {
-    return refuse(`${name}: which ${command.argument}?\n${usage()}`, WRONG_USAGE);
-  }
-  if (rest.length > 0) {
-    return refuse(`${name}: unexpected argument "${rest[0]}"\n${usage()}`, WRONG_USAGE);
-  }
-  const durability = readDurability(env.DURABILITY);
-  if (durability === undefined) {
-    const found = `it is "${env.DURABILITY}"`;
-    return refuse(`DURABILITY must be flushed or committed, ${found}`, WRONG_USAGE);
-  }
-  const dataDir = env.DATA_DIR || './data';
-  return command.run(argument, { dataDir, durability, ...streams });
-}
-
-function usage(): string {
-  const lines = Object.entries(COMMANDS).flatMap(([name, { argument, what }], index) => [
-    `${index === 0 ? 'usage:' : '      '} npm run catalog -- ${name} ${argument}`,
-    `         ${what}`,
-  ]);
-  return lines.join('\n');
-}
-
-async function importFile(file: string, place: Place): Promise<number> {
+export async function importFile(file: string, place: Place): Promise<boolean> {
   const name = file === '-' ? 'standard input' : file;
   let json: unknown;
   try {
@@ -114,24 +45,24 @@ async function writeCatalog(
   catalog: Catalog,
   report: CatalogReport,
   place: Place,
-): Promise<number> {
+): Promise<boolean> {
   try {
     tell('imported', report, place, await replaceCatalog(store, catalog));
-    return DONE;
+    return true;
   } catch (error) {
     return failure(place, `write to ${place.dataDir}, its catalog stays`, error);
   }
 }
 
-async function exportFile(file: string, place: Place): Promise<number> {
+export async function exportFile(file: string, place: Place): Promise<boolean> {
   return withStore(place, true, async (store) => {
     if (store.current() === undefined) {
-      return refuseTo(place.stderr, `there is no catalog in ${place.dataDir}`, FAILED);
+      return refuse(place, `there is no catalog in ${place.dataDir}`);
     }
     try {
       if (file === '-') await exportToStream(store.objects(), place.stdout);
       else await exportToFile(store.objects(), file);
-      return DONE;
+      return true;
     } catch (error) {
       return failure(place, `write ${file === '-' ? 'standard output' : file}`, error);
     }
@@ -141,8 +72,8 @@ async function exportFile(file: string, place: Place): Promise<number> {
 async function withStore(
   place: Place,
   readOnly: boolean,
-  body: (store: CatalogStore) => Promise<number>,
-): Promise<number> {
+  body: (store: CatalogStore) => Promise<boolean>,
+): Promise<boolean> {
   const { dataDir, durability } = place;
   let store: CatalogStore;
   try {
@@ -157,9 +88,7 @@ async function withStore(
   }
 }
 
-async function pullFrom(url: string, place: Place): Promise<number> {
-  const problem = sourceUrlProblem(url);
-  if (problem !== undefined) return refuseTo(place.stderr, `sync: URL ${problem}`, WRONG_USAGE);
+export async function pullFrom(url: string, place: Place): Promise<boolean> {
   return withStore(place, false, async (store) => {
     const mirror = new Mirror({ url, store, limits: SYNC_LIMITS });
     const result = await mirror.sync(new AbortController().signal);
@@ -168,7 +97,7 @@ async function pullFrom(url: string, place: Place): Promise<number> {
     }
     if (result.kind === 'unchanged') place.stdout.write(`nothing has changed at ${url}\n`);
     else tell('pulled', result.report, place, result.generation);
-    return DONE;
+    return true;
   });
 }
 
@@ -178,17 +107,12 @@ function tell(done: string, report: CatalogReport, place: Place, generation: num
   place.stdout.write(`${done} ${lines}\nnow in ${place.dataDir}: generation ${generation}\n`);
 }
 
-function readDurability(value: string | undefined): Durability | undefined {
-  if (value === undefined || value === '') return 'flushed';
-  return value === 'flushed' || value === 'committed' ? value : undefined;
-}
-
-function failure({ stderr }: Place, what: string, error: unknown): number {
+function failure(place: Place, what: string, error: unknown): boolean {
   const reason = error instanceof Error ? error.message : String(error);
-  return refuseTo(stderr, `cannot ${what}: ${reason}`, FAILED);
+  return refuse(place, `cannot ${what}: ${reason}`);
 }
 
-function refuseTo(stderr: Writable, message: string, code: number): number {
+function refuse({ stderr }: Place, message: string): boolean {
   stderr.write(`${message}\n`);
-  return code;
+  return false;
 }

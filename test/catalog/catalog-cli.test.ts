@@ -83,12 +83,12 @@ test('a mistake in the command gets a plain message and a non-zero exit', async 
   const twice = demoCatalog() as { events: { markets: JsonObject[] }[] };
   twice.events[1]?.markets.push({ ...twice.events[0]?.markets[0], id: '5000' });
   const cases: [string[], Record<string, string>, number, RegExp][] = [
-    [[], {}, 2, /^usage: /],
-    [['exprot'], {}, 2, /^unknown command "exprot"/],
-    [['import'], {}, 2, /which FILE/],
+    [[], {}, 2, /^Usage: /],
+    [['exprot'], {}, 2, /^error: unknown command 'exprot'\n\(Did you mean export\?\)/],
+    [['import'], {}, 2, /^error: missing required argument 'FILE'/],
     [['import', ''], {}, 2, /which FILE/],
-    [['toString', demo], {}, 2, /^unknown command "toString"/],
-    [['import', demo, 'more'], {}, 2, /unexpected argument "more"/],
+    [['toString', demo], {}, 2, /^error: unknown command 'toString'/],
+    [['import', demo, 'more'], {}, 2, /^error: too many arguments/],
     [['import', demo], { DURABILITY: 'maybe' }, 2, /^DURABILITY must be flushed or committed/],
     [['import', join(dataDir, 'none.json')], {}, 1, /^cannot read .*none\.json: ENOENT/],
     [['import', dataDir], {}, 1, /^cannot read .*: EISDIR/],

@@ -6,10 +6,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import { runCatalogCommand } from '../../server/catalog/catalog-command.ts';
+import { runCli } from '../../server/cli/program.ts';
 import { fileArgs, ROOT } from '../common/forms.ts';
 
-const CLI = 'server/catalog/catalog-cli';
+const CLI = 'server/cli/cli';
 
 export interface Ended {
   readonly code: number | null;
@@ -29,7 +29,7 @@ export async function command(
   const stderr = new PassThrough();
   const texts = Promise.all([buffer(stdout), text(stderr)]);
   const stdin = Readable.from([Buffer.from(input)]);
-  const code = await runCatalogCommand(args, env, { stdin, stdout, stderr });
+  const code = await runCli(['catalog', ...args], env, { stdin, stdout, stderr });
   stdout.end();
   stderr.end();
   const [out, err] = await texts;
@@ -38,7 +38,7 @@ export async function command(
 
 /** Starts a command as a process of its own. */
 export function startCommand(args: readonly string[], env: Environment) {
-  return spawn(process.execPath, [...fileArgs(CLI), ...args], {
+  return spawn(process.execPath, [...fileArgs(CLI), 'catalog', ...args], {
     cwd: ROOT,
     env: { ...process.env, DURABILITY: '', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -31,7 +31,7 @@ let node = await TestNode.start(dataDir);
 function importing(terms: readonly MarketTerms[]): ChildProcess {
   const file = join(dataDir, `catalog-${terms.length}.json`);
   writeFileSync(file, JSON.stringify(catalogFile(terms)));
-  const args = [join(root, 'server/catalog/catalog-cli.js'), 'import', file];
+  const args = [join(root, 'server/cli/cli.js'), 'catalog', 'import', file];
   const env = { ...process.env, DATA_DIR: dataDir };
   return spawn(process.execPath, args, { cwd: resolve('.'), env, stdio: 'ignore' });
 }

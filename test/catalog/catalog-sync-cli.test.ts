@@ -1,5 +1,5 @@
 /**
- * The command `npm run catalog -- sync URL` as a process of its own, also one that is killed.
+ * The command `catalog sync URL` as a process of its own, also one that is killed.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -45,10 +45,10 @@ test('a pull that fails says why, and exits with 1', async (t) => {
 
 test('wrong usage is told apart, and exits with 2', async () => {
   const wrong: readonly [args: string[], env: Record<string, string>, message: RegExp][] = [
-    [[], {}, /npm run catalog -- sync URL\n/],
-    [['sync'], {}, /^sync: which URL\?/],
-    [['sync', 'http://a.example', 'more'], {}, /^sync: unexpected argument "more"/],
-    [['sync', 'file:///etc'], {}, /^sync: URL must be an http or https URL/],
+    [[], {}, /Usage: prediction-market-node catalog \[options\] \[command\]/],
+    [['sync'], {}, /^error: missing required argument 'URL'/],
+    [['sync', 'http://a.example', 'more'], {}, /^error: too many arguments/],
+    [['sync', 'file:///etc'], {}, /^URL must be an http or https URL/],
     [['sync', 'http://a.example'], { DURABILITY: 'no' }, /^DURABILITY must be flushed or/],
   ];
   const ended = await Promise.all(wrong.map(([args, env]) => command(args, env)));

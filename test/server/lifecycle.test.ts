@@ -206,7 +206,7 @@ test('a gap or a flipped byte in the log stops the start, names the batch, and c
   );
 
   // The documented way out, where there is no copy.
-  const args = [...fileArgs('server/log-cli'), 'cut', String(missing)];
+  const args = [...fileArgs('server/cli/cli'), 'log', 'cut', String(missing)];
   const { status, stderr } = spawnSync(process.execPath, args, {
     env: { ...process.env, DATA_DIR: dataDir },
   });

@@ -88,6 +88,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     catalog: ['common', 'http', 'market-data', 'orders'],
     admin: ['common', 'http', 'orders'],
     documents: ['common', 'http'],
+    cli: ['', 'common', 'http', 'identity', 'market-data', 'account', 'catalog'],
   },
   bench: {
     common: [],
@@ -118,6 +119,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     streams: ['common', 'engine', 'storage'],
     catalog: ['common', 'engine', 'storage'],
     server: ['common', 'engine', 'storage'],
+    cli: ['common', 'engine', 'storage'],
     bench: ['common', 'engine'],
     clients: ['common'],
     torture: ['common', 'engine', 'storage', 'server', 'streams'],

@@ -1,0 +1,36 @@
+/** `backup` and `restore`. */
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { backUp, type Manifest, restore } from '../../storage/backup.ts';
+import type { Run } from './context.ts';
+
+const MIB = 2 ** 20;
+/** The lock, and what a file system puts into a directory of its own. */
+const OWN_NAMES = new Set(['node.lock', 'node.pid', 'lost+found']);
+
+export const backup: Run = async ({ dataDir, progress, stdout }, [into = ''], options) => {
+  const manifest = await backUp(dataDir, resolve(into), {
+    derived: options.derived !== false,
+    onProgress: progress.show,
+  });
+  progress.clear();
+  stdout.write(`${into}: ${describe(manifest)}\n`);
+  return 'done';
+};
+
+export const restoreFrom: Run = async ({ dataDir, progress, stdout }, [from = '']) => {
+  const there = readdirSync(dataDir).filter((name) => !OWN_NAMES.has(name));
+  if (there.length > 0) {
+    throw new Error(`DATA_DIR ${dataDir} is not empty: it holds ${there.slice(0, 3).join(', ')}`);
+  }
+  const manifest = await restore(resolve(from), dataDir, progress.show);
+  progress.clear();
+  stdout.write(`${dataDir}: ${describe(manifest)}\n`);
+  return 'done';
+};
+
+function describe({ at, files, sequence }: Manifest): string {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const when = new Date(at).toISOString();
+  return `up to batch ${sequence}, ${files.length} files, ${(bytes / MIB).toFixed(1)} MiB, of ${when}`;
+}

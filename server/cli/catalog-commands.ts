@@ -1,0 +1,20 @@
+/** `catalog`: the commands of the catalog's room under the names of this program. */
+import { exportFile, importFile, type Place, pullFrom } from '../catalog/catalog-command.ts';
+import { sourceUrlProblem } from '../catalog/sync-client.ts';
+import type { Run } from './context.ts';
+import { Refused } from './exit-codes.ts';
+
+const onFile =
+  (command: (file: string, place: Place) => Promise<boolean>): Run =>
+  async (context, [file = '']) => {
+    if (file === '') throw new Refused('usage', 'which FILE?');
+    return (await command(file, context)) ? 'done' : 'failed';
+  };
+
+export const importing = onFile(importFile);
+export const exporting = onFile(exportFile);
+export const syncing: Run = async (context, [url = '']) => {
+  const problem = sourceUrlProblem(url);
+  if (problem !== undefined) throw new Refused('usage', `URL ${problem}`);
+  return (await pullFrom(url, context)) ? 'done' : 'failed';
+};

@@ -1,0 +1,153 @@
+/**
+ * The commands, a row each: parser, help, README and tests come from this table. What a command does is
+ * loaded when it is called, so that `--help` waits for nothing.
+ */
+import type { Run } from './context.ts';
+
+export interface CommandRow {
+  readonly does: string;
+  /**
+   * How it gets along with a node on the same DATA_DIR: it needs none there, it may run beside one, it asks one
+   * over HTTP, it does not mind, or it is the node.
+   */
+  readonly node: 'stopped' | 'beside' | 'asked' | 'any' | 'itself';
+  /** One that needs no node writes to DATA_DIR; or it makes it first, or only reads. */
+  readonly directory?: 'made' | 'read';
+  /** Names of arguments; those in brackets may be left out. */
+  readonly args?: readonly string[];
+  /** Flags as the parser writes them, and what they do. */
+  readonly options?: Readonly<Record<string, string>>;
+  readonly run: () => Promise<Run>;
+}
+
+export const COMMANDS: Readonly<Record<string, CommandRow>> = {
+  start: {
+    does: 'runs the node; settings are environment variables (server/CONFIGURATION.md)',
+    node: 'itself',
+    options: { '--no-demo': 'no demo catalog on a first start' },
+    run: async () => (await import('./start-command.ts')).start,
+  },
+  'catalog import': {
+    does: 'loads a catalog file (JSON: {tags, series, sites, events}) into DATA_DIR; - is standard input',
+    node: 'beside',
+    args: ['FILE'],
+    run: async () => (await import('./catalog-commands.ts')).importing,
+  },
+  'catalog export': {
+    does: 'writes the catalog of DATA_DIR as such a file; - is standard output',
+    node: 'beside',
+    args: ['FILE'],
+    run: async () => (await import('./catalog-commands.ts')).exporting,
+  },
+  'catalog sync': {
+    does: 'pulls the catalog of another catalog API into DATA_DIR',
+    node: 'beside',
+    args: ['URL'],
+    run: async () => (await import('./catalog-commands.ts')).syncing,
+  },
+  'keys list': {
+    does: 'API keys and read-only keys that were issued; no secret is shown',
+    node: 'beside',
+    options: { '--wallet <address>': 'those of one wallet', '--json': 'a line of JSON each' },
+    run: async () => (await import('./keys-commands.ts')).list,
+  },
+  'keys revoke': {
+    does: 'revokes a key, by what `keys list` calls it',
+    node: 'stopped',
+    args: ['KEY'],
+    run: async () => (await import('./keys-commands.ts')).revoke,
+  },
+  'keys issue': {
+    does: 'issues the API key of a wallet without its signature, and prints it as JSON',
+    node: 'stopped',
+    args: ['WALLET'],
+    options: { '--nonce <number>': 'the nonce that it is for (0)' },
+    run: async () => (await import('./keys-commands.ts')).issue,
+  },
+  book: {
+    does: 'draws the book of a token of a node that runs',
+    node: 'asked',
+    args: ['TOKEN'],
+    options: {
+      '--url <url>': 'the node (http://HOST:PORT of the environment)',
+      '--levels <number>': 'price levels of each side (10)',
+      '--watch': 'draws it again whenever it changes',
+    },
+    run: async () => (await import('./book-command.ts')).book,
+  },
+  'trades export': {
+    does: 'writes fills, oldest first: all that are kept, also those older than GET /trades reaches',
+    node: 'beside',
+    args: ['[FILE]'],
+    options: {
+      '--format <name>': 'csv or jsonl (csv)',
+      '--token <id>': 'fills in which one side traded this token',
+      '--market <id>': 'those of one market, by its condition id',
+      '--wallet <address>': 'those that a wallet took or made',
+      '--side <side>': 'those whose taker did BUY or SELL',
+      '--since <time>': 'from this time on: unix seconds, or ISO 8601',
+      '--until <time>': 'up to before this time',
+      '--limit <number>': 'so many of them at most, the oldest',
+    },
+    run: async () => (await import('./trades-command.ts')).exportTrades,
+  },
+  replay: {
+    does: 'rebuilds the state after a batch from image and log; prints its hash, and books',
+    node: 'beside',
+    args: ['[SEQUENCE]'],
+    options: {
+      '--books': 'every level of every book, a line each',
+      '--token <id>': 'the book of one token',
+      '--diff <sequence>': 'compares it with the state after another batch: levels that differ',
+    },
+    run: async () => (await import('./replay-command.ts')).replayTo,
+  },
+  verify: {
+    does: 'holds log, images and LMDB against one another; writes nothing',
+    node: 'stopped',
+    directory: 'read',
+    run: async () => (await import('./verify-command.ts')).verifyAll,
+  },
+  backup: {
+    does: 'copies DATA_DIR into a new directory, such that a node can begin with it',
+    node: 'beside',
+    args: ['DIRECTORY'],
+    options: { '--no-derived': 'without what can be derived again from log and images' },
+    run: async () => (await import('./backup-commands.ts')).backup,
+  },
+  restore: {
+    does: 'puts a backup into an empty DATA_DIR, and checks every file of it',
+    node: 'stopped',
+    directory: 'made',
+    args: ['DIRECTORY'],
+    run: async () => (await import('./backup-commands.ts')).restoreFrom,
+  },
+  'log cut': {
+    does: 'gives up a batch and all after it, where the log is damaged and there is no copy of it',
+    node: 'stopped',
+    args: ['SEQUENCE'],
+    run: async () => (await import('./log-command.ts')).cut,
+  },
+  doctor: {
+    does: 'looks at versions, native parts, disk, clock, limits and permissions',
+    node: 'any',
+    run: async () => (await import('./doctor-command.ts')).doctor,
+  },
+};
+
+/** What a group of commands is about. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  catalog: 'what can be traded: from a file, to a file, from another node',
+  keys: 'API keys',
+  trades: 'fills',
+  log: 'the log of batches',
+};
+
+/** How a row of the table gets along with a node, for help and README. */
+export const BESIDE_NODE: Readonly<Record<CommandRow['node'], string>> = {
+  stopped: 'while no node runs on DATA_DIR',
+  beside: 'also while a node runs on DATA_DIR',
+  asked: 'against a running node, over HTTP',
+  any: 'whether a node runs or not',
+  itself: 'alone on DATA_DIR',
+};

@@ -1,0 +1,10 @@
+/** `log cut`: what to do about a damaged log without a copy (OPERATIONS.md). */
+import { cutLog } from '../../storage/cut-log.ts';
+import type { Run } from './context.ts';
+import { numberOf } from './settings.ts';
+
+export const cut: Run = async ({ dataDir, stderr }, [text = '']) => {
+  const sequence = numberOf(text, 'SEQUENCE', 1);
+  for (const path of await cutLog(dataDir, sequence)) stderr.write(`set aside: ${path}\n`);
+  return 'done';
+};

@@ -1,0 +1,141 @@
+/**
+ * Single entry point to the package commander: the parser that comes from the table of commands, and the
+ * running of one command, with its lock and its exit code.
+ */
+import { Command, CommanderError } from 'commander';
+import { foreignHolder, takeDirectoryLock } from '../../storage/directory-lock.ts';
+import type { Durability } from '../../storage/lmdb.ts';
+import { makeDirectory } from '../../storage/make-directory.ts';
+import { packageVersion } from '../common/package-version.ts';
+import { BESIDE_NODE, COMMANDS, type CommandRow, GROUPS } from './commands.ts';
+import type { Context, Options, Streams } from './context.ts';
+import { EXIT_CODES, type Exit, Refused } from './exit-codes.ts';
+import { type Environment, Progress, painter } from './terminal.ts';
+
+const PROGRAM = 'prediction-market-node';
+/** Of every command; without it DATA_DIR of the environment counts. */
+const DATA_DIR_FLAG = '--data-dir <directory>';
+const DURABILITIES: readonly string[] = ['flushed', 'committed'] satisfies Durability[];
+
+/**
+ * Parses arguments and runs the command; resolves with the exit code of the process.
+ *
+ * @param argv the arguments behind the script's name
+ */
+export async function runCli(
+  argv: readonly string[],
+  env: Environment,
+  streams: Streams,
+  signal = new AbortController().signal,
+): Promise<number> {
+  let exit: Exit = 'done';
+  const program = programOf(streams, async (name, args, options) => {
+    exit = await run(COMMANDS[name]!, args, options, { env, streams, signal });
+  });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) exit = error.exitCode === 0 ? 'done' : 'usage';
+    else {
+      streams.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+      exit = error instanceof Refused ? error.exit : 'failed';
+    }
+  }
+  return EXIT_CODES[exit].code;
+}
+
+type Act = (name: string, args: readonly string[], options: Options) => Promise<void>;
+
+function programOf(streams: Streams, act: Act): Command {
+  const program = configured(new Command(PROGRAM), streams)
+    .description('A prediction-market exchange node, and what its operator needs')
+    .version(packageVersion())
+    .helpCommand(false)
+    .addHelpText('after', () => `\nExit codes:\n${exitCodeLines().join('\n')}`);
+  const groups = new Map<string, Command>();
+  for (const [name, row] of Object.entries(COMMANDS)) {
+    const [first = '', second] = name.split(' ');
+    let parent = program;
+    if (second !== undefined) {
+      parent = groups.get(first) ?? program.command(first).description(GROUPS[first]!);
+      configured(parent, streams).helpCommand(false);
+      groups.set(first, parent);
+    }
+    add(configured(parent.command(second ?? first), streams), name, row, act);
+  }
+  return program;
+}
+
+/** Nothing ends the process, and nothing is written past the streams. */
+function configured(command: Command, { stderr, stdout }: Streams): Command {
+  return command.exitOverride().configureOutput({
+    writeOut: (text) => stdout.write(text),
+    writeErr: (text) => stderr.write(text),
+  });
+}
+
+function add(command: Command, name: string, row: CommandRow, act: Act): void {
+  command.description(`${row.does}\n\nIt runs ${BESIDE_NODE[row.node]}.`).summary(row.does);
+  for (const arg of row.args ?? []) command.argument(arg.startsWith('[') ? arg : `<${arg}>`);
+  for (const [flags, does] of Object.entries(row.options ?? {})) command.option(flags, does);
+  command.option(DATA_DIR_FLAG, 'instead of DATA_DIR of the environment (./data)');
+  command.action(async () => {
+    const options = command.opts<Record<string, string | boolean | undefined>>();
+    await act(name, command.args, options);
+  });
+}
+
+function exitCodeLines(): string[] {
+  return Object.values(EXIT_CODES).map(({ code, means }) => `  ${code}  ${means}`);
+}
+
+interface Call {
+  readonly env: Environment;
+  readonly streams: Streams;
+  readonly signal: AbortSignal;
+}
+
+async function run(
+  row: CommandRow,
+  args: readonly string[],
+  options: Options,
+  { env, signal, streams }: Call,
+): Promise<Exit> {
+  const durability = env.DURABILITY || 'flushed';
+  if (!DURABILITIES.includes(durability)) {
+    throw new Refused('usage', `DURABILITY must be flushed or committed, it is "${durability}"`);
+  }
+  const context: Context = {
+    ...streams,
+    env,
+    signal,
+    dataDir: typeof options.dataDir === 'string' ? options.dataDir : env.DATA_DIR || './data',
+    durability: durability as Durability,
+    paint: painter(streams.stdout, env),
+    progress: new Progress(streams.stderr),
+  };
+  const release = admitted(row, context.dataDir);
+  try {
+    const command = await row.run();
+    return await command(context, args, options);
+  } finally {
+    context.progress.clear();
+    release();
+  }
+}
+
+/** Makes sure of what a command needs of DATA_DIR; what is returned gives it back. */
+function admitted({ directory, node }: CommandRow, dataDir: string): () => void {
+  if (node === 'beside') {
+    const problem = foreignHolder(dataDir);
+    if (problem !== undefined) throw new Refused('inUse', problem);
+  }
+  if (node !== 'stopped') return () => undefined;
+  if (directory === 'made') makeDirectory(dataDir);
+  const lock = takeDirectoryLock(dataDir);
+  if (!lock.ok) throw new Refused('inUse', lock.detail);
+  if (!lock.isHeld && directory !== 'read') {
+    throw new Error(`DATA_DIR ${dataDir} is not there, or cannot be written: it cannot be locked`);
+  }
+  return lock.release;
+}

@@ -1,0 +1,89 @@
+/** `replay`: the state after any batch that is kept, and what differs between two of them. */
+import { Depth, type DepthSide, readDepth } from '../../engine/depth.ts';
+import { ID_WORDS, State, TOKEN_I, Token } from '../../engine/layout.ts';
+import { findToken } from '../../engine/markets.ts';
+import { digestOf, stateHash } from '../../engine/state-hash.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { TokenSlot } from '../../engine/units.ts';
+import { type Rebuilt, rebuild } from '../../storage/rebuild.ts';
+import { microText, ratioMicro } from '../common/decimal.ts';
+import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
+import type { Context, Run } from './context.ts';
+import type { Exit } from './exit-codes.ts';
+import { configOf, numberOf, textOf, tokenOf } from './settings.ts';
+
+export const replayTo: Run = async (context, [sequence], options) => {
+  const { paint, stdout } = context;
+  const token = textOf(options, 'token');
+  const other = textOf(options, 'diff');
+  const rebuilt = stateAt(context, sequence);
+  stdout.write(`${described(rebuilt)}\n`);
+  const books = booksOf(rebuilt.t, token);
+  if (other === undefined) {
+    if (options.books === true || token !== undefined) {
+      for (const [level, size] of books) stdout.write(`${level} ${size}\n`);
+    }
+    return 'done';
+  }
+  const compared = stateAt(context, other);
+  stdout.write(`${described(compared)}\n`);
+  let exit: Exit = stateHash(rebuilt.t) === stateHash(compared.t) ? 'done' : 'differs';
+  const others = booksOf(compared.t, token);
+  for (const level of new Set([...books.keys(), ...others.keys()])) {
+    const [before, after] = [books.get(level), others.get(level)];
+    if (before === after) continue;
+    exit = 'differs';
+    if (before !== undefined) stdout.write(`${paint.red(`- ${level} ${before}`)}\n`);
+    if (after !== undefined) stdout.write(`${paint.green(`+ ${level} ${after}`)}\n`);
+  }
+  return exit;
+};
+
+function stateAt(context: Context, sequence: string | undefined): Rebuilt {
+  const { dataDir, progress } = context;
+  const to = sequence === undefined ? undefined : numberOf(sequence, 'SEQUENCE');
+  const { capacities } = configOf(context);
+  const onProgress = (done: number, total: number): void => progress.show('replay', done, total);
+  const rebuilt = rebuild({ dataDir, capacities, to, onProgress });
+  progress.clear();
+  return rebuilt;
+}
+
+function described({ image, sequence, t }: Rebuilt): string {
+  const { state } = t;
+  const at = new Date(state[State.time]!).toISOString();
+  return (
+    `batch ${sequence} (${at}): state ${stateHash(t)}, digest ${digestOf(t)}, ` +
+    `${state[State.markets]} markets, ${state[State.openOrders]} open orders, ` +
+    `${state[State.fills]} fills; from image ${image}`
+  );
+}
+
+/** Size by `token side price`, bids from the best one down, then asks from the best one up. */
+function booksOf(t: Tables, only: string | undefined): Map<string, string> {
+  const levels = new Map<string, string>();
+  const depth = new Depth();
+  for (const token of tokensOf(t, only)) {
+    const id = wordsToDecimal(t.tokenI, (token << TOKEN_I) + Token.id);
+    if (!readDepth(t, token, depth)) throw new Error(`the book of token ${id} cannot be read`);
+    const add = (side: string, { count, sizes, ticks }: DepthSide): void => {
+      for (let i = count - 1; i >= 0; i--) {
+        const price = microText(ratioMicro(ticks[i]!, depth.ticksPerUnit));
+        levels.set(`${id} ${side} ${price}`, microText(sizes[i]!));
+      }
+    };
+    add('bid', depth.bids);
+    add('ask', depth.asks);
+  }
+  return levels;
+}
+
+function tokensOf(t: Tables, only: string | undefined): TokenSlot[] {
+  const count = t.state[State.tokens]!;
+  if (only === undefined) return Array.from({ length: count }, (_, i) => (i + 1) as TokenSlot);
+  const words = new Int32Array(ID_WORDS);
+  decimalToWords(tokenOf(only), words, 0);
+  const token = findToken(t, words, 0);
+  if (token === 0) throw new Error(`there is no token ${only} after this batch`);
+  return [token];
+}

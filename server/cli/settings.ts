@@ -1,0 +1,60 @@
+/** What commands read of environment and options; everything wrong is told at once. */
+
+import { decimalToSafe, hexToBytes, isUint256 } from '../common/uint256.ts';
+import { type Config, readConfig } from '../config.ts';
+import { isAddressText } from '../identity/checksum.ts';
+import type { Context, Options } from './context.ts';
+import { Refused } from './exit-codes.ts';
+
+const ADDRESS_BYTES = 20;
+
+/** The configuration of a node started here. Throws Refused with every problem of it. */
+export function configOf({ dataDir, env }: Context): Config {
+  const read = readConfig({ ...env, DATA_DIR: dataDir }, [], 1);
+  if (!read.ok) throw new Refused('usage', read.problems.join('\n'));
+  return read.config;
+}
+
+export function textOf(options: Options, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A whole number below 2^53, from `min` on. */
+export function numberOf(text: string, what: string, min = 0): number {
+  const number = decimalToSafe(text);
+  if (number < min)
+    throw new Refused('usage', `${what} must be a whole number from ${min}, not "${text}"`);
+  return number;
+}
+
+/** The 20 bytes of an address. */
+export function addressOf(text: string, what: string): Uint8Array {
+  const bytes = new Uint8Array(ADDRESS_BYTES);
+  if (!isAddressText(text) || !hexToBytes(text, ADDRESS_BYTES, bytes, 0)) {
+    throw new Refused(
+      'usage',
+      `${what} must be an address, 0x and 40 hexadecimal digits, not "${text}"`,
+    );
+  }
+  return bytes;
+}
+
+export function tokenOf(text: string): string {
+  if (!isUint256(text)) throw new Refused('usage', `a token id is a decimal number, not "${text}"`);
+  return text;
+}
+
+/** Unix milliseconds of unix seconds, or of a time as ISO 8601 writes it. */
+export function timeOf(text: string, what: string): number {
+  const ms = /^\d{1,11}(\.\d{1,3})?$/.test(text)
+    ? Math.round(Number(text) * 1_000)
+    : Date.parse(text);
+  if (Number.isNaN(ms)) {
+    throw new Refused(
+      'usage',
+      `${what} must be unix seconds or a time such as 2026-11-22T12:00:00Z, not "${text}"`,
+    );
+  }
+  return ms;
+}

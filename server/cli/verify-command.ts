@@ -1,0 +1,30 @@
+/** `verify`: a line for each part of DATA_DIR. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { verify } from '../../storage/verify.ts';
+import { openNodeKey } from '../identity/credentials.ts';
+import type { Run } from './context.ts';
+import { configOf } from './settings.ts';
+
+const PART_WIDTH = 12;
+
+export const verifyAll: Run = async (context) => {
+  const { dataDir, paint, progress, stdout } = context;
+  const { capacities } = configOf(context);
+  let isSound = true;
+  const tell = (part: string, ok: boolean, text: string): void => {
+    isSound &&= ok;
+    progress.clear();
+    const word = ok ? paint.green('ok     ') : paint.red('damaged');
+    stdout.write(`${word} ${part.padEnd(PART_WIDTH)} ${text}\n`);
+  };
+  const findings = verify({ dataDir, capacities, onProgress: progress.show });
+  for await (const { ok, part, text } of findings) tell(part, ok, text);
+  // One that is not there would be made.
+  if (existsSync(join(dataDir, 'node.key'))) {
+    const key = openNodeKey(dataDir);
+    tell('node.key', key.ok, key.ok ? 'it can be read, by its owner only' : key.problem);
+  }
+  return isSound ? 'done' : 'differs';
+};

@@ -1,0 +1,67 @@
+/** Help and README say what the table of commands says. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { COMMANDS, GROUPS } from '../../server/cli/commands.ts';
+import { EXIT_CODES } from '../../server/cli/exit-codes.ts';
+import { REFERENCE_BEGIN, REFERENCE_END, reference } from '../../server/cli/reference.ts';
+import { cli } from './run-cli.ts';
+
+const readme = new URL('../../server/cli/README.md', import.meta.url);
+const NOWHERE = '/nowhere';
+
+test('the README of the command line holds what is made from the table', () => {
+  const text = readFileSync(readme, 'utf8');
+  const held = text.slice(
+    text.indexOf(REFERENCE_BEGIN) + REFERENCE_BEGIN.length,
+    text.indexOf(REFERENCE_END),
+  );
+  assert.equal(held.trim(), reference(), 'paste what is expected between the marks');
+});
+
+test('--help of the program lists every command and exit code, that of a command all it takes', async () => {
+  const { code, stderr, stdout } = await cli(NOWHERE, ['--help']);
+  assert.deepEqual([code, stderr], [0, '']);
+  for (const name of Object.keys(COMMANDS))
+    assert.match(stdout, new RegExp(`^ {2}${name.split(' ')[0]}`, 'm'));
+  for (const { code: exit, means } of Object.values(EXIT_CODES)) {
+    assert(stdout.includes(`  ${exit}  ${means}\n`), means);
+  }
+  for (const [name, { args = [], options = {} }] of Object.entries(COMMANDS)) {
+    const help = await cli(NOWHERE, [...name.split(' '), '--help']);
+    assert.equal(help.code, 0);
+    assert.match(help.stdout, /^It runs (?:while no|also while a|whether a|alone|against a)/m);
+    for (const word of [...args, ...Object.keys(options), '--data-dir']) {
+      assert(help.stdout.includes(word), `${name}: ${word}`);
+    }
+  }
+  for (const group of Object.keys(GROUPS)) {
+    const { code: exit, stderr: help } = await cli(NOWHERE, [group]);
+    assert.equal(exit, 2);
+    assert.match(help, new RegExp(`^Usage: prediction-market-node ${group} `));
+  }
+});
+
+test('wrong usage is told apart from failure, and nothing is made of it', async () => {
+  const wrong: readonly [args: string[], message: RegExp][] = [
+    [['replya'], /^error: unknown command 'replya'\n\(Did you mean replay\?\)/],
+    [['replay', 'x'], /^SEQUENCE must be a whole number from 0, not "x"\n$/],
+    [['replay', '1', '2'], /^error: too many arguments/],
+    [['backup'], /^error: missing required argument 'DIRECTORY'/],
+    [['book', '0x1'], /^a token id is a decimal number, not "0x1"\n$/],
+    [['book', '1', '--levels', '0'], /^--levels must be a whole number from 1, not "0"\n$/],
+    [['trades', 'export', '--format', 'xml'], /^--format must be csv or jsonl, not "xml"\n$/],
+    [['trades', 'export', '--since', 'noon'], /^--since must be unix seconds or a time such as /],
+    [['keys', 'list', '--wallet'], /^error: option '--wallet <address>' argument missing/],
+  ];
+  for (const [args, message] of wrong) {
+    const { code, stderr, stdout } = await cli(NOWHERE, args);
+    assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+    assert.match(stderr, message);
+  }
+  for (const args of [['replay'], ['backup', '/tmp'], ['keys', 'list'], ['trades', 'export']]) {
+    const { code, stderr } = await cli(NOWHERE, args);
+    assert.equal(code, 1, args.join(' '));
+    assert.doesNotMatch(stderr, /^\s+at /m, 'no stack trace');
+  }
+});

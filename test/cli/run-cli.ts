@@ -1,0 +1,36 @@
+/** Commands inside the test's process: quick, and what they write is at hand. */
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { runCli } from '../../server/cli/program.ts';
+import { SMALL_NODE } from '../common/node-harness.ts';
+
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** For a command that would go on for ever. */
+interface Watched {
+  readonly signal?: AbortSignal;
+  /** Told of what is written to standard output, as it comes. */
+  readonly onOutput?: (text: string) => void;
+}
+
+export async function cli(
+  dataDir: string,
+  args: readonly string[],
+  { onOutput, signal }: Watched = {},
+): Promise<Ended> {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const texts = Promise.all([text(stdout), text(stderr)]);
+  if (onOutput !== undefined) stdout.on('data', (bytes: Buffer) => onOutput(bytes.toString()));
+  const env = { ...SMALL_NODE, DATA_DIR: dataDir };
+  const streams = { stdin: Readable.from([]), stdout, stderr };
+  const code = await runCli(args, env, streams, signal);
+  stdout.end();
+  stderr.end();
+  const [out, err] = await texts;
+  return { code, stdout: out, stderr: err };
+}
