@@ -1408,6 +1408,26 @@ export interface Routes {
     body: undefined;
     answer: TradesAnswer;
   };
+  'GET /openapi.json': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: Readonly<Record<string, unknown>>;
+  };
+  'GET /asyncapi.json': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: Readonly<Record<string, unknown>>;
+  };
+  'GET /docs': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: string;
+  };
+  'GET /docs/:file': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: string;
+  };
   'GET /activity': {
     query: {
       readonly user: string;

@@ -4,12 +4,14 @@
  *
  * Thread: any.
  */
+
 import * as account from './account/account-schemas.ts';
 import * as heartbeat from './account/heartbeat-schemas.ts';
 import * as keys from './account/key-schemas.ts';
 import { placesOf } from './base-paths.ts';
 import * as catalog from './catalog/schemas.ts';
 import * as tradingMarkets from './catalog/trading-schemas.ts';
+import { packageVersion } from './common/package-version.ts';
 import { isSchema, type TSchema, Type } from './common/schema.ts';
 import type { Config } from './config.ts';
 import { asyncApiDocument } from './documents/asyncapi.ts';
@@ -44,7 +46,7 @@ const MODULES = [
 
 export function documentsOf(config: Config): Documents {
   const { credentialPrefix, host, port } = config;
-  const version = info.packageVersion();
+  const version = packageVersion();
   const parts = { credentialPrefix, version };
   return {
     openApi: () => openApiDocument({ routes: routesOf(config), names: names(), ...parts }),

@@ -69,7 +69,7 @@ class FillRow {
 }
 
 /** What a line holds: amounts in shares and collateral as decimal texts, times in unix milliseconds. */
-export const TRADE_COLUMNS = {
+const TRADE_COLUMNS = {
   sequence: (row: FillRow) => row.sequence,
   trade_id: (row: FillRow) => tradeIdOf(row.double(Fill.match)),
   time: (row: FillRow) => row.double(Fill.time),
