@@ -46,11 +46,9 @@ export function makeAccount(t: Tables, key: Int32Array, at: number): AccountSlot
  * Puts an order at the head of its owner's list of open orders. The list goes by slots of the matching
  * core: those in use are few and close together, the rows of the orders are not.
  */
-export function linkOwner(t: Tables, order: OrderSlot): void {
-  const { accountI, linkI, orderI } = t;
-  const row = order << ORDER_I;
-  const slot = orderI[row | Order.slot]!;
-  const account = orderI[row | Order.owner]! << ACCOUNT_I;
+export function linkOwner(t: Tables, owner: AccountSlot, slot: number): void {
+  const { accountI, linkI } = t;
+  const account = owner << ACCOUNT_I;
   const head = accountI[account | Account.openHead]!;
   linkI[(slot << LINK_I) | Link.ownerNext] = head;
   linkI[(slot << LINK_I) | Link.ownerPrev] = 0;
@@ -59,18 +57,16 @@ export function linkOwner(t: Tables, order: OrderSlot): void {
   accountI[account | Account.openCount]! += 1;
 }
 
-export function unlinkOwner(t: Tables, order: OrderSlot): void {
-  const { accountI, linkI, orderI } = t;
-  const row = order << ORDER_I;
-  const link = orderI[row | Order.slot]! << LINK_I;
-  const account = orderI[row | Order.owner]! << ACCOUNT_I;
+/** Takes an order out of its owner's list; what its own links say is written when its slot is used again. */
+export function unlinkOwner(t: Tables, owner: AccountSlot, slot: number): void {
+  const { accountI, linkI } = t;
+  const link = slot << LINK_I;
+  const account = owner << ACCOUNT_I;
   const after = linkI[link | Link.ownerNext]!;
   const before = linkI[link | Link.ownerPrev]!;
   if (before === 0) accountI[account | Account.openHead] = after;
   else linkI[(before << LINK_I) | Link.ownerNext] = after;
   if (after !== 0) linkI[(after << LINK_I) | Link.ownerPrev] = before;
-  linkI[link | Link.ownerNext] = 0;
-  linkI[link | Link.ownerPrev] = 0;
   accountI[account | Account.openCount]! -= 1;
 }
 

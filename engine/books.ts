@@ -11,7 +11,7 @@ import type { Tables } from './tables.ts';
 import type { BookSlot, MicroShares, OrderSlot, Ticks } from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { BOOK_I, Book, Flag, ORDER_F, ORDER_I, Order, State, TOKEN_I, Token } = layout;
+const { BOOK_I, Book, ORDER_F, Order } = layout;
 const { EventKind } = events;
 const { NO_LEVEL, Side } = matching;
 
@@ -42,33 +42,19 @@ export function eachOrder(
   }
 }
 
-/** Puts an order at the end of the queue of its level. Its columns are already set. */
-export function rest(core: Core, order: OrderSlot, book: BookSlot): void {
+/** Puts an order at the end of the queue of its level; returns its slot in the matching core. */
+export function rest(
+  core: Core,
+  order: OrderSlot,
+  book: BookSlot,
+  side: matching.Side,
+  tick: Ticks,
+): number {
   const { t } = core;
   const { matching: m } = t;
   core.touch(book);
-  const row = order << ORDER_I;
-  const tick = t.orderI[row | Order.price]! as Ticks;
-  const side = (t.orderI[row | Order.flags]! & Flag.ask) as matching.Side;
-  const remaining = t.orderF[(order << ORDER_F) | Order.remaining]!;
-  t.orderI[row | Order.slot] = m.rest(book, side, tick, remaining, order);
+  const place = m.rest(book, side, tick, t.orderF[(order << ORDER_F) | Order.remaining]!, order);
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
-  const total = m.total as MicroShares;
-  core.events.level(EventKind.levelPlaced, book, tick, grid, total, 0);
-}
-
-/** Takes a resting order out of its level, whatever remains of it. */
-export function unrest(core: Core, order: OrderSlot): void {
-  const { t } = core;
-  const { matching: m } = t;
-  const row = order << ORDER_I;
-  const book = t.tokenI[(t.orderI[row | Order.token]! << TOKEN_I) | Token.book]! as BookSlot;
-  const tick = t.orderI[row | Order.price]! as Ticks;
-  core.touch(book);
-  m.cancel(t.orderI[row | Order.slot]!);
-  const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
-  const total = m.total as MicroShares;
-  // It is finished next.
-  const sequence = t.state[State.finished]!;
-  core.events.level(EventKind.levelFinished, book, tick, grid, total, sequence);
+  core.events.level(EventKind.levelPlaced, book, tick, grid, m.total as MicroShares, 0);
+  return place;
 }

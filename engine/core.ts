@@ -25,6 +25,8 @@ export class Core {
   readonly events: EventLog;
   /** Unix milliseconds of the current batch. */
   time = 0;
+  /** An order was forgotten for the row of the one that is being placed. */
+  hasForgotten = false;
   /** Finished orders before this one have their final states on disk, as the batch was told. */
   flushedFinished = 0;
   /** What the last accepted order paid and received at once, in micro-units, net of fees. */

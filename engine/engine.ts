@@ -36,13 +36,33 @@ const { Rule } = rules;
 
 const MS = 1_000;
 
+type Applier = (i32: Int32Array, f64: Float64Array, at: number) => RuleCode;
+
 export class Engine {
   readonly core: Core;
   readonly t: Tables;
 
+  /** Fetches what the commands at words [at, end) will look up: optional, before they are applied. */
+  readonly ahead: (i32: Int32Array, at: number, end: number) => void;
+  /** By kind of command. */
+  private readonly appliers: Readonly<Record<number, Applier>>;
+  private readonly forget: (flushedFinished: number) => void;
+
   constructor(memory: EngineMemory, events = new EventLog(0)) {
-    this.core = new Core(memory, events);
-    this.t = this.core.t;
+    const core = new Core(memory, events);
+    this.core = core;
+    this.t = core.t;
+    // The functions of every message close over the core: the compiler then takes tables for constants.
+    this.ahead = (i32, at, end) => readAhead(core, i32, at, end);
+    this.appliers = {
+      [CommandKind.order]: (i32, f64, at) => placeOrder(core, i32, f64, at),
+      [CommandKind.cancel]: (i32, _f64, at) => cancelOrder(core, i32, at),
+      [CommandKind.cancelOwner]: (i32, f64, at) => cancelOwner(core, i32, f64, at),
+      [CommandKind.market]: (i32, f64, at) => registerMarket(core, i32, f64, at),
+      [CommandKind.marketChange]: (i32, f64, at) => changeMarket(core, i32, f64, at),
+      [CommandKind.configure]: (i32, f64, at) => configure(core, i32, f64, at),
+    };
+    this.forget = (flushedFinished) => evictFinished(core, flushedFinished);
     // Until a command says otherwise, as many as there is room for.
     if (this.t.state[State.batch] === 0) this.t.state[State.history] = memory.capacities.history;
   }
@@ -66,32 +86,14 @@ export class Engine {
       core.changes += 1;
       closeOrder(core, slot, EndReason.expired);
     }
-    evictFinished(core, flushedFinished);
-  }
-
-  /** Fetches what the commands at words [at, end) will look up: optional, before they are applied. */
-  ahead(i32: Int32Array, at: number, end: number): void {
-    readAhead(this.core, i32, at, end);
+    this.forget(flushedFinished);
   }
 
   /** Applies the command at word `at`; a refusal changes nothing. */
   apply(i32: Int32Array, f64: Float64Array, at: number): RuleCode {
-    const { core } = this;
-    switch (commandKind(i32, at)) {
-      case CommandKind.order:
-        return placeOrder(core, i32, f64, at);
-      case CommandKind.cancel:
-        return this.cancel(i32, at);
-      case CommandKind.cancelOwner:
-        return this.cancelOwner(i32, f64, at);
-      case CommandKind.market:
-        return registerMarket(core, i32, f64, at);
-      case CommandKind.marketChange:
-        return changeMarket(core, i32, f64, at);
-      default:
-        assert(commandKind(i32, at) === CommandKind.configure, 'a command has a known kind');
-        return this.configure(i32, f64, at);
-    }
+    const applier = this.appliers[commandKind(i32, at)];
+    assert(applier !== undefined, 'a command has a known kind');
+    return applier(i32, f64, at);
   }
 
   /** Closes the batch. True when it changed any table. */
@@ -104,66 +106,67 @@ export class Engine {
     t.state[State.digest] = core.digest;
     return true;
   }
+}
 
-  private cancel(i32: Int32Array, at: number): RuleCode {
-    const { core, t } = this;
-    const slot = findOrder(t, i32, at + CancelCommand.id);
-    if (slot <= 0) return Rule.orderNotFound;
-    const owner = t.orderI[(slot << ORDER_I) | Order.owner]! << ACCOUNT_I;
-    if (!sameAddress(t.accountI, owner, i32, at + CancelCommand.signer)) {
-      return Rule.orderNotFound;
+/** Cancels one order by its id, if the command's signer owns it. */
+function cancelOrder(core: Core, i32: Int32Array, at: number): RuleCode {
+  const { t } = core;
+  const slot = findOrder(t, i32, at + CancelCommand.id);
+  if (slot <= 0) return Rule.orderNotFound;
+  const owner = t.orderI[(slot << ORDER_I) | Order.owner]! << ACCOUNT_I;
+  if (!sameAddress(t.accountI, owner, i32, at + CancelCommand.signer)) {
+    return Rule.orderNotFound;
+  }
+  core.changes += 1;
+  closeOrder(core, slot as OrderSlot, EndReason.canceled);
+  return Rule.accepted;
+}
+
+/** Cancels what an owner has open, looking at a bounded part of its list; core.nextOwned tells where to go on. */
+function cancelOwner(core: Core, i32: Int32Array, f64: Float64Array, at: number): RuleCode {
+  const { t } = core;
+  core.nextOwned = 0;
+  const owner = findAccount(t, i32, at + CancelOwnerCommand.signer);
+  if (owner === 0) return Rule.accepted;
+  const market = i32[at + CancelOwnerCommand.market]! as MarketSlot | 0;
+  const token = i32[at + CancelOwnerCommand.token]! as TokenSlot | 0;
+  const newest = f64[at / 2 + CancelOwnerCommand.newest]!;
+  const from = i32[at + CancelOwnerCommand.from]! as OrderSlot | 0;
+  // An order that ended meanwhile leads nowhere: then the list is walked from its head again.
+  const isThere =
+    from > 0 &&
+    from <= t.state[State.orderRows]! &&
+    orderStatus(t, from as OrderSlot) === Status.live &&
+    t.orderI[(from << ORDER_I) | Order.owner] === owner;
+  let slot = isThere ? from : newestOwned(t, owner);
+  for (let left = i32[at + CancelOwnerCommand.limit]!; slot !== 0 && left > 0; left--) {
+    const next = nextOwned(t, slot);
+    const its = t.orderI[(slot << ORDER_I) | Order.token]! as TokenSlot;
+    const isMeant =
+      t.orderF[(slot << ORDER_F) | Order.created]! <= newest &&
+      (token === 0 || token === its) &&
+      (market === 0 || market === t.tokenI[(its << TOKEN_I) | Token.market]);
+    if (isMeant) {
+      core.changes += 1;
+      closeOrder(core, slot, EndReason.canceled);
     }
-    core.changes += 1;
-    closeOrder(core, slot as OrderSlot, EndReason.canceled);
-    return Rule.accepted;
+    slot = next;
   }
+  core.nextOwned = slot;
+  return Rule.accepted;
+}
 
-  /** Looks at a bounded part of the owner's list; core.nextOwned tells where to go on. */
-  private cancelOwner(i32: Int32Array, f64: Float64Array, at: number): RuleCode {
-    const { core, t } = this;
-    core.nextOwned = 0;
-    const owner = findAccount(t, i32, at + CancelOwnerCommand.signer);
-    if (owner === 0) return Rule.accepted;
-    const market = i32[at + CancelOwnerCommand.market]! as MarketSlot | 0;
-    const token = i32[at + CancelOwnerCommand.token]! as TokenSlot | 0;
-    const newest = f64[at / 2 + CancelOwnerCommand.newest]!;
-    const from = i32[at + CancelOwnerCommand.from]! as OrderSlot | 0;
-    // An order that ended meanwhile leads nowhere: then the list is walked from its head again.
-    const isThere =
-      from > 0 &&
-      from <= t.state[State.orderRows]! &&
-      orderStatus(t, from as OrderSlot) === Status.live &&
-      t.orderI[(from << ORDER_I) | Order.owner] === owner;
-    let slot = isThere ? from : newestOwned(t, owner);
-    for (let left = i32[at + CancelOwnerCommand.limit]!; slot !== 0 && left > 0; left--) {
-      const next = nextOwned(t, slot);
-      const its = t.orderI[(slot << ORDER_I) | Order.token]! as TokenSlot;
-      const isMeant =
-        t.orderF[(slot << ORDER_F) | Order.created]! <= newest &&
-        (token === 0 || token === its) &&
-        (market === 0 || market === t.tokenI[(its << TOKEN_I) | Token.market]);
-      if (isMeant) {
-        core.changes += 1;
-        closeOrder(core, slot, EndReason.canceled);
-      }
-      slot = next;
-    }
-    core.nextOwned = slot;
-    return Rule.accepted;
-  }
-
-  private configure(i32: Int32Array, f64: Float64Array, at: number): RuleCode {
-    const { core, t } = this;
-    const limits = i32[at + ConfigureCommand.limits]!;
-    const policy = limits & ConfigureCommand.selfTradeMask;
-    const openOrders = limits >>> ConfigureCommand.openOrdersShift;
-    const history = f64[at / 2 + ConfigureCommand.history]!;
-    core.changes += 1;
-    t.state[State.selfTrade] = policy;
-    t.state[State.history] = history;
-    t.state[State.openOrdersPerAccount] = openOrders;
-    core.note(limits);
-    core.note(history);
-    return Rule.accepted;
-  }
+function configure(core: Core, i32: Int32Array, f64: Float64Array, at: number): RuleCode {
+  const { t } = core;
+  const limits = i32[at + ConfigureCommand.limits]!;
+  const policy = limits & ConfigureCommand.selfTradeMask;
+  const openOrders = limits >>> ConfigureCommand.openOrdersShift;
+  const history = f64[at / 2 + ConfigureCommand.history]!;
+  core.changes += 1;
+  t.state[State.selfTrade] = policy;
+  t.state[State.history] = history;
+  t.state[State.openOrdersPerAccount] = openOrders;
+  core.note(limits);
+  core.note(history);
+  return Rule.accepted;
 }

@@ -136,6 +136,22 @@ export class EventLog {
     f64[(at >> 1) + 3] = sequence;
   }
 
+  /** An order left its level, whose total is told, and has ended: two records. */
+  ended(book: BookSlot, tick: Ticks, grid: number, quantity: MicroShares, sequence: number): void {
+    const at = this.take(2 * EVENT_WORDS);
+    if (at < 0) return;
+    const { f64, i32 } = this;
+    const d = at >> 1;
+    i32[at] = EventKind.levelFinished;
+    i32[at | 1] = book;
+    i32[at | 2] = tick;
+    i32[at | 3] = grid;
+    f64[d | 2] = quantity;
+    f64[d | 3] = sequence;
+    i32[at + EVENT_WORDS] = EventKind.finished;
+    f64[d + EVENT_WORDS / 2 + 3] = sequence;
+  }
+
   finished(sequence: number): void {
     const at = this.take(EVENT_WORDS);
     if (at < 0) return;

@@ -30,11 +30,21 @@ export function next(index: Int32Array, at: number): number {
   return (at + 1) & ((index.length >>> 1) - 1);
 }
 
-export function indexInsert(index: Int32Array, tag: number, slot: number): void {
+/** The first empty entry for a tag. */
+export function indexRoom(index: Int32Array, tag: number): number {
   let at = home(index, tag);
   while (index[2 * at + 1] !== 0) at = next(index, at);
+  return at;
+}
+
+/** Writes an empty entry that was found by a search for its tag. */
+export function indexPut(index: Int32Array, at: number, tag: number, slot: number): void {
   index[2 * at] = tag;
   index[2 * at + 1] = slot;
+}
+
+export function indexInsert(index: Int32Array, tag: number, slot: number): void {
+  indexPut(index, indexRoom(index, tag), tag, slot);
 }
 
 /** Removes the entry of `slot`; false when it is not there. */

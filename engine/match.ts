@@ -84,14 +84,13 @@ function findOwn(
 }
 
 /**
- * Fills a taker against the book until it is full, nothing is left inside its limit, or an order of
+ * Fills a taker that crosses against the book until it is full, nothing is left inside its limit, or an order of
  * its own account stops it. Returns true when it was stopped.
  */
 export function sweep(core: Core, taker: OrderSlot, book: BookSlot, limit: Ticks): boolean {
   const { t } = core;
   const row = taker << ORDER_I;
   const side = (t.orderI[row | Order.flags]! & Flag.ask) as matching.Side;
-  if (!crosses(side, t.matching.best(book, (1 - side) as matching.Side), limit)) return false;
   const policy = core.selfTrade();
   core.firstFill = t.state[State.fills]!;
   core.touch(book);
@@ -131,9 +130,7 @@ function fillUpTo(
     settleFill(core, taker, maker, book, tick, i);
     const total = m.totals[i]! as MicroShares;
     if (t.orderF[(maker << ORDER_F) | Order.remaining] === 0) {
-      // It is finished next.
-      events.level(EventKind.levelFinished, book, tick, grid, total, t.state[State.finished]!);
-      leave(core, maker, EndReason.filled);
+      leave(core, maker, book, tick, total, EndReason.filled);
     } else {
       events.partly(t.orderI, maker << ORDER_I);
       events.level(EventKind.levelFill, book, tick, grid, total, t.state[State.fills]! - 1);

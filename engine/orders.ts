@@ -5,14 +5,15 @@
  */
 import { linkOwner, unlinkOwner } from './accounts.ts';
 import { assert } from './assert.ts';
-import { rest, unrest } from './books.ts';
+import { rest } from './books.ts';
 import type { Core } from './core.ts';
 import { scheduleExpiry, unscheduleExpiry } from './expiries.ts';
-import { home, indexInsert, indexRemove, next } from './hash-index.ts';
+import { home, indexRemove, next } from './hash-index.ts';
 import type { EndReasonCode } from './layout.ts';
 import * as layout from './layout.ts';
+import type * as matching from './matching/matching.ts';
 import type { Tables } from './tables.ts';
-import type { BookSlot, OrderSlot } from './units.ts';
+import type { AccountSlot, BookSlot, MicroShares, OrderSlot, Ticks } from './units.ts';
 import * as units from './units.ts';
 import { sameId } from './words.ts';
 
@@ -46,19 +47,26 @@ export function orderTag(key: Int32Array, at: number): number {
 }
 
 /**
+ * Entry of the order with this id (8 words from `at`) in the index, or the empty one where it would
+ * be entered.
+ */
+export function findEntry(t: Tables, tag: number, key: Int32Array, at: number): number {
+  const { orderI, orderIndex } = t;
+  for (let entry = home(orderIndex, tag); ; entry = next(orderIndex, entry)) {
+    const slot = orderIndex[2 * entry + 1]! as OrderSlot | 0;
+    if (slot === 0) return entry;
+    if (orderIndex[2 * entry] !== tag) continue;
+    if (sameId(orderI, (slot << ORDER_I) | Order.id, key, at)) return entry;
+  }
+}
+
+/**
  * Row of the order with this id (8 words from `at`): its slot while it is open, the negative of its
  * slot when it is finished, 0 when it is not in memory.
  */
 export function findOrder(t: Tables, key: Int32Array, at: number): number {
-  const tag = orderTag(key, at);
-  const { orderI, orderIndex } = t;
-  for (let entry = home(orderIndex, tag); ; entry = next(orderIndex, entry)) {
-    const slot = orderIndex[2 * entry + 1]! as OrderSlot | 0;
-    if (slot === 0) return 0;
-    if (orderIndex[2 * entry] !== tag) continue;
-    if (!sameId(orderI, (slot << ORDER_I) | Order.id, key, at)) continue;
-    return orderStatus(t, slot) === Status.live ? slot : -slot;
-  }
+  const slot = t.orderIndex[2 * findEntry(t, orderTag(key, at), key, at) + 1]! as OrderSlot | 0;
+  return slot === 0 || orderStatus(t, slot) === Status.live ? slot : -slot;
 }
 
 /** Status of the order in a row. */
@@ -85,43 +93,59 @@ export function keptFinished(t: Tables): number {
  * if its final state is on disk. So an order that will not rest finds room however many do.
  */
 export function rowRoom({ flushedFinished, t }: Core): boolean {
-  const { history, orders } = t.capacities;
-  if (t.state[State.openOrders]! + keptFinished(t) < orders + history) return true;
-  return t.state[State.finishedFirst]! < flushedFinished;
+  const { state } = t;
+  const first = state[State.finishedFirst]!;
+  return (
+    state[State.finishedFree]! < first ||
+    state[State.orderRows]! < t.orderRows ||
+    first < flushedFinished
+  );
 }
 
 /** Takes a row; the caller made sure of the room, and fills the columns. */
 export function takeOrder(core: Core): OrderSlot {
+  const { finishedI, state } = core.t;
+  const free = state[State.finishedFree]!;
+  if (free === state[State.finishedFirst]!) return takeOther(core);
+  state[State.finishedFree] = free + 1;
+  return finishedI[finishedAt(core.t, free) | Finished.row]! as OrderSlot;
+}
+
+/** No row of a finished order is free: one that was never used, or that of the oldest. */
+function takeOther(core: Core): OrderSlot {
   const { t } = core;
-  const isFull = t.state[State.finishedFree]! === t.state[State.finishedFirst]!;
-  if (isFull && t.state[State.orderRows]! === t.orderRows) {
-    forgetFinished(core, t.state[State.finishedFirst]! + 1);
-  }
-  const free = t.state[State.finishedFree]!;
-  if (free < t.state[State.finishedFirst]!) {
-    t.state[State.finishedFree] = free + 1;
-    return finishedOrder(t, free);
-  }
   const slot = (t.state[State.orderRows]! + 1) as OrderSlot;
-  assert(slot <= t.orderRows, 'an order row is reserved before it is taken');
-  t.state[State.orderRows] = slot;
-  return slot;
+  if (slot <= t.orderRows) {
+    t.state[State.orderRows] = slot;
+    return slot;
+  }
+  const first = t.state[State.finishedFirst]!;
+  assert(first < core.flushedFinished, 'an order row is reserved before it is taken');
+  forgetFinished(core, first + 1);
+  core.hasForgotten = true;
+  t.state[State.finishedFree] = first + 1;
+  return finishedOrder(t, first);
 }
 
-/** Makes an accepted order known by its id. */
-export function register(t: Tables, slot: OrderSlot): void {
-  indexInsert(t.orderIndex, orderTag(t.orderI, (slot << ORDER_I) | Order.id), slot);
-}
-
-/** Lets an order rest: level, owner's list, expiry. */
-export function openOrder(core: Core, slot: OrderSlot, book: BookSlot): void {
+/** Lets an order rest, all but its last columns written: level, owner's list, expiry. */
+export function openOrder(
+  core: Core,
+  slot: OrderSlot,
+  book: BookSlot,
+  side: matching.Side,
+  tick: Ticks,
+  owner: AccountSlot,
+): void {
   const { t } = core;
+  const { orderF, orderI, state } = t;
+  const row = slot << ORDER_I;
   // Its status was 0 until now.
-  t.orderI[(slot << ORDER_I) | Order.flags]! |= Status.live << Flag.statusShift;
-  t.state[State.openOrders]! += 1;
-  rest(core, slot, book);
-  linkOwner(t, slot);
-  if (t.orderF[(slot << ORDER_F) | Order.expiry] !== 0) scheduleExpiry(t, slot);
+  orderI[row | Order.flags]! |= Status.live << Flag.statusShift;
+  state[State.openOrders]! += 1;
+  const place = rest(core, slot, book, side, tick);
+  orderI[row | Order.slot] = place;
+  linkOwner(t, owner, place);
+  if (orderF[(slot << ORDER_F) | Order.expiry] !== 0) scheduleExpiry(t, slot);
 }
 
 /** The status of an order that ended so. */
@@ -139,45 +163,77 @@ export function endStatus(reason: EndReasonCode): number {
 
 /** Ends an order that rests, for whatever reason. */
 export function closeOrder(core: Core, slot: OrderSlot, reason: EndReasonCode): void {
-  unrest(core, slot);
-  leave(core, slot, reason);
+  const { t } = core;
+  const { matching: m } = t;
+  const place = t.orderI[(slot << ORDER_I) | Order.slot]!;
+  const book = m.book(place) as BookSlot;
+  core.touch(book);
+  m.cancel(place);
+  leave(core, slot, book, m.level(place) as Ticks, m.total as MicroShares, reason);
 }
 
-/** Ends an open order that has left its book. */
-export function leave(core: Core, slot: OrderSlot, reason: EndReasonCode): void {
+/** Ends an open order that has left its book. `total`: what still rests at its level. */
+export function leave(
+  core: Core,
+  slot: OrderSlot,
+  book: BookSlot,
+  tick: Ticks,
+  total: MicroShares,
+  reason: EndReasonCode,
+): void {
   const { t } = core;
+  const { orderI, state } = t;
   const row = slot << ORDER_I;
-  unlinkOwner(t, slot);
-  t.orderI[row | Order.slot] = 0;
-  if (t.orderI[row | Order.heap] !== 0) unscheduleExpiry(t, slot);
-  t.state[State.openOrders]! -= 1;
-  finish(core, slot, reason);
+  unlinkOwner(t, orderI[row | Order.owner]! as AccountSlot, orderI[row | Order.slot]!);
+  orderI[row | Order.slot] = 0;
+  if (orderI[row | Order.heap] !== 0) unscheduleExpiry(t, slot);
+  state[State.openOrders]! -= 1;
+  const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
+  core.events.ended(book, tick, grid, total, state[State.finished]!);
+  enqueue(core, slot, grid, tick, reason);
+}
+
+/** Ends an order that never rested. */
+export function finish(
+  core: Core,
+  slot: OrderSlot,
+  book: BookSlot,
+  tick: Ticks,
+  reason: EndReasonCode,
+): void {
+  const { t } = core;
+  core.events.finished(t.state[State.finished]!);
+  enqueue(core, slot, t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!, tick, reason);
 }
 
 /**
  * Puts an order into the queue of finished ones, with the reason: its price becomes pips of its own
  * token.
  */
-export function finish(core: Core, slot: OrderSlot, reason: EndReasonCode): void {
+function enqueue(
+  core: Core,
+  slot: OrderSlot,
+  grid: number,
+  tick: Ticks,
+  reason: EndReasonCode,
+): void {
   const { t } = core;
-  const { orderI } = t;
+  const { finishedI, orderI, state } = t;
   const row = slot << ORDER_I;
   orderI[row | Order.flags] =
     (orderI[row | Order.flags]! & END_MASK) |
     (endStatus(reason) << Flag.statusShift) |
     (reason << Flag.reasonShift);
-  const token = orderI[row | Order.token]! << TOKEN_I;
-  const grid = t.bookI[(t.tokenI[token | Token.book]! << BOOK_I) | Book.ticksPerUnit]!;
-  const ticks = orderI[row | Order.price]!;
-  const own = t.tokenI[token | Token.mirrored] === 1 ? grid - ticks : ticks;
-  orderI[row | Order.price] = own * (PIPS_PER_UNIT / grid);
+  const mirrored = t.tokenI[(orderI[row | Order.token]! << TOKEN_I) | Token.mirrored]!;
+  // `grid - tick` in a mirrored token, without a branch that nobody can guess.
+  const own = (tick ^ -mirrored) + (-mirrored & (grid + 1));
+  orderI[row | Order.price] = own * ((PIPS_PER_UNIT / grid) | 0);
   t.orderF[(slot << ORDER_F) | Order.finishedAt] = core.time;
-  const sequence = t.state[State.finished]!;
+  const sequence = state[State.finished]!;
   const at = finishedAt(t, sequence);
-  t.finishedI[at | Finished.row] = slot;
-  t.finishedI[at | Finished.tag] = orderTag(orderI, row | Order.id);
-  t.state[State.finished] = sequence + 1;
-  core.events.finished(sequence);
+  finishedI[at | Finished.row] = slot;
+  finishedI[at | Finished.tag] = orderTag(orderI, row | Order.id);
+  state[State.finished] = sequence + 1;
   core.noteWord(orderI[row | Order.id]!);
   core.noteWord(reason);
 }

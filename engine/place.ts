@@ -7,16 +7,17 @@ import { assert } from './assert.ts';
 import * as commands from './commands.ts';
 import type { Core } from './core.ts';
 import * as core from './core.ts';
+import { indexPut, indexRoom } from './hash-index.ts';
 import * as layout from './layout.ts';
 import * as limits from './limits.ts';
 import { crosses, survey, sweep } from './match.ts';
-import * as matching from './matching/matching.ts';
+import type * as matching from './matching/matching.ts';
 import {
   closeOrder,
-  findOrder,
+  findEntry,
   finish,
   openOrder,
-  register,
+  orderTag,
   rowRoom,
   takeOrder,
 } from './orders.ts';
@@ -58,83 +59,88 @@ const { OrderCommand, OrderFlag, OrderType, Verdict } = commands;
 const { AMOUNT_MAX } = limits;
 const { Rule } = rules;
 const { SelfTrade } = core;
-const { Side } = matching;
 
 const MS = 1_000;
 
 /** Applies the order command at word `at`. A refusal leaves every table as it was. */
 export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: number): RuleCode {
   const { t } = core;
+  const { bookI, marketF, orderIndex, tokenI } = t;
   const verdict = i32[at + OrderCommand.verdict]!;
   const early = (verdict & Verdict.ruleMask) as RuleCode;
   if (early !== Rule.accepted) return early;
-  if ((verdict & Verdict.known) !== 0 || findOrder(t, i32, at + OrderCommand.id) !== 0) {
-    return Rule.duplicate;
-  }
+  const tag = orderTag(i32, at + OrderCommand.id);
+  const entry = findEntry(t, tag, i32, at + OrderCommand.id);
+  if ((verdict & Verdict.known) !== 0 || orderIndex[2 * entry + 1] !== 0) return Rule.duplicate;
   const flags = i32[at + OrderCommand.flags]!;
   const type = (flags >>> OrderFlag.typeShift) & 3;
-  const isBuy = (flags & OrderFlag.sell) === 0;
+  const sells = flags & OrderFlag.sell;
   const shares = f64[(at >>> 1) + OrderCommand.shares]! as MicroShares;
-  const collateral = f64[(at >>> 1) + OrderCommand.collateral]! as MicroCollateral;
   const token = i32[at + OrderCommand.token]! << TOKEN_I;
-  const market = t.tokenI[token | Token.market]! as MarketSlot;
-  const grid = t.marketI[(market << MARKET_I) | Market.ticksPerUnit]! as TicksPerUnit;
-  const early2 = checkTerms(core, i32, f64, at, market);
-  if (early2 !== Rule.accepted) return early2;
-  const ticks =
-    type === OrderType.GTC || type === OrderType.GTD
-      ? exactTicks(collateral, shares, grid)
-      : nearestTicks(isBuy, collateral, shares, grid);
+  const market = tokenI[token | Token.market]! as MarketSlot;
+  const book = tokenI[token | Token.book]! as BookSlot;
+  const refused = checkTerms(core, verdict, flags, market, f64, at);
+  if (refused !== Rule.accepted) return refused;
+  const grid = bookI[(book << BOOK_I) | Book.ticksPerUnit]! as TicksPerUnit;
+  const collateral = f64[(at >>> 1) + OrderCommand.collateral]! as MicroCollateral;
+  const ticks = isResting(type)
+    ? exactTicks(collateral, shares, grid)
+    : nearestTicks(sells === 0, collateral, shares, grid);
   if (ticks === 0) return Rule.tick;
-  if (shares < t.marketF[(market << MARKET_F) | Market.minSize]!) return Rule.sizeBelowMinimum;
+  if (shares < marketF[(market << MARKET_F) | Market.minSize]!) return Rule.sizeBelowMinimum;
   if ((verdict & Verdict.signature) !== 0) return Rule.signature;
   const maker = findAccount(t, i32, at + OrderCommand.maker);
   const isOwnWallet = sameAddress(i32, at + OrderCommand.maker, i32, at + OrderCommand.signer);
   const owner = isOwnWallet ? maker : findAccount(t, i32, at + OrderCommand.signer);
-  if (!bindingAllows(core, i32, at, maker)) return Rule.binding;
+  if (!bindingAllows(core, flags, i32, at, maker)) return Rule.binding;
 
-  const book = t.tokenI[token | Token.book]! as BookSlot;
-  const mirrored = t.tokenI[token | Token.mirrored] === 1;
-  const side = isBuy !== mirrored ? Side.bid : Side.ask;
-  const limit = (mirrored ? grid - ticks : ticks) as Ticks;
-  const rests = type === OrderType.GTC || type === OrderType.GTD;
-  if (rests && owner !== 0 && !mayRest(core, owner)) return Rule.tooManyOpen;
-  const newAccounts = (maker === 0 ? 1 : 0) + (!isOwnWallet && owner === 0 ? 1 : 0);
-  if (t.state[State.accounts]! + newAccounts > t.capacities.accounts) return Rule.tableFull;
-  const full = checkRoom(core, type, book, side, limit, shares);
+  const mirrored = tokenI[token | Token.mirrored]!;
+  // Without branches that nobody can guess: a mirrored token turns both side and price round.
+  const side = (sells ^ mirrored) as matching.Side;
+  const limit = ((ticks ^ -mirrored) + (-mirrored & (grid + 1))) as Ticks;
+  const best = t.matching.best(book, (1 - side) as matching.Side);
+  const isCrossing = crosses(side, best, limit);
+  const full = checkRoom(core, type, book, isCrossing, limit, shares, maker, owner, isOwnWallet);
   if (full !== Rule.accepted) return full;
-  const unmatched = checkMatch(core, flags, book, side, limit, maker, shares);
-  if (unmatched !== Rule.accepted) return unmatched;
-
+  if (isCrossing || !isResting(type)) {
+    const unmatched = checkMatch(core, flags, book, side, limit, best, maker, shares);
+    if (unmatched !== Rule.accepted) return unmatched;
+  }
   const makerSlot = maker !== 0 ? maker : makeAccount(t, i32, at + OrderCommand.maker);
-  const ownerSlot = isOwnWallet
-    ? makerSlot
-    : owner !== 0
-      ? owner
-      : makeAccount(t, i32, at + OrderCommand.signer);
+  const ownerSlot = isOwnWallet ? makerSlot : ownerOf(core, owner, i32, at);
   t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] = ownerSlot;
   const slot = takeOrder(core);
   fillRow(core, slot, i32, f64, at, makerSlot, ownerSlot, side, limit);
-  accept(core, slot, type, book, limit);
+  register(core, entry, tag, slot);
+  core.events.placed(limit, grid);
+  if (isCrossing) accept(core, slot, type, book, side, limit, ownerSlot);
+  else openOrder(core, slot, book, side, limit, ownerSlot);
   return Rule.accepted;
+}
+
+/** True for the types of which a rest stays in the book. */
+function isResting(type: number): boolean {
+  return type <= OrderType.GTD;
 }
 
 /** Rules 5 to 8 of GAPS 3.5, the public taker and the largest size. */
 function checkTerms(
   core: Core,
-  i32: Int32Array,
+  verdict: number,
+  flags: number,
+  market: MarketSlot,
   f64: Float64Array,
   at: number,
-  market: MarketSlot,
 ): RuleCode {
-  const { t } = core;
-  const verdict = i32[at + OrderCommand.verdict]!;
-  const flags = i32[at + OrderCommand.flags]!;
+  const { marketI } = core.t;
   const row = market << MARKET_I;
-  if ((t.marketI[row | Market.flags]! & MarketFlag.tradable) === 0) return Rule.marketNotReady;
-  if ((verdict & Verdict.amounts) !== 0) return Rule.amountsNotPositive;
+  if ((marketI[row | Market.flags]! & MarketFlag.tradable) === 0) return Rule.marketNotReady;
   const expiration = f64[(at >>> 1) + OrderCommand.expiration]!;
-  if (((flags >>> OrderFlag.typeShift) & 3) === OrderType.GTD) {
+  const isDated = ((flags >>> OrderFlag.typeShift) & 3) === OrderType.GTD;
+  const isFeeLow = flags >>> OrderFlag.feeShift < marketI[row | Market.baseFeeBps]!;
+  if (verdict === 0 && expiration === 0 && !isDated && !isFeeLow) return Rule.accepted;
+  if ((verdict & Verdict.amounts) !== 0) return Rule.amountsNotPositive;
+  if (isDated) {
     if (expiration === 0) return Rule.expirationRequired;
     if (expiration * MS <= core.time) return Rule.expirationPast;
   } else if (expiration !== 0) {
@@ -142,16 +148,21 @@ function checkTerms(
   }
   if ((verdict & Verdict.feeNegative) !== 0) return Rule.feeNegative;
   if ((verdict & Verdict.feeTooHigh) !== 0) return Rule.feeTooHigh;
-  if (flags >>> OrderFlag.feeShift < t.marketI[row | Market.baseFeeBps]!) return Rule.feeBelowBase;
+  if (isFeeLow) return Rule.feeBelowBase;
   if ((verdict & Verdict.taker) !== 0) return Rule.takerNotPublic;
   if ((verdict & Verdict.tooLarge) !== 0) return Rule.sizeAboveMaximum;
   return Rule.accepted;
 }
 
 /** A wallet that another key has signed for keeps that key; type 0 is never refused (GAPS 12). */
-function bindingAllows(core: Core, i32: Int32Array, at: number, maker: AccountSlot | 0): boolean {
-  const signatureType = (i32[at + OrderCommand.flags]! >>> OrderFlag.signatureShift) & 3;
-  if (signatureType === 0 || maker === 0) return true;
+function bindingAllows(
+  core: Core,
+  flags: number,
+  i32: Int32Array,
+  at: number,
+  maker: AccountSlot | 0,
+): boolean {
+  if (((flags >>> OrderFlag.signatureShift) & 3) === 0 || maker === 0) return true;
   const { accountI } = core.t;
   const bound = accountI[(maker << ACCOUNT_I) | Account.binding]!;
   if (bound === 0) return true;
@@ -165,40 +176,47 @@ function mayRest({ t }: Core, owner: AccountSlot): boolean {
   return most === 0 || t.accountI[(owner << ACCOUNT_I) | Account.openCount]! < most;
 }
 
-/** True when every row that the order may need can be had. */
+/** Whether every row that the order may need can be had, and its owner may have one more. */
 function checkRoom(
   core: Core,
   type: number,
   book: BookSlot,
-  side: matching.Side,
+  isCrossing: boolean,
   limit: Ticks,
   shares: MicroShares,
+  maker: AccountSlot | 0,
+  owner: AccountSlot | 0,
+  isOwnWallet: boolean,
 ): RuleCode {
   const { t } = core;
   const { matching: m } = t;
+  const rests = isResting(type);
+  if (rests && owner !== 0 && !mayRest(core, owner)) return Rule.tooManyOpen;
+  if (maker === 0 || owner === 0) {
+    const wanted = isOwnWallet || maker !== 0 || owner !== 0 ? 1 : 2;
+    if (t.state[State.accounts]! + wanted > t.capacities.accounts) return Rule.tableFull;
+  }
   if (!rowRoom(core)) return Rule.tableFull;
-  if (type === OrderType.FOK || type === OrderType.FAK) return Rule.accepted;
-  if (t.state[State.openOrders]! >= t.capacities.orders || !m.hasRoom(book)) return Rule.tableFull;
-  if (m.quantityAt(book, limit) + shares <= AMOUNT_MAX) return Rule.accepted;
+  if (!rests) return Rule.accepted;
+  if (!m.hasRoom(book)) return Rule.tableFull;
   // What lies at the limit of an order that crosses is of the other side, and goes before it rests.
-  const best = m.best(book, (1 - side) as matching.Side);
-  return crosses(side, best, limit) ? Rule.accepted : Rule.sizeAboveMaximum;
+  if (isCrossing || m.quantityAt(book, limit) + shares <= AMOUNT_MAX) return Rule.accepted;
+  return Rule.sizeAboveMaximum;
 }
 
-/** Post-only, FOK, FAK and self-trade: whatever the other side of the book can refuse. */
+/** Post-only, FOK, FAK and self-trade: whatever the other side of the book, of which `best` is the best level, can refuse. */
 function checkMatch(
   core: Core,
   flags: number,
   book: BookSlot,
   side: matching.Side,
   limit: Ticks,
+  best: number,
   maker: AccountSlot | 0,
   shares: MicroShares,
 ): RuleCode {
-  const best = core.t.matching.best(book, (1 - side) as matching.Side);
   const isCrossing = crosses(side, best, limit);
   if ((flags & OrderFlag.postOnly) !== 0) {
-    if (!isCrossing) return Rule.accepted;
     return (flags & OrderFlag.sell) === 0 ? Rule.postOnlyCrossesAsk : Rule.postOnlyCrossesBid;
   }
   const type = (flags >>> OrderFlag.typeShift) & 3;
@@ -229,22 +247,41 @@ function cancelFirst(core: Core, book: BookSlot, tick: Ticks): void {
   closeOrder(core, m.word(m.first(book, tick)) as OrderSlot, EndReason.selfTrade);
 }
 
-/** The order is taken: matching, then rest or end. */
-function accept(core: Core, slot: OrderSlot, type: number, book: BookSlot, limit: Ticks): void {
-  const { t } = core;
+/** The signer's account. */
+function ownerOf(core: Core, owner: AccountSlot | 0, i32: Int32Array, at: number): AccountSlot {
+  return owner !== 0 ? owner : makeAccount(core.t, i32, at + OrderCommand.signer);
+}
+
+/** Makes a taken order known by its id. `entry`: where a search for it ended. */
+function register(core: Core, entry: number, tag: number, slot: OrderSlot): void {
+  const { orderI, orderIndex } = core.t;
+  // An order that was forgotten for its row may have left a place nearer to where the search begins.
+  const place = core.hasForgotten ? indexRoom(orderIndex, tag) : entry;
+  core.hasForgotten = false;
+  indexPut(orderIndex, place, tag, slot);
   core.changes += 1;
   core.making = 0;
   core.taking = 0;
-  register(t, slot);
-  core.noteWord(t.orderI[(slot << ORDER_I) | Order.id]!);
-  core.events.placed(limit, t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!);
+  core.noteWord(orderI[(slot << ORDER_I) | Order.id]!);
+}
+
+/** An order that crosses: matching, then rest or end. */
+function accept(
+  core: Core,
+  slot: OrderSlot,
+  type: number,
+  book: BookSlot,
+  side: matching.Side,
+  limit: Ticks,
+  owner: AccountSlot,
+): void {
   const stopped = sweep(core, slot, book, limit);
-  const remaining = t.orderF[(slot << ORDER_F) | Order.remaining]!;
+  const remaining = core.t.orderF[(slot << ORDER_F) | Order.remaining]!;
   assert(type !== OrderType.FOK || remaining === 0, 'a FOK that was taken is filled whole');
-  if (remaining === 0) finish(core, slot, EndReason.filled);
-  else if (stopped) finish(core, slot, EndReason.selfTrade);
-  else if (type === OrderType.FAK) finish(core, slot, EndReason.fakRemainder);
-  else openOrder(core, slot, book);
+  if (remaining === 0) finish(core, slot, book, limit, EndReason.filled);
+  else if (stopped) finish(core, slot, book, limit, EndReason.selfTrade);
+  else if (type === OrderType.FAK) finish(core, slot, book, limit, EndReason.fakRemainder);
+  else openOrder(core, slot, book, side, limit, owner);
 }
 
 function fillRow(
