@@ -5,6 +5,7 @@
 import { assert } from './assert.ts';
 import type { EventLog } from './events.ts';
 import * as layout from './layout.ts';
+import type { RuleCode } from './rules.ts';
 import type { EngineMemory } from './tables.ts';
 import { Tables } from './tables.ts';
 import type { BookSlot, MicroShares, OrderSlot } from './units.ts';
@@ -19,6 +20,9 @@ export const SelfTrade = { allow: 0, cancelTaker: 1, cancelMaker: 2, cancelBoth:
 export const Leg = { size: 0, maker: 1, taker: 2, fee: 3 } as const;
 
 const HIGH_HALF = 2 ** -32;
+
+/** Applies the command at word `at` of a batch. */
+export type Applier = (i32: Int32Array, f64: Float64Array, at: number) => RuleCode;
 
 export class Core {
   readonly t: Tables;

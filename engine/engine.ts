@@ -16,13 +16,13 @@ import { readAhead } from './ahead.ts';
 import { assert } from './assert.ts';
 import * as commands from './commands.ts';
 import { commandKind } from './commands.ts';
-import { Core } from './core.ts';
+import { type Applier, Core } from './core.ts';
 import { EventLog } from './events.ts';
 import { nextExpiring } from './expiries.ts';
 import * as layout from './layout.ts';
 import { changeMarket, registerMarket } from './markets.ts';
 import { closeOrder, evictFinished, findOrder, orderStatus } from './orders.ts';
-import { placeOrder } from './place.ts';
+import { placing } from './place.ts';
 import type { RuleCode } from './rules.ts';
 import * as rules from './rules.ts';
 import type { EngineMemory, Tables } from './tables.ts';
@@ -35,8 +35,6 @@ const { CancelCommand, CancelOwnerCommand, CommandKind, ConfigureCommand } = com
 const { Rule } = rules;
 
 const MS = 1_000;
-
-type Applier = (i32: Int32Array, f64: Float64Array, at: number) => RuleCode;
 
 export class Engine {
   readonly core: Core;
@@ -55,7 +53,7 @@ export class Engine {
     // The functions of every message close over the core: the compiler then takes tables for constants.
     this.ahead = (i32, at, end) => readAhead(core, i32, at, end);
     this.appliers = {
-      [CommandKind.order]: (i32, f64, at) => placeOrder(core, i32, f64, at),
+      [CommandKind.order]: placing(core),
       [CommandKind.cancel]: (i32, _f64, at) => cancelOrder(core, i32, at),
       [CommandKind.cancelOwner]: (i32, f64, at) => cancelOwner(core, i32, f64, at),
       [CommandKind.market]: (i32, f64, at) => registerMarket(core, i32, f64, at),

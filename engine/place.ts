@@ -5,7 +5,7 @@
 import { findAccount, makeAccount } from './accounts.ts';
 import { assert } from './assert.ts';
 import * as commands from './commands.ts';
-import type { Core } from './core.ts';
+import type { Applier, Core } from './core.ts';
 import * as core from './core.ts';
 import { indexPut, indexRoom } from './hash-index.ts';
 import * as layout from './layout.ts';
@@ -62,60 +62,65 @@ const { SelfTrade } = core;
 
 const MS = 1_000;
 
-/** Applies the order command at word `at`. A refusal leaves every table as it was. */
-export function placeOrder(core: Core, i32: Int32Array, f64: Float64Array, at: number): RuleCode {
+/**
+ * What applies the order command at word `at`; a refusal leaves every table as it was. It closes over
+ * the tables, so that the compiler takes them for constants.
+ */
+export function placing(core: Core): Applier {
   const { t } = core;
   const { bookI, marketF, orderIndex, tokenI } = t;
-  const verdict = i32[at + OrderCommand.verdict]!;
-  const early = (verdict & Verdict.ruleMask) as RuleCode;
-  if (early !== Rule.accepted) return early;
-  const tag = orderTag(i32, at + OrderCommand.id);
-  const entry = findEntry(t, tag, i32, at + OrderCommand.id);
-  if ((verdict & Verdict.known) !== 0 || orderIndex[2 * entry + 1] !== 0) return Rule.duplicate;
-  const flags = i32[at + OrderCommand.flags]!;
-  const type = (flags >>> OrderFlag.typeShift) & 3;
-  const sells = flags & OrderFlag.sell;
-  const shares = f64[(at >>> 1) + OrderCommand.shares]! as MicroShares;
-  const token = i32[at + OrderCommand.token]! << TOKEN_I;
-  const market = tokenI[token | Token.market]! as MarketSlot;
-  const book = tokenI[token | Token.book]! as BookSlot;
-  const refused = checkTerms(core, verdict, flags, market, f64, at);
-  if (refused !== Rule.accepted) return refused;
-  const grid = bookI[(book << BOOK_I) | Book.ticksPerUnit]! as TicksPerUnit;
-  const collateral = f64[(at >>> 1) + OrderCommand.collateral]! as MicroCollateral;
-  const ticks = isResting(type)
-    ? exactTicks(collateral, shares, grid)
-    : nearestTicks(sells === 0, collateral, shares, grid);
-  if (ticks === 0) return Rule.tick;
-  if (shares < marketF[(market << MARKET_F) | Market.minSize]!) return Rule.sizeBelowMinimum;
-  if ((verdict & Verdict.signature) !== 0) return Rule.signature;
-  const maker = findAccount(t, i32, at + OrderCommand.maker);
-  const isOwnWallet = sameAddress(i32, at + OrderCommand.maker, i32, at + OrderCommand.signer);
-  const owner = isOwnWallet ? maker : findAccount(t, i32, at + OrderCommand.signer);
-  if (!bindingAllows(core, flags, i32, at, maker)) return Rule.binding;
+  return (i32, f64, at) => {
+    const verdict = i32[at + OrderCommand.verdict]!;
+    const early = (verdict & Verdict.ruleMask) as RuleCode;
+    if (early !== Rule.accepted) return early;
+    const tag = orderTag(i32, at + OrderCommand.id);
+    const entry = findEntry(t, tag, i32, at + OrderCommand.id);
+    if ((verdict & Verdict.known) !== 0 || orderIndex[2 * entry + 1] !== 0) return Rule.duplicate;
+    const flags = i32[at + OrderCommand.flags]!;
+    const type = (flags >>> OrderFlag.typeShift) & 3;
+    const sells = flags & OrderFlag.sell;
+    const shares = f64[(at >>> 1) + OrderCommand.shares]! as MicroShares;
+    const token = i32[at + OrderCommand.token]! << TOKEN_I;
+    const market = tokenI[token | Token.market]! as MarketSlot;
+    const book = tokenI[token | Token.book]! as BookSlot;
+    const refused = checkTerms(core, verdict, flags, market, f64, at);
+    if (refused !== Rule.accepted) return refused;
+    const grid = bookI[(book << BOOK_I) | Book.ticksPerUnit]! as TicksPerUnit;
+    const collateral = f64[(at >>> 1) + OrderCommand.collateral]! as MicroCollateral;
+    const ticks = isResting(type)
+      ? exactTicks(collateral, shares, grid)
+      : nearestTicks(sells === 0, collateral, shares, grid);
+    if (ticks === 0) return Rule.tick;
+    if (shares < marketF[(market << MARKET_F) | Market.minSize]!) return Rule.sizeBelowMinimum;
+    if ((verdict & Verdict.signature) !== 0) return Rule.signature;
+    const maker = findAccount(t, i32, at + OrderCommand.maker);
+    const isOwnWallet = sameAddress(i32, at + OrderCommand.maker, i32, at + OrderCommand.signer);
+    const owner = isOwnWallet ? maker : findAccount(t, i32, at + OrderCommand.signer);
+    if (!bindingAllows(core, flags, i32, at, maker)) return Rule.binding;
 
-  const mirrored = tokenI[token | Token.mirrored]!;
-  // Without branches that nobody can guess: a mirrored token turns both side and price round.
-  const side = (sells ^ mirrored) as matching.Side;
-  const limit = ((ticks ^ -mirrored) + (-mirrored & (grid + 1))) as Ticks;
-  const best = t.matching.best(book, (1 - side) as matching.Side);
-  const isCrossing = crosses(side, best, limit);
-  const full = checkRoom(core, type, book, isCrossing, limit, shares, maker, owner, isOwnWallet);
-  if (full !== Rule.accepted) return full;
-  if (isCrossing || !isResting(type)) {
-    const unmatched = checkMatch(core, flags, book, side, limit, best, maker, shares);
-    if (unmatched !== Rule.accepted) return unmatched;
-  }
-  const makerSlot = maker !== 0 ? maker : makeAccount(t, i32, at + OrderCommand.maker);
-  const ownerSlot = isOwnWallet ? makerSlot : ownerOf(core, owner, i32, at);
-  t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] = ownerSlot;
-  const slot = takeOrder(core);
-  fillRow(core, slot, i32, f64, at, makerSlot, ownerSlot, side, limit);
-  register(core, entry, tag, slot);
-  core.events.placed(limit, grid);
-  if (isCrossing) accept(core, slot, type, book, side, limit, ownerSlot);
-  else openOrder(core, slot, book, side, limit, ownerSlot);
-  return Rule.accepted;
+    const mirrored = tokenI[token | Token.mirrored]!;
+    // Without branches that nobody can guess: a mirrored token turns both side and price round.
+    const side = (sells ^ mirrored) as matching.Side;
+    const limit = ((ticks ^ -mirrored) + (-mirrored & (grid + 1))) as Ticks;
+    const best = t.matching.best(book, (1 - side) as matching.Side);
+    const isCrossing = crosses(side, best, limit);
+    const full = checkRoom(core, type, book, isCrossing, limit, shares, maker, owner, isOwnWallet);
+    if (full !== Rule.accepted) return full;
+    if (isCrossing || !isResting(type)) {
+      const unmatched = checkMatch(core, flags, book, side, limit, best, maker, shares);
+      if (unmatched !== Rule.accepted) return unmatched;
+    }
+    const makerSlot = maker !== 0 ? maker : makeAccount(t, i32, at + OrderCommand.maker);
+    const ownerSlot = isOwnWallet ? makerSlot : ownerOf(core, owner, i32, at);
+    t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] = ownerSlot;
+    const slot = takeOrder(core);
+    fillRow(core, slot, i32, f64, at, makerSlot, ownerSlot, side, limit);
+    register(core, entry, tag, slot);
+    core.events.placed(limit, grid);
+    if (isCrossing) accept(core, slot, type, book, side, limit, ownerSlot);
+    else openOrder(core, slot, book, side, limit, ownerSlot);
+    return Rule.accepted;
+  };
 }
 
 /** True for the types of which a rest stays in the book. */
