@@ -34,6 +34,7 @@ import { openAuth } from './identity/auth.ts';
 import { openNodeKey } from './identity/credentials.ts';
 import { domainSeparator } from './identity/eip712.ts';
 import { KeyRegistry } from './identity/key-registry.ts';
+import { lostKeys } from './lost-keys.ts';
 import { BookRenderer } from './market-data/books.ts';
 import { HistoryKeeper } from './market-data/history-keeper.ts';
 import { type MarketLookup, TokenTexts } from './market-data/texts.ts';
@@ -298,6 +299,8 @@ async function openPort(
   if (!registry.matchesStore) {
     log('warn', 'the stored API keys were issued under another node.key or CHAIN_ID: none works');
   }
+  const lost = registry.isNew ? lostKeys(t) : undefined;
+  if (lost !== undefined) log('warn', lost);
   const lookup: MarketLookup = (market) => infos.find(market);
   const texts = new TokenTexts(t, lookup, config.tradesAsset);
   const books = new BookRenderer(t, texts);

@@ -67,6 +67,8 @@ export class KeyRegistry {
   /** Writes under way, by row: what concerns the same row waits for them. */
   readonly #pending = new Map<string, Promise<unknown>>();
   readonly matchesStore: boolean;
+  /** No key was ever issued, as far as the store knew at the start. */
+  readonly isNew: boolean;
 
   constructor(nodeKey: Buffer, chainId: number, store: KeyStore) {
     assert(nodeKey.length === NODE_KEY_BYTES, 'the node key has 32 bytes');
@@ -83,6 +85,7 @@ export class KeyRegistry {
      * Whether the stored keys come from this node key and chain id, told by one of them. When not,
      * every credential issued before is dead, and the operator should hear of it at start.
      */
+    this.isNew = first === undefined;
     this.matchesStore = first === undefined || this.#idOf(first) === first.id;
   }
 

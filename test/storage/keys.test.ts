@@ -1,8 +1,10 @@
 /** Rows of API keys: what is not as it was written is never a key. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { openHeartbeatStore } from '../../storage/heartbeats.ts';
 import { openKeyStore } from '../../storage/keys.ts';
 import { openEnvironment, openTable } from '../../storage/lmdb.ts';
+import { OwnStore } from '../../storage/own-store.ts';
 import { sealed } from '../../storage/sealed.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 
@@ -58,4 +60,31 @@ test('a damaged row stops the start and is named', async () => {
   table.putSync(key, row(5, 0, '12'));
   assert.throws(() => [...store.rows()], /API key row (11){16}: found version 5, expected 3 or 4/);
   await root.close();
+});
+
+test('who is watched is read back as it was written; a damaged row stops the start and is named', async () => {
+  const own = new OwnStore(temporaryDirectory(), { durability: 'committed', readOnly: false });
+  const store = openHeartbeatStore(own);
+  const other = new Uint8Array(20).fill(0xcd);
+  await store.put(ADDRESS);
+  await store.put(other);
+  assert.deepEqual(store.read(), [ADDRESS, other]);
+  await store.remove(other);
+  assert.deepEqual(store.read(), [ADDRESS]);
+  const [{ key, value } = assert.fail()] = [...own.meta.getRange()];
+  const good = Buffer.from(value);
+  for (let bit = 0; bit < 8 * good.length; bit++) {
+    const flipped = Buffer.from(good);
+    flipped[bit >> 3]! ^= 1 << (bit & 7);
+    own.meta.putSync(key, flipped);
+    assert.throws(() => store.read(), /heartbeat row of keys (ab){20}: damaged; put back a copy/);
+  }
+  own.meta.putSync(key, Buffer.from([1]));
+  assert.throws(() => store.read(), /(ab){20}: of an older version; put back/);
+  own.meta.removeSync(key);
+  // One address in place of another.
+  const moved = Buffer.concat([key.subarray(0, key.length - 1), Buffer.of(0xac)]);
+  own.meta.putSync(moved, good);
+  assert.throws(() => store.read(), /damaged/);
+  await own.close();
 });

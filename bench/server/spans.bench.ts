@@ -1,0 +1,177 @@
+/**
+ * The suite `spans`: for how long the worst question of each route holds the I/O thread of a node with large
+ * stores, between two turns of its event loop. Processor time; more than 10 ms is marked.
+ *
+ * Thread: the suite's only one. Non-goals: throughput, and what a whole answer costs in all its turns.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '../../server/config.ts';
+import type { RouteRow } from '../../server/route-row.ts';
+import { ROUTE_TABLE, type RouteKey } from '../../server/route-table.ts';
+import { generateCatalog } from '../catalog/catalog-generator.ts';
+import { Child } from '../common/child.ts';
+import { storeTradedMarkets } from '../http/market-store.ts';
+import { Client } from '../load/load-client.ts';
+import { createKeys, type Trader } from '../load/load-keys.ts';
+import { level2, walletFromSeed } from '../load/wallets.ts';
+import { type Store, WORST } from './spans-questions.ts';
+
+export interface SpansScale {
+  readonly markets: number;
+  readonly traded: number;
+  readonly deep: number;
+  /** Questions of each route. */
+  readonly rounds: number;
+}
+
+export interface Span {
+  readonly route: RouteKey;
+  /** Milliseconds, of the questions in turn. */
+  readonly spans: readonly number[];
+  readonly bytes: number;
+}
+
+export const SPANS_FULL: SpansScale = { markets: 50_000, traded: 4_000, deep: 60, rounds: 5 };
+
+const SEED = 'spans';
+const PREFIX = 'SERVICE';
+const CHAIN_ID = 137;
+const BOUND_MS = 10;
+const REACH = 20;
+/** What goes on without any question: figures of markets are renewed every second. */
+const IDLE_MS = 4_000;
+
+/** @param only routes to ask; all of them when empty */
+export async function spansSuite(scale: SpansScale, only: readonly string[] = []): Promise<Span[]> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'spans-bench-'));
+  const child = new Child(join(import.meta.dirname, 'spans-node'), []);
+  try {
+    const environment = environmentOf(dataDir);
+    const store = await storeOf(dataDir, environment, scale);
+    const port = await child.ask<number>('start', environment);
+    const client = new Client(new URL(`http://127.0.0.1:${port}`));
+    const [trader] = await createKeys(client, { prefix: PREFIX, chainId: CHAIN_ID }, [WHALE]);
+    print(
+      `spans: ${scale.markets} markets, ${store.fills} fills, ${scale.deep} deep books, seed ${SEED}`,
+    );
+    await child.ask('longestSpan');
+    await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+    print(lineOf('(nothing is asked)', [await child.ask<number>('longestSpan')], 0));
+    const spans: Span[] = [];
+    for (const route of Object.keys(WORST) as RouteKey[]) {
+      if (only.length > 0 && !only.includes(route)) continue;
+      const span = await ask(child, client, trader!, store, route, scale.rounds);
+      if (span === undefined) continue;
+      spans.push(span);
+      print(lineOf(route, span.spans, span.bytes));
+    }
+    return spans;
+  } finally {
+    await child.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+const WHALE = walletFromSeed(SEED);
+
+async function storeOf(
+  dataDir: string,
+  environment: Readonly<Record<string, string>>,
+  { deep, markets, traded }: SpansScale,
+): Promise<Store> {
+  const read = readConfig(environment, ['--no-demo'], availableParallelism());
+  if (!read.ok) throw new Error(read.problems.join('; '));
+  const { capacities } = read.config;
+  const whale = WHALE.address;
+  const stored = await storeTradedMarkets({
+    dataDir,
+    markets,
+    seed: SEED,
+    capacities,
+    traded,
+    deep,
+    whale,
+    reach: REACH,
+  });
+  const { events, tags } = generateCatalog(markets, SEED);
+  const largest = events.reduce((a, b) => (b.markets.length > a.markets.length ? b : a));
+  const seriesOf = (event: (typeof events)[number]): string | undefined => {
+    return (event.series as readonly { id: string }[] | undefined)?.[0]?.id;
+  };
+  const counts = new Map<string, number>();
+  for (const event of events) {
+    const id = seriesOf(event);
+    if (id !== undefined) counts.set(id, 1 + (counts.get(id) ?? 0));
+  }
+  const [[largestSeries = ''] = []] = [...counts].sort((a, b) => b[1] - a[1]);
+  const tag = (largest.tags as readonly { id: string; slug: string }[] | undefined)?.[0];
+  return {
+    ...stored,
+    whale,
+    largestEvent: largest.id,
+    eventSlug: largest.slug,
+    largestSeries,
+    tag: tag?.id ?? String(tags[0]!.id),
+    tagSlug: tag?.slug ?? String(tags[0]!.slug),
+    word: largest.title.split(' ')[0]!.toLowerCase(),
+  };
+}
+
+function environmentOf(dataDir: string): Readonly<Record<string, string>> {
+  return {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DATA_DIR: dataDir,
+    DURABILITY: 'committed',
+    WORKERS: '1',
+    ORDERS_MAX: '1048576',
+    TRADES_MAX: '1000000',
+    IMAGE_SECONDS: '86400',
+    RATE_LIMITS: 'off',
+  };
+}
+
+async function ask(
+  child: Child,
+  client: Client,
+  trader: Trader,
+  store: Store,
+  route: RouteKey,
+  rounds: number,
+): Promise<Span | undefined> {
+  const worst = WORST[route];
+  if (typeof worst === 'string') return undefined;
+  const [method] = route.split(' ') as ['GET' | 'POST' | 'DELETE'];
+  const row: RouteRow = ROUTE_TABLE[route];
+  const spans: number[] = [];
+  let bytes = 0;
+  for (let round = 0; round < rounds; round++) {
+    const { body = '', path } = worst(store, round);
+    const [plain] = path.split('?');
+    const now = String(Math.floor(Date.now() / 1_000));
+    const isOpen = row.access === 'none';
+    const { trio, wallet } = trader;
+    const headers = isOpen ? {} : level2(PREFIX, wallet.address, trio, method, plain!, body, now);
+    await child.ask('longestSpan');
+    const reply = await client.send(method, path, headers, body);
+    if (reply.status !== 200)
+      throw new Error(`${route}: ${reply.status} ${reply.body.slice(0, 200)}`);
+    spans.push(await child.ask<number>('longestSpan'));
+    bytes = Math.max(bytes, reply.body.length);
+  }
+  return { route, spans, bytes };
+}
+
+function lineOf(name: string, spans: readonly number[], bytes: number): string {
+  const longest = Math.max(...spans);
+  const all = spans.map((span) => span.toFixed(1)).join(' ');
+  const mark = longest > BOUND_MS ? '  TOO LONG' : '';
+  const size = bytes === 0 ? '' : `${Math.ceil(bytes / 1_024)} KB`;
+  return `${name.padEnd(44)} ${longest.toFixed(1).padStart(7)} ms ${size.padStart(9)}  (${all})${mark}`;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
