@@ -18,6 +18,7 @@ import { METRICS_FULL, metricsSuite } from './orders/metrics.bench.ts';
 import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
+import { SPANS_FULL, spansSuite } from './spans/spans.bench.ts';
 import { LOG_FULL, logSuite } from './storage/log.bench.ts';
 import { PAUSES_FULL, pausesSuite } from './storage/log-live.ts';
 import { RESTART_FULL, restartSuite } from './storage/restart.bench.ts';
@@ -44,6 +45,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   'challenge-exchange': () => challengeExchangeSuite(challengeStreams(files), challenge),
   validate: () => validateSuite(2_000, 3 * BLOCKS),
   limits: () => limitsSuite(20_000, 3 * BLOCKS),
+  spans: () => spansSuite(SPANS_FULL),
   catalog: () => catalogSuite(CATALOG_FULL),
   http: () => httpSuite(HTTP_FULL),
   streams: () => streamsSuite(STREAMS_FULL),

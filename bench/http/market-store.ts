@@ -56,6 +56,14 @@ export interface MarketStoreOptions {
   readonly markets: number;
   readonly seed: string;
   readonly capacities: Capacities;
+  /** Markets that are traded, the first of those that can be; all of them unless said. */
+  readonly traded?: number;
+  /** Of the traded markets so many have a level on every tick. */
+  readonly deep?: number;
+  /** Ticks behind the middle that takers go; few unless said, so that few levels are eaten up. */
+  readonly reach?: number;
+  /** Address of a wallet that places every second order; nobody does unless said. */
+  readonly whale?: string;
 }
 
 const WALLETS = 300;
@@ -64,6 +72,7 @@ const LEVELS_LEAST = 8;
 const LEVELS_MOST = 40;
 const TAKERS_LEAST = 20;
 const TAKERS_MOST = 60;
+const REACH = 3;
 const ORDERS_PER_BATCH = 500;
 const START_MS = Date.UTC(2026, 10, 1);
 const BATCH_MS = 60_000;
@@ -84,7 +93,7 @@ export async function storeTradedMarkets(options: MarketStoreOptions): Promise<T
   });
   try {
     const engine = new Engine(allocateEngine(options.capacities));
-    return await new Trading(engine, new Journal(log), seed).run(catalog);
+    return await new Trading(engine, new Journal(log), options).run(catalog);
   } finally {
     await log.close();
   }
@@ -96,16 +105,21 @@ class Trading {
   private readonly journal: Journal;
   private readonly random: Random;
   private readonly wallets: readonly Int32Array[];
+  private readonly whale: Int32Array | undefined;
   private readonly out = new CommandBuffer();
   private orders = 0;
   private batches = 0;
+  private readonly options: MarketStoreOptions;
 
-  constructor(engine: Engine, journal: Journal, seed: string) {
+  constructor(engine: Engine, journal: Journal, options: MarketStoreOptions) {
+    const { seed, whale } = options;
+    this.options = options;
     this.engine = engine;
     this.t = engine.t;
     this.journal = journal;
     this.random = new Random(`trading ${seed}`);
     this.wallets = Array.from({ length: WALLETS }, () => this.words(ADDRESS_WORDS));
+    this.whale = whale === undefined ? undefined : wordsOf(whale);
   }
 
   async run(catalog: Catalog): Promise<TradedMarkets> {
@@ -118,12 +132,14 @@ class Trading {
       tokenIds: [],
       conditionIds: [],
     };
+    const { deep = 0, traded: most = catalog.markets.length } = this.options;
     for (let slot = 1; slot <= t.state[State.markets]!; slot += 1) {
+      if (traded.conditionIds.length === most) break;
       const market = catalog.markets[slot - 1]!;
       if ((t.marketI[(slot << MARKET_I) + Market.flags]! & MarketFlag.tradable) === 0) continue;
       traded.tokenIds.push(...market.tokenIds);
       traded.conditionIds.push(market.conditionId);
-      this.trade(slot);
+      this.trade(slot, traded.conditionIds.length <= deep);
       if (this.orders >= ORDERS_PER_BATCH) await this.finishBatch();
     }
     await this.finishBatch();
@@ -132,26 +148,27 @@ class Trading {
   }
 
   /** A book of two outcomes: levels on both sides of a price, then takers, then what they left. */
-  private trade(market: number): void {
+  private trade(market: number, isDeep: boolean): void {
     const { random, t } = this;
     const row = market << MARKET_I;
     const grid = t.marketI[row + Market.ticksPerUnit]!;
     const first = t.marketI[row + Market.firstToken]!;
     const middle = random.between(Math.ceil(grid / 5), Math.floor((4 * grid) / 5));
-    const levels = random.between(LEVELS_LEAST, LEVELS_MOST);
+    const levels = isDeep ? grid : random.between(LEVELS_LEAST, LEVELS_MOST);
     const makers = (): void => {
       for (let level = 1; level <= levels; level += 1) {
         // Levels lie the thinner the farther they are from the middle.
-        const away = level + random.below(1 + (level >> 3));
+        const away = isDeep ? level : level + random.below(1 + (level >> 3));
         this.place(first, grid, true, middle - away, OrderType.GTC);
         this.place(first, grid, false, middle + away, OrderType.GTC);
       }
     };
     makers();
+    const { reach = REACH } = this.options;
     const takers = random.between(TAKERS_LEAST, TAKERS_MOST);
     for (let taker = 0; taker < takers; taker += 1) {
       const isBuy = random.below(2) === 0;
-      this.place(first, grid, isBuy, isBuy ? middle + 3 : middle - 3, OrderType.FAK);
+      this.place(first, grid, isBuy, isBuy ? middle + reach : middle - reach, OrderType.FAK);
     }
     makers();
   }
@@ -165,7 +182,8 @@ class Trading {
     const isBid = isOther ? !isBuy : isBuy;
     const shares = random.between(500, 200_000) * (MICRO / 100);
     const exact = shares * price;
-    const wallet = random.pick(this.wallets);
+    const isWhale = this.whale !== undefined && random.below(2) === 0;
+    const wallet = isWhale ? this.whale : random.pick(this.wallets);
     this.orders += 1;
     encodeOrder(this.out, {
       token: (first + (isOther ? 1 : 0)) as TokenSlot,
@@ -243,6 +261,11 @@ class Trading {
   private words(count: number): Int32Array {
     return Int32Array.from({ length: count }, () => this.random.next() | 0);
   }
+}
+
+function wordsOf(hex: string): Int32Array {
+  const bytes = Buffer.from(hex.slice(2), 'hex');
+  return Int32Array.from({ length: ADDRESS_WORDS }, (_, i) => bytes.readInt32BE(4 * i));
 }
 
 function hexOf(words: Int32Array): string {

@@ -53,6 +53,7 @@ export interface CatalogRoute {
   readonly answer: (asked: Asked) => (() => Uint8Array) | void | Promise<void>;
 }
 
+const UNTAGGED: Headers = [['Vary', 'Accept-Encoding']];
 const HEADERS_KEPT = ['if-none-match', 'accept-encoding'] as const;
 
 export class CatalogAnswers {
@@ -121,6 +122,16 @@ export class CatalogAnswers {
       }
     }
     exchange.replyTransient(200, bytes, headersOf(asked, served.headers));
+  }
+
+  /** Whether the figures that a request began with are those of now. */
+  isCurrent({ served }: Asked): boolean {
+    return served.etag === etagOf(served.generation, 'figures');
+  }
+
+  /** Answers 200 with what is of no one moment, and has no tag for it. */
+  sendUntagged(asked: Asked, bytes: Uint8Array): void {
+    asked.exchange.replyTransient(200, bytes, headersOf(asked, UNTAGGED));
   }
 
   /**

@@ -7,6 +7,7 @@
  *
  * Thread: the I/O thread. Non-goals: which generation is current, rate limits.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Route } from '../http/http.ts';
 import {
   type Asked,
@@ -29,8 +30,18 @@ import {
   type View,
 } from './render.ts';
 import { samplingRoutes } from './sampling-routes.ts';
-import { type Place, RowFilter, rankingOf, rowsOf, scopeOf, select } from './select.ts';
+import {
+  isRankedInSteps,
+  type Place,
+  RowFilter,
+  rankingOf,
+  rankingSteps,
+  rowsOf,
+  scopeOf,
+  select,
+} from './select.ts';
 import type { CreatorScope } from './select-creator.ts';
+import type { Ranking } from './select-page.ts';
 import type { Kind } from './shape.ts';
 import { relatedTags } from './tag-relations.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
@@ -120,12 +131,13 @@ class CatalogRoutes {
 
   private list(kind: Kind, parameters: Parameters): CatalogRoute {
     const { page, writer } = this.answers;
-    const answer = ({ query, served }: Asked) => {
+    const answer = (asked: Asked) => {
+      const { query, served } = asked;
       const { prepared } = served.generation;
-      return () => {
-        select(kind, served.generation, query, page);
+      return this.ranked(kind, asked, (ranking) => {
+        select(kind, served.generation, query, page, ranking);
         return renderList(writer, prepared, kind, page.shown(), this.viewOf(prepared, query));
-      };
+      });
     };
     return { path: `/${kind}`, parameters, answer, shown: SHOWN[kind] };
   }
@@ -133,14 +145,15 @@ class CatalogRoutes {
   /** Pages that follow one another by the last object of the page before. */
   private keyset(kind: 'markets' | 'events'): CatalogRoute {
     const { page, writer } = this.answers;
-    const answer = ({ exchange, query, served }: Asked) => {
+    const answer = (asked: Asked) => {
+      const { exchange, query, served } = asked;
       const behind = placeOf(query.cursor);
       if (behind === null) return refuseBadRequest(exchange, 'after_cursor must be a next_cursor');
       const { prepared } = served.generation;
-      return () => {
+      return this.ranked(kind, asked, (ranking) => {
         // One more than is shown tells whether there are more.
         query.limit += 1;
-        const ranking = select(kind, served.generation, query, page, behind);
+        select(kind, served.generation, query, page, ranking, behind);
         const rows = page.shown();
         const view = this.viewOf(prepared, query, true);
         const nextOf = (shown: number): string | undefined => {
@@ -150,9 +163,42 @@ class CatalogRoutes {
         };
         const most = rows.subarray(0, query.limit - 1);
         return renderKeyset(writer, prepared, kind, most, view, nextOf);
-      };
+      });
     };
     return { path: `/${kind}/keyset`, parameters: PARAMETERS[`${kind}Keyset`], answer };
+  }
+
+  /** How a list is answered: at once, or when it has been sorted, which may take some turns. */
+  private ranked(
+    kind: Kind,
+    asked: Asked,
+    render: (ranking: Ranking) => Uint8Array,
+  ): (() => Uint8Array) | undefined | Promise<void> {
+    const { query, served } = asked;
+    const { generation } = served;
+    if (!isRankedInSteps(kind, generation, query)) {
+      return () => render(rankingOf(kind, generation, query));
+    }
+    if (this.answers.confirm(asked)) return undefined;
+    return this.rankedLater(asked, rankingSteps(kind, generation, query), render);
+  }
+
+  /** Figures may change meanwhile: then rows are in an order that is no longer theirs, and have no tag. */
+  private async rankedLater(
+    asked: Asked,
+    steps: Generator<void, Ranking>,
+    render: (ranking: Ranking) => Uint8Array,
+  ): Promise<void> {
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) {
+        const bytes = render(value);
+        if (this.answers.isCurrent(asked)) return this.answers.send(asked, bytes);
+        return this.answers.sendUntagged(asked, bytes);
+      }
+      await nextTurn();
+      if (asked.exchange.aborted) return;
+    }
   }
 
   private single(kind: Kind, path: string, parameters: Parameters = PARAMETERS.single) {

@@ -52,16 +52,16 @@ export interface Place {
   readonly rank: number;
 }
 
-/** The rows of a list that a query asks for, behind a place of it; its order. */
+/** The rows of a list that a query asks for, behind a place of it, in the order of its ranking. */
 export function select(
   kind: Kind,
   listed: Listed,
   query: CatalogQuery,
   page: Page,
+  ranking: Ranking,
   behind?: Place,
-): Ranking {
+): void {
   const filter = new RowFilter(kind, listed, query);
-  const ranking = rankingOf(kind, listed, query);
   let from = 0;
   if (behind !== undefined) {
     const isLive = query.order.some((name) => listed.figures.of(kind)?.has(name));
@@ -71,11 +71,28 @@ export function select(
   }
   if (filter.few === undefined) pickFromAll(page, query, filter, ranking, from);
   else pickFromFew(page, query, filter, ranking, from, filter.few);
-  return ranking;
 }
 
 /** By the columns asked for. */
-export function rankingOf(kind: Kind, { figures, prepared }: Listed, query: CatalogQuery): Ranking {
+export function rankingOf(kind: Kind, listed: Listed, query: CatalogQuery): Ranking {
+  const steps = rankingSteps(kind, listed, query);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** Whether the ranking of a query takes some milliseconds: several columns of which trading moves some. */
+export function isRankedInSteps(kind: Kind, { figures }: Listed, { order }: CatalogQuery): boolean {
+  return order.length > 1 && figures.of(kind) !== undefined;
+}
+
+/** The same step by step, a column at a time; by the figures as they are at the first step. */
+export function* rankingSteps(
+  kind: Kind,
+  { figures, prepared }: Listed,
+  query: CatalogQuery,
+): Generator<void, Ranking> {
   const { ids, orders } = prepared[kind];
   const total = ids.length;
   const live = figures.of(kind);
@@ -89,9 +106,14 @@ export function rankingOf(kind: Kind, { figures, prepared }: Listed, query: Cata
   const combined = emptyOrder(total);
   const { places, rows } = combined;
   for (let at = 0; at < total; at++) rows[at] = isAscending ? at : total - 1 - at;
+  const now = new Map(
+    query.order.map((name) => [name, live.has(name) && live.valuesOf(name).slice()]),
+  );
   for (const name of query.order.toReversed()) {
-    if (live.has(name)) live.sorter.refine(rows, live.valuesOf(name), isAscending);
+    const values = now.get(name);
+    if (values) live.sorter.refine(rows, values, isAscending);
     else live.sorter.refine(rows, byColumn(name).runs(), true);
+    yield;
   }
   for (let at = 0; at < total; at++) places[rows[at]!] = at;
   return new Ranking(total, combined, true);

@@ -9,8 +9,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BookRenderer } from './books.ts';
 import type { SideCode, TokenRequest } from './token-request.ts';
 
-/** Rendered, or copied, without a pause: about a millisecond each. */
-const RENDERED_PER_TURN = 2 ** 18;
+/** Rendered, or copied, without a pause: about a millisecond each, of books that nobody has asked for before. */
+const RENDERED_PER_TURN = 2 ** 15;
 const COPIED_PER_TURN = 2 ** 22;
 
 export interface LongBooksParts {

@@ -193,7 +193,7 @@ const parts: Buffer[] = [];
 export const LONG = 'long';
 
 /** Bytes that are rendered anew, and that an answer may have, to be made at once. */
-const FRESH_BYTES_MAX = 2 ** 18;
+const FRESH_BYTES_MAX = 2 ** 15;
 const ANSWER_BYTES_MAX = 2 ** 22;
 
 /**

@@ -17,7 +17,7 @@ import { walletRows } from '../market-data/wallet-rows.ts';
 import { Best } from './best.ts';
 import type { ActivityQuery } from './portfolio-schemas.ts';
 
-const ROWS_PER_TURN = 4_096;
+const ROWS_PER_TURN = 512;
 const MS = 1_000;
 const TRADE = 'trade';
 /** Stands in place of the end of a row. */

@@ -160,6 +160,35 @@ test('whatever changes between requests, one entity tag means one answer, compre
     assert(fresh < rounds(400), 'some were asked twice');
   }));
 
+test('sorting by several columns takes a turn for each; figures that change meanwhile leave no tag', async (t) => {
+  const server = await serveCatalog(SAMPLES, t);
+  const path = '/markets?order=volume,liquidity,question';
+  const early = await server.ask(path);
+  assert(early.headers.get('etag') !== null);
+  const { sorter } = server.figures().markets;
+  const refine = sorter.refine.bind(sorter);
+  let columns = 0;
+  const seen = new Set<number>();
+  let turn = 0;
+  const count = (): void => {
+    turn += 1;
+    if (columns < 3) setImmediate(count);
+  };
+  setImmediate(count);
+  sorter.refine = (...what) => {
+    refine(...what);
+    columns += 1;
+    seen.add(turn);
+    if (columns === 2) trade(server, 0, 7_000_000);
+  };
+  const answer = await server.ask(path);
+  assert.deepEqual([answer.status, columns, seen.size], [200, 3, 3]);
+  assert.equal(answer.headers.get('etag') ?? null, null);
+  sorter.refine = refine;
+  const [first] = (await server.json(path)) as { volume: string }[];
+  assert.equal(first?.volume, '7');
+});
+
 test('a search that waited shows the figures of the tag that it carries', async (t) => {
   let find = (): void => undefined;
   const found = new Promise<void>((resolve) => {

@@ -14,10 +14,14 @@ import {
 import { rebuildIndexes } from '../../engine/rebuild.ts';
 import { allocateEngine, Tables } from '../../engine/tables.ts';
 import { NewestHeap } from '../../server/market-data/newest-heap.ts';
+import { TokenTexts } from '../../server/market-data/texts.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
 import { parseTradesQuery } from '../../server/market-data/trades-query.ts';
+import { TradesRenderer } from '../../server/market-data/trades-render.ts';
 import { TradesSelector } from '../../server/market-data/trades-select.ts';
+import { Activity } from '../../server/portfolio/activity.ts';
 import { withSeed } from '../common/random.ts';
+import { turnsOf } from '../common/turns.ts';
 import { idWords, ROOMY } from '../engine/engine-driver.ts';
 import { wordsHex } from './read-fixture.ts';
 
@@ -56,6 +60,17 @@ function addFills(index: TradesIndex, count: number): void {
   index.append(first, first + count);
 }
 
+const ANY_ACTIVITY = {
+  user: '',
+  market: null,
+  eventId: null,
+  type: null,
+  start: 0,
+  end: Number.MAX_SAFE_INTEGER,
+  side: '',
+  sortDirection: 'DESC',
+} as const;
+
 const index = traded();
 const everyMarket = Array.from({ length: MARKETS }, (_, i) => wordsHex(idWords(i + 1))).join(',');
 const NOTHING = 'filterType=CASH&filterAmount=99999999';
@@ -74,6 +89,20 @@ test('a walk that finds nothing stops again and again, whatever it walks along',
     assert(pauses >= FILLS / 20_000 - 1, `${pauses} pauses`);
     assert.equal(selector.found, 0);
   }
+});
+
+test('a page of ten thousand rows, and the search for the largest of a wallet, leave turns to others', async () => {
+  const texts = new TokenTexts(index.t, () => undefined);
+  const renderer = new TradesRenderer(index, texts);
+  const parsed = parseTradesQuery('limit=10000&offset=10000');
+  assert(parsed.ok);
+  const page = await turnsOf(renderer.render(parsed.query));
+  assert.equal(JSON.parse(page.value.toString()).length, 10_000);
+  assert(page.turns >= 10_000 / 500, `${page.turns} turns`);
+  const query = { ...ANY_ACTIVITY, limit: 500, offset: 9_500, sortBy: 'TOKENS' } as const;
+  const most = await turnsOf(new Activity(index, renderer).render(1, null, query));
+  assert.equal(JSON.parse(most.value.toString()).length, 500);
+  assert(most.turns >= FILLS / 1_024, `${most.turns} turns`);
 });
 
 test('many markets are merged newest first, as a walk over all of them finds them', () => {

@@ -12,6 +12,7 @@ import {
   type SweepPlace,
   writeSweepHead,
 } from '../../server/orders/sweep.ts';
+import { turnsOf } from '../common/turns.ts';
 import { Stage } from './sequencer-stage.ts';
 
 const OWNER = { apiKeyBytes: new Uint8Array(16), address: new Uint8Array(20) };
@@ -110,4 +111,23 @@ test('what has been taken goes on past a full queue, in its place at the end', a
   await stage.run(stage.tasks[0]!, false);
   await stage.run(stage.tasks[0]!, false);
   assert.deepEqual(stage.names(), ['running', 'first', 'second', 'part']);
+});
+
+test('a long answer is joined with turns for others in between', async () => {
+  const line = new Line();
+  const ids = Array.from({ length: 500 }, (_, i) => `0x${String(i).padStart(64, '0')}`);
+  const filled = ids.map(() => '0');
+  const { turns, value } = await turnsOf(
+    new Promise<Uint8Array>((resolve) => {
+      submitSweep(line, RequestKind.cancelAll, OWNER, Buffer.alloc(0), (status, answer) => {
+        assert.equal(status, 200);
+        resolve(answer as Uint8Array);
+      });
+      for (let n = 100; n >= 0; n--) {
+        line.requests.at(-1)!.answered(200, part({ from: n, newest: 101 }, ids, filled));
+      }
+    }),
+  );
+  assert.equal(JSON.parse(Buffer.from(value).toString()).canceled.length, 101 * ids.length);
+  assert(turns >= value.length / 2 ** 21, `${turns} turns for ${value.length} bytes`);
 });

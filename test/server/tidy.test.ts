@@ -101,6 +101,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     server: ['load'],
     catalog: ['common', 'load'],
     http: ['common', 'catalog'],
+    spans: ['common', 'catalog', 'http', 'load'],
     storage: ['common', 'load'],
     streams: [],
   },

@@ -106,7 +106,7 @@ export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /balance-allowance': FIXED,
   'GET /balance-allowance/update': FIXED,
   'GET /book': ({ tokenIds }, round) => get(`/book?token_id=${tokenIds[round]}`),
-  'GET /book/:token_id': ({ tokenIds }, round) => get(`/book/${tokenIds[ITEMS_MAX + round]}`),
+  'GET /book/:token_id': ({ tokenIds }, round) => get(`/book/${tokenIds.at(-1 - round)}`),
   'POST /books': (store, round) =>
     post('/books', items(store, round % 2, round < 2 ? DEEP_MAX : ITEMS_MAX)),
   'GET /price': ONE_ROW,

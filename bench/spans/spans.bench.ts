@@ -24,6 +24,8 @@ export interface SpansScale {
   readonly deep: number;
   /** Questions of each route. */
   readonly rounds: number;
+  /** What goes on without any question is measured for so long: figures are renewed every second. */
+  readonly idleMs: number;
 }
 
 export interface Span {
@@ -33,15 +35,19 @@ export interface Span {
   readonly bytes: number;
 }
 
-export const SPANS_FULL: SpansScale = { markets: 50_000, traded: 4_000, deep: 60, rounds: 5 };
+export const SPANS_FULL: SpansScale = {
+  markets: 50_000,
+  traded: 4_000,
+  deep: 60,
+  rounds: 5,
+  idleMs: 4_000,
+};
 
 const SEED = 'spans';
 const PREFIX = 'SERVICE';
 const CHAIN_ID = 137;
 const BOUND_MS = 10;
 const REACH = 20;
-/** What goes on without any question: figures of markets are renewed every second. */
-const IDLE_MS = 4_000;
 
 /** @param only routes to ask; all of them when empty */
 export async function spansSuite(scale: SpansScale, only: readonly string[] = []): Promise<Span[]> {
@@ -57,7 +63,7 @@ export async function spansSuite(scale: SpansScale, only: readonly string[] = []
       `spans: ${scale.markets} markets, ${store.fills} fills, ${scale.deep} deep books, seed ${SEED}`,
     );
     await child.ask('longestSpan');
-    await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+    await new Promise((resolve) => setTimeout(resolve, scale.idleMs));
     print(lineOf('(nothing is asked)', [await child.ask<number>('longestSpan')], 0));
     const spans: Span[] = [];
     for (const route of Object.keys(WORST) as RouteKey[]) {
