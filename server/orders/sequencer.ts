@@ -21,6 +21,7 @@ import { type FlushedBatch, journalEntry, takeBatch } from './flushed-batch.ts';
 import type { OrderMeters } from './order-meters.ts';
 import type { WorkerPool } from './pool.ts';
 import { RequestQueue, type Share } from './request-queue.ts';
+import { RowsAhead } from './rows-ahead.ts';
 import {
   type Answered,
   type Request,
@@ -85,6 +86,7 @@ export class Sequencer {
   private readonly views: SlotView[];
   private readonly freeSlots: number[];
   private readonly queue: RequestQueue;
+  private readonly rows: RowsAhead;
   private tickWanted = false;
   private isLookingAhead = false;
   /** In ticket order: dispatched, not yet collected. */
@@ -102,6 +104,7 @@ export class Sequencer {
   constructor(options: SequencerOptions) {
     this.o = options;
     this.queue = new RequestQueue(options.workers, options.queueMax);
+    this.rows = new RowsAhead(options.tables, options.finalsFlushed);
     this.control = new Int32Array(options.slots.control);
     this.views = options.slots.slots.map((b) => new SlotView(b, options.slots.sizes));
     this.freeSlots = this.views.map((_, i) => i);
@@ -134,11 +137,11 @@ export class Sequencer {
     this.submit({ kind: RequestKind.commands, owner: undefined, body, weight, answered });
   }
 
-  /** Takes a request; answers 503 at once when the queue is full. */
+  /** Takes a request; answers 503 at once when the queue is full, or rows of orders are short. */
   submit(request: Request): void {
     const framed = align(request.body.length) + 4 * RequestHead.words;
     assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
-    const isFull = this.queue.isFullFor(request);
+    const isFull = this.queue.isFullFor(request) || this.rows.isShortFor(request);
     if (isFull && this.o.journal.failure === undefined) request.answered(503, ENGINE_BUSY);
     else this.goOn(request);
   }
@@ -158,6 +161,7 @@ export class Sequencer {
       return;
     }
     this.queue.push(request, this.o.meters?.now() ?? 0);
+    this.rows.add(request);
     this.pump();
   }
 
@@ -251,6 +255,7 @@ export class Sequencer {
       this.fill(view, number, requests);
     } catch (error) {
       this.o.log(`a batch could not be handed to a worker: ${(error as Error).message}`);
+      this.rows.leave(requests);
       for (const request of requests) request.answered(500, INTERNAL_ERROR);
       return;
     }
@@ -355,6 +360,7 @@ export class Sequencer {
     if (!hasFailed) meters?.applied(view);
     const appended = meters?.now() ?? 0;
     view.setState(SlotState.free);
+    this.rows.leave(ticket.requests);
     this.freeSlots.push(ticket.slot);
     this.unjournaled += 1;
     this.o.journal.append(entry, (error) => {
@@ -375,7 +381,9 @@ export class Sequencer {
   }
 
   private refuseWaiting(): void {
-    for (const request of this.queue.takeAll()) {
+    const waiting = this.queue.takeAll();
+    this.rows.leave(waiting);
+    for (const request of waiting) {
       if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
       else refuse(request);
     }

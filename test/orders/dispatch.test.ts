@@ -1,9 +1,17 @@
 /** Handing over to a worker: what goes wrong there costs its batch, and never the turns of the others. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { INTERNAL_ERROR } from '../../server/common/contract.ts';
-import { allocateSlots } from '../../server/orders/slots.ts';
-import { Stage } from './sequencer-stage.ts';
+import { State } from '../../engine/layout.ts';
+import { ENGINE_BUSY, INTERNAL_ERROR } from '../../server/common/contract.ts';
+import { allocateSlots, RequestKind } from '../../server/orders/slots.ts';
+import { Stage, type Task } from './sequencer-stage.ts';
+
+const CANCEL = {
+  kind: RequestKind.cancelOrder,
+  owner: { apiKeyBytes: new Uint8Array(16), address: new Uint8Array(20) },
+  body: Buffer.from('{}'),
+  weight: 512,
+};
 
 /** What a request is answered, and one after it. */
 async function answersAround(stage: Stage, name: string, mend: () => void): Promise<string[]> {
@@ -78,4 +86,36 @@ test('a busy worker has one ticket ahead, of what a turn of the loop brought in'
   );
   while (stage.tasks.length > 0) await stage.run(stage.tasks[0]!, false);
   assert.deepEqual(stage.names(), ['a', 'b', 'c', 'd', 'e']);
+});
+
+test('orders come again later while the follower is so far behind that rows run short', async () => {
+  const stage = new Stage(1);
+  const { capacities, state } = stage.tables;
+  const rows = capacities.orders + capacities.history;
+  // Two rows are nobody's; all others that finished are not on disk.
+  state[State.openOrders] = capacities.orders;
+  state[State.finished] = 100;
+  state[State.finishedFirst] = 100 - (rows - capacities.orders - 2);
+  stage.finalsFlushed = 0;
+  const busy = (name: string) => ({ name, status: 503, body: ENGINE_BUSY });
+  for (const name of ['a', 'b', 'c']) stage.submit(name);
+  assert.deepEqual(stage.answers, [busy('c')], 'those on their way may take the last two');
+  // Whoever takes no row is not held up.
+  stage.sequencer.submit({ ...CANCEL, answered: () => undefined });
+  stage.finalsFlushed = 73;
+  stage.submit('d');
+  stage.submit('e');
+  assert.deepEqual(stage.answers, [busy('c'), busy('e')]);
+  while (stage.tasks.length > 0) {
+    const [task] = stage.tasks as [Task];
+    stage.turn(task, { changed: false });
+    await stage.end(task);
+  }
+  stage.submit('f');
+  assert.equal(stage.tasks.length, 1, 'what was answered has its rows, or never took any');
+  // Nothing is gained by waiting: the engine says of each order that there is no room.
+  state[State.openOrders] = rows;
+  state[State.finishedFirst] = 100;
+  stage.submit('g');
+  assert.equal(stage.answers.filter(({ status }) => status === 503).length, 2);
 });

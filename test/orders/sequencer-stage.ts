@@ -60,6 +60,8 @@ export class Stage {
   /** Times of the batches that streams were told of. */
   readonly told: number[] = [];
   time = 1_000;
+  /** Finished orders whose final state is on disk. */
+  finalsFlushed = 7;
   /** The pool throws instead of running anything. */
   failsToRun = false;
   private readonly writer = new AnswerWriter();
@@ -85,7 +87,7 @@ export class Stage {
       ahead,
       queueMax,
       now: () => this.time,
-      finalsFlushed: () => 7,
+      finalsFlushed: () => this.finalsFlushed,
       onFlushed: (sequence, _fill, batch) => {
         this.flushed.push(sequence);
         this.told.push(batch.time);

@@ -1,0 +1,57 @@
+/**
+ * Rows of the order table that requests on their way may take. A finished order keeps its row until its final
+ * state is on disk; where the follower is so far behind that rows run short, orders come again later, instead
+ * of being refused one by one inside the engine.
+ *
+ * Thread: the I/O thread. Counts are read while workers write: they may be off by the orders of a batch.
+ */
+import { State } from '../../engine/layout.ts';
+import { keptFinished } from '../../engine/orders.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { Request } from './slot-requests.ts';
+import { ORDER_BYTES_MIN, RequestKind } from './slots.ts';
+
+export class RowsAhead {
+  private readonly t: Tables;
+  private readonly finalsFlushed: () => number;
+  /** Orders that requests which are queued or in a worker may hold, at most. */
+  private ahead = 0;
+
+  constructor(tables: Tables, finalsFlushed: () => number) {
+    this.t = tables;
+    this.finalsFlushed = finalsFlushed;
+  }
+
+  /**
+   * Whether rows are short now, and are not once the follower has caught up. Where they stay short the
+   * engine says so, order by order.
+   */
+  isShortFor(request: Request): boolean {
+    const orders = ordersOf(request);
+    if (orders === 0) return false;
+    const { capacities, state } = this.t;
+    const first = state[State.finishedFirst]!;
+    const flushed = this.finalsFlushed();
+    const spare =
+      capacities.orders + capacities.history - state[State.openOrders]! - keptFinished(this.t);
+    const room = spare + Math.max(0, flushed - first) - this.ahead;
+    if (room >= orders) return false;
+    const coming = state[State.finished]! - Math.max(first, flushed);
+    // A few that are on their way to the disk are not what the table is full of.
+    return coming >= orders && room + coming >= orders;
+  }
+
+  add(request: Request): void {
+    this.ahead += ordersOf(request);
+  }
+
+  leave(requests: readonly Request[]): void {
+    for (const request of requests) this.ahead -= ordersOf(request);
+  }
+}
+
+/** Never less than it holds. */
+function ordersOf({ kind, weight }: Request): number {
+  const holdsOrders = kind === RequestKind.orders || kind === RequestKind.order;
+  return holdsOrders ? Math.ceil(weight / ORDER_BYTES_MIN) : 0;
+}
