@@ -4,7 +4,7 @@
  *
  * Pure functions: the caller hands in environment, arguments and core count. Nothing here is read
  * again later; a change needs a restart. One variable holds a secret, ADMIN_TOKEN, which is never
- * repeated (keys live in the data directory); describeConfig prints only what is listed here.
+ * repeated (keys live in the data directory); settingsOf tells only what is listed here.
  */
 import { isIP } from 'node:net';
 import { tableShapes } from '../engine/layout.ts';
@@ -19,6 +19,7 @@ import { isSwitch, PROFILE_ROWS, PROFILES, type Profile, type ProfileSettings } 
 
 const DURABILITIES = ['flushed', 'committed'] as const;
 const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as const;
+const LOG_FORMATS = ['auto', 'pretty', 'json'] as const;
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const JOURNAL_KEEPS = ['images', 'all'] as const;
 const SWITCH = ['on', 'off'] as const;
@@ -57,6 +58,7 @@ export interface Config extends ProfileSettings {
   readonly openOrdersPerAccount: number;
   readonly maxBatchOrders: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly logFormat: (typeof LOG_FORMATS)[number];
   readonly demo: boolean;
   readonly capacities: Capacities;
   /** An image is taken after so many seconds or so many batches, whichever comes first. */
@@ -118,6 +120,7 @@ export function readConfig(
     openOrdersPerAccount: from.integer('OPEN_ORDERS_PER_ACCOUNT', 65_536, 1, 2 ** 24),
     maxBatchOrders: from.integer('MAX_BATCH_ORDERS', 500, 1, 5000),
     logLevel: from.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
+    logFormat: from.choice('LOG_FORMAT', LOG_FORMATS, 'auto'),
     demo: from.choice('DEMO', SWITCH, 'on') === 'on' && !noDemo,
     capacities: readCapacities(from),
     imageSeconds: from.integer('IMAGE_SECONDS', 300, 1, 86_400),
@@ -146,8 +149,8 @@ export function readConfig(
     : { ok: false, problems: [...from.problems] };
 }
 
-/** The effective configuration, a line for each variable, to be printed once at start. */
-export function describeConfig(config: Config): string {
+/** The effective configuration by variable, to be told once at start. */
+export function settingsOf(config: Config): Readonly<Record<string, string>> {
   const { capacities } = config;
   const rows: readonly (readonly [string, string | number | boolean])[] = [
     ['HOST', config.host],
@@ -174,6 +177,7 @@ export function describeConfig(config: Config): string {
     ['OPEN_ORDERS_PER_ACCOUNT', config.openOrdersPerAccount],
     ['MAX_BATCH_ORDERS', config.maxBatchOrders],
     ['LOG_LEVEL', config.logLevel],
+    ['LOG_FORMAT', config.logFormat],
     ['DEMO', config.demo],
     ['MARKETS_MAX', capacities.markets],
     ['TOKENS_MAX', capacities.tokens],
@@ -197,10 +201,9 @@ export function describeConfig(config: Config): string {
     ['CATALOG_SYNC_URL', config.catalogSyncUrl || '(none)'],
     ['CATALOG_SYNC_SECONDS', config.catalogSyncSeconds],
   ];
-  const lines = rows.map(([name, value]) => {
-    return `  ${name}=${typeof value === 'boolean' ? (value ? 'on' : 'off') : value}`;
-  });
-  return ['configuration', ...lines].join('\n');
+  const text = (value: string | number | boolean): string =>
+    typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value);
+  return Object.fromEntries(rows.map(([name, value]) => [name, text(value)]));
 }
 
 /** The rows of profile.ts, each from its own variable or from the profile. */

@@ -1,5 +1,6 @@
 /** What the configuration says of the HTTP server: where it listens, whom it limits, who may read. */
 import { randomInt } from 'node:crypto';
+import type { LogFields } from './common/logger.ts';
 import type { Config } from './config.ts';
 import type { HttpOptions } from './http/http.ts';
 import { familyOf, RateHeaders } from './http/rate-headers.ts';
@@ -12,7 +13,7 @@ const SEEDS = 2 ** 32;
 
 export function httpOptions(
   config: Config,
-  log: (line: string) => void,
+  log: (line: string, fields?: LogFields) => void,
   counts: RequestCounts | undefined,
 ): HttpOptions {
   const { corsOrigins, host, port, rateLimitsOverrides, trustProxy } = config;

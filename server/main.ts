@@ -6,13 +6,13 @@ import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Config, describeConfig, readConfig } from './config.ts';
+import { type Log, type Logger, openLogger } from './common/logger.ts';
+import { type Config, readConfig, settingsOf } from './config.ts';
 import { keccakIsNative } from './identity/keccak.ts';
 import { secp256k1IsNative } from './identity/secp256k1.ts';
 import { type RunningNode, startNode } from './node.ts';
 import { NodeAdmin } from './node-admin.ts';
 
-const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 300_000;
 /** Enough to show that the disk has room again. */
@@ -31,8 +31,11 @@ async function main(): Promise<void> {
     process.exit(2);
   }
   const { config } = read;
-  const log = logger(config);
-  log('info', describeConfig(config));
+  const logger = openLogger({ format: config.logFormat, level: config.logLevel });
+  // Whatever ends the process: an exception that nobody caught, too.
+  process.on('exit', () => logger.finish());
+  const { log } = logger;
+  log('info', 'configuration', { settings: settingsOf(config) });
   for (const line of read.warnings) log('warn', line);
   if (!secp256k1IsNative || !keccakIsNative) {
     log('warn', 'no prebuilt secp256k1 or keccak for this machine: signatures are checked slowly');
@@ -40,11 +43,21 @@ async function main(): Promise<void> {
   if (!config.verifySignatures) {
     log('warn', 'VERIFY_SIGNATURES=off: ANYONE WITH AN API KEY CAN SIGN FOR ANY WALLET OF ITS KEY');
   }
-  await run(config, log);
+  try {
+    await run(config, logger);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    log('error', why);
+    // Nobody shall wonder why it does not start.
+    if (config.logLevel === 'silent') process.stderr.write(`${why}\n`);
+    await logger.flushed();
+    process.exit(1);
+  }
 }
 
 /** Runs the node until it is told to stop; rejects with an Error when it must not run. */
-async function run(config: Config, log: ReturnType<typeof logger>): Promise<void> {
+async function run(config: Config, logger: Logger): Promise<void> {
+  const { log } = logger;
   const stopping = new AbortController();
   const { signal } = stopping;
   const admin = new NodeAdmin(config);
@@ -59,11 +72,12 @@ async function run(config: Config, log: ReturnType<typeof logger>): Promise<void
   // Before recovery, so that it can tell of the start.
   await admin.open((line) => log('error', line));
   if (config.adminPort !== 0) {
-    log('info', `admin listener on http://${config.adminHost}:${config.adminPort}`);
+    const { adminHost: host, adminPort: port } = config;
+    log('info', `admin listener on http://${host}:${port}`, { host, port });
   }
   let waitMs = RETRY_MS;
   while (!signal.aborted) {
-    const node = await start(config, log, signal);
+    const node = await start(config, logger, signal);
     if (node === undefined) break;
     admin.tellOf(node);
     await (node.writable ? whenAborted(signal) : whenWritable(config.dataDir, waitMs, signal));
@@ -75,18 +89,25 @@ async function run(config: Config, log: ReturnType<typeof logger>): Promise<void
   }
   admin.close();
   log('info', 'stopped');
+  await logger.flushed();
   process.exit(0);
 }
 
 /** Undefined when it was told to stop meanwhile: what was opened is closed again. */
 async function start(
   config: Config,
-  log: ReturnType<typeof logger>,
+  { log }: Logger,
   signal: AbortSignal,
 ): Promise<RunningNode | undefined> {
   try {
     const node = await startNode({ config, log, signal, onFatal: (error) => fatal(log, error) });
-    log('info', `listening on http://${config.host}:${node.port}, durability ${config.durability}`);
+    const { durability, host } = config;
+    const { port } = node;
+    log('info', `listening on http://${host}:${port}, durability ${durability}`, {
+      host,
+      port,
+      durability,
+    });
     return node;
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -110,16 +131,8 @@ async function whenWritable(dataDir: string, waitMs: number, signal: AbortSignal
   }
 }
 
-function logger(config: Config) {
-  const least = LEVELS.indexOf(config.logLevel);
-  return (level: 'debug' | 'info' | 'warn' | 'error', line: string): void => {
-    if (LEVELS.indexOf(level) < least) return;
-    process.stderr.write(`${new Date().toISOString()} ${level} ${line}\n`);
-  };
-}
-
 /** The journal failed or the memory may be wrong: answers that are on their way leave, no more. */
-function fatal(log: ReturnType<typeof logger>, error: Error): void {
+function fatal(log: Log, error: Error): void {
   log('error', `stopping: ${error.message}; the next start recovers from the journal`);
   setTimeout(() => process.exit(1), 100);
 }
@@ -141,7 +154,4 @@ function canWrite(dataDir: string): boolean {
   }
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
-});
+await main();

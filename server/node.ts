@@ -25,6 +25,7 @@ import { FiguresKeeper } from './catalog/figures-keeper.ts';
 import { marketStoryLookup } from './catalog/market-info.ts';
 import { MarketInfos } from './catalog/market-registry.ts';
 import { startSync } from './catalog/sync-keeper.ts';
+import type { Log } from './common/logger.ts';
 import { patiently } from './common/patience.ts';
 import type { Config } from './config.ts';
 import { type HttpServer, listen } from './http/http.ts';
@@ -56,7 +57,7 @@ const MS = 1_000;
 
 export interface NodeOptions {
   readonly config: Config;
-  readonly log: (level: 'debug' | 'info' | 'warn' | 'error', line: string) => void;
+  readonly log: Log;
   /** The node cannot go on: the journal failed, or the memory may be wrong. */
   readonly onFatal: (error: Error) => void;
   /** Another worker file, for tests of what happens when one dies. */
@@ -127,6 +128,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       `recovered image of batch ${recovered.image}, ${recovered.replayed} batches after it: batch ` +
         `${t.state[State.batch]}, ${t.state[State.openOrders]} open orders, ` +
         `${t.state[State.fills]} fills`,
+      {
+        ...{ image: recovered.image, replayed: recovered.replayed, batch: t.state[State.batch] },
+        ...{ open_orders: t.state[State.openOrders], fills: t.state[State.fills] },
+      },
     );
     const sound = audited(t.memory);
     const infos = new MarketInfos(t);
@@ -335,7 +340,7 @@ async function openPort(
       progress: progressOf(stores, writer),
       now: Date.now,
     }),
-    httpOptions(config, (line) => log('warn', line), counts),
+    httpOptions(config, (line, fields) => log('warn', line, fields), counts),
     streams.routes,
   );
   streams.open(server.publish);

@@ -8,47 +8,15 @@
 import assert from 'node:assert/strict';
 import { clientAddress } from './address.ts';
 import { type CommonHead, type Headers, type NumberedLines, writeHead } from './answer-head.ts';
-import { type Caller, type ConnectedPeers, callerOf, callerOfBytes } from './callers.ts';
-import type { Cors } from './cors.ts';
+import { type Caller, callerOf, callerOfBytes } from './callers.ts';
 import type { Exchange, Method, Route } from './exchange.ts';
-import type { RateHeaders } from './rate-headers.ts';
-import type { RateLimiter, RatePlan } from './rate-limiter.ts';
+import { nextRequestId, oneLine, REQUEST_ID_HEADER } from './failed-request.ts';
+import type { RatePlan } from './rate-limiter.ts';
 import { RequestBody } from './request-body.ts';
 import { columnOf } from './request-counts.ts';
 import { headersOf, parametersOf, readLines } from './request-lines.ts';
+import type { ServedRoute, ServerState } from './server-state.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
-
-/** What the exchanges of one server share. */
-export interface ServerState {
-  readonly trustProxy: number;
-  readonly log: (line: string) => void;
-  readonly bytesInFlightMax: number;
-  /** Bytes of the answers that are held until their readers take them. */
-  bytesInFlight: number;
-  /** Answers tell their callers that the connection ends. */
-  readonly closing: boolean;
-  readonly cors: Cors;
-  readonly peers: ConnectedPeers;
-  /** Undefined where no request is limited. */
-  readonly limiter: RateLimiter | undefined;
-  readonly rateHeaders: RateHeaders;
-  /** Longest wait for the rest of a body that was refused. */
-  readonly discardMsMax: number;
-  /** Unix milliseconds; an old value may do for a few of them. */
-  readonly now: () => number;
-  /** An exchange is over. */
-  settled(): void;
-}
-
-/** A route, and what follows from it once for all its requests. */
-export interface ServedRoute {
-  readonly route: Route;
-  readonly parameterCount: number;
-  /** Answers as GET does, without the body. */
-  readonly isHead: boolean;
-  /** By status (request-counts.ts); undefined where nobody wants to know. */
-  readonly counts: Float64Array | undefined;
-}
 
 /** Answers above this wait for their turn under the cap; those below are bounded by connections. */
 const LARGE_BYTES = 64 * 1024;
@@ -57,6 +25,7 @@ const LARGE_BYTES = 64 * 1024;
 const DISCARD_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The statuses whose answers have no body. */
+const FAILED = 500;
 const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
 
@@ -103,6 +72,8 @@ export class UwsExchange implements Exchange {
   private bytesHeld = 0;
   /** Inside a callback of the package, which has corked the socket already. */
   private corked = true;
+  /** What the log says of a 500. */
+  private failed = 'was answered 500';
   /** reply() was called, or an error took its place. */
   private answered = false;
   /** The bytes of the answer are another's as soon as they have been offered. */
@@ -286,15 +257,27 @@ export class UwsExchange implements Exchange {
 
   private fail(error: unknown): void {
     const { method, path, failure } = this.route;
-    this.server.log(`${method} ${path} failed: ${oneLine(error)}`);
-    if (this.answered) return;
+    const why = `failed: ${oneLine(error)}`;
+    if (this.answered || this.aborted) {
+      this.server.log(`${method} ${path} ${why}`);
+      return;
+    }
     let body = INTERNAL_ERROR;
     try {
       if (failure !== undefined) body = failure(error);
     } catch (second) {
       this.server.log(`${method} ${path} failed to say why: ${oneLine(second)}`);
     }
-    this.reply(500, body);
+    this.failed = why;
+    this.reply(FAILED, body);
+  }
+
+  /** Tells of a failure in the log; the caller is told where to find it there. */
+  private named(headers: Headers): Headers {
+    const { method, path } = this.route;
+    const request_id = nextRequestId();
+    this.server.log(`${method} ${path} ${this.failed}`, { method, route: path, request_id });
+    return [...headers, [REQUEST_ID_HEADER, request_id]];
   }
 
   replyTransient(status: number, body: Uint8Array, headers: Headers = NO_HEADERS): void {
@@ -306,10 +289,11 @@ export class UwsExchange implements Exchange {
   reply(status: number, body: string | Uint8Array, headers: Headers = NO_HEADERS): void {
     if (this.aborted) return;
     assert(!this.answered, 'an exchange is answered once');
-    this.head.with(headers); // asserts, while it can still become a 500
+    const told = status === FAILED ? this.named(headers) : headers;
+    this.head.with(told); // asserts, while it can still become a 500
     this.answered = true;
-    if (this.corked) this.send(status, body, headers);
-    else this.response.cork(() => this.send(status, body, headers));
+    if (this.corked) this.send(status, body, told);
+    else this.response.cork(() => this.send(status, body, told));
   }
 
   private send(status: number, body: string | Uint8Array, headers: Headers): void {
@@ -385,10 +369,4 @@ export class UwsExchange implements Exchange {
 
 function latin1(bytes: ArrayBuffer): string {
   return Buffer.from(bytes).toString('latin1');
-}
-
-/** What an error says, fit for one line of a log. */
-function oneLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.replace(/\s+/g, ' ').slice(0, 500);
 }

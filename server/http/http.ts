@@ -9,15 +9,17 @@
  * package itself, not in JSON.
  */
 import { setImmediate } from 'node:timers/promises';
+import type { LogFields } from '../common/logger.ts';
 import type { Headers } from './answer-head.ts';
 import { ConnectedPeers, peerOf } from './callers.ts';
 import { ALL_ORIGINS, Cors, type CorsOrigins, preflightHeaders } from './cors.ts';
 import type { Exchange, Route } from './exchange.ts';
-import { type ServedRoute, type ServerState, UwsExchange } from './http-exchange.ts';
+import { UwsExchange } from './http-exchange.ts';
 import { IGNORED_HEADER } from './ignored.ts';
 import { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RequestCounts } from './request-counts.ts';
+import type { ServedRoute, ServerState } from './server-state.ts';
 import { type Publish, type SocketRoute, Sockets } from './sockets.ts';
 import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './uws.ts';
 
@@ -38,7 +40,7 @@ export interface HttpOptions {
   readonly port: number;
   /** Number of proxies whose X-Forwarded-For entries are believed. */
   readonly trustProxy: number;
-  readonly log: (line: string) => void;
+  readonly log: (line: string, fields?: LogFields) => void;
   /** Cap on the bytes of all answers that slow readers have not taken yet. */
   readonly bytesInFlightMax?: number;
   /** Cap on the bytes that wait for the readers of all WebSockets together. */
@@ -161,7 +163,7 @@ type RequestHandler = (response: HttpResponse, request: HttpRequest) => void;
 
 class RunningServer implements ServerState {
   readonly trustProxy: number;
-  readonly log: (line: string) => void;
+  readonly log: (line: string, fields?: LogFields) => void;
   readonly bytesInFlightMax: number;
   readonly discardMsMax: number;
   readonly cors: Cors;

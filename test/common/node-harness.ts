@@ -29,6 +29,7 @@ export const SMALL_NODE = {
   HOST: '127.0.0.1',
   PORT: '0',
   ADMIN_PORT: '0',
+  LOG_FORMAT: 'pretty',
   DEMO: 'off',
   RATE_LIMITS: 'off',
   WORKERS: '1',

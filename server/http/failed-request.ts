@@ -1,0 +1,26 @@
+/**
+ * What is told of requests that failed: their names, in the answer and in the log (nobody else needs one), and
+ * what an error says.
+ *
+ * Thread: I/O.
+ */
+import { randomBytes } from 'node:crypto';
+
+export const REQUEST_ID_HEADER = 'X-Request-Id';
+
+const RUN_BYTES = 6;
+
+/** Of this process, so that ids of two runs differ. */
+const run = randomBytes(RUN_BYTES).toString('hex');
+let requests = 0;
+
+export function nextRequestId(): string {
+  requests += 1;
+  return `${run}-${requests}`;
+}
+
+/** What an error says, fit for one line of a log. */
+export function oneLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/\s+/g, ' ').slice(0, 500);
+}

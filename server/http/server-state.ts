@@ -1,0 +1,39 @@
+/** What the exchanges of a server share, and what its routes come to: types only. */
+import type { LogFields } from '../common/logger.ts';
+import type { ConnectedPeers } from './callers.ts';
+import type { Cors } from './cors.ts';
+import type { Route } from './exchange.ts';
+import type { RateHeaders } from './rate-headers.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+
+/** What the exchanges of one server share. */
+export interface ServerState {
+  readonly trustProxy: number;
+  readonly log: (line: string, fields?: LogFields) => void;
+  readonly bytesInFlightMax: number;
+  /** Bytes of the answers that are held until their readers take them. */
+  bytesInFlight: number;
+  /** Answers tell their callers that the connection ends. */
+  readonly closing: boolean;
+  readonly cors: Cors;
+  readonly peers: ConnectedPeers;
+  /** Undefined where no request is limited. */
+  readonly limiter: RateLimiter | undefined;
+  readonly rateHeaders: RateHeaders;
+  /** Longest wait for the rest of a body that was refused. */
+  readonly discardMsMax: number;
+  /** Unix milliseconds; an old value may do for a few of them. */
+  readonly now: () => number;
+  /** An exchange is over. */
+  settled(): void;
+}
+
+/** A route, and what follows from it once for all its requests. */
+export interface ServedRoute {
+  readonly route: Route;
+  readonly parameterCount: number;
+  /** Answers as GET does, without the body. */
+  readonly isHead: boolean;
+  /** By status (request-counts.ts); undefined where nobody wants to know. */
+  readonly counts: Float64Array | undefined;
+}
