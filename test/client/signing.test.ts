@@ -1,0 +1,69 @@
+/** What the client signs, against ethers. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { Wallet } from '../../client/client.ts';
+import {
+  addressByEthers,
+  authDigestByEthers,
+  order2DigestByEthers,
+  orderDigestByEthers,
+  recoverByEthers,
+  signTypedDataByEthers,
+} from '../common/ethers.ts';
+import { NORMAL } from '../common/traders.ts';
+
+const uint = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String);
+const hex = (bytes: number) =>
+  fc
+    .uint8Array({ minLength: bytes, maxLength: bytes })
+    .map((b) => `0x${Buffer.from(b).toString('hex')}`);
+const common = {
+  ...{ salt: uint, maker: hex(20), signer: hex(20), tokenId: uint, makerAmount: uint },
+  ...{ takerAmount: uint, side: fc.constantFrom(0 as const, 1 as const) },
+  signatureType: fc.integer({ min: 0, max: 3 }),
+};
+const order = fc.record({
+  ...common,
+  taker: hex(20),
+  expiration: uint,
+  nonce: uint,
+  feeRateBps: uint,
+});
+const order2 = fc.record({ ...common, timestamp: uint, metadata: hex(32), builder: hex(32) });
+const key = hex(32).filter((text) => BigInt(text) > 0n && BigInt(text) < 2n ** 255n);
+
+test('addresses, digests and signatures of orders of version 1 are those of ethers', async () => {
+  await fc.assert(
+    fc.asyncProperty(order, key, async (unsigned, privateKey) => {
+      const wallet = new Wallet(privateKey);
+      assert.equal(wallet.address, addressByEthers(privateKey));
+      const { digest, signature } = wallet.signOrder(NORMAL, unsigned);
+      assert.equal(digest, orderDigestByEthers(NORMAL, unsigned));
+      assert.equal(signature, await signTypedDataByEthers(privateKey, NORMAL, unsigned));
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('orders of version 2 and level-1 requests are signed for the digests of ethers', () => {
+  const domain = { ...NORMAL, version: '2' };
+  fc.assert(
+    fc.property(order2, key, uint, (unsigned, privateKey, nonce) => {
+      const wallet = new Wallet(privateKey);
+      const { digest, signature } = wallet.signOrder(domain, unsigned);
+      assert.equal(digest, order2DigestByEthers(domain, unsigned));
+      assert.equal(recoverByEthers(digest, signature), wallet.address);
+      const auth = authDigestByEthers(137, wallet.address, '1700000000', nonce);
+      const signed = wallet.signAuth(137, '1700000000', nonce);
+      assert.equal(recoverByEthers(auth, signed), wallet.address);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('what is no private key is refused', () => {
+  for (const text of ['', '0x', `0x${'0'.repeat(64)}`, `0x${'f'.repeat(64)}`, '1'.repeat(64)]) {
+    assert.throws(() => new Wallet(text), RangeError);
+  }
+});

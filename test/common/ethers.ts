@@ -1,0 +1,105 @@
+/**
+ * Single entry point to the package ethers: an independent second opinion on addresses, digests and
+ * signatures of the node and of its client.
+ */
+import {
+  computeAddress,
+  recoverAddress,
+  TypedDataEncoder,
+  type TypedDataField,
+  Wallet,
+} from 'ethers';
+import type { OrderDomain, UnsignedOrder, UnsignedOrder2 } from '../../client/typed-data.ts';
+
+const ORDER_TYPES: Record<string, TypedDataField[]> = {
+  Order: [
+    { name: 'salt', type: 'uint256' },
+    { name: 'maker', type: 'address' },
+    { name: 'signer', type: 'address' },
+    { name: 'taker', type: 'address' },
+    { name: 'tokenId', type: 'uint256' },
+    { name: 'makerAmount', type: 'uint256' },
+    { name: 'takerAmount', type: 'uint256' },
+    { name: 'expiration', type: 'uint256' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'feeRateBps', type: 'uint256' },
+    { name: 'side', type: 'uint8' },
+    { name: 'signatureType', type: 'uint8' },
+  ],
+};
+
+const ORDER_2_TYPES: Record<string, TypedDataField[]> = {
+  Order: [
+    { name: 'salt', type: 'uint256' },
+    { name: 'maker', type: 'address' },
+    { name: 'signer', type: 'address' },
+    { name: 'tokenId', type: 'uint256' },
+    { name: 'makerAmount', type: 'uint256' },
+    { name: 'takerAmount', type: 'uint256' },
+    { name: 'side', type: 'uint8' },
+    { name: 'signatureType', type: 'uint8' },
+    { name: 'timestamp', type: 'uint256' },
+    { name: 'metadata', type: 'bytes32' },
+    { name: 'builder', type: 'bytes32' },
+  ],
+};
+
+const AUTH_TYPES: Record<string, TypedDataField[]> = {
+  ClobAuth: [
+    { name: 'address', type: 'address' },
+    { name: 'timestamp', type: 'string' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'message', type: 'string' },
+  ],
+};
+
+const AUTH_MESSAGE = 'This message attests that I control the given wallet';
+
+/** The checksummed address of a private key. */
+export function addressByEthers(privateKey: string): string {
+  return computeAddress(privateKey);
+}
+
+/** Only the four members: ethers refuses a domain that carries any other key. */
+function ethersDomain(domain: OrderDomain): OrderDomain {
+  const { name, version, chainId, verifyingContract } = domain;
+  return { name, version, chainId, verifyingContract };
+}
+
+/** The order's EIP-712 digest, which is also its id: 0x + 64 lower-case hex digits. */
+export function orderDigestByEthers(domain: OrderDomain, order: UnsignedOrder): string {
+  return TypedDataEncoder.hash(ethersDomain(domain), ORDER_TYPES, order);
+}
+
+/** The same of an order of version 2. */
+export function order2DigestByEthers(domain: OrderDomain, order: UnsignedOrder2): string {
+  return TypedDataEncoder.hash(ethersDomain(domain), ORDER_2_TYPES, order);
+}
+
+/** The same signature through ethers' own wallet: what `signOrder` must agree with. */
+export function signTypedDataByEthers(
+  privateKey: string,
+  domain: OrderDomain,
+  order: UnsignedOrder,
+): Promise<string> {
+  return new Wallet(privateKey).signTypedData(ethersDomain(domain), ORDER_TYPES, order);
+}
+
+export function authDigestByEthers(
+  chainId: number,
+  address: string,
+  timestamp: string,
+  nonce: string,
+): string {
+  return TypedDataEncoder.hash({ name: 'ClobAuthDomain', version: '1', chainId }, AUTH_TYPES, {
+    address,
+    timestamp,
+    nonce,
+    message: AUTH_MESSAGE,
+  });
+}
+
+/** The checksummed signer of a digest, as ethers sees it; throws on a malformed signature. */
+export function recoverByEthers(digest: string, signature: string): string {
+  return recoverAddress(digest, signature);
+}
