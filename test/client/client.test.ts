@@ -115,7 +115,7 @@ test('a cancel whose answer was lost tells what it did', async () => {
 });
 
 test('patience ends, and says that the outcome is unknown; the same bytes then tell it', async () => {
-  const client = await joinProxy('impatient', { patienceMs: 60, timeoutMs: 50 });
+  const client = await joinProxy('impatient', { patienceMs: 300 });
   const order = await client.orders.sign({
     tokenId: risky,
     side: 'SELL',

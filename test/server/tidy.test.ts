@@ -230,7 +230,7 @@ const CHECKERS = ['ajv', '@redocly/openapi-core', '@asyncapi/specs'];
 
 test('tests reach third-party packages through the same entry points', () => {
   // The last one is this package itself, as others import it.
-  const own = new Set(['fast-check', 'tsx', 'prediction-market-node', ...CHECKERS]);
+  const own = new Set(['fast-check', 'tsx', 'ethers', 'prediction-market-node', ...CHECKERS]);
   // What is tested there installs the packages itself.
   const isOwn = ({ folder, path }: Source) => folder === 'test' && !path.includes('/clients/');
   for (const source of sources.filter(isOwn)) {
