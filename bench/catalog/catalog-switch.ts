@@ -8,8 +8,9 @@
  */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { HttpClient } from '../../client/http.ts';
 import { Child } from '../common/child.ts';
-import { Client } from '../load/load-client.ts';
+import { openClient } from '../load/load-client.ts';
 import { type GeneratedCatalog, generateCatalog, revisionOf } from './catalog-generator.ts';
 import type { Imported } from './catalog-importer.ts';
 import type { LoopDelay } from './catalog-node.ts';
@@ -128,7 +129,7 @@ class Readers {
       return index % 2 === 0 ? `/markets/${market.id}` : others[(index >> 1) % others.length]!;
     });
     const url = new URL(`http://127.0.0.1:${port}`);
-    this.#loops = Array.from({ length: READERS }, (_, index) => this.#read(new Client(url), index));
+    this.#loops = Array.from({ length: READERS }, (_, index) => this.#read(openClient(url), index));
   }
 
   /** Wall clock, ms. Rejects when the revision does not come. */
@@ -148,7 +149,7 @@ class Readers {
     return { requests: this.#requests, failed: this.#failed };
   }
 
-  async #read(client: Client, first: number): Promise<void> {
+  async #read(client: HttpClient, first: number): Promise<void> {
     for (let at = first; !this.#isOver; at += 1) {
       const target = this.#targets[at % this.#targets.length]!;
       this.#requests += 1;

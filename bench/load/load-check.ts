@@ -4,9 +4,11 @@
  * Thread: the tool's only one.
  * Non-goals: trades between others, and books that others trade in during the run.
  */
+
+import type { HttpClient } from '../../client/http.ts';
 import { MICRO, microFromNumber, microFromText, microText, priceText } from './load-amounts.ts';
 import { BUY, type LastTrade, SELL, type Side } from './load-book.ts';
-import type { Client } from './load-client.ts';
+import { ask } from './load-client.ts';
 import { type Ledger, type Total, totalKey } from './load-ledger.ts';
 import type { LoadMarket, LoadToken } from './load-market.ts';
 
@@ -45,7 +47,7 @@ const TRADES_LIMIT_MAX = 10_000; // SPEC 8
 const TRADES_OFFSETS = [0, 10_000];
 
 /** Reads the books and last prices that are there before the first order, into the tool's own. */
-export async function seedBooks(client: Client, tokens: readonly LoadToken[]): Promise<void> {
+export async function seedBooks(client: HttpClient, tokens: readonly LoadToken[]): Promise<void> {
   const books = await readBooks(client, tokens);
   for (const token of tokens) {
     const reply = books.get(token.tokenId);
@@ -71,7 +73,7 @@ export async function seedBooks(client: Client, tokens: readonly LoadToken[]): P
 
 /** Every token's book, its rules included, against the naive one. */
 export async function compareBooks(
-  client: Client,
+  client: HttpClient,
   tokens: readonly LoadToken[],
 ): Promise<string[]> {
   const books = await readBooks(client, tokens);
@@ -126,7 +128,7 @@ function compareLevels(
 }
 
 export async function compareLastPrices(
-  client: Client,
+  client: HttpClient,
   tokens: readonly LoadToken[],
 ): Promise<string[]> {
   const prices = await readLastPrices(client, tokens);
@@ -153,7 +155,7 @@ export async function compareLastPrices(
  * that takerOnly=true gives; what takerOnly=false gives beyond them are the maker rows (GAPS 8).
  */
 export async function compareTrades(
-  client: Client,
+  client: HttpClient,
   markets: readonly LoadMarket[],
   addresses: readonly string[],
   ledger: Ledger,
@@ -227,7 +229,7 @@ function taken(sums: Map<string, Total>, key: string): Total {
 
 /** All rows of a wallet; market by market where there are more than paging reaches. */
 async function readTrades(
-  client: Client,
+  client: HttpClient,
   markets: readonly LoadMarket[],
   address: string,
   takerOnly: boolean,
@@ -247,11 +249,11 @@ async function readTrades(
 }
 
 /** Undefined when the last page is full: then there may be more behind the largest offset. */
-async function readPages(client: Client, query: string): Promise<TradeRow[] | undefined> {
+async function readPages(client: HttpClient, query: string): Promise<TradeRow[] | undefined> {
   const rows: TradeRow[] = [];
   for (const offset of TRADES_OFFSETS) {
     const path = `/trades?${query}&limit=${TRADES_LIMIT_MAX}&offset=${offset}`;
-    const page = (await client.ask('GET', path)) as TradeRow[];
+    const page = (await ask(client, 'GET', path)) as TradeRow[];
     for (const row of page) rows.push(row);
     if (page.length < TRADES_LIMIT_MAX) return rows;
   }
@@ -259,7 +261,7 @@ async function readPages(client: Client, query: string): Promise<TradeRow[] | un
 }
 
 async function readBooks(
-  client: Client,
+  client: HttpClient,
   tokens: readonly LoadToken[],
 ): Promise<Map<string, BookReply>> {
   const replies = (await readTokens(client, '/books', tokens)) as BookReply[];
@@ -267,7 +269,7 @@ async function readBooks(
 }
 
 async function readLastPrices(
-  client: Client,
+  client: HttpClient,
   tokens: readonly LoadToken[],
 ): Promise<Map<string, LastPriceReply>> {
   const replies = (await readTokens(client, '/last-trades-prices', tokens)) as LastPriceReply[];
@@ -275,7 +277,7 @@ async function readLastPrices(
 }
 
 async function readTokens(
-  client: Client,
+  client: HttpClient,
   path: string,
   tokens: readonly LoadToken[],
 ): Promise<unknown[]> {
@@ -283,7 +285,7 @@ async function readTokens(
   for (let from = 0; from < tokens.length; from += TOKENS_PER_REQUEST) {
     const part = tokens.slice(from, from + TOKENS_PER_REQUEST);
     const body = JSON.stringify(part.map(({ tokenId }) => ({ token_id: tokenId })));
-    replies.push(...((await client.ask('POST', path, {}, body)) as unknown[]));
+    replies.push(...((await ask(client, 'POST', path, {}, body)) as unknown[]));
   }
   return replies;
 }

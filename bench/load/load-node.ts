@@ -10,7 +10,7 @@ import { createServer } from 'node:net';
 import { extname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Client } from './load-client.ts';
+import { openClient } from './load-client.ts';
 
 const START_TIMEOUT_MS = 120_000;
 const POLL_MS = 25;
@@ -25,7 +25,7 @@ function script(path: string): string {
 
 /** Resolves when GET /time answers; rejects after a deadline, or when `gone` says why not to wait. */
 export async function untilUp(url: URL, gone: () => string | undefined): Promise<void> {
-  const client = new Client(url);
+  const client = openClient(url);
   const deadline = performance.now() + START_TIMEOUT_MS;
   try {
     for (;;) {

@@ -5,12 +5,12 @@
  * Non-goals: GTD, FAK, post-only and cancels; orders that are meant to be refused.
  */
 
+import type { Exchange, OrderSigner, SignedOrder as Sent } from '../../client/exchange.ts';
+import { signOrder as sign } from '../../client/exchange.ts';
 import type { Random } from '../random.ts';
 import { MICRO, notional, SIZE_STEP, sharesForCollateral } from './load-amounts.ts';
 import { BUY, type Order, SELL } from './load-book.ts';
-import type { Trader } from './load-keys.ts';
 import type { LoadMarket, LoadToken } from './load-market.ts';
-import { type OrderDomain, orderDigestByEthers } from './wallets.ts';
 
 /** An order as the ledger follows it. */
 export interface LoadOrder extends Order {
@@ -21,34 +21,32 @@ export interface LoadOrder extends Order {
 }
 
 /** A drawn order with its id (GAPS 1.7) and the submission item that carries it. */
-export interface SignedOrder extends LoadOrder {
-  readonly id: string;
-  readonly item: string;
-}
+export interface SignedOrder extends LoadOrder, Sent {}
 
-export interface Domains {
-  readonly normal: OrderDomain;
-  readonly negRisk: OrderDomain;
-}
-
-/** The two signing domains of a node's configuration. */
-export function domainsOf(config: {
+/** What orders are signed for, by a node's configuration. */
+export function exchangeOf(config: {
   readonly domainName: string;
   readonly domainVersion: string;
   readonly chainId: number;
   readonly exchangeAddress: string;
   readonly negRiskExchangeAddress: string;
-}): Domains {
+}): Exchange {
   const { domainName: name, domainVersion: version, chainId } = config;
   return {
+    version: 1,
     normal: { name, version, chainId, verifyingContract: config.exchangeAddress },
     negRisk: { name, version, chainId, verifyingContract: config.negRiskExchangeAddress },
   };
 }
 
+/** Who signs, and the API key in whose name. */
+export interface Signer {
+  readonly wallet: OrderSigner;
+  readonly owner: string;
+}
+
 const FOK_IN_TEN = 3;
 const SHARES_SPREAD = 60; // sizes go from the minimum to this many shares above it
-export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 /** The mids of one connection's books; each wanders by a tick now and then. */
 export class OrderSource {
@@ -124,35 +122,17 @@ function order(token: LoadToken, account: number, terms: Terms): LoadOrder {
 /** Signs the order and writes its submission item (GAPS 3.1). `salt` makes the id unique. */
 export function signOrder(
   order: LoadOrder,
-  { wallet, trio }: Trader,
-  domains: Domains,
+  { owner, wallet }: Signer,
+  exchange: Exchange,
   salt: string,
 ): SignedOrder {
-  const { token, side, type } = order;
-  const domain = token.market.negRisk ? domains.negRisk : domains.normal;
-  const unsigned = {
-    salt,
-    maker: wallet.address,
-    signer: wallet.address,
-    taker: ZERO_ADDRESS,
-    tokenId: token.tokenId,
-    makerAmount: String(order.makerAmount),
-    takerAmount: String(order.takerAmount),
-    expiration: '0',
-    nonce: '0',
-    feeRateBps: '0',
-    side,
-    signatureType: 0,
-  };
-  const item = JSON.stringify({
-    order: {
-      ...unsigned,
-      conditionId: token.market.conditionId,
-      side: side === BUY ? 'BUY' : 'SELL',
-      signature: wallet.signOrder(domain, unsigned),
-    },
-    orderType: type,
-    owner: trio.apiKey,
+  const { makerAmount, takerAmount, token, type } = order;
+  const { conditionId, negRisk } = token.market;
+  const side = order.side === BUY ? 'BUY' : 'SELL';
+  const market = { tokenId: token.tokenId, conditionId, negRisk };
+  const signed = sign(wallet, exchange, {
+    ...market,
+    ...{ side, makerAmount, takerAmount, type, salt, owner },
   });
-  return { ...order, id: orderDigestByEthers(domain, unsigned).toLowerCase(), item };
+  return { ...order, ...signed };
 }

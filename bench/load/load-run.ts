@@ -5,19 +5,22 @@
  * Non-goals: the command line and the node's life (load.ts).
  */
 import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises';
+import type { Exchange } from '../../client/exchange.ts';
+import type { HttpClient } from '../../client/http.ts';
+import type { Keys } from '../../client/keys.ts';
+import { Wallet } from '../../client/wallet.ts';
 import type { Config } from '../../server/config.ts';
 import { Random } from '../random.ts';
 import { compareBooks, compareLastPrices, compareTrades, seedBooks } from './load-check.ts';
-import { Client } from './load-client.ts';
-import { compareKeys, createKeys, type Level1, type Trader } from './load-keys.ts';
+import { keysOf, type Level1, openClient } from './load-client.ts';
+import { compareKeys, createKeys, type Trader } from './load-keys.ts';
 import { Ledger } from './load-ledger.ts';
 import type { LoadMarket, LoadToken } from './load-market.ts';
 import { type LocalNode, untilUp } from './load-node.ts';
 import type { LoadOptions } from './load-options.ts';
-import { type Domains, domainsOf, OrderSource, signOrder } from './load-orders.ts';
+import { exchangeOf, OrderSource, signOrder } from './load-orders.ts';
 import { Progress } from './load-progress.ts';
 import { type Batch, sendBatch } from './load-sender.ts';
-import { walletFromSeed } from './wallets.ts';
 
 /** Orders that are signed ahead and then sent. */
 const ROUND_ORDERS = 6000;
@@ -43,8 +46,9 @@ export class LoadRun {
   readonly #markets: readonly LoadMarket[];
   readonly #tokens: readonly LoadToken[];
   readonly #level1: Level1;
-  readonly #domains: Domains;
-  readonly #reader: Client;
+  readonly #exchange: Exchange;
+  readonly #reader: HttpClient;
+  readonly #keys: Keys;
   readonly #ledger = new Ledger();
   readonly #progress: Progress;
   readonly #random: Random;
@@ -69,8 +73,9 @@ export class LoadRun {
     this.#markets = markets;
     this.#tokens = markets.flatMap((market) => market.tokens);
     this.#level1 = { prefix: config.credentialPrefix, chainId: config.chainId };
-    this.#domains = domainsOf(config);
-    this.#reader = new Client(this.#url);
+    this.#exchange = exchangeOf(config);
+    this.#reader = openClient(this.#url);
+    this.#keys = keysOf(this.#reader, this.#level1);
     this.#progress = new Progress(this.#ledger, options.orders, write);
     this.#random = new Random(options.seed);
   }
@@ -85,9 +90,9 @@ export class LoadRun {
     );
     try {
       const owners = Array.from({ length: wallets }, (_, i) =>
-        walletFromSeed(`load/${seed}/${run}/${i}`),
+        Wallet.fromSeed(`load/${seed}/${run}/${i}`),
       );
-      this.#traders = await createKeys(this.#reader, this.#level1, owners);
+      this.#traders = await createKeys(this.#keys, owners);
       await seedBooks(this.#reader, this.#tokens);
       if (!(await this.#agrees('before the first order'))) return false;
       await this.#sendAll();
@@ -111,7 +116,7 @@ export class LoadRun {
       const own = this.#markets.filter(({ index }) => index % connections === lane);
       const source = new OrderSource(new Random(`${seed}/${lane}`), own);
       const queue: Batch[] = [];
-      return { client: new Client(this.#url), source, queue };
+      return { client: openClient(this.#url), source, queue };
     });
     try {
       for (let signed = 0; signed < orders; ) {
@@ -137,14 +142,15 @@ export class LoadRun {
     const account = this.#random.below(this.#traders.length);
     const trader = this.#traders[account];
     if (trader === undefined) throw new Error('a load needs a wallet');
+    const signer = { wallet: trader.wallet, owner: trader.key.apiKey };
     const orders = Array.from({ length: size }, (_, i) => {
       const salt = `${this.#options.run}${String(signed + i).padStart(9, '0')}`;
-      return signOrder(source.draw(account), trader, this.#domains, salt);
+      return signOrder(source.draw(account), signer, this.#exchange, salt);
     });
     return { trader, orders, body: `[${orders.map(({ item }) => item).join(',')}]` };
   }
 
-  async #sendQueue(client: Client, queue: Batch[]): Promise<void> {
+  async #sendQueue(client: HttpClient, queue: Batch[]): Promise<void> {
     for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
       const sending = sendBatch(client, this.#level1.prefix, batch, (again) => this.#ready(again));
       const striking = this.#strikeWhenDue();
@@ -172,7 +178,7 @@ export class LoadRun {
     await pause(this.#random.below(KILL_DELAY_MS_MAX));
     this.#progress.say(`kill -9 after ${this.#ledger.counts.settled} settled orders`);
     await node.killAndRestart();
-    const differences = await compareKeys(this.#reader, this.#level1, this.#traders);
+    const differences = await compareKeys(this.#keys, this.#traders);
     this.#ledger.differences.push(...differences);
     this.#isStriking = false;
   }
@@ -214,7 +220,7 @@ export class LoadRun {
     }
     const differences = [
       ...this.#ledger.differences,
-      ...(await compareKeys(this.#reader, this.#level1, this.#traders)),
+      ...(await compareKeys(this.#keys, this.#traders)),
       ...(await compareBooks(this.#reader, this.#tokens)),
       ...(await compareLastPrices(this.#reader, this.#tokens)),
       ...differing,

@@ -1,15 +1,17 @@
 /**
  * Sends the batches of a load run, and sends them again, byte for byte, until each is answered:
- * what was taken the first time comes back as a duplicate, never twice (USERS.md 1.3).
+ * what was taken the first time comes back as a duplicate, never twice (USERS.md 1.3). Unlike the client
+ * it counts what was lost, waits for a node that was killed, and takes a 500 for a fault.
  * Thread: the tool's only one; one sender per connection.
  * Non-goals: judging the answers (load-ledger.ts does).
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { busyPauseMs, type Client, type Reply, refusal } from './load-client.ts';
+import { level2 } from '../../client/credentials.ts';
+import type { HttpClient, Reply } from '../../client/http.ts';
+import { busyPauseMs, refusal } from './load-client.ts';
 import type { Trader } from './load-keys.ts';
 import type { Answer } from './load-ledger.ts';
 import type { SignedOrder } from './load-orders.ts';
-import { level2 } from './wallets.ts';
 
 /** The orders of one request, all of one wallet. */
 export interface Batch {
@@ -36,7 +38,7 @@ const ORDERS_PATH = '/orders';
  * was lost before; it resolves when the node can be reached and rejects when there is no hope.
  */
 export async function sendBatch(
-  client: Client,
+  client: HttpClient,
   prefix: string,
   batch: Batch,
   ready: (again: boolean) => Promise<void>,
@@ -45,9 +47,9 @@ export async function sendBatch(
   let throttled = 0;
   for (let sending = 0; sending < SENDINGS_MAX; sending += 1) {
     await ready(lost > 0);
-    const { wallet, trio } = batch.trader;
+    const { wallet, key } = batch.trader;
     const now = String(Math.floor(Date.now() / 1000));
-    const headers = level2(prefix, wallet.address, trio, 'POST', ORDERS_PATH, batch.body, now);
+    const headers = level2(prefix, wallet.address, key, 'POST', ORDERS_PATH, batch.body, now);
     const sentAt = performance.now();
     let reply: Reply;
     try {

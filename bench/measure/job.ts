@@ -2,7 +2,7 @@
  * What a sending process is told and what it tells: plain values that travel between processes.
  * Thread: any.
  */
-import type { Trio } from '../load/wallets.ts';
+import type { ApiKey } from '../../client/credentials.ts';
 import type { Share } from './arrivals.ts';
 import type { MeasureOptions } from './measure-options.ts';
 
@@ -34,7 +34,7 @@ export interface Job {
   readonly signing: Signing;
   readonly share: Share;
   /** Of the process's own wallets: those whose number is its own, in turn with the others. */
-  readonly trios: readonly Trio[];
+  readonly keys: readonly ApiKey[];
 }
 
 export type ToChild =

@@ -8,10 +8,10 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { readConfig } from '../../server/config.ts';
-import { Client } from '../load/load-client.ts';
+import { ask, openClient } from '../load/load-client.ts';
 import { Exit } from '../load/load-main.ts';
 import type { LocalNode } from '../load/load-node.ts';
-import { domainsOf } from '../load/load-orders.ts';
+import { exchangeOf } from '../load/load-orders.ts';
 import { targetMarkets, withTarget } from '../load/load-target.ts';
 import { FigureKeeper } from './figures.ts';
 import { Fleet } from './fleet.ts';
@@ -67,7 +67,7 @@ async function measure(
   print: Print,
 ): Promise<Result> {
   const url = node?.url ?? options.url;
-  const client = new Client(url);
+  const client = openClient(url);
   const level1 = { prefix: signing.credentialPrefix, chainId: signing.chainId };
   const { rate, batch, connections, processes } = options;
   const asked = rate === undefined ? 'as fast as answers come' : `${rate} orders/s`;
@@ -76,15 +76,15 @@ async function measure(
       `${processes} processes, --seed ${options.seed} --run ${options.run}`,
   );
   try {
-    const exchangeInfo = await client.ask('GET', '/exchange-info');
+    const exchangeInfo = await ask(client, 'GET', '/exchange-info');
     const stage = await Stage.open(client, level1, options);
     const markets = await targetMarkets(options, options.markets);
-    await stage.fill(markets, domainsOf(signing), options);
+    await stage.fill(markets, exchangeOf(signing), options);
     const { url: _, ...plain } = options;
     const jobs = Array.from({ length: processes }, (_, index): Job => {
       const share = { index, processes };
       const own = stage.traders.filter((_, i) => i % processes === index);
-      return { options: plain, url: url.href, signing, share, trios: own.map(({ trio }) => trio) };
+      return { options: plain, url: url.href, signing, share, keys: own.map(({ key }) => key) };
     });
     const machine = machineNow();
     const { figures, outcomes } = await send(jobs, options, print);

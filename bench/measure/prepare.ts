@@ -4,18 +4,17 @@
  * Thread: the tool's only one.
  * Non-goals: when they are due (arrivals.ts).
  */
+import { type ApiKey, level2 } from '../../client/credentials.ts';
+import type { Exchange } from '../../client/exchange.ts';
 import type { LoadMarket } from '../load/load-market.ts';
-import type { TestWallet, Trio } from '../load/wallets.ts';
-import { level2 } from '../load/wallets.ts';
+import { type Signer, signOrder } from '../load/load-orders.ts';
 import type { Random } from '../random.ts';
 import { restingOrder, takerOrder } from './ladder.ts';
 import { type Kind, kindAt, type Mix } from './mix.ts';
-import { quickSign, type Separators, type Signer } from './quick-sign.ts';
 
 /** A wallet that trades, with the key of its API. */
 export interface Account {
-  readonly wallet: TestWallet;
-  readonly trio: Trio;
+  readonly key: ApiKey;
   readonly signer: Signer;
 }
 
@@ -41,7 +40,7 @@ export interface Flow {
   readonly batch: number;
   readonly accounts: readonly Account[];
   readonly markets: readonly LoadMarket[];
-  readonly separators: Separators;
+  readonly exchange: Exchange;
   /** First digits of the salts; the rest counts. */
   readonly salts: string;
   /** A cancel comes at least so many requests after the orders that it takes back. */
@@ -82,13 +81,13 @@ export class Drawer {
   }
 
   #orders(kind: 'fok' | 'gtc', account: Account): Request {
-    const { random, batch, salts, separators } = this.#flow;
+    const { random, batch, salts, exchange } = this.#flow;
     const make = kind === 'fok' ? takerOrder : restingOrder;
     const signed = Array.from({ length: batch }, () => {
       const order = make(random, random.pick(this.#tokens), 0);
       const salt = `${salts}${String(this.#salt).padStart(SALT_DIGITS, '0')}`;
       this.#salt += 1;
-      return quickSign(order, account.signer, separators, salt);
+      return signOrder(order, account.signer, exchange, salt);
     });
     if (kind === 'gtc') {
       this.#resting.push({ account, ids: signed.map(({ id }) => id), since: this.#drawn });
@@ -111,8 +110,16 @@ function cancelRequest({ account, ids }: Resting): Request {
 /** The bytes of a request, with credentials of the second `seconds` (unix time). */
 export function bytesOf(request: Request, url: URL, prefix: string, seconds: number): Buffer {
   const { method, path, body, account } = request;
-  const { wallet, trio } = account;
-  const credentials = level2(prefix, wallet.address, trio, method, path, body, String(seconds));
+  const { key, signer } = account;
+  const credentials = level2(
+    prefix,
+    signer.wallet.address,
+    key,
+    method,
+    path,
+    body,
+    String(seconds),
+  );
   const head = [
     `${method} ${path} HTTP/1.1`,
     `Host: ${url.host}`,

@@ -5,18 +5,18 @@
  * Non-goals: figures (the parent makes them), and how the parent is reached (measure-child.ts).
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import { domainsOf } from '../load/load-orders.ts';
+import { Wallet } from '../../client/wallet.ts';
+import { exchangeOf } from '../load/load-orders.ts';
 import { targetMarkets } from '../load/load-target.ts';
-import { keyFromSeed, walletFromKey } from '../load/wallets.ts';
 import { Random } from '../random.ts';
 import { arrivalsOf, shareOf } from './arrivals.ts';
 import { type FromChild, type Job, walletSeed } from './job.ts';
 import { requestsOf } from './measure-options.ts';
 import { Outcomes, THROTTLED, UNANSWERED } from './outcomes.ts';
 import { type Account, bytesOf, Drawer, type Request } from './prepare.ts';
-import { separatorsOf } from './quick-sign.ts';
 import { Fate, SampleRows } from './samples.ts';
 import { Sender, type Sent } from './sender.ts';
+import { unsignedBy } from './unsigned.ts';
 
 const SIGNED_EVERY_MS = 500;
 const SAMPLES_EVERY_MS = 250;
@@ -84,7 +84,7 @@ export class Sending {
       batch: options.batch,
       accounts: this.#accounts(),
       markets: await targetMarkets({ ...options, url }, options.markets),
-      separators: separatorsOf(domainsOf(signing)),
+      exchange: exchangeOf(signing),
       salts: `${options.run}${share.index + 1}`,
       cancelDistance: CANCEL_DISTANCE_CONNECTIONS * options.connections,
     });
@@ -101,12 +101,12 @@ export class Sending {
   }
 
   #accounts(): Account[] {
-    const { options, share, trios } = this.#job;
-    return trios.map((trio, i) => {
-      const key = keyFromSeed(walletSeed(options, i * share.processes + share.index));
-      const wallet = walletFromKey(key);
-      const privateKey = options.unsigned ? undefined : Buffer.from(key.slice(2), 'hex');
-      return { wallet, trio, signer: { address: wallet.address, owner: trio.apiKey, privateKey } };
+    const { options, share, keys } = this.#job;
+    return keys.map((key, i) => {
+      const seed = walletSeed(options, i * share.processes + share.index);
+      const own = Wallet.fromSeed(seed);
+      const wallet = options.unsigned ? unsignedBy(own.address) : own;
+      return { key, signer: { wallet, owner: key.apiKey } };
     });
   }
 

@@ -4,12 +4,15 @@
  * Thread: the tool's only one.
  * Non-goals: being measured.
  */
+import { level2 } from '../../client/credentials.ts';
+import type { Exchange } from '../../client/exchange.ts';
+import type { HttpClient } from '../../client/http.ts';
+import { Wallet } from '../../client/wallet.ts';
 import { BUY, SELL } from '../load/load-book.ts';
-import { type Client, refusal } from '../load/load-client.ts';
-import { createKeys, type Level1, type Trader } from '../load/load-keys.ts';
+import { keysOf, type Level1, refusal } from '../load/load-client.ts';
+import { createKeys, type Trader } from '../load/load-keys.ts';
 import type { LoadMarket } from '../load/load-market.ts';
-import { type Domains, signOrder } from '../load/load-orders.ts';
-import { level2, walletFromSeed } from '../load/wallets.ts';
+import { signOrder } from '../load/load-orders.ts';
 import { walletSeed } from './job.ts';
 import { bookTokens, makerOrders } from './ladder.ts';
 import { type MeasureOptions, ordersOf } from './measure-options.ts';
@@ -19,13 +22,18 @@ import { THROTTLED_ADVICE } from './report.ts';
 const MAKER_BATCH = 10;
 
 export class Stage {
-  readonly #client: Client;
+  readonly #client: HttpClient;
   readonly #level1: Level1;
   readonly #maker: Trader;
   /** By the number of the wallet. */
   readonly traders: readonly Trader[];
 
-  private constructor(client: Client, level1: Level1, traders: readonly Trader[], maker: Trader) {
+  private constructor(
+    client: HttpClient,
+    level1: Level1,
+    traders: readonly Trader[],
+    maker: Trader,
+  ) {
     this.#client = client;
     this.#level1 = level1;
     this.traders = traders;
@@ -33,11 +41,11 @@ export class Stage {
   }
 
   /** Issues the keys of all wallets. */
-  static async open(client: Client, level1: Level1, options: MeasureOptions): Promise<Stage> {
+  static async open(client: HttpClient, level1: Level1, options: MeasureOptions): Promise<Stage> {
     const wallets = Array.from({ length: options.wallets + 1 }, (_, i) =>
-      walletFromSeed(walletSeed(options, i)),
+      Wallet.fromSeed(walletSeed(options, i)),
     );
-    const traders = await createKeys(client, level1, wallets);
+    const traders = await createKeys(keysOf(client, level1), wallets);
     const maker = traders.pop();
     if (maker === undefined) throw new Error('there is always a maker');
     return new Stage(client, level1, traders, maker);
@@ -46,7 +54,7 @@ export class Stage {
   /** Rests the makers' orders. Throws when the node refuses one. */
   async fill(
     markets: readonly LoadMarket[],
-    domains: Domains,
+    exchange: Exchange,
     options: MeasureOptions,
   ): Promise<void> {
     const tokens = bookTokens(markets);
@@ -55,9 +63,10 @@ export class Stage {
     const orders = tokens.flatMap((token) =>
       [BUY, SELL].flatMap((side) => makerOrders(token, 0, side as typeof BUY, taken)),
     );
+    const signer = { wallet: this.#maker.wallet, owner: this.#maker.key.apiKey };
     const items = orders.map((order, i) => {
       const salt = `${options.run}0${String(i).padStart(9, '0')}`;
-      return signOrder(order, this.#maker, domains, salt).item;
+      return signOrder(order, signer, exchange, salt).item;
     });
     for (let from = 0; from < items.length; from += MAKER_BATCH) {
       const body = `[${items.slice(from, from + MAKER_BATCH).join(',')}]`;
@@ -80,10 +89,10 @@ export class Stage {
     path: string,
     body: string,
   ): Promise<unknown> {
-    const { wallet, trio } = trader;
+    const { wallet, key } = trader;
     const now = String(Math.floor(Date.now() / 1000));
     const { prefix } = this.#level1;
-    const headers = level2(prefix, wallet.address, trio, method, path, body, now);
+    const headers = level2(prefix, wallet.address, key, method, path, body, now);
     const reply = await this.#client.send(method, path, headers, body);
     if (reply.status === 200) return JSON.parse(reply.body);
     if (reply.status === 429) throw new Error(THROTTLED_ADVICE);

@@ -11,7 +11,7 @@ import { domainSeparator } from '../../server/identity/eip712.ts';
 import { Child } from '../common/child.ts';
 import { latencies, median, percentile, print, type Ratio, ratioLine } from '../common/figures.ts';
 import { LocalNode } from '../load/load-node.ts';
-import { domainsOf } from '../load/load-orders.ts';
+import { exchangeOf } from '../load/load-orders.ts';
 import { Connection } from '../measure/connection.ts';
 import type { Request } from '../measure/prepare.ts';
 import type { Bodies, Floors, PartTimes } from './path-parts.ts';
@@ -277,7 +277,7 @@ class Suite {
 function bodiesOf(requests: readonly Request[]): Bodies {
   const read = readConfig({}, [], 1);
   if (!read.ok) throw new Error(read.problems.join('; '));
-  const separator = Buffer.from(domainSeparator(domainsOf(read.config).normal)).toString('hex');
+  const separator = Buffer.from(domainSeparator(exchangeOf(read.config).normal)).toString('hex');
   return { separator, texts: requests.map(({ body }) => body) };
 }
 

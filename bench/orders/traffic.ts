@@ -4,19 +4,18 @@
  * Thread: the suite's only one. Non-goals: several sending processes (bench/measure has them).
  */
 import { readConfig } from '../../server/config.ts';
-import { Client } from '../load/load-client.ts';
-import { domainsOf } from '../load/load-orders.ts';
+import { openClient } from '../load/load-client.ts';
+import { exchangeOf } from '../load/load-orders.ts';
 import { targetMarkets } from '../load/load-target.ts';
-import { keyFromSeed, walletFromKey } from '../load/wallets.ts';
 import { arrivalsOf } from '../measure/arrivals.ts';
-import { type Signing, signingOf, walletSeed } from '../measure/job.ts';
+import { type Signing, signingOf } from '../measure/job.ts';
 import { type MeasureOptions, parseMeasureOptions } from '../measure/measure-options.ts';
 import { Outcomes, WELL } from '../measure/outcomes.ts';
 import { monotonicMs } from '../measure/pacer.ts';
 import { bytesOf, Drawer, type Request } from '../measure/prepare.ts';
-import { separatorsOf } from '../measure/quick-sign.ts';
 import { Sender, type Sent } from '../measure/sender.ts';
 import { Stage } from '../measure/stage.ts';
+import { unsignedBy } from '../measure/unsigned.ts';
 import { Random } from '../random.ts';
 
 export interface TrafficOptions {
@@ -53,18 +52,16 @@ export class Traffic {
     if (!read.ok) throw new Error(read.problems.join('; '));
     const signing = signingOf(read.config);
     const options: MeasureOptions = { ...optionsOf(orders), url };
-    const client = new Client(url);
+    const client = openClient(url);
     const level1 = { prefix: signing.credentialPrefix, chainId: signing.chainId };
     const stage = await Stage.open(client, level1, options);
     const markets = await targetMarkets(options, MARKETS);
-    await stage.fill(markets, domainsOf(signing), options);
+    await stage.fill(markets, exchangeOf(signing), options);
     client.close();
-    const accounts = stage.traders.map(({ trio }, i) => {
-      const key = keyFromSeed(walletSeed(options, i));
-      const wallet = walletFromKey(key);
-      const privateKey = unsigned ? undefined : Buffer.from(key.slice(2), 'hex');
-      return { wallet, trio, signer: { address: wallet.address, owner: trio.apiKey, privateKey } };
-    });
+    const accounts = stage.traders.map(({ key, wallet }) => ({
+      key,
+      signer: { wallet: unsigned ? unsignedBy(wallet.address) : wallet, owner: key.apiKey },
+    }));
     return new Traffic(
       url,
       signing,
@@ -75,7 +72,7 @@ export class Traffic {
           batch,
           accounts,
           markets,
-          separators: separatorsOf(domainsOf(signing)),
+          exchange: exchangeOf(signing),
           salts: `${options.run}${batch + 1}`,
           cancelDistance: 0,
         }),

@@ -1,9 +1,8 @@
 /**
- * Single entry point to the package secp256k1: the address that made a recoverable signature, and
- * for tools that measure a node (it never signs itself) the signature.
+ * Single entry point to the package secp256k1: the address that made a recoverable signature.
  *
  * Thread: any; scratch buffers belong to the thread's own instance of this module.
- * Non-goals: key generation.
+ * Non-goals: signing, which a node never does.
  */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -24,7 +23,7 @@ const loaded = load();
 /** False when no prebuilt binding fits this machine: correct, but some twenty times slower. */
 export const secp256k1IsNative: boolean = loaded.native;
 
-const { ecdsaRecover, ecdsaSign } = loaded.library;
+const { ecdsaRecover } = loaded.library;
 
 const compact = new Uint8Array(64); // r, s
 const publicKey = new Uint8Array(65); // 0x04, x, y
@@ -59,15 +58,6 @@ export function recoverAddress(
   const hash = keccak256(point);
   for (let i = 0; i < ADDRESS_BYTES; i++) out[offset + i] = hash[12 + i]!;
   return true;
-}
-
-/** The 65 bytes r, s, v (27 or 28) under a 32-byte private key; s is the lower of the two. */
-export function signDigest(digest: Uint8Array, privateKey: Uint8Array): Uint8Array {
-  const { signature, recid } = ecdsaSign(digest, privateKey);
-  const out = new Uint8Array(SIGNATURE_BYTES);
-  out.set(signature);
-  out[64] = 27 + recid;
-  return out;
 }
 
 function isLowS(signature: Uint8Array): boolean {

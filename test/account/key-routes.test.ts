@@ -1,7 +1,7 @@
 /** API keys and read-only keys of a whole node, over real sockets and across a restart. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { level1, level2, type Trio } from '../../bench/load/wallets.ts';
+import { type ApiKey, level1, level2 } from '../../client/credentials.ts';
 import {
   type Reply,
   send,
@@ -31,7 +31,7 @@ function derive(trader: Trader, nonce: string): Promise<Reply> {
 /** A request with another trio than the trader's first. */
 function callWith(
   trader: Trader,
-  trio: Trio,
+  trio: ApiKey,
   method: string,
   path: string,
   query = '',
@@ -58,7 +58,7 @@ function refuses(reply: Reply, status: number, error: string): void {
 const UNKNOWN = 'invalid_l2: unknown key or wrong passphrase';
 
 test('keys are listed, revoked one by one, and issued again by their wallet alone', async () => {
-  const second = (await issue(alice, '7')).json as Trio;
+  const second = (await issue(alice, '7')).json as ApiKey;
   const listed = async () => (await alice.call(node, 'GET', '/auth/api-keys')).json;
   assert.deepEqual(await listed(), [alice.trio.apiKey, second.apiKey].sort());
   refuses(
@@ -90,7 +90,7 @@ test('keys are listed, revoked one by one, and issued again by their wallet alon
 });
 
 test('orders of a revoked key stay', async () => {
-  const trio = (await issue(bob, '3')).json as Trio;
+  const trio = (await issue(bob, '3')).json as ApiKey;
   const order = bob.sign({ market, side: 'BUY', ticks: 10, shares: 5, owner: trio.apiKey });
   const body = bodyOf([order]);
   const headers = level2('SERVICE', bob.address, trio, 'POST', '/orders', body, seconds());
@@ -109,7 +109,7 @@ test('a read-only key reads what its owner placed and traded, and writes nothing
   const { id } = alice.sign({ market, side: 'SELL', ticks: 90, shares: 5 });
   const order = alice.sign({ market, side: 'SELL', ticks: 91, shares: 5 });
   await alice.post(node, [order]);
-  const issued = (await alice.call(node, 'POST', '/auth/readonly-api-key')).json as Trio;
+  const issued = (await alice.call(node, 'POST', '/auth/readonly-api-key')).json as ApiKey;
   assert.deepEqual(Object.keys(issued), ['apiKey']);
   const key = issued.apiKey;
   const one = await readWith(key, alice.address, `/data/order/${order.id}`);
@@ -153,7 +153,7 @@ test('a read-only key reads what its owner placed and traded, and writes nothing
 test('read-only keys are listed, validated, deleted for good, and survive a restart', async () => {
   const made: string[] = [];
   for (let i = 0; i < 3; i++) {
-    made.push(((await bob.call(node, 'POST', '/auth/readonly-api-key')).json as Trio).apiKey);
+    made.push(((await bob.call(node, 'POST', '/auth/readonly-api-key')).json as ApiKey).apiKey);
   }
   const [first = '', second = '', third = ''] = made;
   const listed = async () =>
@@ -182,6 +182,6 @@ test('read-only keys are listed, validated, deleted for good, and survive a rest
   assert.deepEqual(await listed(), [first, third]);
   assert.equal((await validate(third)).status, 200);
   refuses(await validate(second), 404, 'API key not found');
-  const next = ((await bob.call(node, 'POST', '/auth/readonly-api-key')).json as Trio).apiKey;
+  const next = ((await bob.call(node, 'POST', '/auth/readonly-api-key')).json as ApiKey).apiKey;
   assert(!made.includes(next), 'a deleted key never comes back');
 });

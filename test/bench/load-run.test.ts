@@ -12,8 +12,9 @@ import { type Answer, DUPLICATED, NOT_FILLED } from '../../bench/load/load-ledge
 import { chooseMarkets, type LoadMarket, type LoadToken } from '../../bench/load/load-market.ts';
 import { parseOptions } from '../../bench/load/load-options.ts';
 import { LoadRun } from '../../bench/load/load-run.ts';
-import { orderDigestByEthers, type UnsignedOrder } from '../../bench/load/wallets.ts';
 import { Random } from '../../bench/random.ts';
+import type { UnsignedOrder } from '../../client/typed-data.ts';
+import { orderDigestByEthers } from '../common/ethers.ts';
 
 const ADDRESS = `0x${'5'.repeat(40)}`;
 const CONFIG = {

@@ -4,10 +4,9 @@ import test from 'node:test';
 import { MICRO } from '../../bench/load/load-amounts.ts';
 import { chooseMarkets } from '../../bench/load/load-market.ts';
 import { signOrder } from '../../bench/load/load-orders.ts';
-import { keyFromSeed, walletFromSeed } from '../../bench/load/wallets.ts';
 import { arrivalsOf } from '../../bench/measure/arrivals.ts';
 import { FigureKeeper } from '../../bench/measure/figures.ts';
-import { restingOrder, takerOrder } from '../../bench/measure/ladder.ts';
+import { takerOrder } from '../../bench/measure/ladder.ts';
 import {
   MEASURE_USAGE,
   type MeasureOptions,
@@ -16,14 +15,16 @@ import {
 import { kindAt, parseMix } from '../../bench/measure/mix.ts';
 import { Outcomes } from '../../bench/measure/outcomes.ts';
 import { picture } from '../../bench/measure/picture.ts';
-import { quickSign, separatorsOf } from '../../bench/measure/quick-sign.ts';
 import { doubtsOf, reportLines } from '../../bench/measure/report.ts';
 import type { Figures, Result } from '../../bench/measure/result.ts';
 import { Fate, type Sample, SampleRows } from '../../bench/measure/samples.ts';
+import { unsignedBy } from '../../bench/measure/unsigned.ts';
 import { Random } from '../../bench/random.ts';
+import { Wallet } from '../../client/wallet.ts';
 
 const DOMAIN = { name: 'CTF Exchange', version: '1', chainId: 137 } as const;
-const DOMAINS = {
+const EXCHANGE = {
+  version: 1 as const,
   normal: { ...DOMAIN, verifyingContract: `0x${'5'.repeat(40)}` },
   negRisk: { ...DOMAIN, verifyingContract: `0x${'6'.repeat(40)}` },
 };
@@ -83,29 +84,22 @@ test('even arrivals of several processes interleave, Poisson ones have the rate 
   assert(poisson.every((due, i) => i === 0 || due >= poisson[i - 1]!));
 });
 
-test('quickly signed orders are those that the independent signing makes, byte for byte', () => {
-  const wallet = walletFromSeed('quick');
-  const trio = { apiKey: 'key', secret: 'AAAA', passphrase: 'phrase' };
-  const privateKey = Buffer.from(keyFromSeed('quick').slice(2), 'hex');
-  const signer = { address: wallet.address, owner: trio.apiKey, privateKey };
-  const random = new Random('quick');
+test('orders that are not signed are those that are, but for the signature', () => {
+  const wallet = Wallet.fromSeed('unsigned');
+  const random = new Random('unsigned');
   const terms = { ticksPerUnit: 100, minSizeMicro: 5 * MICRO, tradable: true } as const;
-  const markets = chooseMarkets(
-    [true, false].map((negRisk, i) => {
-      const conditionId = `0x${String(i + 1).repeat(64)}`;
-      return { ...terms, negRisk, conditionId, tokenIds: [`${i + 1}71`, `${i + 1}72`] };
-    }),
-    2,
-    random,
-  );
-  const separators = separatorsOf(DOMAINS);
-  for (const [i, token] of markets.flatMap(({ tokens }) => tokens).entries()) {
-    const order = (i % 2 === 0 ? takerOrder : restingOrder)(random, token, 0);
-    const slow = signOrder(order, { wallet, trio }, DOMAINS, `9${i}`);
-    const quick = quickSign(order, signer, separators, `9${i}`);
-    assert.equal(quick.id, slow.id);
-    assert.deepEqual(JSON.parse(quick.item), JSON.parse(slow.item));
-  }
+  const conditionId = `0x${'1'.repeat(64)}`;
+  const market = { ...terms, negRisk: true, conditionId, tokenIds: ['171', '172'] };
+  const [chosen] = chooseMarkets([market], 1, random);
+  const order = takerOrder(random, chosen!.tokens[0]!, 0);
+  const signed = signOrder(order, { wallet, owner: 'key' }, EXCHANGE, '91');
+  const other = { wallet: unsignedBy(wallet.address), owner: 'key' };
+  const unsigned = signOrder(order, other, EXCHANGE, '91');
+  assert.equal(unsigned.id, signed.id);
+  const [one, two] = [signed, unsigned].map(({ item }) => JSON.parse(item));
+  assert.notEqual(one.order.signature, two.order.signature);
+  two.order.signature = one.order.signature;
+  assert.deepEqual(one, two);
 });
 
 test('outcomes count the orders by what the answers say of them', () => {

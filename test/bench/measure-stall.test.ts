@@ -145,10 +145,10 @@ test('a rate limit ends the run at once, and is an outcome', async (t) => {
     exchangeAddress: `0x${'5'.repeat(40)}`,
     negRiskExchangeAddress: `0x${'6'.repeat(40)}`,
   };
-  const trios = [{ apiKey: 'key', secret: 'AAAA', passphrase: 'phrase' }];
+  const keys = [{ apiKey: 'key', secret: 'AAAA', passphrase: 'phrase' }];
   const share = { index: 0, processes: 1 };
   const told: FromChild[] = [];
-  const sending = new Sending({ options, url: url.href, signing, share, trios }, (message) =>
+  const sending = new Sending({ options, url: url.href, signing, share, keys }, (message) =>
     told.push(message),
   );
   await sending.prepare();

@@ -1,19 +1,12 @@
 /**
  * Traders of the whole-node tests: a throw-away wallet, its API key, and orders signed with it
- * (by ethers, not by the node's own code).
+ * (by the client's code, which is held to ethers, not by the node's own).
  */
 import assert from 'node:assert/strict';
 import type { Agent } from 'node:http';
-import {
-  level1,
-  level2,
-  type OrderDomain,
-  orderDigestByEthers,
-  type TestWallet,
-  type Trio,
-  type UnsignedOrder,
-  walletFromSeed,
-} from '../../bench/load/wallets.ts';
+import { type ApiKey, level1, level2 } from '../../client/credentials.ts';
+import type { OrderDomain, UnsignedOrder } from '../../client/typed-data.ts';
+import { Wallet } from '../../client/wallet.ts';
 import type { CatalogMarket } from '../../storage/catalog-file.ts';
 import { type Reply, send } from './node-harness.ts';
 
@@ -74,7 +67,7 @@ export interface Terms {
   readonly domain?: OrderDomain;
 }
 
-/** A submission item as it is sent, and its digest by ethers. */
+/** A submission item as it is sent, and its digest. */
 export interface Signed {
   readonly item: {
     readonly order: Readonly<Record<string, unknown>>;
@@ -86,11 +79,11 @@ export interface Signed {
 let salts = Date.now();
 
 export class Trader {
-  readonly wallet: TestWallet;
-  readonly trio: Trio;
+  readonly wallet: Wallet;
+  readonly trio: ApiKey;
   private readonly rules: SigningRules;
 
-  private constructor(wallet: TestWallet, trio: Trio, rules: SigningRules) {
+  private constructor(wallet: Wallet, trio: ApiKey, rules: SigningRules) {
     this.wallet = wallet;
     this.trio = trio;
     this.rules = rules;
@@ -102,11 +95,11 @@ export class Trader {
     name: string,
     rules = SPEC_RULES,
   ): Promise<Trader> {
-    const wallet = walletFromSeed(`whole node test/${name}`);
+    const wallet = Wallet.fromSeed(`whole node test/${name}`);
     const headers = level1(rules.prefix, wallet, CHAIN_ID, seconds(), '0');
     const { json, status, text } = await send(node, 'POST', '/auth/api-key', headers);
     assert.equal(status, 200, text);
-    return new Trader(wallet, json as Trio, rules);
+    return new Trader(wallet, json as ApiKey, rules);
   }
 
   get address(): string {
@@ -137,11 +130,12 @@ export class Trader {
     };
     const { negRisk, normal } = this.rules;
     const domain = terms.domain ?? (market.negRisk ? negRisk : normal);
+    const { digest, signature } = this.wallet.signOrder(domain, order);
     const sent = {
       ...order,
       conditionId: market.conditionId,
       side,
-      signature: this.wallet.signOrder(domain, order),
+      signature,
       ...terms.sent,
     };
     const item = {
@@ -150,7 +144,7 @@ export class Trader {
       ...(terms.postOnly === undefined ? {} : { postOnly: terms.postOnly }),
       owner: terms.owner ?? this.trio.apiKey,
     };
-    return { item, id: orderDigestByEthers(domain, order) };
+    return { item, id: digest };
   }
 
   /** POST /orders with exactly this text, signed now. */

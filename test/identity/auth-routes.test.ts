@@ -7,7 +7,8 @@ import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { level1, walletFromSeed } from '../../bench/load/wallets.ts';
+import { level1 } from '../../client/credentials.ts';
+import { Wallet } from '../../client/wallet.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   get,
@@ -147,7 +148,7 @@ test('credentials of one trader do not make orders of another', async () => {
 });
 
 test('level 1 issues one trio a nonce, derives it again, and names what is wrong', async () => {
-  const carol = walletFromSeed('whole node test/carol');
+  const carol = Wallet.fromSeed('whole node test/carol');
   const ask = (method: string, path: string, nonce: string, change: object = {}) =>
     send(node, method, path, {
       ...level1('SERVICE', carol, CHAIN_ID, seconds(), nonce),

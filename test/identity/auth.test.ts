@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
-import { level1, level2, type Trio, walletFromSeed } from '../../bench/load/wallets.ts';
+import { type ApiKey, level1, level2 } from '../../client/credentials.ts';
+import { Wallet } from '../../client/wallet.ts';
 import {
   type Auth,
   checkLevel1,
@@ -21,8 +22,8 @@ const NOW = 1_700_000_000;
 const CHAIN = 137;
 const SKEW = 300;
 const BODY = '[{"order": {}}]';
-const wallet = walletFromSeed('auth test');
-const stranger = walletFromSeed('somebody else');
+const wallet = Wallet.fromSeed('auth test');
+const stranger = Wallet.fromSeed('somebody else');
 
 const memory: KeyStore = { rows: () => [], put: () => Promise.resolve() };
 
@@ -48,7 +49,7 @@ interface Sent {
 }
 
 /** A request signed by the wallet for POST /orders; the checked one may differ from the signed. */
-function check(on: Auth, trio: Trio, sent: Sent = {}, timestamp = String(NOW)) {
+function check(on: Auth, trio: ApiKey, sent: Sent = {}, timestamp = String(NOW)) {
   const headers = level2('SERVICE', wallet.address, trio, 'POST', '/orders', BODY, timestamp);
   return checkLevel2(
     on,
@@ -65,7 +66,7 @@ function refused2(reason: string) {
   return { ok: false, status: 401, body: JSON.stringify({ error: `invalid_l2: ${reason}` }) };
 }
 
-function sign(trio: Trio, text: string): Buffer {
+function sign(trio: ApiKey, text: string): Buffer {
   return createHmac('sha256', Buffer.from(trio.secret, 'base64')).update(text).digest();
 }
 
@@ -76,11 +77,11 @@ function owner(on: Auth, headers: string[]): WalletOwner {
   return checked;
 }
 
-async function issued(on: Auth): Promise<Trio> {
+async function issued(on: Auth): Promise<ApiKey> {
   const headers = level1('SERVICE', wallet, CHAIN, String(NOW), '0');
   const answer = await issueKey(on, owner(on, captured(level1Headers('SERVICE'), headers)));
   assert.equal(answer.status, 200);
-  return JSON.parse(answer.body) as Trio;
+  return JSON.parse(answer.body) as ApiKey;
 }
 
 test('the published signing strings have the published signatures', () => {
@@ -373,7 +374,7 @@ test('issuing is idempotent, deriving finds what was issued, and the trio works'
   assert.deepEqual(deriveKey(on, owner(on, first())), notFound);
   const answer = await issueKey(on, owner(on, first()));
   assert.equal(answer.status, 200);
-  const trio = JSON.parse(answer.body) as Trio;
+  const trio = JSON.parse(answer.body) as ApiKey;
   assert.deepEqual(Object.keys(trio), ['apiKey', 'secret', 'passphrase']);
   assert.deepEqual(await issueKey(on, owner(on, first())), answer);
   assert.deepEqual(deriveKey(on, owner(on, first())), answer);
@@ -381,7 +382,7 @@ test('issuing is idempotent, deriving finds what was issued, and the trio works'
   assert.equal(check(on, trio).ok, true);
   const second = JSON.parse(
     (await issueKey(on, owner(on, first({}, String(NOW), '1')))).body,
-  ) as Trio;
+  ) as ApiKey;
   assert.notEqual(second.apiKey, trio.apiKey);
   assert.equal(check(on, second).ok, true);
 });

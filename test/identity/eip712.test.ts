@@ -6,16 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import fc from 'fast-check';
-import {
-  authDigestByEthers,
-  type OrderDomain,
-  orderDigestByEthers,
-  recoverByEthers,
-  signTypedDataByEthers,
-  type UnsignedOrder,
-  walletFromKey,
-  walletFromSeed,
-} from '../../bench/load/wallets.ts';
+import type { OrderDomain, UnsignedOrder } from '../../client/typed-data.ts';
+import { Wallet } from '../../client/wallet.ts';
 import { bytesToHex, hexToBytes } from '../../server/common/uint256.ts';
 import { checksumAddress, isAddressText } from '../../server/identity/checksum.ts';
 import {
@@ -27,6 +19,12 @@ import {
 } from '../../server/identity/eip712.ts';
 import { keccak256, keccakIsNative } from '../../server/identity/keccak.ts';
 import { recoverAddress, secp256k1IsNative } from '../../server/identity/secp256k1.ts';
+import {
+  authDigestByEthers,
+  orderDigestByEthers,
+  recoverByEthers,
+  signTypedDataByEthers,
+} from '../common/ethers.ts';
 import { scriptArgs } from '../common/forms.ts';
 
 const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
@@ -161,7 +159,7 @@ test('separator, id, signature and signer of the reference order come out', () =
     '0xfb7f09b781478874d9a9145035e4c7daca9b1e74e9f5cc0b54f19fa1e08506ea',
   );
   assert.equal(signerOf(id, ORDER_SIGNATURE), ADDRESS);
-  assert.equal(walletFromKey(KEY).signOrder(domain(contract(1)), ORDER), ORDER_SIGNATURE);
+  assert.equal(new Wallet(KEY).signOrder(domain(contract(1)), ORDER).signature, ORDER_SIGNATURE);
 });
 
 test('the level-1 vectors come out', () => {
@@ -190,7 +188,7 @@ test('the level-1 vectors come out', () => {
     authDigest(authSeparator(chainId), bytes(ADDRESS), timestamp, nonce, out, 1);
     assert.equal(bytesToHex(out, 1, 32), digest);
     assert.equal(signerOf(digest, signature), ADDRESS);
-    assert.equal(walletFromKey(KEY).signAuth(chainId, timestamp, nonce), signature);
+    assert.equal(new Wallet(KEY).signAuth(chainId, timestamp, nonce), signature);
   }
 });
 
@@ -224,8 +222,8 @@ test('random level-1 requests have the digest that ethers gives them', () => {
 test('the signer of a random order is recovered as ethers recovers it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string(), anyOrder, fc.boolean(), async (seed, order, smallV) => {
-      const wallet = walletFromSeed(seed);
-      const signature = wallet.signOrder(domain(contract(7)), order);
+      const wallet = Wallet.fromSeed(seed);
+      const { signature } = wallet.signOrder(domain(contract(7)), order);
       const digest = digestOf(domain(contract(7)), order);
       assert.equal(recoverByEthers(digest, signature), wallet.address);
       const v = Number.parseInt(signature.slice(-2), 16) - 27;
@@ -233,7 +231,7 @@ test('the signer of a random order is recovered as ethers recovers it', async ()
       assert.equal(signerOf(digest, sent), wallet.address);
       const byWallet = await signTypedDataByEthers(KEY, domain(contract(7)), order);
       assert.equal(signerOf(digest, byWallet), ADDRESS);
-      assert.equal(walletFromKey(KEY).signOrder(domain(contract(7)), order), byWallet);
+      assert.equal(new Wallet(KEY).signOrder(domain(contract(7)), order).signature, byWallet);
     }),
     { numRuns: 40 },
   );
@@ -326,7 +324,7 @@ test('checksummed text is as EIP-55 publishes it and as ethers prints it', () =>
     '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
     '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
     '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
-    ...Array.from({ length: 20 }, (_, i) => walletFromSeed(`checksum ${i}`).address),
+    ...Array.from({ length: 20 }, (_, i) => Wallet.fromSeed(`checksum ${i}`).address),
   ]) {
     assert.equal(checksumAddress(bytes(text)), text);
     assert.equal(isAddressText(text), true);

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { order2DigestByEthers } from '../../bench/load/wallets.ts';
 import { bytesToHex } from '../../server/common/uint256.ts';
 import { domainSeparator, order2Digest } from '../../server/identity/eip712.ts';
+import { order2DigestByEthers } from '../common/ethers.ts';
 
 const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String);
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { level2 } from '../../bench/load/wallets.ts';
+import { level2 } from '../../client/credentials.ts';
 import {
   type BookJson,
   get,

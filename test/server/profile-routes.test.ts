@@ -1,9 +1,9 @@
 /** Every row of the table of CLIENT_PROFILE, seen from outside, in both profiles. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { order2DigestByEthers } from '../../bench/load/wallets.ts';
 import { PROFILE_TABLE, PROFILES, type Profile, type ProfileName } from '../../server/profile.ts';
 import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import { order2DigestByEthers } from '../common/ethers.ts';
 import {
   get,
   send,
@@ -100,7 +100,7 @@ function signed2(
   };
   const verifyingContract = '0xE111180000d2663C0091e4f400237545B87B996B';
   const domain = { ...rules.normal, version: '2', verifyingContract };
-  const signature = alice.wallet.signOrder2(domain, order);
+  const { signature } = alice.wallet.signOrder(domain, order);
   const side = order.side === 0 ? 'BUY' : 'SELL';
   const sent = { ...order, salt: salts, side, expiration: '0', signature, ...outer };
   const item = { order: sent, orderType: 'GTC', owner: alice.trio.apiKey, deferExec: false };

@@ -9,7 +9,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { level1 } from '../../bench/load/wallets.ts';
+import { level1 } from '../../client/credentials.ts';
 import {
   type Reply,
   send,

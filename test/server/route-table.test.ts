@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { level1, level2 } from '../../bench/load/wallets.ts';
+import { level1, level2 } from '../../client/credentials.ts';
 import { placesOf } from '../../server/base-paths.ts';
 import { compileShape } from '../../server/common/schema.ts';
 import type { RouteRow } from '../../server/route-row.ts';
