@@ -55,9 +55,15 @@ const TradesQueryShape = Type.Object({
 export const OWN_TRADES_QUERY = compileQuery(TradesQueryShape);
 export type OwnTradesQuery = Static<typeof TradesQueryShape>;
 
+const STATUSES = ['live', 'matched', 'canceled'] as const;
+const Status = Type.Union(
+  [...STATUSES, ...STATUSES.map((name) => name.toUpperCase())].map((name) => Type.Literal(name)),
+  { description: 'upper case with ORDER_STATUS=upper' },
+);
+
 export const OwnOrderAnswer = Type.Object({
   id: OrderId,
-  status: Type.Union([Type.Literal('live'), Type.Literal('matched'), Type.Literal('canceled')]),
+  status: Status,
   reason: Type.String({ description: 'why it ended; empty while it is open' }),
   market: OrderId,
   asset_id: Type.String(),

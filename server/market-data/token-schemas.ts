@@ -83,7 +83,10 @@ export const MidpointAnswer = Type.Object({ mid: Decimal });
 export const SpreadAnswer = Type.Object({ spread: Decimal });
 /** By token id: midpoints, or spreads. */
 export const DecimalsAnswer = Type.Record(TokenId, Decimal);
-export const LastPriceAnswer = Type.Object({ price: Decimal, side: Side });
+export const LastPriceAnswer = Type.Object({
+  price: Decimal,
+  side: Type.Union([Side, Type.Literal('', { description: 'no trade yet, with UNTRADED=answer' })]),
+});
 export const TickSizeAnswer = Type.Object({ minimum_tick_size: Type.Number() });
 export const NegRiskAnswer = Type.Object({ neg_risk: Type.Boolean() });
 export const FeeRateAnswer = Type.Object({ base_fee: Type.Integer() });

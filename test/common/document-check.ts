@@ -30,6 +30,7 @@ interface Checked {
   readonly json: unknown;
 }
 
+const SHOWN_MAX = 1_000;
 const BASES = ['/clob', '/gamma', '/data'];
 /** What the server says of itself before a route is found, or of a request that no route has. */
 const UNROUTED = [400, 404, 405, 413, 429, 503];
@@ -68,7 +69,8 @@ class DocumentCheck {
     const validate = this.validatorOf(`${pointer}/responses/${status}/content/application~1json`);
     const fault = (): string =>
       validate.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`)[0] ?? '';
-    assert(validate(json), `${what}, against the document: ${fault()} in ${JSON.stringify(json)}`);
+    const shown = (): string => JSON.stringify(json).slice(0, SHOWN_MAX);
+    assert(validate(json), `${what}, against the document: ${fault()} in ${shown()}`);
   }
 
   private validatorOf(pointer: string): ValidateFunction {
