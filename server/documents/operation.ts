@@ -178,7 +178,7 @@ function statusesOf(key: string, row: DocumentedRow): number[] {
     [400, asks || isGuarded || row.body !== undefined],
     [401, isGuarded || row.api === 'data'],
     [403, row.access === 'level2'],
-    [404, asks || key.includes(':') || row.body !== undefined],
+    [404, asks || key.includes(':') || row.body !== undefined || row.access === 'level1'],
     [413, row.bodyMax !== 'none'],
     [429, row.limits.length > 0],
     [500, true],
