@@ -1,0 +1,99 @@
+/** The package that `npm pack` makes: what is in it, and that it runs where nothing else is. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import test from 'node:test';
+import { ROOT } from '../common/forms.ts';
+import { get, SMALL_NODE, temporaryDirectory, until } from '../common/node-harness.ts';
+import { SHORT } from '../common/random.ts';
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+
+test('everything that runs imports only packages that are installed with it', () => {
+  const pattern =
+    /^(?:import|export)\b(?! type\b)[^;'"]*?from '([^.'][^']*)'|\b(?:import|require)\('([^.'][^']*)'\)/gm;
+  let found = 0;
+  for (const folder of ['engine', 'storage', 'server']) {
+    const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+    for (const name of names.filter((path) => path.endsWith('.ts'))) {
+      for (const match of readFileSync(join(ROOT, folder, name), 'utf8').matchAll(pattern)) {
+        const specifier = match[1] ?? match[2]!;
+        if (specifier.startsWith('node:') || builtinModules.includes(specifier)) continue;
+        const parts = specifier.split('/');
+        const wanted = specifier.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0]!;
+        assert(
+          Object.hasOwn(manifest.dependencies, wanted),
+          `${folder}/${name} imports ${specifier}`,
+        );
+        found += 1;
+      }
+    }
+  }
+  assert(found > 5, 'the search found imports');
+});
+
+/** A copy of the checkout, so that what others run from `dist` stays. */
+function packed(): string {
+  const place = temporaryDirectory();
+  const left = new Set(['node_modules', 'dist', 'coverage', 'data', '.git']);
+  for (const name of readdirSync(ROOT)) {
+    if (!left.has(name)) cpSync(join(ROOT, name), join(place, name), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'));
+  const { status, stderr } = spawnSync('npm', ['pack'], { cwd: place, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  return join(place, `${manifest.name}-${manifest.version}.tgz`);
+}
+
+test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT }, async (t) => {
+  const file = packed();
+  const { stdout } = spawnSync('tar', ['tzf', file], { encoding: 'utf8' });
+  const names = stdout
+    .trim()
+    .split('\n')
+    .map((name) => name.replace('package/', ''));
+  const strange = names.filter((name) => {
+    const isCompiled = /^dist\/(?:client|engine|server|storage)\/.*\.js$/.test(name);
+    return !isCompiled && !name.startsWith('server/page/assets/') && name.includes('/');
+  });
+  assert.deepEqual(strange, []);
+  assert(names.includes('dist/server/cli/cli.js'));
+
+  const place = temporaryDirectory();
+  const install = [
+    'install',
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+    '--prefix',
+    place,
+    file,
+  ];
+  const installed = spawnSync('npm', install, { encoding: 'utf8' });
+  assert.equal(installed.status, 0, installed.stderr);
+  const binary = join(place, 'node_modules/.bin', manifest.name);
+  const node = spawn(binary, ['start'], {
+    cwd: place,
+    env: { ...process.env, ...SMALL_NODE, DEMO: 'on', DATA_DIR: join(place, 'data') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.after(() => void node.kill('SIGKILL'));
+  let log = '';
+  for (const stream of [node.stdout, node.stderr]) stream.on('data', (bytes) => (log += bytes));
+  const port = (): number => Number(/listening on http:\/\/[^ ]+:(\d+)/.exec(log)?.[1] ?? 0);
+  await until(() => port() > 0 || node.exitCode !== null, 60_000);
+  assert(port() > 0, log);
+  assert.equal((await get({ port: port() }, '/ok')).json, 'OK');
+  const markets = (await get({ port: port() }, '/markets?limit=1')).json as unknown[];
+  assert.equal(markets.length, 1);
+  node.kill('SIGTERM');
+  const [code] = (await once(node, 'close')) as [number | null];
+  assert.equal(code, 0, log);
+});
