@@ -226,7 +226,7 @@ export interface HistoryAnswer {
 
 export interface LastPriceAnswer {
   readonly price: string;
-  readonly side: 'BUY' | 'SELL';
+  readonly side: 'BUY' | 'SELL' | '';
 }
 
 export interface LastTradePriceEvent {
@@ -393,7 +393,7 @@ export interface OrderResult {
 
 export interface OwnOrderAnswer {
   readonly id: string;
-  readonly status: 'live' | 'matched' | 'canceled';
+  readonly status: 'live' | 'matched' | 'canceled' | 'LIVE' | 'MATCHED' | 'CANCELED';
   readonly reason: string;
   readonly market: string;
   readonly asset_id: string;

@@ -7,15 +7,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { level2 } from '../../client/credentials.ts';
+import type { HttpClient } from '../../client/http.ts';
+import { Wallet } from '../../client/wallet.ts';
 import { readConfig } from '../../server/config.ts';
 import type { RouteRow } from '../../server/route-row.ts';
 import { ROUTE_TABLE, type RouteKey } from '../../server/route-table.ts';
 import { generateCatalog } from '../catalog/catalog-generator.ts';
 import { Child } from '../common/child.ts';
 import { storeTradedMarkets } from '../http/market-store.ts';
-import { Client } from '../load/load-client.ts';
+import { keysOf, openClient } from '../load/load-client.ts';
 import { createKeys, type Trader } from '../load/load-keys.ts';
-import { level2, walletFromSeed } from '../load/wallets.ts';
 import { type Store, WORST } from './spans-questions.ts';
 
 export interface SpansScale {
@@ -57,8 +59,10 @@ export async function spansSuite(scale: SpansScale, only: readonly string[] = []
     const environment = environmentOf(dataDir);
     const store = await storeOf(dataDir, environment, scale);
     const port = await child.ask<number>('start', environment);
-    const client = new Client(new URL(`http://127.0.0.1:${port}`));
-    const [trader] = await createKeys(client, { prefix: PREFIX, chainId: CHAIN_ID }, [WHALE]);
+    const client = openClient(new URL(`http://127.0.0.1:${port}`));
+    const [trader] = await createKeys(keysOf(client, { prefix: PREFIX, chainId: CHAIN_ID }), [
+      WHALE,
+    ]);
     print(
       `spans: ${scale.markets} markets, ${store.fills} fills, ${scale.deep} deep books, seed ${SEED}`,
     );
@@ -80,7 +84,7 @@ export async function spansSuite(scale: SpansScale, only: readonly string[] = []
   }
 }
 
-const WHALE = walletFromSeed(SEED);
+const WHALE = Wallet.fromSeed(SEED);
 
 async function storeOf(
   dataDir: string,
@@ -141,7 +145,7 @@ function environmentOf(dataDir: string): Readonly<Record<string, string>> {
 
 async function ask(
   child: Child,
-  client: Client,
+  client: HttpClient,
   trader: Trader,
   store: Store,
   route: RouteKey,
@@ -158,8 +162,8 @@ async function ask(
     const [plain] = path.split('?');
     const now = String(Math.floor(Date.now() / 1_000));
     const isOpen = row.access === 'none';
-    const { trio, wallet } = trader;
-    const headers = isOpen ? {} : level2(PREFIX, wallet.address, trio, method, plain!, body, now);
+    const { key, wallet } = trader;
+    const headers = isOpen ? {} : level2(PREFIX, wallet.address, key, method, plain!, body, now);
     await child.ask('longestSpan');
     const reply = await client.send(method, path, headers, body);
     if (reply.status !== 200)

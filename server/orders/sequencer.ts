@@ -148,21 +148,14 @@ export class Sequencer {
 
   /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
   goOn(request: Request): void {
-    if (this.o.journal.failure !== undefined) {
-      request.answered(503, JOURNAL_UNAVAILABLE);
-      return;
+    if (this.o.journal.failure !== undefined) request.answered(503, JOURNAL_UNAVAILABLE);
+    else if (this.problem !== undefined) refuse(request);
+    else if (this.stopped) request.answered(503, ENGINE_BUSY);
+    else {
+      this.queue.push(request, this.o.meters?.now() ?? 0);
+      this.rows.add(request);
+      this.pump();
     }
-    if (this.problem !== undefined) {
-      refuse(request);
-      return;
-    }
-    if (this.stopped) {
-      request.answered(503, ENGINE_BUSY);
-      return;
-    }
-    this.queue.push(request, this.o.meters?.now() ?? 0);
-    this.rows.add(request);
-    this.pump();
   }
 
   /**

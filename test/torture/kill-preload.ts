@@ -4,12 +4,10 @@
  *   KILL_AT      the moment
  *   KILL_ARMED   a file; before it is there nothing happens
  */
+import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
-import { openEnvironment } from '../../storage/lmdb.ts';
 
 type Call = (...args: never[]) => unknown;
 
@@ -61,24 +59,35 @@ function followDescriptors(): void {
   });
 }
 
-/** Kills around a transaction, or in it when all is put. */
-function patchTransactions(): void {
-  const directory = fs.mkdtempSync(join(tmpdir(), 'kill-preload-'));
-  const root = openEnvironment({ path: directory, durability: 'committed' });
-  fs.rmSync(directory, { recursive: true });
-  const holder = Object.getPrototypeOf(root) as {
-    transactionSync: (run: () => unknown) => unknown;
-  };
-  const { transactionSync } = holder;
-  holder.transactionSync = function (this: object, run: () => unknown): unknown {
+interface Store {
+  transactionSync(run: () => unknown): unknown;
+}
+
+/** Kills around a transaction of a store, or in it when all is put. */
+function wrap(store: Store): void {
+  const { transactionSync } = store;
+  store.transactionSync = (run) => {
     killAt('before');
-    const result = transactionSync.call(this, () => {
+    const result = transactionSync.call(store, () => {
       const value = run();
       killAt('inside');
       return value;
     });
     killAt('after');
     return result;
+  };
+}
+
+/** The package keeps its stores to itself, but tells of each transaction as an emitter of events. */
+function patchTransactions(): void {
+  const { emit } = EventEmitter.prototype;
+  const known = new Set<object>();
+  EventEmitter.prototype.emit = function (this: EventEmitter, event, ...args): boolean {
+    if (event === 'begin-transaction' && !known.has(this)) {
+      known.add(this);
+      wrap(this as unknown as Store);
+    }
+    return emit.call(this, event, ...args);
   };
 }
 
