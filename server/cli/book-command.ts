@@ -69,8 +69,9 @@ function drawn(read: Book, count: number, paint: Paint): string[] {
   const asks = summed(read.asks, count);
   const bids = summed(read.bids, count);
   const most = Math.max(1e-6, ...[...asks, ...bids].map(({ sum }) => sum));
+  const decimals = read.tick_size.split('.')[1]?.length ?? 0;
   const cells = [...asks.toReversed(), ...bids].map(({ price, size, sum }) => [
-    price.padStart(8),
+    Number(price).toFixed(decimals).padStart(8),
     size.padStart(14),
     '█'.repeat(Math.max(1, Math.round((BAR_WIDTH * sum) / most))),
   ]);

@@ -1,5 +1,6 @@
 /** What commands read of environment and options; everything wrong is told at once. */
 
+import { availableParallelism } from 'node:os';
 import { decimalToSafe, hexToBytes, isUint256 } from '../common/uint256.ts';
 import { type Config, readConfig } from '../config.ts';
 import { isAddressText } from '../identity/checksum.ts';
@@ -10,7 +11,7 @@ const ADDRESS_BYTES = 20;
 
 /** The configuration of a node started here. Throws Refused with every problem of it. */
 export function configOf({ dataDir, env }: Context): Config {
-  const read = readConfig({ ...env, DATA_DIR: dataDir }, [], 1);
+  const read = readConfig({ ...env, DATA_DIR: dataDir }, [], availableParallelism());
   if (!read.ok) throw new Refused('usage', read.problems.join('\n'));
   return read.config;
 }

@@ -1,0 +1,158 @@
+/** Copies of a log that is being written, states rebuilt from them, and what verification says of both. */
+import assert from 'node:assert/strict';
+import { existsSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { State } from '../../engine/layout.ts';
+import { stateHash } from '../../engine/state-hash.ts';
+import { backUp, restore } from '../../storage/backup.ts';
+import { closed } from '../../storage/closed.ts';
+import { Images } from '../../storage/images.ts';
+import { Journal } from '../../storage/journal.ts';
+import { FileLog, logDirectory } from '../../storage/log/file-log.ts';
+import { recordBytes, writeRecord } from '../../storage/log/record.ts';
+import { wholeEnd } from '../../storage/log/whole-end.ts';
+import { rebuild } from '../../storage/rebuild.ts';
+import { type Finding, verify } from '../../storage/verify.ts';
+import { logOf } from './log-stage.ts';
+import {
+  appended,
+  directoryOf,
+  Exchange,
+  saved,
+  seeded,
+  TIGHT,
+  tradingDay,
+} from './stored-exchange.ts';
+
+const onProgress = (): void => undefined;
+const OPTIONS = { derived: true, onProgress };
+
+interface Lived {
+  readonly dataDir: string;
+  /** State after each batch. */
+  readonly hashes: ReadonlyMap<number, string>;
+  /** Batches of the two images; the log begins at the first of them, or a little before. */
+  readonly images: readonly number[];
+  readonly last: number;
+}
+
+/** A day of trading with two images, of which the log before the first is given up. */
+async function lived(t: TestContext): Promise<Lived> {
+  const dataDir = directoryOf(t);
+  const hashes = new Map<number, string>();
+  const images: number[] = [];
+  await seeded(async (random) => {
+    const day = tradingDay(random, 2_000);
+    const log = await logOf(t, dataDir, { segmentBytes: 1 << 14 });
+    const journal = new Journal(log);
+    const exchange = new Exchange();
+    for (const [i, batch] of day.entries()) {
+      const entry = exchange.apply(batch);
+      if (entry === null) continue;
+      hashes.set(entry.sequence, stateHash(exchange.t));
+      await appended(journal, entry);
+      if (i !== Math.floor(day.length / 3) && i !== Math.floor(day.length / 2)) continue;
+      images.push(saved(new Images(dataDir, 'committed'), exchange.t).sequence);
+      await log.trim(images[0]!);
+    }
+    await log.close();
+  });
+  return { dataDir, hashes, images, last: Math.max(...hashes.keys()) };
+}
+
+/** What another process may see of two records while they are written: the second, and half of the first. */
+function writeHalf(dataDir: string, last: number): void {
+  const { bytes, segments } = wholeEnd(logDirectory(dataDir))!;
+  const payload = Buffer.alloc(24, 7);
+  const out = Buffer.alloc(2 * recordBytes(payload.length));
+  for (const i of [0, 1]) {
+    const entry = { sequence: last + 1 + i, time: 1, before: 0, after: 0, payload };
+    writeRecord(out, i * recordBytes(payload.length), entry, 0, last + i);
+  }
+  out.fill(0, 8, 32);
+  const file = openSync(segments.at(-1)!.path, 'r+');
+  closed(file, () => writeSync(file, out, 0, out.length, bytes));
+}
+
+function at(dataDir: string, to?: number): string {
+  return stateHash(rebuild({ dataDir, capacities: TIGHT, to }).t);
+}
+
+async function findingsOf(dataDir: string): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for await (const finding of verify({ dataDir, capacities: TIGHT, onProgress }))
+    findings.push(finding);
+  return findings;
+}
+
+test('a copy ends with the last whole record, and every batch that it keeps can be rebuilt', async (t) => {
+  const { dataDir, hashes, images, last } = await lived(t);
+  writeHalf(dataDir, last);
+  await assert.rejects(
+    FileLog.open({ dataDir, durability: 'committed', segmentBytes: 1 << 14, log: onProgress }),
+    /is whole/,
+    'a start would take what is half written here for damage',
+  );
+  const [copy, place] = [join(directoryOf(t), 'copy'), directoryOf(t)];
+  const manifest = await backUp(dataDir, copy, OPTIONS);
+  assert.equal(manifest.sequence, last);
+  await restore(copy, place, onProgress);
+
+  const lines: string[] = [];
+  const log = await logOf(t, place, { log: (line) => lines.push(line) });
+  assert.deepEqual([log.last, lines], [last, []]);
+  await log.close();
+  assert(log.first > 1, 'the log was trimmed');
+  for (const sequence of [...images, images[0]! + 7, last - 1, last]) {
+    assert.equal(at(place, sequence), hashes.get(sequence), `batch ${sequence}`);
+  }
+  assert.equal(at(place), hashes.get(last));
+  assert.throws(() => at(place, images[0]! - 1), /is not kept any more: \d+ is the oldest$/);
+  assert.throws(() => at(place, last + 1), new RegExp(`the log ends with batch ${last}$`));
+});
+
+test('verification begins with the oldest image, and holds the newer one against the log', async (t) => {
+  const { dataDir, hashes, images, last } = await lived(t);
+  const sound = await findingsOf(dataDir);
+  assert(
+    sound.every(({ ok }) => ok),
+    JSON.stringify(sound),
+  );
+  assert.match(sound[0]!.text, new RegExp(`to ${last}, state ${hashes.get(last)}$`));
+  const [older, newer] = sound.filter(({ part }) => part.startsWith('image'));
+  assert.equal(older!.text, `state ${hashes.get(images[0]!)}, where the replay begins`);
+  assert.equal(newer!.text, `state ${hashes.get(images[1]!)}, as the log leads to`);
+
+  // An image of another history has a sound checksum, and is found out all the same.
+  const other = await lived(t);
+  const exchange = rebuild({ dataDir: other.dataDir, capacities: TIGHT, to: other.images[1]! });
+  exchange.t.state[State.batch] = images[1]!;
+  saved(new Images(dataDir, 'committed'), exchange.t);
+  const wrong = (await findingsOf(dataDir)).filter(({ ok }) => !ok);
+  assert.deepEqual(
+    wrong.map(({ part }) => part),
+    [`image ${images[1]}`],
+  );
+  assert.match(wrong[0]!.text, /^its state is [0-9a-f]{16}, the log leads to [0-9a-f]{16}$/);
+});
+
+test('a backup that fails leaves nothing, and one is never written over', async (t) => {
+  const { dataDir } = await lived(t);
+  const place = directoryOf(t);
+  await assert.rejects(backUp(place, join(place, 'copy'), OPTIONS), /holds no log/);
+  await assert.rejects(backUp(dataDir, place, OPTIONS), /is there already$/);
+  const [image = ''] = readdirSync(join(dataDir, 'images'));
+  for (const name of readdirSync(join(dataDir, 'images'))) {
+    if (name !== image) rmSync(join(dataDir, 'images', name));
+  }
+  // The log does not lead up to the oldest image that is left, as if it was trimmed meanwhile.
+  const [first = ''] = readdirSync(logDirectory(dataDir)).sort();
+  rmSync(join(logDirectory(dataDir), first));
+  await assert.rejects(
+    backUp(dataDir, join(place, 'copy'), OPTIONS),
+    /is not in the log any more$/,
+  );
+  assert(!existsSync(join(place, 'copy')));
+  assert(!existsSync(join(place, 'copy.unfinished')));
+});
