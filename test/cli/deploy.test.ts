@@ -133,6 +133,20 @@ test('what Grafana and Prometheus read is whole', () => {
   assert(read('grafana/dashboards/node.json').includes(`"uid": "${source!.uid}"`));
 });
 
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+
+test('Prometheus takes its configuration and the alerts', {
+  skip: hasPromtool ? false : 'promtool is not here',
+}, () => {
+  for (const args of [
+    ['check', 'config', '--syntax-only', join(FOLDER, 'prometheus/prometheus.yml')],
+    ['check', 'rules', join(FOLDER, 'prometheus/rules.yml')],
+  ]) {
+    const { status, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+  }
+});
+
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 test('the unit of systemd is one', { skip: hasSystemd ? false : 'systemd is not here' }, () => {
