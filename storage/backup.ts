@@ -57,6 +57,8 @@ interface StoredFile {
 export interface BackupOptions {
   /** Without them they are made again from log and images, as far as those reach back. */
   readonly derived: boolean;
+  /** node.key is every credential: who keeps it apart leaves it out. */
+  readonly key: boolean;
   readonly onProgress: (what: string, done: number, total: number) => void;
 }
 
@@ -101,7 +103,7 @@ class GivenUp extends Error {}
 async function copyAll(
   dataDir: string,
   into: string,
-  { derived, onProgress }: BackupOptions,
+  { derived, key, onProgress }: BackupOptions,
 ): Promise<Manifest> {
   const files: StoredFile[] = [];
   const keep = (path: string, copy: Copied): void => {
@@ -116,7 +118,7 @@ async function copyAll(
     const path = join(into, name, DATA_FILE);
     keep(path, measured(path));
   }
-  if (existsSync(join(dataDir, NODE_KEY))) {
+  if (key && existsSync(join(dataDir, NODE_KEY))) {
     keep(join(into, NODE_KEY), copyFile(join(dataDir, NODE_KEY), join(into, NODE_KEY)));
   }
   const end = wholeEnd(logDirectory(dataDir));

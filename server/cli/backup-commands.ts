@@ -11,6 +11,7 @@ const OWN_NAMES = new Set(['node.lock', 'node.pid', 'lost+found']);
 export const backup: Run = async ({ dataDir, progress, stdout }, [into = ''], options) => {
   const manifest = await backUp(dataDir, resolve(into), {
     derived: options.derived !== false,
+    key: options.key !== false,
     onProgress: progress.show,
   });
   progress.clear();
@@ -18,7 +19,7 @@ export const backup: Run = async ({ dataDir, progress, stdout }, [into = ''], op
   return 'done';
 };
 
-export const restoreFrom: Run = async ({ dataDir, progress, stdout }, [from = '']) => {
+export const restoreFrom: Run = async ({ dataDir, progress, stderr, stdout }, [from = '']) => {
   const there = readdirSync(dataDir).filter((name) => !OWN_NAMES.has(name));
   if (there.length > 0) {
     throw new Error(`DATA_DIR ${dataDir} is not empty: it holds ${there.slice(0, 3).join(', ')}`);
@@ -26,6 +27,9 @@ export const restoreFrom: Run = async ({ dataDir, progress, stdout }, [from = ''
   const manifest = await restore(resolve(from), dataDir, progress.show);
   progress.clear();
   stdout.write(`${dataDir}: ${describe(manifest)}\n`);
+  if (manifest.files.every(({ path }) => path !== 'node.key')) {
+    stderr.write(`node.key is not in it: put yours into ${dataDir}, or every API key is dead\n`);
+  }
   return 'done';
 };
 

@@ -112,7 +112,10 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'copies DATA_DIR into a new directory, such that a node can begin with it',
     node: 'beside',
     args: ['DIRECTORY'],
-    options: { '--no-derived': 'without what can be derived again from log and images' },
+    options: {
+      '--no-derived': 'without what can be derived again from log and images',
+      '--no-key': 'without node.key, which is every credential: it is kept elsewhere',
+    },
     run: async () => (await import('./backup-commands.ts')).backup,
   },
   restore: {

@@ -181,7 +181,11 @@ test('a backup beside a node that trades begins another one with the same state'
 test('a backup that was changed is not restored, and no node begins with a part of it', async () => {
   const place = temporaryDirectory();
   const backup = join(place, 'backup');
-  done(await cli(dataDir, ['backup', backup]));
+  done(await cli(dataDir, ['backup', backup, '--no-key']));
+  const keyless = temporaryDirectory();
+  const { stderr: advice } = await cli(keyless, ['restore', backup]);
+  assert.match(advice, /^node\.key is not in it: put yours into /);
+  assert(!existsSync(join(keyless, 'node.key')));
   const [segment = ''] = readdirSync(join(backup, 'log'));
   const path = join(backup, 'log', segment);
   const bytes = readFileSync(path);

@@ -26,7 +26,7 @@ import {
 } from './stored-exchange.ts';
 
 const onProgress = (): void => undefined;
-const OPTIONS = { derived: true, onProgress };
+const OPTIONS = { derived: true, key: true, onProgress };
 
 interface Lived {
   readonly dataDir: string;
