@@ -127,25 +127,29 @@ function takeOther(core: Core): OrderSlot {
   return finishedOrder(t, first);
 }
 
-/** Lets an order rest, all but its last columns written: level, owner's list, expiry. */
-export function openOrder(
-  core: Core,
+/** Lets an order rest: its level, its owner's list, its expiry. */
+export type Opener = (
   slot: OrderSlot,
   book: BookSlot,
   side: matching.Side,
   tick: Ticks,
   owner: AccountSlot,
-): void {
+) => void;
+
+/** Closes over the tables as placing() does; for orders that are not open and know all of themselves but their place. */
+export function opening(core: Core): Opener {
   const { t } = core;
   const { orderF, orderI, state } = t;
-  const row = slot << ORDER_I;
-  // Its status was 0 until now.
-  orderI[row | Order.flags]! |= Status.live << Flag.statusShift;
-  state[State.openOrders]! += 1;
-  const place = rest(core, slot, book, side, tick);
-  orderI[row | Order.slot] = place;
-  linkOwner(t, owner, place);
-  if (orderF[(slot << ORDER_F) | Order.expiry] !== 0) scheduleExpiry(t, slot);
+  return (slot, book, side, tick, owner) => {
+    const row = slot << ORDER_I;
+    // Its status was 0 until now.
+    orderI[row | Order.flags]! |= Status.live << Flag.statusShift;
+    state[State.openOrders]! += 1;
+    const place = rest(core, slot, book, side, tick);
+    orderI[row | Order.slot] = place;
+    linkOwner(t, owner, place);
+    if (orderF[(slot << ORDER_F) | Order.expiry] !== 0) scheduleExpiry(t, slot);
+  };
 }
 
 /** The status of an order that ended so. */

@@ -12,15 +12,7 @@ import * as layout from './layout.ts';
 import * as limits from './limits.ts';
 import { crosses, survey, sweep } from './match.ts';
 import type * as matching from './matching/matching.ts';
-import {
-  closeOrder,
-  findEntry,
-  finish,
-  openOrder,
-  orderTag,
-  rowRoom,
-  takeOrder,
-} from './orders.ts';
+import { closeOrder, findEntry, finish, opening, orderTag, rowRoom, takeOrder } from './orders.ts';
 import { exactTicks, nearestTicks } from './price.ts';
 import type { RuleCode } from './rules.ts';
 import * as rules from './rules.ts';
@@ -69,6 +61,7 @@ const MS = 1_000;
 export function placing(core: Core): Applier {
   const { t } = core;
   const { bookI, marketF, orderIndex, tokenI } = t;
+  const open = opening(core);
   return (i32, f64, at) => {
     const verdict = i32[at + OrderCommand.verdict]!;
     const early = (verdict & Verdict.ruleMask) as RuleCode;
@@ -117,8 +110,8 @@ export function placing(core: Core): Applier {
     fillRow(core, slot, i32, f64, at, makerSlot, ownerSlot, side, limit);
     register(core, entry, tag, slot);
     core.events.placed(limit, grid);
-    if (isCrossing) accept(core, slot, type, book, side, limit, ownerSlot);
-    else openOrder(core, slot, book, side, limit, ownerSlot);
+    if (!isCrossing || accept(core, slot, type, book, limit))
+      open(slot, book, side, limit, ownerSlot);
     return Rule.accepted;
   };
 }
@@ -270,23 +263,15 @@ function register(core: Core, entry: number, tag: number, slot: OrderSlot): void
   core.noteWord(orderI[(slot << ORDER_I) | Order.id]!);
 }
 
-/** An order that crosses: matching, then rest or end. */
-function accept(
-  core: Core,
-  slot: OrderSlot,
-  type: number,
-  book: BookSlot,
-  side: matching.Side,
-  limit: Ticks,
-  owner: AccountSlot,
-): void {
+/** Matches an order that crosses. True when it is to rest; otherwise it has ended. */
+function accept(core: Core, slot: OrderSlot, type: number, book: BookSlot, limit: Ticks): boolean {
   const stopped = sweep(core, slot, book, limit);
   const remaining = core.t.orderF[(slot << ORDER_F) | Order.remaining]!;
   assert(type !== OrderType.FOK || remaining === 0, 'a FOK that was taken is filled whole');
-  if (remaining === 0) finish(core, slot, book, limit, EndReason.filled);
-  else if (stopped) finish(core, slot, book, limit, EndReason.selfTrade);
-  else if (type === OrderType.FAK) finish(core, slot, book, limit, EndReason.fakRemainder);
-  else openOrder(core, slot, book, side, limit, owner);
+  if (remaining > 0 && !stopped && type !== OrderType.FAK) return true;
+  const unfilled = stopped ? EndReason.selfTrade : EndReason.fakRemainder;
+  finish(core, slot, book, limit, remaining === 0 ? EndReason.filled : unfilled);
+  return false;
 }
 
 function fillRow(

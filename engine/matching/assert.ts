@@ -6,6 +6,11 @@ class AssertionFailure extends Error {
   override readonly name = 'AssertionFailure';
 }
 
+/** Short, so that the compiler puts it into every caller without counting it. */
 export function assert(condition: boolean, fact: string): asserts condition {
-  if (!condition) throw new AssertionFailure(`broken: ${fact}`);
+  if (!condition) fail(fact);
+}
+
+function fail(fact: string): never {
+  throw new AssertionFailure(`broken: ${fact}`);
 }
