@@ -2,16 +2,18 @@
  * `npm run bench -- [suite ...]`: runs the named suites, or all of them. What is no suite is a file for
  * the challenge; --baseline DIR names a compiled older checkout to run beside (engine, challenge).
  */
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CATALOG_FULL, catalogSuite } from './catalog/catalog.bench.ts';
 import {
   type ChallengeOptions,
   challengeExchangeSuite,
+  challengeFiles,
   challengeStreams,
   challengeSuite,
 } from './challenge/challenge.bench.ts';
-import { engineSuite } from './engine/engine.bench.ts';
+import { ENGINE_PARTS, type EnginePart, engineSuite } from './engine/engine.bench.ts';
 import { printMachine } from './harness.ts';
 import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
 import { METRICS_FULL, metricsSuite } from './orders/metrics.bench.ts';
@@ -39,10 +41,34 @@ const path: PathShape = { ...PATH_FULL, ...beside };
 const files = positionals.filter((name) => name.includes('.'));
 const names = positionals.filter((name) => !name.includes('.'));
 
+function engineOf(part: EnginePart): Promise<unknown> {
+  return engineSuite({ messages: MESSAGES, blocks: BLOCKS, part, ...beside });
+}
+
+/**
+ * Runs a part with the same flags in a process of its own. As in a node, there is then one engine in
+ * it: the compiler takes the tables of the first engine of a process for constants.
+ */
+function inOwnProcess(...args: string[]): void {
+  const { baseline } = values;
+  const all = [...args, ...(baseline === undefined ? [] : ['--baseline', baseline])];
+  const command = [...process.execArgv, process.argv[1]!, ...all];
+  execFileSync(process.execPath, command, { stdio: 'inherit' });
+}
+
 const suites: Readonly<Record<string, () => Promise<unknown>>> = {
-  engine: () => engineSuite({ messages: MESSAGES, blocks: BLOCKS, ...beside }),
+  engine: async () => {
+    for (const part of ENGINE_PARTS) {
+      // A replay has nothing to run beside.
+      if (part !== 'replay' || values.baseline === undefined) inOwnProcess(`engine-${part}`);
+    }
+  },
   challenge: () => challengeSuite(challengeStreams(files), challenge),
-  'challenge-exchange': () => challengeExchangeSuite(challengeStreams(files), challenge),
+  'challenge-exchange': async () => {
+    if (files.length === 1) return challengeExchangeSuite(challengeStreams(files), challenge);
+    for (const file of challengeFiles(files)) inOwnProcess('challenge-exchange', file);
+    return undefined;
+  },
   validate: () => validateSuite(2_000, 3 * BLOCKS),
   limits: () => limitsSuite(20_000, 3 * BLOCKS),
   spans: () => spansSuite(SPANS_FULL),
@@ -58,6 +84,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
 
 /** Parts of a suite, by name only. */
 const parts: typeof suites = {
+  ...Object.fromEntries(ENGINE_PARTS.map((part) => [`engine-${part}`, () => engineOf(part)])),
   'catalog-throughput': () => catalogSuite(CATALOG_FULL, ['throughput']),
   'catalog-size': () => catalogSuite(CATALOG_FULL, ['size']),
   'catalog-switch': () => catalogSuite(CATALOG_FULL, ['switching']),

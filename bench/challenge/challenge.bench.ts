@@ -41,7 +41,12 @@ export interface ChallengeResult {
 
 /** The streams of these files, or of those beside the checkout. */
 export function* challengeStreams(files: readonly string[]): Generator<ChallengeStream> {
-  for (const file of files.length > 0 ? files : sharedFiles()) yield readChallenge(file);
+  for (const file of challengeFiles(files)) yield readChallenge(file);
+}
+
+/** These files, or without any those beside the checkout. */
+export function challengeFiles(files: readonly string[]): readonly string[] {
+  return files.length > 0 ? files : sharedFiles();
 }
 
 function sharedFiles(): string[] {

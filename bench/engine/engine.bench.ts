@@ -15,11 +15,18 @@ import { recordStreams, replay } from './replay.ts';
 
 const SEED = 'engine';
 
+/** Each is measured in a process of its own by `npm run bench` (run.ts). */
+export const ENGINE_PARTS = ['1', '1000', '10000', 'replay'] as const;
+export type EnginePart = (typeof ENGINE_PARTS)[number];
+
 const ONE: Shape = { books: 1, grid: 10_000 };
 const THOUSAND: Shape = { books: 1_000, grid: 100 };
 const TEN_THOUSAND: Shape = { books: 10_000, grid: 100 };
+const SHAPES = { 1: ONE, 1000: THOUSAND, 10000: TEN_THOUSAND } as const;
 
 export interface EngineOptions {
+  /** Books of the streams, or the replay; without it all. */
+  readonly part?: EnginePart;
   /** Messages of a block. */
   readonly messages: number;
   readonly blocks: number;
@@ -28,19 +35,19 @@ export interface EngineOptions {
 }
 
 export async function engineSuite(options: EngineOptions): Promise<Measured[]> {
-  const { baseline, blocks, messages } = options;
+  const { baseline, blocks, messages, part } = options;
+  const older = baseline === undefined ? undefined : await olderModules(baseline);
   const measured: Measured[] = [];
-  if (baseline !== undefined) {
-    const older = await olderModules(baseline);
-    for (const shape of [ONE, THOUSAND, TEN_THOUSAND]) {
-      measured.push(...mixedBeside(shape, options, older));
+  for (const each of part === undefined ? ENGINE_PARTS : [part]) {
+    if (each === 'replay') {
+      if (older === undefined) measured.push(...(await replayOf(ONE, messages, blocks)));
+      continue;
     }
-    return measured;
+    const shape = SHAPES[each];
+    if (older !== undefined) measured.push(...mixedBeside(shape, options, older));
+    else if (shape === TEN_THOUSAND) measured.push(...(await mixedOf(shape, messages, blocks)));
+    else measured.push(...(await suiteOf(shape, messages, blocks)));
   }
-  measured.push(...(await suiteOf(ONE, messages, blocks)));
-  measured.push(...(await suiteOf(THOUSAND, messages, blocks)));
-  measured.push(...(await mixedOf(TEN_THOUSAND, messages, blocks)));
-  measured.push(...(await replayOf(ONE, messages, blocks)));
   return measured;
 }
 
