@@ -24,7 +24,7 @@ const stream = await client.followUser({
     if (status !== 'MATCHED') return;
     for (const { side } of maker_orders) worth += side === 'BUY' ? -tick : tick;
     isStale = true;
-    console.log(`${maker_orders[0]?.side} ${size} at ${price}; now ${fromMicro(worth)}`);
+    console.log(`filled: ${maker_orders[0]?.side} ${size} at ${price}`);
   },
   missed: () => {
     isStale = true;
@@ -40,6 +40,9 @@ async function quote(): Promise<void> {
     { side: 'BUY', price: fromMicro(worth - away) },
     { side: 'SELL', price: fromMicro(worth + away) },
   ] as const;
+  console.log(
+    `quotes ${quotes.map(({ price, side }) => `${side} ${SIZE} at ${price}`).join(', ')}`,
+  );
   const terms = { tokenId, size: SIZE, postOnly: true };
   for (const { reason } of await client.orders.postAll(quotes.map((at) => ({ ...terms, ...at })))) {
     if (reason !== '') console.log(`refused: ${reason}`);

@@ -7,7 +7,14 @@ import { createHash } from 'node:crypto';
 import { toMicro } from '../decimal.ts';
 import type { BookAnswer, BookEvent, MarketEvent, PriceChangeEvent } from '../types.ts';
 
-type Levels = Map<string, string>;
+interface Level {
+  readonly size: string;
+  /** Of the price, to sort by: a whole number of millionths up to a million. */
+  readonly micro: number;
+}
+
+/** By price. */
+type Levels = Map<string, Level>;
 type Change = PriceChangeEvent['price_changes'][number];
 
 /** A book as it is held; texts are those of the node. */
@@ -18,8 +25,8 @@ export class Book {
   timestamp: string;
   tickSize: string;
   lastTradePrice: string;
-  readonly #bids: Levels;
-  readonly #asks: Levels;
+  readonly #bids: Levels = new Map();
+  readonly #asks: Levels = new Map();
   readonly #minOrderSize: string;
   readonly #negRisk: boolean;
 
@@ -31,8 +38,8 @@ export class Book {
     this.lastTradePrice = snapshot.last_trade_price;
     this.#minOrderSize = snapshot.min_order_size;
     this.#negRisk = snapshot.neg_risk;
-    this.#bids = new Map(snapshot.bids.map(({ price, size }) => [price, size]));
-    this.#asks = new Map(snapshot.asks.map(({ price, size }) => [price, size]));
+    for (const { price, size } of snapshot.bids) set(this.#bids, price, size);
+    for (const { price, size } of snapshot.asks) set(this.#asks, price, size);
   }
 
   /** The best bid as decimal text; undefined when there is none. */
@@ -71,7 +78,7 @@ export class Book {
   change({ price, side, size }: Change): void {
     const levels = side === 'BUY' ? this.#bids : this.#asks;
     if (size === '0') levels.delete(price);
-    else levels.set(price, size);
+    else set(levels, price, size);
   }
 
   /** Whether the best prices are those that a change names; empty sides are 0 and 1. */
@@ -171,24 +178,23 @@ export class MarketBooks {
   }
 }
 
+function set(levels: Levels, price: string, size: string): void {
+  levels.set(price, { size, micro: levels.get(price)?.micro ?? Number(toMicro(price)) });
+}
+
 /** @param direction 1 = the highest price is the best one */
 function bestOf(levels: Levels, direction: 1 | -1): string | undefined {
   let best: string | undefined;
-  let bestMicro = 0n;
-  for (const price of levels.keys()) {
-    const micro = toMicro(price) * BigInt(direction);
-    if (best === undefined || micro > bestMicro) [best, bestMicro] = [price, micro];
+  let most = Number.NEGATIVE_INFINITY;
+  for (const [price, { micro }] of levels) {
+    if (direction * micro > most) [best, most] = [price, direction * micro];
   }
   return best;
 }
 
 /** Best level last. */
-function sorted(
-  levels: Levels,
-  direction: 1 | -1,
-): { readonly price: string; readonly size: string }[] {
+function sorted(levels: Levels, direction: 1 | -1): BookAnswer['bids'] {
   return [...levels]
-    .map(([price, size]) => ({ price, size, micro: toMicro(price) }))
-    .sort((a, b) => direction * Number(a.micro - b.micro))
-    .map(({ price, size }) => ({ price, size }));
+    .sort(([, a], [, b]) => direction * (a.micro - b.micro))
+    .map(([price, { size }]) => ({ price, size }));
 }

@@ -47,7 +47,7 @@ test('a taker buys from the maker, and the recorder has the book as POST /books 
     const taker = new Example('taker');
     await taker.end();
     assert.match(taker.output, /matched\nbought 5 shares for \d/);
-    await until(() => maker.output.split('SELL').length > fill);
+    await until(() => maker.output.split('filled: SELL 5').length > fill);
   }
   await maker.end('SIGTERM');
   const [book] = await reader.marketData.books([token]);
