@@ -23,8 +23,8 @@ export class MarketStream {
   readonly #tokens: readonly string[];
   readonly #socket: Socket;
   #isSynced = false;
-  /** Events of an end of the connection that has been told. */
-  #isTold = true;
+  /** What the connection still says is behind a gap. */
+  #isLost = true;
 
   private constructor(
     url: URL,
@@ -36,12 +36,12 @@ export class MarketStream {
     this.#handlers = handlers;
     this.#socket = new Socket(url, patienceMs, {
       opened: (send) => {
-        this.#lose('the connection ended');
         this.#books.clear();
-        this.#isTold = false;
+        this.#isLost = false;
         send({ type: 'market', assets_ids: this.#tokens });
       },
       text: (text) => this.#take(JSON.parse(text) as MarketEvent),
+      ended: () => this.#lose('the connection ended'),
       refused: (reason) => {
         this.#lose(reason);
         this.#handlers.refused?.(reason);
@@ -77,11 +77,12 @@ export class MarketStream {
   }
 
   close(): void {
+    this.#isSynced = false;
     this.#socket.close();
   }
 
   #take(event: MarketEvent): void {
-    if (this.#isTold) return;
+    if (this.#isLost) return;
     if ('error' in event) {
       this.#socket.fail(new Error(`${event.error}: ${event.detail}`));
       return;
@@ -101,7 +102,7 @@ export class MarketStream {
   }
 
   #lose(reason: string): void {
-    this.#isTold = true;
+    this.#isLost = true;
     if (!this.#isSynced) return;
     this.#isSynced = false;
     this.#handlers.gap?.(reason);

@@ -11,6 +11,8 @@ export interface SocketHandlers {
   /** The connection stands: say who follows what. */
   opened(send: (message: object) => void): void;
   text(text: string): void;
+  /** The connection is gone; another one follows. */
+  ended?(): void;
   /** It will not be opened again: the node refuses what was said, as 1008 does. */
   refused(reason: string): void;
 }
@@ -118,6 +120,7 @@ export class Socket {
     const wasGood = this.#openedAt > 0 && performance.now() - this.#openedAt > GOOD_MS;
     this.#attempts = wasGood ? 0 : this.#attempts + 1;
     this.#openedAt = 0;
+    this.#handlers.ended?.();
     this.#again = setTimeout(() => this.#connect(), backOffMs(this.#attempts));
   }
 }

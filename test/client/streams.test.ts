@@ -50,6 +50,8 @@ test('books are held as POST /books shows them; what was not told is noticed, an
   assert.equal(gaps.length, 1);
 
   proxy.cutStreams();
+  await until(() => gaps.length === 2);
+  assert.equal(stream.book(plain), undefined);
   await until(() => synced === 3);
   await move(risky);
   await until(isSame);
