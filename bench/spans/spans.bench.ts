@@ -60,9 +60,8 @@ export async function spansSuite(scale: SpansScale, only: readonly string[] = []
     const store = await storeOf(dataDir, environment, scale);
     const port = await child.ask<number>('start', environment);
     const client = openClient(new URL(`http://127.0.0.1:${port}`));
-    const [trader] = await createKeys(keysOf(client, { prefix: PREFIX, chainId: CHAIN_ID }), [
-      WHALE,
-    ]);
+    const keys = keysOf(client, { prefix: PREFIX, chainId: CHAIN_ID });
+    const [trader] = await createKeys(keys, [WHALE]);
     print(
       `spans: ${scale.markets} markets, ${store.fills} fills, ${scale.deep} deep books, seed ${SEED}`,
     );

@@ -20,7 +20,7 @@ test('everything that runs imports only packages that are installed with it', ()
   const pattern =
     /^(?:import|export)\b(?! type\b)[^;'"]*?from '([^.'][^']*)'|\b(?:import|require)\('([^.'][^']*)'\)/gm;
   let found = 0;
-  for (const folder of ['engine', 'storage', 'server']) {
+  for (const folder of ['engine', 'storage', 'server', 'client']) {
     const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
     for (const name of names.filter((path) => path.endsWith('.ts'))) {
       for (const match of readFileSync(join(ROOT, folder, name), 'utf8').matchAll(pattern)) {
@@ -61,10 +61,13 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
     .map((name) => name.replace('package/', ''));
   const strange = names.filter((name) => {
     const isCompiled = /^dist\/(?:client|engine|server|storage)\/.*\.js$/.test(name);
+    // The client's types are for who writes a bot with it.
+    if (/^dist\/client\/.*\.d\.ts$/.test(name)) return false;
     return !isCompiled && !name.startsWith('server/page/assets/') && name.includes('/');
   });
   assert.deepEqual(strange, []);
-  assert(names.includes('dist/server/cli/cli.js'));
+  for (const name of ['server/cli/cli.js', 'client/client.d.ts'])
+    assert(names.includes(`dist/${name}`));
 
   const place = temporaryDirectory();
   const install = [
@@ -93,6 +96,10 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
   assert.equal((await get({ port: port() }, '/ok')).json, 'OK');
   const markets = (await get({ port: port() }, '/markets?limit=1')).json as unknown[];
   assert.equal(markets.length, 1);
+  const bot = `const { NodeClient } = await import("${manifest.name}/client");
+    console.log((await NodeClient.connect('http://127.0.0.1:${port()}')).info.version);`;
+  const said = spawnSync(process.execPath, ['--input-type=module', '--eval', bot], { cwd: place });
+  assert.equal(String(said.stdout).trim(), manifest.version, String(said.stderr));
   node.kill('SIGTERM');
   const [code] = (await once(node, 'close')) as [number | null];
   assert.equal(code, 0, log);
