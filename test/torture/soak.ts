@@ -18,6 +18,7 @@ import { QUICK } from '../storage/follower-stage.ts';
 import { writeCatalog } from './catalog-change.ts';
 import { LOADED_NODE, measured, type Taken, takenBy } from './load-child.ts';
 import type { Done, PartOptions } from './part.ts';
+import { ms, type Point, slowdown, trendOf } from './trend.ts';
 
 const MIB = 2 ** 20;
 const RATE = 400;
@@ -68,6 +69,7 @@ export async function soak(options: PartOptions): Promise<Done> {
     await node.stop();
     const path = join(tmpdir(), `torture-soak-${options.seed}.svg`);
     writeFileSync(path, draw(samples, result, minutes));
+    options.say(`drawn to ${path}`);
     const text = judge(samples, result, dataDir, minutes);
     const images = node.log.match(/image of batch/g)?.length ?? 0;
     return {
@@ -149,18 +151,17 @@ function judge(
   const handles = growth((one) => one.handles);
   const files = growth((one) => one.files);
   const disk = samples.at(-1)!.diskBytes - samples[0]!.diskBytes;
-  const [second, last] = p99Of(result);
+  const trend = trendOf(pointsOf(result));
   const isCompared = minutes >= COMPARED_MINUTES;
   if (isCompared) {
     assert(memory < GROWTH_BYTES_MAX, `memory grows: ${Math.round(memory / MIB)} MiB`);
     assert(handles < HANDLES_MAX && files < HANDLES_MAX, `handles ${handles}, files ${files}`);
-    assert(
-      last < second * P99_RATIO_MAX,
-      `p99 of the last minute ${last} ms, of the second ${second}`,
-    );
+    const problem = slowdown(trend, P99_RATIO_MAX);
+    assert(problem === undefined, problem);
   }
   const compared = isCompared
-    ? `p99 ${second.toFixed(1)} ms in the second minute, ${last.toFixed(1)} in the last`
+    ? `p99 ${ms(trend.second)} in the second minute, ${ms(trend.last)} in the last; ${ms(trend.early)} in ` +
+      `the first quarter, ${ms(trend.late)} in the last; minutes differ by ${Math.round(100 * trend.spread)} %`
     : '';
   return (
     `${result.ordersPerSecond.toFixed(0)} orders/s, ${fills} fills and ${finished} finished orders; ` +
@@ -170,27 +171,18 @@ function judge(
   );
 }
 
-/** Middle p99 of the stretches of the second and of the last minute. */
-function p99Of({ overTime }: Result): readonly [number, number] {
-  const end = overTime.at(-1)?.fromSeconds ?? 0;
-  const middle = (from: number, to: number): number => {
-    const values = overTime
-      .filter(({ fromSeconds }) => fromSeconds >= from && fromSeconds < to)
-      .flatMap(({ latencyMs }) => latencyMs?.p99 ?? [])
-      .sort((a, b) => a - b);
-    return values[values.length >> 1] ?? 0;
-  };
-  return [middle(60, 120), middle(end - 60, end)];
+function pointsOf({ overTime }: Result): Point[] {
+  return overTime.flatMap(({ fromSeconds, latencyMs }) =>
+    latencyMs === undefined ? [] : [{ seconds: fromSeconds, p99: latencyMs.p99 }],
+  );
 }
 
-function draw(samples: readonly Sample[], { overTime }: Result, minutes: number): string {
+function draw(samples: readonly Sample[], result: Result, minutes: number): string {
   const course = (name: string, of: (one: Sample) => number) => ({
     name,
     points: samples.map((one) => [one.seconds, of(one)] as const),
   });
-  const p99 = overTime.flatMap(({ fromSeconds, latencyMs }) =>
-    latencyMs === undefined ? [] : [[fromSeconds, latencyMs.p99] as const],
-  );
+  const p99 = pointsOf(result).map(({ p99: value, seconds }) => [seconds, value] as const);
   return coursePicture(`soak of ${minutes.toFixed(1)} minutes, ${RATE} orders/s`, [
     course('resident MiB', ({ residentBytes }) => residentBytes / MIB),
     course('handles', ({ handles }) => handles),

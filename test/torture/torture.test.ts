@@ -11,6 +11,7 @@ import { overload } from './overload.ts';
 import type { PartOptions } from './part.ts';
 import { Simulator } from './simulate.ts';
 import { soak } from './soak.ts';
+import { slowdown, trendOf } from './trend.ts';
 
 const isLong = SHORT === false;
 
@@ -66,3 +67,40 @@ test('more than a node can take is refused, and it is quick again', { skip: SHOR
 test('a mixed load with catalogs, images and streams goes on', { skip: SHORT }, () =>
   well(soak(little(0.1, 0.3))),
 );
+
+test('a run that gets slower is told from one with disturbed minutes', () => {
+  const run = (p99: (minute: number) => number) =>
+    trendOf(Array.from({ length: 1_200 }, (_, seconds) => ({ seconds, p99: p99(seconds / 60) })));
+  assert.equal(
+    slowdown(
+      run(() => 10),
+      1.2,
+    ),
+    undefined,
+  );
+  // The first minute warms up; single minutes are anything.
+  const noisy = run((minute) => (minute < 1 || (minute > 7 && minute < 8) ? 90 : 10));
+  assert.deepEqual([slowdown(noisy, 1.2), noisy.early, noisy.late], [undefined, 10, 10]);
+  assert.equal(
+    slowdown(
+      run((minute) => (minute >= 18 ? 30 : 10)),
+      1.2,
+    ),
+    undefined,
+    'one minute',
+  );
+  assert.match(
+    slowdown(
+      run((minute) => 10 + minute),
+      1.2,
+    ) ?? '',
+    /^p99 grows: 11\.\d ms/,
+  );
+  assert.match(
+    slowdown(
+      run((minute) => (minute >= 12 ? 13 : 10)),
+      1.2,
+    ) ?? '',
+    /13\.0 ms in the last$/,
+  );
+});

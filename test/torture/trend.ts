@@ -1,0 +1,68 @@
+/**
+ * Whether latency at the end of a long run is what it was at its beginning, on a machine where single
+ * minutes are disturbed by others: stretches of several minutes are compared, each by its middle minute.
+ *
+ * Pure.
+ */
+
+/** p99 of a second or so of a run, at so many seconds from its beginning. */
+export interface Point {
+  readonly seconds: number;
+  readonly p99: number;
+}
+
+export interface Trend {
+  /** Milliseconds: the middle p99 of the second and of the last whole minute. */
+  readonly second: number;
+  readonly last: number;
+  /** The middle of the minutes of the first and of the last quarter, without the first minute. */
+  readonly early: number;
+  readonly late: number;
+  /** Between the quarters of all minutes after the first, over their middle: how much one of them says. */
+  readonly spread: number;
+}
+
+const MINUTE = 60;
+
+/** Of at least three whole minutes. */
+export function trendOf(points: readonly Point[]): Trend {
+  const end = Math.floor((points.at(-1)?.seconds ?? 0) / MINUTE);
+  // The first minute warms up.
+  const minutes = Array.from({ length: Math.max(0, end - 1) }, (_, i) => {
+    const from = (i + 1) * MINUTE;
+    const within = points.filter(({ seconds }) => seconds >= from && seconds < from + MINUTE);
+    return at(
+      within.map(({ p99 }) => p99),
+      0.5,
+    );
+  });
+  const quarter = Math.max(1, Math.floor(minutes.length / 4));
+  return {
+    second: minutes[0] ?? 0,
+    last: minutes.at(-1) ?? 0,
+    early: at(minutes.slice(0, quarter), 0.5),
+    late: at(minutes.slice(-quarter), 0.5),
+    spread: (at(minutes, 0.75) - at(minutes, 0.25)) / at(minutes, 0.5),
+  };
+}
+
+/** Why it is too slow at the end: both the last minute and the last quarter are; undefined = it is not. */
+export function slowdown(
+  { early, last, late, second }: Trend,
+  ratioMax: number,
+): string | undefined {
+  if (late <= early * ratioMax || last <= second * ratioMax) return undefined;
+  return (
+    `p99 grows: ${ms(second)} in the second minute and ${ms(last)} in the last, ${ms(early)} in the first ` +
+    `quarter and ${ms(late)} in the last`
+  );
+}
+
+export function ms(milliseconds: number): string {
+  return `${milliseconds.toFixed(1)} ms`;
+}
+
+function at(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+}
