@@ -63,7 +63,7 @@ export class UserConnection extends Connection implements CatchingUp {
   /** Of those, the ones whose topic it has joined; the others are still being caught up. */
   private readonly joined = new Set<string>();
   /** To be sent before the topics are joined. */
-  private due: { readonly event: KeptEvent; readonly isOfMarket: boolean }[] = [];
+  private due: { readonly event: KeptEvent; readonly name: string }[] = [];
   private sent = 0;
 
   constructor(parts: UserChannelParts, connection: ConnectionParts) {
@@ -77,8 +77,8 @@ export class UserConnection extends Connection implements CatchingUp {
 
   later(event: KeptEvent): void {
     const isFollowed = (name: string): boolean => this.followed.has(name) && !this.joined.has(name);
-    if (isFollowed(ALL)) this.due.push({ event, isOfMarket: false });
-    else if (isFollowed(event.condition)) this.due.push({ event, isOfMarket: true });
+    if (isFollowed(ALL)) this.due.push({ event, name: ALL });
+    else if (isFollowed(event.condition)) this.due.push({ event, name: event.condition });
     if (this.due.length - this.sent > DUE_MAX) this.end(CloseCode.tryLater, 'slow reader');
   }
 
@@ -106,7 +106,7 @@ export class UserConnection extends Connection implements CatchingUp {
     const next = this.due[this.sent];
     if (next !== undefined) {
       this.sent += 1;
-      this.socket.send(this.o.log.frame(next.event, next.isOfMarket));
+      this.socket.send(this.o.log.frame(next.event, next.name !== ALL));
       return true;
     }
     this.due = [];
@@ -173,7 +173,7 @@ export class UserConnection extends Connection implements CatchingUp {
       const detail = `a connection follows at most ${subscriptionsMax} markets`;
       return { error: 'too_many_subscriptions', detail };
     }
-    if (isAll) for (const name of [...this.followed]) if (name !== ALL) this.drop(name);
+    if (isAll) this.drop([...this.followed].filter((name) => name !== ALL));
     for (const name of added) {
       const isNew = !this.followed.has(name);
       this.followed.add(name);
@@ -202,13 +202,14 @@ export class UserConnection extends Connection implements CatchingUp {
     const due = isNew ? (missed ?? []) : [];
     const resumed = { event_type: 'resumed', stream_id: id, sequence: String(sequence) };
     this.socket.send(JSON.stringify({ ...resumed, missed: String(due.length) }));
-    for (const event of due) this.due.push({ event, isOfMarket: condition !== undefined });
+    for (const event of due) this.due.push({ event, name });
   }
 
   private unsubscribe(markets: readonly string[]): Problem | undefined {
-    if (markets.length === 0) for (const name of [...this.followed]) this.drop(name);
-    else if (this.followed.has(ALL)) return invalid('all markets are followed, not single ones');
-    for (const name of markets) this.drop(name);
+    if (markets.length > 0 && this.followed.has(ALL)) {
+      return invalid('all markets are followed, not single ones');
+    }
+    this.drop(markets.length === 0 ? [...this.followed] : markets);
     return undefined;
   }
 
@@ -220,12 +221,22 @@ export class UserConnection extends Connection implements CatchingUp {
     this.socket.join(topic);
   }
 
-  private drop(name: string): void {
-    this.followed.delete(name);
-    if (!this.joined.delete(name)) return;
-    const topic = this.topicOf(name);
-    this.user!.countJoined(topic, -1);
-    this.socket.leave(topic);
+  private drop(names: readonly string[]): void {
+    const unsent = new Set<string>();
+    for (const name of names) {
+      if (!this.followed.delete(name)) continue;
+      if (!this.joined.delete(name)) {
+        unsent.add(name);
+        continue;
+      }
+      const topic = this.topicOf(name);
+      this.user!.countJoined(topic, -1);
+      this.socket.leave(topic);
+    }
+    if (unsent.size === 0) return;
+    // What was missed of them is not sent any more: subscribed again, it would come twice.
+    this.due = this.due.slice(this.sent).filter(({ name }) => !unsent.has(name));
+    this.sent = 0;
   }
 
   /** The id of its stream. */

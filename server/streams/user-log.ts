@@ -17,8 +17,10 @@ import { sameWords } from './order-facts.ts';
 /** Events of the node that are kept: a minute of a busy one, at least the promised 10,000. */
 export const EVENTS_KEPT = 16_384;
 
-/** Users without a connection that are remembered: about 200 bytes each. */
+/** Users without a connection that are remembered: about 200 bytes each, and for each market that they trade. */
 const AWAY_MAX = 65_536;
+
+const NONE = -1;
 
 /** One event, as it may have to be sent once more. */
 export interface KeptEvent {
@@ -27,8 +29,16 @@ export interface KeptEvent {
   /** In the stream of the user, and of the market. */
   readonly sequence: number;
   readonly ofMarket: number;
+  /** Places of the events before it in both streams; NONE = it is the first. */
+  readonly before: number;
+  readonly beforeOfMarket: number;
   /** JSON without braces and envelope. */
   readonly body: string;
+}
+
+/** A stream, and the place of its newest event. */
+interface KeptStream extends Numbered {
+  newest: number;
 }
 
 /** A connection that takes events as they come, until it has caught up with its topic. */
@@ -40,28 +50,32 @@ export interface CatchingUp {
 export class User {
   readonly address: Int32Array;
   readonly name: string;
-  readonly all: Numbered;
+  readonly all: KeptStream;
   readonly catchingUp = new Set<CatchingUp>();
   connections = 0;
   /** Connections that joined each topic. */
   readonly joined = new Map<string, number>();
   private readonly run: string;
-  private readonly markets = new Map<string, Numbered>();
+  /** Of which something was told: to subscribe alone leaves nothing behind. */
+  private readonly markets = new Map<string, KeptStream>();
 
   constructor(address: Int32Array, run: string) {
     this.address = address;
     this.run = run;
     this.name = `user:${wordsToHex(address, 0, ADDRESS_WORDS)}`;
-    this.all = { id: `${this.name}:${run}`, sequence: 0 };
+    this.all = { id: `${this.name}:${run}`, sequence: 0, newest: NONE };
   }
 
-  /** The stream of one market. */
-  ofMarket(condition: string): Numbered {
-    let stream = this.markets.get(condition);
-    if (stream === undefined) {
-      stream = { id: `${this.name}:${condition}:${this.run}`, sequence: 0 };
-      this.markets.set(condition, stream);
-    }
+  /** The stream of one market, as it stands. */
+  ofMarket(condition: string): Readonly<KeptStream> {
+    const id = `${this.name}:${condition}:${this.run}`;
+    return this.markets.get(condition) ?? { id, sequence: 0, newest: NONE };
+  }
+
+  /** The same, to be told of something. */
+  toldOfMarket(condition: string): KeptStream {
+    const stream = this.markets.get(condition) ?? { ...this.ofMarket(condition) };
+    this.markets.set(condition, stream);
     return stream;
   }
 
@@ -134,7 +148,7 @@ export class UserLog {
 
   /** Numbers an event, keeps it and sends it. */
   tell(user: User, condition: string, body: string): void {
-    const market = user.ofMarket(condition);
+    const market = user.toldOfMarket(condition);
     user.all.sequence += 1;
     market.sequence += 1;
     const event = {
@@ -142,8 +156,12 @@ export class UserLog {
       condition,
       sequence: user.all.sequence,
       ofMarket: market.sequence,
+      before: user.all.newest,
+      beforeOfMarket: market.newest,
       body,
     };
+    user.all.newest = this.written;
+    market.newest = this.written;
     this.ring[this.written % this.ring.length] = event;
     this.written += 1;
     for (const { id } of [user.all, market]) {
@@ -166,16 +184,18 @@ export class UserLog {
    * @param condition of the market whose stream it is; undefined = the user's
    */
   since(user: User, condition: string | undefined, sequence: number): KeptEvent[] | undefined {
-    const last = condition === undefined ? user.all.sequence : user.ofMarket(condition).sequence;
-    if (sequence > last) return undefined;
+    const stream = condition === undefined ? user.all : user.ofMarket(condition);
+    if (sequence > stream.sequence) return undefined;
     const missed: KeptEvent[] = [];
-    const from = Math.max(0, this.written - this.ring.length);
-    for (let at = this.written - 1; at >= from && missed.length < last - sequence; at--) {
+    const first = Math.max(0, this.written - this.ring.length);
+    // From event to event: a message may ask for hundreds of streams, each with little in it.
+    for (let at = stream.newest; missed.length < stream.sequence - sequence; ) {
+      if (at < first) return undefined;
       const event = this.ring[at % this.ring.length]!;
-      if (event.user !== user) continue;
-      if (condition === undefined || event.condition === condition) missed.push(event);
+      missed.push(event);
+      at = condition === undefined ? event.before : event.beforeOfMarket;
     }
-    return missed.length === last - sequence ? missed.reverse() : undefined;
+    return missed.reverse();
   }
 
   /** What was recorded is not whole: whoever comes back is told that it cannot resume. */

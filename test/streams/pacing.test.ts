@@ -5,10 +5,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TokenSlot } from '../../engine/units.ts';
 import type { Socket } from '../../server/http/sockets.ts';
 import { MarketConnection } from '../../server/streams/market-channel.ts';
+import { UserConnection } from '../../server/streams/user-channel.ts';
 import { FeedStage } from './feed-stage.ts';
 import { LIMITS } from './socket-stage.ts';
 
 const MARKETS = 15;
+/** 0x0707.. */
+const WALLET = new Uint8Array(20).fill(7);
 /** Of a turn. */
 const PIECES = 32;
 
@@ -76,4 +79,64 @@ test('books come in pieces over turns, stop while the reader is busy, and go on 
     const { followers } = stage.market.follow(slot, false);
     assert.deepEqual(followers, [1], 'nothing is left of who has gone');
   }
+});
+
+/** A connection of the user channel for the wallet of which a read-only key tells. */
+function userChannel(stage: FeedStage, socket: FakeSocket, subscriptionsMax = 4): UserConnection {
+  const keys = { lookup: () => undefined, lookupReadOnly: () => ({ address: WALLET }) };
+  return new UserConnection(
+    { log: stage.users, tables: stage.t, ...keys },
+    { socket, limits: { ...LIMITS, subscriptionsMax }, now: () => 0, onClosed: () => undefined },
+  );
+}
+
+test('who leaves a stream while it catches up is sent nothing more of it, however often it asks', () => {
+  const stage = new FeedStage();
+  const first = new FakeSocket();
+  const auth = { apiKey: 'key' };
+  userChannel(stage, first).message(JSON.stringify({ type: 'user', auth, resume: [] }));
+  const { sequence, stream_id } = JSON.parse(first.sent[0]!);
+  const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
+  for (let n = 1; n <= 48; n++) stage.users.tell(user, '0x1', `"n":${n}`);
+  const socket = new FakeSocket();
+  const channel = userChannel(stage, socket);
+  socket.unread = LIMITS.backpressureBytes;
+  for (let i = 0; i < 100; i++) {
+    channel.message(JSON.stringify({ type: 'user', auth, stream_id, sequence }));
+    channel.message(JSON.stringify({ operation: 'unsubscribe' }));
+  }
+  channel.message(JSON.stringify({ type: 'user', stream_id, sequence }));
+  assert.equal(socket.sent.length, 101, 'each time it was told how much it missed');
+  socket.unread = 0;
+  for (let i = 0; i < 4; i++) channel.drained();
+  const told = socket.sent.slice(101).map((text) => JSON.parse(text).n);
+  assert.deepEqual(
+    told,
+    Array.from({ length: 48 }, (_, i) => i + 1),
+    'each once',
+  );
+});
+
+test('to follow markets of which nothing is told leaves nothing behind', () => {
+  const stage = new FeedStage();
+  stage.run({ kind: 'at', time: 1_000 });
+  const terms = { grid: 100, baseFeeBps: 0, minSize: 0n, tradable: true, ended: false };
+  for (let condition = 1; condition <= MARKETS; condition++) {
+    stage.run({ kind: 'market', condition, outcomes: 2, ...terms, negRisk: false });
+  }
+  stage.endBatch();
+  stage.flush();
+  const slots = Array.from({ length: MARKETS }, (_, i) => (2 * i + 1) as TokenSlot);
+  const markets = slots.map((slot) => JSON.parse(String(stage.books.render(slot))).market);
+  const socket = new FakeSocket();
+  const channel = userChannel(stage, socket, MARKETS);
+  const auth = { apiKey: 'key' };
+  channel.message(JSON.stringify({ type: 'user', auth, markets, resume: [] }));
+  assert.equal(socket.joined.size, MARKETS);
+  const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
+  stage.users.tell(user, markets[0], '"n":1');
+  channel.closed();
+  const kept: Map<string, unknown> = Reflect.get(user, 'markets');
+  assert.deepEqual([...kept.keys()], [markets[0]], 'the one in which something happened');
+  assert.equal(user.joined.size, 0);
 });
