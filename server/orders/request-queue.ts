@@ -4,6 +4,8 @@
  * Thread: the I/O thread.
  */
 import { BATCH_COMMANDS_MAX } from '../../engine/limits.ts';
+import type { Tables } from '../../engine/tables.ts';
+import { RowsAhead } from './rows-ahead.ts';
 import type { Request } from './slot-requests.ts';
 import { align, ORDER_BYTES_MIN, RequestHead } from './slots.ts';
 
@@ -16,16 +18,26 @@ export interface Share {
   readonly times: readonly number[];
 }
 
+interface QueueOptions {
+  readonly tables: Tables;
+  readonly workers: number;
+  /** Requests that may wait. */
+  readonly queueMax: number;
+  readonly finalsFlushed: () => number;
+}
+
 export class RequestQueue {
   private readonly workers: number;
   private readonly requestsMax: number;
+  private readonly rows: RowsAhead;
   private requests: Request[] = [];
   private times: number[] = [];
   private bytes = 0;
 
-  constructor(workers: number, requestsMax: number) {
+  constructor({ finalsFlushed, queueMax, tables, workers }: QueueOptions) {
     this.workers = workers;
-    this.requestsMax = requestsMax;
+    this.requestsMax = queueMax;
+    this.rows = new RowsAhead(tables, finalsFlushed);
   }
 
   get length(): number {
@@ -33,9 +45,10 @@ export class RequestQueue {
   }
 
   /** Whether one more would be too many; what was taken before may join all the same. */
-  isFullFor({ body }: Request): boolean {
+  isFullFor(request: Request): boolean {
     const isLong = this.requests.length >= this.requestsMax;
-    return isLong || this.bytes + body.length > QUEUE_BYTES_MAX;
+    const isLarge = this.bytes + request.body.length > QUEUE_BYTES_MAX;
+    return isLong || isLarge || this.rows.isShortFor(request);
   }
 
   /** @param time when it came; whoever takes it gets it back */
@@ -43,6 +56,12 @@ export class RequestQueue {
     this.requests.push(request);
     this.times.push(time);
     this.bytes += request.body.length;
+    this.rows.add(request);
+  }
+
+  /** What was taken as a share has been applied, or never will be. */
+  leave(requests: readonly Request[]): void {
+    this.rows.leave(requests);
   }
 
   /**
@@ -70,6 +89,7 @@ export class RequestQueue {
     this.requests = [];
     this.times = [];
     this.bytes = 0;
+    this.rows.leave(all);
     return all;
   }
 }

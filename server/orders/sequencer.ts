@@ -21,7 +21,6 @@ import { type FlushedBatch, journalEntry, takeBatch } from './flushed-batch.ts';
 import type { OrderMeters } from './order-meters.ts';
 import type { WorkerPool } from './pool.ts';
 import { RequestQueue, type Share } from './request-queue.ts';
-import { RowsAhead } from './rows-ahead.ts';
 import {
   type Answered,
   type Request,
@@ -86,7 +85,6 @@ export class Sequencer {
   private readonly views: SlotView[];
   private readonly freeSlots: number[];
   private readonly queue: RequestQueue;
-  private readonly rows: RowsAhead;
   private tickWanted = false;
   private isLookingAhead = false;
   /** In ticket order: dispatched, not yet collected. */
@@ -103,8 +101,7 @@ export class Sequencer {
 
   constructor(options: SequencerOptions) {
     this.o = options;
-    this.queue = new RequestQueue(options.workers, options.queueMax);
-    this.rows = new RowsAhead(options.tables, options.finalsFlushed);
+    this.queue = new RequestQueue(options);
     this.control = new Int32Array(options.slots.control);
     this.views = options.slots.slots.map((b) => new SlotView(b, options.slots.sizes));
     this.freeSlots = this.views.map((_, i) => i);
@@ -141,7 +138,7 @@ export class Sequencer {
   submit(request: Request): void {
     const framed = align(request.body.length) + 4 * RequestHead.words;
     assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
-    const isFull = this.queue.isFullFor(request) || this.rows.isShortFor(request);
+    const isFull = this.queue.isFullFor(request);
     if (isFull && this.o.journal.failure === undefined) request.answered(503, ENGINE_BUSY);
     else this.goOn(request);
   }
@@ -153,7 +150,6 @@ export class Sequencer {
     else if (this.stopped) request.answered(503, ENGINE_BUSY);
     else {
       this.queue.push(request, this.o.meters?.now() ?? 0);
-      this.rows.add(request);
       this.pump();
     }
   }
@@ -248,7 +244,7 @@ export class Sequencer {
       this.fill(view, number, requests);
     } catch (error) {
       this.o.log(`a batch could not be handed to a worker: ${(error as Error).message}`);
-      this.rows.leave(requests);
+      this.queue.leave(requests);
       for (const request of requests) request.answered(500, INTERNAL_ERROR);
       return;
     }
@@ -353,7 +349,7 @@ export class Sequencer {
     if (!hasFailed) meters?.applied(view);
     const appended = meters?.now() ?? 0;
     view.setState(SlotState.free);
-    this.rows.leave(ticket.requests);
+    this.queue.leave(ticket.requests);
     this.freeSlots.push(ticket.slot);
     this.unjournaled += 1;
     this.o.journal.append(entry, (error) => {
@@ -374,9 +370,7 @@ export class Sequencer {
   }
 
   private refuseWaiting(): void {
-    const waiting = this.queue.takeAll();
-    this.rows.leave(waiting);
-    for (const request of waiting) {
+    for (const request of this.queue.takeAll()) {
       if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
       else refuse(request);
     }
