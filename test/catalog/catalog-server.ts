@@ -11,6 +11,7 @@ import { Figures } from '../../server/catalog/figures.ts';
 import type { Generation } from '../../server/catalog/generation.ts';
 import type { PreparedCatalog } from '../../server/catalog/prepared.ts';
 import { readCatalog } from '../../storage/catalog-file.ts';
+import { documentCheck } from '../common/document-check.ts';
 import { type Answer, type Fixture, serve } from '../common/http-client.ts';
 
 type Search = Generation['search'];
@@ -24,7 +25,10 @@ export interface CatalogServer {
   figures(): Figures;
   /** Serves another catalog from now on, as a node does that finds a new generation. */
   replace(json: unknown, search?: Search): void;
-  /** Sends GET with header lines of the test's choice, on a connection of its own. */
+  /**
+   * Sends GET with header lines of the test's choice, on a connection of its own; the answer is one that
+   * the API document has.
+   */
   ask(path: string, ...headers: string[]): Promise<Answer>;
   /** The parsed body of a 200, decompressed where it is compressed. */
   json(path: string, ...headers: string[]): Promise<unknown>;
@@ -45,8 +49,14 @@ export async function serveCatalog(
   let generation = generationOf(json, 1, search);
   const routes = catalogRoutes({ generation: () => generation, forClients });
   const fixture: Fixture = await serve(context, routes);
-  const ask = (path: string, ...headers: string[]): Promise<Answer> =>
-    fixture.ask([`GET ${path} HTTP/1.1`, ...headers].join('\r\n'));
+  const ask = async (path: string, ...headers: string[]): Promise<Answer> => {
+    const answer = await fixture.ask([`GET ${path} HTTP/1.1`, ...headers].join('\r\n'));
+    const check = await documentCheck({});
+    const { body, status } = answer;
+    const json = body.length === 0 ? undefined : JSON.parse(textOf(answer));
+    check.check({ method: 'GET', path, status, headers: Object.fromEntries(answer.headers), json });
+    return answer;
+  };
   return {
     port: fixture.server.port,
     log: fixture.log,

@@ -63,8 +63,9 @@ class DocumentCheck {
     const { pointer, responses } = found;
     const response = responses[status];
     assert(response !== undefined, `${what}, of which the document says nothing`);
+    if (response.content === undefined) return;
     const media = String(headers['content-type'] ?? '').split(';')[0]!;
-    assert(media in (response.content ?? {}), `${what} as ${media}, which the document has not`);
+    assert(media in response.content, `${what} as ${media}, which the document has not`);
     if (media !== 'application/json') return;
     const validate = this.validatorOf(`${pointer}/responses/${status}/content/application~1json`);
     const fault = (): string =>
