@@ -17,7 +17,10 @@ export interface PageFile {
 export type PackageFiles = Readonly<Record<string, string>>;
 
 /** What the page needs of packages. */
-export const PACKAGE_FILES: PackageFiles = {};
+export const PACKAGE_FILES: PackageFiles = {
+  '/assets/lib/uPlot.esm.js': 'uplot/dist/uPlot.esm.js',
+  '/assets/lib/uPlot.min.css': 'uplot/dist/uPlot.min.css',
+};
 
 const INDEX = 'index.html';
 

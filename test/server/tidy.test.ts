@@ -118,6 +118,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     portfolio: ['common', 'engine', 'storage', 'market-data'],
     documents: ['common'],
     streams: ['common', 'engine', 'storage'],
+    page: ['common'],
     catalog: ['common', 'engine', 'storage'],
     server: ['common', 'engine', 'storage'],
     cli: ['common', 'engine', 'storage'],

@@ -1,0 +1,175 @@
+// @ts-check
+/**
+ * What the page asks of the public API, which listens on another port than the page. Paths of the catalog have their base path, because at the root
+ * MARKET_ROUTES may say otherwise.
+ */
+
+/**
+ * A market as the page needs it.
+ *
+ * @typedef {object} Market
+ * @property {string} id
+ * @property {string} question
+ * @property {string} event title of its event, '' when unknown
+ * @property {string} conditionId
+ * @property {string} endDate
+ * @property {readonly string[]} outcomes
+ * @property {readonly string[]} tokens ids, one for each outcome
+ * @property {readonly number[]} prices 0 to 1, one for each outcome
+ * @property {number} tick
+ * @property {number} volume
+ * @property {number} volumeDay
+ */
+
+/**
+ * A trade of one token.
+ *
+ * @typedef {object} Trade
+ * @property {number} at unix milliseconds
+ * @property {number} price
+ * @property {number} size shares
+ * @property {boolean} isSell what the taker did
+ */
+
+/** @typedef {{ t: number, p: number }} Point unix seconds and a price */
+
+const MARKETS_SHOWN = 60;
+const EVENTS_SEARCHED = 20;
+const TRADES_READ = 200;
+
+export class Api {
+  /** @param {string} origin of the public API, such as `http://127.0.0.1:3000` */
+  constructor(origin) {
+    this.origin = origin;
+  }
+
+  get marketStream() {
+    return `${this.origin.replace(/^http/, 'ws')}/ws/market`;
+  }
+
+  /**
+   * Open markets, busiest first.
+   *
+   * @returns {Promise<Market[]>}
+   */
+  async busiest() {
+    const order = 'order=volume24hr,volume&ascending=false';
+    const rows = await this.get(
+      `/gamma/markets?active=true&closed=false&${order}&limit=${MARKETS_SHOWN}`,
+    );
+    return rows.map(marketOf);
+  }
+
+  /** @param {string} id @returns {Promise<Market>} */
+  async market(id) {
+    return marketOf(await this.get(`/gamma/markets/${encodeURIComponent(id)}`));
+  }
+
+  /**
+   * Open markets of the events that are found, those whose own question has all words first.
+   *
+   * @param {string} words
+   * @returns {Promise<Market[]>}
+   */
+  async search(words) {
+    const path = `/gamma/public-search?q=${encodeURIComponent(words)}&search_tags=false`;
+    const limit = `limit_per_type=${EVENTS_SEARCHED}`;
+    let found = await this.get(`${path}&${limit}&events_status=active`);
+    // A catalog need not say of its events whether they are active.
+    if (found.events.length === 0) found = await this.get(`${path}&${limit}`);
+    const ids = found.events.map((/** @type {{ id: string }} */ { id }) => id);
+    if (ids.length === 0) return [];
+    const { events } = await this.get(
+      `/gamma/events/keyset?id=${ids.join(',')}&limit=${EVENTS_SEARCHED}`,
+    );
+    /** @type {Market[]} */
+    const markets = [];
+    for (const { markets: rows, title } of events) {
+      for (const row of rows) {
+        if (row.active && !row.closed) markets.push(marketOf({ ...row, events: [{ title }] }));
+      }
+    }
+    const wanted = words.toLowerCase().split(/\s+/);
+    const has = (/** @type {Market} */ { question }) =>
+      Number(wanted.every((word) => question.toLowerCase().includes(word)));
+    markets.sort((a, b) => has(b) - has(a) || b.volumeDay - a.volumeDay || b.volume - a.volume);
+    return markets.slice(0, MARKETS_SHOWN);
+  }
+
+  /**
+   * @param {string} token
+   * @param {{ interval: string, fidelity: number }} window
+   * @returns {Promise<Point[]>}
+   */
+  async history(token, { fidelity, interval }) {
+    const query = `market=${token}&interval=${interval}&fidelity=${fidelity}`;
+    return (await this.get(`/prices-history?${query}`)).history;
+  }
+
+  /**
+   * The latest trades of one outcome, newest first. Rows are of both parties: those of one match at
+   * one price are one trade, and the taker's stands first.
+   *
+   * @param {Market} market
+   * @param {number} outcome index
+   * @returns {Promise<Trade[]>}
+   */
+  async trades(market, outcome) {
+    const query = `market=${market.conditionId}&takerOnly=false&limit=${TRADES_READ}`;
+    const rows = await this.get(`/trades?${query}`);
+    /** @type {Map<string, Trade>} */
+    const trades = new Map();
+    for (const { outcomeIndex, price, side, size, timestamp, transactionHash } of rows) {
+      if (outcomeIndex !== outcome) continue;
+      const key = `${transactionHash}/${price}`;
+      const known = trades.get(key);
+      const isSell = side === 'SELL';
+      if (known === undefined) trades.set(key, { at: timestamp * 1_000, price, size, isSell });
+      else if (known.isSell === isSell) known.size += size;
+    }
+    return [...trades.values()];
+  }
+
+  /** @param {string} path */
+  get(path) {
+    return read(`${this.origin}${path}`);
+  }
+}
+
+/**
+ * A JSON answer; an unchanged one comes from the browser's cache by its ETag. Rejects when there is
+ * none, or one that is no success.
+ *
+ * @param {string} url
+ */
+async function read(url) {
+  const answer = await fetch(url, { cache: 'no-cache', signal: AbortSignal.timeout(10_000) });
+  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+  return answer.json();
+}
+
+/**
+ * @param {Record<string, any>} row a market of the catalog: lists are JSON in texts
+ * @returns {Market}
+ */
+function marketOf(row) {
+  return {
+    id: String(row.id),
+    question: row.question,
+    event: row.events?.[0]?.title ?? '',
+    conditionId: row.conditionId,
+    endDate: row.endDate ?? '',
+    outcomes: listOf(row.outcomes),
+    tokens: listOf(row.clobTokenIds),
+    prices: listOf(row.outcomePrices).map(Number),
+    tick: row.orderPriceMinTickSize ?? 0.01,
+    volume: row.volumeNum ?? 0,
+    volumeDay: row.volume24hr ?? 0,
+  };
+}
+
+/** @param {unknown} value @returns {string[]} */
+function listOf(value) {
+  if (Array.isArray(value)) return value;
+  return typeof value === 'string' && value !== '' ? JSON.parse(value) : [];
+}

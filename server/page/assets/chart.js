@@ -1,0 +1,137 @@
+// @ts-check
+/**
+ * The one door to uPlot: a chart in an element whose height the style sheet gives, in the colours of
+ * the page, drawn anew when width or colour scheme change, and no oftener than ten times a second.
+ */
+import uPlot from '/assets/lib/uPlot.esm.js';
+import { inNextFrame, make } from './dom.js';
+
+const DRAW_MS_MIN = 100;
+/** Half of the width of a text. */
+const CUT_PX = 18;
+
+/** @typedef {Record<'text' | 'muted' | 'line' | 'accent' | 'bid' | 'ask' | 'surface', string>} Colors */
+/** @typedef {(colors: Colors) => Omit<uPlot.Options, 'width' | 'height'>} MakeOptions */
+
+export class Chart {
+  /**
+   * @param {HTMLElement} host
+   * @param {MakeOptions} makeOptions
+   * @param {string} emptyText what stands there without data
+   */
+  constructor(host, makeOptions, emptyText) {
+    this.host = host;
+    this.makeOptions = makeOptions;
+    this.empty = make('p', 'chart-empty', emptyText);
+    host.append(this.empty);
+    /** @type {uPlot.AlignedData} */
+    this.data = [[]];
+    /** @type {uPlot | undefined} */
+    this.plot = undefined;
+    this.redraw = inNextFrame(() => this.draw(), DRAW_MS_MIN);
+    new ResizeObserver(() => this.resize()).observe(host);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.rebuild());
+  }
+
+  /**
+   * @param {uPlot.AlignedData} data
+   * @param {string} label what the chart shows, in words
+   */
+  show(data, label) {
+    this.data = data;
+    this.label = label;
+    this.redraw();
+  }
+
+  draw() {
+    const { clientHeight: height, clientWidth: width } = this.host;
+    if (width === 0) return;
+    const isEmpty = this.data[0].length === 0;
+    this.empty.hidden = !isEmpty;
+    this.host.toggleAttribute('data-empty', isEmpty);
+    if (this.label !== undefined) this.host.setAttribute('aria-label', this.label);
+    if (this.plot === undefined) {
+      const options = { ...this.makeOptions(colors()), width, height };
+      this.plot = new uPlot(options, this.data, this.host);
+    } else this.plot.setData(this.data);
+  }
+
+  resize() {
+    const { clientHeight: height, clientWidth: width } = this.host;
+    if (width === 0) return;
+    if (this.plot === undefined) this.redraw();
+    else if (this.plot.width !== width || this.plot.height !== height) {
+      this.plot.setSize({ width, height });
+    }
+  }
+
+  rebuild() {
+    this.plot?.destroy();
+    this.plot = undefined;
+    this.redraw();
+  }
+}
+
+/** @returns {Colors} */
+function colors() {
+  const style = getComputedStyle(document.documentElement);
+  const of = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
+  return {
+    text: of('text'),
+    muted: of('muted'),
+    line: of('line'),
+    accent: of('accent'),
+    bid: of('bid'),
+    ask: of('ask'),
+    surface: of('surface'),
+  };
+}
+
+/**
+ * An axis in the manner of the page.
+ *
+ * @param {Colors} colors
+ * @param {uPlot.Axis} more
+ * @returns {uPlot.Axis}
+ */
+export function axis({ line, muted }, more) {
+  return {
+    stroke: muted,
+    font: '11px Inter, system-ui, sans-serif',
+    grid: { stroke: line, width: 1 },
+    ticks: { show: false },
+    border: { show: false },
+    gap: 4,
+    ...more,
+  };
+}
+
+/**
+ * Texts of the marks of a horizontal axis, but for one that would be cut off at its beginning.
+ *
+ * @param {uPlot} plot
+ * @param {readonly number[]} splits
+ * @param {(split: number) => string} text
+ */
+export function marks(plot, splits, text) {
+  return splits.map((split) => (plot.valToPos(split, 'x') < CUT_PX ? '' : text(split)));
+}
+
+/** A colour of six hex digits with an opacity of a sixth. @param {string} color */
+export function faint(color) {
+  return `${color}2a`;
+}
+
+/** Lines that go sideways first, then up or down. */
+export const stepped = (/** @type {1 | -1} */ align) => made(uPlot.paths.stepped?.({ align }));
+export const bars = () => made(uPlot.paths.bars?.({ size: [0.82, 64], radius: 0.15 }));
+
+/**
+ * The library's types say that a way to draw may be missing; the file that is served has all of them.
+ *
+ * @param {uPlot.Series.PathBuilder | undefined} paths
+ */
+function made(paths) {
+  if (paths === undefined) throw new Error('uPlot lacks a way to draw');
+  return paths;
+}

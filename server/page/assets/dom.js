@@ -1,0 +1,109 @@
+// @ts-check
+/** The few things that the parts of the page do with the document. */
+
+/**
+ * The element of an id, which index.html has.
+ *
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`index.html has no #${id}`);
+  return element;
+}
+
+/**
+ * A new element.
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} [className]
+ * @param {string} [text]
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function make(tag, className = '', text = '') {
+  const element = document.createElement(tag);
+  if (className !== '') element.className = className;
+  if (text !== '') element.textContent = text;
+  return element;
+}
+
+/**
+ * Writes a text only where it is another one: what does not change costs no layout.
+ *
+ * @param {Element} element
+ * @param {string} text
+ */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/**
+ * The length of a bar, in whole percent, as the property --w.
+ *
+ * @param {HTMLElement} element
+ * @param {number} share 0 to 1
+ */
+export function setBar(element, share) {
+  const width = `${Math.round(Math.min(1, Math.max(0, share)) * 100)}%`;
+  if (element.style.getPropertyValue('--w') !== width) element.style.setProperty('--w', width);
+}
+
+/**
+ * A function that asks for `draw` in the next frame, once, however often it is called before.
+ *
+ * @param {() => void} draw
+ * @param {number} [msMin] shortest time between two calls of `draw`
+ * @returns {() => void}
+ */
+export function inNextFrame(draw, msMin = 0) {
+  let isAsked = false;
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  const frame = () => {
+    isAsked = false;
+    drawnAt = performance.now();
+    draw();
+  };
+  return () => {
+    if (isAsked) return;
+    isAsked = true;
+    const wait = drawnAt + msMin - performance.now();
+    if (wait <= 0) requestAnimationFrame(frame);
+    else setTimeout(() => requestAnimationFrame(frame), wait);
+  };
+}
+
+/**
+ * A group of radio buttons in a fieldset that has its legend; keys work as the browser has them.
+ *
+ * @param {HTMLElement} fieldset
+ * @param {readonly string[]} texts
+ * @param {number} chosen index
+ * @param {(index: number) => void} onChoose
+ */
+export function fillChoices(fieldset, texts, chosen, onChoose) {
+  const labels = texts.map((text, index) => {
+    const label = make('label');
+    const input = make('input');
+    input.type = 'radio';
+    input.name = fieldset.id;
+    input.checked = index === chosen;
+    input.addEventListener('change', () => onChoose(index));
+    label.append(input, text);
+    return label;
+  });
+  for (const label of fieldset.querySelectorAll('label')) label.remove();
+  fieldset.append(...labels);
+}
+
+/**
+ * Another choice in a group that is there already, which keeps the focus where it is.
+ *
+ * @param {HTMLElement} fieldset
+ * @param {number} chosen index
+ */
+export function choose(fieldset, chosen) {
+  const input = fieldset.querySelectorAll('input')[chosen];
+  if (input !== undefined) input.checked = true;
+}

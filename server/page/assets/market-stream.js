@@ -1,0 +1,131 @@
+// @ts-check
+/**
+ * /ws/market for one token: subscribes, watches the numbers of its streams for gaps, and comes back
+ * after any loss of the connection. After a gap the token is subscribed again, which brings a whole
+ * book; what comes before that is left out.
+ */
+
+/** @typedef {'connecting' | 'live' | 'away'} StreamState */
+/** @typedef {Record<string, any>} StreamEvent see server/streams/messages.ts */
+
+const RETRY_MS = 250;
+const RETRY_MS_MAX = 3_000;
+const PING_MS = 5_000;
+/** Nothing heard for so long, though pings are answered: the connection is dead. */
+const SILENCE_MS_MAX = 12_000;
+
+export class MarketStream {
+  /**
+   * @param {object} parts
+   * @param {string} parts.url
+   * @param {(event: StreamEvent) => void} parts.onEvent an event of the followed token, in order
+   * @param {() => void} parts.onBegin a first book follows: what was told before may have holes
+   * @param {(state: StreamState) => void} parts.onState
+   */
+  constructor({ onBegin, onEvent, onState, url }) {
+    this.url = url;
+    this.onEvent = onEvent;
+    this.onBegin = onBegin;
+    this.onState = onState;
+    this.token = '';
+    /** Whether the next book begins the streams anew. */
+    this.isAwaitingBook = true;
+    /** @type {Map<string, number>} number of the last event, by stream */
+    this.places = new Map();
+    this.retryMs = RETRY_MS;
+    this.heardAt = 0;
+    /** @type {WebSocket | undefined} */
+    this.socket = undefined;
+    setInterval(() => this.ping(), PING_MS);
+    addEventListener('online', () => this.reconnect());
+    this.connect();
+  }
+
+  /** @param {string} token */
+  follow(token) {
+    if (token === this.token) return;
+    this.send({ operation: 'unsubscribe', assets_ids: [this.token] });
+    this.token = token;
+    this.subscribe();
+  }
+
+  connect() {
+    const socket = new WebSocket(this.url);
+    this.socket = socket;
+    socket.addEventListener('open', () => {
+      this.retryMs = RETRY_MS;
+      this.heardAt = performance.now();
+      this.onState('live');
+      this.subscribe();
+    });
+    socket.addEventListener('message', ({ data }) => this.receive(data));
+    socket.addEventListener('close', () => {
+      if (this.socket === socket) this.lose();
+    });
+  }
+
+  lose() {
+    this.socket = undefined;
+    this.onState('away');
+    setTimeout(() => this.reconnect(), this.retryMs);
+    this.retryMs = Math.min(this.retryMs * 1.6, RETRY_MS_MAX);
+  }
+
+  reconnect() {
+    if (this.socket === undefined) this.connect();
+  }
+
+  ping() {
+    const { socket } = this;
+    if (socket?.readyState !== WebSocket.OPEN) return;
+    if (performance.now() - this.heardAt > SILENCE_MS_MAX) {
+      this.lose();
+      socket.close();
+      return;
+    }
+    socket.send('PING');
+  }
+
+  subscribe() {
+    this.isAwaitingBook = true;
+    this.places.clear();
+    this.send({ type: 'market', operation: 'subscribe', assets_ids: [this.token] });
+  }
+
+  /** @param {{ assets_ids: readonly string[], operation: string, type?: string }} message */
+  send(message) {
+    if (this.socket?.readyState !== WebSocket.OPEN || message.assets_ids[0] === '') return;
+    this.socket.send(JSON.stringify(message));
+  }
+
+  /** @param {string} text */
+  receive(text) {
+    this.heardAt = performance.now();
+    if (text === 'PONG') return;
+    const event = /** @type {StreamEvent} */ (JSON.parse(text));
+    // An event of a pair's book names its tokens inside.
+    const isOther = event.asset_id !== undefined && event.asset_id !== this.token;
+    if (event.event_type === undefined || isOther) return;
+    if (this.isAwaitingBook && event.event_type !== 'book') return;
+    if (!this.isNext(event)) {
+      this.subscribe();
+      return;
+    }
+    this.onEvent(event);
+  }
+
+  /** @param {StreamEvent} event */
+  isNext({ event_type, sequence, stream_id }) {
+    const number = Number(sequence);
+    const last = this.places.get(stream_id);
+    this.places.set(stream_id, number);
+    if (this.isAwaitingBook && event_type === 'book') {
+      this.isAwaitingBook = false;
+      this.onBegin();
+      return true;
+    }
+    // The book of a subscription has the number of the event before it.
+    const isRepeated = event_type === 'book' && number === last;
+    return last === undefined || number === last + 1 || isRepeated;
+  }
+}

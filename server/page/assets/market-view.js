@@ -1,0 +1,159 @@
+// @ts-check
+/**
+ * The chosen market and outcome: everything on the page that is of one token. Events change what is
+ * known at once, and what is seen in the next frame, so that a burst of them costs no more than one.
+ */
+import { Book } from './book.js';
+import { DepthChart } from './depth-chart.js';
+import { byId, choose, fillChoices, inNextFrame, setText } from './dom.js';
+import { amountText, dayText, decimalsOf, NONE, priceText } from './format.js';
+import { Ladder } from './ladder.js';
+import { PriceChart } from './price-chart.js';
+import { Tape } from './tape.js';
+
+/** @import { Api, Market } from './api.js' */
+/** @import { StreamEvent } from './market-stream.js' */
+
+const REREAD_MS = 60_000;
+/** A book that has not come by then is not there. */
+const BOOK_MS_MAX = 3_000;
+
+export class MarketView {
+  /** @param {(outcome: number) => void} onOutcome another outcome was chosen */
+  constructor(onOutcome) {
+    this.onOutcome = onOutcome;
+    this.book = new Book();
+    this.ladder = new Ladder(byId('ladder'));
+    this.tape = new Tape(byId('tape'));
+    this.depth = new DepthChart();
+    this.prices = new PriceChart(() => this.readHistory());
+    this.outcomes = byId('outcomes');
+    this.redraw = inNextFrame(() => this.draw());
+    /** @type {Api | undefined} */
+    this.api = undefined;
+    /** @type {Market | undefined} */
+    this.market = undefined;
+    this.outcome = 0;
+    this.decimals = 2;
+    /** @type {number | undefined} price of the last trade */
+    this.last = undefined;
+    setInterval(() => {
+      if (!document.hidden) this.readHistory();
+    }, REREAD_MS);
+    this.redraw();
+  }
+
+  get token() {
+    return this.market?.tokens[this.outcome] ?? '';
+  }
+
+  /** @param {Market} market @param {number} outcome */
+  choose(market, outcome) {
+    const isOther = market.id !== this.market?.id;
+    this.market = market;
+    this.outcome = outcome;
+    this.decimals = decimalsOf(market.tick);
+    this.last = undefined;
+    this.book.clear();
+    this.tape.clear();
+    this.prices.replace([], this.decimals);
+    setText(byId('book-note'), '');
+    setText(byId('trades-note'), '');
+    if (isOther) {
+      setText(byId('event'), market.event);
+      setText(byId('question'), market.question);
+      fillChoices(this.outcomes, market.outcomes, outcome, this.onOutcome);
+      this.outcomes.hidden = market.outcomes.length === 0;
+    } else choose(this.outcomes, outcome);
+    clearTimeout(this.bookTimer);
+    this.bookTimer = setTimeout(() => {
+      if (!this.book.isKnown) setText(byId('book-note'), 'no book yet');
+    }, BOOK_MS_MAX);
+    this.redraw();
+  }
+
+  /** New figures of the same market. @param {Market} market */
+  update(market) {
+    if (market.id !== this.market?.id) return;
+    this.market = market;
+    this.redraw();
+  }
+
+  /** What was told before may have holes: what is not in a book is read again. */
+  reread() {
+    this.readTrades();
+    this.readHistory();
+  }
+
+  async readTrades() {
+    const { api, market, outcome, token } = this;
+    if (api === undefined || market === undefined) return;
+    const since = Date.now() - 1_000;
+    try {
+      const trades = await api.trades(market, outcome);
+      if (token !== this.token) return;
+      this.tape.merge(trades, since);
+      this.last = this.tape.trades[0]?.price;
+      setText(byId('trades-note'), this.last === undefined ? 'none yet' : '');
+    } catch {
+      setText(byId('trades-note'), 'earlier ones are not shown');
+    }
+    this.redraw();
+  }
+
+  async readHistory() {
+    const { api, token } = this;
+    if (api === undefined || token === '') return;
+    const { window } = this.prices;
+    try {
+      const points = await api.history(token, window);
+      const isSame = window.interval === this.prices.window.interval;
+      if (token === this.token && isSame) this.prices.replace(points, this.decimals);
+    } catch {
+      // It is read again with the next first book, or in a minute.
+    }
+  }
+
+  /** @param {StreamEvent} event */
+  take(event) {
+    const { token } = this;
+    if (event.event_type === 'book') this.book.replace(/** @type {any} */ (event));
+    else if (event.event_type === 'price_change') {
+      for (const change of event.price_changes) {
+        if (change.asset_id === token) this.book.change(change);
+      }
+    } else if (event.event_type === 'last_trade_price') this.takeTrade(event);
+    else if (event.event_type === 'tick_size_change') {
+      this.decimals = decimalsOf(Number(event.new_tick_size));
+    }
+    this.redraw();
+  }
+
+  /** @param {StreamEvent} event */
+  takeTrade({ price, side, size, timestamp }) {
+    const at = Number(timestamp);
+    this.last = Number(price);
+    this.tape.add({ at, price: this.last, size: Number(size), isSell: side === 'SELL' });
+    this.prices.add(at, this.last);
+    setText(byId('trades-note'), '');
+  }
+
+  draw() {
+    const { book, decimals, market } = this;
+    const bid = book.bids.best;
+    const ask = book.asks.best;
+    const spread = bid === undefined || ask === undefined ? undefined : ask - bid;
+    setText(byId('fact-last'), priceText(this.last, decimals));
+    setText(byId('fact-bid'), priceText(bid, decimals));
+    setText(byId('fact-ask'), priceText(ask, decimals));
+    setText(byId('fact-spread'), priceText(spread, decimals));
+    setText(byId('fact-day'), market === undefined ? NONE : amountText(market.volumeDay));
+    setText(byId('fact-volume'), market === undefined ? NONE : amountText(market.volume));
+    setText(byId('fact-end'), market === undefined ? NONE : dayText(market.endDate));
+    this.ladder.draw(book, decimals);
+    this.tape.draw(decimals);
+    this.depth.draw(book, decimals);
+    if (market === undefined) return;
+    document.title = `${priceText(this.last, decimals)} ${market.outcomes[this.outcome]} · ${market.question}`;
+  }
+}

@@ -1,0 +1,71 @@
+// @ts-check
+/**
+ * What the admin listener says of the node, once a second: GET /page/summary. Where it wants a token the
+ * reader is asked, and the token is kept for as long as the tab is open.
+ */
+
+/**
+ * @typedef {object} Summary
+ * @property {'starting' | 'ready' | 'read-only' | 'draining'} status
+ * @property {string} version
+ * @property {number} time unix milliseconds
+ * @property {number} uptime_seconds
+ * @property {{ host: string, port: number }} api
+ * @property {number} memory_bytes
+ * @property {{ p50: number, p99: number, max: number }} event_loop_delay_ms
+ * @property {NodeSummary | null} node null until it has recovered
+ */
+
+/**
+ * @typedef {object} NodeSummary
+ * @property {Readonly<Record<string, number>>} totals counters: batches, fills, and with metrics
+ *   requests, orders, accepted
+ * @property {{ sequence: number }} log
+ * @property {{ behind: number, behind_ms: number } | null} follower
+ * @property {{ age_seconds: number } | null} image
+ * @property {readonly Occupancy[]} occupancy
+ * @property {{ clients: number, bytes_held: number }} streams
+ * @property {{ waiting: number, max: number }} [queue]
+ * @property {Latency} [latency]
+ */
+
+/** @typedef {{ table: string, used: number, capacity: number, variable: string }} Occupancy */
+/** @typedef {{ bounds_us: readonly number[], counts: readonly number[] }} Latency since the start */
+
+const POLL_MS = 1_000;
+const TOKEN_KEY = 'admin token';
+const UNAUTHORIZED = 401;
+
+export class NodeFeed {
+  /**
+   * @param {(summary: Summary) => void} onSummary
+   * @param {() => Promise<string>} askToken
+   */
+  constructor(onSummary, askToken) {
+    this.onSummary = onSummary;
+    this.askToken = askToken;
+    this.run();
+  }
+
+  async run() {
+    for (;;) {
+      if (!document.hidden) await this.poll();
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  async poll() {
+    try {
+      const token = sessionStorage.getItem(TOKEN_KEY);
+      /** @type {Record<string, string>} */
+      const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
+      const signal = AbortSignal.timeout(5_000);
+      const answer = await fetch('/page/summary', { cache: 'no-store', headers, signal });
+      if (answer.status === UNAUTHORIZED) {
+        sessionStorage.setItem(TOKEN_KEY, await this.askToken());
+      } else if (answer.ok) this.onSummary(await answer.json());
+    } catch {
+      // The node is away: the next question is asked all the same, and the stream says so.
+    }
+  }
+}

@@ -1,0 +1,230 @@
+// @ts-check
+/** The node: throughput, latency of orders, occupancy of its tables, and how far its parts lag behind. */
+import { axis, bars, Chart, faint } from './chart.js';
+import { byId, make, setBar, setText } from './dom.js';
+import { amountText, bytesText, countText, lengthText, NONE } from './format.js';
+import { quantile, Rates } from './rates.js';
+
+/** @import { NodeSummary, Summary } from './node-feed.js' */
+
+/** Figures are of so long, so that they can be read. */
+const RATE_MS = 5_000;
+const LATENCY_MS = 60_000;
+const FULL = 0.9;
+const US = 1_000;
+
+/** What tables are called here. */
+const TABLES = /** @type {Readonly<Record<string, string>>} */ ({
+  markets: 'Markets',
+  tokens: 'Tokens',
+  accounts: 'Accounts',
+  orders: 'Open orders',
+  levels: 'Price levels',
+  finished: 'Ended orders',
+  trades: 'Trades',
+});
+
+const RATES = /** @type {const} */ (['orders', 'fills', 'requests']);
+
+export class NodePanel {
+  constructor() {
+    this.rates = new Rates();
+    /** @type {Map<string, Meter>} */
+    this.meters = new Map();
+    /** @type {Map<string, HTMLElement>} */
+    this.lags = new Map();
+    this.throughput = throughputChart();
+    /** @type {readonly number[]} of the histogram that is shown, in microseconds */
+    this.bounds = [];
+    this.latency = latencyChart(() => this.bounds);
+  }
+
+  /** @param {Summary} summary */
+  show(summary) {
+    this.rates.add(summary);
+    this.showRates();
+    this.showLatency();
+    if (summary.node === null) return;
+    for (const row of summary.node.occupancy) this.meter(row.table).fill(row);
+    for (const [name, text] of lagsOf(summary, summary.node)) this.lag(name, text);
+  }
+
+  showRates() {
+    for (const name of RATES) {
+      const rate = this.rates.recent(name, RATE_MS);
+      const text = rate === undefined ? NONE : rate < 10 ? rate.toFixed(1) : amountText(rate);
+      setText(byId(`rate-${name}`), text);
+    }
+    const { times } = this.rates;
+    const name = this.rates.recent('orders', RATE_MS) === undefined ? 'batches' : 'orders';
+    const series = this.rates.series(name);
+    const most = Math.max(0, ...series);
+    const words = `Throughput of the last two minutes: ${name} a second, at most ${countText(most)}`;
+    this.throughput.show([times, series, this.rates.series('fills')], words);
+  }
+
+  showLatency() {
+    const latency = this.rates.latency(LATENCY_MS);
+    const count = latency?.counts.reduce((sum, n) => sum + n, 0) ?? 0;
+    const half = latency && quantile(latency, 0.5);
+    const most = latency && quantile(latency, 0.99);
+    setText(byId('latency-p50'), boundText(half));
+    setText(byId('latency-p99'), boundText(most));
+    setText(byId('latency-count'), latency === undefined ? NONE : amountText(count));
+    if (latency === undefined || count === 0) {
+      this.latency.show([[], []], 'Latency of orders: none in the last minute');
+      return;
+    }
+    // From the first to the last bucket with anything, and one to either side.
+    const first = Math.max(0, latency.counts.findIndex((n) => n > 0) - 1);
+    const last = latency.counts.findLastIndex((n) => n > 0) + 2;
+    this.bounds = latency.bounds_us.slice(first, last);
+    const counts = latency.counts.slice(first, last);
+    const words = `half within ${boundText(half)}, 99 percent within ${boundText(most)}`;
+    this.latency.show([counts.map((_, i) => i), counts], `Latency of ${count} orders: ${words}`);
+  }
+
+  /** @param {string} name */
+  meter(name) {
+    let meter = this.meters.get(name);
+    if (meter === undefined) {
+      meter = new Meter(TABLES[name] ?? name);
+      this.meters.set(name, meter);
+      byId('occupancy').append(meter.item);
+    }
+    return meter;
+  }
+
+  /** @param {string} name @param {string} text */
+  lag(name, text) {
+    let value = this.lags.get(name);
+    if (value === undefined) {
+      const row = make('div');
+      value = make('dd');
+      row.append(make('dt', '', name), value);
+      byId('lag').append(row);
+      this.lags.set(name, value);
+    }
+    setText(value, text);
+  }
+}
+
+class Meter {
+  /** @param {string} label */
+  constructor(label) {
+    this.item = make('li', 'meter');
+    this.value = make('span', 'meter-value muted');
+    this.bar = make('div', 'meter-bar');
+    this.bar.setAttribute('role', 'meter');
+    this.bar.setAttribute('aria-label', label);
+    this.item.append(make('span', 'clip', label), this.bar, this.value);
+  }
+
+  /** @param {{ used: number, capacity: number }} row */
+  fill({ capacity, used }) {
+    const share = capacity === 0 ? 0 : used / capacity;
+    setText(this.value, `${amountText(used)} / ${amountText(capacity)}`);
+    setBar(this.bar, share);
+    this.bar.toggleAttribute('data-full', share > FULL);
+    this.bar.setAttribute('aria-valuemax', String(capacity));
+    this.bar.setAttribute('aria-valuenow', String(used));
+  }
+}
+
+/** @param {Summary} summary @param {NodeSummary} node @returns {[string, string][]} */
+function lagsOf({ event_loop_delay_ms: delay, memory_bytes }, node) {
+  const { follower, image, log, queue, streams } = node;
+  const behind =
+    follower === null
+      ? 'stopped'
+      : follower.behind === 0
+        ? 'nothing'
+        : `${countText(follower.behind)} in ${lengthText(follower.behind_ms)}`;
+  return [
+    ['Newest durable batch', countText(log.sequence)],
+    ['Batches behind in LMDB', behind],
+    ['Newest image', image === null ? 'none yet' : `${lengthText(image.age_seconds * 1_000)} old`],
+    ...(queue
+      ? [/** @type {[string, string]} */ (['Orders waiting', countText(queue.waiting)])]
+      : []),
+    ['Event loop, 99 %', lengthText(delay.p99)],
+    ['Stream clients', countText(streams.clients)],
+    ['Held back for them', bytesText(streams.bytes_held)],
+    ['Memory', bytesText(memory_bytes)],
+  ];
+}
+
+/** @param {number | undefined} us */
+function boundText(us) {
+  if (us === undefined) return NONE;
+  return us === Number.POSITIVE_INFINITY ? 'longer' : lengthText(us / US);
+}
+
+function throughputChart() {
+  return new Chart(
+    byId('throughput'),
+    (colors) => ({
+      legend: { show: false },
+      cursor: { show: false },
+      padding: [6, 0, 6, 0],
+      scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.15)] } },
+      axes: [
+        axis(colors, { show: false }),
+        axis(colors, {
+          side: 1,
+          size: 40,
+          space: 28,
+          values: (_plot, splits) => splits.map(amountText),
+        }),
+      ],
+      series: [
+        {},
+        { stroke: colors.accent, fill: faint(colors.accent), width: 2, points: { show: false } },
+        { stroke: colors.muted, width: 1.5, dash: [4, 3], points: { show: false } },
+      ],
+    }),
+    'Counting',
+  );
+}
+
+/** @param {() => readonly number[]} bounds upper ones of the buckets, in microseconds */
+function latencyChart(bounds) {
+  return new Chart(
+    byId('latency'),
+    (colors) => ({
+      legend: { show: false },
+      cursor: { show: false },
+      padding: [6, 4, 0, 4],
+      scales: {
+        x: { time: false, range: (_plot, low, high) => [low - 0.6, high + 0.6] },
+        y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.05)] },
+      },
+      axes: [
+        axis(colors, {
+          grid: { show: false },
+          size: 22,
+          space: 52,
+          incrs: [1, 2, 3, 4, 5, 8],
+          values: (_plot, splits) => splits.map((split) => bucketText(bounds()[split])),
+        }),
+        axis(colors, { show: false }),
+      ],
+      series: [
+        {},
+        {
+          fill: colors.accent,
+          stroke: colors.accent,
+          width: 0,
+          paths: bars(),
+          points: { show: false },
+        },
+      ],
+    }),
+    'No order in the last minute',
+  );
+}
+
+/** @param {number | undefined} us */
+function bucketText(us) {
+  return us === undefined ? '' : `≤${lengthText(us / US)}`;
+}

@@ -1,0 +1,100 @@
+// @ts-check
+/**
+ * Rates and latencies of a window of time, from counters that only grow: the difference of the newest
+ * and an older summary. A node that starts again counts anew, and so does this.
+ */
+
+/** @import { Latency, Summary } from './node-feed.js' */
+
+const KEPT_MS = 125_000;
+const MS = 1_000;
+
+/**
+ * @typedef {object} Sample
+ * @property {number} at unix milliseconds
+ * @property {Readonly<Record<string, number>>} totals
+ * @property {Latency | undefined} latency
+ */
+
+export class Rates {
+  constructor() {
+    /** @type {Sample[]} oldest first */
+    this.samples = [];
+  }
+
+  /** @param {Summary} summary */
+  add({ node, time }) {
+    const last = this.samples.at(-1);
+    if (node === null || last?.at === time) return;
+    const { latency, totals } = node;
+    const isAnew = Object.entries(last?.totals ?? {}).some(([name, n]) => (totals[name] ?? 0) < n);
+    if (isAnew) this.samples = [];
+    this.samples.push({ at: time, totals, latency });
+    while (time - (this.samples[0]?.at ?? time) > KEPT_MS) this.samples.shift();
+  }
+
+  /**
+   * What was counted a second, at each sample but the first.
+   *
+   * @param {string} name of a total
+   * @returns {number[]}
+   */
+  series(name) {
+    return this.samples
+      .slice(1)
+      .map((sample, i) => rateOf(this.samples[i] ?? sample, sample, name));
+  }
+
+  /** Unix seconds of the points of series(). */
+  get times() {
+    return this.samples.slice(1).map(({ at }) => at / MS);
+  }
+
+  /** @param {string} name @param {number} ms the window @returns {number | undefined} */
+  recent(name, ms) {
+    const { first, last } = this.window(ms);
+    if (first === undefined || last === undefined || last.totals[name] === undefined)
+      return undefined;
+    return rateOf(first, last, name);
+  }
+
+  /** Counts of the latency histogram in a window. @param {number} ms @returns {Latency | undefined} */
+  latency(ms) {
+    const { first, last } = this.window(ms);
+    if (last?.latency === undefined) return undefined;
+    const { bounds_us, counts } = last.latency;
+    return { bounds_us, counts: counts.map((n, i) => n - (first?.latency?.counts[i] ?? 0)) };
+  }
+
+  /** @param {number} ms */
+  window(ms) {
+    const last = this.samples.at(-1);
+    const first = this.samples.find(({ at }) => at >= (last?.at ?? 0) - ms);
+    return { first: first === last ? undefined : first, last };
+  }
+}
+
+/** @param {Sample} from @param {Sample} to @param {string} name */
+function rateOf(from, to, name) {
+  const counted = (to.totals[name] ?? 0) - (from.totals[name] ?? 0);
+  return (counted * MS) / Math.max(1, to.at - from.at);
+}
+
+/**
+ * The upper bound of the bucket in which a part of all lies; undefined when nothing was counted,
+ * Infinity behind the last bound.
+ *
+ * @param {Latency} latency
+ * @param {number} part such as 0.99
+ * @returns {number | undefined} microseconds
+ */
+export function quantile({ bounds_us, counts }, part) {
+  const all = counts.reduce((sum, n) => sum + n, 0);
+  if (all === 0) return undefined;
+  let sum = 0;
+  const at = counts.findIndex((n) => {
+    sum += n;
+    return sum >= all * part;
+  });
+  return bounds_us[at] ?? Number.POSITIVE_INFINITY;
+}

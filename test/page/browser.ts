@@ -1,0 +1,113 @@
+/**
+ * The system's Chromium, driven without a window, on the page of a node: what it said, what it asked for,
+ * and a few things that a reader does.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { type Browser, launch, type Page } from 'puppeteer-core';
+import { ROOT } from '../common/forms.ts';
+
+const COMMANDS = ['chromium', 'chromium-browser', 'google-chrome'];
+/** Compiled tests lie one folder deeper than the sources, where the script is. */
+const IN_PAGE = readFileSync(join(ROOT, 'test/page/in-page.js'), 'utf8');
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** What axe-core calls the rules of WCAG 2.2 to level AA, and good practice. */
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const WAIT_MS_MAX = 20_000;
+
+/** Where a Chromium is; undefined = there is none. */
+export function findChromium(): string | undefined {
+  const found = spawnSync('which', COMMANDS, { encoding: 'utf8' }).stdout ?? '';
+  return found.split('\n').find((path) => path !== '');
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export class Reader {
+  readonly page: Page;
+  /** Errors of the console and of scripts. */
+  readonly errors: string[] = [];
+  readonly origins = new Set<string>();
+  private readonly browser: Browser;
+
+  private constructor(browser: Browser, page: Page) {
+    this.browser = browser;
+    this.page = page;
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.errors.push(message.text());
+    });
+    page.on('pageerror', (error: unknown) => this.errors.push(String(error)));
+    page.on('request', (request) => this.origins.add(new URL(request.url()).origin));
+  }
+
+  static async open(executablePath: string): Promise<Reader> {
+    // Tests may run as root in a container, where the browser's sandbox cannot be made.
+    const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
+    const browser = await launch({ executablePath, args });
+    const page = await browser.newPage();
+    await page.evaluateOnNewDocument(IN_PAGE);
+    return new Reader(browser, page);
+  }
+
+  close(): Promise<void> {
+    return this.browser.close();
+  }
+
+  text(selector: string): Promise<string> {
+    return this.page.$eval(selector, (element) => element.textContent ?? '');
+  }
+
+  texts(selector: string): Promise<string[]> {
+    return this.page.$$eval(selector, (found) => found.map(({ textContent }) => textContent ?? ''));
+  }
+
+  /** Waits until the text of an element matches. */
+  sees(selector: string, pattern: RegExp): Promise<void> {
+    return this.waitFor(selector, 'textContent', pattern);
+  }
+
+  /** Waits until a chart says so in words. */
+  chartSays(selector: string, pattern: RegExp): Promise<void> {
+    return this.waitFor(selector, 'ariaLabel', pattern);
+  }
+
+  private async waitFor(
+    selector: string,
+    member: 'textContent' | 'ariaLabel',
+    pattern: RegExp,
+  ): Promise<void> {
+    const found = `document.querySelector(${JSON.stringify(selector)})?.${member} ?? ''`;
+    try {
+      await this.page.waitForFunction(`${pattern}.test(${found})`, {
+        polling: 20,
+        timeout: WAIT_MS_MAX,
+      });
+    } catch (error) {
+      const text = await this.page.evaluate(found);
+      assert.fail(`${selector} says "${text}", not ${pattern}: ${error}`);
+    }
+  }
+
+  async look(size: Size, scheme: 'light' | 'dark'): Promise<void> {
+    await this.page.setViewport(size);
+    await this.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+  }
+
+  /** Calls a function of in-page.js. */
+  ask<T>(name: string, ...values: readonly unknown[]): Promise<T> {
+    const call = `inPage.${name}(${values.map((value) => JSON.stringify(value)).join(', ')})`;
+    return this.page.evaluate(call) as Promise<T>;
+  }
+
+  /** What axe-core finds wrong, a line for each rule that is broken. */
+  async faults(): Promise<string[]> {
+    await this.page.evaluate(AXE);
+    return this.ask('faults', AXE_TAGS);
+  }
+}

@@ -1,0 +1,192 @@
+/** The page of the admin listener in a real browser, on a real node that trades and is killed. */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import { freePort, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
+import { SHORT } from '../common/random.ts';
+import { Trader } from '../common/traders.ts';
+import { findChromium, Reader } from './browser.ts';
+
+const DESKTOP = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
+const SECOND = 1_000;
+const BURST = 1_000;
+/** First rows of tape and ladder. */
+const NEWEST = '#tape tbody tr:first-child';
+const BEST_BID = '#ladder .bids tr:first-child';
+
+const chromium = findChromium();
+const skip = chromium === undefined ? 'no Chromium here (apt-get install chromium)' : false;
+
+/** How often cells were written in a burst. */
+interface Written {
+  readonly own: number;
+  readonly others: number;
+  readonly shown: string;
+}
+
+interface Stage {
+  readonly reader: Reader;
+  readonly markets: readonly CatalogMarket[];
+  /** Of the page. */
+  readonly origin: string;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly directory: string;
+  node: TestNode;
+}
+
+test('the page of a node', { skip }, async (t) => {
+  const directory = temporaryDirectory();
+  const markets = await withMarkets(directory, [{ id: 1 }, { id: 2 }, { id: 3, tick: 0.001 }]);
+  const adminPort = await freePort();
+  const settings = {
+    PORT: String(await freePort()),
+    ADMIN_PORT: String(adminPort),
+    VERIFY_SIGNATURES: 'off',
+  };
+  const node = await TestNode.start(directory, settings);
+  const reader = await Reader.open(chromium!);
+  t.after(() => reader.close());
+  const origin = `http://127.0.0.1:${adminPort}`;
+  const stage: Stage = { reader, markets, origin, settings, directory, node };
+  await trade(stage, 0, 40);
+  await reader.look(DESKTOP, 'light');
+  await reader.page.goto(`${origin}/`);
+  await loads(t, stage);
+  await finds(t, stage);
+  await follows(t, stage);
+  await keepsUp(t, stage);
+  await isAccessible(t, stage);
+  await survives(t, stage);
+});
+
+/** A trade of 10 shares at so many ticks, and orders far from it that rest. */
+async function trade({ markets, node }: Stage, index: number, ticks: number): Promise<void> {
+  const [maker, taker] = await Promise.all([
+    Trader.join(node, 'maker'),
+    Trader.join(node, 'taker'),
+  ]);
+  const terms = { market: markets[index]!, ticks, shares: 10 };
+  await maker.place(node, { ...terms, side: 'SELL' });
+  await taker.place(node, { ...terms, side: 'BUY', type: 'FAK' });
+  await maker.post(node, [
+    maker.sign({ ...terms, side: 'BUY', ticks: bidOf(ticks), shares: 25 }),
+    maker.sign({ ...terms, side: 'SELL', ticks: 90 + ticks / 10, shares: 15 }),
+  ]);
+}
+
+/** What rests below a trade. */
+function bidOf(ticks: number): number {
+  return 20 + ticks / 10;
+}
+
+async function loads(t: TestContext, { origin, reader, settings }: Stage): Promise<void> {
+  await t.test('loads without an error, from its own node alone', async () => {
+    await reader.sees('#connection', /^Live$/);
+    await reader.sees('#question', /^Question 1\?$/);
+    await reader.sees('#ladder .asks', /0\.94/);
+    await reader.sees('#occupancy', /Markets3 \/ 64/);
+    const [first] = await reader.texts('#markets a');
+    assert.match(first!, /^Question 1\?/, 'the busiest first');
+    assert.deepEqual(reader.errors, []);
+    const api = `http://127.0.0.1:${settings.PORT}`;
+    assert.deepEqual([...reader.origins].sort(), [origin, api].sort());
+  });
+}
+
+async function finds(t: TestContext, { reader }: Stage): Promise<void> {
+  const { keyboard } = reader.page;
+  await t.test('searches, and says when nothing is found', async () => {
+    await keyboard.press('/');
+    await keyboard.type('question 3');
+    await reader.sees('#found', /^1 found/);
+    assert.equal((await reader.texts('#markets a')).length, 1);
+    await keyboard.type('x');
+    await reader.sees('#found', /^Nothing open is found for “question 3x”$/);
+    await keyboard.press('Escape');
+    await reader.sees('#found', /^Busiest first/);
+    assert.equal((await reader.texts('#markets a')).length, 3);
+  });
+
+  await t.test('a market and its other outcome are chosen with keys alone', async () => {
+    await keyboard.type('question 2');
+    await reader.sees('#found', /^1 found/);
+    await keyboard.press('ArrowDown');
+    await keyboard.press('Enter');
+    await reader.sees('#question', /^Question 2\?$/);
+    for (let i = 0; i < 10 && !(await reader.ask('hasFocus', '#outcomes')); i++)
+      await keyboard.press('Tab');
+    await keyboard.press('ArrowRight');
+    await reader.sees('#outcomes label:has(:checked)', /^No$/);
+    assert.match(reader.page.url(), /#2\/1$/);
+    await keyboard.press('ArrowLeft');
+    await reader.sees('#outcomes label:has(:checked)', /^Yes$/);
+  });
+}
+
+async function follows(t: TestContext, stage: Stage): Promise<void> {
+  await t.test('a trade is on tape, chart and ladder within a second', async () => {
+    const { reader } = stage;
+    await reader.sees('#ladder .spread', /Nobody offers/);
+    const took: number[] = [];
+    for (const ticks of [50, 60, 70]) {
+      await trade(stage, 1, ticks);
+      const since = performance.now();
+      await reader.sees(NEWEST, new RegExp(`Buy0\\.${ticks}10$`));
+      await reader.chartSays('#history', new RegExp(`to 0\\.${ticks},`));
+      await reader.sees(BEST_BID, new RegExp(`^0\\.${bidOf(ticks)}25`));
+      took.push(performance.now() - since);
+    }
+    // The machine may be busy with other tests: the best of three.
+    assert(Math.min(...took) < SECOND, `took ${took} ms`);
+  });
+}
+
+async function keepsUp(t: TestContext, { markets, reader }: Stage): Promise<void> {
+  await t.test('a burst of events is drawn by frames, and only where it changed', async () => {
+    const token = markets[1]!.tokenIds[0]!;
+    const { others, own, shown } = await reader.ask<Written>('burst', BURST, token);
+    assert.equal(shown, BURST.toLocaleString('en'), 'the last size is shown');
+    assert(own > 0 && own < BURST / 2, `the size was written ${own} times in ${BURST} events`);
+    assert.equal(others, 0, 'rows of better prices are left alone');
+  });
+
+  await t.test('after a gap in the numbers the book is read anew', async () => {
+    await reader.ask('tell', BURST + 2, []);
+    await reader.sees('#ladder .bids tr:nth-child(2)', /^0\.2625/);
+  });
+}
+
+async function isAccessible(t: TestContext, { reader }: Stage): Promise<void> {
+  for (const scheme of ['light', 'dark'] as const) {
+    await t.test(`an automated check of accessibility passes in ${scheme}`, async () => {
+      await reader.look(DESKTOP, scheme);
+      assert.deepEqual(await reader.faults(), []);
+      if (SHORT && scheme === 'dark') return;
+      await reader.look(PHONE, scheme);
+      for (const view of ['markets', 'market', 'node']) {
+        await reader.page.click(`.views [data-view=${view}]`);
+        assert.deepEqual(await reader.faults(), [], view);
+        assert.equal(await reader.ask('overflow'), 0, `${view} is as wide as a phone`);
+      }
+    });
+  }
+}
+
+async function survives(t: TestContext, stage: Stage): Promise<void> {
+  await t.test('says that the node is away, and goes on when it is there again', async () => {
+    const { directory, reader, settings } = stage;
+    await reader.look(DESKTOP, 'light');
+    await stage.node.end('SIGKILL');
+    await reader.sees('#connection', /^Away since .*, trying again$/);
+    await reader.sees('#question', /^Question 2\?$/);
+    stage.node = await TestNode.start(directory, settings);
+    await reader.sees('#connection', /^Live$/);
+    await reader.sees(NEWEST, /Buy0\.7010$/);
+    await trade(stage, 1, 80);
+    await reader.sees(NEWEST, /Buy0\.8010$/);
+    await reader.chartSays('#history', /to 0\.80,/);
+    const others = reader.errors.filter((line) => !/ERR_|WebSocket/.test(line));
+    assert.deepEqual(others, [], 'nothing but refused connections');
+  });
+}
