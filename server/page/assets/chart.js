@@ -107,14 +107,18 @@ export function axis({ line, muted }, more) {
 }
 
 /**
- * Texts of the marks of a horizontal axis, but for one that would be cut off at its beginning.
+ * Texts of the marks of a horizontal axis, but for those that would be cut off.
  *
  * @param {uPlot} plot
  * @param {readonly number[]} splits
  * @param {(split: number) => string} text
  */
 export function marks(plot, splits, text) {
-  return splits.map((split) => (plot.valToPos(split, 'x') < CUT_PX ? '' : text(split)));
+  const end = plot.over.clientWidth;
+  return splits.map((split) => {
+    const at = plot.valToPos(split, 'x');
+    return at < CUT_PX || (end > 0 && at > end + CUT_PX) ? '' : text(split);
+  });
 }
 
 /** A colour of six hex digits with an opacity of a sixth. @param {string} color */

@@ -62,7 +62,8 @@ export function clockText(ms) {
  * @param {number} step seconds between two marks
  */
 export function timeText(t, step) {
-  return (step < 86_400 ? MINUTE : DATE).format(t * 1_000);
+  const format = step < 60 ? CLOCK : step < 86_400 ? MINUTE : DATE;
+  return format.format(t * 1_000);
 }
 
 /** @param {string} iso a date-time, or '' */

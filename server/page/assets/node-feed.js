@@ -18,15 +18,16 @@
 
 /**
  * @typedef {object} NodeSummary
- * @property {Readonly<Record<string, number>>} totals counters: batches, fills, and with metrics
- *   requests, orders, accepted
+ * @property {Readonly<Record<'batches' | 'fills' | 'requests' | 'orders' | 'accepted', number>>} totals
+ *   counters
  * @property {{ sequence: number }} log
  * @property {{ behind: number, behind_ms: number } | null} follower
  * @property {{ age_seconds: number } | null} image
  * @property {readonly Occupancy[]} occupancy
  * @property {{ clients: number, bytes_held: number }} streams
- * @property {{ waiting: number, max: number }} [queue]
- * @property {Latency} [latency]
+ * @property {{ waiting: number, max: number }} queue
+ * @property {Latency} latency
+ * @property {number} catalog_age_seconds
  */
 
 /** @typedef {{ table: string, used: number, capacity: number, variable: string }} Occupancy */

@@ -1,6 +1,6 @@
 // @ts-check
 /** The node: throughput, latency of orders, occupancy of its tables, and how far its parts lag behind. */
-import { axis, bars, Chart, faint } from './chart.js';
+import { axis, bars, Chart, faint, marks } from './chart.js';
 import { byId, make, setBar, setText } from './dom.js';
 import { amountText, bytesText, countText, lengthText, NONE } from './format.js';
 import { quantile, Rates } from './rates.js';
@@ -56,10 +56,9 @@ export class NodePanel {
       setText(byId(`rate-${name}`), text);
     }
     const { times } = this.rates;
-    const name = this.rates.recent('orders', RATE_MS) === undefined ? 'batches' : 'orders';
-    const series = this.rates.series(name);
-    const most = Math.max(0, ...series);
-    const words = `Throughput of the last two minutes: ${name} a second, at most ${countText(most)}`;
+    const series = this.rates.series('orders');
+    const most = countText(Math.max(0, ...series));
+    const words = `Throughput of the last two minutes: at most ${most} orders a second`;
     this.throughput.show([times, series, this.rates.series('fills')], words);
   }
 
@@ -143,13 +142,11 @@ function lagsOf({ event_loop_delay_ms: delay, memory_bytes }, node) {
   return [
     ['Newest durable batch', countText(log.sequence)],
     ['Batches behind in LMDB', behind],
+    ['Catalog', `${lengthText(node.catalog_age_seconds * 1_000)} old`],
     ['Newest image', image === null ? 'none yet' : `${lengthText(image.age_seconds * 1_000)} old`],
-    ...(queue
-      ? [/** @type {[string, string]} */ (['Orders waiting', countText(queue.waiting)])]
-      : []),
+    ['Orders waiting', countText(queue.waiting)],
     ['Event loop, 99 %', lengthText(delay.p99)],
-    ['Stream clients', countText(streams.clients)],
-    ['Held back for them', bytesText(streams.bytes_held)],
+    ['Stream clients', `${countText(streams.clients)}, ${bytesText(streams.bytes_held)} held`],
     ['Memory', bytesText(memory_bytes)],
   ];
 }
@@ -194,7 +191,7 @@ function latencyChart(bounds) {
     (colors) => ({
       legend: { show: false },
       cursor: { show: false },
-      padding: [6, 4, 0, 4],
+      padding: [6, 20, 0, 4],
       scales: {
         x: { time: false, range: (_plot, low, high) => [low - 0.6, high + 0.6] },
         y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.05)] },
@@ -203,9 +200,9 @@ function latencyChart(bounds) {
         axis(colors, {
           grid: { show: false },
           size: 22,
-          space: 52,
+          space: 60,
           incrs: [1, 2, 3, 4, 5, 8],
-          values: (_plot, splits) => splits.map((split) => bucketText(bounds()[split])),
+          values: (plot, splits) => marks(plot, splits, (split) => bucketText(bounds()[split])),
         }),
         axis(colors, { show: false }),
       ],
@@ -224,7 +221,7 @@ function latencyChart(bounds) {
   );
 }
 
-/** @param {number | undefined} us */
+/** The end of a bucket, roughly. @param {number | undefined} us */
 function bucketText(us) {
-  return us === undefined ? '' : `≤${lengthText(us / US)}`;
+  return us === undefined ? '' : lengthText(Number((us / US).toPrecision(2)));
 }

@@ -4,7 +4,8 @@
  * and an older summary. A node that starts again counts anew, and so does this.
  */
 
-/** @import { Latency, Summary } from './node-feed.js' */
+/** @import { Latency, NodeSummary, Summary } from './node-feed.js' */
+/** @typedef {keyof NodeSummary['totals']} Total */
 
 const KEPT_MS = 125_000;
 const MS = 1_000;
@@ -12,8 +13,8 @@ const MS = 1_000;
 /**
  * @typedef {object} Sample
  * @property {number} at unix milliseconds
- * @property {Readonly<Record<string, number>>} totals
- * @property {Latency | undefined} latency
+ * @property {NodeSummary['totals']} totals
+ * @property {Latency} latency
  */
 
 export class Rates {
@@ -27,8 +28,7 @@ export class Rates {
     const last = this.samples.at(-1);
     if (node === null || last?.at === time) return;
     const { latency, totals } = node;
-    const isAnew = Object.entries(last?.totals ?? {}).some(([name, n]) => (totals[name] ?? 0) < n);
-    if (isAnew) this.samples = [];
+    if (last !== undefined && totals.requests < last.totals.requests) this.samples = [];
     this.samples.push({ at: time, totals, latency });
     while (time - (this.samples[0]?.at ?? time) > KEPT_MS) this.samples.shift();
   }
@@ -36,7 +36,7 @@ export class Rates {
   /**
    * What was counted a second, at each sample but the first.
    *
-   * @param {string} name of a total
+   * @param {Total} name
    * @returns {number[]}
    */
   series(name) {
@@ -50,20 +50,19 @@ export class Rates {
     return this.samples.slice(1).map(({ at }) => at / MS);
   }
 
-  /** @param {string} name @param {number} ms the window @returns {number | undefined} */
+  /** @param {Total} name @param {number} ms the window @returns {number | undefined} */
   recent(name, ms) {
     const { first, last } = this.window(ms);
-    if (first === undefined || last === undefined || last.totals[name] === undefined)
-      return undefined;
+    if (first === undefined || last === undefined) return undefined;
     return rateOf(first, last, name);
   }
 
   /** Counts of the latency histogram in a window. @param {number} ms @returns {Latency | undefined} */
   latency(ms) {
     const { first, last } = this.window(ms);
-    if (last?.latency === undefined) return undefined;
+    if (last === undefined) return undefined;
     const { bounds_us, counts } = last.latency;
-    return { bounds_us, counts: counts.map((n, i) => n - (first?.latency?.counts[i] ?? 0)) };
+    return { bounds_us, counts: counts.map((n, i) => n - (first?.latency.counts[i] ?? 0)) };
   }
 
   /** @param {number} ms */
@@ -74,9 +73,9 @@ export class Rates {
   }
 }
 
-/** @param {Sample} from @param {Sample} to @param {string} name */
+/** @param {Sample} from @param {Sample} to @param {Total} name */
 function rateOf(from, to, name) {
-  const counted = (to.totals[name] ?? 0) - (from.totals[name] ?? 0);
+  const counted = to.totals[name] - from.totals[name];
   return (counted * MS) / Math.max(1, to.at - from.at);
 }
 
