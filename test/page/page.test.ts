@@ -11,6 +11,7 @@ const DESKTOP = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
 const SECOND = 1_000;
 const BURST = 1_000;
+const TOKEN = 'a-token-of-some-length';
 /** First rows of tape and ladder. */
 const NEWEST = '#tape tbody tr:first-child';
 const BEST_BID = '#ladder .bids tr:first-child';
@@ -108,6 +109,16 @@ async function finds(t: TestContext, { reader }: Stage): Promise<void> {
     assert.equal((await reader.texts('#markets a')).length, 3);
   });
 
+  await t.test('a link for keys skips the list, and leaves the market as it is', async () => {
+    await reader.page.focus('.skip');
+    await keyboard.press('Enter');
+    assert(await reader.ask('hasFocus', '#market'));
+    await keyboard.press('Tab');
+    assert(await reader.ask('hasFocus', '#outcomes'));
+    await reader.sees(BEST_BID, /^0\.2425/);
+    await reader.page.focus('#search');
+  });
+
   await t.test('a market and its other outcome are chosen with keys alone', async () => {
     await keyboard.type('question 2');
     await reader.sees('#found', /^1 found/);
@@ -180,13 +191,24 @@ async function survives(t: TestContext, stage: Stage): Promise<void> {
     await stage.node.end('SIGKILL');
     await reader.sees('#connection', /^Away since .*, trying again$/);
     await reader.sees('#question', /^Question 2\?$/);
-    stage.node = await TestNode.start(directory, settings);
+    stage.node = await TestNode.start(directory, { ...settings, ADMIN_TOKEN: TOKEN });
     await reader.sees('#connection', /^Live$/);
     await reader.sees(NEWEST, /Buy0\.7010$/);
     await trade(stage, 1, 80);
     await reader.sees(NEWEST, /Buy0\.8010$/);
     await reader.chartSays('#history', /to 0\.80,/);
-    const others = reader.errors.filter((line) => !/ERR_|WebSocket/.test(line));
-    assert.deepEqual(others, [], 'nothing but refused connections');
+    const others = reader.errors.filter((line) => !/ERR_|WebSocket|401/.test(line));
+    assert.deepEqual(others, [], 'nothing but refusals');
+  });
+
+  await t.test('asks for the token of a listener that wants one now', async () => {
+    const { reader } = stage;
+    await reader.page.waitForSelector('#token-dialog[open]');
+    assert.deepEqual(await reader.faults(), []);
+    await reader.page.keyboard.type(TOKEN);
+    await reader.page.keyboard.press('Enter');
+    await reader.page.reload();
+    await reader.sees('#occupancy', /Markets3 \/ 64/);
+    await reader.sees('#connection', /^Live$/);
   });
 }

@@ -80,7 +80,12 @@ async function choose() {
     const isNamed = /^\d+$/.test(id);
     const market = isNamed ? (known.get(id) ?? (await api?.market(id))) : (view.market ?? busiest);
     if (market === undefined) return;
-    view.choose(market, Math.min(Number(outcome) || 0, market.tokens.length - 1));
+    const wanted = isNamed
+      ? Math.min(Number(outcome) || 0, market.tokens.length - 1)
+      : view.outcome;
+    // An address may also name a part of the page.
+    if (market.id === view.market?.id && wanted === view.outcome) return;
+    view.choose(market, wanted);
     list.setCurrent(market.id);
     stream?.follow(view.token);
     if (isNamed) showView('market');
