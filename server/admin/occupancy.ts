@@ -18,6 +18,8 @@ export function occupancyOf({ capacities: c, matching, state: s }: Tables): Occu
   return [
     { table: 'markets', used: s[State.markets]!, capacity: c.markets, variable: 'MARKETS_MAX' },
     { table: 'tokens', used: s[State.tokens]!, capacity: c.tokens, variable: 'TOKENS_MAX' },
+    // The tokens of a market of two share one; there is room for one each.
+    { table: 'books', used: s[State.books]!, capacity: c.tokens, variable: 'TOKENS_MAX' },
     { table: 'accounts', used: s[State.accounts]!, capacity: c.accounts, variable: 'ACCOUNTS_MAX' },
     { table: 'orders', used: s[State.openOrders]!, capacity: c.orders, variable: 'ORDERS_MAX' },
     { table: 'levels', used: levels, capacity: c.levels, variable: 'LEVELS_MAX' },

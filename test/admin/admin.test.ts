@@ -178,7 +178,7 @@ test('ready says why not: starting, read-only, draining', async (t) => {
   assert.deepEqual(await ready(), [503, 'draining']);
 });
 
-test('a node tells of its start, of itself while it runs, and that it ends', async () => {
+test('a node tells of its start, of itself while it runs, and that it ends; its log is lines of JSON', async () => {
   const port = await freePort();
   const seen = new Set<string>();
   let isOver = false;
@@ -190,7 +190,9 @@ test('a node tells of its start, of itself while it runs, and that it ends', asy
     }
   };
   const looking = look();
-  const node = await TestNode.start(temporaryDirectory(), { ADMIN_PORT: String(port) });
+  const node = await TestNode.start(temporaryDirectory(), {
+    ...{ ADMIN_PORT: String(port), LOG_FORMAT: 'json' },
+  });
   await until(() => seen.has('ready'));
   const { text } = await ask(port, '/page/summary');
   const summary = JSON.parse(text) as {
@@ -206,4 +208,11 @@ test('a node tells of its start, of itself while it runs, and that it ends', asy
   isOver = true;
   await looking;
   assert.deepEqual([...seen], ['starting', 'ready', 'draining']);
+  const lines = node.log
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { msg: string; settings?: Record<string, string> });
+  assert.equal(lines[0]?.settings?.ORDERS_MAX, '4096');
+  assert(lines.some(({ msg }) => msg.startsWith('listening on http://127.0.0.1:')));
+  assert.equal(lines.at(-1)?.msg, 'stopped');
 });

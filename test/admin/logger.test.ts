@@ -4,7 +4,6 @@ import test from 'node:test';
 import { LogSink, type SinkOptions } from '../../server/common/log-sink.ts';
 import { openLogger } from '../../server/common/logger.ts';
 import { route, serve } from '../common/http-client.ts';
-import { TestNode, temporaryDirectory } from '../common/node-harness.ts';
 
 type Done = Parameters<NonNullable<SinkOptions['write']>>[2];
 
@@ -120,18 +119,4 @@ test('a 500 carries the id of its line in the log', async (t) => {
   assert.match(request_id ?? '', /^[0-9a-f]{12}-\d+$/);
   const fields = { method: 'GET', route: '/a', request_id };
   assert.deepEqual(told, [{ line: 'GET /a failed: broken', fields }]);
-});
-
-test('a node that writes JSON says all of its life in lines that can be read', async () => {
-  const node = await TestNode.start(temporaryDirectory(), { LOG_FORMAT: 'json' });
-  await node.stop();
-  const lines = node.log
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { msg: string });
-  const [first] = lines as { msg: string; settings?: Record<string, string> }[];
-  assert.equal(first?.settings?.ORDERS_MAX, '4096');
-  const said = lines.map(({ msg }) => msg);
-  assert(said.some((msg) => msg.startsWith('listening on http://127.0.0.1:')));
-  assert.equal(said.at(-1), 'stopped');
 });
