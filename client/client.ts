@@ -21,10 +21,16 @@ import { type UserHandlers, UserStream } from './streams/user-stream.ts';
 import type { ExchangeInfoAnswer, Routes } from './types.ts';
 import type { Wallet } from './wallet.ts';
 
+export type { RouteKey } from './calls.ts';
+export type { ApiKey } from './credentials.ts';
 export { fromMicro, MICRO, toMicro } from './decimal.ts';
 export { ApiError, NoAnswerError } from './errors.ts';
+export type { OrderType, SignedOrder } from './exchange.ts';
 export type { OrderTerms, Placed } from './orders.ts';
 export type { Book } from './streams/market-books.ts';
+export type { MarketHandlers, MarketStream } from './streams/market-stream.ts';
+export type { UserHandlers, UserStream } from './streams/user-stream.ts';
+export type * from './types.ts';
 export { Wallet } from './wallet.ts';
 
 export interface ClientOptions {

@@ -42,7 +42,7 @@ test('addresses, digests and signatures of orders of version 1 are those of ethe
       assert.equal(digest, orderDigestByEthers(NORMAL, unsigned));
       assert.equal(signature, await signTypedDataByEthers(privateKey, NORMAL, unsigned));
     }),
-    { numRuns: 30 },
+    { numRuns: 12 },
   );
 });
 
@@ -58,7 +58,7 @@ test('orders of version 2 and level-1 requests are signed for the digests of eth
       const signed = wallet.signAuth(137, '1700000000', nonce);
       assert.equal(recoverByEthers(auth, signed), wallet.address);
     }),
-    { numRuns: 30 },
+    { numRuns: 12 },
   );
 });
 
