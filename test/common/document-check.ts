@@ -96,7 +96,8 @@ class DocumentCheck {
     const fitting = (this.templates.get(parts.length) ?? []).filter(
       (template) =>
         this.document.paths[template.join('/')]![method] !== undefined &&
-        template.every((part, i) => part === parts[i] || part.startsWith('{')),
+        // No route has an empty part where it has a parameter.
+        template.every((part, i) => part === parts[i] || (part.startsWith('{') && parts[i] !== '')),
     );
     // A part that is spelled out goes before one that may be anything, from the left.
     const [best] = fitting
