@@ -17,6 +17,7 @@ const US = 1_000;
 const TABLES = /** @type {Readonly<Record<string, string>>} */ ({
   markets: 'Markets',
   tokens: 'Tokens',
+  books: 'Books',
   accounts: 'Accounts',
   orders: 'Open orders',
   levels: 'Price levels',
