@@ -87,6 +87,7 @@ function drawSide(rows, levels, most, decimals) {
     setText(price, level === undefined ? NONE : priceText(level.price, decimals));
     setText(size, level === undefined ? '' : sizeText(level.size));
     setText(total, level === undefined ? '' : sizeText(sum));
+    row.toggleAttribute('data-none', level === undefined);
     setBar(row, level === undefined ? 0 : sum / most);
   });
 }

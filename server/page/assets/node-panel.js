@@ -172,6 +172,7 @@ function throughputChart() {
           side: 1,
           size: 40,
           space: 28,
+          incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000],
           values: (_plot, splits) => splits.map(amountText),
         }),
       ],

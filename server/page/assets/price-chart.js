@@ -16,6 +16,8 @@ const INTERVALS = [
 const FIRST_CHOSEN = 2;
 /** The price axis shows at least so much. */
 const SPAN_MIN = 0.04;
+/** And the time axis so much, also right after a first trade. */
+const SECONDS_MIN = 120;
 
 export class PriceChart {
   /** @param {() => void} onInterval another interval was chosen: its points are needed */
@@ -38,7 +40,10 @@ export class PriceChart {
         legend: { show: false },
         padding: [8, 4, 0, 0],
         cursor: { y: false, points: { size: 8 }, drag: { x: false, y: false } },
-        scales: { y: { range: (_plot, low, high) => widened(low, high) } },
+        scales: {
+          x: { range: (_plot, from, to) => [Math.min(from, to - SECONDS_MIN), to] },
+          y: { range: (_plot, low, high) => widened(low, high) },
+        },
         axes: [
           axis(colors, {
             grid: { show: false },
@@ -103,7 +108,11 @@ export class PriceChart {
       this.times.shift();
       this.prices.shift();
     }
-    this.chart.show([this.times, this.prices], this.words());
+    // The last price holds until now.
+    const last = this.times.at(-1) ?? 0;
+    const now = this.times.length === 0 ? [] : [Math.max(last + 1, Math.floor(Date.now() / 1_000))];
+    const prices = [...this.prices, ...this.prices.slice(-1)];
+    this.chart.show([[...this.times, ...now], prices], this.words());
   }
 
   /** What the chart shows, for who does not see it. */
