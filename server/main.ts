@@ -154,4 +154,4 @@ function canWrite(dataDir: string): boolean {
   }
 }
 
-await main();
+void main();

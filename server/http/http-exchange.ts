@@ -263,13 +263,16 @@ export class UwsExchange implements Exchange {
       return;
     }
     let body = INTERNAL_ERROR;
+    let second: unknown;
     try {
       if (failure !== undefined) body = failure(error);
-    } catch (second) {
-      this.server.log(`${method} ${path} failed to say why: ${oneLine(second)}`);
+    } catch (thrown) {
+      second = thrown;
     }
     this.failed = why;
     this.reply(FAILED, body);
+    if (second === undefined) return;
+    this.server.log(`${method} ${path} failed to say why: ${oneLine(second)}`);
   }
 
   /** Tells of a failure in the log; the caller is told where to find it there. */
