@@ -23,13 +23,24 @@ interface ReadMetric {
   readonly get: () => { readonly values: readonly NamedValue[] };
 }
 
+/** What the package measures by itself, and cannot be told not to. */
+const LOOP_LAG = 'nodejs_eventloop_lag_';
+const SELDOM_MS = 60_000;
+
 export class Metrics {
   private readonly registry = new Registry();
   /** Of the scrape that is under way; undefined until the node has recovered. */
   private scrape: Scrape | undefined;
 
   constructor() {
-    collectDefaultMetrics({ register: this.registry });
+    collectDefaultMetrics({
+      register: this.registry,
+      eventLoopMonitoringPrecision: SELDOM_MS,
+    });
+    // The table has a delay of its own (loop-delay.ts): a second clock would wake the thread as often again.
+    for (const { name } of this.registry.getMetricsAsArray()) {
+      if (name.startsWith(LOOP_LAG)) this.registry.removeSingleMetric(name);
+    }
     for (const [name, row] of Object.entries(METRICS)) {
       const { help, type } = row;
       const get = (): ReturnType<ReadMetric['get']> & Omit<ReadMetric, 'get'> => ({

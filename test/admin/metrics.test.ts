@@ -52,6 +52,7 @@ test('every metric of the table is told, with its help and type', async () => {
     assert(text.includes(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`), name);
   }
   assert.match(text, /^process_cpu_seconds_total /m);
+  assert.doesNotMatch(text, /^nodejs_eventloop_lag/m);
 });
 
 test('requests, orders, fills and stages are counted', async () => {
