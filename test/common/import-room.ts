@@ -7,7 +7,16 @@
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterEach } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/**
+ * A process that reserves more than the machine has can start no other one (ENOMEM), and tables that no test
+ * uses any more stay reserved until they are collected.
+ */
+const RESERVED_BYTES_MAX = 8e9;
 
 const TESTS = join(import.meta.dirname, '..');
 
@@ -18,6 +27,11 @@ export function filesOf(room: string, part: number, parts: number): string[] {
 }
 
 export async function importRoom(room: string, part = 1, parts = 1): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  afterEach(() => {
+    if (process.memoryUsage().arrayBuffers > RESERVED_BYTES_MAX) collect();
+  });
   for (const name of filesOf(room, part, parts)) {
     await import(pathToFileURL(join(TESTS, room, name)).href);
   }
