@@ -155,7 +155,7 @@ export class SlotView {
   }
 }
 
-/** A worker says once that its modules are loaded: before that it must not be terminated. */
+/** A worker says once that it is loaded and called: before that it must not be terminated. */
 export function sayLoaded(control: Int32Array): void {
   Atomics.add(control, Control.loaded, 1);
 }

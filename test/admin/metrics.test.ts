@@ -1,6 +1,7 @@
 /** The metrics: what a node under a little traffic says of it, and that README lists them all. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { ADMIN_TABLE } from '../../server/admin/admin-table.ts';
 import { METRICS } from '../../server/admin/metric-table.ts';
@@ -12,6 +13,7 @@ import {
   temporaryDirectory,
   withMarkets,
 } from '../common/node-harness.ts';
+import { ROOT } from '../common/root.ts';
 import { SocketClient } from '../common/socket-client.ts';
 import { Trader } from '../common/traders.ts';
 
@@ -120,7 +122,7 @@ test('a histogram puts every whole number between its bounds', () => {
 });
 
 test('the README lists every route and every metric of the tables', () => {
-  const readme = readFileSync(new URL('../../server/admin/README.md', import.meta.url), 'utf8');
+  const readme = readFileSync(join(ROOT, 'server/admin/README.md'), 'utf8');
   const routes = Object.entries(ADMIN_TABLE).map(
     ([path, { does, token }]) => `| \`${path}\` | ${token ? 'yes' : 'no'} | ${does} |`,
   );

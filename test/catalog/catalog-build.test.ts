@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { prepareCatalog } from '../../server/catalog/build.ts';
 import { ByteCollector } from '../../server/catalog/build-bytes.ts';
@@ -18,11 +19,12 @@ import { KEY_COLUMNS } from '../../server/catalog/shape.ts';
 import { findKey, keyOf, rowsOfKey } from '../../server/catalog/text-index.ts';
 import type { JsonObject } from '../../storage/catalog-json.ts';
 import { withSeed } from '../common/random.ts';
+import { ROOT } from '../common/root.ts';
 import { expectedCatalog } from './catalog-expected.ts';
 import { oddCatalog, readWhole, WALLETS } from './catalog-odd.ts';
 import { EVENT_FIGURES, MARKET_FIGURES } from './naive-figures.ts';
 
-const REAL_FILE = new URL('../../../shared/data/catalog-shared.json', import.meta.url);
+const REAL_FILE = join(ROOT, '../shared/data/catalog-shared.json');
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function textOf(prepared: PreparedCatalog, start: number | undefined, end: number | undefined) {

@@ -16,15 +16,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
 import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog-file.ts';
 import { demoCatalog } from '../../storage/demo-catalog.ts';
+import { ROOT } from '../common/root.ts';
 import { command, commandProcess, startCommand } from './catalog-commands.ts';
 
-const REAL_FILE = fileURLToPath(
-  new URL('../../../shared/data/catalog-shared.json', import.meta.url),
-);
+const REAL_FILE = join(ROOT, '../shared/data/catalog-shared.json');
 
 function temporary(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'catalog-cli-'));

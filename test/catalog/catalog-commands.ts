@@ -7,7 +7,8 @@ import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { runCli } from '../../server/cli/program.ts';
-import { fileArgs, ROOT } from '../common/forms.ts';
+import { fileArgs } from '../common/forms.ts';
+import { ROOT } from '../common/root.ts';
 
 const CLI = 'server/cli/cli';
 

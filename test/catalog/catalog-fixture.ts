@@ -5,7 +5,9 @@
  * Non-goals: what makes a file unreadable as a whole (catalog-file.test.ts).
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Random } from '../common/random.ts';
+import { ROOT } from '../common/root.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -17,7 +19,7 @@ export interface OddCatalog {
   readonly sites: Fields[];
 }
 
-const REAL_FILE = new URL('../../../shared/data/catalog-shared.json', import.meta.url);
+const REAL_FILE = join(ROOT, '../shared/data/catalog-shared.json');
 export const NO_REAL_FILE = '../shared/data/catalog-shared.json is not there';
 
 /** The recorded catalog with two sites added, for it lists none; undefined where it is not there. */

@@ -7,18 +7,19 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { openCatalog } from '../../storage/catalog.ts';
 import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog-file.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { get, send, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import { freshSeed, SHORT } from '../common/random.ts';
+import { ROOT } from '../common/root.ts';
 import { Trader } from '../common/traders.ts';
 import { oddCatalog } from './catalog-fixture.ts';
 import { EVENT_FIGURES, MARKET_FIGURES } from './naive-figures.ts';
 
-const REAL = resolve(import.meta.dirname, '../../../shared/data/catalog-shared.json');
+const REAL = join(ROOT, '../shared/data/catalog-shared.json');
 const ROOMY = { MARKETS_MAX: '8192', TOKENS_MAX: '16384', LEVELS_MAX: '16777216' };
 
 /** For what takes a start, a pull and a load, on a machine that has other work to do. */

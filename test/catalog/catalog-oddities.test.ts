@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import {
   type Catalog,
@@ -12,8 +13,9 @@ import {
   readCatalog,
 } from '../../storage/catalog-file.ts';
 import { tradingTerms } from '../../storage/catalog-market.ts';
+import { ROOT } from '../common/root.ts';
 
-const REAL_FILE = new URL('../../../shared/data/catalog-shared.json', import.meta.url);
+const REAL_FILE = join(ROOT, '../shared/data/catalog-shared.json');
 
 const condition = (n: number) => `0x${n.toString(16).padStart(64, '0')}`;
 const token = (n: number, index: number) => `${8}${String(n * 10 + index).padStart(76, '0')}`;

@@ -8,9 +8,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
+import { startThread } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 
 const COUNT = 40;
@@ -33,12 +34,8 @@ function titled(title: string): Catalog {
   return result.catalog;
 }
 
-/** A bare worker thread does not read TypeScript: it has to register the loader first. */
 function reader(dataDir: string, rounds: number): Worker {
-  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
-  const file = JSON.stringify(import.meta.resolve('./catalog-reader.ts'));
-  const code = `import(${loader}).then((tsx) => { tsx.register(); return import(${file}); });`;
-  return new Worker(code, { eval: true, workerData: { dataDir, rounds } });
+  return startThread('catalog/catalog-reader', { dataDir, rounds });
 }
 
 async function seenBy(worker: Worker): Promise<string[]> {

@@ -11,7 +11,7 @@ import { parse } from 'yaml';
 import { METRICS } from '../../server/admin/metric-table.ts';
 import { COMMANDS } from '../../server/cli/commands.ts';
 import { readConfig } from '../../server/config.ts';
-import { ROOT } from '../common/forms.ts';
+import { ROOT } from '../common/root.ts';
 
 const FOLDER = join(ROOT, 'server/deploy');
 const read = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');

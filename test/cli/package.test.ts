@@ -6,9 +6,9 @@ import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
-import { ROOT } from '../common/forms.ts';
 import { get, SMALL_NODE, temporaryDirectory, until } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
+import { ROOT } from '../common/root.ts';
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly name: string;

@@ -1,13 +1,15 @@
 /** Help and README say what the table of commands says. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { COMMANDS, GROUPS } from '../../server/cli/commands.ts';
 import { EXIT_CODES } from '../../server/cli/exit-codes.ts';
 import { REFERENCE_BEGIN, REFERENCE_END, reference } from '../../server/cli/reference.ts';
+import { ROOT } from '../common/root.ts';
 import { cli } from './run-cli.ts';
 
-const readme = new URL('../../server/cli/README.md', import.meta.url);
+const readme = join(ROOT, 'server/cli/README.md');
 const NOWHERE = '/nowhere';
 
 test('the README of the command line holds what is made from the table', () => {

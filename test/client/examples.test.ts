@@ -8,8 +8,9 @@ import test, { after } from 'node:test';
 import { promisify } from 'node:util';
 import { MarketBooks } from '../../client/streams/market-books.ts';
 import type { MarketEvent } from '../../client/types.ts';
-import { fileArgs, ROOT } from '../common/forms.ts';
+import { fileArgs } from '../common/forms.ts';
 import { until } from '../common/node-harness.ts';
+import { ROOT } from '../common/root.ts';
 import { join as joinNode, markets, nodeUrl } from './stage.ts';
 
 /** One of the other outcome's book: nothing else trades there. */

@@ -8,11 +8,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-
-export const ROOT = resolve(import.meta.dirname, '../..');
+import { ROOT } from './root.ts';
 
 /**
  * Under a loader a worker's modules are transformed another way than the main thread's, and two

@@ -6,11 +6,12 @@
  * tests of the process.
  */
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { afterEach } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { ROOT } from './root.ts';
 
 /**
  * A process that reserves more than the machine has can start no other one (ENOMEM), and tables that no test
@@ -18,11 +19,15 @@ import { runInNewContext } from 'node:vm';
  */
 const RESERVED_BYTES_MAX = 8e9;
 
+/** This form of the tests: source, or compiled. */
 const TESTS = join(import.meta.dirname, '..');
+const EXTENSION = extname(import.meta.filename);
 
-/** Names of the test files of a room: all, or, of `parts` parts of about the same size, those of part `part` (from 1). */
+/** Names, without an extension, of the test files of a room: all, or, of `parts` parts of about the same size, those of part `part` (from 1). */
 export function filesOf(room: string, part: number, parts: number): string[] {
-  const names = readdirSync(join(TESTS, room)).filter((name) => /\.test\.[jt]s$/.test(name));
+  // The source says which there are: what was compiled once stays.
+  const sources = readdirSync(join(ROOT, 'test', room)).filter((name) => name.endsWith('.test.ts'));
+  const names = sources.map((name) => basename(name, '.ts'));
   return names.sort().filter((_, i) => i % parts === part - 1);
 }
 
@@ -33,6 +38,6 @@ export async function importRoom(room: string, part = 1, parts = 1): Promise<voi
     if (process.memoryUsage().arrayBuffers > RESERVED_BYTES_MAX) collect();
   });
   for (const name of filesOf(room, part, parts)) {
-    await import(pathToFileURL(join(TESTS, room, name)).href);
+    await import(pathToFileURL(join(TESTS, room, `${name}${EXTENSION}`)).href);
   }
 }

@@ -17,7 +17,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openCatalog } from '../../storage/catalog.ts';
 import { type CatalogMarket, readCatalog } from '../../storage/catalog-file.ts';
 import { documentCheck } from './document-check.ts';
-import { fileArgs, IS_COVERAGE, ROOT, useCompiledNodes } from './forms.ts';
+import { fileArgs, IS_COVERAGE, useCompiledNodes } from './forms.ts';
+import { ROOT } from './root.ts';
 
 const POLL_MS = 5;
 /** Far above what a start takes, so that a node that hangs fails its test with the log. */

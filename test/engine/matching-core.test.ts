@@ -1,6 +1,7 @@
 /** The matching core alone: against a naive one, at its limits, and as its README says. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import * as matching from '../../engine/matching/matching.ts';
 import {
@@ -14,6 +15,7 @@ import {
   Side,
 } from '../../engine/matching/matching.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
+import { ROOT } from '../common/root.ts';
 import { NaiveLevels, type NaiveOrder } from './naive-levels.ts';
 
 const LEVELS = [2, 33, 100, 1_025];
@@ -194,7 +196,7 @@ test('what crosses, has no quantity or no level is a mistake of the caller', () 
 });
 
 test('the example of engine/matching/README.md prints what it says', (t) => {
-  const readme = readFileSync(new URL('../../engine/matching/README.md', import.meta.url), 'utf8');
+  const readme = readFileSync(join(ROOT, 'engine/matching/README.md'), 'utf8');
   const code = /```ts\n([\s\S]*?)```/.exec(readme)![1]!;
   const lines = code.split('\n').filter((line) => line !== '' && !line.startsWith('import'));
   assert(lines.length <= 20, 'it has twenty lines');

@@ -7,11 +7,13 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { loadUws, type us_listen_socket } from '../../server/http/uws.ts';
 import { PINS, patchedBinary, sha256 } from '../../server/http/uws-patch.ts';
 import { scriptArgs } from '../common/forms.ts';
+import { ROOT } from '../common/root.ts';
 
-const PACKAGE = new URL('../../node_modules/uWebSockets.js/', import.meta.url);
+const PACKAGE = pathToFileURL(join(ROOT, 'node_modules/uWebSockets.js/'));
 
 const published = (name: string) => readFileSync(new URL(name, PACKAGE));
 

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { EndReason, Flag, Order, Status } from '../../engine/layout.ts';
 import { openDerivedTables } from '../../storage/derived.ts';
@@ -16,6 +17,7 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
+import { ROOT } from '../common/root.ts';
 import { MICRO, type Result, type Signed, seconds, type Terms, Trader } from '../common/traders.ts';
 
 interface Way {
@@ -26,7 +28,7 @@ interface Way {
   readonly event: string;
 }
 
-const readme = readFileSync(new URL('../../server/orders/README.md', import.meta.url), 'utf8');
+const readme = readFileSync(join(ROOT, 'server/orders/README.md'), 'utf8');
 const [table = ''] = readme.slice(readme.indexOf('| how it ends |')).split('\n\n');
 const ways = new Map<string, Way>(
   table

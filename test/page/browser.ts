@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Browser, launch, type Page } from 'puppeteer-core';
-import { ROOT } from '../common/forms.ts';
+import { ROOT } from '../common/root.ts';
 
 const COMMANDS = ['chromium', 'chromium-browser', 'google-chrome'];
 /** Compiled tests lie one folder deeper than the sources, where the script is. */

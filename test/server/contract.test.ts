@@ -3,17 +3,17 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { Rule } from '../../engine/rules.ts';
 import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
 import { RULE_TEXTS } from '../../server/common/contract.ts';
 import { readConfig, settingsOf } from '../../server/config.ts';
 import { PROFILE_ROWS } from '../../server/profile.ts';
 import { ROUTE_TABLE } from '../../server/route-table.ts';
+import { ROOT } from '../common/root.ts';
 
 /** The cells of each row of the table under a heading row of a page of server/. */
 function rowsOf(page: string, heading: string): string[][] {
-  const text = readFileSync(new URL(`../../server/${page}`, import.meta.url), 'utf8');
+  const text = readFileSync(join(ROOT, `server/${page}`), 'utf8');
   const lines = text.slice(text.indexOf(heading)).split('\n');
   const rows = lines.slice(
     2,
@@ -120,8 +120,6 @@ test('rule codes are unique', () => {
   const codes = Object.values(Rule);
   assert.equal(new Set(codes).size, codes.length);
 });
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Every page that is written by hand, without what npm and the tests' clients bring. */
 function pages(): string[] {

@@ -5,11 +5,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { readCatalog } from '../../storage/catalog-file.ts';
 import { demoCatalog } from '../../storage/demo-catalog.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { books, get, send, TestNode, temporaryDirectory } from '../common/node-harness.ts';
+import { ROOT } from '../common/root.ts';
 import { Trader } from '../common/traders.ts';
 
 useCompiledNodes();
@@ -48,7 +50,7 @@ test('a first start shows books with both sides and trades for every demo market
     'the curl lines of the README answer as they stand',
     { skip: hasCurl ? false : 'curl is not installed' },
     () => {
-      const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+      const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
       const lines = readme.split('\n').filter((line) => line.startsWith('curl '));
       assert.equal(lines.length, 4);
       for (const line of lines) {

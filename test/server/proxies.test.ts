@@ -16,10 +16,11 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
+import { ROOT } from '../common/root.ts';
 import { SocketClient } from '../common/socket-client.ts';
 import { Trader } from '../common/traders.ts';
 
-const page = readFileSync(new URL('../../server/OPERATIONS.md', import.meta.url), 'utf8');
+const page = readFileSync(join(ROOT, 'server/OPERATIONS.md'), 'utf8');
 const isHere = (command: string): boolean => spawnSync(command, ['version']).error === undefined;
 
 /** The indented block behind a line of it that begins so. */

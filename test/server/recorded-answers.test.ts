@@ -18,9 +18,10 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
+import { ROOT } from '../common/root.ts';
 import { CHAIN_ID, type Signed, seconds, type Terms, Trader } from '../common/traders.ts';
 
-const FILE = new URL('./recorded-answers.txt', import.meta.url);
+const FILE = join(ROOT, 'test/server/recorded-answers.txt');
 const KEY_BYTES = 32;
 /** Characters of a request's body that the file shows. */
 const BODY_SHOWN = 60;

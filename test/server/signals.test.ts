@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { patiently } from '../../server/common/patience.ts';
-import { fileArgs, ROOT, useCompiledNodes } from '../common/forms.ts';
+import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import {
   book,
   get,
@@ -18,6 +18,7 @@ import {
   withMarkets,
 } from '../common/node-harness.ts';
 import { freshSeed, Random, SHORT } from '../common/random.ts';
+import { ROOT } from '../common/root.ts';
 import { Trader } from '../common/traders.ts';
 
 const compiled = useCompiledNodes();

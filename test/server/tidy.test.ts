@@ -6,10 +6,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { filesOf } from '../common/import-room.ts';
+import { ROOT } from '../common/root.ts';
 
-const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const FOLDERS = ['engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'] as const;
 const LINES_MAX = 400;
 /** Written from the schemas of the routes. */
@@ -163,7 +162,7 @@ test('npm test runs every test file once', () => {
     const call = /importRoom\('([a-z-]+)'(?:, (\d), (\d))?\);$/m.exec(text);
     assert(call !== null, path);
     const [, room, part = '1', parts = '1'] = call;
-    run.push(...filesOf(room!, Number(part), Number(parts)).map((name) => `test/${room}/${name}`));
+    run.push(...filesOf(room!, Number(part), Number(parts)).map((name) => `test/${room}/${name}.ts`));
   }
   const there = sources.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
   assert.deepEqual(run.sort(), there.sort());

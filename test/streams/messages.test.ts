@@ -1,13 +1,15 @@
 /** The READMEs say what the table of streams says. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { EndReason } from '../../engine/layout.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
 import { newsOfEnd } from '../../server/streams/user-frames.ts';
+import { ROOT } from '../common/root.ts';
 
 function read(path: string): string {
-  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  return readFileSync(join(ROOT, `${path}`), 'utf8');
 }
 
 test('API.md lists both streams, and that of the room each of their events', () => {
