@@ -21,7 +21,7 @@ import type { OrderSeparators } from './orders/prepare.ts';
 import { QuietReads } from './orders/quiet-reads.ts';
 import { Room } from './orders/room.ts';
 import { Sequencer } from './orders/sequencer.ts';
-import { allocateSlots, whenLoaded } from './orders/slots.ts';
+import { allocateSlots } from './orders/slots.ts';
 import type { WorkerSetup } from './orders/worker.ts';
 import { settleConfiguration } from './settle.ts';
 import type { Stores } from './stores.ts';
@@ -118,12 +118,10 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   const tell = (line: string): void => log('info', line);
   const wait = (what: string, promise: Promise<unknown>, msMax = WAIT_MS_MAX): Promise<unknown> =>
     patiently(promise, { what, msMax, log: tell });
-  const ready = (): Promise<void> => whenLoaded(new Int32Array(slots.control), config.workers);
   const close = async (): Promise<void> => {
     await wait('requests that are under way', sequencer.drain());
     await wait('the log', journal.drained());
     await wait('the follower to end, with an image', follower.close(), IMAGE_MS_MAX);
-    await ready();
     await wait('the workers to end', pool.close());
   };
   try {
@@ -144,7 +142,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     meters,
     progress: () => follower.progress(),
     writeHistory: (rows) => follower.writeHistory(rows),
-    ready,
+    ready: () => pool.loaded(),
     quiet: new QuietReads(slots.control, (callback) => sequencer.whenSettled(callback)),
     async expireDue() {
       const due = applyCommands(sequencer, new Int32Array(0));

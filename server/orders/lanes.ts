@@ -5,6 +5,7 @@
  *   word 0    how many tickets have been finished, of all workers
  *   lane n    two places that are used in turn: a slot plus one, or 0 = nothing is there
  *             the place that is run next
+ *             whether its worker serves it: it is loaded, and may be terminated
  *
  * Two places, so that a worker has the next ticket before it is heard of that it is done with one.
  *
@@ -17,6 +18,7 @@ const LINE_WORDS = 16;
 const FINISHED = 0;
 /** Of a lane, behind its places. */
 const NEXT = 2;
+const SERVED = 3;
 /** Tickets of one lane. */
 export const LANE_PLACES = 2;
 
@@ -44,6 +46,10 @@ export class Lanes {
     return wait.async ? wait.value : undefined;
   }
 
+  isServed(lane: number): boolean {
+    return Atomics.load(this.words, wordOf(lane) + SERVED) === 1;
+  }
+
   isEmpty(lane: number, place: number): boolean {
     return Atomics.load(this.words, wordOf(lane) + place) === 0;
   }
@@ -67,6 +73,7 @@ export class Lanes {
   serve<Result>(lane: number, run: (slot: number) => Result | undefined): Result {
     const { words } = this;
     const next = wordOf(lane) + NEXT;
+    Atomics.store(words, wordOf(lane) + SERVED, 1);
     for (;;) {
       const place = Atomics.load(words, next);
       const at = wordOf(lane) + place;

@@ -22,6 +22,12 @@ export interface WorkerPool {
    * the batch where the slot has no room for them; `failed`: the worker threw or died.
    */
   run(slot: number, done: Done, failed: Failed): void;
+  /**
+   * Resolves when every worker serves its lane: until then a ticket waits longer than others. One that does
+   * not load at all is given up after a while.
+   */
+  loaded(): Promise<void>;
+  /** Ends the workers, once they are loaded: a thread that is terminated while it loads ends the process. */
   close(): Promise<void>;
 }
 
@@ -51,6 +57,9 @@ interface Running {
 
 /** The worker's own file, in the form in which this one runs: source under tsx, or compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+
+const LOADED_LOOK_MS = 5;
+const LOADED_MS_MAX = 10_000;
 
 /** A worker that died while it had nothing to do is replaced after so long. */
 const IDLE_DEATH_MS = 50;
@@ -110,7 +119,14 @@ class Pool implements WorkerPool {
     if (!this.isWatching) void this.watch();
   }
 
+  async loaded(): Promise<void> {
+    const end = performance.now() + LOADED_MS_MAX;
+    const isLoading = (_: number, lane: number): boolean => !this.lanes.isServed(lane);
+    while (this.load.some(isLoading) && performance.now() < end) await sleep(LOADED_LOOK_MS);
+  }
+
   async close(): Promise<void> {
+    await this.loaded();
     this.isClosing = true;
     await this.piscina.destroy();
   }

@@ -2,7 +2,7 @@
  * The memory that the I/O thread and the workers share beside the engine: the control words that
  * order turns, and a slot per ticket that carries requests in and answers and journal words out.
  *
- *   control  turn | writer | poisoned | loaded
+ *   control  turn | writer | poisoned
  *   slot     state ticket requests inputBytes answerBytes journalWords changed digest
  *            eventWords eventsLost                                                        (i32)
  *            time flushedFinished firstFill endFill endFinished sequence
@@ -17,9 +17,8 @@
  * says done or failed, then the I/O thread again.
  */
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-export const Control = { turn: 0, writer: 1, poisoned: 2, loaded: 3, words: 16 } as const;
+export const Control = { turn: 0, writer: 1, poisoned: 2, words: 16 } as const;
 export const SlotState = { free: 0, verifying: 1, applying: 2, done: 3, failed: 4 } as const;
 export const RequestKind = {
   /** Bodies of POST /orders and POST /order. */
@@ -154,25 +153,6 @@ export class SlotView {
     Atomics.store(this.i32, Slot.state, state);
   }
 }
-
-/** A worker says once that it is loaded and called: before that it must not be terminated. */
-export function sayLoaded(control: Int32Array): void {
-  Atomics.add(control, Control.loaded, 1);
-}
-
-/**
- * Resolves when `workers` have said so. A thread that is terminated while it loads a module ends the
- * whole process; one that does not load at all is given up after a while.
- */
-export async function whenLoaded(control: Int32Array, workers: number): Promise<void> {
-  const end = performance.now() + LOADED_MS_MAX;
-  while (Atomics.load(control, Control.loaded) < workers && performance.now() < end) {
-    await sleep(LOADED_LOOK_MS);
-  }
-}
-
-const LOADED_LOOK_MS = 5;
-const LOADED_MS_MAX = 10_000;
 
 /** Waits until it is this ticket's turn. Tickets wrap at 32 bits and are compared for equality. */
 export function awaitTurn(control: Int32Array, ticket: number): void {

@@ -32,7 +32,6 @@ import {
   type SlotMemory,
   SlotState,
   SlotView,
-  sayLoaded,
 } from './slots.ts';
 
 export interface WorkerSetup {
@@ -70,13 +69,8 @@ const applier = new BatchApplier(engine, commands, setup.orderTexts, first);
 /** Whether an id may have left memory by the time of this ticket's turn: then disk is asked too. */
 let idsMayHaveLeft = false;
 
-/** Not before it is called: what loads this module is still at work when its last line has run. */
-let hasSaidLoaded = false;
-
 /** Runs the tickets of a lane. */
 export default function serve(lane: number): Int32Array {
-  if (!hasSaidLoaded) sayLoaded(control);
-  hasSaidLoaded = true;
   return serveLane(lane, run);
 }
 

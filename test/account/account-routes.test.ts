@@ -13,6 +13,7 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
+import { SHORT } from '../common/random.ts';
 import { seconds, type Terms, Trader } from '../common/traders.ts';
 
 interface OrderJson {
@@ -235,7 +236,9 @@ test('what is malformed is refused, and named', async () => {
   assert.equal(status, 401);
 });
 
-test('orders stay queryable after they have left memory, and after a kill', async () => {
+test('orders stay queryable after they have left memory, and after a kill', {
+  skip: SHORT,
+}, async () => {
   await until(async () => (await orderOf(alice, ids.expires)).status !== 'live');
   const before = new Map<string, OrderJson>();
   for (const id of [ids.open, ids.part, ids.filled, ids.fine, ids.expires]) {

@@ -10,6 +10,7 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
+import { SHORT } from '../common/random.ts';
 import { Trader } from '../common/traders.ts';
 
 const ALICE = new Uint8Array(20).fill(0xaa);
@@ -153,7 +154,9 @@ test('nobody is watched whose watch is not on disk, nor more than there is room 
   await stage.taken(BOB);
 });
 
-test('on a node, silence cancels all orders of an address, and a restart does not count', async () => {
+test('on a node, silence cancels all orders of an address, and a restart does not count', {
+  skip: SHORT,
+}, async () => {
   const dataDir = temporaryDirectory();
   const [market] = await withMarkets(dataDir, [{ id: 1 }]);
   assert(market);

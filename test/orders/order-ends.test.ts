@@ -17,6 +17,7 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
+import { SHORT } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
 import { MICRO, type Result, type Signed, seconds, type Terms, Trader } from '../common/traders.ts';
 
@@ -140,7 +141,7 @@ const AFTER_FILL = 'taker that meets its own account after a fill (`cancel-taker
 const MET = 'resting order met by its own account (`cancel-maker`, `cancel-both`)';
 const BEFORE = 'taker that meets its own account before any fill (not `cancel-maker`)';
 
-test('orders end in every way that self-trade policies know', async () => {
+test('orders end in every way that self-trade policies know', { skip: SHORT }, async () => {
   const market = own;
   const buy = { market, side: 'BUY', ticks: 50 } as const;
   const rest = { market, side: 'SELL', ticks: 50 } as const;
@@ -167,7 +168,7 @@ test('orders end in every way that self-trade policies know', async () => {
   await place(BEFORE, alice, buy, 0);
 });
 
-test('the table of the README is complete and agrees with itself', () => {
+test('the table of the README is complete and agrees with itself', { skip: SHORT }, () => {
   assert.deepEqual([...ended.keys()].toSorted(), [...ways.keys()].toSorted());
   const reasons = new Set([...ways.values()].map(({ reason }) => reason));
   const { none: _, ...all } = EndReason;

@@ -80,6 +80,7 @@ export class Stage {
           assert(this.tasks.length < workers + ahead, 'no more than the pool has room for');
           this.tasks.push(taskOf(views[slot]!, () => done(undefined), failed));
         },
+        loaded: () => Promise.resolve(),
         close: () => Promise.resolve(),
       },
       journal: this.gate.journal,

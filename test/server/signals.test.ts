@@ -71,7 +71,7 @@ test('SIGTERM at any moment of a start ends it with 0, and the next one begins',
   const random = new Random(seed);
   const dataDir = temporaryDirectory();
   await withMarkets(dataDir, terms);
-  const times = SHORT ? 3 : 60;
+  const times = SHORT ? 1 : 60;
   for (let i = 0; i < times; i++) {
     const node = start(t, process.execPath, fileArgs('server/main'), ROOT, dataDir);
     await once(node.child.stderr!, 'data');

@@ -162,7 +162,9 @@ test('npm test runs every test file once', () => {
     const call = /importRoom\('([a-z-]+)'(?:, (\d), (\d))?\);$/m.exec(text);
     assert(call !== null, path);
     const [, room, part = '1', parts = '1'] = call;
-    run.push(...filesOf(room!, Number(part), Number(parts)).map((name) => `test/${room}/${name}.ts`));
+    run.push(
+      ...filesOf(room!, Number(part), Number(parts)).map((name) => `test/${room}/${name}.ts`),
+    );
   }
   const there = sources.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
   assert.deepEqual(run.sort(), there.sort());

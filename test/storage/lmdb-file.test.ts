@@ -50,22 +50,40 @@ test('a file that is cut anywhere is refused by name, with what is there and wha
 
 test('pages at the end that nobody needs may be missing', async () => {
   const path = await filled();
-  const root = open(path);
-  const table = openTable(root, 'rows');
   const key = Buffer.from('large');
-  table.putSync(key, Buffer.alloc(40 * PAGE, 1));
-  table.removeSync(key);
+  const root = open(path);
+  openTable(root, 'rows').putSync(key, Buffer.alloc(40 * PAGE, 1));
+  openTable(root, 'rows').removeSync(key);
   await root.close();
-  // Without a reader of before, what was given up is taken again, and the end is left alone.
-  const reopened = open(path);
-  for (let i = 0; i < 4; i++) openTable(reopened, 'rows').putSync(key, Buffer.from('small'));
-  await reopened.close();
-  const file = join(path, 'data.mdb');
-  truncateSync(file, statSync(file).size - 2 * PAGE);
-  const again = open(path);
-  assert.equal(openTable(again, 'rows').get(key)?.toString(), 'small');
-  await again.close();
+  // When the package takes again what was given up, so that the end is left alone, is its own decision.
+  for (let tries = 0; ; tries++) {
+    const root = open(path);
+    openTable(root, 'rows').putSync(key, Buffer.from(`small ${tries}`));
+    await root.close();
+    const cut = temporaryDirectory();
+    cpSync(path, cut, { recursive: true });
+    const file = join(cut, 'data.mdb');
+    truncateSync(file, statSync(file).size - 2 * PAGE);
+    const again = opened(cut);
+    if (again === undefined) {
+      assert(tries < 50, 'the end is needed after each of many writes');
+      continue;
+    }
+    assert.equal(openTable(again, 'rows').get(key)?.toString(), `small ${tries}`);
+    await again.close();
+    break;
+  }
 });
+
+/** Undefined: it lacks pages that are needed. */
+function opened(path: string) {
+  try {
+    return open(path);
+  } catch (error) {
+    if (error instanceof TruncatedFile) return undefined;
+    throw error;
+  }
+}
 
 test('an environment that is not there yet is made', async () => {
   const root = open(join(temporaryDirectory(), 'new'));

@@ -7,9 +7,9 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { Engine } from '../../engine/engine.ts';
-import { workerData } from '../../server/orders/pool.ts';
+import { serveLane, workerData } from '../../server/orders/pool.ts';
 import { Slot, SlotView } from '../../server/orders/slots.ts';
-import run, { type WorkerSetup } from '../../server/orders/worker.ts';
+import { run, type WorkerSetup } from '../../server/orders/worker.ts';
 import { Random } from '../common/random.ts';
 
 const STEPS = ['load', 'store', 'add', 'sub', 'exchange', 'compareExchange', 'notify'] as const;
@@ -53,7 +53,7 @@ Engine.prototype.apply = function (...args) {
   return rule;
 };
 
-export default function runHeldUp(index: number): Int32Array | undefined {
+function runHeldUp(index: number): Int32Array | undefined {
   often = random.pick([0, 1, 10, 40]);
   holdUp();
   const large = run(index);
@@ -63,4 +63,8 @@ export default function runHeldUp(index: number): Int32Array | undefined {
   }
   holdUp();
   return large;
+}
+
+export default function serve(lane: number): Int32Array {
+  return serveLane(lane, runHeldUp);
 }

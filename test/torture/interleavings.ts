@@ -159,5 +159,6 @@ function checkTurns(dataDir: string): number {
   for (const [i, [ticket, batch]] of turns.entries()) {
     if (i > 0) assert.equal(batch, turns[i - 1]![1]! + 1, `the batch of ticket ${ticket}`);
   }
+  assert(turns.length > 0, 'the workers noted what they did');
   return turns.length;
 }
