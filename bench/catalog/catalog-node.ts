@@ -4,11 +4,9 @@
  *
  * Thread: the node's I/O thread. Non-goals: its own configuration; the environment is the node's.
  */
-import { availableParallelism } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { readConfig } from '../../server/config.ts';
-import { startNode } from '../../server/node.ts';
 import { answerQuestions } from '../common/child.ts';
+import { startWholeNode } from '../common/whole-node.ts';
 
 export interface LoopDelay {
   /** Beyond the period of the timer that measures it. */
@@ -21,19 +19,9 @@ const delay = monitorEventLoopDelay({ resolution: PERIOD_MS });
 
 /** Resolves with the port. */
 async function start(environment: Readonly<Record<string, string>>): Promise<number> {
-  const read = readConfig(environment, ['--no-demo'], availableParallelism());
-  if (!read.ok) throw new Error(read.problems.join('; '));
-  const node = await startNode({
-    config: read.config,
-    log: (level, line) => {
-      if (level !== 'info' && level !== 'debug') process.stderr.write(`node: ${line}\n`);
-    },
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+  const port = await startWholeNode(environment);
   delay.enable();
-  return node.port;
+  return port;
 }
 
 function takeDelay(): LoopDelay {

@@ -4,27 +4,15 @@
  *
  * Thread: the node's I/O thread. Non-goals: its own configuration; the environment is the node's.
  */
-import { availableParallelism } from 'node:os';
-import { readConfig } from '../../server/config.ts';
-import { startNode } from '../../server/node.ts';
 import { type BareCase, type BarePorts, cpuUs, listenBare, makeReady } from '../common/bare.ts';
 import { answerQuestions } from '../common/child.ts';
+import { startWholeNode } from '../common/whole-node.ts';
 
 let ports: BarePorts | undefined;
 
 async function open(environment: Readonly<Record<string, string>>): Promise<BarePorts> {
-  const read = readConfig(environment, ['--no-demo'], availableParallelism());
-  if (!read.ok) throw new Error(read.problems.join('; '));
-  const node = await startNode({
-    config: read.config,
-    log: (level, line) => {
-      if (level !== 'info' && level !== 'debug') process.stderr.write(`node: ${line}\n`);
-    },
-    onFatal: (error) => {
-      throw error;
-    },
-  });
-  ports = { product: node.port, bare: await listenBare() };
+  const product = await startWholeNode(environment);
+  ports = { product, bare: await listenBare() };
   return ports;
 }
 

@@ -8,10 +8,8 @@
  * Thread: the node's I/O thread. Non-goals: its own configuration; the environment is the node's.
  */
 import { openSync, readSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { readConfig } from '../../server/config.ts';
-import { startNode } from '../../server/node.ts';
 import { answerQuestions } from '../common/child.ts';
+import { startWholeNode } from '../common/whole-node.ts';
 
 const NS_PER_MS = 1e6;
 const SPACE = 0x20;
@@ -39,20 +37,10 @@ function turn(): void {
 
 /** Resolves with the port. */
 async function start(environment: Readonly<Record<string, string>>): Promise<number> {
-  const read = readConfig(environment, ['--no-demo'], availableParallelism());
-  if (!read.ok) throw new Error(read.problems.join('; '));
-  const node = await startNode({
-    config: read.config,
-    log: (level, line) => {
-      if (level !== 'info' && level !== 'debug') process.stderr.write(`node: ${line}\n`);
-    },
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+  const port = await startWholeNode(environment);
   last = taken();
   turn();
-  return node.port;
+  return port;
 }
 
 /** The longest span since the last question, in milliseconds. */

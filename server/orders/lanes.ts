@@ -50,6 +50,11 @@ export class Lanes {
     return Atomics.load(this.words, wordOf(lane) + SERVED) === 1;
   }
 
+  /** Its worker may be gone: one that takes its place has to load first. */
+  forsake(lane: number): void {
+    Atomics.store(this.words, wordOf(lane) + SERVED, 0);
+  }
+
   isEmpty(lane: number, place: number): boolean {
     return Atomics.load(this.words, wordOf(lane) + place) === 0;
   }

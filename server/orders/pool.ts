@@ -139,6 +139,7 @@ class Pool implements WorkerPool {
         this.end(lane, ({ done }) => done(large));
       } catch (error) {
         if (this.isClosing) return;
+        this.lanes.forsake(lane);
         const hadTicket = this.end(lane, ({ failed }) => failed(error as Error));
         if (hadTicket) continue;
         this.o.report(error);
