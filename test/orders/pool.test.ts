@@ -103,4 +103,24 @@ test('a worker that dies costs its own ticket, and the one behind is run', async
   assert.deepEqual(reported, []);
 });
 
+test('a worker that died is not taken for one that has loaded', async () => {
+  await pool.loaded();
+  let isLoaded: boolean | undefined;
+  slots.fill(0);
+  slots[0] = Fate.dies;
+  await new Promise<void>((resolve) => {
+    const failed = (): void => {
+      isLoaded = false;
+      // A thread takes longer to start than this one to hear of what is so already.
+      void pool.loaded().then(() => {
+        isLoaded = true;
+      });
+      setImmediate(resolve);
+    };
+    pool.run(0, () => undefined, failed);
+  });
+  assert.equal(isLoaded, false);
+  await pool.loaded();
+});
+
 test('after all of it the pool closes', () => pool.close());
