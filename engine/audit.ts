@@ -5,6 +5,7 @@
 
 import { findAccount } from './accounts.ts';
 import { assert } from './assert.ts';
+import { auditOrderIndex } from './audit-index.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -29,28 +30,32 @@ import {
   Token,
 } from './layout.ts';
 import { findMarket, findToken } from './markets.ts';
-import { auditMatching, matchingUse, Side } from './matching/matching.ts';
-import {
-  endStatus,
-  findOrder,
-  finishedOrder,
-  keptFinished,
-  orderStatus,
-  orderTag,
-} from './orders.ts';
+import { auditMatching, LANES, matchingUse, Side, sideBySide } from './matching/matching.ts';
+import { endStatus, finishedOrder, keptFinished, orderStatus, orderTag } from './orders.ts';
 import type { Tables } from './tables.ts';
-import type { AccountSlot, BookSlot, MarketSlot, OrderSlot, TokenSlot } from './units.ts';
+import type { BookSlot, MarketSlot, OrderSlot, TokenSlot } from './units.ts';
 import { isTickGrid } from './units.ts';
 
 export function audit(t: Tables): void {
+  auditBooks(t);
+  auditOrders(t);
+}
+
+/** The half of it that walks books, owners and markets. */
+export function auditBooks(t: Tables): void {
   const resting = auditMatching(t.matching);
   assert(resting === t.state[State.openOrders], 'every open order rests in a book');
   for (let book = 1 as BookSlot; book <= t.state[State.books]!; book++) auditBook(t, book);
-  const expiring = auditOrders(t);
-  auditFinished(t);
   auditAccounts(t, resting);
-  auditExpiries(t, expiring);
   auditMarkets(t);
+}
+
+/** The half of it that walks the rows of orders, and what finds them. */
+export function auditOrders(t: Tables): void {
+  const expiring = auditRows(t);
+  auditFinished(t);
+  auditOrderIndex(t);
+  auditExpiries(t, expiring);
 }
 
 function auditBook(t: Tables, book: BookSlot): void {
@@ -62,7 +67,7 @@ function auditBook(t: Tables, book: BookSlot): void {
 }
 
 /** Every order row is open or finished. Returns how many of the open ones expire. */
-function auditOrders(t: Tables): number {
+function auditRows(t: Tables): number {
   const rows = t.state[State.orderRows]!;
   assert(rows <= t.orderRows, 'order rows lie in their table');
   let open = 0;
@@ -96,7 +101,6 @@ function auditOpen(t: Tables, slot: OrderSlot): void {
   const sells = (flags & Flag.sell) !== 0;
   assert((sells !== (t.tokenI[token + Token.mirrored] === 1)) === isAsk, 'mirrors are opposite');
   assert(remaining <= t.orderF[(slot << ORDER_F) + Order.original]!, 'an order only shrinks');
-  assert(findOrder(t, t.orderI, row + Order.id) === slot, 'an order has one id');
 }
 
 function auditFinished(t: Tables): void {
@@ -104,8 +108,11 @@ function auditFinished(t: Tables): void {
   const { history, orders } = t.capacities;
   assert(keptFinished(t) + t.state[State.openOrders]! <= orders + history, 'the rows suffice');
   assert(t.state[State.finishedFree]! <= t.state[State.finishedFirst]!, 'kept rows are kept');
+  const seen = new Uint8Array(t.state[State.orderRows]! + 1);
   for (let sequence = t.state[State.finishedFirst]!; sequence < end; sequence++) {
     const slot = finishedOrder(t, sequence);
+    assert(seen[slot] === 0, 'a row has one finished order');
+    seen[slot] = 1;
     const row = slot << ORDER_I;
     const status = (t.orderI[row + Order.flags]! >>> Flag.statusShift) & 7;
     const reason = (t.orderI[row + Order.flags]! >>> Flag.reasonShift) & 15;
@@ -115,31 +122,49 @@ function auditFinished(t: Tables): void {
     const entry = (sequence & (t.finishedRows - 1)) << FINISHED_I;
     const tag = t.finishedI[entry + Finished.tag];
     assert(tag === orderTag(t.orderI, row + Order.id), 'a finished order keeps its tag');
-    const found = findOrder(t, t.orderI, row + Order.id);
-    assert(found === -slot, 'a finished order is known by its id');
   }
 }
 
 function auditAccounts(t: Tables, openOrders: number): void {
+  const { accountI, linkI } = t;
+  const accounts = t.state[State.accounts]!;
   const owners = ownersOf(t);
+  const owner = new Int32Array(LANES);
+  const at = new Int32Array(LANES);
+  const before = new Int32Array(LANES);
+  const count = new Int32Array(LANES);
+  let begun = 0;
   let owned = 0;
-  for (let account = 1 as AccountSlot; account <= t.state[State.accounts]!; account++) {
-    const row = account << ACCOUNT_I;
-    assert(findAccount(t, t.accountI, row) === account, 'an address has one account');
-    assert(t.accountI[row + Account.binding]! <= t.state[State.accounts]!, 'bindings exist');
-    let count = 0;
-    let before = 0;
-    for (let place = t.accountI[row + Account.openHead]!; place !== 0; ) {
-      assert(owners[place] === account, 'an owner lists its own live orders');
-      assert(t.linkI[(place << LINK_I) + Link.ownerPrev] === before, 'lists are linked both ways');
-      count += 1;
-      assert(count <= openOrders, 'an owner list ends');
-      before = place;
-      place = t.linkI[(place << LINK_I) + Link.ownerNext]!;
+  const begin = (lane: number): boolean => {
+    if (begun === accounts) return false;
+    begun += 1;
+    const row = begun << ACCOUNT_I;
+    assert(findAccount(t, accountI, row) === begun, 'an address has one account');
+    assert(accountI[row + Account.binding]! <= accounts, 'bindings exist');
+    owner[lane] = begun;
+    at[lane] = accountI[row + Account.openHead]!;
+    before[lane] = 0;
+    count[lane] = 0;
+    return true;
+  };
+  const step = (lane: number): boolean => {
+    const place = at[lane]!;
+    if (place === 0) {
+      const openCount = accountI[(owner[lane]! << ACCOUNT_I) + Account.openCount];
+      assert(count[lane] === openCount, 'an owner counts its orders');
+      owned += count[lane]!;
+      return false;
     }
-    assert(count === t.accountI[row + Account.openCount], 'an owner counts its orders');
-    owned += count;
-  }
+    const link = place << LINK_I;
+    assert(owners[place] === owner[lane], 'an owner lists its own live orders');
+    assert(linkI[link + Link.ownerPrev] === before[lane], 'lists are linked both ways');
+    count[lane]! += 1;
+    assert(count[lane]! <= openOrders, 'an owner list ends');
+    before[lane] = place;
+    at[lane] = linkI[link + Link.ownerNext]!;
+    return true;
+  };
+  sideBySide(begin, step);
   assert(owned === openOrders, 'every open order has an owner');
 }
 

@@ -47,6 +47,30 @@ export function indexInsert(index: Int32Array, tag: number, slot: number): void 
   indexPut(index, indexRoom(index, tag), tag, slot);
 }
 
+/** Entries of a region of an index that are treated together: 128 KiB. */
+const REGION_SHIFT = 14;
+
+/**
+ * Entries (tag and slot by turns) in the order of the regions of the index where they belong: a large index does
+ * not fit a cache, a region does.
+ */
+export function byRegion(index: Int32Array, entries: Int32Array): Int32Array {
+  const starts = new Int32Array((index.length >>> (1 + REGION_SHIFT)) + 2);
+  for (let i = 0; i < entries.length; i += 2) {
+    starts[(home(index, entries[i]!) >>> REGION_SHIFT) + 1]! += 2;
+  }
+  for (let region = 1; region < starts.length; region++) starts[region]! += starts[region - 1]!;
+  const sorted = new Int32Array(entries.length);
+  for (let i = 0; i < entries.length; i += 2) {
+    const region = home(index, entries[i]!) >>> REGION_SHIFT;
+    const at = starts[region]!;
+    starts[region] = at + 2;
+    sorted[at] = entries[i]!;
+    sorted[at + 1] = entries[i + 1]!;
+  }
+  return sorted;
+}
+
 /** Removes the entry of `slot`; false when it is not there. */
 export function indexRemove(index: Int32Array, tag: number, slot: number): boolean {
   let hole = home(index, tag);

@@ -1,10 +1,10 @@
 /**
- * Fills the hash indexes of freshly loaded tables from their rows. Images leave the indexes out:
+ * Fills the hash indexes of freshly loaded tables, which are empty, from their rows. Images leave the indexes out:
  * they are a third of the memory and say nothing that the rows do not.
  */
 import { accountTag } from './accounts.ts';
 import { assert } from './assert.ts';
-import { indexInsert, tagOf } from './hash-index.ts';
+import { byRegion, indexInsert, tagOf } from './hash-index.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -18,15 +18,11 @@ import {
   TOKEN_I,
   Token,
 } from './layout.ts';
-import { finishedOrder, orderStatus, orderTag } from './orders.ts';
+import { finishedOrder, keptFinished, orderStatus, orderTag } from './orders.ts';
 import type { Tables } from './tables.ts';
 import type { OrderSlot } from './units.ts';
 
 export function rebuildIndexes(t: Tables): void {
-  assert(
-    t.orderIndex.every((word) => word === 0) || t.state[State.orderRows] === 0,
-    'fresh tables',
-  );
   for (let slot = 1; slot <= t.state[State.markets]!; slot++) {
     const at = (slot << MARKET_I) + Market.condition;
     indexInsert(t.marketIndex, tagOf(t.marketI, at, ID_WORDS), slot);
@@ -39,13 +35,29 @@ export function rebuildIndexes(t: Tables): void {
     const at = (slot << ACCOUNT_I) + Account.address;
     indexInsert(t.accountIndex, accountTag(t.accountI, at), slot);
   }
+  const entries = byRegion(t.orderIndex, orderEntries(t));
+  for (let i = 0; i < entries.length; i += 2) {
+    indexInsert(t.orderIndex, entries[i]!, entries[i + 1]!);
+  }
+}
+
+/** What the index of order ids holds, tag and slot by turns: open orders, and finished ones that are kept. */
+export function orderEntries(t: Tables): Int32Array {
+  const entries = new Int32Array(2 * (t.state[State.openOrders]! + keptFinished(t)));
+  let at = 0;
+  const enter = (slot: OrderSlot): void => {
+    assert(at < entries.length, 'orders are counted');
+    entries[at] = orderTag(t.orderI, (slot << ORDER_I) + Order.id);
+    entries[at + 1] = slot;
+    at += 2;
+  };
   for (let slot = 1 as OrderSlot; slot <= t.state[State.orderRows]!; slot++) {
-    if (orderStatus(t, slot) !== Status.live) continue;
-    indexInsert(t.orderIndex, orderTag(t.orderI, (slot << ORDER_I) + Order.id), slot);
+    if (orderStatus(t, slot) === Status.live) enter(slot);
   }
   const end = t.state[State.finished]!;
   for (let sequence = t.state[State.finishedFirst]!; sequence < end; sequence++) {
-    const slot = finishedOrder(t, sequence);
-    indexInsert(t.orderIndex, orderTag(t.orderI, (slot << ORDER_I) + Order.id), slot);
+    enter(finishedOrder(t, sequence));
   }
+  assert(at === entries.length, 'orders are counted');
+  return entries;
 }

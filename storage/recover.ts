@@ -1,15 +1,15 @@
 /**
  * Recovery: the newest valid image, then every batch of the log after it through the very same engine;
- * then who asked for it audits the tables. Stops, naming the batch, at any gap, bad checksum or other digest: a book that might be
- * wrong is worse than a node that is down.
+ * then who asked for it audits the tables. Stops, naming the batch, at any gap, bad checksum or other digest: a
+ * book that might be wrong is worse than a node that is down.
  *
- * Thread: the I/O thread, before workers start and before the port opens; the follower begins the same way.
+ * Thread: recovery-thread.ts, before workers start and before the port opens; the follower begins the same way.
  */
 import { Engine } from '../engine/engine.ts';
 import { FILL_WORDS, State } from '../engine/layout.ts';
 import type { Capacities } from '../engine/limits.ts';
 import { allocateEngine, type Tables } from '../engine/tables.ts';
-import type { ImageInfo, Images } from './images.ts';
+import type { ImageInfo, Images, SpanReader } from './images.ts';
 import { type Log, LogDamage } from './log/log.ts';
 import type { PackedRows } from './packed.ts';
 import { refit } from './refit.ts';
@@ -30,7 +30,8 @@ export interface Begun {
   readonly engine: Engine;
   readonly image: number;
   readonly firstFill: number;
-  /** Why images were passed over. */
+  /** Images that were passed over, and why. */
+  readonly passedOver: readonly number[];
   readonly reasons: readonly string[];
 }
 
@@ -45,31 +46,38 @@ const FILL_BYTES = FILL_WORDS * 4;
 export function recover(
   capacities: Capacities,
   images: Images,
-  log: Log,
+  log: LogBehind,
   fills: PackedRows | undefined,
   warn: (line: string) => void,
 ): Recovered {
   const begun = begin(capacities, images, images.list(), warn);
-  const { engine, image, reasons } = begun;
-  const { t } = engine;
+  const { engine, image } = begun;
+  const replayed = catchUp(begun, log);
   const firstFill =
-    fills === undefined ? begun.firstFill : loadFills(t, fills, begun.firstFill, warn);
-  const start = t.state[State.batch]!;
+    fills === undefined ? begun.firstFill : loadFills(engine.t, fills, begun.firstFill, warn);
+  return { engine, image, replayed, firstFill };
+}
+
+/** What recovery needs of a log. */
+export type LogBehind = Pick<Log, 'first' | 'last' | 'read'>;
+
+/** Applies every batch of the log after the image; returns how many. */
+export function catchUp({ engine, reasons }: Begun, log: LogBehind): number {
+  const start = engine.t.state[State.batch]!;
   const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
   if (log.last < start) {
     throw new LogDamage(`it ends with batch ${log.last}, but an image holds batch ${start}`);
   }
-  if (log.last > start) {
-    if (log.first > start + 1) throw new LogDamage(`batch ${start + 1} is missing${why}`);
-    const reader = log.read(start + 1);
-    for (;;) {
-      const entry = reader.next(log.last);
-      if (entry === undefined) break;
-      replay(engine, entry, batchOf(entry));
-    }
-    reader.close();
+  if (log.last === start) return 0;
+  if (log.first > start + 1) throw new LogDamage(`batch ${start + 1} is missing${why}`);
+  const reader = log.read(start + 1);
+  for (;;) {
+    const entry = reader.next(log.last);
+    if (entry === undefined) break;
+    replay(engine, entry, batchOf(entry));
   }
-  return { engine, image, replayed: t.state[State.batch]! - start, firstFill };
+  reader.close();
+  return engine.t.state[State.batch]! - start;
 }
 
 /** The first of these images that can be used, in tables of `capacities`. */
@@ -78,26 +86,31 @@ export function begin(
   images: Images,
   candidates: readonly ImageInfo[],
   warn: (line: string) => void,
+  beside?: SpanReader,
 ): Begun {
   const reasons: string[] = [];
+  const passedOver: number[] = [];
   for (const info of candidates) {
-    const loaded = images.load(info);
+    const loaded = images.load(info, beside);
     if (typeof loaded !== 'string') {
       const { memory } = refit(loaded.tables, capacities);
       const { firstFill } = loaded;
-      return { engine: new Engine(memory), image: info.sequence, firstFill, reasons };
+      const engine = new Engine(memory);
+      return { engine, image: info.sequence, firstFill, passedOver, reasons };
     }
+    passedOver.push(info.sequence);
     reasons.push(`image ${info.sequence}: ${loaded}`);
     warn(`recovery: image ${info.sequence} cannot be used: ${loaded}`);
   }
-  return { engine: new Engine(allocateEngine(capacities)), image: 0, firstFill: 0, reasons };
+  const engine = new Engine(allocateEngine(capacities));
+  return { engine, image: 0, firstFill: 0, passedOver, reasons };
 }
 
 /**
  * Completes the ring of fills, where it may reach further back than when the image was taken; returns
  * the oldest fill that it holds now.
  */
-function loadFills(
+export function loadFills(
   t: Tables,
   fills: PackedRows,
   firstFill: number,

@@ -14,95 +14,124 @@ import {
   ladderRows,
   ORDER_F,
   ORDER_I,
-  ORDER_ROW,
   Order,
   ROW_F,
   ROW_I,
   Row,
 } from './memory.ts';
+import { LANES, sideBySide } from './side-by-side.ts';
 
 /** Returns how many orders rest. */
 export function auditMatching(core: Matching): number {
-  let resting = 0;
+  const occupied: Occupied = { rows: [], levels: [], places: [] };
   for (let book = 1; book << BOOK_I < core.bookI.length; book++) {
-    if (core.bookI[(book << BOOK_I) + Book.levels] !== 0) resting += auditBook(core, book);
+    if (core.bookI[(book << BOOK_I) + Book.levels] !== 0) auditBook(core, book, occupied);
   }
+  const resting = auditQueues(core, occupied);
   auditFree(core, resting);
   auditLadders(core);
   return resting;
 }
 
-/** Returns how many orders rest in the book. */
-function auditBook(core: Matching, book: number): number {
+/** Levels at which orders rest: their rows, what they are in their books, and book << 1 | side. */
+interface Occupied {
+  readonly rows: number[];
+  readonly levels: number[];
+  readonly places: number[];
+}
+
+function auditBook(core: Matching, book: number, occupied: Occupied): void {
   const { bookI } = core;
   const b = book << BOOK_I;
   const levels = bookI[b + Book.levels]!;
   const bid = core.best(book, Side.bid);
   const ask = core.best(book, Side.ask);
   assert(bid === NO_LEVEL || ask === NO_LEVEL || bid < ask, 'a book is not crossed');
-  let orders = 0;
-  if (bookI[b + Book.ladder] !== 0) {
-    const base = bookI[b + Book.ladder]! + bitmapRows(levels);
-    assert(bookI[b + Book.base] === base, 'levels follow their bitmaps');
-    orders = auditSide(core, book, Side.bid) + auditSide(core, book, Side.ask);
-    for (let level = 0; level < levels; level++) {
-      if (core.first(book, level) !== 0) continue;
-      const row = core.rowOf(book, level);
-      const word = row << ROW_I;
-      const isBare = core.rowI[word + Row.next] === 0 && core.rowI[word + Row.prev] === 0;
-      assert(isBare && core.rowF[row << ROW_F] === 0, 'an empty level holds nothing');
-    }
+  if (bookI[b + Book.ladder] === 0) return;
+  const base = bookI[b + Book.ladder]! + bitmapRows(levels);
+  assert(bookI[b + Book.base] === base, 'levels follow their bitmaps');
+  const before = occupied.rows.length;
+  auditSide(core, book, Side.bid, occupied);
+  auditSide(core, book, Side.ask, occupied);
+  let bare = 0;
+  for (let level = 0; level < levels; level++) {
+    if (core.first(book, level) !== 0) continue;
+    const row = core.rowOf(book, level);
+    const word = row << ROW_I;
+    const isBare = core.rowI[word + Row.next] === 0 && core.rowI[word + Row.prev] === 0;
+    assert(isBare && core.rowF[row << ROW_F] === 0, 'an empty level holds nothing');
+    bare += 1;
   }
-  return orders;
+  const marked = occupied.rows.length - before;
+  assert(marked + bare === levels, 'the bitmaps mark every level with orders');
 }
 
-/** Returns how many orders rest on the side. */
-function auditSide(core: Matching, book: number, side: Side): number {
+/** Adds the levels that the bitmap of a side marks. */
+function auditSide(core: Matching, book: number, side: Side, occupied: Occupied): void {
   const b = book << BOOK_I;
   const levels = core.bookI[b + Book.levels]!;
   const bitmap = core.bitmap(b, side);
   auditStoreys(core, bitmap, levels);
   let key = highest(core.rowI, bitmap, levels);
   assert(core.bookI[b + Book.best + side] === key, 'the best level has the highest key');
-  let orders = 0;
-  let marked = 0;
   for (; key !== NO_LEVEL; key = nextBelow(core.rowI, bitmap, levels, key)) {
-    orders += auditLevel(core, book, side, keyOf(side, key, levels));
-    marked += 1;
+    const level = keyOf(side, key, levels);
+    assert(core.first(book, level) !== 0, 'an occupied level has orders');
+    occupied.rows.push(core.rowOf(book, level));
+    occupied.levels.push(level);
+    occupied.places.push((book << 1) | side);
   }
-  let occupied = 0;
-  for (let level = 0; level < levels; level++) {
-    const first = core.first(book, level);
-    if (first !== 0 && core.side(first) === side) occupied += 1;
-  }
-  assert(marked === occupied, 'the bitmap marks every level with orders');
-  return orders;
 }
 
-/** Returns how many orders rest at the level. */
-function auditLevel(core: Matching, book: number, side: Side, level: number): number {
-  const { rowF, rowI } = core;
-  const at = core.rowOf(book, level);
-  let before = at;
-  let quantity = 0;
-  let orders = 0;
-  for (let slot = core.first(book, level); slot !== 0; slot = core.next(slot)) {
-    const order = slot << ORDER_I;
-    const row = slot << ORDER_ROW;
-    assert(rowF[slot << ORDER_F]! > 0, 'nothing empty rests');
-    assert(rowI[order + Order.level] === level, 'an order rests at its own level');
-    assert(rowI[order + Order.place] === ((book << 1) | side), 'an order rests on its own side');
-    assert(row + rowI[order + Row.prev]! === before, 'a queue is linked both ways');
-    quantity += rowF[slot << ORDER_F]!;
-    orders += 1;
-    assert(orders <= core.header[Header.orderRows]!, 'a queue ends');
-    before = row;
-  }
-  assert(orders > 0, 'an occupied level has orders');
-  assert(at + rowI[(at << ROW_I) + Row.prev]! === before, 'a queue closes at its level');
-  assert(core.quantityAt(book, level) === quantity, 'a level is the sum of its orders');
-  assert(quantity <= Number.MAX_SAFE_INTEGER, 'the sum of a level is exact');
-  return orders;
+/** Walks the queues of all of these levels. Returns how many orders rest in them. */
+function auditQueues(core: Matching, { levels, places, rows }: Occupied): number {
+  const { firstLadder, rowF, rowI } = core;
+  const ordersMax = core.header[Header.orderRows]!;
+  const queue = new Int32Array(LANES);
+  const at = new Int32Array(LANES);
+  const before = new Int32Array(LANES);
+  const count = new Int32Array(LANES);
+  const quantity = new Float64Array(LANES);
+  let begun = 0;
+  let resting = 0;
+  const begin = (lane: number): boolean => {
+    if (begun === rows.length) return false;
+    const level = rows[begun]!;
+    queue[lane] = begun;
+    before[lane] = level;
+    at[lane] = level + rowI[(level << ROW_I) + Row.next]!;
+    count[lane] = 0;
+    quantity[lane] = 0;
+    begun += 1;
+    return true;
+  };
+  const end = (lane: number, level: number): void => {
+    const last = level + rowI[(level << ROW_I) + Row.prev]!;
+    assert(at[lane] === level && last === before[lane], 'a queue closes at its level');
+    assert(rowF[level << ROW_F] === quantity[lane], 'a level is the sum of its orders');
+    assert(quantity[lane]! <= Number.MAX_SAFE_INTEGER, 'the sum of a level is exact');
+    resting += count[lane]!;
+  };
+  const step = (lane: number): boolean => {
+    const row = at[lane]!;
+    if (row >= firstLadder) {
+      end(lane, rows[queue[lane]!]!);
+      return false;
+    }
+    const word = row << ROW_I;
+    assert(rowF[row << ROW_F]! > 0, 'nothing empty rests');
+    assert(rowI[word + Order.level] === levels[queue[lane]!], 'an order rests at its own level');
+    assert(rowI[word + Order.place] === places[queue[lane]!], 'an order rests on its own side');
+    assert(row + rowI[word + Row.prev]! === before[lane], 'a queue is linked both ways');
+    quantity[lane]! += rowF[row << ROW_F]!;
+    count[lane]! += 1;
+    assert(count[lane]! <= ordersMax, 'a queue ends');
+    before[lane] = row;
+    at[lane] = row + rowI[word + Row.next]!;
+    return true;
+  };
+  sideBySide(begin, step);
+  return resting;
 }
 
 /** Each storey of a bitmap marks exactly the words of the one below that are not empty. */

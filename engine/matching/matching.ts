@@ -21,3 +21,4 @@ export {
   wordsOf,
 } from './memory.ts';
 export { canRescale, rescale } from './rescale.ts';
+export { LANES, sideBySide } from './side-by-side.ts';

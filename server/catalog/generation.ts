@@ -7,7 +7,7 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import type { EngineMemory } from '../../engine/tables.ts';
 import type { Durability } from '../../storage/lmdb.ts';
-import { startThread } from '../common/thread.ts';
+import { startThread } from '../../storage/thread.ts';
 import { Figures } from './figures.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { SearchRows } from './search-index.ts';

@@ -14,7 +14,7 @@ import type {
   FollowerOrder,
   FollowerSetup,
 } from '../../storage/follower-thread.ts';
-import { startThread } from '../common/thread.ts';
+import { startThread } from '../../storage/thread.ts';
 
 export interface FollowerKeeperOptions {
   readonly setup: Omit<FollowerSetup, 'link'>;

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { State } from '../../engine/layout.ts';
 import { Header } from '../../engine/matching/memory.ts';
 import { stateHash } from '../../engine/state-hash.ts';
+import { Beside } from '../../storage/beside.ts';
 import { fillCopy } from '../../storage/fills.ts';
 import { type ImageInfo, Images, type LoadedImage } from '../../storage/images.ts';
 import { scriptArgs } from '../common/forms.ts';
@@ -34,7 +35,7 @@ function hashOf(images: Images, info: ImageInfo): string {
 
 /** An exchange after some trading, and what happens to it next. */
 async function withTrading(
-  body: (exchange: Exchange, trade: (batches: number) => void) => void,
+  body: (exchange: Exchange, trade: (batches: number) => void) => void | Promise<void>,
 ): Promise<void> {
   await seeded(async (random) => {
     const day = [...tradingDay(random, 1_000)];
@@ -160,6 +161,41 @@ test('damage to any part is found, and the older image is kept for it', (t) =>
     const third = saved(images, exchange.t);
     assert.deepEqual(images.list(), [third, first], 'two that can be used');
     loaded(images, first);
+  }));
+
+test('a thread beside reads half of an image and audits half of its tables, and tells what it finds', (t) =>
+  withTrading(async (exchange) => {
+    const images = imagesOf(directoryOf(t));
+    const info = saved(images, exchange.t);
+    const good = readFileSync(info.path);
+    const beside = new Beside();
+    try {
+      const image = images.load(info, beside);
+      assert(typeof image === 'object', String(image));
+      assert.equal(stateHash(image.tables), stateHash(exchange.t));
+      const { memory, orderIndex } = image.tables;
+      assert.equal(beside.ask({ kind: 'orders', memory })(), undefined);
+      orderIndex.fill(0);
+      assert.match(beside.ask({ kind: 'orders', memory })()!, /known by its id/);
+      const tables = good.length - 16 - good.readUInt32LE(good.length - 8);
+      for (let i = 0; i < 20; i++) {
+        const bad = Buffer.from(good);
+        bad[Math.floor((tables * i) / 20)]! ^= 16;
+        writeFileSync(info.path, bad);
+        assert.match(String(imagesOf(directoryOf(t)).load(info, beside)), /^the checksum of its table/);
+      }
+      // Half of the file, but all that says what is in it.
+      writeFileSync(info.path, good.subarray(good.length / 2));
+      assert.match(String(imagesOf(directoryOf(t)).load(info, beside)), /is missing|checksum/);
+      const nothing = { path: info.path, memory: undefined as never, spans: [{} as never] };
+      assert.throws(
+        beside.ask({ kind: 'spans', ...nothing }),
+        /undefined/,
+        'a bug is not a finding',
+      );
+    } finally {
+      await beside.close();
+    }
   }));
 
 const SAVER = `

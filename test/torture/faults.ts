@@ -93,7 +93,9 @@ async function slowDisk(seed: number): Promise<string> {
 
 async function failingDisk(seed: number): Promise<string> {
   const fails = String(12 + new Random(seed).below(10));
-  const stage = await FaultStage.open(seed, preloaded({ FAULT_WRITE_FAILS: fails }));
+  const stage = await FaultStage.open(seed);
+  // Not while the stage is set: nobody starts the node again by then.
+  await stage.restart(preloaded({ FAULT_WRITE_FAILS: fails }));
   const first = stage.node;
   await stage.tradeThrough(() => first.hasEnded);
   assertSays(first, /stopping: .*EIO/);

@@ -1,0 +1,34 @@
+/**
+ * Whether the index of order ids holds exactly the orders that memory knows, and a search for each comes to it.
+ * The searches go from region to region of the index: in the order of the rows, each would wait for memory.
+ */
+import { assert } from './assert.ts';
+import { byRegion, home, next } from './hash-index.ts';
+import { ORDER_I, Order } from './layout.ts';
+import { orderEntries } from './rebuild.ts';
+import type { Tables } from './tables.ts';
+import { sameId } from './words.ts';
+
+export function auditOrderIndex(t: Tables): void {
+  const { orderIndex } = t;
+  const entries = byRegion(orderIndex, orderEntries(t));
+  for (let i = 0; i < entries.length; i += 2) auditEntry(t, entries[i]!, entries[i + 1]!);
+  let used = 0;
+  for (let at = 1; at < orderIndex.length; at += 2) if (orderIndex[at] !== 0) used += 1;
+  assert(
+    2 * used === entries.length,
+    'an index has an entry for each id that is known, and no other',
+  );
+}
+
+/** A search for the id in this row ends with its own entry. */
+function auditEntry({ orderI, orderIndex }: Tables, tag: number, slot: number): void {
+  const id = (slot << ORDER_I) + Order.id;
+  for (let at = home(orderIndex, tag); ; at = next(orderIndex, at)) {
+    const found = orderIndex[2 * at + 1]!;
+    assert(found !== 0, 'an order is known by its id');
+    if (orderIndex[2 * at] !== tag) continue;
+    if (found === slot) return;
+    assert(!sameId(orderI, (found << ORDER_I) + Order.id, orderI, id), 'an order has one id');
+  }
+}
