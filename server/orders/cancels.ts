@@ -73,7 +73,8 @@ export function submitSweep(
     kind,
     owner,
     body: bytes,
-    weight: CANCEL_ORDERS_MAX * ORDER_BYTES_MIN,
+    // The body may be longer than what it cancels is answered with.
+    weight: Math.max(bytes.length, CANCEL_ORDERS_MAX * ORDER_BYTES_MIN),
     answered: takePart,
   });
   sequencer.submit(request(encodeSweep(SWEEP_START, body)));

@@ -113,6 +113,23 @@ test('what has been taken goes on past a full queue, in its place at the end', a
   assert.deepEqual(stage.names(), ['running', 'first', 'second', 'part']);
 });
 
+test('long bodies that wait together take several batches, and nobody beside them is hurt', async () => {
+  const stage = new Stage(1);
+  const answers: number[] = [];
+  stage.submit('running');
+  const first = new Line();
+  submitSweep(first, RequestKind.cancelMarket, OWNER, Buffer.alloc(2 ** 20, ' '), () => undefined);
+  for (let n = 0; n < 3; n++) {
+    const answered = (status: number): number => answers.push(status);
+    stage.sequencer.submit({ ...first.requests[0]!, answered });
+    stage.submit(`beside ${n}`);
+  }
+  while (stage.tasks.length > 0) await stage.run(stage.tasks[0]!, false);
+  assert.deepEqual(stage.lines, []);
+  assert.deepEqual(stage.names(), ['running', 'beside 0', 'beside 1', 'beside 2']);
+  assert.deepEqual(answers, [200, 200, 200]);
+});
+
 test('a long answer is joined with turns for others in between', async () => {
   const line = new Line();
   const ids = Array.from({ length: 500 }, (_, i) => `0x${String(i).padStart(64, '0')}`);
