@@ -5,8 +5,8 @@
  * What is damaged is never taken for "there is no such order": it throws. The next start makes the index
  * again from the rows.
  *
- * Thread: a worker, which renews its snapshot by hand because it never turns its event loop between
- * tasks; the I/O thread.
+ * Thread: a worker, which renews its snapshot and lets go of it by hand because its event loop has no turn
+ * between tickets; the I/O thread.
  */
 import { Flag, ID_WORDS, Order } from '../engine/layout.ts';
 import { type DerivedTables, openDerivedTables } from './derived.ts';
@@ -53,6 +53,11 @@ export interface FinalsReader {
   rowOf(id: Uint8Array): Buffer | undefined;
   /** A fill by its sequence, a row of the engine's ring; undefined where it is not on disk. */
   fill(sequence: number): Buffer | undefined;
+  /**
+   * Lets go of the state of the disk that was looked at: until then LMDB uses no page of it again, and
+   * its file grows with every commit.
+   */
+  release(): void;
 }
 
 /** Opened on first use: most nodes never forget an id. */
@@ -80,6 +85,7 @@ export function openFinalsReader(dataDir: string): FinalsReader {
     },
     // It may have come to the disk since.
     fill: (sequence) => tables?.fills.get(sequence) ?? renew(looksBefore).fills.get(sequence),
+    release: () => tables?.root.resetReadTxn(),
   };
 }
 

@@ -1,9 +1,11 @@
 /**
  * The thread of the follower: steps while there is something to do, sleeps in an atomic wait when there is
- * not. Between two steps it writes rows of history that the I/O thread has handed over. It never turns its event loop, and it ends by itself when it is told to: a thread that has LMDB
- * open is never terminated.
+ * not. Between two steps it writes rows of history that the I/O thread has handed over, and its event loop
+ * has a turn: LMDB sets a timer for each state of the disk that it looks at, which would otherwise never end.
+ * It ends by itself when it is told to: a thread that has LMDB open is never terminated.
  */
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type MessagePort,
   parentPort,
@@ -36,7 +38,7 @@ const REST_MS = 20;
 const port = parentPort;
 assert(port !== null, 'it runs as a thread');
 
-function run({ link: memory, ...options }: FollowerSetup, port: MessagePort): void {
+async function run({ link: memory, ...options }: FollowerSetup, port: MessagePort): Promise<void> {
   const link = new FollowerLink(memory);
   const follower = new Follower(
     {
@@ -57,6 +59,7 @@ function run({ link: memory, ...options }: FollowerSetup, port: MessagePort): vo
   };
   link.publish(follower.written);
   while (!link.isStopping()) {
+    await nextTurn();
     const heard = link.bell();
     const isBusy = follower.step(link.durable(), Date.now());
     link.publish(follower.written);
@@ -73,7 +76,7 @@ function run({ link: memory, ...options }: FollowerSetup, port: MessagePort): vo
 }
 
 try {
-  run(workerData as FollowerSetup, port);
+  await run(workerData as FollowerSetup, port);
 } catch (error) {
   port.postMessage({
     kind: 'fatal',

@@ -4,7 +4,6 @@
  *
  * Thread: the I/O thread.
  */
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { DerivedPosition } from '../../storage/derived.ts';
@@ -54,7 +53,7 @@ export class FollowerKeeper {
   /** Who waits for a write of history, in their order. */
   private writing: ((failure: string | undefined) => void)[] = [];
   /** Undefined until it is started. */
-  private ended: Promise<unknown> | undefined;
+  private ended: Promise<void> | undefined;
   private readonly o: FollowerKeeperOptions;
   private durable: number;
   private image: FollowerProgress['image'];
@@ -78,9 +77,14 @@ export class FollowerKeeper {
     const thread = startThread(file, { workerData });
     thread.on('message', (message: FollowerMessage) => this.hear(message));
     thread.on('error', (error) => this.fail(new Error(`follower: ${error.message}`)));
-    thread.on('exit', () => this.end());
+    // A promise of once() would reject with the error, too, and nobody hears it before the end.
+    this.ended = new Promise((resolve) => {
+      thread.on('exit', () => {
+        this.end();
+        resolve();
+      });
+    });
     this.thread = thread;
-    this.ended = once(thread, 'exit');
   }
 
   /** Batches up to `sequence` are durable now. */

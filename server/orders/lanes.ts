@@ -72,14 +72,18 @@ export class Lanes {
   }
 
   /**
-   * The worker of a lane: runs what it is given, and returns when a result has no room in its slot,
-   * with that result; the slot then still is with the lane.
+   * The worker of a lane: runs what it is given, so many tickets at most, and returns when a result has
+   * no room in its slot, with that result; the slot then still is with the lane.
    */
-  serve<Result>(lane: number, run: (slot: number) => Result | undefined): Result {
+  serve<Result>(
+    lane: number,
+    run: (slot: number) => Result | undefined,
+    ticketsMax: number,
+  ): Result | undefined {
     const { words } = this;
     const next = wordOf(lane) + NEXT;
     Atomics.store(words, wordOf(lane) + SERVED, 1);
-    for (;;) {
+    for (let left = ticketsMax; left > 0; ) {
       const place = Atomics.load(words, next);
       const at = wordOf(lane) + place;
       Atomics.wait(words, at, 0);
@@ -91,7 +95,9 @@ export class Lanes {
       Atomics.store(words, at, 0);
       Atomics.add(words, FINISHED, 1);
       Atomics.notify(words, FINISHED);
+      left -= 1;
     }
+    return undefined;
   }
 }
 

@@ -12,7 +12,7 @@
  * Thread: the I/O thread; workerData() and serveLane() a worker.
  */
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Piscina, workerData as piscinaWorkerData } from 'piscina';
 import { LANE_PLACES, Lanes, otherPlace } from './lanes.ts';
 
@@ -60,6 +60,9 @@ const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 const LOADED_LOOK_MS = 5;
 const LOADED_MS_MAX = 10_000;
+
+/** Between two turns of a worker's event loop. */
+const TICKETS_PER_TURN = 1_024;
 
 /** A worker that died while it had nothing to do is replaced after so long. */
 const IDLE_DEATH_MS = 50;
@@ -196,7 +199,19 @@ export function workerData(): unknown {
   return (piscinaWorkerData as PoolSetup).setup;
 }
 
-/** Inside a worker: runs the tickets of a lane, for as long as nothing goes wrong. */
-export function serveLane(lane: number, run: (slot: number) => Int32Array | undefined): Int32Array {
-  return new Lanes((piscinaWorkerData as PoolSetup).lanes).serve(lane, run);
+/**
+ * Inside a worker: runs the tickets of a lane, for as long as nothing goes wrong. Now and then its event loop
+ * has a turn: timers that a package sets (LMDB does for each state of the disk that it looks at) would
+ * otherwise never end, and pile up.
+ */
+export async function serveLane(
+  lane: number,
+  run: (slot: number) => Int32Array | undefined,
+): Promise<Int32Array> {
+  const lanes = new Lanes((piscinaWorkerData as PoolSetup).lanes);
+  for (;;) {
+    const large = lanes.serve(lane, run, TICKETS_PER_TURN);
+    if (large !== undefined) return large;
+    await nextTurn();
+  }
 }

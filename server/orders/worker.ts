@@ -1,8 +1,8 @@
 /**
  * The task of a worker thread: one ticket after the other, each from verification to its answers.
  * Parse, hash, recover signers in parallel with other workers; wait for the turn; apply; leave answers
- * and journal words in the slot; pass the turn on. Never asynchronous: between tickets the thread sleeps
- * in an atomic wait.
+ * and journal words in the slot; pass the turn on. Nothing of it is asynchronous: between tickets the thread
+ * sleeps in an atomic wait, and its event loop has a turn only once in many tickets (pool.ts).
  *
  * Failing before the turn costs this batch an error. Failing inside it poisons the memory and does
  * not pass the turn on: the process stops, and recovery rebuilds what this thread may have half
@@ -70,13 +70,21 @@ const applier = new BatchApplier(engine, commands, setup.orderTexts, first);
 let idsMayHaveLeft = false;
 
 /** Runs the tickets of a lane. */
-export default function serve(lane: number): Int32Array {
+export default function serve(lane: number): Promise<Int32Array> {
   return serveLane(lane, run);
 }
 
 /** Runs the ticket in slot `index`; the result is what the slot has no room for. */
 export function run(index: number): Int32Array | undefined {
-  const slot = slots[index]!;
+  try {
+    return runTicket(slots[index]!);
+  } finally {
+    // The next ticket may come in an hour.
+    finals.release();
+  }
+}
+
+function runTicket(slot: SlotView): Int32Array | undefined {
   const { f64 } = slot;
   const ticket = slot.i32[Slot.ticket]!;
   const began = now();

@@ -1,22 +1,29 @@
 /**
  * A worker of the pool that counts its tickets in a word of each slot, and does what that word asks
- * for: throw, die, or give a result that has no room in the slot.
+ * for: throw, die, or give a result that has no room in the slot. A timer that it sets with its first ticket
+ * counts too.
  */
 import { serveLane, workerData } from '../../server/orders/pool.ts';
 
 export interface LanesSetup {
   /** Two words a slot: what to do, and how often it was run. */
   readonly slots: SharedArrayBuffer;
+  /** One word: how often timers of workers were heard. */
+  readonly ticks: SharedArrayBuffer;
   readonly fates: Readonly<Record<'throws' | 'dies' | 'large' | 'pauses', number>>;
 }
 
 const setup = workerData() as LanesSetup;
 const { fates } = setup;
 const slots = new Int32Array(setup.slots);
+const ticks = new Int32Array(setup.ticks);
 const PAUSE_MS = 2;
+let isTimed = false;
 
 function run(slot: number): Int32Array | undefined {
   const fate = slots[2 * slot];
+  if (!isTimed) setInterval(() => Atomics.add(ticks, 0, 1), 1);
+  isTimed = true;
   if (fate === fates.throws) throw new Error('told to');
   if (fate === fates.dies) process.exit(1);
   if (fate === fates.pauses) Atomics.wait(slots, 2 * slot, fate, PAUSE_MS);
@@ -24,6 +31,6 @@ function run(slot: number): Int32Array | undefined {
   return fate === fates.large ? Int32Array.of(slot) : undefined;
 }
 
-export default function serve(lane: number): Int32Array {
+export default function serve(lane: number): Promise<Int32Array> {
   return serveLane(lane, run);
 }

@@ -26,7 +26,12 @@ const PATIENCE_MS = 60_000;
 
 const slots = new Int32Array(new SharedArrayBuffer(8 * SLOTS));
 const reported: unknown[] = [];
-const setup: LanesSetup = { slots: slots.buffer as SharedArrayBuffer, fates: Fate };
+const ticks = new Int32Array(new SharedArrayBuffer(4));
+const setup: LanesSetup = {
+  slots: slots.buffer as SharedArrayBuffer,
+  ticks: ticks.buffer as SharedArrayBuffer,
+  fates: Fate,
+};
 const file = pathToFileURL(join(compiled, 'test/orders/lanes-worker.js'));
 const pool = openPool({ file, workers: WORKERS, setup, report: (error) => reported.push(error) });
 
@@ -74,6 +79,7 @@ test('no wake-up is lost, whether workers are quick, slow or all at once', () =>
       expected.reduce((sum, count) => sum + count, 0),
       TICKETS,
     );
+    assert(Atomics.load(ticks, 0) > 0, 'timers end, also in a worker that always has a ticket');
   }));
 
 /** Tickets for every place at once, slot by slot; each is to end as its fate says. */

@@ -56,6 +56,6 @@ function runToItsFate(index: number): Int32Array | undefined {
   return large;
 }
 
-export default function serve(lane: number): Int32Array {
+export default function serve(lane: number): Promise<Int32Array> {
   return serveLane(lane, runToItsFate);
 }

@@ -1,9 +1,11 @@
 /** The index of final states: found by id whatever was merged, cut off or damaged in between. */
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { ID_WORDS, ORDER_I, Order } from '../../engine/layout.ts';
 import { type DerivedTables, openDerivedTables } from '../../storage/derived.ts';
-import { StoredFinals } from '../../storage/finals.ts';
+import { openFinalsReader, StoredFinals } from '../../storage/finals.ts';
 import { IdIndex } from '../../storage/id-index.ts';
 import { pageKey, pagesOf } from '../../storage/id-runs.ts';
 import type { Random } from '../common/random.ts';
@@ -11,6 +13,7 @@ import { directoryOf, seeded } from './stored-exchange.ts';
 
 /** Final states of orders with random ids, of which some begin with the same word. */
 class Orders {
+  readonly dataDir: string;
   readonly derived: DerivedTables;
   readonly warnings: string[] = [];
   /** Ids by their sequence, as words of the machine. */
@@ -20,7 +23,8 @@ class Orders {
 
   constructor(t: TestContext, random: Random) {
     this.random = random;
-    this.derived = openDerivedTables(directoryOf(t), { durability: 'committed', readOnly: false });
+    this.dataDir = directoryOf(t);
+    this.derived = openDerivedTables(this.dataDir, { durability: 'committed', readOnly: false });
     t.after(() => this.derived.root.close());
     this.index = this.open();
   }
@@ -154,4 +158,22 @@ test('a damaged value of rows is named, and what is sound beside it is read', (t
     assert.equal([...finals.range(0, blockRows)].length, blockRows);
     assert.equal([...finals.range(2 * blockRows, 2_000)].length, 1_000 - 2 * blockRows);
     assert.equal(finals.get(1_000), undefined);
+  }));
+
+test('who has looked and sleeps keeps no page from being used again', (t) =>
+  seeded(async (random) => {
+    const orders = new Orders(t, random);
+    const bytes = (): number => statSync(join(orders.dataDir, 'derived/data.mdb')).size;
+    const reader = openFinalsReader(orders.dataDir);
+    orders.add(2_000);
+    reader.refresh(Number.POSITIVE_INFINITY);
+    assert(reader.rowOf(orders.idOf(7)) !== undefined);
+    reader.release();
+    for (let i = 0; i < 10; i++) orders.add(5);
+    const before = bytes();
+    // The thread has no turn of its event loop meanwhile, as a worker has none.
+    for (let i = 0; i < 300; i++) orders.add(5);
+    assert(bytes() - before < 2 ** 20, `${bytes() - before} bytes for 1,500 orders`);
+    reader.refresh(Number.POSITIVE_INFINITY);
+    assert(reader.rowOf(orders.idOf(3_000)) !== undefined, 'the next look is at what is there');
   }));

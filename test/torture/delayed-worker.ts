@@ -65,6 +65,6 @@ function runHeldUp(index: number): Int32Array | undefined {
   return large;
 }
 
-export default function serve(lane: number): Int32Array {
+export default function serve(lane: number): Promise<Int32Array> {
   return serveLane(lane, runHeldUp);
 }

@@ -1,0 +1,80 @@
+/** The follower's thread: how it lives beside the I/O thread, and how it ends. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import test, { type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { FollowerKeeper } from '../../server/orders/follower-keeper.ts';
+import { FollowerLink } from '../../storage/follower-link.ts';
+import type { FollowerSetup } from '../../storage/follower-thread.ts';
+import { FileLog } from '../../storage/log/file-log.ts';
+import { startThread } from '../common/forms.ts';
+import { directoryOf, TIGHT } from '../storage/stored-exchange.ts';
+import type { TickingSetup } from './ticking-follower.ts';
+
+const NOTHING = { sequence: 0, digest: 0, fills: 0, finished: 0 };
+/** Nobody has published such a position. */
+const UNSAID = { ...NOTHING, sequence: -1 };
+/** A step that found nothing to do is followed by a rest. */
+const REST_MS = 20;
+
+/** A directory with an empty log, and a follower's options for it. */
+async function setUp(t: TestContext): Promise<Omit<FollowerSetup, 'link'>> {
+  const dataDir = directoryOf(t);
+  const durability = 'committed';
+  const log = await FileLog.open({
+    dataDir,
+    durability,
+    segmentBytes: 4_096,
+    log: () => undefined,
+  });
+  await log.close();
+  const images = { imageSeconds: 3_600, imageBatches: 1_000_000 };
+  return { dataDir, durability, capacities: TIGHT, logFirst: 0, ...images };
+}
+
+test('timers end in a thread that is asked for something again and again', async (t) => {
+  const link = new FollowerLink();
+  link.publish(UNSAID);
+  const ticks = new Int32Array(new SharedArrayBuffer(4));
+  const setup: TickingSetup = {
+    ...(await setUp(t)),
+    link: link.memory,
+    ticks: ticks.buffer as SharedArrayBuffer,
+  };
+  const thread = startThread('orders/ticking-follower', setup);
+  const ended = once(thread, 'exit');
+  while (link.sequence() === UNSAID.sequence) await sleep(REST_MS);
+  const before = Atomics.load(ticks, 0);
+  for (let i = 0; i < 5; i++) {
+    link.ring();
+    await sleep(REST_MS);
+  }
+  const heard = Atomics.load(ticks, 0) - before;
+  link.stop();
+  await ended;
+  assert(heard > 0, 'it has a turn of its event loop between steps');
+});
+
+test('a thread that breaks down is told of once, and leaves nothing that nobody hears', async (t) => {
+  const fatal: string[] = [];
+  const setup = await setUp(t);
+  const keeper = new FollowerKeeper({
+    setup,
+    position: NOTHING,
+    durable: 0,
+    onImage: () => undefined,
+    onProblem: () => undefined,
+    onFatal: ({ message }) => fatal.push(message),
+    log: () => undefined,
+    now: Date.now,
+  });
+  const started = once(process, 'worker') as Promise<[Worker]>;
+  keeper.start();
+  const [thread] = await started;
+  // What the package says of a thread whose heap is full.
+  thread.emit('error', new Error('out of memory'));
+  await sleep(REST_MS);
+  await keeper.close();
+  assert.deepEqual(fatal, ['follower: out of memory']);
+});
