@@ -1,8 +1,17 @@
 /** The sampling lists over real sockets: their members and forms, and walks by cursor. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { allocateEngine, Tables } from '../../engine/tables.ts';
+import { prepareCatalog } from '../../server/catalog/build.ts';
+import type { Generation } from '../../server/catalog/generation.ts';
+import { tradingMarketHandlers } from '../../server/catalog/trading-markets.ts';
 import { cursorOf, LAST_CURSOR, offsetOf } from '../../server/common/cursor.ts';
+import type { Exchange } from '../../server/http/http.ts';
+import { TokenTexts } from '../../server/market-data/texts.ts';
+import { readCatalog } from '../../storage/catalog-file.ts';
 import { withSeed } from '../common/random.ts';
+import { turnsOf } from '../common/turns.ts';
+import { TIGHT } from '../storage/stored-exchange.ts';
 import { conditionOf, event, market, SAMPLES, WALLET_A } from './catalog-samples.ts';
 import { type CatalogServer, serveCatalog } from './catalog-server.ts';
 
@@ -119,6 +128,41 @@ test('the first page needs no cursor; one past the end is empty and the last', a
     for (const offset of ['1115', '5000', '9'.repeat(400)]) {
       const cursor = Buffer.from(offset).toString('base64url');
       assert.deepEqual(await page(server, path, cursor), { data: [], next_cursor: 'LTE=' });
+    }
+  }
+});
+
+test('a page in the shape of the trading API is made in slices, with turns for others between', async () => {
+  const read = readCatalog({
+    events: [event(1, { markets: Array.from({ length: 230 }, (_, i) => market(i + 1)) })],
+  });
+  assert(read.ok);
+  const tables = new Tables(allocateEngine(TIGHT));
+  const texts = new TokenTexts(tables, () => undefined);
+  const generation = { prepared: prepareCatalog(read.catalog) } as Generation;
+  const catalog = () => generation;
+  const { handlers, sampling, shortSampling } = tradingMarketHandlers({ tables, texts, catalog });
+  const { 'GET /clob/markets': whole, 'GET /simplified-markets': short } = handlers;
+  for (const handler of [whole, short, sampling, shortSampling]) {
+    for (const [offset, rows, next] of [
+      [0, 100, cursorOf(100)],
+      [200, 30, LAST_CURSOR],
+    ] as const) {
+      let answer = '';
+      const exchange = {
+        reply: (_: number, body: string): void => {
+          answer = body;
+        },
+      };
+      const query = { next_cursor: cursorOf(offset) };
+      const { turns } = await turnsOf(handler(exchange as unknown as Exchange, query));
+      const { data, next_cursor } = JSON.parse(answer) as Listing;
+      assert.deepEqual(
+        data.map(({ condition_id }) => condition_id),
+        Array.from({ length: rows }, (_, i) => conditionOf(offset + 1 + i)),
+      );
+      assert.equal(next_cursor, next);
+      assert((turns + 1) * 32 >= rows, `${turns} turns for ${rows} markets`);
     }
   }
 });
