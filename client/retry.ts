@@ -20,6 +20,9 @@ export interface Answered {
 
 const PAUSE_MS_FIRST = 50;
 const PAUSE_MS_LONGEST = 5_000;
+const THROTTLED = 429;
+/** With the node's own word for it; without, somebody may have obeyed. */
+const BUSY = 503;
 /** Of a node that is stopping or starting, and of proxies before one. */
 const UNAVAILABLE = new Set([500, 502, 503, 504]);
 
@@ -53,7 +56,8 @@ export async function untilAnswered(
     } catch (error) {
       failure = error;
     }
-    const isUndone = reply?.status === 429 || reply?.body.includes('engine busy') === true;
+    const isBusy = reply?.status === BUSY && reply.body.includes('engine busy');
+    const isUndone = reply?.status === THROTTLED || isBusy;
     const isLost = reply === undefined || UNAVAILABLE.has(reply.status);
     if (reply !== undefined && !isUndone && !isLost) return { reply, lost };
     if (!isUndone) lost += 1;

@@ -9,6 +9,7 @@ import {
   toMicro,
   Wallet,
 } from '../../client/client.ts';
+import { untilAnswered } from '../../client/retry.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import type { Fault } from './proxy.ts';
 import { all, join, joinProxy, markets, nodeUrl, plain, proxy, quiet, risky } from './stage.ts';
@@ -128,6 +129,15 @@ test('patience ends, and says that the outcome is unknown; the same bytes then t
   const known = await client.orders.send(order);
   assert.deepEqual([known.status, known.known?.original_size], ['live', '5']);
   client.close();
+});
+
+test('a market that is called "engine busy" is an answer like any other', async () => {
+  const reply = { body: '[{"question":"Is the engine busy?"}]', retryAfterSeconds: 0 };
+  for (const status of [200, 404]) {
+    const send = async () => ({ status, ...reply });
+    const answered = await untilAnswered('GET /markets', 'undone', 0, send);
+    assert.deepEqual(answered, { reply: { status, ...reply }, lost: 0 });
+  }
 });
 
 test('a revoked key is refused at once; its wallet may ask for another one', async () => {
