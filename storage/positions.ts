@@ -114,12 +114,15 @@ export interface HeldPosition extends Position {
   readonly token: number;
 }
 
-/** A stored row is not what was written. All of them are being derived again. */
-export class PositionsDamaged extends Error {
-  override readonly message = 'positions: a stored row is damaged; all of them are derived again';
+/** They have not been derived yet, or one of them is not what was written: all are derived again. */
+export class PositionsUnready extends Error {
+  override readonly message = 'positions: they are being derived';
 }
 
-/** Looks at what is on disk; every call sees the newest of it. */
+/**
+ * Looks at what is on disk; every call sees the newest of it. Whoever calls again and again, with turns of the
+ * event loop between, is told where they were thrown away meanwhile.
+ */
 export class PositionsReader {
   private readonly tables: PositionTables | undefined;
 
@@ -133,40 +136,55 @@ export class PositionsReader {
     return mark !== undefined && mark.end >= mark.complete;
   }
 
-  /** What a wallet has of one token; undefined = it never traded it. Throws PositionsDamaged. */
+  /** What a wallet has of one token; undefined = it never traded it. Throws PositionsUnready. */
   of(account: number, token: number): HeldPosition | undefined {
-    const key = walletKey(token, account);
-    const value = this.tables?.wallets.get(key);
-    return value === undefined ? undefined : this.read(key, value);
+    return this.find(this.ready(), account, token);
   }
 
-  /** Positions of a wallet from `token` on, by token, `limit` at most. Throws PositionsDamaged. */
+  /** Positions of a wallet from `token` on, by token, `limit` at most. Throws PositionsUnready. */
   ofWallet(account: number, token: number, limit: number): HeldPosition[] {
+    const tables = this.ready();
     const start = tokenKey(account, token);
     const end = tokenKey(account, U32_MAX);
-    const keys = this.tables?.tokens.getKeys({ start, end, limit }) ?? [];
+    const keys = tables.tokens.getKeys({ start, end, limit });
     return Array.from(keys, (key) => {
-      const position = this.of(account, secondOf(key));
+      const position = this.find(tables, account, secondOf(key));
       if (position === undefined) throw this.damaged();
       return position;
     });
   }
 
-  /** Positions in a token from `account` on, by account, `limit` at most. Throws PositionsDamaged. */
+  /** Positions in a token from `account` on, by account, `limit` at most. Throws PositionsUnready. */
   inToken(token: number, account: number, limit: number): HeldPosition[] {
     const start = walletKey(token, account);
     const end = walletKey(token, U32_MAX);
-    const range = this.tables?.wallets.getRange({ start, end, limit }) ?? [];
+    const range = this.ready().wallets.getRange({ start, end, limit });
     return Array.from(range, ({ key, value }) => this.read(key, value));
   }
 
-  /** Micro-shares minted less merged, of a market, or with 0 of all of them. Throws PositionsDamaged. */
+  /** Micro-shares minted less merged, of a market, or with 0 of all of them. Throws PositionsUnready. */
   interest(market: number): bigint {
     const key = interestKey(market);
-    const value = this.tables?.interest.get(key);
+    const value = this.ready().interest.get(key);
     const shares = value === undefined ? 0n : decodeInterest(key, value);
     if (shares === DAMAGED_ROW) throw this.damaged();
     return shares;
+  }
+
+  /** Tables that hold all of it: one turn of the event loop sees one state of the disk. */
+  private ready(): PositionTables {
+    if (this.tables === undefined || !this.isComplete()) throw new PositionsUnready();
+    return this.tables;
+  }
+
+  private find(
+    { wallets }: PositionTables,
+    account: number,
+    token: number,
+  ): HeldPosition | undefined {
+    const key = walletKey(token, account);
+    const value = wallets.get(key);
+    return value === undefined ? undefined : this.read(key, value);
   }
 
   private read(key: Buffer, value: Buffer): HeldPosition {
@@ -176,9 +194,9 @@ export class PositionsReader {
   }
 
   /** Without a mark the follower begins anew. */
-  private damaged(): PositionsDamaged {
+  private damaged(): PositionsUnready {
     const { tables } = this;
     void tables?.meta.remove(MARK).catch(() => undefined);
-    return new PositionsDamaged();
+    return new PositionsUnready();
   }
 }

@@ -24,7 +24,7 @@ import {
   trade,
   walletKey,
 } from '../../storage/position-rows.ts';
-import { openPositions, PositionsDamaged, PositionsReader } from '../../storage/positions.ts';
+import { openPositions, PositionsReader, PositionsUnready } from '../../storage/positions.ts';
 import { PositionsWriter } from '../../storage/positions-writer.ts';
 import type { Random } from '../common/random.ts';
 import { directoryOf, Exchange, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
@@ -253,8 +253,8 @@ test('damage, and positions of another log, are derived again; meanwhile nothing
     stage.derive(stage.end);
     const [{ account, token }] = stage.ledger(stage.end).entries as [Entry];
     await stage.damage(account, token);
-    assert.throws(() => stage.reader.of(account, token), PositionsDamaged);
-    assert.throws(() => stage.reader.ofWallet(account, 0, 100), PositionsDamaged);
+    assert.throws(() => stage.reader.of(account, token), PositionsUnready);
+    assert.throws(() => stage.reader.ofWallet(account, 0, 100), PositionsUnready);
     // The reader's word reaches the writer by the disk.
     while (stage.reader.isComplete()) await new Promise(setImmediate);
     assert(stage.step(stage.end));
