@@ -9,7 +9,8 @@
  *   cancelOwner   header market token from signer (5) limit | newest f64              12 words
  *   market  header flags ticksPerUnit baseFee | minSize f64 | tokens - condition (8) ids (8 each)
  *   marketChange  header market flags ticksPerUnit baseFee - | minSize f64             8 words
- *   configure     header selfTrade (2 bits) openOrdersPerAccount (30) | history f64    4 words
+ *   configure     header selfTrade (2 bits) openOrdersPerAccount (30) | history f64
+ *                 orderRows f64 (older ones have none)                                 6 words
  */
 import { assert } from './assert.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './layout.ts';
@@ -108,7 +109,8 @@ export const ConfigureCommand = {
   selfTradeMask: 3,
   openOrdersShift: 2,
   history: 1,
-  words: 4,
+  orderRows: 2,
+  words: 6,
 } as const;
 
 const KIND_BITS = 8;
@@ -202,18 +204,21 @@ export function encodeMarketChange(
 
 /**
  * Sets what changes results and is not of one market: the self-trade policy (core.ts), how many
- * finished orders keep their ids in memory, and how many open orders an account may have (0 = any).
+ * finished orders keep their ids in memory, how many open orders an account may have (0 = any), and how
+ * many rows of orders may be used (0 = all that the table has).
  */
 export function encodeConfigure(
   out: CommandBuffer,
   selfTrade: number,
   history: number,
   openOrdersPerAccount: number,
+  orderRows: number,
 ): number {
   const at = out.begin(CommandKind.configure, ConfigureCommand.words);
   out.i32[at + ConfigureCommand.limits] =
     selfTrade | (openOrdersPerAccount << ConfigureCommand.openOrdersShift);
   out.f64[at / 2 + ConfigureCommand.history] = history;
+  out.f64[at / 2 + ConfigureCommand.orderRows] = orderRows;
   return at;
 }
 

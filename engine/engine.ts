@@ -15,7 +15,7 @@ import { findAccount, newestOwned, nextOwned } from './accounts.ts';
 import { readAhead } from './ahead.ts';
 import { assert } from './assert.ts';
 import * as commands from './commands.ts';
-import { commandKind } from './commands.ts';
+import { commandKind, commandWords } from './commands.ts';
 import { type Applier, Core } from './core.ts';
 import { EventLog } from './events.ts';
 import { nextExpiring } from './expiries.ts';
@@ -166,5 +166,10 @@ function configure(core: Core, i32: Int32Array, f64: Float64Array, at: number): 
   t.state[State.openOrdersPerAccount] = openOrders;
   core.note(limits);
   core.note(history);
+  if (commandWords(i32, at) === ConfigureCommand.words) {
+    const orderRows = f64[at / 2 + ConfigureCommand.orderRows]!;
+    t.state[State.orderRowsMax] = orderRows;
+    core.note(orderRows);
+  }
   return Rule.accepted;
 }

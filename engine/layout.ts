@@ -217,6 +217,8 @@ export const State = {
   history: 15,
   /** Open orders that an account may have; 0 = as many as there is room for. */
   openOrdersPerAccount: 16,
+  /** Rows of orders that may be used; 0 = as many as the table has. */
+  orderRowsMax: 17,
   size: 32,
 } as const;
 

@@ -92,14 +92,21 @@ export function keptFinished(t: Tables): number {
  * True when one more order can have a row: one that nobody has, or that of the oldest finished order,
  * if its final state is on disk. So an order that will not rest finds room however many do.
  */
-export function rowRoom({ flushedFinished, t }: Core): boolean {
+export function rowRoom(core: Core): boolean {
+  const { flushedFinished, t } = core;
   const { state } = t;
   const first = state[State.finishedFirst]!;
-  return (
-    state[State.finishedFree]! < first ||
-    state[State.orderRows]! < t.orderRows ||
-    first < flushedFinished
-  );
+  if (state[State.finishedFree]! < first) return true;
+  return mayUseNewRow(t) ? state[State.orderRows]! < t.orderRows : first < flushedFinished;
+}
+
+/**
+ * Whether the next row is one that was never used. By what was configured when the command came, not by how
+ * large the table is now: a replay in a larger one takes the same rows, by which orders expire that expire
+ * together, and by which a cancel of everything goes on.
+ */
+function mayUseNewRow({ orderRows, state }: Tables): boolean {
+  return state[State.orderRows]! < (state[State.orderRowsMax] || orderRows);
 }
 
 /** Takes a row; the caller made sure of the room, and fills the columns. */
@@ -114,8 +121,9 @@ export function takeOrder(core: Core): OrderSlot {
 /** No row of a finished order is free: one that was never used, or that of the oldest. */
 function takeOther(core: Core): OrderSlot {
   const { t } = core;
-  const slot = (t.state[State.orderRows]! + 1) as OrderSlot;
-  if (slot <= t.orderRows) {
+  if (mayUseNewRow(t)) {
+    const slot = (t.state[State.orderRows]! + 1) as OrderSlot;
+    assert(slot <= t.orderRows, 'order rows lie in their table');
     t.state[State.orderRows] = slot;
     return slot;
   }

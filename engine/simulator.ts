@@ -187,7 +187,7 @@ export class Simulator {
   /** One of core.ts SelfTrade. */
   setSelfTrade(policy: number): void {
     this.out.clear();
-    this.apply(encodeConfigure(this.out, policy, this.engine.t.state[State.history]!, 0));
+    this.apply(encodeConfigure(this.out, policy, this.engine.t.state[State.history]!, 0, 0));
   }
 
   setTick(token: TokenSlot, ticksPerUnit: TicksPerUnit): RuleCode {

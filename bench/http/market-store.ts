@@ -124,7 +124,7 @@ class Trading {
 
   async run(catalog: Catalog): Promise<TradedMarkets> {
     const { t } = this;
-    encodeConfigure(this.out, t.state[State.selfTrade]!, t.capacities.history, 0);
+    encodeConfigure(this.out, t.state[State.selfTrade]!, t.capacities.history, 0, t.orderRows);
     await this.finishBatch();
     const warn = (line: string): void => assert.fail(line);
     for (const words of marketCommands(t, catalog.markets, warn)) await this.apply(words);

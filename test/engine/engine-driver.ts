@@ -274,6 +274,7 @@ export class EngineDriver {
           POLICIES.indexOf(command.policy),
           this.t.state[State.history]!,
           this.openOrdersPerAccount,
+          0,
         );
     }
   }

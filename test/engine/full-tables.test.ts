@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
-import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
+import { CommandBuffer, commandKind, encodeConfigure } from '../../engine/commands.ts';
 import { State } from '../../engine/layout.ts';
 import { ladderRows } from '../../engine/matching/matching.ts';
 import { Rule } from '../../engine/rules.ts';
@@ -126,12 +126,30 @@ test('how much history is kept is a command, and takes effect with the next batc
   duel.step({ kind: 'at', time: 1_001_000 });
   assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6]);
   const buffer = new CommandBuffer();
-  const at = encodeConfigure(buffer, 0, 2, 0);
+  const at = encodeConfigure(buffer, 0, 2, 0, 0);
   assert.equal(driver.engine.apply(buffer.i32, buffer.f64, at), Rule.accepted);
   assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6]);
   duel.step({ kind: 'at', time: 1_002_000 });
   assert.deepEqual(remembered(), [5, 6]);
   duel.compareAll();
+});
+
+test('how many rows may be used is a command; one of before it says nothing of them', () => {
+  const duel = check('');
+  const configure = (orderRows: number, words: number): void => {
+    const { i32, f64 } = buffer;
+    const at = encodeConfigure(buffer, 0, ROOMY.history, 0, orderRows);
+    i32[at] = commandKind(i32, at) | (words << 8);
+    assert.equal(duel.driver.engine.apply(i32, f64, at), Rule.accepted);
+  };
+  const buffer = new CommandBuffer();
+  configure(3, 6);
+  const rules = (...ids: number[]): number[] => ids.map((id) => duel.step(orderOf(id)).rule);
+  assert.deepEqual(rules(1, 2, 3, 4), [...Array(3).fill(Rule.accepted), Rule.tableFull]);
+  configure(0, 4);
+  assert.deepEqual(rules(5), [Rule.tableFull]);
+  configure(4, 6);
+  assert.deepEqual(rules(6, 7), [Rule.accepted, Rule.tableFull]);
 });
 
 test('open orders never leave memory, however old', () => {

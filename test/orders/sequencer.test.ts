@@ -229,7 +229,7 @@ test('while there is no room nothing is taken, and what has a ticket is finished
   const { stage, tasks } = busyStage(1);
   stage.submit('queued');
   const commands = new CommandBuffer(64);
-  encodeConfigure(commands, 0, 10, 0);
+  encodeConfigure(commands, 0, 10, 0, 0);
   const own: string[] = [];
   const submitOwn = (): void => {
     stage.sequencer.submitCommands(commands.i32.slice(0, commands.words), (status, body) =>
@@ -261,7 +261,7 @@ test('while there is no room nothing is taken, and what has a ticket is finished
 test('commands of the node itself wait in the same line, and are answered by their rules', async () => {
   const { stage, tasks } = busyStage(1);
   const out = new CommandBuffer(64);
-  for (let i = 0; i < 3; i++) encodeConfigure(out, i, 10, 0);
+  for (let i = 0; i < 3; i++) encodeConfigure(out, i, 10, 0, 0);
   let status = 0;
   stage.sequencer.submitCommands(out.i32.slice(0, out.words), (answered) => {
     status = answered;

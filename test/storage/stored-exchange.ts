@@ -53,7 +53,8 @@ export class Exchange {
   /** What a node applies first when ORDER_HISTORY is another than in its last run. */
   configure(time: number): JournalEntry | null {
     const out = new CommandBuffer(16);
-    encodeConfigure(out, this.t.state[State.selfTrade]!, this.t.capacities.history, 0);
+    const { capacities, orderRows, state } = this.t;
+    encodeConfigure(out, state[State.selfTrade]!, capacities.history, 0, orderRows);
     const commands = [out.i32.slice(0, out.words)];
     return this.apply({ time, flushedFinished: 0, commands }, 0);
   }

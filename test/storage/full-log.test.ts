@@ -1,0 +1,47 @@
+/** A log that was written by an engine whose rows of orders had run out, in tables of other sizes. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { State } from '../../engine/layout.ts';
+import type { Capacities } from '../../engine/limits.ts';
+import { Images } from '../../storage/images.ts';
+import { Journal } from '../../storage/journal.ts';
+import { recover } from '../../storage/recover.ts';
+import type { Random } from '../common/random.ts';
+import { FakeLog, type FakeStore } from './fake-log.ts';
+import { appended, directoryOf, Exchange, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
+
+const FULL: Capacities = { ...TIGHT, orders: 40, history: 30 };
+const DAYS = 3;
+
+/** Trades until rows have run out; orders that are refused come between. */
+async function trade(random: Random, store: FakeStore): Promise<Exchange> {
+  const exchange = new Exchange(FULL);
+  const journal = new Journal(new FakeLog(store));
+  await appended(journal, exchange.configure(0));
+  for (const batch of tradingDay(random, 900)) {
+    await appended(journal, exchange.apply(batch));
+    // It only forgets the ids whose final states have come to the disk meanwhile.
+    await appended(journal, exchange.apply({ ...batch, commands: [] }));
+  }
+  assert.equal(exchange.t.state[State.orderRows], FULL.orders + FULL.history);
+  return exchange;
+}
+
+test('it replays in larger ones, and in smaller ones it is refused by naming them', (t) =>
+  seeded(async (random) => {
+    const images = new Images(directoryOf(t), 'committed');
+    for (let day = 0; day < DAYS; day++) {
+      const store: FakeStore = { entries: [] };
+      const { state } = (await trade(random, store)).t;
+      const check = (change: Partial<Capacities>): void => {
+        const log = new FakeLog(store);
+        const warn = (line: string): void => assert.fail(line);
+        const { engine } = recover({ ...FULL, ...change }, images, log, undefined, warn);
+        assert.equal(engine.t.state[State.digest], state[State.digest]);
+      };
+      check({});
+      check({ orders: 400 });
+      check({ history: 400 });
+      assert.throws(() => check({ history: 16 }), /a table is full; .*ORDER_HISTORY may grow/);
+    }
+  }));
