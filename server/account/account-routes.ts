@@ -110,6 +110,8 @@ export function accountHandlers(parts: AccountRouteParts) {
     const items: string[] = [];
     let makers = 0;
     for (const trade of page.rows) {
+      // It and the older ones have left the window meanwhile: their places are others' now.
+      if (trade.match < index.index.first) break;
       const { listed, text } = tradeTexts.text(trade, reader);
       items.push(text);
       makers += listed;
@@ -117,7 +119,8 @@ export function accountHandlers(parts: AccountRouteParts) {
       makers = 0;
       await nextTurn();
     }
-    exchange.reply(200, pageBody(items, offset, page.more));
+    const more = page.more && items.length === page.rows.length;
+    exchange.reply(200, pageBody(items, offset, more));
   };
 
   return { 'GET /data/order/:id': order, 'GET /data/orders': list, 'GET /data/trades': ownTrades };

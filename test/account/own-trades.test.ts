@@ -3,13 +3,17 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
 import { FILL_DOUBLES, FILL_WORDS, Fill, State } from '../../engine/layout.ts';
+import { accountHandlers } from '../../server/account/account-routes.ts';
 import { AccountTexts, NIL_UUID } from '../../server/account/account-texts.ts';
 import { OwnOrders } from '../../server/account/own-orders.ts';
 import { type OwnTrade, OwnTrades, type TradeFilter } from '../../server/account/own-trades.ts';
 import { OwnTradesIndex } from '../../server/account/own-trades-index.ts';
 import { NOBODY, PAGE_SIZE } from '../../server/account/pages.ts';
 import { TradeTexts } from '../../server/account/trade-text.ts';
+import { LAST_CURSOR } from '../../server/common/cursor.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
+import type { Exchange } from '../../server/http/http.ts';
+import type { KeyOwner } from '../../server/identity/auth.ts';
 import { matchOfTradeId, tradeIdOf } from '../../server/market-data/match-ids.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
 import { QuietReads } from '../../server/orders/quiet-reads.ts';
@@ -298,6 +302,48 @@ test('a trade shows the view of its taker, and the API keys of nobody else', () 
   assert.deepEqual(owners, [KEY, KEY]);
   const few = read({ match: 0, isTaker: true, made: 0 }, 5, new TradeTexts(texts, desk.index, 1));
   assert.equal(few.maker_orders.length, 1, 'others beyond the most are left out');
+});
+
+test('what leaves the window while a page is written is not in it', async () => {
+  const desk = new Desk(256);
+  const { fixture } = desk;
+  const yes = fixture.market(2, 100);
+  const shares = 1_000_000;
+  /** One match of the taker with as many makers. */
+  const meet = (makers: number): void => {
+    for (let n = 0; n < makers; n++) {
+      fixture.order({ token: yes, wallet: 1, sell: true, ticks: 50, shares });
+    }
+    fixture.order({ token: yes, wallet: 5, ticks: 50, shares: makers * shares });
+    desk.flush();
+  };
+  for (let match = 0; match < 3; match++) meet(60);
+  const lookup = (market: number) => fixture.infos[market];
+  const { 'GET /data/trades': handler } = accountHandlers({
+    ...{ tables: fixture.t, texts: fixture.texts, infos: lookup, ownTrades: desk.own },
+    ...{ quiet: new QuietReads(undefined, setImmediate), storedFinal: () => undefined },
+    config: { orderStatus: 'lower' },
+  });
+  // The two newest are written by then.
+  setImmediate(() => meet(140));
+  const body = await new Promise<string>((resolve) => {
+    const exchange = { reply: (_: number, text: string): void => resolve(text) };
+    const address = Buffer.from(wordsToHex(walletWords(5), 0, 5).slice(2), 'hex');
+    void handler(exchange as unknown as Exchange, {}, {
+      address,
+      apiKey: KEY,
+    } as unknown as KeyOwner);
+  });
+  const { data, next_cursor } = JSON.parse(body) as {
+    data: { id: string; size: string }[];
+    next_cursor: string;
+  };
+  assert(desk.index.first > 0 && desk.index.first < 120);
+  assert.deepEqual(
+    data.map(({ id, size }) => [id, size]),
+    [120, 60].map((match) => [tradeIdOf(match), '60']),
+  );
+  assert.equal(next_cursor, LAST_CURSOR);
 });
 
 test('a trade id is a UUID that tells its match', () => {
