@@ -42,7 +42,7 @@ export class FirstAnswers {
 
   /**
    * The first answer to the order that the command at word `at` repeats. Undefined where the two differ in
-   * anything that is kept (the signature, the key, the type), and where its fills are not there any more.
+   * anything that is kept (the signature, the key, the type, the expiration), and where its fills are not there any more.
    */
   of(i32: Int32Array, at: number): FirstAnswer | undefined {
     try {
@@ -139,6 +139,10 @@ function repeats(i32: Int32Array, at: number, row: Buffer): boolean {
   if ((i32[at + OrderCommand.verdict]! & Verdict.signature) !== 0) return false;
   const type = (i32[at + OrderCommand.flags]! >>> OrderFlag.typeShift) & 3;
   if (type !== typeOf(row)) return false;
+  // Version 2 does not sign it.
+  const command = new DataView(i32.buffer, i32.byteOffset + 4 * at);
+  const expiry = command.getFloat64(8 * OrderCommand.expiration, true);
+  if (expiry !== row.readDoubleLE(8 * Order.expiry)) return false;
   for (let w = 0; w < API_KEY_WORDS; w++) {
     if (row.readInt32LE(4 * (Order.apiKey + w)) !== i32[at + OrderCommand.apiKey + w]) return false;
   }

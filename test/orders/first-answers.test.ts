@@ -75,6 +75,9 @@ test('the first answer is told again, from memory or from what is stored', () =>
     const other = taken.slice();
     other[OrderCommand.flags]! ^= 1 << 1;
     assert.equal(first.of(other, 0), undefined);
+    const later = taken.slice();
+    new Float64Array(later.buffer)[OrderCommand.expiration]! += 1;
+    assert.equal(first.of(later, 0), undefined);
     fills.fill(undefined as never, 0, fills.length - 40);
     for (const { answer, command } of answers) {
       const told = first.of(command, 0);
