@@ -124,7 +124,7 @@ function words(normalise = (text: string) => text): Form {
 /** One of some names, each with what it is read as; `max` of them between commas. */
 function named(pairs: readonly (readonly [string, string])[], max = 1): Form {
   const names = new Map(pairs);
-  const rule = `one of ${[...new Set(names.values())].join(', ')}`;
+  const rule = `${max === 1 ? 'one' : `up to ${max}`} of ${[...new Set(names.values())].join(', ')}`;
   const read = (text: string): string[] | undefined => {
     const found = text.split(',', max + 1).map((name) => names.get(name.trim()) ?? '');
     return found.length > max || found.includes('') ? undefined : found;

@@ -204,7 +204,7 @@ test('a column is named as objects show it or in snake case; a wrong one lists t
     for (const column of columns) {
       assert.deepEqual(set(`order=${column}`, parameters), { order: [column] });
     }
-    const rule = `order must be one of ${columns.join(', ')}`;
+    const rule = `order must be up to 3 of ${columns.join(', ')}`;
     const bad = [
       'volumes',
       'EndDate',

@@ -56,7 +56,7 @@ test('bad parameters are refused on every route, with the parameter and its rule
     await expectRefusal(server, `${path}?creator=a&creator=b`, 400, creator);
   }
   const column = JSON.parse(String((await server.ask('/events?order=nothing')).body));
-  assert.match(column.detail, /^order must be one of id, ticker, slug, title, .*, liquidity$/);
+  assert.match(column.detail, /^order must be up to 3 of id, ticker, slug, title, .*, liquidity$/);
 });
 
 test('who has the answer already is told so, as long as the catalog stays', async (t) => {
