@@ -12,8 +12,9 @@ import { placesOf } from './base-paths.ts';
 import * as catalog from './catalog/schemas.ts';
 import * as tradingMarkets from './catalog/trading-schemas.ts';
 import { packageVersion } from './common/package-version.ts';
-import { isSchema, type TSchema, Type } from './common/schema.ts';
+import { isSchema } from './common/schema.ts';
 import type { Config } from './config.ts';
+import { configuredRow } from './configured-row.ts';
 import { asyncApiDocument } from './documents/asyncapi.ts';
 import type { Documents } from './documents/document-routes.ts';
 import { type OpenApiParts, openApiDocument } from './documents/openapi.ts';
@@ -24,9 +25,7 @@ import * as trades from './market-data/trades-schemas.ts';
 import * as info from './node-info.ts';
 import * as orders from './orders/schemas.ts';
 import * as portfolio from './portfolio/portfolio-schemas.ts';
-import type { RouteRow } from './route-row.ts';
 import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
-import { SHARED_ANSWERS } from './shared-paths.ts';
 import { STREAM_TABLE } from './streams/messages.ts';
 
 const MODULES = [
@@ -66,41 +65,15 @@ function names(): ReadonlyMap<unknown, string> {
 function routesOf(config: Config): OpenApiParts['routes'] {
   let before = '';
   return (Object.keys(ROUTE_TABLE) as RouteKey[]).map((key) => {
-    const row: RouteRow = ROUTE_TABLE[key];
+    const row = configuredRow(key, config);
     if (row.does !== 'the same' && !row.does.startsWith('the same ')) before = row.does;
     const summary = row.does.startsWith('the same') ? repeated(before, row.does) : row.does;
     const bases = new Set(placesOf(key, row, ROUTE_TABLE).map(({ base }) => base));
-    return { key, row: { ...row, ...changes(key, row, config) }, summary, bases: [...bases] };
+    return { key, row, summary, bases: [...bases] };
   });
 }
 
 /** What another row is like, in words of its own. */
 function repeated(first: string, does: string): string {
   return does === 'the same' ? first : `${first} (${does})`;
-}
-
-/** What the configuration changes of a row's shapes. */
-function changes(
-  key: RouteKey,
-  { answer }: RouteRow,
-  config: Config,
-): { readonly answer?: TSchema; readonly body?: TSchema } {
-  if (key === 'POST /order') return { body: orderItem(config) };
-  if (key === 'POST /orders') return { body: Type.Array(orderItem(config), { minItems: 1 }) };
-  if (key === 'GET /auth/api-keys' && config.apiKeysAnswer === 'object') {
-    return { answer: Type.Object({ apiKeys: keys.ApiKeysAnswer }) };
-  }
-  if (key === 'GET /data/trades' && config.dataTrades === 'both') {
-    return { answer: Type.Union([answer, trades.TradesAnswer]) };
-  }
-  if (config.marketRoutes === 'catalog' || !(key in SHARED_ANSWERS)) return {};
-  return { answer: Type.Union([answer, SHARED_ANSWERS[key as keyof typeof SHARED_ANSWERS]]) };
-}
-
-/** An item of an order in the versions that are taken. */
-function orderItem({ orderVersion, resolveConditionId }: Config): TSchema {
-  const first = resolveConditionId ? orders.ConditionlessItemShape : orders.OrderItemShape;
-  const second = resolveConditionId ? orders.ConditionlessItemShape2 : orders.OrderItemShape2;
-  if (orderVersion === 'both') return Type.Union([first, second]);
-  return orderVersion === '1' ? first : second;
 }

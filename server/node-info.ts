@@ -152,7 +152,7 @@ export function infoHandlers({ config, progress, seconds, texts, writable }: Inf
   const most = String(AMOUNT_MAX);
   const balance = JSON.stringify({
     balance: most,
-    allowances: { [config.exchangeAddress]: most, [config.negRiskExchangeAddress]: most },
+    allowances: Object.fromEntries(exchangesOf(config).map((address) => [address, most])),
   });
   const balanceAllowance: Handler<BalanceQuery, KeyOwner> = (exchange, query) => {
     const isOfToken = query.asset_type === 'CONDITIONAL';
@@ -199,6 +199,15 @@ function exchangeInfo(config: Config) {
       .filter(({ applies }) => applies)
       .map(({ covers, name, requests, seconds }) => ({ name, covers, requests, seconds })),
   };
+}
+
+/** The contracts that orders of the versions taken are signed for. */
+function exchangesOf(config: Config): string[] {
+  const { exchangeAddress, exchangeAddress2, orderVersion } = config;
+  const first = [exchangeAddress, config.negRiskExchangeAddress];
+  const second = [exchangeAddress2, config.negRiskExchangeAddress2];
+  if (orderVersion === 'both') return [...first, ...second];
+  return orderVersion === '1' ? first : second;
 }
 
 /** Nothing where only orders of version 1 are taken. */

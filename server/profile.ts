@@ -97,6 +97,13 @@ export const PROFILE_TABLE = {
     polymarket: 'object',
     changes: '`GET /auth/api-keys`: `["..", ".."]`, or `{"apiKeys": ["..", ".."]}`',
   },
+  revokedAnswer: {
+    variable: 'REVOKED_ANSWER',
+    values: ['object', 'text'],
+    spec: 'object',
+    polymarket: 'text',
+    changes: '`DELETE /auth/api-key`: `{"revoked": true}`, or `"OK"`',
+  },
   priceOfBuy: {
     variable: 'PRICE_OF_BUY',
     values: ['ask', 'bid'],

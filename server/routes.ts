@@ -17,6 +17,7 @@ import type { Generation } from './catalog/generation.ts';
 import { tradingMarketHandlers } from './catalog/trading-markets.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from './common/contract.ts';
 import type { Config } from './config.ts';
+import { configuredRow } from './configured-row.ts';
 import { documentsOf } from './documented.ts';
 import { documentHandlers } from './documents/document-routes.ts';
 import type { Route } from './http/http.ts';
@@ -84,6 +85,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       auth: parts.auth,
       credentialPrefix: config.credentialPrefix,
       maxBatchOrders: config.maxBatchOrders,
+      rowOf: (key) => configuredRow(key, config),
       seconds,
       failures: { catalog: () => CATALOG_FAILURE, data: dataFailure },
     },
@@ -95,7 +97,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
         writable: () => sequencer?.isPaused() === false,
         progress: parts.progress,
       }),
-      ...keyHandlers(parts.auth, config.apiKeysAnswer),
+      ...keyHandlers(parts.auth, config),
       ...tokenHandlers({ config, books: parts.books, tops, whenSettled }),
       ...historyHandlers(parts),
       ...orderHandlers(sequencer),

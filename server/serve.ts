@@ -45,6 +45,8 @@ export interface ServeParts {
   readonly auth: Auth;
   readonly credentialPrefix: string;
   readonly maxBatchOrders: number;
+  /** A row of the table as it is under the configuration. */
+  readonly rowOf: (key: RouteKey) => RouteRow;
   /** Unix seconds. */
   readonly seconds: () => number;
   /** Bodies of a 500, where they are not {"error":"internal_error"}. */
@@ -57,7 +59,7 @@ const CATALOG_THROTTLED = '{"type":"too many requests","error":"Too Many Request
 /** Every row of the table as a route, at the root and under the base path of its API. */
 export function serveTable(parts: ServeParts, handlers: Handlers): Route[] {
   return (Object.keys(ROUTE_TABLE) as RouteKey[]).flatMap((key) => {
-    const row: RouteRow = ROUTE_TABLE[key];
+    const row = parts.rowOf(key);
     return placesOf(key, row, ROUTE_TABLE).map((place) => {
       return serveRow(parts, place, row, handlers[key]);
     });

@@ -24,14 +24,19 @@ const TOO_MANY_KEYS = errorBody(
   `an address may have ${READ_ONLY_KEYS_MAX}, and ${KEYS_MAX} with those deleted`,
 );
 const INVALID_KEY = errorBody('invalid key', 'the body must be {"key": a read-only key}');
-const REVOKED = JSON.stringify({ revoked: true });
+const REVOKED = { object: JSON.stringify({ revoked: true }), text: '"OK"' } as const;
 /** Nobody is barred from opening positions: there is no way to bar anybody. */
 const NOT_CLOSED_ONLY = JSON.stringify({ closed_only: false, closedOnly: false });
 
 const readOnlyKeyBody = compileShape(ReadOnlyKeyBody);
 
-/** @param shape of the list of keys: GAPS 2.1, or what other clients read (API_KEYS_ANSWER) */
-export function keyHandlers(auth: Auth, shape: 'array' | 'object') {
+/** In what existing clients differ from GAPS 2.1 (the rows of the same names in profile.ts). */
+interface KeyDialect {
+  readonly apiKeysAnswer: 'array' | 'object';
+  readonly revokedAnswer: keyof typeof REVOKED;
+}
+
+export function keyHandlers(auth: Auth, { apiKeysAnswer, revokedAnswer }: KeyDialect) {
   const { registry } = auth;
 
   const issue: Handler<unknown, WalletOwner> = async (exchange, _query, caller) => {
@@ -44,12 +49,13 @@ export function keyHandlers(auth: Auth, shape: 'array' | 'object') {
   };
   const list: Handler<unknown, KeyOwner> = (exchange, _query, { address }) => {
     const apiKeys = registry.apiKeysOf(address);
-    exchange.reply(200, JSON.stringify(shape === 'array' ? apiKeys : { apiKeys }));
+    exchange.reply(200, JSON.stringify(apiKeysAnswer === 'array' ? apiKeys : { apiKeys }));
   };
   const revoke: Handler<RevokeQuery, KeyOwner> = (exchange, query, { address, apiKey }) =>
     change(exchange, async () => {
       const isRevoked = await registry.revoke(address, query.apiKey?.toLowerCase() ?? apiKey);
-      return isRevoked ? { status: 200, body: REVOKED } : { status: 404, body: KEY_NOT_FOUND };
+      if (!isRevoked) return { status: 404, body: KEY_NOT_FOUND };
+      return { status: 200, body: REVOKED[revokedAnswer] };
     });
   const closedOnly: Handler<unknown, KeyOwner> = (exchange) => exchange.reply(200, NOT_CLOSED_ONLY);
 

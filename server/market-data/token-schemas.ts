@@ -20,13 +20,17 @@ const tokenId = Type.String({
 });
 
 const TokenParameters = Type.Object({ token_id: tokenId });
-const PriceParameters = Type.Object({
-  token_id: tokenId,
-  side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')], {
-    error: INVALID_SIDE,
-    description: 'BUY (the best ask) or SELL (the best bid)',
-  }),
-});
+const priceParameters = (description: string) =>
+  Type.Object({
+    token_id: tokenId,
+    side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')], {
+      error: INVALID_SIDE,
+      description,
+    }),
+  });
+const PriceParameters = priceParameters('BUY (the best ask) or SELL (the best bid)');
+/** PRICE_OF_BUY=bid. */
+const BidParameters = priceParameters('BUY (the best bid) or SELL (the best ask)');
 
 export type TokenQuery = { readonly token_id: string };
 export type PriceQuery = TokenQuery & { readonly side: 'BUY' | 'SELL' };
@@ -36,6 +40,8 @@ export const TOKEN_QUERY = compileQuery(TokenParameters);
 export const TOKEN_PATH = compileQuery(TokenParameters, ['token_id']);
 export const PRICE_QUERY = compileQuery(PriceParameters);
 export const PRICE_PATH = compileQuery(PriceParameters, ['token_id']);
+export const PRICE_QUERY_BID = compileQuery(BidParameters);
+export const PRICE_PATH_BID = compileQuery(BidParameters, ['token_id']);
 
 /** One item of the bodies that ask for many tokens; a side of '' counts as absent. */
 export const TokenItem = Type.Object({

@@ -300,6 +300,39 @@ test('a body in shared memory is read like any other', () => {
   assert.equal(parsed.items[0]!.owner, 'é');
 });
 
+test('the version that is off fails its request, which names the order; the other one is read', () => {
+  const { feeRateBps: _, nonce: _nonce, taker: _taker, ...rest } = item().order;
+  const BYTES32 = `0x${'0'.repeat(63)}7`;
+  const signed = { timestamp: 1_790_000_000_000, metadata: BYTES32, builder: BYTES32 };
+  const second = { ...item(), order: { ...rest, ...signed } };
+  const read = (sent: unknown, orderVersion: '1' | '2' | 'both') =>
+    parseOrders(Buffer.from(JSON.stringify(sent)), MAX, { resolvesCondition: false, orderVersion });
+  for (const [orderVersion, on, off] of [
+    ['1', item(), second],
+    ['2', second, item()],
+  ] as const) {
+    assert(read([on, on], orderVersion).ok);
+    const detail = `[1] is not of version ${orderVersion}, see GET /version`;
+    assert.deepEqual(read([on, off], orderVersion), {
+      ok: false,
+      error: 'order_version_mismatch',
+      detail,
+    });
+  }
+  const both = read([item(), second], 'both');
+  assert(both.ok);
+  const [one, two] = both.items;
+  assert.deepEqual([one!.version2, two!.version2?.timestamp], [undefined, '1790000000000']);
+  assert.deepEqual([two!.nonce, two!.feeRateBps, hex(two!.taker)], ['0', '1000', '0'.repeat(40)]);
+  for (const [member, value] of Object.entries({ timestamp: -1, metadata: '0x7', builder: null })) {
+    const bad = { ...second, order: { ...second.order, [member]: value } };
+    const rule = member === 'timestamp' ? 'must be a decimal string' : 'must be 32 bytes in hex';
+    const parsed = read([bad], 'both');
+    assert(!parsed.ok);
+    assert.equal(parsed.detail, `[0].order.${member} ${rule}`);
+  }
+});
+
 test('no JSON makes the parser throw', () => {
   const member = fc.constantFrom(...Object.keys(item().order));
   fc.assert(

@@ -1,116 +1,20 @@
 /** Every row of the table of CLIENT_PROFILE, seen from outside, in both profiles. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { PROFILE_TABLE, PROFILES, type Profile, type ProfileName } from '../../server/profile.ts';
-import type { CatalogMarket } from '../../storage/catalog-file.ts';
-import { order2DigestByEthers } from '../common/ethers.ts';
+import { level1 } from '../../client/credentials.ts';
+import { PROFILES, type Profile, type ProfileName } from '../../server/profile.ts';
+import { get, send, until } from '../common/node-harness.ts';
+import { CHAIN_ID, seconds, type Terms } from '../common/traders.ts';
 import {
-  get,
-  send,
-  TestNode,
-  temporaryDirectory,
-  until,
-  withMarkets,
-} from '../common/node-harness.ts';
-import { CHAIN_ID, type Result, type SigningRules, type Terms, Trader } from '../common/traders.ts';
-
-/** A node of one profile: a plain market with a bid at 0.4 and an offer at 0.6, and an idle one. */
-interface Venue {
-  readonly node: TestNode;
-  readonly rules: SigningRules;
-  readonly alice: Trader;
-  readonly plain: CatalogMarket;
-  readonly risky: CatalogMarket;
-}
-
-function rulesOf(profile: Profile): SigningRules {
-  const { credentialPrefix, domainName, exchangeAddress, negRiskExchangeAddress } = PROFILE_TABLE;
-  const domain = { name: domainName[profile], version: '1', chainId: CHAIN_ID };
-  return {
-    prefix: credentialPrefix[profile],
-    normal: { ...domain, verifyingContract: exchangeAddress[profile] },
-    negRisk: { ...domain, verifyingContract: negRiskExchangeAddress[profile] },
-  };
-}
-
-async function openVenue(profile: Profile): Promise<Venue> {
-  const dataDir = temporaryDirectory();
-  const [plain, risky] = await withMarkets(dataDir, [{ id: 1 }, { id: 2, negRisk: true }]);
-  assert(plain && risky);
-  const node = await TestNode.start(dataDir, { CLIENT_PROFILE: profile });
-  const rules = rulesOf(profile);
-  const alice = await Trader.join(node, 'alice', rules);
-  const venue = { node, rules, alice, plain, risky };
-  for (const [side, ticks] of [
-    ['BUY', 40],
-    ['SELL', 60],
-    ['BUY', 60],
-  ] as const) {
-    await alice.place(node, { market: plain, side, ticks, shares: 10 });
-  }
-  await alice.place(node, { market: plain, side: 'SELL', ticks: 60, shares: 10 });
-  await until(async () => ((await get(node, '/trades')).json as unknown[]).length > 0);
-  return venue;
-}
-
-const venues: Readonly<Record<Profile, Venue>> = {
-  spec: await openVenue('spec'),
-  polymarket: await openVenue('polymarket'),
-};
-
-async function json(venue: Venue, path: string): Promise<unknown> {
-  return (await get(venue.node, path)).json;
-}
-
-async function own(venue: Venue, path: string): Promise<unknown> {
-  return (await venue.alice.call(venue.node, 'GET', path)).json;
-}
-
-/** The text of a refusal, or ''. */
-async function refusal(venue: Venue, terms: Partial<Terms>): Promise<string> {
-  const { alice, plain } = venue;
-  const usual: Terms = { market: plain, side: 'BUY', ticks: 1, shares: 5 };
-  const { error, errorMsg } = await post(venue, alice.sign({ ...usual, ...terms }).item);
-  return error ?? errorMsg;
-}
-
-const BYTES32 = `0x${'0'.repeat(64)}`;
-let salts = Date.now();
-
-/** An item of version 2, of the first outcome unless told otherwise, and its digest by ethers. */
-function signed2(
-  { alice, plain, rules }: Venue,
-  changes: Readonly<Record<string, unknown>> = {},
-  outer: Readonly<Record<string, unknown>> = {},
-) {
-  salts += 1;
-  const order = {
-    salt: String(salts),
-    maker: alice.address,
-    signer: alice.address,
-    tokenId: plain.tokenIds[0]!,
-    makerAmount: '500000',
-    takerAmount: '5000000',
-    side: 0 as const,
-    signatureType: 0,
-    timestamp: String(Date.now()),
-    metadata: BYTES32,
-    builder: BYTES32,
-    ...changes,
-  };
-  const verifyingContract = '0xE111180000d2663C0091e4f400237545B87B996B';
-  const domain = { ...rules.normal, version: '2', verifyingContract };
-  const { signature } = alice.wallet.signOrder(domain, order);
-  const side = order.side === 0 ? 'BUY' : 'SELL';
-  const sent = { ...order, salt: salts, side, expiration: '0', signature, ...outer };
-  const item = { order: sent, orderType: 'GTC', owner: alice.trio.apiKey, deferExec: false };
-  return { item, id: order2DigestByEthers(domain, order) };
-}
-
-async function post(venue: Venue, item: object): Promise<Result & { readonly error?: string }> {
-  const reply = await venue.alice.ask(venue.node, 'POST', '/order', JSON.stringify(item));
-  return reply.json as Result & { readonly error?: string };
-}
+  json,
+  NEG_RISK_2,
+  own,
+  post,
+  refusal,
+  signed2,
+  type Venue,
+  venues,
+} from './profile-venue.ts';
 
 interface Seen extends Readonly<Record<Profile, unknown>> {
   readonly look: (venue: Venue) => Promise<unknown>;
@@ -149,10 +53,14 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
   orderVersion: {
     look: async (venue) => {
       const { error, errorMsg } = await post(venue, signed2(venue).item);
-      return [error ?? errorMsg, await json(venue, '/version')];
+      const { allowances } = (await own(venue, '/balance-allowance?asset_type=COLLATERAL')) as {
+        allowances: object;
+      };
+      const exchanges = Object.keys(allowances).length;
+      return [error ?? errorMsg, await json(venue, '/version'), exchanges];
     },
-    spec: ['order_version_mismatch', { version: 1 }],
-    polymarket: ['', { version: 1 }],
+    spec: ['order_version_mismatch', { version: 1 }, 2],
+    polymarket: ['', { version: 1 }, 4],
   },
   resolveConditionId: {
     look: (venue) => refusal(venue, { sent: { conditionId: undefined } }),
@@ -206,6 +114,16 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
     spec: 'array',
     polymarket: ['apiKeys'],
   },
+  revokedAnswer: {
+    look: async ({ alice, node, rules }) => {
+      const headers = level1(rules.prefix, alice.wallet, CHAIN_ID, seconds(), '7');
+      const { json: key } = await send(node, 'POST', '/auth/api-key', headers);
+      const query = `?apiKey=${(key as { apiKey: string }).apiKey}`;
+      return (await alice.call(node, 'DELETE', '/auth/api-key', query)).json;
+    },
+    spec: { revoked: true },
+    polymarket: 'OK',
+  },
   priceOfBuy: {
     look: async (venue) => {
       const [token = ''] = venue.plain.tokenIds;
@@ -215,10 +133,23 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
         await json(venue, `/price?token_id=${token}&side=BUY`),
         await json(venue, `/price/${token}?side=SELL`),
         (prices as Record<string, object>)[token],
+        // What is meant by a side is told to who names none.
+        ((await json(venue, `/price?token_id=${token}&side=buy`)) as { detail: string }).detail,
+        ((await json(venue, `/price/${token}`)) as { detail: string }).detail,
       ];
     },
-    spec: [{ price: '0.6' }, { price: '0.4' }, { BUY: '0.6', SELL: '0.4' }],
-    polymarket: [{ price: '0.4' }, { price: '0.6' }, { BUY: '0.4', SELL: '0.6' }],
+    spec: [
+      { price: '0.6' },
+      { price: '0.4' },
+      { BUY: '0.6', SELL: '0.4' },
+      ...Array<string>(2).fill('side must be BUY (the best ask) or SELL (the best bid)'),
+    ],
+    polymarket: [
+      { price: '0.4' },
+      { price: '0.6' },
+      { BUY: '0.4', SELL: '0.6' },
+      ...Array<string>(2).fill('side must be BUY (the best bid) or SELL (the best ask)'),
+    ],
   },
   booksSide: {
     look: async ({ node, plain }) => {
@@ -246,29 +177,49 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
   },
   tradesAsset: {
     look: async (venue) => {
-      const [trade] = (await json(venue, '/trades')) as { asset: string }[];
       const { conditionId, tokenIds } = venue.plain;
-      return { [`${conditionId}:0`]: 'outcome', [tokenIds[0]!]: 'token' }[trade!.asset];
+      const kinds = { [`${conditionId}:0`]: 'outcome', [tokenIds[0]!]: 'token' };
+      const user = `user=${venue.alice.address}`;
+      const firstOf = async (path: string) => ((await json(venue, path)) as { asset: string }[])[0];
+      const closed = `/closed-positions?${user}`;
+      await until(async () => (await firstOf(closed)) !== undefined);
+      const rows = await Promise.all(['/trades', `/activity?${user}`, closed].map(firstOf));
+      return rows.map((row) => kinds[row!.asset]);
     },
-    spec: 'outcome',
-    polymarket: 'token',
+    spec: ['outcome', 'outcome', 'outcome'],
+    polymarket: ['token', 'token', 'token'],
   },
   tradesFields: {
-    look: async ({ node }) => {
-      const { headers, status } = await get(node, '/trades?limit=1&start=5&asset_id=7');
-      return [status, headers['x-ignored-parameters']];
+    look: async ({ alice, node }) => {
+      const asked = [
+        '/trades?limit=1&start=5&asset_id=7',
+        `/positions?user=${alice.address}&foo=1`,
+      ];
+      return Promise.all(
+        asked.map(async (path) => {
+          const { headers, status } = await get(node, path);
+          return [status, headers['x-ignored-parameters']];
+        }),
+      );
     },
-    spec: [400, undefined],
-    polymarket: [200, 'start, asset_id'],
+    spec: [
+      [400, undefined],
+      [400, undefined],
+    ],
+    polymarket: [
+      [200, 'start, asset_id'],
+      [200, 'foo'],
+    ],
   },
   catalogObjects: {
     look: async (venue) => {
       const [listed] = (await json(venue, '/events?limit=1')) as object[];
       const market = (await json(venue, '/markets/1')) as object;
-      return ['markets' in listed!, 'marketMakerAddress' in market];
+      const { events } = (await json(venue, '/public-search?q=question')) as { events: object[] };
+      return ['markets' in listed!, 'marketMakerAddress' in market, 'markets' in events[0]!];
     },
-    spec: [false, false],
-    polymarket: [true, true],
+    spec: [false, false, false],
+    polymarket: [true, true, true],
   },
   marketRoutes: {
     look: async (venue) => {
@@ -316,6 +267,10 @@ test('an order of version 2 rests, is known by its digest, is matched and cancel
 test('what version 2 signs is checked, and what it does not sign may be anything', async () => {
   const venue = venues.polymarket;
   const { item } = signed2(venue);
+  const risky = { tokenId: venue.risky.tokenIds[0]!, makerAmount: '50000' };
+  assert.equal((await post(venue, signed2(venue, risky).item)).errorMsg, 'invalid order signature');
+  const { errorMsg: right } = await post(venue, signed2(venue, risky, {}, NEG_RISK_2).item);
+  assert.equal(right, '', 'a neg-risk market has a contract of its own');
   for (const change of [{ timestamp: '5' }, { builder: `0x${'1'.repeat(64)}` }, { salt: 7 }]) {
     const { errorMsg } = await post(venue, { ...item, order: { ...item.order, ...change } });
     assert.equal(errorMsg, 'invalid order signature', JSON.stringify(change));
@@ -324,7 +279,11 @@ test('what version 2 signs is checked, and what it does not sign may be anything
   assert.equal(error, 'Invalid order payload');
   const later = String(Math.floor(Date.now() / 1000) + 1000);
   const gtd = signed2(venue, {}, { expiration: later });
-  assert.equal((await post(venue, { ...gtd.item, orderType: 'GTD' })).errorMsg, '');
+  const placed = { ...gtd.item, orderType: 'GTD' };
+  assert.equal((await post(venue, placed)).errorMsg, '');
+  // Nor is its expiration: with another one it is not the same order sent again.
+  const order = { ...placed.order, expiration: `${later}0` };
+  assert.match((await post(venue, { ...placed, order })).errorMsg, /Duplicated/);
 });
 
 test('pages of markets follow one another to the end, tokens and prices in them', async () => {

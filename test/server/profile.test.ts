@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readConfig } from '../../server/config.ts';
+import type { Exchange } from '../../server/http/http.ts';
+import { type InfoParts, infoHandlers } from '../../server/node-info.ts';
 import { PROFILE_ROWS, PROFILES } from '../../server/profile.ts';
 
 function settings(env: Readonly<Record<string, string>>) {
@@ -32,6 +34,21 @@ test('each row can be set alone, in either direction', () => {
         assert.equal(config[each], setting(expected), `${row.variable}: ${each}`);
       }
     }
+  }
+});
+
+test('orders are best signed in version 1, unless only the other one is taken', () => {
+  for (const [ORDER_VERSION, version] of [
+    ['1', 1],
+    ['both', 1],
+    ['2', 2],
+  ] as const) {
+    let body = '';
+    const exchange = { reply: (_: number, text: string) => (body = text) };
+    const parts = { config: settings({ ORDER_VERSION }) };
+    const handlers = infoHandlers(parts as unknown as InfoParts);
+    handlers['GET /version'](exchange as unknown as Exchange, {}, undefined);
+    assert.deepEqual(JSON.parse(body), { version });
   }
 });
 
