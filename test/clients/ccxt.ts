@@ -16,7 +16,8 @@ interface EthersPackage {
   readonly Wallet: new (key: string) => { readonly address: string };
 }
 
-const NO_ENVELOPE = 'it looks for `data` in what is a list, also for the official client';
+const NO_ENVELOPE =
+  'it reads a member `data`; the answer is a list, which the official client insists on';
 
 export async function ccxtCalls({
   eventSlug,

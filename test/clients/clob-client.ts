@@ -1,4 +1,4 @@
-/** Every call of @polymarket/clob-client, 4.22.8 and 5.8.1, but those of its requests for quotes. */
+/** Every call of @polymarket/clob-client, 4.22.8 and 5.8.1; one for all of its requests for quotes. */
 import assert from 'node:assert/strict';
 import type { Call } from './calls.ts';
 import { answered, type Client } from './client-answers.ts';
@@ -43,5 +43,11 @@ function laterCalls(client: Client, address: string): readonly Call[] {
       assert.equal(await client.validateReadonlyApiKey!(address, apiKey), 'valid');
     },
   };
-  return [...readOnlyCalls(client), validate];
+  const { rfq } = client as unknown as { readonly rfq: Client };
+  const quotes: Call = {
+    name: 'rfq.rfqConfig, and all else under rfq',
+    run: () => answered(rfq.rfqConfig!()),
+    cannot: 'there are no requests for quotes here',
+  };
+  return [...readOnlyCalls(client), validate, quotes];
 }

@@ -1,16 +1,25 @@
 /**
  * Calls of @polymarket/client 0.2.0, which checks every answer against a schema of its own: those of
- * an exchange, its catalog and its trades, and its streams. Not here: chain transactions, perpetual
- * futures, comments, sports.
+ * an exchange, its catalog and its trades, and its streams. Not here: chain transactions and perpetual
+ * futures, which go to other hosts.
  */
 import assert from 'node:assert/strict';
 import type { Call } from './calls.ts';
 import { rows } from './client-answers.ts';
+import {
+  absentCalls,
+  ask,
+  bookCalls,
+  type Client,
+  catalogCalls,
+  dataCalls,
+  type Json,
+  list,
+} from './polymarket-open.ts';
 import type { Venue } from './venue.ts';
 
-type Method = (request?: unknown) => unknown;
-type Client = Readonly<Partial<Record<string, Method>>>;
-type Json = Readonly<Record<string, unknown>>;
+/** What the package exports beside its clients: calls that take one. */
+type Actions = Readonly<Partial<Record<string, (client: Client, request?: object) => unknown>>>;
 
 interface Package {
   readonly forkEnvironmentConfig: (fork: object) => object;
@@ -20,20 +29,16 @@ interface Package {
 interface ViemPackage {
   readonly privateKey: (key: string) => { getAddress(): Promise<string> };
 }
-interface Paginated {
-  firstPage(): Promise<{ readonly items: readonly Json[] }>;
-}
 interface Handle extends AsyncIterable<Json> {
   close(): Promise<void>;
 }
-
-const NOT_HERE = 'no such figures are kept here';
 
 export async function polymarketClientCalls(venue: Venue): Promise<readonly Call[]> {
   const { host, load, port } = venue;
   // The package asks for a version of Node that has it.
   globalThis.WebSocket ??= load.require<typeof WebSocket>('ws');
   const sdk = await load.import<Package>('@polymarket/client/dist/index.js');
+  const actions = await load.import<Actions>('@polymarket/client/dist/actions/index.js');
   const { privateKey } = await load.import<ViemPackage>('@polymarket/client/dist/viem.js');
   const socket = (name: string) => ({ ws: `ws://127.0.0.1:${port}/ws/${name}` });
   const environment = sdk.forkEnvironmentConfig({
@@ -43,137 +48,86 @@ export async function polymarketClientCalls(venue: Venue): Promise<readonly Call
     data: { rest: `${host}/data` },
   });
   const open = sdk.createPublicClient({ environment });
-  const signer = privateKey(`0x${'5a'.repeat(32)}`);
-  const wallet = await signer.getAddress();
-  const own = await sdk.createSecureClient({ environment, signer, wallet });
+  const join = async (digits: string) => {
+    const signer = privateKey(`0x${digits.repeat(32)}`);
+    const wallet = await signer.getAddress();
+    return { wallet, client: await sdk.createSecureClient({ environment, signer, wallet }) };
+  };
+  const { client: own, wallet } = await join('5a');
+  const { client: leaver } = await join('5b');
   return [
     ...bookCalls(open, venue),
+    ...actionCalls(actions, { open, own, leaver }, venue),
     ...catalogCalls(open, venue),
     ...tradingCalls(own, venue),
+    ...rewardCalls(own),
     ...dataCalls(open, venue, wallet),
     ...streamCalls(own, venue),
+    ...absentCalls(open, wallet),
   ];
 }
 
-function ask(client: Client, name: string, request?: unknown): Promise<Json> {
-  return client[name]!(request) as Promise<Json>;
-}
-
-/** The first page of a list, which has at least so many items. */
-async function list(client: Client, name: string, request: unknown, least = 1) {
-  const page = await (client[name]!(request) as Paginated).firstPage();
-  return rows(Promise.resolve(page.items), least);
-}
-
-function decimal(asked: Promise<unknown>): Promise<void> {
-  return asked.then((answer) => assert.match(String(answer), /^\d+(?:\.\d+)?$/));
-}
-
-function bookCalls(client: Client, { market }: Venue): readonly Call[] {
-  const [token, other] = market.tokens;
-  const tokenId = { tokenId: token };
-  const both = [tokenId, { tokenId: other }];
-  const sides = both.map((item) => ({ ...item, side: 'BUY' }));
-  const members = async (asked: Promise<Json>) => assert.equal(Object.keys(await asked).length, 2);
-  return [
-    { name: 'fetchMidpoint', run: () => decimal(ask(client, 'fetchMidpoint', tokenId)) },
-    { name: 'fetchMidpoints', run: () => members(ask(client, 'fetchMidpoints', both)) },
-    {
-      name: 'fetchPrice',
-      run: () => decimal(ask(client, 'fetchPrice', { ...tokenId, side: 'BUY' })),
-    },
-    { name: 'fetchPrices', run: () => members(ask(client, 'fetchPrices', sides)) },
-    {
-      name: 'fetchOrderBook',
-      run: async () => assert((await ask(client, 'fetchOrderBook', tokenId)).hash),
-    },
-    { name: 'fetchOrderBooks', run: () => rows(ask(client, 'fetchOrderBooks', both), 2) },
-    { name: 'fetchSpread', run: () => decimal(ask(client, 'fetchSpread', tokenId)) },
-    { name: 'fetchSpreads', run: () => members(ask(client, 'fetchSpreads', both)) },
-    {
-      name: 'fetchLastTradePrice',
-      run: () => decimal(ask(client, 'fetchLastTradePrice', tokenId).then(({ price }) => price)),
-    },
-    { name: 'fetchLastTradePrices', run: () => rows(ask(client, 'fetchLastTradePrices', both), 1) },
-    {
-      name: 'fetchPriceHistory',
-      run: () => rows(ask(client, 'fetchPriceHistory', { ...tokenId, interval: '1h' }), 1),
-    },
-    {
-      name: 'estimateMarketPrice',
-      run: () =>
-        decimal(ask(client, 'estimateMarketPrice', { ...tokenId, side: 'BUY', amount: 5 })),
-    },
-    { name: 'listCurrentRewards', run: () => list(client, 'listCurrentRewards', undefined, 0) },
-    {
-      name: 'listMarketRewards',
-      run: () => list(client, 'listMarketRewards', { conditionId: market.conditionId }, 0),
-    },
-  ];
-}
-
-function catalogCalls(
-  client: Client,
-  { eventId, eventSlug, market, tagId }: Venue,
+/** Calls that are exported by themselves. */
+function actionCalls(
+  actions: Actions,
+  clients: { readonly open: Client; readonly own: Client; readonly leaver: Client },
+  { market }: Venue,
 ): readonly Call[] {
-  const named = async (asked: Promise<Json>, id: string) => assert.equal((await asked).id, id);
+  const { leaver, open, own } = clients;
+  const act = (name: string, client: Client, request?: object) =>
+    actions[name]!(client, request) as Promise<Json>;
+  const [tokenId] = market.tokens;
+  const builderCode = `0x${'1'.repeat(64)}`;
+  const balance = async (name: string) => {
+    for (const request of [{ assetType: 'COLLATERAL' }, { assetType: 'CONDITIONAL', tokenId }]) {
+      assert(((await act(name, own, request)).balance as bigint) > 0n);
+    }
+  };
   return [
     {
-      name: 'listMarkets',
+      name: 'fetchTickSize',
+      run: async () => assert(Number(await act('fetchTickSize', open, { tokenId })) > 0),
+    },
+    {
+      name: 'fetchNegRisk',
+      run: async () => assert.equal(await act('fetchNegRisk', open, { tokenId }), false),
+    },
+    {
+      name: 'resolveConditionByToken',
       run: async () => {
-        const request = { closed: false, clobTokenIds: [market.tokens[0]] };
-        const [found, ...others] = await list(client, 'listMarkets', request);
-        assert.deepEqual([found!.id, others.length], [market.id, 0]);
+        const found = await act('resolveConditionByToken', open, { tokenId });
+        assert.equal(found, market.conditionId);
       },
     },
     {
-      name: 'fetchMarket',
-      run: () => named(ask(client, 'fetchMarket', { id: market.id }), market.id),
-    },
-    {
-      name: 'fetchMarket, by slug',
-      run: () => named(ask(client, 'fetchMarket', { slug: market.slug }), market.id),
-    },
-    {
-      name: 'fetchMarketTags',
-      run: () => rows(ask(client, 'fetchMarketTags', { id: market.id }), 1),
-    },
-    {
-      name: 'listEvents',
+      name: 'fetchMarketInfo',
       run: async () => {
-        const [event] = await list(client, 'listEvents', { pageSize: 5 });
-        assert((event!.markets as unknown[]).length > 0, 'markets in their event');
+        const { conditionId } = market;
+        await rows(
+          Promise.resolve((await act('fetchMarketInfo', open, { conditionId })).tokens),
+          2,
+        );
       },
     },
-    { name: 'fetchEvent', run: () => named(ask(client, 'fetchEvent', { id: eventId }), eventId) },
     {
-      name: 'fetchEvent, by slug',
-      run: () => named(ask(client, 'fetchEvent', { slug: eventSlug }), eventId),
+      name: 'fetchBuilderFeeRates',
+      run: async () =>
+        assert.equal((await act('fetchBuilderFeeRates', open, { builderCode })).taker, 0),
     },
-    { name: 'fetchEventTags', run: () => rows(ask(client, 'fetchEventTags', { id: eventId }), 1) },
-    { name: 'listSeries', run: () => list(client, 'listSeries', {}) },
+    { name: 'fetchBalanceAllowance', run: () => balance('fetchBalanceAllowance') },
+    { name: 'updateBalanceAllowance', run: () => balance('updateBalanceAllowance') },
+    { name: 'fetchApiKeys', run: () => rows(act('fetchApiKeys', own), 1) },
+    { name: 'fetchBuilderApiKeys', run: () => rows(act('fetchBuilderApiKeys', own), 0) },
     {
-      name: 'fetchSeries',
+      name: 'createBuilderApiKey',
+      run: () => act('createBuilderApiKey', own),
+      cannot: 'there is no builder programme here',
+    },
+    {
+      name: 'deleteApiKey',
       run: async () => {
-        const [series] = await list(client, 'listSeries', {});
-        await named(ask(client, 'fetchSeries', { id: series!.id }), String(series!.id));
-      },
-    },
-    { name: 'listTags', run: () => list(client, 'listTags', {}) },
-    { name: 'fetchTag', run: () => named(ask(client, 'fetchTag', { id: tagId }), tagId) },
-    {
-      name: 'fetchRelatedTags',
-      run: () => rows(ask(client, 'fetchRelatedTags', { id: tagId }), 1),
-    },
-    {
-      name: 'fetchRelatedTagResources',
-      run: () => rows(ask(client, 'fetchRelatedTagResources', { id: tagId }), 1),
-    },
-    {
-      name: 'search',
-      run: async () => {
-        const { items } = await (client.search!({ q: 'will' }) as Paginated).firstPage();
-        assert(((items as unknown as { events: unknown[] }).events ?? []).length > 0);
+        await act('deleteApiKey', leaver);
+        await assert.rejects(act('fetchApiKeys', leaver));
       },
     },
   ];
@@ -254,6 +208,13 @@ function tradingCalls(client: Client, { market, risky }: Venue): readonly Call[]
         await canceled('cancelAll');
       },
     },
+    {
+      name: 'waitForOrderFillSettlement',
+      run: async () => {
+        const filled = await ask(client, 'placeMarketOrder', taken);
+        await rows(ask(client, 'waitForOrderFillSettlement', filled), 0);
+      },
+    },
     { name: 'fetchClosedOnlyMode', run: () => ask(client, 'fetchClosedOnlyMode') },
     { name: 'fetchNotifications', run: () => rows(ask(client, 'fetchNotifications'), 0) },
     {
@@ -261,43 +222,34 @@ function tradingCalls(client: Client, { market, risky }: Venue): readonly Call[]
       run: async () =>
         assert.equal(await ask(client, 'fetchOrderScoring', { orderId: await place() }), false),
     },
+    {
+      name: 'fetchOrdersScoring',
+      run: async () => {
+        const orderId = await place();
+        const scoring = await ask(client, 'fetchOrdersScoring', { orderIds: [orderId] });
+        assert.deepEqual(scoring, { [orderId]: false });
+      },
+    },
+    { name: 'dropNotifications', run: () => ask(client, 'dropNotifications', { ids: ['1'] }) },
   ];
 }
 
-function dataCalls(client: Client, { eventId, market }: Venue, user: string): readonly Call[] {
-  const markets = { market: [market.conditionId] };
+/** There are no rewards, and no earnings in any list of them. */
+function rewardCalls(client: Client): readonly Call[] {
+  const date = { date: '2026-11-01' };
   return [
-    { name: 'listTrades', run: () => list(client, 'listTrades', markets) },
-    { name: 'listActivity', run: () => list(client, 'listActivity', { user }) },
-    { name: 'listPositions', run: () => list(client, 'listPositions', { user }) },
-    { name: 'listClosedPositions', run: () => list(client, 'listClosedPositions', { user }, 0) },
-    { name: 'fetchPortfolioValue', run: () => ask(client, 'fetchPortfolioValue', { user }) },
-    { name: 'fetchTradedMarketCount', run: () => ask(client, 'fetchTradedMarketCount', { user }) },
-    { name: 'listOpenInterest', run: () => rows(ask(client, 'listOpenInterest', markets), 1) },
-    { name: 'listMarketHolders', run: () => rows(ask(client, 'listMarketHolders', markets), 1) },
     {
-      name: 'fetchEventLiveVolume',
-      run: () => rows(ask(client, 'fetchEventLiveVolume', { id: eventId }), 1),
+      name: 'fetchRewardPercentages',
+      run: async () => assert.deepEqual(await ask(client, 'fetchRewardPercentages'), {}),
     },
     {
-      name: 'listBuilderTrades',
-      run: () => list(client, 'listBuilderTrades', { builderCode: `0x${'1'.repeat(64)}` }, 0),
+      name: 'fetchTotalEarningsForUserForDay',
+      run: () => rows(ask(client, 'fetchTotalEarningsForUserForDay', date), 0),
     },
-    {
-      name: 'listMarketPositions',
-      run: () => list(client, 'listMarketPositions', { market: market.conditionId }),
-      cannot: NOT_HERE,
-    },
-    {
-      name: 'listTraderLeaderboard',
-      run: () => list(client, 'listTraderLeaderboard', {}),
-      cannot: NOT_HERE,
-    },
-    {
-      name: 'listBuilderLeaderboard',
-      run: () => list(client, 'listBuilderLeaderboard', {}),
-      cannot: NOT_HERE,
-    },
+    ...['listUserEarningsForDay', 'listUserEarningsAndMarketsConfig'].map((name) => ({
+      name,
+      run: () => list(client, name, date, 0),
+    })),
   ];
 }
 
