@@ -1,21 +1,53 @@
 /**
- * What a prepared catalog says of a market where trades name it: read from the market's own
- * fragment when first asked for, because most markets are never asked for.
+ * What a prepared catalog shows of a market or an event, read back from its own fragment when it is
+ * asked for, because most of them never are: some 20 us each.
  *
  * Thread: the I/O thread.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { textList } from '../../storage/catalog-json.ts';
 import type { MarketInfo, MarketStory } from '../market-data/texts.ts';
 import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
+import { rowOfId } from './select.ts';
 import { keyOf, rowsNamed } from './text-index.ts';
 
-/** What is read of a market and of its event; `outcomes` is a JSON array of labels (SPEC 2). */
-type CoreJson = Readonly<
-  Record<'question' | 'slug' | 'icon' | 'description' | 'outcomes', string>
-> & {
-  readonly endDate?: string | null;
-};
-type EventJson = Readonly<Record<'id' | 'ticker' | 'slug' | 'title' | 'description', string>>;
+type Texts<Names extends string> = Readonly<Record<Names, string>>;
+
+/** As much of a market as is read; `outcomes` and the two behind it are JSON arrays of texts (SPEC 2). */
+export type ShownMarket = Texts<
+  'conditionId' | 'description' | 'icon' | 'image' | 'question' | 'questionID' | 'slug'
+> &
+  Texts<'outcomes' | 'clobTokenIds' | 'outcomePrices'> &
+  Readonly<
+    Record<'acceptingOrders' | 'active' | 'archived' | 'closed' | 'enableOrderBook', boolean>
+  > &
+  Readonly<Record<'orderMinSize' | 'orderPriceMinTickSize', number>> & {
+    readonly endDate: string | null;
+    readonly negRisk: boolean;
+  };
+
+type ShownEvent = Texts<'id' | 'ticker' | 'slug' | 'title' | 'description'>;
+
+const CONDITION_ID = /^0x[0-9a-f]{64}$/;
+const EVENT_ID = /^(?:0|[1-9]\d{0,14})$/;
+/** Markets that are read between two turns of the event loop. */
+const MARKETS_PER_TURN = 64;
+
+/** A row's object without what is nested in it; its fragment is open. */
+function shown({ bytes }: PreparedCatalog, { coreEnd, coreStart }: PreparedObjects, row: number) {
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return JSON.parse(`${all.toString('utf8', coreStart[row], coreEnd[row])}}`) as unknown;
+}
+
+export function marketAt(prepared: PreparedCatalog, row: number): ShownMarket {
+  return shown(prepared, prepared.markets, row) as ShownMarket;
+}
+
+/** Row of the market with a condition id in lower case; undefined where there is none. */
+export function rowOfCondition({ markets }: PreparedCatalog, id: string): number | undefined {
+  if (!CONDITION_ID.test(id)) return undefined;
+  return rowsNamed(markets.keys.conditionId!, keyOf('number', id))[0];
+}
 
 /** Looks markets up by condition id, `0x` + 64 lower-case hex digits. */
 export function marketInfoLookup(prepared: PreparedCatalog) {
@@ -33,19 +65,29 @@ export function marketStoryLookup(prepared: PreparedCatalog) {
   });
 }
 
-/** From the objects of a market and of its event, without what is nested in them. */
 function lookup<Told>(
-  { bytes: all, events, markets }: PreparedCatalog,
-  tell: (market: CoreJson, outcomes: readonly string[], event: EventJson) => Told,
+  prepared: PreparedCatalog,
+  tell: (market: ShownMarket, outcomes: readonly string[], event: ShownEvent) => Told,
 ): (conditionId: string) => Told | undefined {
-  const bytes = Buffer.from(all.buffer, all.byteOffset, all.byteLength);
-  const read = ({ coreEnd, coreStart }: PreparedObjects, row: number): unknown =>
-    JSON.parse(`${bytes.toString('utf8', coreStart[row], coreEnd[row])}}`);
+  const { events, markets } = prepared;
   return (conditionId) => {
-    const [row] = rowsNamed(markets.keys.conditionId!, keyOf('number', conditionId));
+    const row = rowOfCondition(prepared, conditionId);
     if (row === undefined) return undefined;
-    const market = read(markets, row) as CoreJson;
-    const event = read(events, markets.event[row]!) as EventJson;
+    const market = marketAt(prepared, row);
+    const event = shown(prepared, events, markets.event[row]!) as ShownEvent;
     return tell(market, textList(market.outcomes) ?? [], event);
   };
+}
+
+/** Condition ids of an event's markets, in the order of the catalog; none where there is no such event. */
+export async function conditionsOfEvent(prepared: PreparedCatalog, id: string): Promise<string[]> {
+  const { ids, markets } = prepared.events;
+  const row = EVENT_ID.test(id) ? rowOfId(ids, Number(id)) : -1;
+  const conditions: string[] = [];
+  if (row === -1) return conditions;
+  for (const market of markets.values.subarray(markets.ends[row]!, markets.ends[row + 1]!)) {
+    if (conditions.length % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextTurn();
+    conditions.push(marketAt(prepared, market).conditionId);
+  }
+  return conditions;
 }

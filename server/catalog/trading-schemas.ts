@@ -1,97 +1,136 @@
-/** What the routes of markets in the shapes of the trading API are asked and what they answer. */
+/**
+ * Markets in the shapes of the trading API that clients of the other service read: what each member
+ * is, and where it comes from, one line each. What is not kept here is null, 0 or empty.
+ *
+ * Pure; any thread.
+ */
+import { textList } from '../../storage/catalog-json.ts';
 import { compileQuery } from '../common/query.ts';
-import { Type } from '../common/schema.ts';
+import { type TSchema, Type } from '../common/schema.ts';
+import type { ShownMarket } from './market-info.ts';
 
-const Token = Type.Object({
-  token_id: Type.String(),
-  outcome: Type.String(),
-  price: Type.Number(),
-  winner: Type.Boolean(),
-});
-const Rewards = Type.Object({
-  rates: Type.Null(),
-  min_size: Type.Number(),
-  max_spread: Type.Number(),
-});
-const SHORT = {
-  condition_id: Type.String(),
-  tokens: Type.Array(Token),
-  rewards: Rewards,
-  active: Type.Boolean(),
-  closed: Type.Boolean(),
-  archived: Type.Boolean(),
-  accepting_orders: Type.Boolean(),
-};
-const DateText = Type.Union([Type.String(), Type.Null()]);
+type Read = (market: ShownMarket, feeBps: number) => unknown;
+type Members = Readonly<Record<string, readonly [schema: TSchema, read: Read]>>;
 
-const ShortTradingMarketAnswer = Type.Object(SHORT);
-export const TradingMarketAnswer = Type.Object({
-  ...SHORT,
-  enable_order_book: Type.Boolean(),
-  accepting_order_timestamp: Type.Null(),
-  minimum_order_size: Type.Number(),
-  minimum_tick_size: Type.Number(),
-  question_id: Type.String(),
-  question: Type.String(),
-  description: Type.String(),
-  market_slug: Type.String(),
-  end_date_iso: DateText,
-  game_start_time: Type.Null(),
-  seconds_delay: Type.Integer(),
-  fpmm: Type.String(),
-  maker_base_fee: Type.Integer(),
-  taker_base_fee: Type.Integer(),
-  notifications_enabled: Type.Boolean(),
-  neg_risk: Type.Boolean(),
-  neg_risk_market_id: Type.String(),
-  neg_risk_request_id: Type.String(),
-  icon: Type.String(),
-  image: Type.String(),
-  is_50_50_outcome: Type.Boolean(),
-  tags: Type.Array(Type.String()),
-});
+const BPS_PER_UNIT = 10_000;
+const NO_REWARDS = { rates: null, min_size: 0, max_spread: 0 };
 
-const pageOf = <Row extends typeof ShortTradingMarketAnswer | typeof TradingMarketAnswer>(
-  row: Row,
-) =>
-  Type.Object({
-    data: Type.Array(row),
-    next_cursor: Type.String(),
-    limit: Type.Integer(),
-    count: Type.Integer(),
+const Text = Type.String();
+const Flag = Type.Boolean();
+const Whole = Type.Integer();
+const Real = Type.Number();
+const Token = Type.Object({ token_id: Text, outcome: Text, price: Real, winner: Flag });
+const Rewards = Type.Object({ rates: Type.Null(), min_size: Real, max_spread: Real });
+
+/** A shape as a schema, and as what makes an object of it. */
+function shapeOf(members: Members) {
+  const all = Object.entries(members);
+  return {
+    schema: Type.Object(Object.fromEntries(all.map(([name, [schema]]) => [name, schema]))),
+    of: (market: ShownMarket, feeBps: number): object =>
+      Object.fromEntries(all.map(([name, [, read]]) => [name, read(market, feeBps)])),
+  };
+}
+
+function named<S extends TSchema>(schema: S, description: string): S {
+  return { ...schema, description };
+}
+
+/** Of every token, what it stands for and something more. */
+function tokensOf<Row>(
+  { clobTokenIds, outcomes }: ShownMarket,
+  rowOf: (id: string, outcome: string, place: number) => Row,
+): Row[] {
+  const labels = textList(outcomes) ?? [];
+  return (textList(clobTokenIds) ?? []).map((id, place) => rowOf(id, labels[place] ?? '', place));
+}
+
+function pricedTokens(market: ShownMarket): object[] {
+  const prices = textList(market.outcomePrices) ?? [];
+  return tokensOf(market, (token_id, outcome, place) => {
+    return { token_id, outcome, price: Number(prices[place] ?? 0), winner: false };
   });
+}
+
+function takesOrders(market: ShownMarket): boolean {
+  const { acceptingOrders, active, archived, closed, enableOrderBook } = market;
+  return active && !closed && !archived && acceptingOrders && enableOrderBook;
+}
+
+const SHORT: Members = {
+  condition_id: [Text, (market) => market.conditionId],
+  tokens: [Type.Array(Token), pricedTokens],
+  rewards: [Rewards, () => NO_REWARDS],
+  active: [Flag, (market) => market.active],
+  closed: [Flag, (market) => market.closed],
+  archived: [Flag, (market) => market.archived],
+  accepting_orders: [Flag, takesOrders],
+};
+
+export const shortMarket = shapeOf(SHORT);
+export const tradingMarket = shapeOf({
+  ...SHORT,
+  enable_order_book: [Flag, (market) => market.enableOrderBook],
+  accepting_order_timestamp: [Type.Null(), () => null],
+  minimum_order_size: [Real, (market) => market.orderMinSize],
+  minimum_tick_size: [Real, (market) => market.orderPriceMinTickSize],
+  question_id: [Text, (market) => market.questionID],
+  question: [Text, (market) => market.question],
+  description: [Text, (market) => market.description],
+  market_slug: [Text, (market) => market.slug],
+  end_date_iso: [Type.Union([Text, Type.Null()]), (market) => market.endDate],
+  game_start_time: [Type.Null(), () => null],
+  seconds_delay: [Whole, () => 0],
+  fpmm: [Text, () => ''],
+  maker_base_fee: [Whole, () => 0],
+  taker_base_fee: [Whole, (_, feeBps) => feeBps],
+  notifications_enabled: [Flag, () => false],
+  neg_risk: [Flag, (market) => market.negRisk],
+  neg_risk_market_id: [Text, () => ''],
+  neg_risk_request_id: [Text, () => ''],
+  icon: [Text, (market) => market.icon],
+  image: [Text, (market) => market.image],
+  is_50_50_outcome: [Flag, () => false],
+  tags: [Type.Array(Text), () => []],
+});
+
+const Outcome = Type.Object({ t: Text, o: Text });
+const Fees = Type.Object({ r: Real, e: Whole, to: Flag });
+
+/** `fd` is a fee of r x (p (1 - p))^e of the notional: with e = 0 a bound of ours from above. */
+export const tradingTerms = shapeOf({
+  c: [named(Text, 'condition id'), (market) => market.conditionId],
+  t: [
+    named(Type.Array(Outcome), 'tokens and their outcomes'),
+    (market) => tokensOf(market, (t, o) => ({ t, o })),
+  ],
+  mts: [named(Real, 'tick size'), (market) => market.orderPriceMinTickSize],
+  mos: [named(Real, 'smallest order'), (market) => market.orderMinSize],
+  nr: [named(Flag, 'neg risk'), (market) => market.negRisk],
+  mbf: [named(Whole, 'base fee of makers'), () => 0],
+  tbf: [named(Whole, 'base fee of takers'), (_, feeBps) => feeBps],
+  fd: [Fees, (_, feeBps) => ({ r: feeBps / BPS_PER_UNIT, e: 0, to: true })],
+});
+
+export const TradingMarketAnswer = tradingMarket.schema;
+export const TradingTermsAnswer = tradingTerms.schema;
+
+const pageOf = (row: TSchema) =>
+  Type.Object({ data: Type.Array(row), next_cursor: Text, limit: Whole, count: Whole });
 export const TradingMarketsAnswer = pageOf(TradingMarketAnswer);
-export const ShortTradingMarketsAnswer = pageOf(ShortTradingMarketAnswer);
+export const ShortTradingMarketsAnswer = pageOf(shortMarket.schema);
 
 export const MarketOfTokenAnswer = Type.Object({
-  condition_id: Type.String(),
-  primary_token_id: Type.String(),
-  secondary_token_id: Type.String(),
-});
-
-/** Names as the clients read them. */
-export const TradingTermsAnswer = Type.Object({
-  c: Type.String({ description: 'condition id' }),
-  t: Type.Array(Type.Object({ t: Type.String(), o: Type.String() }), {
-    description: 'tokens and their outcomes',
-  }),
-  mts: Type.Number({ description: 'tick size' }),
-  mos: Type.Number({ description: 'smallest order' }),
-  nr: Type.Boolean({ description: 'neg risk' }),
-  mbf: Type.Integer({ description: 'base fee of makers' }),
-  tbf: Type.Integer({ description: 'base fee of takers' }),
-  fd: Type.Object({ r: Type.Number(), e: Type.Integer(), to: Type.Boolean() }),
+  condition_id: Text,
+  primary_token_id: Text,
+  secondary_token_id: Text,
 });
 
 export const CURSOR_QUERY = compileQuery(
-  Type.Object({
-    next_cursor: Type.Optional(Type.String({ description: 'a cursor of the page before' })),
-  }),
+  Type.Object({ next_cursor: Type.Optional(named(Text, 'a cursor of the page before')) }),
 );
-export const CONDITION_PATH = compileQuery(Type.Object({ condition_id: Type.String() }), [
-  'condition_id',
-]);
-export const TOKEN_PATH = compileQuery(Type.Object({ token_id: Type.String() }), ['token_id']);
+export const CONDITION_PATH = compileQuery(Type.Object({ condition_id: Text }), ['condition_id']);
+export const TOKEN_PATH = compileQuery(Type.Object({ token_id: Text }), ['token_id']);
 export interface CursorQuery {
   readonly next_cursor?: string;
 }
