@@ -9,7 +9,7 @@
  *
  * Thread: any; pure. Non-goals: whether what is asked for exists.
  */
-import type { QuerySpec } from '../common/query.ts';
+import { decodeText, eachPair, type QuerySpec } from '../common/query.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import type { Aim, Parameter, Parameters, Value } from './parameters.ts';
 import { CatalogFlag } from './prepared.ts';
@@ -99,25 +99,19 @@ export function parseQuery(query: string, parameters: Parameters): CatalogQuery 
   const found = new CatalogQuery(parameters.limit);
   if (query === '') return found;
   const given: Given[] = [];
-  let start = 0;
-  while (start < query.length) {
-    let end = query.indexOf('&', start);
-    if (end === -1) end = query.length;
-    let equals = query.indexOf('=', start);
-    if (equals === -1 || equals > end) equals = end;
-    const name = decode(query.slice(start, equals));
-    const parameter = name === undefined ? undefined : parameters.byName.get(name);
+  const problem = eachPair(query, (rawName, value) => {
+    const name = decodeText(rawName) ?? rawName;
+    const parameter = parameters.byName.get(name);
     if (parameter === undefined) {
-      if (name !== '') found.ignored.push(name ?? query.slice(start, equals));
-    } else {
-      const text = decode(query.slice(equals + 1, end));
-      if (text === undefined) return `${name} must be ${DECODABLE}`;
-      const problem = take(given, parameter, text);
-      if (problem === DIFFERENT) return differenceOf(query, parameters, parameter);
-      if (problem !== '') return `${name} must be ${problem}`;
+      if (name !== '') found.ignored.push(name);
+      return '';
     }
-    start = end + 1;
-  }
+    const text = decodeText(value);
+    const broken = text === undefined ? DECODABLE : take(given, parameter, text);
+    if (broken === DIFFERENT) return differenceOf(query, parameters, parameter);
+    return broken === '' ? '' : `${name} must be ${broken}`;
+  });
+  if (problem !== '') return problem;
   for (const { parameter, values } of given) apply(found, parameter.aim, values);
   return found;
 }
@@ -174,18 +168,12 @@ function apply(query: CatalogQuery, aim: Aim, values: readonly (number | string)
 
 /** Names every spelling that the query uses of a parameter with different values. */
 function differenceOf(query: string, { byName }: Parameters, parameter: Parameter): string {
-  const names = query.split('&').map((part) => decode(part.split('=', 1)[0] ?? '') ?? '');
+  const names = query.split('&').map((part) => decodeText(part.split('=', 1)[0] ?? '') ?? '');
   const given = new Set(names.filter((name) => byName.get(name) === parameter));
   const spelled = [...given].join(' and ');
   return given.size === 1
     ? `${spelled} is given more than once, with different values`
     : `${spelled} are one parameter and have different values`;
-}
-
-/** Undefined for what is not percent-encoded UTF-8. */
-function decode(value: string): string | undefined {
-  if (!value.includes('%') && !value.includes('+')) return value;
-  return decodePath(value.replaceAll('+', ' '));
 }
 
 /** A part of a path, where `+` is itself; undefined for what is not percent-encoded UTF-8. */

@@ -10,7 +10,7 @@
  */
 import { errorBody } from './contract.ts';
 import { parseMicroUp } from './decimal.ts';
-import { decodeText, type QuerySpec } from './query.ts';
+import { decodeText, eachPair, type QuerySpec } from './query.ts';
 import { type TObject, type TSchema, Type } from './schema.ts';
 
 /** One parameter: what it may be, what it is when it is absent. */
@@ -175,29 +175,23 @@ function readPairs(
 ): string {
   const seen: string[] = [];
   let invalid = '';
-  for (let start = 0, end = 0; start < query.length; start = end + 1) {
-    end = query.indexOf('&', start);
-    if (end === -1) end = query.length;
-    if (end === start) continue;
-    const equals = query.indexOf('=', start);
-    const nameEnd = equals === -1 || equals > end ? end : equals;
-    const rawName = query.slice(start, nameEnd);
-    const name = decodeText(rawName);
-    const field = name === undefined ? undefined : fields.get(name);
-    if (name === undefined || field === undefined) {
-      if (ignored === undefined) return `unknown_field: ${name ?? rawName}`;
-      ignored.push(name ?? rawName);
-      continue;
+  const unknown = eachPair(query, (rawName, rawValue) => {
+    const name = decodeText(rawName) ?? rawName;
+    const field = fields.get(name);
+    if (field === undefined) {
+      ignored?.push(name);
+      return ignored === undefined ? `unknown_field: ${name}` : '';
     }
-    if (invalid !== '') continue;
+    if (invalid !== '') return '';
     const isRepeated = field.isList !== true && seen.includes(name);
     seen.push(name);
-    const value = decodeText(query.slice(nameEnd + 1, end));
+    const value = decodeText(rawValue);
     const read = value === undefined ? undefined : field.read(value, found[name]);
     if (isRepeated || read === undefined) invalid = `invalid_field: ${name}`;
     else found[name] = read;
-  }
-  if (invalid !== '') return invalid;
+    return '';
+  });
+  if (unknown !== '' || invalid !== '') return unknown || invalid;
   const missing = required.find((name) => !seen.includes(name));
   return missing === undefined ? '' : `invalid_field: ${missing}`;
 }

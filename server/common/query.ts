@@ -107,18 +107,26 @@ function readPairs(
   pathNames: readonly string[],
   found: Record<string, unknown>,
 ): string {
-  let start = 0;
-  while (start < query.length) {
-    let end = query.indexOf('&', start);
+  return eachPair(query, (name, value) => {
+    const parameter = parameters.get(decodeText(name) ?? '');
+    if (parameter === undefined || pathNames.includes(parameter.name)) return '';
+    return take(found, parameter, decodeText(value));
+  });
+}
+
+/**
+ * Gives every pair of a query string to `see`, both parts as they were sent, '' where one is absent; ends
+ * with the first problem that it returns, '' = none.
+ */
+export function eachPair(query: string, see: (name: string, value: string) => string): string {
+  for (let start = 0, end = 0; start < query.length; start = end + 1) {
+    end = query.indexOf('&', start);
     if (end === -1) end = query.length;
-    let equals = query.indexOf('=', start);
-    if (equals === -1 || equals > end) equals = end;
-    const parameter = parameters.get(decodeText(query.slice(start, equals)) ?? '');
-    if (parameter !== undefined && !pathNames.includes(parameter.name)) {
-      const problem = take(found, parameter, decodeText(query.slice(equals + 1, end)));
-      if (problem !== '') return problem;
-    }
-    start = end + 1;
+    if (end === start) continue;
+    const equals = query.indexOf('=', start);
+    const nameEnd = equals === -1 || equals > end ? end : equals;
+    const problem = see(query.slice(start, nameEnd), query.slice(nameEnd + 1, end));
+    if (problem !== '') return problem;
   }
   return '';
 }
