@@ -20,15 +20,7 @@ import type { Generation } from './generation.ts';
 import { PARAMETERS, type Parameters } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import { type CatalogQuery, decodePath } from './query.ts';
-import {
-  type FoundPage,
-  renderFound,
-  renderKeyset,
-  renderList,
-  renderSingle,
-  renderTagsOf,
-  type View,
-} from './render.ts';
+import { type FoundPage, Renderer, type View } from './render.ts';
 import { samplingRoutes } from './sampling-routes.ts';
 import {
   isRankedInSteps,
@@ -129,14 +121,18 @@ class CatalogRoutes {
     };
   }
 
+  private render(catalog: PreparedCatalog, view: View): Renderer {
+    return new Renderer(this.answers.writer, catalog, view);
+  }
+
   private list(kind: Kind, parameters: Parameters): CatalogRoute {
-    const { page, writer } = this.answers;
+    const { page } = this.answers;
     const answer = (asked: Asked) => {
       const { query, served } = asked;
       const { prepared } = served.generation;
       return this.ranked(kind, asked, (ranking) => {
         select(kind, served.generation, query, page, ranking);
-        return renderList(writer, prepared, kind, page.shown(), this.viewOf(prepared, query));
+        return this.render(prepared, this.viewOf(prepared, query)).list(kind, page.shown());
       });
     };
     return { path: `/${kind}`, parameters, answer, shown: SHOWN[kind] };
@@ -144,7 +140,7 @@ class CatalogRoutes {
 
   /** Pages that follow one another by the last object of the page before. */
   private keyset(kind: 'markets' | 'events'): CatalogRoute {
-    const { page, writer } = this.answers;
+    const { page } = this.answers;
     const answer = (asked: Asked) => {
       const { exchange, query, served } = asked;
       const behind = placeOf(query.cursor);
@@ -161,8 +157,7 @@ class CatalogRoutes {
           const row = rows[shown - 1]!;
           return cursorOf({ id: prepared[kind].ids[row]!, rank: ranking.rankOf(row) });
         };
-        const most = rows.subarray(0, query.limit - 1);
-        return renderKeyset(writer, prepared, kind, most, view, nextOf);
+        return this.render(prepared, view).keyset(kind, rows.subarray(0, query.limit - 1), nextOf);
       });
     };
     return { path: `/${kind}/keyset`, parameters: PARAMETERS[`${kind}Keyset`], answer };
@@ -203,14 +198,14 @@ class CatalogRoutes {
 
   private single(kind: Kind, path: string, parameters: Parameters = PARAMETERS.single) {
     return this.found(kind, path, parameters, (catalog, row, view) =>
-      renderSingle(this.answers.writer, catalog, kind, row, view),
+      this.render(catalog, view).single(kind, row),
     );
   }
 
   private tagsOf(kind: 'markets' | 'events'): CatalogRoute {
-    const answer: Answer = (catalog, row) => {
+    const answer: Answer = (catalog, row, view) => {
       const event = kind === 'events' ? row : catalog.markets.event[row]!;
-      return renderTagsOf(this.answers.writer, catalog, event);
+      return this.render(catalog, view).tagsOf(event);
     };
     const route = this.found(kind, `/${kind}/:id/tags`, PARAMETERS.single, answer);
     return { ...route, shown: 'texts' };
@@ -218,11 +213,10 @@ class CatalogRoutes {
 
   /** @param isWhole whether the tags are shown, and not how they are related */
   private related(path: string, isWhole: boolean): CatalogRoute {
-    const { writer } = this.answers;
     return this.found('tags', path, PARAMETERS.single, (catalog, row, view) => {
       const { ids } = catalog.tags;
       const rows = relatedTags(catalog, Uint32Array.of(row));
-      if (isWhole) return renderList(writer, catalog, 'tags', Uint32Array.from(rows), view);
+      if (isWhole) return this.render(catalog, view).list('tags', Uint32Array.from(rows));
       const relations = rows.map((related, place) => {
         const [tagID, relatedTagID] = [ids[row]!, ids[related]!];
         return { id: `${tagID}-${relatedTagID}`, tagID, relatedTagID, rank: place + 1 };
@@ -242,7 +236,7 @@ class CatalogRoutes {
       const found = await searching;
       const view = this.viewOf(generation.prepared, query);
       const page = foundPage(generation, found, query, view.scope);
-      const bytes = renderFound(this.answers.writer, generation.prepared, page, view);
+      const bytes = this.render(generation.prepared, view).found(page);
       return this.answers.send(asked, bytes, this.answers.renewed(served));
     };
     return { path: '/public-search', parameters: PARAMETERS.search, answer };

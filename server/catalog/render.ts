@@ -44,77 +44,6 @@ const TAGS_NAME_BYTES = ',"tags":'.length;
 /** A page by cursor ends when it has grown so large: copying more holds the thread for long. */
 const KEYSET_BYTES_MAX = 4 << 20;
 
-/** A list: the objects of some rows. */
-export function renderList(
-  writer: AnswerWriter,
-  catalog: PreparedCatalog,
-  kind: Kind,
-  rows: Uint32Array,
-  view: View,
-): Buffer {
-  writer.begin(catalog.bytes).bytes(OPEN);
-  renderObjects(writer, catalog, kind, rows, view);
-  return writer.bytes(CLOSE).done();
-}
-
-/** `nextOf` makes the cursor behind so many of the rows, or undefined where nothing is. */
-export function renderKeyset(
-  writer: AnswerWriter,
-  catalog: PreparedCatalog,
-  kind: 'markets' | 'events',
-  rows: Uint32Array,
-  view: View,
-  nextOf: (shown: number) => string | undefined,
-): Buffer {
-  writer.begin(catalog.bytes).ascii(`{"${kind}":[`);
-  const next = nextOf(renderObjects(writer, catalog, kind, rows, view, KEYSET_BYTES_MAX));
-  return writer.ascii(next === undefined ? ']}' : `],"next_cursor":"${next}"}`).done();
-}
-
-/** A single object: more of what is nested in it than in lists. */
-export function renderSingle(
-  writer: AnswerWriter,
-  catalog: PreparedCatalog,
-  kind: Kind,
-  row: number,
-  view: View,
-): Buffer {
-  const { events, markets } = catalog;
-  writer.begin(catalog.bytes);
-  if (kind === 'markets') {
-    // The full summary of its event takes the place of the short one.
-    const event = markets.event[row]!;
-    writer
-      .fragment(markets.coreStart[row]!, markets.coreEnd[row]!)
-      .bytes(EVENTS)
-      .fragment(events.coreStart[event]!, events.coreEnd[event]!)
-      .bytes(END)
-      .bytes(CLOSE);
-    renderMarketMembers(writer, catalog, row, view);
-    writer.bytes(END);
-  } else if (kind === 'events') {
-    writer.fragment(events.coreStart[row]!, events.entryEnd[row]! - 1);
-    renderMarketsOf(writer, catalog, row, view);
-    writer.fragment(events.restStart[row]!, events.restEnd[row]!);
-  } else {
-    renderObject(writer, catalog, kind, row, view);
-  }
-  return writer.done();
-}
-
-/** The tags of an event, as its entry shows them. */
-export function renderTagsOf(
-  writer: AnswerWriter,
-  { bytes, events }: PreparedCatalog,
-  event: number,
-): Buffer {
-  const start = events.coreEnd[event]! + TAGS_NAME_BYTES;
-  return writer
-    .begin(bytes)
-    .fragment(start, events.entryEnd[event]! - 1)
-    .done();
-}
-
 /** A page of what a search found. */
 export interface FoundPage {
   readonly events: Uint32Array;
@@ -124,140 +53,175 @@ export interface FoundPage {
   readonly hasMore: boolean;
 }
 
-/** GET /public-search; events are counted within the scope. */
-export function renderFound(
-  writer: AnswerWriter,
-  catalog: PreparedCatalog,
-  found: FoundPage,
-  view: View,
-): Buffer {
-  const { bytes, tags } = catalog;
-  writer.begin(bytes).bytes(FOUND_EVENTS);
-  renderObjects(writer, catalog, 'events', found.events, view);
-  writer.bytes(FOUND_TAGS);
-  for (const [place, row] of found.tags.entries()) {
-    const { ends } = tags.events;
-    const count = view.scope?.countEventsOf('tags', row) ?? ends[row + 1]! - ends[row]!;
-    if (place > 0) writer.bytes(COMMA);
-    writer.fragment(tags.coreStart[row]!, tags.cuts.slug![row]!).bytes(EVENT_COUNT);
-    writer.ascii(`${count}}`);
-  }
-  const { hasMore, totalResults } = found;
-  return writer
-    .ascii(`],"pagination":{"hasMore":${hasMore},"totalResults":${totalResults}}}`)
-    .done();
-}
+/** One answer: made, and asked for its bytes, before another is begun. */
+export class Renderer {
+  private readonly writer: AnswerWriter;
+  private readonly catalog: PreparedCatalog;
+  private readonly view: View;
 
-/** Objects as lists show them, until the answer has so many bytes; how many it were. */
-function renderObjects(
-  writer: AnswerWriter,
-  catalog: PreparedCatalog,
-  kind: Kind,
-  rows: Uint32Array,
-  view: View,
-  bytesMax = Number.POSITIVE_INFINITY,
-): number {
-  if (isPlain(kind, view)) {
-    // A comma lies behind each entry.
-    const { coreStart, entryEnd }: PreparedObjects = catalog[kind];
-    for (let i = 0; i < rows.length; i++) {
-      writer.fragment(coreStart[rows[i]!]!, entryEnd[rows[i]!]! + 1);
+  constructor(writer: AnswerWriter, catalog: PreparedCatalog, view: View) {
+    this.writer = writer.begin(catalog.bytes);
+    this.catalog = catalog;
+    this.view = view;
+  }
+
+  /** A list: the objects of some rows. */
+  list(kind: Kind, rows: Uint32Array): Buffer {
+    this.writer.bytes(OPEN);
+    this.objects(kind, rows);
+    return this.writer.bytes(CLOSE).done();
+  }
+
+  /** `nextOf` makes the cursor behind so many of the rows, or undefined where nothing is. */
+  keyset(
+    kind: 'markets' | 'events',
+    rows: Uint32Array,
+    nextOf: (shown: number) => string | undefined,
+  ): Buffer {
+    this.writer.ascii(`{"${kind}":[`);
+    const next = nextOf(this.objects(kind, rows, KEYSET_BYTES_MAX));
+    return this.writer.ascii(next === undefined ? ']}' : `],"next_cursor":"${next}"}`).done();
+  }
+
+  /** A single object: more of what is nested in it than in lists. */
+  single(kind: Kind, row: number): Buffer {
+    const { writer } = this;
+    const { events, markets } = this.catalog;
+    if (kind === 'markets') {
+      // The full summary of its event takes the place of the short one.
+      const event = markets.event[row]!;
+      writer
+        .fragment(markets.coreStart[row]!, markets.coreEnd[row]!)
+        .bytes(EVENTS)
+        .fragment(events.coreStart[event]!, events.coreEnd[event]!)
+        .bytes(LIST_END);
+      this.marketMembers(row);
+      writer.bytes(END);
+    } else if (kind === 'events') {
+      writer.fragment(events.coreStart[row]!, events.entryEnd[row]! - 1);
+      this.marketsOf(row);
+      writer.fragment(events.restStart[row]!, events.restEnd[row]!);
+    } else {
+      this.object(kind, row);
     }
-    if (rows.length > 0) writer.dropLast();
-    return rows.length;
+    return writer.done();
   }
-  let shown = 0;
-  while (shown < rows.length && writer.length < bytesMax) {
-    if (shown > 0) writer.bytes(COMMA);
-    renderObject(writer, catalog, kind, rows[shown]!, view);
-    shown += 1;
+
+  /** The tags of an event, as its entry shows them. */
+  tagsOf(event: number): Buffer {
+    const { coreEnd, entryEnd } = this.catalog.events;
+    return this.writer.fragment(coreEnd[event]! + TAGS_NAME_BYTES, entryEnd[event]! - 1).done();
   }
-  return shown;
-}
 
-/** Whether its entries are all that a list shows of a kind. */
-function isPlain(kind: Kind, { marketMembers, withMarkets, withTags }: View): boolean {
-  if (kind === 'markets') return !withTags && marketMembers === undefined;
-  return kind === 'tags' || (kind === 'events' && !withMarkets);
-}
-
-function renderObject(
-  writer: AnswerWriter,
-  catalog: PreparedCatalog,
-  kind: Kind,
-  row: number,
-  view: View,
-): void {
-  const { coreEnd, coreStart, entryEnd }: PreparedObjects = catalog[kind];
-  if (kind === 'series') {
-    writer.fragment(coreStart[row]!, coreEnd[row]!);
-    renderSummaries(writer, catalog, row, view);
-  } else {
-    writer.fragment(coreStart[row]!, entryEnd[row]! - 1);
-    if (kind === 'markets') renderMarketMembers(writer, catalog, row, view);
-    if (kind === 'events' && view.withMarkets) {
-      renderMarketsOf(writer, catalog, row, view);
+  /** GET /public-search; events are counted within the scope. */
+  found(page: FoundPage): Buffer {
+    const { view, writer } = this;
+    const { tags } = this.catalog;
+    writer.bytes(FOUND_EVENTS);
+    this.objects('events', page.events);
+    writer.bytes(FOUND_TAGS);
+    for (const [place, row] of page.tags.entries()) {
+      const { ends } = tags.events;
+      const count = view.scope?.countEventsOf('tags', row) ?? ends[row + 1]! - ends[row]!;
+      if (place > 0) writer.bytes(COMMA);
+      writer.fragment(tags.coreStart[row]!, tags.cuts.slug![row]!).bytes(EVENT_COUNT);
+      writer.ascii(`${count}}`);
     }
+    const { hasMore, totalResults } = page;
+    return writer
+      .ascii(`],"pagination":{"hasMore":${hasMore},"totalResults":${totalResults}}}`)
+      .done();
   }
-  writer.bytes(END);
-}
 
-/** What a request or its client wants of a market beside its columns. */
-function renderMarketMembers(
-  writer: AnswerWriter,
-  { events, markets }: PreparedCatalog,
-  row: number,
-  { marketMembers, withTags }: View,
-): void {
-  const event = markets.event[row]!;
-  if (withTags) writer.fragment(events.coreEnd[event]!, events.entryEnd[event]! - 1);
-  if (marketMembers !== undefined) writer.bytes(marketMembers);
-}
-
-/** The markets of an event, as a member. */
-function renderMarketsOf(
-  writer: AnswerWriter,
-  { events, markets }: PreparedCatalog,
-  event: number,
-  { marketMembers, scope, withoutClosed }: View,
-): void {
-  writer.bytes(MARKETS);
-  renderRelated(writer, events.markets, event, markets, marketMembers, (row) => {
-    if (scope !== undefined && !scope.hasMarket(row)) return false;
-    return !withoutClosed || (markets.flags[row]! & CatalogFlag.closed) === 0;
-  });
-}
-
-/** The summaries of the events of a series (those of the scope), as a member. */
-function renderSummaries(
-  writer: AnswerWriter,
-  { events, series }: PreparedCatalog,
-  row: number,
-  { scope }: View,
-): void {
-  writer.bytes(EVENTS);
-  renderRelated(writer, series.events, row, events, undefined, (event) => {
-    return scope === undefined || scope.hasEvent(event);
-  });
-}
-
-/** The kept ones of the objects that are related to a row, with some members more; and a bracket. */
-function renderRelated(
-  writer: AnswerWriter,
-  { ends, values }: Relation,
-  row: number,
-  { coreEnd, coreStart }: PreparedObjects,
-  members: Buffer | undefined,
-  keeps: (row: number) => boolean,
-): void {
-  let isFirst = true;
-  for (let i = ends[row]!; i < ends[row + 1]!; i++) {
-    const related = values[i]!;
-    if (!keeps(related)) continue;
-    if (!isFirst) writer.bytes(NEXT);
-    isFirst = false;
-    writer.fragment(coreStart[related]!, coreEnd[related]!);
-    if (members !== undefined) writer.bytes(members);
+  /** Objects as lists show them, until the answer has so many bytes; how many it were. */
+  private objects(kind: Kind, rows: Uint32Array, bytesMax = Number.POSITIVE_INFINITY): number {
+    const { writer } = this;
+    if (this.isPlain(kind)) {
+      // A comma lies behind each entry.
+      const { coreStart, entryEnd }: PreparedObjects = this.catalog[kind];
+      for (let i = 0; i < rows.length; i++) {
+        writer.fragment(coreStart[rows[i]!]!, entryEnd[rows[i]!]! + 1);
+      }
+      if (rows.length > 0) writer.dropLast();
+      return rows.length;
+    }
+    let shown = 0;
+    while (shown < rows.length && writer.length < bytesMax) {
+      if (shown > 0) writer.bytes(COMMA);
+      this.object(kind, rows[shown]!);
+      shown += 1;
+    }
+    return shown;
   }
-  writer.bytes(isFirst ? CLOSE : LIST_END);
+
+  /** Whether its entries are all that a list shows of a kind. */
+  private isPlain(kind: Kind): boolean {
+    const { marketMembers, withMarkets, withTags } = this.view;
+    if (kind === 'markets') return !withTags && marketMembers === undefined;
+    return kind === 'tags' || (kind === 'events' && !withMarkets);
+  }
+
+  private object(kind: Kind, row: number): void {
+    const { coreEnd, coreStart, entryEnd }: PreparedObjects = this.catalog[kind];
+    if (kind === 'series') {
+      this.writer.fragment(coreStart[row]!, coreEnd[row]!);
+      this.summaries(row);
+    } else {
+      this.writer.fragment(coreStart[row]!, entryEnd[row]! - 1);
+      if (kind === 'markets') this.marketMembers(row);
+      if (kind === 'events' && this.view.withMarkets) this.marketsOf(row);
+    }
+    this.writer.bytes(END);
+  }
+
+  /** What a request or its client wants of a market beside its columns. */
+  private marketMembers(row: number): void {
+    const { events, markets } = this.catalog;
+    const { marketMembers, withTags } = this.view;
+    const event = markets.event[row]!;
+    if (withTags) this.writer.fragment(events.coreEnd[event]!, events.entryEnd[event]! - 1);
+    if (marketMembers !== undefined) this.writer.bytes(marketMembers);
+  }
+
+  /** The markets of an event, as a member. */
+  private marketsOf(event: number): void {
+    const { events, markets } = this.catalog;
+    const { marketMembers, scope, withoutClosed } = this.view;
+    this.writer.bytes(MARKETS);
+    this.related(events.markets, event, markets, marketMembers, (row) => {
+      if (scope !== undefined && !scope.hasMarket(row)) return false;
+      return !withoutClosed || (markets.flags[row]! & CatalogFlag.closed) === 0;
+    });
+  }
+
+  /** The summaries of the events of a series (those of the scope), as a member. */
+  private summaries(row: number): void {
+    const { events, series } = this.catalog;
+    const { scope } = this.view;
+    this.writer.bytes(EVENTS);
+    this.related(series.events, row, events, undefined, (event) => {
+      return scope === undefined || scope.hasEvent(event);
+    });
+  }
+
+  /** The kept ones of the objects that are related to a row, with some members more; and a bracket. */
+  private related(
+    { ends, values }: Relation,
+    row: number,
+    { coreEnd, coreStart }: PreparedObjects,
+    members: Buffer | undefined,
+    keeps: (row: number) => boolean,
+  ): void {
+    const { writer } = this;
+    let isFirst = true;
+    for (let i = ends[row]!; i < ends[row + 1]!; i++) {
+      const related = values[i]!;
+      if (!keeps(related)) continue;
+      if (!isFirst) writer.bytes(NEXT);
+      isFirst = false;
+      writer.fragment(coreStart[related]!, coreEnd[related]!);
+      if (members !== undefined) writer.bytes(members);
+    }
+    writer.bytes(isFirst ? CLOSE : LIST_END);
+  }
 }
