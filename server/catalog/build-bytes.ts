@@ -4,6 +4,7 @@
  * Runs on the catalog thread. Non-goals: JSON.
  */
 import assert from 'node:assert/strict';
+import type { Spans } from './prepared.ts';
 
 const CHUNK_BYTES = 4 << 20;
 /** Places are 32-bit. */
@@ -64,7 +65,7 @@ export function spansOf<T>(
   bytes: ByteCollector,
   objects: readonly T[],
   textOf: (object: T, row: number) => string,
-) {
+): Spans {
   const start = new Uint32Array(objects.length);
   const end = new Uint32Array(objects.length);
   for (const [row, object] of objects.entries()) {

@@ -10,7 +10,8 @@ import { closedTexts, prepareObjects, type Rows, rowsOf } from './build-objects.
 import { inverseOf, relationOf } from './build-relation.ts';
 import { EVENT_TEXT, figuresWithoutBook } from './figures-text.ts';
 import type { PreparedEvents, PreparedOwners, Relation } from './prepared.ts';
-import { quoted } from './shape.ts';
+
+const SAMPLING_TEXTS = ['slug', 'title', 'ticker', 'description'] as const;
 
 /** Tags or series, and which events carry which. */
 export interface Owners {
@@ -57,19 +58,14 @@ export function prepareEvents(
     const list = listOf(seriesTexts, series.ofEvents, row);
     return `,"series":${list},"eventMetadata":${metadata}}`;
   });
-  const sampling = spansOf(
-    bytes,
-    events,
-    (event) =>
-      `{"id":"${event.id}","slug":${quoted(text(event.slug))},"title":${quoted(text(event.title))}` +
-      `,"ticker":${quoted(text(event.ticker))},"description":${quoted(text(event.description))}}`,
-  );
+  const sampling = spansOf(bytes, events, (event) => {
+    const texts = SAMPLING_TEXTS.map((name) => [name, text(event[name])] as const);
+    return JSON.stringify({ id: String(event.id), ...Object.fromEntries(texts) });
+  });
   return {
     ...objects,
-    restStart: rest.start,
-    restEnd: rest.end,
-    samplingStart: sampling.start,
-    samplingEnd: sampling.end,
+    rest,
+    sampling,
     markets: relationOf(events.length, eventOfMarket, [...eventOfMarket.keys()]),
     tags: tags.ofEvents,
   };

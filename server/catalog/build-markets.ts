@@ -17,7 +17,7 @@ import {
   type PreparedMarkets,
   type PreparedSampling,
 } from './prepared.ts';
-import { listTextOf, type MarketSource, quoted, textsOf } from './shape.ts';
+import { listTextOf, type MarketSource, textsOf } from './shape.ts';
 import { buildTextIndex } from './text-index.ts';
 
 /** What lists show of a market's event (SPEC 2): id, ticker, slug, title. */
@@ -117,22 +117,18 @@ export function prepareSampling(
   const metadata = spansOf(bytes, rows, ({ raw: { raw_metadata: metadata } }) =>
     JSON.stringify(isObject(metadata) ? metadata : {}),
   );
-  return {
-    markets: listed,
-    start,
-    split,
-    end,
-    metadataStart: metadata.start,
-    metadataEnd: metadata.end,
-  };
+  return { markets: listed, start, split, end, metadata };
 }
 
 /** A listed market is paused while it is barred from taking orders (GAPS 5, 12). */
 function samplingHead({ id, raw, terms }: MarketRow): string {
-  const status = terms.acceptingOrders && terms.enableOrderBook ? 'active' : 'paused';
-  return (
-    `{"condition_id":${quoted(text(raw.conditionId))},"status":"${status}"` +
-    `,"neg_risk":${terms.negRisk},"market_id":${id}` +
-    `,"question":${quoted(text(raw.question))},"slug":${quoted(text(raw.slug))}`
-  );
+  const shown = {
+    condition_id: text(raw.conditionId),
+    status: terms.acceptingOrders && terms.enableOrderBook ? 'active' : 'paused',
+    neg_risk: terms.negRisk,
+    market_id: id,
+    question: text(raw.question),
+    slug: text(raw.slug),
+  };
+  return JSON.stringify(shown).slice(0, -1);
 }

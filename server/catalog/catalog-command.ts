@@ -8,7 +8,7 @@ import type { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
 import { exportToFile, exportToStream } from '../../storage/catalog-export.ts';
-import { type Catalog, type CatalogReport, readCatalog } from '../../storage/catalog-file.ts';
+import { type CatalogReport, readCatalog } from '../../storage/catalog-file.ts';
 import { describeReport } from '../../storage/catalog-report.ts';
 import type { Durability } from '../../storage/lmdb.ts';
 import { replaceCatalog } from './snapshot.ts';
@@ -37,41 +37,30 @@ export async function importFile(file: string, place: Place): Promise<boolean> {
   const result = readCatalog(json);
   if (!result.ok) return failure(place, `import ${name}`, result.error);
   const { catalog, report } = result;
-  return withStore(place, false, (store) => writeCatalog(store, catalog, report, place));
-}
-
-async function writeCatalog(
-  store: CatalogStore,
-  catalog: Catalog,
-  report: CatalogReport,
-  place: Place,
-): Promise<boolean> {
-  try {
+  const what = `write to ${place.dataDir}, its catalog stays`;
+  return withStore(place, false, what, async (store) => {
     tell('imported', report, place, await replaceCatalog(store, catalog));
     return true;
-  } catch (error) {
-    return failure(place, `write to ${place.dataDir}, its catalog stays`, error);
-  }
-}
-
-export async function exportFile(file: string, place: Place): Promise<boolean> {
-  return withStore(place, true, async (store) => {
-    if (store.current() === undefined) {
-      return refuse(place, `there is no catalog in ${place.dataDir}`);
-    }
-    try {
-      if (file === '-') await exportToStream(store.objects(), place.stdout);
-      else await exportToFile(store.objects(), file);
-      return true;
-    } catch (error) {
-      return failure(place, `write ${file === '-' ? 'standard output' : file}`, error);
-    }
   });
 }
 
+export async function exportFile(file: string, place: Place): Promise<boolean> {
+  const what = `write ${file === '-' ? 'standard output' : file}`;
+  return withStore(place, true, what, async (store) => {
+    if (store.current() === undefined) {
+      return refuse(place, `there is no catalog in ${place.dataDir}`);
+    }
+    if (file === '-') await exportToStream(store.objects(), place.stdout);
+    else await exportToFile(store.objects(), file);
+    return true;
+  });
+}
+
+/** @param what cannot be done where `body` rejects */
 async function withStore(
   place: Place,
   readOnly: boolean,
+  what: string,
   body: (store: CatalogStore) => Promise<boolean>,
 ): Promise<boolean> {
   const { dataDir, durability } = place;
@@ -83,18 +72,19 @@ async function withStore(
   }
   try {
     return await body(store);
+  } catch (error) {
+    return failure(place, what, error);
   } finally {
     await store.close();
   }
 }
 
 export async function pullFrom(url: string, place: Place): Promise<boolean> {
-  return withStore(place, false, async (store) => {
+  const what = `pull from ${url}, the catalog stays`;
+  return withStore(place, false, what, async (store) => {
     const mirror = new Mirror({ url, store, limits: SYNC_LIMITS });
     const result = await mirror.sync(new AbortController().signal);
-    if (result.kind === 'failed') {
-      return failure(place, `pull from ${url}, the catalog stays`, result.reason);
-    }
+    if (result.kind === 'failed') return failure(place, what, result.reason);
     if (result.kind === 'unchanged') place.stdout.write(`nothing has changed at ${url}\n`);
     else tell('pulled', result.report, place, result.generation);
     return true;

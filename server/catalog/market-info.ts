@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { textList } from '../../storage/catalog-json.ts';
 import type { MarketInfo, MarketStory } from '../market-data/texts.ts';
 import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
-import { rowOfId } from './select.ts';
+import { placeAmong } from './select.ts';
 import { keyOf, rowsNamed } from './text-index.ts';
 
 type Texts<Names extends string> = Readonly<Record<Names, string>>;
@@ -82,7 +82,7 @@ function lookup<Told>(
 /** Condition ids of an event's markets, in the order of the catalog; none where there is no such event. */
 export async function conditionsOfEvent(prepared: PreparedCatalog, id: string): Promise<string[]> {
   const { ids, markets } = prepared.events;
-  const row = EVENT_ID.test(id) ? rowOfId(ids, Number(id)) : -1;
+  const row = EVENT_ID.test(id) ? placeAmong(ids, Number(id)) : -1;
   const conditions: string[] = [];
   if (row === -1) return conditions;
   for (const market of markets.values.subarray(markets.ends[row]!, markets.ends[row + 1]!)) {

@@ -13,6 +13,12 @@
  * Pure data, any thread. Made by build.ts, read by select.ts and render.ts; figures.ts writes figures.
  */
 
+/** A fragment for each row. */
+export interface Spans {
+  readonly start: Uint32Array<ArrayBuffer>;
+  readonly end: Uint32Array<ArrayBuffer>;
+}
+
 /** `rowsOf(row)` = values[ends[row] .. ends[row + 1]), ascending; `ends` has one more than rows. */
 export interface Relation {
   readonly ends: Uint32Array<ArrayBuffer>;
@@ -88,11 +94,9 @@ export interface PreparedMarkets extends PreparedObjects {
 
 export interface PreparedEvents extends PreparedObjects {
   /** `,"series":[...],"eventMetadata":{...}}`: what follows `markets` in a single event. */
-  readonly restStart: Uint32Array<ArrayBuffer>;
-  readonly restEnd: Uint32Array<ArrayBuffer>;
+  readonly rest: Spans;
   /** `{"id","slug","title","ticker","description"}` of the sampling lists, closed. */
-  readonly samplingStart: Uint32Array<ArrayBuffer>;
-  readonly samplingEnd: Uint32Array<ArrayBuffer>;
+  readonly sampling: Spans;
   readonly markets: Relation;
   readonly tags: Relation;
 }
@@ -103,7 +107,7 @@ export interface PreparedOwners extends PreparedObjects {
 }
 
 /** The markets of the sampling lists (GAPS 5: active, not closed, not archived), ascending. */
-export interface PreparedSampling {
+export interface PreparedSampling extends Spans {
   /** Market rows. */
   readonly markets: Uint32Array<ArrayBuffer>;
   /**
@@ -111,12 +115,9 @@ export interface PreparedSampling {
    * [split, end) = `,"assets_ids","outcomes"`; together the simplified form, open. The full form
    * has `,"description":` between them and `,"event":`, `,"raw_metadata":` behind.
    */
-  readonly start: Uint32Array<ArrayBuffer>;
   readonly split: Uint32Array<ArrayBuffer>;
-  readonly end: Uint32Array<ArrayBuffer>;
   /** The JSON object raw_metadata. */
-  readonly metadataStart: Uint32Array<ArrayBuffer>;
-  readonly metadataEnd: Uint32Array<ArrayBuffer>;
+  readonly metadata: Spans;
 }
 
 export interface PreparedCatalog {

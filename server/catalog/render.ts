@@ -100,7 +100,7 @@ export class Renderer {
     } else if (kind === 'events') {
       writer.fragment(events.coreStart[row]!, events.entryEnd[row]! - 1);
       this.marketsOf(row);
-      writer.fragment(events.restStart[row]!, events.restEnd[row]!);
+      writer.fragment(events.rest.start[row]!, events.rest.end[row]!);
     } else {
       this.object(kind, row);
     }

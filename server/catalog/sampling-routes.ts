@@ -84,7 +84,7 @@ function renderFull(writer: AnswerWriter, catalog: PreparedCatalog, place: numbe
     .fragment(markets.cuts.icon![market]!, markets.cuts.description![market]!)
     .fragment(sampling.split[place]!, sampling.end[place]!)
     .bytes(EVENT)
-    .fragment(events.samplingStart[event]!, events.samplingEnd[event]!)
+    .fragment(events.sampling.start[event]!, events.sampling.end[event]!)
     .bytes(METADATA)
-    .fragment(sampling.metadataStart[place]!, sampling.metadataEnd[place]!);
+    .fragment(sampling.metadata.start[place]!, sampling.metadata.end[place]!);
 }

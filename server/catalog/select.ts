@@ -30,15 +30,15 @@ export function scopeOf(catalog: PreparedCatalog, query: CatalogQuery): CreatorS
   return query.creator === '' ? undefined : new CreatorScope(catalog, query.creator);
 }
 
-/** Row of the object with an id, or NONE. */
-export function rowOfId(ids: Float64Array, id: number): number {
+/** Where a number stands among ascending ones, such as the row of an id; or NONE. */
+export function placeAmong(numbers: Float64Array | Uint32Array, number: number): number {
   let low = 0;
-  let high = ids.length - 1;
+  let high = numbers.length - 1;
   while (low <= high) {
     const middle = (low + high) >>> 1;
-    const found = ids[middle]!;
-    if (found === id) return middle;
-    if (found < id) low = middle + 1;
+    const found = numbers[middle]!;
+    if (found === number) return middle;
+    if (found < number) low = middle + 1;
     else high = middle - 1;
   }
   return NONE;
@@ -66,7 +66,7 @@ export function select(
   if (behind !== undefined) {
     const isLive = query.order.some((name) => listed.figures.of(kind)?.has(name));
     // Where trading moves an object, only the rank leads on for certain.
-    const row = isLive ? NONE : rowOfId(listed.prepared[kind].ids, behind.id);
+    const row = isLive ? NONE : placeAmong(listed.prepared[kind].ids, behind.id);
     from = 1 + (row === NONE ? behind.rank : ranking.rankOf(row));
   }
   if (filter.few === undefined) pickFromAll(page, query, filter, ranking, from);
@@ -207,7 +207,7 @@ export class RowFilter implements Filter {
     }
     if (events === undefined) return few;
     const { eventOf } = this;
-    if (few !== undefined) return few.filter((row) => includes(events, eventOf![row]!));
+    if (few !== undefined) return few.filter((row) => placeAmong(events, eventOf![row]!) !== NONE);
     const count = eventOf === undefined ? events.length : countOf(markets, events);
     if (count * fewMax <= this.flags.length) {
       return eventOf === undefined ? events : valuesOf(markets, events);
@@ -237,7 +237,7 @@ function rowsWith(
 ): Uint32Array {
   const { ids, keys } = catalog[kind];
   if (typeof value === 'string') return rowsNamed(keys[column]!, value);
-  const row = rowOfId(ids, value);
+  const row = placeAmong(ids, value);
   return row === NONE ? NO_ROWS : Uint32Array.of(row);
 }
 
@@ -262,19 +262,7 @@ function union(lists: readonly Uint32Array[]): Uint32Array {
 function intersection(a: Uint32Array | undefined, b: Uint32Array): Uint32Array {
   if (a === undefined) return b;
   const [few, many] = a.length < b.length ? [a, b] : [b, a];
-  return few.filter((row) => includes(many, row));
-}
-
-/** Whether ascending rows include one. */
-function includes(rows: Uint32Array, row: number): boolean {
-  let low = 0;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (rows[middle]! < row) low = middle + 1;
-    else high = middle;
-  }
-  return rows[low] === row;
+  return few.filter((row) => placeAmong(many, row) !== NONE);
 }
 
 function marked(

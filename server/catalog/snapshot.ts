@@ -38,7 +38,7 @@ export interface ReadyCatalog {
  * To be raised with every change to what is prepared (prepared.ts), to the terms or to the texts: a
  * test holds what the demo catalog comes to against this number.
  */
-export const SNAPSHOT_FORMAT = 'ready-3';
+export const SNAPSHOT_FORMAT = 'ready-4';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

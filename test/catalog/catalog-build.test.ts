@@ -99,12 +99,12 @@ function checkEvents(prepared: PreparedCatalog, expected: ReturnType<typeof expe
     const nested = tags.map((tag) => expected.tags[tag]);
     const entry = textOf(prepared, events.coreStart[row], events.entryEnd[row]);
     assertJson(entry, { ...core, tags: nested }, name);
-    const rest = textOf(prepared, events.restStart[row], events.restEnd[row]);
+    const rest = textOf(prepared, events.rest.start[row], events.rest.end[row]);
     const ofSeries = series.map((place) => expected.series[place]);
     const single = { ...core, markets: [], series: ofSeries, eventMetadata: metadata };
     assertJson(`${open},"markets":[]${rest}`, single, name);
     const { id, slug, title, ticker, description } = core;
-    const sampling = textOf(prepared, events.samplingStart[row], events.samplingEnd[row]);
+    const sampling = textOf(prepared, events.sampling.start[row], events.sampling.end[row]);
     assertJson(sampling, { id, slug, title, ticker, description }, name);
     assert.equal(events.flags[row], flags, name);
     assert.deepEqual(rowsOf(events.tags, row), tags, name);
@@ -152,8 +152,8 @@ function checkSampling(prepared: PreparedCatalog, expected: ReturnType<typeof ex
     const tail = textOf(prepared, sampling.split[place], sampling.end[place]);
     assertJson(`${head}${tail}}`, simplified, `sampling market ${row}`);
     assert(tail.startsWith(',"assets_ids":'), 'the description goes before assets_ids');
-    const { metadataStart, metadataEnd } = sampling;
-    assertJson(textOf(prepared, metadataStart[place], metadataEnd[place]), metadata, '');
+    const { end, start } = sampling.metadata;
+    assertJson(textOf(prepared, start[place], end[place]), metadata, '');
   }
 }
 
