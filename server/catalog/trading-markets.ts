@@ -14,6 +14,7 @@ import { errorBody } from '../common/contract.ts';
 import { cursorOf, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
 import { bytesToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
 import type { Exchange, Handler } from '../http/http.ts';
+import { ignoredBeside } from '../http/ignored.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import type { Generation } from './generation.ts';
 import { marketAt, rowOfCondition, type ShownMarket } from './market-info.ts';
@@ -67,7 +68,8 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
       const end = offset + data.length;
       const next_cursor = end < count && data.length > 0 ? cursorOf(end) : LAST_CURSOR;
       const head = JSON.stringify({ limit: PAGE_SIZE, next_cursor, count: data.length });
-      exchange.reply(200, `${head.slice(0, -1)},"data":[${data.join(',')}]}`);
+      const body = `${head.slice(0, -1)},"data":[${data.join(',')}]}`;
+      exchange.reply(200, body, ignoredBeside('next_cursor', exchange.query));
     };
 
   const single =
