@@ -16,8 +16,8 @@ export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A list of texts, as an array or as the JSON text of one (SPEC 2); undefined when neither. */
-export function textList(value: unknown): readonly string[] | undefined {
+/** A list, as an array or as the JSON text of one (SPEC 2); undefined when neither. */
+export function listOf(value: unknown): readonly unknown[] | undefined {
   let list = value;
   if (typeof value === 'string') {
     try {
@@ -26,8 +26,13 @@ export function textList(value: unknown): readonly string[] | undefined {
       return undefined;
     }
   }
-  if (!Array.isArray(list)) return undefined;
-  return list.every((item) => typeof item === 'string') ? list : undefined;
+  return Array.isArray(list) ? list : undefined;
+}
+
+/** The same of texts; undefined when there is anything else in it. */
+export function textList(value: unknown): readonly string[] | undefined {
+  const list = listOf(value);
+  return list?.every((item) => typeof item === 'string') ? list : undefined;
 }
 
 const WALLET_PATTERN = /^0x[0-9a-f]{40}$/;

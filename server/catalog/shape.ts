@@ -7,7 +7,7 @@
  * Pure; runs on the catalog thread, names of columns and figures are read anywhere. Non-goals:
  * nesting.
  */
-import { type JsonObject, text } from '../../storage/catalog-json.ts';
+import { type JsonObject, listOf, text } from '../../storage/catalog-json.ts';
 import type { TradingTerms } from '../../storage/catalog-market.ts';
 
 /** How a field compares and what its JSON is; only dates can be null. */
@@ -259,15 +259,8 @@ export function textsOf({ text, isTexts }: ListText): string {
 
 /** An array, or the JSON text of one, which is kept as it was written. */
 export function listTextOf(value: unknown): ListText {
-  let list = value;
-  if (typeof value === 'string') {
-    try {
-      list = JSON.parse(value);
-    } catch {
-      return EMPTY_LIST;
-    }
-  }
-  if (!Array.isArray(list)) return EMPTY_LIST;
+  const list = listOf(value);
+  if (list === undefined) return EMPTY_LIST;
   const isTexts = list.every((item) => typeof item === 'string');
   const text = typeof value === 'string' ? value : JSON.stringify(list);
   return { text, isTexts, count: list.length };
