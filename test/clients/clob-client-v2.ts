@@ -1,5 +1,6 @@
 /** Every call of @polymarket/clob-client-v2 1.1.0; it signs orders of both versions. */
 import assert from 'node:assert/strict';
+import { freePort, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import type { Call } from './calls.ts';
 import { answered, type Client, rows } from './client-answers.ts';
 import { clobCalls, readOnlyCalls } from './clob-calls.ts';
@@ -14,16 +15,35 @@ interface WalletPackage {
 
 const BUILDER = `0x${'1'.repeat(64)}`;
 
-export async function clobClientV2Calls(venue: Venue): Promise<readonly Call[]> {
-  const { host, load, market, risky } = venue;
+/** A client of a wallet of its own, by two hex digits. */
+async function join({ host, load }: Pick<Venue, 'host' | 'load'>, digits: string): Promise<Client> {
   const { ClobClient } = load.require<Package>('@polymarket/clob-client-v2');
   const { Wallet } = load.require<WalletPackage>('@ethersproject/wallet');
-  const join = async (digit: string): Promise<Client> => {
-    const parts = { host, chain: CHAIN_ID, signer: new Wallet(`0x${`2${digit}`.repeat(32)}`) };
-    const creds = await new ClobClient(parts).createOrDeriveApiKey!();
-    return new ClobClient({ ...parts, creds });
-  };
-  const client = await join('1');
+  const parts = { host, chain: CHAIN_ID, signer: new Wallet(`0x${digits.repeat(32)}`) };
+  const creds = await new ClobClient(parts).createOrDeriveApiKey!();
+  return new ClobClient({ ...parts, creds });
+}
+
+/** A client that has learnt which version is taken goes on where that changes. */
+export async function throughVersions(load: Venue['load']): Promise<void> {
+  const dataDir = temporaryDirectory();
+  const [market] = await withMarkets(dataDir, [{ id: 1 }]);
+  const PORT = String(await freePort());
+  const bid = { tokenID: market!.tokenIds[0], side: 'BUY', price: 0.02, size: 10 };
+  let client: Client | undefined;
+  for (const ORDER_VERSION of ['1', '2', '1']) {
+    const settings = { CLIENT_PROFILE: 'polymarket', ORDER_VERSION, PORT };
+    const node = await TestNode.start(dataDir, settings);
+    client ??= await join({ host: `http://127.0.0.1:${PORT}`, load }, '23');
+    const { errorMsg, status } = await answered(client.createAndPostOrder!(bid));
+    assert.deepEqual([errorMsg, status], ['', 'live'], ORDER_VERSION);
+    await node.stop();
+  }
+}
+
+export async function clobClientV2Calls(venue: Venue): Promise<readonly Call[]> {
+  const { market, risky } = venue;
+  const client = await join(venue, '21');
   const call = (name: string, ...parts: readonly unknown[]) => answered(client[name]!(...parts));
   const [token] = market.tokens;
   const bid = { tokenID: token, side: 'BUY', price: 0.02, size: 10 };
@@ -97,6 +117,6 @@ export async function clobClientV2Calls(venue: Venue): Promise<readonly Call[]> 
       cannot: 'orders of a third version, for combined bets, are not taken',
     },
   ];
-  const shared = clobCalls(venue, { client, leaver: await join('2') });
+  const shared = clobCalls(venue, { client, leaver: await join(venue, '22') });
   return [...own, ...shared, ...readOnlyCalls(client)];
 }

@@ -11,7 +11,7 @@ import test from 'node:test';
 import { makeCalls, type Outcome, tables } from './calls.ts';
 import { ccxtCalls } from './ccxt.ts';
 import { clobClientCalls } from './clob-client.ts';
-import { clobClientV2Calls } from './clob-client-v2.ts';
+import { clobClientV2Calls, throughVersions } from './clob-client-v2.ts';
 import { polymarketClientCalls } from './polymarket-client.ts';
 import { openVenue } from './venue.ts';
 
@@ -47,6 +47,9 @@ test('the bot of the first README places its order', () => {
     / live 10 at 0\.\d+\n$/,
   );
 });
+
+test('a client signs anew when the version of orders that is taken changes', () =>
+  throughVersions(venue.load));
 
 test('README.md shows how the calls went', () => {
   const shown = tables(outcomes);
