@@ -12,10 +12,14 @@ const BASE_PATHS: Readonly<Record<Api, string>> = {
   catalog: '/gamma',
   data: '/data',
 };
+export const CATALOG_BASE = `${BASE_PATHS.catalog}/`;
 const OWN_BASE = `${BASE_PATHS.trading}/`;
 
 /** What clients of every API ask for. */
 const HEALTH: readonly string[] = ['GET /', 'GET /ok', 'GET /status', 'GET /time'];
+
+/** Lists of the trading API that are made of the catalog alone, and that its mirrors ask for. */
+const LISTS: readonly string[] = ['GET /sampling-markets', 'GET /sampling-simplified-markets'];
 
 /** Where a row is served. */
 export interface Place {
@@ -40,6 +44,7 @@ export function placesOf(
   const root = { method, path, base: '' };
   if (path.startsWith(OWN_BASE)) return [{ ...root, base: BASE_PATHS.trading }];
   const bases = HEALTH.includes(key) ? Object.values(BASE_PATHS) : [BASE_PATHS[api]];
+  if (LISTS.includes(key)) bases.push(BASE_PATHS.catalog);
   const under = bases.filter((base) => !(`${method} ${base}${path}` in table));
   return [
     root,

@@ -146,7 +146,7 @@ export const PROFILE_TABLE = {
     spec: 'catalog',
     polymarket: 'trading',
     changes:
-      '`trading`: `/markets?next_cursor=` and `/markets/{condition id}` answer as under `/clob`, the sampling lists hold markets of that shape',
+      '`trading`: `/markets?next_cursor=` and `/markets/{condition id}` answer as under `/clob`, the sampling lists hold markets of that shape, but not under `/gamma`',
   },
   catalogObjects: {
     variable: 'CATALOG_OBJECTS',

@@ -1,10 +1,11 @@
 /**
  * Paths that two APIs have in common, and which request means which, under MARKET_ROUTES=trading and
- * DATA_TRADES=both. Under a base path no market is shared: /gamma/markets is the catalog's,
+ * DATA_TRADES=both. Under a base path nothing is shared: /gamma/markets is the catalog's,
  * /clob/markets the trading API's.
  *
  * Thread: I/O.
  */
+import { CATALOG_BASE } from './base-paths.ts';
 import type { tradingMarketHandlers } from './catalog/trading-markets.ts';
 import {
   CURSOR_QUERY,
@@ -20,7 +21,6 @@ export type TradingMarkets = ReturnType<typeof tradingMarketHandlers>;
 
 const CONDITION_ID = /^0x[0-9a-fA-F]{64}$/;
 const CURSOR = /(?:^|&)next_cursor=/;
-const CATALOG_BASE = '/gamma/';
 
 /** Answers who shows no credentials at GET /data/trades as under the base path of the data API. */
 export function withPublicTrades(routes: readonly Route[], trades: HeaderHandler): Route[] {
@@ -54,7 +54,9 @@ export function withTradingMarkets<Handlers extends Record<SharedKey, HeaderHand
     answer: HeaderHandler['run'],
   ): HeaderHandler => {
     const { headers, run } = handlers[key];
-    return { headers, run: (exchange) => (isMeant(exchange) ? answer(exchange) : run(exchange)) };
+    const isTrading = (exchange: Exchange): boolean =>
+      !exchange.path.startsWith(CATALOG_BASE) && isMeant(exchange);
+    return { headers, run: (exchange) => (isTrading(exchange) ? answer(exchange) : run(exchange)) };
   };
   const page = (answer: TradingMarkets['sampling']) => (exchange: Exchange) => {
     const query: CursorQuery | string = CURSOR_QUERY.parse(exchange.query, []);
@@ -66,12 +68,12 @@ export function withTradingMarkets<Handlers extends Record<SharedKey, HeaderHand
     ...handlers,
     'GET /markets': over(
       'GET /markets',
-      ({ path, query }) => !path.startsWith(CATALOG_BASE) && CURSOR.test(query),
+      ({ query }) => CURSOR.test(query),
       page(markets['GET /clob/markets']),
     ),
     'GET /markets/:id': over(
       'GET /markets/:id',
-      ({ parameters, path }) => !path.startsWith(CATALOG_BASE) && CONDITION_ID.test(parameters[0]!),
+      ({ parameters }) => CONDITION_ID.test(parameters[0]!),
       (exchange) => {
         const [condition_id = ''] = exchange.parameters;
         return markets['GET /clob/markets/:condition_id'](exchange, { condition_id }, undefined);

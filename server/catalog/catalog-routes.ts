@@ -34,7 +34,7 @@ import {
 } from './select.ts';
 import type { CreatorScope } from './select-creator.ts';
 import type { Ranking } from './select-page.ts';
-import type { Kind } from './shape.ts';
+import { CLIENT_MEMBER, type Kind } from './shape.ts';
 import { relatedTags } from './tag-relations.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
 
@@ -48,7 +48,7 @@ const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
 /** Of a keyset list: an object and its rank. */
 const PLACE = /^(\d{1,15})\.(\d{1,10})$/;
 /** The service has no other market makers than its traders. */
-const CLIENT_MEMBERS = Buffer.from(',"marketMakerAddress":""');
+const CLIENT_MEMBERS = Buffer.from(`,"${CLIENT_MEMBER}":""`);
 
 /** What is shown of each kind, with its figures or without. */
 const SHOWN = { markets: 'figures', events: 'figures', series: 'figures', tags: 'texts' } as const;

@@ -124,6 +124,9 @@ const SERIES_FIELDS: readonly Field<JsonObject>[] = [
   ...dates('createdAt', 'updatedAt'),
 ];
 
+/** What some clients insist on in every market, though no text asks for it (CATALOG_OBJECTS). */
+export const CLIENT_MEMBER = 'marketMakerAddress';
+
 /** Columns that objects are looked up by, and how their texts are compared (text-index.ts). */
 export const KEY_COLUMNS = {
   slug: 'exact',

@@ -57,6 +57,14 @@ export type Answer =
   | { readonly status: 304 }
   | { readonly status: 404 };
 
+/** What a request may be answered beside what it asks for. */
+interface Allowed {
+  /** 304: the source's generation is this one still. */
+  readonly knownEtag?: string;
+  /** 404: the source may have no such route. */
+  readonly isOptional?: boolean;
+}
+
 /**
  * What nodes of this kind send with each answer of one generation; no other ETag tells as much. Behind
  * a `-` stands what changes with the live figures, where an answer shows them.
@@ -132,11 +140,11 @@ export class SourceClient {
   }
 
   /** A 200, or the 404 or 304 that the caller can make use of. Rejects with a SourceError. */
-  async get(path: string, ifNoneMatch?: string): Promise<Answer> {
+  async get(path: string, allowed: Allowed = {}): Promise<Answer> {
     for (let tried = 1; ; tried++) {
       await this.sleep(this.quietUntil - performance.now());
       try {
-        return await this.once(path, ifNoneMatch);
+        return await this.once(path, allowed);
       } catch (error) {
         this.signal.throwIfAborted();
         const failure = asSourceError(error);
@@ -158,15 +166,15 @@ export class SourceClient {
     }
   }
 
-  private async once(path: string, ifNoneMatch: string | undefined): Promise<Answer> {
+  private async once(path: string, allowed: Allowed): Promise<Answer> {
     const { requestMs } = this.limits;
     const late = new SourceError(`no answer within ${requestMs} ms`, true);
     const bounded = boundedSignal(this.signal, requestMs, late);
     try {
       const headers: Record<string, string> = { accept: 'application/json' };
-      if (ifNoneMatch !== undefined) headers['if-none-match'] = ifNoneMatch;
+      if (allowed.knownEtag !== undefined) headers['if-none-match'] = allowed.knownEtag;
       const response = await fetch(`${this.base}${path}`, { headers, signal: bounded.signal });
-      return await this.read(response, ifNoneMatch);
+      return await this.read(response, allowed);
     } catch (error) {
       bounded.signal.throwIfAborted();
       throw error;
@@ -175,17 +183,18 @@ export class SourceClient {
     }
   }
 
-  private async read(response: Response, ifNoneMatch: string | undefined): Promise<Answer> {
+  private async read(response: Response, allowed: Allowed): Promise<Answer> {
     const { status } = response;
     if (status === 200) {
       this.checkGeneration(response.headers.get('etag'));
       return { status, json: parseJson(await this.bodyOf(response)) };
     }
     await response.body?.cancel();
-    if (status === 304 && ifNoneMatch !== undefined) return { status };
+    if (status === 304 && allowed.knownEtag !== undefined) return { status };
     if (status === 404) {
       // Within one generation nothing goes away between a list and a lookup.
-      if (this.seenEtag !== undefined) throw new SourceChanged('an object went away');
+      const isGone = this.seenEtag !== undefined && allowed.isOptional !== true;
+      if (isGone) throw new SourceChanged('an object went away');
       return { status };
     }
     if (status === TOO_MANY_REQUESTS) this.beQuiet(response.headers.get('retry-after'));

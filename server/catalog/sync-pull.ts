@@ -6,7 +6,7 @@
  * which the API does not serve.
  */
 import { isObject, type JsonObject } from '../../storage/catalog-json.ts';
-import { EVENT_FIGURES, MARKET_FIGURES } from './shape.ts';
+import { CLIENT_MEMBER, EVENT_FIGURES, MARKET_FIGURES } from './shape.ts';
 import {
   type Answer,
   boundedSignal,
@@ -49,6 +49,11 @@ const FIRST_CURSOR = 'MA==';
 const END_CURSOR = 'LTE=';
 /** Nothing that it answers changes with the live figures of a source that is a node of this kind. */
 const QUIET_PATH = pagePath('/tags', 1, 0);
+/**
+ * Under the base path of its catalog a node lists them in this shape whatever its client profile is; the
+ * other one is for a source that is named with that base path, or knows none.
+ */
+const METADATA_PATHS = ['/gamma/sampling-markets', '/sampling-markets'] as const;
 const ID_PATTERN = /^[0-9]{1,15}$/;
 
 export async function pullCatalog(options: PullOptions): Promise<PullResult> {
@@ -78,7 +83,7 @@ export async function pullCatalog(options: PullOptions): Promise<PullResult> {
 async function walk({ url, limits, signal, knownEtag }: PullOptions): Promise<PullResult> {
   const client = new SourceClient(url, limits, signal);
   if (knownEtag !== undefined) {
-    const { status } = await client.get(QUIET_PATH, knownEtag);
+    const { status } = await client.get(QUIET_PATH, { knownEtag });
     if (status === 304) return { kind: 'unchanged' };
   }
   const listed = await readList(client, '/events', PAGE_ROWS, limits.pages);
@@ -178,9 +183,14 @@ async function readMetadata(
 ): Promise<ReadonlyMap<string, JsonObject>> {
   const found = new Map<string, JsonObject>();
   let cursor = FIRST_CURSOR;
+  let list: string = METADATA_PATHS[0];
   for (let pages = 0; pages < pagesMax; pages++) {
-    const path = `/sampling-markets?next_cursor=${encodeURIComponent(cursor)}`;
-    const answer = await client.get(path);
+    const path = `${list}?next_cursor=${encodeURIComponent(cursor)}`;
+    const answer = await client.get(path, { isOptional: list !== METADATA_PATHS[1] });
+    if (answer.status === 404 && pages === 0) {
+      list = METADATA_PATHS[1];
+      continue;
+    }
     const page = answer.status === 200 ? answer.json : undefined;
     if (!isObject(page) || !Array.isArray(page.data) || typeof page.next_cursor !== 'string') {
       throw new SourceError(`GET ${path}: not a page of sampling markets`);
@@ -193,8 +203,10 @@ async function readMetadata(
     if (page.next_cursor === cursor) throw new SourceError(`GET ${path} repeats itself`);
     cursor = page.next_cursor;
   }
-  throw new SourceError(`GET /sampling-markets goes on after ${pagesMax} pages`);
+  throw new SourceError(`GET ${list} goes on after ${pagesMax} pages`);
 }
+
+const NOT_OF_MARKETS = [...MARKET_FIGURES, { name: CLIENT_MEMBER }];
 
 /**
  * An event with the metadata of its markets and without live figures: those are the source's, of its
@@ -205,7 +217,7 @@ function ownPartOf(event: JsonObject, metadata: ReadonlyMap<string, JsonObject>)
   if (!Array.isArray(own.markets)) return own;
   own.markets = own.markets.map((market: unknown) => {
     if (!isObject(market)) return market;
-    const ownMarket = without(market, MARKET_FIGURES);
+    const ownMarket = without(market, NOT_OF_MARKETS);
     const found = metadata.get(String(market.id));
     if (found !== undefined) ownMarket.raw_metadata = found;
     return ownMarket;

@@ -335,6 +335,7 @@ export interface MarketTerms {
   readonly outcomes?: readonly string[];
   readonly negRisk?: boolean;
   readonly closed?: boolean;
+  readonly metadata?: object;
 }
 
 /** A catalog file of one event per market. */
@@ -361,6 +362,7 @@ export function catalogFile(markets: readonly MarketTerms[]): object {
           negRisk: terms.negRisk ?? false,
           orderPriceMinTickSize: terms.tick ?? 0.01,
           orderMinSize: terms.minSize ?? 5,
+          raw_metadata: terms.metadata,
         },
       ],
     };

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { level1 } from '../../client/credentials.ts';
+import { SYNC_LIMITS } from '../../server/catalog/sync-client.ts';
+import { pullCatalog } from '../../server/catalog/sync-pull.ts';
 import { PROFILES, type Profile, type ProfileName } from '../../server/profile.ts';
 import { get, send, until } from '../common/node-harness.ts';
 import { CHAIN_ID, seconds, type Terms } from '../common/traders.ts';
@@ -302,6 +304,20 @@ test('pages of markets follow one another to the end, tokens and prices in them'
   // Figures come up to a second behind the books, and always both at once.
   const [yes, no] = tokens.map(({ price }) => price);
   assert(yes! > 0 && Math.abs(yes! + no! - 1) < 1e-9);
+});
+
+test('a mirror takes the same of a node, whatever its profile, and by the base path of its catalog too', async () => {
+  const { signal } = new AbortController();
+  const pulled = PROFILES.flatMap((profile) =>
+    ['', '/gamma'].map((base) => {
+      const url = `http://127.0.0.1:${venues[profile].node.port}${base}`;
+      return pullCatalog({ url, limits: SYNC_LIMITS, signal, knownEtag: undefined });
+    }),
+  );
+  const [first, ...others] = await Promise.all(pulled);
+  assert(first?.kind === 'pulled', JSON.stringify(first));
+  assert.match(JSON.stringify(first.file), /"raw_metadata":{"version":7}/);
+  for (const other of others) assert.deepEqual(other, { ...first, etag: first.etag });
 });
 
 for (const profile of PROFILES) {

@@ -27,7 +27,10 @@ function rulesOf(profile: Profile): SigningRules {
 
 async function openVenue(profile: Profile): Promise<Venue> {
   const dataDir = temporaryDirectory();
-  const [plain, risky] = await withMarkets(dataDir, [{ id: 1 }, { id: 2, negRisk: true }]);
+  const [plain, risky] = await withMarkets(dataDir, [
+    { id: 1, metadata: { version: 7 } },
+    { id: 2, negRisk: true },
+  ]);
   assert(plain && risky);
   const node = await TestNode.start(dataDir, { CLIENT_PROFILE: profile });
   const rules = rulesOf(profile);
