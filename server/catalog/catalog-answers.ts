@@ -124,23 +124,16 @@ export class CatalogAnswers {
     exchange.replyTransient(200, bytes, headersOf(asked, served.headers));
   }
 
-  /** Whether the figures that a request began with are those of now. */
-  isCurrent({ served }: Asked): boolean {
-    return served.etag === etagOf(served.generation, 'figures');
-  }
-
-  /** Answers 200 with what is of no one moment, and has no tag for it. */
-  sendUntagged(asked: Asked, bytes: Uint8Array): void {
-    asked.exchange.replyTransient(200, bytes, headersOf(asked, UNTAGGED));
-  }
-
   /**
-   * The same generation with its figures of now, which is what is rendered after a wait: a request
-   * that waited began with others.
+   * Answers 200 after a wait with what was selected by the figures of a tag, and shows those of now. If
+   * they are others, the answer is of no one moment, and has no tag.
    */
-  renewed({ generation }: Served): Served {
-    if (generation === this.generation()) return this.served('figures');
-    return servedFrom(generation, 'figures');
+  sendLate(asked: Asked, bytes: Uint8Array, etag: string): void | Promise<void> {
+    const { generation } = asked.served;
+    const isServed = generation === this.generation();
+    const served = isServed ? this.served('figures') : servedFrom(generation, 'figures');
+    if (served.etag === etag) return this.send(asked, bytes, served);
+    asked.exchange.replyTransient(200, bytes, headersOf(asked, UNTAGGED));
   }
 
   private served(shown: Shown): Served {

@@ -7,7 +7,6 @@
  *
  * Thread: the I/O thread. Non-goals: which generation is current, rate limits.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Route } from '../http/http.ts';
 import {
   type Asked,
@@ -20,18 +19,10 @@ import type { Generation } from './generation.ts';
 import { PARAMETERS, type Parameters } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import { type CatalogQuery, decodePath } from './query.ts';
+import { isSortedFor, type Ranked, Rankings, rankingOf } from './rankings.ts';
 import { type FoundPage, Renderer, type View } from './render.ts';
 import { samplingRoutes } from './sampling-routes.ts';
-import {
-  isRankedInSteps,
-  type Place,
-  RowFilter,
-  rankingOf,
-  rankingSteps,
-  rowsOf,
-  scopeOf,
-  select,
-} from './select.ts';
+import { type Place, RowFilter, rowsOf, scopeOf, select } from './select.ts';
 import type { CreatorScope } from './select-creator.ts';
 import type { Ranking } from './select-page.ts';
 import { CLIENT_MEMBER, type Kind } from './shape.ts';
@@ -75,6 +66,7 @@ export function catalogRoutes(parts: CatalogParts): Route[] {
 class CatalogRoutes {
   private readonly answers: CatalogAnswers;
   private readonly forClients: boolean;
+  private readonly rankings = new Rankings();
 
   constructor(answers: CatalogAnswers, { forClients = false }: CatalogParts) {
     this.answers = answers;
@@ -163,7 +155,7 @@ class CatalogRoutes {
     return { path: `/${kind}/keyset`, parameters: PARAMETERS[`${kind}Keyset`], answer };
   }
 
-  /** How a list is answered: at once, or when it has been sorted, which may take some turns. */
+  /** How a list is answered: at once, or when it has been sorted, which takes some turns. */
   private ranked(
     kind: Kind,
     asked: Asked,
@@ -171,29 +163,25 @@ class CatalogRoutes {
   ): (() => Uint8Array) | undefined | Promise<void> {
     const { query, served } = asked;
     const { generation } = served;
-    if (!isRankedInSteps(kind, generation, query)) {
+    if (!isSortedFor(kind, generation, query)) {
       return () => render(rankingOf(kind, generation, query));
     }
     if (this.answers.confirm(asked)) return undefined;
-    return this.rankedLater(asked, rankingSteps(kind, generation, query), render);
+    return this.rankedLater(kind, asked, render);
   }
 
-  /** Figures may change meanwhile: then rows are in an order that is no longer theirs, and have no tag. */
   private async rankedLater(
+    kind: Kind,
     asked: Asked,
-    steps: Generator<void, Ranking>,
     render: (ranking: Ranking) => Uint8Array,
   ): Promise<void> {
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done === true) {
-        const bytes = render(value);
-        if (this.answers.isCurrent(asked)) return this.answers.send(asked, bytes);
-        return this.answers.sendUntagged(asked, bytes);
-      }
-      await nextTurn();
-      if (asked.exchange.aborted) return;
-    }
+    const ranked = await this.sort(kind, asked);
+    if (ranked === undefined) return;
+    return this.answers.sendLate(asked, render(ranked.ranking), ranked.etag);
+  }
+
+  private sort(kind: Kind, { exchange, query, served }: Asked): Promise<Ranked | undefined> {
+    return this.rankings.sort(kind, served.generation, query, () => exchange.aborted);
   }
 
   private single(kind: Kind, path: string, parameters: Parameters = PARAMETERS.single) {
@@ -234,10 +222,14 @@ class CatalogRoutes {
       const searching = generation.search(query.q);
       if (searching === undefined) return exchange.reply(503, SEARCH_BUSY, RETRY_SOON);
       const found = await searching;
+      const ranked = isSortedFor('events', generation, query)
+        ? await this.sort('events', asked)
+        : { ranking: rankingOf('events', generation, query), etag: generation.figures.etag };
+      if (ranked === undefined) return;
       const view = this.viewOf(generation.prepared, query);
-      const page = foundPage(generation, found, query, view.scope);
+      const page = foundPage(generation, found, query, ranked.ranking, view.scope);
       const bytes = this.render(generation.prepared, view).found(page);
-      return this.answers.send(asked, bytes, this.answers.renewed(served));
+      return this.answers.sendLate(asked, bytes, ranked.etag);
     };
     return { path: '/public-search', parameters: PARAMETERS.search, answer };
   }
@@ -284,6 +276,7 @@ function foundPage(
   generation: Generation,
   found: { readonly events: Uint32Array; readonly tags: Uint32Array },
   query: CatalogQuery,
+  ranking: Ranking,
   scope: CreatorScope | undefined,
 ): FoundPage {
   const start = (query.page - 1) * query.limit;
@@ -296,7 +289,6 @@ function foundPage(
   let { events } = found;
   if (!filter.isOpen) events = events.filter((row) => filter.matches(row));
   if (query.order.length > 0) {
-    const ranking = rankingOf('events', generation, query);
     events = events.map((row) => ranking.rankOf(row)).sort();
     events = events.map((rank) => ranking.rowAt(rank));
   } else if (query.ascending === 1) events = events.toReversed();

@@ -113,7 +113,8 @@ class FigureColumns<Source> {
   private readonly total: number;
   /** Grows to the longest span. */
   private scratch = Buffer.alloc(0);
-  private ownSorter: NumberSorter | undefined;
+  /** Made when it is needed first. */
+  private sorter: NumberSorter | undefined;
 
   constructor(
     { buffer, byteLength, byteOffset }: Uint8Array<ArrayBuffer>,
@@ -161,12 +162,6 @@ class FigureColumns<Source> {
     return true;
   }
 
-  /** Made when it is needed first; nobody holds on to what it sorts. */
-  get sorter(): NumberSorter {
-    this.ownSorter ??= new NumberSorter(this.total);
-    return this.ownSorter;
-  }
-
   /** All rows by a figure, ascending, as they stand now; undefined where it is none. */
   orderBy(name: string): SortOrder | undefined {
     const column = this.columns.get(name);
@@ -174,6 +169,7 @@ class FigureColumns<Source> {
     const { total } = this;
     if (column.order !== undefined && column.sortedAt === column.changes) return column.order;
     column.order ??= emptyOrder(total, column.values);
+    this.sorter ??= new NumberSorter(total);
     this.sorter.sort(column.values, column.order);
     column.sortedAt = column.changes;
     return column.order;

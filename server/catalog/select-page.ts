@@ -7,6 +7,7 @@
 import { LIMIT_MAX } from './parameters.ts';
 import type { SortOrder } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
+import { inSteps } from './sort-orders.ts';
 
 /** The rows of one answer, in the order they are shown; shared by all requests. */
 export class Page {
@@ -52,20 +53,29 @@ export class Ranking {
     return this.placeAt(place);
   }
 
-  /** By row: the number of its run of equal values, in the order of ranks. */
-  runs(): Float64Array {
-    const { isAscending, order, total } = this;
-    const runs = new Float64Array(total);
+  /** By row, step by step: the number of its run of equal values, in the order of ranks. */
+  *runs(): Generator<void, Float64Array> {
+    const runs = new Float64Array(this.total);
     let run = 0;
-    for (let rank = 0; rank < total; rank++) {
+    yield* inSteps(this.total, (start, end) => {
+      run = this.numberRuns(runs, run, start, end);
+    });
+    return runs;
+  }
+
+  /** Does so for the ranks [start, end), behind one whose run is `run`; the last one's run. */
+  private numberRuns(runs: Float64Array, run: number, start: number, end: number): number {
+    const { isAscending, order, total } = this;
+    let last = run;
+    for (let rank = start; rank < end; rank++) {
       const place = this.placeAt(rank);
       // What is told of the later of two places, which is that of the lower rank when it descends.
       const later = isAscending ? place : place + 1;
       const isFirst = order === undefined || rank === order.present || order.firsts[later] === 1;
-      if (rank > 0 && isFirst && rank <= (order?.present ?? total)) run += 1;
-      runs[this.rowAt(rank)] = run;
+      if (rank > 0 && isFirst && rank <= (order?.present ?? total)) last += 1;
+      runs[this.rowAt(rank)] = last;
     }
-    return runs;
+    return last;
   }
 
   /** Turns ranks into places and back: those with a value, and those without, end for start. */

@@ -12,9 +12,8 @@ import type { Generation } from './generation.ts';
 import type { PreparedCatalog, Relation } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
 import { CreatorScope } from './select-creator.ts';
-import { type Filter, type Page, pickFromAll, pickFromFew, Ranking } from './select-page.ts';
+import { type Filter, type Page, pickFromAll, pickFromFew, type Ranking } from './select-page.ts';
 import type { Kind } from './shape.ts';
-import { emptyOrder } from './sort-orders.ts';
 import { relatedTags } from './tag-relations.ts';
 import { NO_ROWS, rowsNamed } from './text-index.ts';
 
@@ -44,7 +43,7 @@ export function placeAmong(numbers: Float64Array | Uint32Array, number: number):
   return NONE;
 }
 
-type Listed = Pick<Generation, 'prepared' | 'figures'>;
+export type Listed = Pick<Generation, 'prepared' | 'figures'>;
 
 /** A place in a listing: an object, and the rank that it had. */
 export interface Place {
@@ -71,52 +70,6 @@ export function select(
   }
   if (filter.few === undefined) pickFromAll(page, query, filter, ranking, from);
   else pickFromFew(page, query, filter, ranking, from, filter.few);
-}
-
-/** By the columns asked for. */
-export function rankingOf(kind: Kind, listed: Listed, query: CatalogQuery): Ranking {
-  const steps = rankingSteps(kind, listed, query);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-}
-
-/** Whether the ranking of a query takes some milliseconds: several columns of which trading moves some. */
-export function isRankedInSteps(kind: Kind, { figures }: Listed, { order }: CatalogQuery): boolean {
-  return order.length > 1 && figures.of(kind) !== undefined;
-}
-
-/** The same step by step, a column at a time; by the figures as they are at the first step. */
-export function* rankingSteps(
-  kind: Kind,
-  { figures, prepared }: Listed,
-  query: CatalogQuery,
-): Generator<void, Ranking> {
-  const { ids, orders } = prepared[kind];
-  const total = ids.length;
-  const live = figures.of(kind);
-  // Tags and series have no order but that of GAPS 4.4.
-  const isAscending = query.ascending === 1 || kind === 'tags' || kind === 'series';
-  const byColumn = (name: string, order = orders[name]) => new Ranking(total, order, isAscending);
-  const [first, second] = query.order;
-  if (first === undefined) return new Ranking(total, undefined, isAscending);
-  if (second === undefined || live === undefined) return byColumn(first, live?.orderBy(first));
-  // By the last column first: each of the others leaves equal ones as they stand.
-  const combined = emptyOrder(total);
-  const { places, rows } = combined;
-  for (let at = 0; at < total; at++) rows[at] = isAscending ? at : total - 1 - at;
-  const now = new Map(
-    query.order.map((name) => [name, live.has(name) && live.valuesOf(name).slice()]),
-  );
-  for (const name of query.order.toReversed()) {
-    const values = now.get(name);
-    if (values) live.sorter.refine(rows, values, isAscending);
-    else live.sorter.refine(rows, byColumn(name).runs(), true);
-    yield;
-  }
-  for (let at = 0; at < total; at++) places[rows[at]!] = at;
-  return new Ranking(total, combined, true);
 }
 
 /** A column with bounds. */

@@ -7,6 +7,8 @@
  * numbers 11 bits at a time, so that 50,000 take two milliseconds whatever the numbers are, and few
  * passes where they are small; live figures, which change, are sorted so where they are served.
  *
+ * To sort is a generator of steps, so that a thread that serves others can let them in between.
+ *
  * Thread: any. Non-goals: choosing a column, and descending order (a reader walks the present rows
  * backwards).
  */
@@ -25,6 +27,9 @@ const PASSES = [
   ['high', DIGIT_BITS],
 ] as const;
 const LOW_VALUES = 2 ** 32;
+
+/** Rows that a step looks at: some tenth of a millisecond, a few of them before the loops are compiled. */
+const ROWS_PER_STEP = 2 ** 14;
 
 /** `columns[f][row]` is the value of `fields[f]`; rows stand in ascending order of id. */
 export function sortOrdersOf(
@@ -55,6 +60,17 @@ export function emptyOrder(rows: number, values = new Float64Array(0)): SortOrde
   return { rows: order, places, firsts: new Uint8Array(rows), present: rows, values };
 }
 
+/** Runs something for rows [start, end), so many at a time, and pauses behind each of them. */
+export function* inSteps(
+  rows: number,
+  run: (start: number, end: number) => void,
+): Generator<void, void> {
+  for (let start = 0; start < rows; start += ROWS_PER_STEP) {
+    run(start, Math.min(rows, start + ROWS_PER_STEP));
+    yield;
+  }
+}
+
 /** Absent values are infinite: behind all others. */
 function numberOf(value: FieldValue): number {
   if (value === null) return Number.POSITIVE_INFINITY;
@@ -79,21 +95,25 @@ interface Keyed {
 
 /** Keeps its scratch memory from one sort to the next. */
 export class NumberSorter {
+  readonly rowsMax: number;
   private readonly a: Keyed;
   private readonly b: Keyed;
   /** How many numbers have each digit; during a pass, where the next one with it goes. */
   private readonly counts = new Uint32Array(PASSES.length * DIGITS);
 
-  constructor(rows: number) {
-    this.a = keyed(rows);
-    this.b = keyed(rows);
+  /** @param rowsMax it sorts up to so many */
+  constructor(rowsMax: number) {
+    this.rowsMax = rowsMax;
+    this.a = keyed(rowsMax);
+    this.b = keyed(rowsMax);
   }
 
   /** @param numbers whole, from 0 to 2^53 - 1, by row; equal ones stand in order of row */
   sort(numbers: Float64Array, order: SortOrder): void {
     const { firsts, places, rows } = order;
     for (let row = 0; row < rows.length; row++) rows[row] = row;
-    this.refine(rows, numbers, true);
+    const steps = this.refine(rows, numbers, true);
+    while (steps.next().done !== true);
     let before = -1;
     for (let at = 0; at < numbers.length; at++) {
       places[rows[at]!] = at;
@@ -103,25 +123,35 @@ export class NumberSorter {
     }
   }
 
-  /** Puts rows in the order of their numbers; equal ones stay as they stand. */
-  refine(rows: Uint32Array, numbers: Float64Array, isAscending: boolean): void {
-    this.take(rows, numbers, isAscending);
-    let from = this.a;
-    let to = this.b;
-    for (const [place, [half, shift]] of PASSES.entries()) {
-      if (!this.startPass(place * DIGITS, numbers.length)) continue;
-      this.pass(from[half], shift, place * DIGITS, from, to);
+  /**
+   * Puts rows in the order of their numbers; equal ones stay as they stand. Between its steps nobody
+   * else may sort, and the numbers have to stay what they are.
+   */
+  *refine(rows: Uint32Array, numbers: Float64Array, isAscending: boolean): Generator<void, void> {
+    const total = rows.length;
+    this.counts.fill(0);
+    yield* inSteps(total, (start, end) => this.take(rows, numbers, isAscending, start, end));
+    let [from, to] = [this.a, this.b];
+    for (const [place, digit] of PASSES.entries()) {
+      const first = place * DIGITS;
+      if (!this.startPass(first, total)) continue;
+      yield* inSteps(total, (start, end) => this.pass(digit, first, from, to, start, end));
       [from, to] = [to, from];
     }
-    rows.set(from.rows);
+    rows.set(from.rows.subarray(0, total));
   }
 
-  /** Takes the numbers apart and counts their digits. */
-  private take(order: Uint32Array, numbers: Float64Array, isAscending: boolean): void {
+  /** Takes the numbers of some places apart and counts their digits. */
+  private take(
+    order: Uint32Array,
+    numbers: Float64Array,
+    isAscending: boolean,
+    start: number,
+    end: number,
+  ): void {
     const { counts } = this;
     const { low, high, rows } = this.a;
-    counts.fill(0);
-    for (let at = 0; at < order.length; at++) {
+    for (let at = start; at < end; at++) {
       const row = order[at]!;
       const number = isAscending ? numbers[row]! : Number.MAX_SAFE_INTEGER - numbers[row]!;
       const lower = number >>> 0;
@@ -150,10 +180,19 @@ export class NumberSorter {
     return true;
   }
 
-  private pass(half: Uint32Array, shift: number, first: number, from: Keyed, to: Keyed): void {
+  /** Moves the places [start, end) to where their digits belong. */
+  private pass(
+    [half, shift]: (typeof PASSES)[number],
+    first: number,
+    from: Keyed,
+    to: Keyed,
+    start: number,
+    end: number,
+  ): void {
     const { counts } = this;
-    for (let at = 0; at < half.length; at++) {
-      const next = counts[first + ((half[at]! >>> shift) & LAST_DIGIT)]!++;
+    const digits = from[half];
+    for (let at = start; at < end; at++) {
+      const next = counts[first + ((digits[at]! >>> shift) & LAST_DIGIT)]!++;
       to.low[next] = from.low[at]!;
       to.high[next] = from.high[at]!;
       to.rows[next] = from.rows[at]!;

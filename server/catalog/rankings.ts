@@ -1,0 +1,107 @@
+/**
+ * The order of a listing by the columns that a query names (GAPS 5): as it was made ready, by a figure
+ * as it was sorted last, or sorted for who asks.
+ *
+ * Several columns of which trading moves some are sorted step by step, with turns of the event loop
+ * between, by what the figures say at the first step. One such sort is under way at a time, because each
+ * needs some megabytes for 50,000 rows: whoever comes meanwhile stands in line.
+ *
+ * Thread: the I/O thread.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CatalogQuery } from './query.ts';
+import type { Listed } from './select.ts';
+import { Ranking } from './select-page.ts';
+import type { Kind } from './shape.ts';
+import { emptyOrder, inSteps, NumberSorter } from './sort-orders.ts';
+
+/** An order, and the tag of the figures that it goes by. */
+export interface Ranked {
+  readonly ranking: Ranking;
+  readonly etag: string;
+}
+
+/** Whether a query is sorted for: by several columns, all of which trading may have moved. */
+export function isSortedFor(kind: Kind, { figures }: Listed, { order }: CatalogQuery): boolean {
+  return order.length > 1 && figures.of(kind) !== undefined;
+}
+
+/** By id or by one column, at once. */
+export function rankingOf(kind: Kind, { figures, prepared }: Listed, query: CatalogQuery): Ranking {
+  const { ids, orders } = prepared[kind];
+  // Tags and series have no order but that of GAPS 4.4.
+  const isAscending = query.ascending === 1 || kind === 'tags' || kind === 'series';
+  const [name] = query.order;
+  if (name === undefined) return new Ranking(ids.length, undefined, isAscending);
+  return new Ranking(ids.length, figures.of(kind)?.orderBy(name) ?? orders[name], isAscending);
+}
+
+/** Sorts for requests. */
+export class Rankings {
+  private last: Promise<unknown> = Promise.resolve();
+  private sorter = new NumberSorter(0);
+
+  /** @param isGone nobody waits for it any more, and it is undefined */
+  sort(
+    kind: Kind,
+    listed: Listed,
+    query: CatalogQuery,
+    isGone: () => boolean,
+  ): Promise<Ranked | undefined> {
+    const ranked = this.last.then(() => this.sortNow(kind, listed, query, isGone));
+    this.last = ranked.catch(() => undefined);
+    return ranked;
+  }
+
+  private async sortNow(
+    kind: Kind,
+    listed: Listed,
+    query: CatalogQuery,
+    isGone: () => boolean,
+  ): Promise<Ranked | undefined> {
+    const { length } = listed.prepared[kind].ids;
+    if (this.sorter.rowsMax < length) this.sorter = new NumberSorter(length);
+    const { etag } = listed.figures;
+    const steps = stepsOf(kind, listed, query, this.sorter);
+    while (!isGone()) {
+      const { done, value } = steps.next();
+      if (done === true) return { ranking: value, etag };
+      await nextTurn();
+    }
+    return undefined;
+  }
+}
+
+function* stepsOf(
+  kind: Kind,
+  { figures, prepared }: Listed,
+  query: CatalogQuery,
+  sorter: NumberSorter,
+): Generator<void, Ranking> {
+  const { ids, orders } = prepared[kind];
+  const total = ids.length;
+  const live = figures.of(kind);
+  const isAscending = query.ascending === 1;
+  const columns = query.order.map((name) =>
+    live?.has(name) === true
+      ? live.valuesOf(name).slice()
+      : new Ranking(total, orders[name], isAscending),
+  );
+  const combined = emptyOrder(total);
+  const { places, rows } = combined;
+  // By the last column first: each of the others leaves equal ones as they stand.
+  const last = columns.at(-1);
+  const first = last instanceof Ranking ? last : new Ranking(total, undefined, isAscending);
+  if (first === last) columns.pop();
+  yield* inSteps(total, (start, end) => {
+    for (let rank = start; rank < end; rank++) rows[rank] = first.rowAt(rank);
+  });
+  for (const column of columns.reverse()) {
+    if (column instanceof Ranking) yield* sorter.refine(rows, yield* column.runs(), true);
+    else yield* sorter.refine(rows, column, isAscending);
+  }
+  yield* inSteps(total, (start, end) => {
+    for (let rank = start; rank < end; rank++) places[rows[rank]!] = rank;
+  });
+  return new Ranking(total, combined, true);
+}
