@@ -4,8 +4,9 @@
  * are copied, numbers are written as digits, and wallets and transaction hashes come from small
  * caches, because each costs a Keccak digest.
  *
- * A long answer is written in pieces with turns of the event loop between them: 10,000 rows whose
- * digests are all new would hold the thread for some 80 ms.
+ * A long answer is written in pieces with turns of the event loop between them, and so is a shorter one of
+ * which much is new: 10,000 rows whose digests are all new would hold the thread for some 80 ms. Its rows
+ * are read first, in pieces too: it shows what is in the window when the last of them has been read.
  *
  * Thread: I/O. Non-goals: the choice of rows (trades-select.ts), the query (trades-query.ts).
  */
@@ -22,8 +23,11 @@ import type { TradesIndex } from './trades-index.ts';
 import type { TradesQuery } from './trades-query.ts';
 import { ROW_DOUBLES, Row, TradesSelector } from './trades-select.ts';
 
-/** Rows between two turns: some 2 ms when every digest is new. */
-const ROWS_PER_TURN = 250;
+/** Rows that are read without a pause. */
+const READ_PER_TURN = 1_024;
+/** Rows that are copied without a pause, and how many of them one counts for that is new: it has digests. */
+const COPIED_PER_TURN = 1_024;
+const NEW_COUNTS = 16;
 
 const WALLET = ascii('{"proxyWallet":"');
 const PRICE = ascii(',"price":');
@@ -138,20 +142,24 @@ export class TradesRenderer {
   }
 
   /**
-   * The answer of GET /trades: the rows as they are at the call. Bytes that come at once are good
-   * until the next answer; those of a long one, which come later, are the caller's.
+   * The answer of GET /trades: the rows as they are at the call, but for those that leave the window
+   * before a long one is read. Bytes that come at once are good until the next answer; those that come
+   * later are the caller's.
    */
   render(query: TradesQuery): Buffer | Promise<Buffer> {
     const { row, selector } = this;
     const walk = selector.select(query);
     if (walk.next().done !== true) return this.renderLater(walk);
     const { found: count, keys } = selector;
-    if (count > ROWS_PER_TURN) return this.renderLong(keys.slice(0, count));
     const { page } = this;
     page.used = 1;
+    let done = count > COPIED_PER_TURN ? count : 0;
     for (let i = 0; i < count; i++) {
+      if (done >= COPIED_PER_TURN) return this.renderLong(keys.slice(0, count));
+      done += 1;
       const key = keys[i]!;
       if (this.copy(page, key, this.texts.info(selector.market(key)))) continue;
+      done += NEW_COUNTS;
       selector.read(key, row, 0);
       this.write(page, key, row, 0);
     }
@@ -171,10 +179,19 @@ export class TradesRenderer {
   }
 
   private async renderLong(keys: Float64Array): Promise<Buffer> {
-    const count = keys.length;
-    const rows = new Float64Array(count * ROW_DOUBLES);
-    for (let i = 0; i < count; i++) this.selector.read(keys[i]!, rows, i * ROW_DOUBLES);
-    return this.renderRows(keys, rows);
+    const { selector } = this;
+    const rows = new Float64Array(keys.length * ROW_DOUBLES);
+    let count = 0;
+    for (; count < keys.length; count++) {
+      if (count % READ_PER_TURN === 0) await nextTurn();
+      // The oldest rows leave the window first, and they come last.
+      if (!selector.isShown(keys[count]!)) break;
+      selector.read(keys[count]!, rows, count * ROW_DOUBLES);
+    }
+    // Those of their match that have been read leave with them.
+    const { first } = selector.index;
+    while (count > 0 && rows[(count - 1) * ROW_DOUBLES + Row.match]! < first) count -= 1;
+    return this.renderRows(keys.subarray(0, count), rows);
   }
 
   /**
@@ -189,12 +206,20 @@ export class TradesRenderer {
   ): Promise<Buffer> {
     const count = keys.length;
     const page = { bytes: Buffer.allocUnsafe(2 + count * ROW_BYTES_USUAL), used: 1 };
+    let done = 0;
     for (let i = 0; i < count; i++) {
-      if (i > 0 && i % ROWS_PER_TURN === 0) await nextTurn();
+      if (done >= COPIED_PER_TURN) {
+        done = 0;
+        await nextTurn();
+      }
       const row = i * ROW_DOUBLES;
       const token = rows[row + Row.token]! as TokenSlot;
       const info = this.texts.info(marketOf(this.t, token));
-      if (!this.copy(page, keys[i]!, info)) this.write(page, keys[i]!, rows, row);
+      done += 1;
+      if (!this.copy(page, keys[i]!, info)) {
+        this.write(page, keys[i]!, rows, row);
+        done += NEW_COUNTS;
+      }
       if (end === OBJECT_END) continue;
       if (page.used + end.length > page.bytes.length) grow(page, end.length);
       page.used = put(end, page.bytes, page.used - OBJECT_END.length);

@@ -4,7 +4,7 @@
  *
  * A page is the keys of its rows: twice the sequence, of the match for a taker's row, of the fill and
  * one more for a maker's. What a row says is read by its key, as long as the ring of fills has not gone
- * on: a page that is rendered piece by piece reads all of its rows first.
+ * on past it.
  *
  * A walk that finds little goes over many matches, so it stops now and then for others to be served.
  * What leaves the window meanwhile is not found any more.
@@ -89,10 +89,13 @@ export class TradesSelector {
 
   /** The oldest rows may have left the window since they were found. */
   private forgetLost(): void {
-    const { index, keys } = this;
-    const isLost = (key: number): boolean =>
-      Math.floor(key / 2) < index.first || this.matchOf(key) < index.first;
-    while (this.count > 0 && isLost(keys[this.count - 1]!)) this.count -= 1;
+    while (this.count > 0 && !this.isShown(this.keys[this.count - 1]!)) this.count -= 1;
+  }
+
+  /** Whether a row that was found is still in the window, and its match too. */
+  isShown(key: number): boolean {
+    const { first } = this.index;
+    return Math.floor(key / 2) >= first && this.matchOf(key) >= first;
   }
 
   /** The market of a row. */
@@ -107,7 +110,8 @@ export class TradesSelector {
     else this.readMaker((key - 1) / 2, match, rows, at);
   }
 
-  private matchOf(key: number): number {
+  /** The match of a row. */
+  matchOf(key: number): number {
     const fill = Math.floor(key / 2);
     return key % 2 === 0 ? fill : fill - this.index.toMatch[fill & this.index.mask]!;
   }

@@ -17,7 +17,10 @@ import { walletRows } from '../market-data/wallet-rows.ts';
 import { Best } from './best.ts';
 import type { ActivityQuery } from './portfolio-schemas.ts';
 
+/** Rows that are looked at without a pause: less than a millisecond. */
 const ROWS_PER_TURN = 512;
+/** Sequences start at 0. */
+const NO_MATCH = -1;
 const MS = 1_000;
 const TRADE = 'trade';
 /** Stands in place of the end of a row. */
@@ -66,19 +69,26 @@ export class Activity {
     const wanted = query.side === '' ? undefined : query.side === 'BUY' ? 0 : 1;
     const row = new Float64Array(ROW_DOUBLES);
     const walk = walletRows(this.index, account);
-    let found = 0;
-    for (let looked = 1; ; looked++) {
-      // Between two rows, because what was next before the turn may be gone after it.
-      if (looked % ROWS_PER_TURN === 0) await nextTurn();
-      const { done, value: key } = walk.next();
-      if (done === true) break;
+    let [found, looked, last] = [0, 0, NO_MATCH];
+    for (let next = walk.next(); next.done !== true; next = walk.next()) {
+      const key = next.value;
+      const match = this.selector.matchOf(key);
+      // Between two matches, because each is shown as a whole or not at all.
+      if (looked >= ROWS_PER_TURN && match !== last) {
+        looked = 0;
+        await nextTurn();
+        if (match < this.index.first) break;
+      }
+      looked += 1;
+      last = match;
       this.selector.read(key, row, 0);
       const seconds = Math.floor(row[Row.time]! / MS);
       if (seconds < start) break;
       if (seconds > end || (wanted !== undefined && row[Row.side] !== wanted)) continue;
       const market = marketOf(this.index.t, row[Row.token]! as TokenSlot);
       if (markets !== null && !markets.has(market)) continue;
-      best.add({ key, row: row.slice() }, sortBy === 'TIMESTAMP' ? -found : row[column]!);
+      const place = sortBy === 'TIMESTAMP' ? -found : row[column]!;
+      if (best.wants(place)) best.add({ key, row: row.slice() }, place);
       found += 1;
       if (isNewestFirst && found === offset + limit) break;
     }

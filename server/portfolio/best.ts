@@ -1,6 +1,7 @@
 /**
- * The first so many of a stream of items in the order of a key, in memory bounded by that number: what
- * has no place among them any more is dropped now and then.
+ * The first so many of a stream of items in the order of a key, in memory bounded by that number: a heap
+ * whose root is the last of them. No step of it sorts, so that none takes long: to add costs a few
+ * comparisons, to read a page as many for each of its items.
  *
  * Thread: any; pure.
  */
@@ -14,39 +15,81 @@ interface Placed<T> {
   readonly place: number;
 }
 
-/**
- * Beside those that are kept. What is kept is in order already, so that a sort with so few more goes once
- * through them: a millisecond with the largest page.
- */
-const SPARE = 1_024;
-
 export class Best<T> {
   private readonly count: number;
-  private readonly sign: 1 | -1;
-  private items: Placed<T>[] = [];
+  private readonly isDescending: boolean;
+  /** Each stands behind its children, at twice its index and one or two more. */
+  private readonly heap: Placed<T>[] = [];
   private places = 0;
 
   /** @param count how many are wanted @param isDescending largest key first */
   constructor(count: number, isDescending: boolean) {
     this.count = count;
-    this.sign = isDescending ? -1 : 1;
+    this.isDescending = isDescending;
+  }
+
+  /** Whether the next item would be kept with such a key: of equal ones those before it go first. */
+  wants(key: SortKey): boolean {
+    const { count, heap } = this;
+    if (heap.length < count) return true;
+    const [last] = heap;
+    return last !== undefined && this.isBefore(key, this.places, last);
   }
 
   add(item: T, key: SortKey): void {
-    this.items.push({ item, key, place: this.places });
+    const isWanted = this.wants(key);
+    const placed = { item, key, place: this.places };
     this.places += 1;
-    if (this.items.length >= this.count + SPARE) this.cut();
+    if (!isWanted) return;
+    if (this.heap.length < this.count) this.rise(placed);
+    else this.sink(placed);
   }
 
-  /** In order; of equal keys the one that was added first is first. */
+  /** Those from a place on, in order; of equal keys the one that was added first is first. It ends it. */
   from(offset: number): T[] {
-    this.cut();
-    return this.items.slice(offset).map(({ item }) => item);
+    const { heap } = this;
+    const items = new Array<T>(Math.max(0, heap.length - offset));
+    for (let place = items.length - 1; place >= 0; place--) {
+      items[place] = heap[0]!.item;
+      const last = heap.pop()!;
+      if (heap.length > 0) this.sink(last);
+    }
+    return items;
   }
 
-  private cut(): void {
-    const { sign } = this;
-    this.items.sort((a, b) => (a.key === b.key ? a.place - b.place : a.key < b.key ? -sign : sign));
-    this.items = this.items.slice(0, this.count);
+  /** Lets one in at the end. */
+  private rise(placed: Placed<T>): void {
+    const { heap } = this;
+    let at = heap.length;
+    while (at > 0) {
+      const parent = heap[(at - 1) >> 1]!;
+      if (!this.isBefore(parent.key, parent.place, placed)) break;
+      heap[at] = parent;
+      at = (at - 1) >> 1;
+    }
+    heap[at] = placed;
+  }
+
+  /** Lets one in at the root, in place of the one there. */
+  private sink(placed: Placed<T>): void {
+    const { heap } = this;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      const right = heap[child + 1];
+      if (right !== undefined && this.isBefore(heap[child]!.key, heap[child]!.place, right)) {
+        child += 1;
+      }
+      if (!this.isBefore(placed.key, placed.place, heap[child]!)) break;
+      heap[at] = heap[child]!;
+      at = child;
+    }
+    heap[at] = placed;
+  }
+
+  private isBefore(key: SortKey, place: number, other: Placed<T>): boolean {
+    if (key === other.key) return place < other.place;
+    return key < other.key !== this.isDescending;
   }
 }

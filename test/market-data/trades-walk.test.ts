@@ -28,10 +28,10 @@ import { wordsHex } from './read-fixture.ts';
 const MARKETS = 240;
 const FILLS = 100_000;
 
-/** So many matches of one fill each, in as many markets in turn. */
-function traded(): TradesIndex {
+/** So many fills in matches of some each, in as many markets in turn. */
+function traded(fills = FILLS, each = 1): TradesIndex {
   const t = new Tables(
-    allocateEngine({ ...ROOMY, markets: MARKETS, tokens: MARKETS, trades: FILLS }),
+    allocateEngine({ ...ROOMY, markets: MARKETS, tokens: MARKETS, trades: fills }),
   );
   t.state[State.markets] = MARKETS;
   t.state[State.tokens] = MARKETS;
@@ -42,20 +42,22 @@ function traded(): TradesIndex {
   }
   rebuildIndexes(t);
   const index = new TradesIndex(t);
-  addFills(index, FILLS);
+  addFills(index, fills, each);
   return index;
 }
 
-function addFills(index: TradesIndex, count: number): void {
+function addFills(index: TradesIndex, count: number, each = 1): void {
   const { fillF, fillI, fillRows } = index.t;
   const first = index.end;
   for (let fill = first; fill < first + count; fill++) {
     const row = fill % fillRows;
-    fillF[row * FILL_DOUBLES + Fill.match] = fill;
+    fillF[row * FILL_DOUBLES + Fill.match] = fill - (fill % each);
     fillF[row * FILL_DOUBLES + Fill.size] = 1_000_000 + fill;
     fillF[row * FILL_DOUBLES + Fill.takerCollateral] = 500_000;
     fillI[row * FILL_WORDS + Fill.takerToken] = 1 + (fill % MARKETS);
     fillI[row * FILL_WORDS + Fill.taker] = 1;
+    fillI[row * FILL_WORDS + Fill.maker] = 2;
+    fillI[row * FILL_WORDS + Fill.makerToken] = 1 + (fill % MARKETS);
   }
   index.append(first, first + count);
 }
@@ -70,6 +72,20 @@ const ANY_ACTIVITY = {
   side: '',
   sortDirection: 'DESC',
 } as const;
+
+const LEAVING = 6_000;
+
+/** Matches of three fills, and a way to let all but the newest so many leave the window. */
+function leaving(left: number) {
+  const index = traded(LEAVING, 3);
+  const renderer = new TradesRenderer(index, new TokenTexts(index.t, () => undefined));
+  const leave = (): void => addFills(index, LEAVING - 3 * left, 3);
+  return { index, leave, renderer };
+}
+
+function linesOf(body: Buffer): string[] {
+  return (JSON.parse(body.toString()) as object[]).map((row) => JSON.stringify(row));
+}
 
 const index = traded();
 const everyMarket = Array.from({ length: MARKETS }, (_, i) => wordsHex(idWords(i + 1))).join(',');
@@ -98,11 +114,50 @@ test('a page of ten thousand rows, and the search for the largest of a wallet, l
   assert(parsed.ok);
   const page = await turnsOf(renderer.render(parsed.query));
   assert.equal(JSON.parse(page.value.toString()).length, 10_000);
-  assert(page.turns >= 10_000 / 500, `${page.turns} turns`);
+  assert(page.turns >= 10_000 / 100, `${page.turns} turns`);
+  const some = parseTradesQuery('limit=300');
+  assert(some.ok);
+  const new300 = await turnsOf(renderer.render(some.query));
+  assert(new300.turns >= 3, `${new300.turns} turns of rows that are new`);
+  assert(renderer.render(some.query) instanceof Buffer, 'those that are kept come at once');
   const query = { ...ANY_ACTIVITY, limit: 500, offset: 9_500, sortBy: 'TOKENS' } as const;
   const most = await turnsOf(new Activity(index, renderer).render(1, null, query));
   assert.equal(JSON.parse(most.value.toString()).length, 500);
   assert(most.turns >= FILLS / 1_024, `${most.turns} turns`);
+});
+
+test('what leaves the window while a page is read leaves match by match, and the rest is whole', async () => {
+  const parsed = parseTradesQuery('limit=10000&offset=1&takerOnly=false');
+  assert(parsed.ok);
+  const { query } = parsed;
+  // The second pause lies behind the first row of the match with 256 before it.
+  for (const left of [100, 256, 257, 1_000]) {
+    const { leave, renderer } = leaving(left);
+    const whole = linesOf(await renderer.render(query));
+    setImmediate(() => setImmediate(leave));
+    const rest = linesOf(await renderer.render(query));
+    assert.equal(rest.length, 4 * left - 1);
+    assert.deepEqual(rest, whole.slice(0, rest.length));
+  }
+});
+
+test('so it is with what a wallet did', async () => {
+  const query = { ...ANY_ACTIVITY, limit: 5_000, offset: 0, sortBy: 'TIMESTAMP' } as const;
+  for (const [left, shown] of [
+    [100, 171],
+    [170, 171],
+    [171, 171],
+    [172, 172],
+    [1_000, 1_000],
+  ] as const) {
+    const { index, leave, renderer } = leaving(left);
+    const activity = new Activity(index, renderer);
+    const whole = linesOf(await activity.render(2, null, query));
+    setImmediate(leave);
+    const rest = linesOf(await activity.render(2, null, query));
+    assert.equal(rest.length, 3 * shown, `of ${left} matches`);
+    assert.deepEqual(rest, whole.slice(0, rest.length));
+  }
 });
 
 test('many markets are merged newest first, as a walk over all of them finds them', () => {

@@ -352,7 +352,7 @@ test('positions that are thrown away while a long answer reads them are not told
   assert.equal((await rows('GET /holders', `market=${markets}&minBalance=0`)).length, 7);
 });
 
-test('quotients are rounded to the nearest, and the best of many are kept in order', () => {
+test('quotients are rounded to the nearest', () => {
   assert.deepEqual(
     [ratio(1n, 3n), ratio(-2n, 3n), ratio(1n, -2n), ratio(5n, 0n)],
     [333_333n, -666_667n, -500_000n, 0n],
@@ -362,10 +362,25 @@ test('quotients are rounded to the nearest, and the best of many are kept in ord
     '0',
     '1208925819614629174.706176',
   ]);
-  const best = new Best<number>(10, true);
-  const numbers = Array.from({ length: 2_000 }, () => random.below(500));
-  for (const number of numbers) best.add(number, number);
-  assert.deepEqual(best.from(4), numbers.toSorted((a, b) => b - a).slice(4, 10));
+});
+
+test('the first of a stream come in order, equal ones as they came, wherever the page begins', () => {
+  for (const [length, count] of [
+    [0, 3],
+    [5, 0],
+    [5, 10],
+    [2_000, 40],
+  ] as const) {
+    const items = Array.from({ length }, (_, place) => ({ key: random.below(500), place }));
+    for (const sign of [1, -1]) {
+      const expected = items.toSorted((a, b) => sign * (a.key - b.key));
+      for (const offset of [0, 4, count]) {
+        const best = new Best<(typeof items)[number]>(count, sign === -1);
+        for (const item of items) best.add(item, item.key);
+        assert.deepEqual(best.from(offset), expected.slice(0, count).slice(offset));
+      }
+    }
+  }
 });
 
 test('what is open is closed', async () => {
