@@ -11,6 +11,7 @@
  *
  * Thread: I/O. Non-goals: rendering (books.ts, last-prices.ts).
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BOOK_I, Book, ID_WORDS, TOKEN_I, Token } from '../../engine/layout.ts';
 import { findToken } from '../../engine/markets.ts';
 import type { Tables } from '../../engine/tables.ts';
@@ -40,31 +41,52 @@ const LEAD_DIGITS = 8;
 /** Tokens whose digits begin alike share so many places; those beyond are found by their string. */
 const PROBES_MAX = 8;
 const SPREAD = 0x9e3779b1;
-const ROWS_FIRST = 512;
+/** Of the table by first digits. */
+const PLACES_FIRST = 2_048;
+const PLACES_EACH = 4;
 const QUOTE = 0x22;
+
+/** Ids that are looked up without a pause: a new one takes some 10 us, and more the first time. */
+const NEW_PER_TURN = 64;
 
 export class KnownTokens {
   readonly ids: string[] = [];
-  slots = new Int32Array(ROWS_FIRST);
+  /**
+   * Columns with room for every token that there can be, so that none is ever copied to a larger one;
+   * memory that nothing has been written to yet costs nothing.
+   */
+  readonly slots: Int32Array;
   /** The place of a book's version in bookI. */
-  versionAt = new Int32Array(ROWS_FIRST);
+  readonly versionAt: Int32Array;
   /** Digits of an id. */
-  lengths = new Uint8Array(ROWS_FIRST);
-  cells = new DataView(new ArrayBuffer(ROWS_FIRST * CELL_BYTES));
+  readonly lengths: Uint8Array;
+  readonly cells: DataView<ArrayBuffer>;
   /** The version that a cell shows, and how much of it is an answer: 0 = never traded. */
-  lastVersions = new Int32Array(ROWS_FIRST).fill(NO_VERSION);
-  lastBytes = new Uint8Array(ROWS_FIRST);
+  readonly lastVersions: Int32Array;
+  readonly lastBytes: Uint8Array;
   /** BOOKS_EACH of each token. */
   readonly books: (Rendered | undefined)[] = [];
   private readonly t: Tables;
   private readonly byId = new Map<string, number>();
-  private readonly bySlot = new Map<TokenSlot, number>();
+  /** Token + 1; 0 = nobody has asked for it. */
+  private readonly bySlot: Int32Array;
   private readonly key = new Int32Array(ID_WORDS);
+  /** Of the first digits of an id. */
+  private readonly hashes: Int32Array;
   /** Open addressing by the first digits: token + 1, 0 = free; at most a quarter full. */
-  private places = new Int32Array(4 * ROWS_FIRST);
+  private places = new Int32Array(PLACES_FIRST);
 
   constructor(t: Tables) {
+    const { tokens } = t.capacities;
     this.t = t;
+    this.slots = new Int32Array(tokens);
+    this.versionAt = new Int32Array(tokens);
+    this.lengths = new Uint8Array(tokens);
+    this.cells = new DataView(new ArrayBuffer(tokens * CELL_BYTES));
+    this.lastVersions = new Int32Array(tokens).fill(NO_VERSION);
+    this.lastBytes = new Uint8Array(tokens);
+    this.hashes = new Int32Array(tokens);
+    this.bySlot = new Int32Array(tokens + 1);
   }
 
   /** The token with this decimal id, exactly as an id is written; UNKNOWN when there is none. */
@@ -76,11 +98,26 @@ export class KnownTokens {
     return slot === 0 ? UNKNOWN : this.of(slot);
   }
 
+  /**
+   * Looks ids up before they are asked for, where many of them are new, with pauses; undefined where they
+   * are few.
+   */
+  learn(ids: readonly string[]): Promise<void> | undefined {
+    const unseen = ids.filter((id) => !this.byId.has(id));
+    return unseen.length > NEW_PER_TURN ? this.findSlowly(unseen) : undefined;
+  }
+
+  private async findSlowly(ids: readonly string[]): Promise<void> {
+    for (const [i, id] of ids.entries()) {
+      if (i % NEW_PER_TURN === 0) await nextTurn();
+      this.find(id);
+    }
+  }
+
   of(slot: TokenSlot): number {
-    const known = this.bySlot.get(slot);
-    if (known !== undefined) return known;
+    const known = this.bySlot[slot]!;
+    if (known !== 0) return known - 1;
     const token = this.ids.length;
-    if (token === this.slots.length) this.grow();
     const row = slot << TOKEN_I;
     const id = wordsToDecimal(this.t.tokenI, row + Token.id);
     this.slots[token] = slot;
@@ -90,9 +127,11 @@ export class KnownTokens {
     cell.write(`${CELL_HEAD}${id}"`, 'latin1');
     this.ids.push(id);
     this.books.push(undefined, undefined, undefined);
-    this.bySlot.set(slot, token);
+    this.bySlot[slot] = token + 1;
     this.byId.set(id, token);
-    this.place(token);
+    this.hashes[token] = hashOf(this.cells, token * CELL_BYTES + CELL_HEAD.length);
+    if (PLACES_EACH * token < this.places.length) this.place(token);
+    else this.growPlaces();
     return token;
   }
 
@@ -105,7 +144,7 @@ export class KnownTokens {
   at(bytes: DataView, at: number, end: number): number {
     if (at + LEAD_DIGITS >= end) return UNKNOWN;
     const { places } = this;
-    let place = placeOf(bytes, at, places.length);
+    let place = hashOf(bytes, at) & (places.length - 1);
     for (let probes = 0; probes < PROBES_MAX; probes++) {
       const token = places[place]! - 1;
       if (token === UNKNOWN || this.stands(token, bytes, at, end)) return token;
@@ -132,8 +171,8 @@ export class KnownTokens {
 
   private place(token: number): void {
     if (this.lengths[token]! < LEAD_DIGITS) return;
-    const { cells, places } = this;
-    let place = placeOf(cells, token * CELL_BYTES + CELL_HEAD.length, places.length);
+    const { hashes, places } = this;
+    let place = hashes[token]! & (places.length - 1);
     for (let probes = 0; probes < PROBES_MAX; probes++) {
       if (places[place] === 0) {
         places[place] = token + 1;
@@ -143,29 +182,15 @@ export class KnownTokens {
     }
   }
 
-  private grow(): void {
-    const rows = 2 * this.slots.length;
-    this.slots = grown(this.slots, new Int32Array(rows));
-    this.versionAt = grown(this.versionAt, new Int32Array(rows));
-    this.lengths = grown(this.lengths, new Uint8Array(rows));
-    this.lastVersions = grown(this.lastVersions, new Int32Array(rows).fill(NO_VERSION));
-    this.lastBytes = grown(this.lastBytes, new Uint8Array(rows));
-    const cells = new Uint8Array(rows * CELL_BYTES);
-    cells.set(new Uint8Array(this.cells.buffer));
-    this.cells = new DataView(cells.buffer);
-    this.places = new Int32Array(4 * rows);
+  /** Places every token anew: two milliseconds for a hundred thousand. */
+  private growPlaces(): void {
+    this.places = new Int32Array(2 * this.places.length);
     for (let token = 0; token < this.ids.length; token++) this.place(token);
   }
 }
 
-function grown<Column extends Int32Array | Uint8Array>(from: Column, to: Column): Column {
-  to.set(from);
-  return to;
-}
-
-/** @param places a power of two */
-function placeOf(bytes: DataView, at: number, places: number): number {
+function hashOf(bytes: DataView, at: number): number {
   const first = Math.imul(bytes.getInt32(at, true), SPREAD) ^ bytes.getInt32(at + 4, true);
   const hash = Math.imul(first, SPREAD);
-  return (hash ^ (hash >>> 15)) & (places - 1);
+  return hash ^ (hash >>> 15);
 }

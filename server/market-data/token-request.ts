@@ -7,7 +7,6 @@
  * the fast way. Non-goals: answers.
  */
 import { type KnownTokens, UNKNOWN } from './known-tokens.ts';
-import { parseTokenItems } from './token-items.ts';
 import { TOKENS_MAX } from './token-schemas.ts';
 
 /** The side that an item names: BUY = the bids only, SELL = the asks only, '' = both. */
@@ -53,19 +52,11 @@ export class TokenRequest {
   readonly sides = new Uint8Array(TOKENS_MAX) as SideCodes;
   private readonly known: KnownTokens;
   /** By token: its place in the request at hand, or anything if it is not in there. */
-  private places = new Int32Array(0);
+  private readonly places: Int32Array;
 
   constructor(known: KnownTokens) {
     this.known = known;
-  }
-
-  /** Reads a body; '' when it is one, else the error that it is refused with. */
-  read(body: DataView): string {
-    if (this.scan(body)) return '';
-    const parsed = parseTokenItems(new Uint8Array(body.buffer, body.byteOffset, body.byteLength));
-    if (!parsed.ok) return parsed.error;
-    this.take(parsed.tokens, parsed.sides);
-    return '';
+    this.places = new Int32Array(known.slots.length);
   }
 
   /** Repetitions of a token that name different sides get both (GAPS 7 is silent). */
@@ -83,17 +74,11 @@ export class TokenRequest {
 
   /** The place of a token in the request; UNKNOWN when it is not in there. */
   placeOf(token: number): number {
-    if (token >= this.places.length) return UNKNOWN;
     const place = this.places[token]!;
     return place < this.count && this.tokens[place] === token ? place : UNKNOWN;
   }
 
   private add(token: number, side: SideCode): void {
-    if (token >= this.places.length) {
-      const before = this.places;
-      this.places = new Int32Array(this.known.slots.length);
-      this.places.set(before);
-    }
     this.places[token] = this.count;
     this.tokens[this.count] = token;
     this.sides[this.count] = side;
@@ -102,9 +87,10 @@ export class TokenRequest {
 
   /**
    * Reads `[{"token_id":"<id>","side":"<side>"},..]`, sides optional, spaces between the parts, of
-   * known tokens, each once. False for everything else: what was read then counts for nothing.
+   * known tokens, each once. False for everything else, which the parser reads and take() takes: what was
+   * read then counts for nothing.
    */
-  private scan(body: DataView): boolean {
+  scan(body: DataView): boolean {
     const end = body.byteLength;
     this.count = 0;
     let at = passHead(body, pass(body, 0, end, OPEN), end);

@@ -90,10 +90,13 @@ export function tokenHandlers(parts: TokenRouteParts) {
         exchange.reply(400, errorBody(parsed.error));
         return;
       }
-      answer(exchange, () => {
-        const body = render(parsed.tokens, parsed.sides);
-        return body === undefined ? undefined : ok(body);
-      });
+      const answerAll = (): void =>
+        answer(exchange, () => {
+          const body = render(parsed.tokens, parsed.sides);
+          return body === undefined ? undefined : ok(body);
+        });
+      const learning = texts.known.learn(parsed.tokens);
+      return learning === undefined ? answerAll() : learning.then(answerAll);
     };
 
   /** As ofMany, where repetitions of a token make one: read and rendered without a value each. */
@@ -101,13 +104,20 @@ export function tokenHandlers(parts: TokenRouteParts) {
   const ofWanted =
     (render: (request: TokenRequest) => Uint8Array | typeof LONG | undefined): Handler<unknown> =>
     (exchange) => {
+      let hasLearned = false;
       const attempt = (): Promise<void> | undefined => {
         if (exchange.aborted) return undefined;
         // Also after a wait: other requests have been read meanwhile.
-        const error = wanted.read(exchange.bodyView);
-        if (error !== '') {
-          exchange.reply(400, errorBody(error));
-          return undefined;
+        if (!wanted.scan(exchange.bodyView)) {
+          const parsed = parseTokenItems(exchange.body);
+          if (!parsed.ok) {
+            exchange.reply(400, errorBody(parsed.error));
+            return undefined;
+          }
+          const learning = hasLearned ? undefined : texts.known.learn(parsed.tokens);
+          hasLearned = true;
+          if (learning !== undefined) return learning.then(attempt);
+          wanted.take(parsed.tokens, parsed.sides);
         }
         const body = render(wanted);
         if (body === LONG) return answerLong(exchange);

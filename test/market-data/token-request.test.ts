@@ -42,8 +42,11 @@ function expected(body: Buffer, ids: readonly string[]): Read {
 }
 
 function readBy(request: TokenRequest, known: KnownTokens, body: Buffer): Read {
-  const error = request.read(new DataView(body.buffer, body.byteOffset, body.length));
-  if (error !== '') return { error };
+  if (!request.scan(new DataView(body.buffer, body.byteOffset, body.length))) {
+    const parsed = parseTokenItems(body);
+    if (!parsed.ok) return { error: parsed.error };
+    request.take(parsed.tokens, parsed.sides);
+  }
   const { count } = request;
   return {
     tokens: [...request.tokens.subarray(0, count)].map((token) => known.ids[token]!),

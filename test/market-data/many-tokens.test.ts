@@ -1,0 +1,93 @@
+/** Requests for many tokens that nobody has asked for yet: looked up with pauses, answered at one moment. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Exchange } from '../../server/http/exchange.ts';
+import { BookRenderer } from '../../server/market-data/books.ts';
+import { tokenHandlers } from '../../server/market-data/token-routes.ts';
+import { TopReader } from '../../server/market-data/top.ts';
+import { turnsOf } from '../common/turns.ts';
+import { Fixture, SMALL } from './read-fixture.ts';
+
+const MARKETS = 120;
+const UNKNOWN = 100;
+const SHARES = 10_000_000;
+
+function idOf(place: number): string {
+  return `${100_000 + place}`.padEnd(77, '7');
+}
+
+/** Pairs of which the first outcome is bid for; the last ids name nothing. */
+function exchangeOf() {
+  const fixture = new Fixture({ ...SMALL, markets: MARKETS, tokens: 2 * MARKETS });
+  const firsts = Array.from({ length: MARKETS }, (_, market) => {
+    const ids = [idOf(2 * market), idOf(2 * market + 1)];
+    const token = fixture.market(2, 100, false, undefined, ids);
+    fixture.order({ token, wallet: 1, ticks: 20, shares: SHARES });
+    return token;
+  });
+  const handlers = tokenHandlers({
+    config: { priceOfBuy: 'ask', booksSide: 'heed', untraded: 'refuse' },
+    books: new BookRenderer(fixture.t, fixture.texts),
+    tops: new TopReader(fixture.t),
+    whenSettled: () => assert.fail('nobody writes while it is read'),
+  });
+  return { firsts, fixture, handlers };
+}
+
+type Route = 'POST /prices' | 'POST /last-trades-prices' | 'POST /books';
+
+/** First outcomes before all second ones, so that pairs lie apart. */
+const ids = [0, 1].flatMap((outcome) =>
+  Array.from({ length: MARKETS }, (_, market) => idOf(2 * market + outcome)),
+);
+const strangers = Array.from({ length: UNKNOWN }, (_, i) => idOf(2 * MARKETS + i));
+const body = Buffer.from(JSON.stringify([...ids, ...strangers].map((token_id) => ({ token_id }))));
+
+/** How a handler answers, and whether it did so at once. */
+function ask(handlers: ReturnType<typeof tokenHandlers>, route: Route) {
+  let text = '';
+  const reply = (status: number, answer: string | Uint8Array): void => {
+    assert.equal(status, 200);
+    text = Buffer.from(answer as string).toString();
+  };
+  const bodyView = new DataView(body.buffer, body.byteOffset, body.length);
+  const exchange = { aborted: false, body, bodyView, reply, replyTransient: reply };
+  const done = handlers[route](exchange as unknown as Exchange, {} as never, undefined);
+  return { done, text: () => text };
+}
+
+test('ids that are new are looked up with pauses, and none when they are asked for again', async () => {
+  for (const route of ['POST /prices', 'POST /last-trades-prices', 'POST /books'] as const) {
+    const { firsts, fixture, handlers } = exchangeOf();
+    for (const token of firsts) {
+      fixture.order({ token, wallet: 2, sell: true, ticks: 20, shares: SHARES / 2 });
+    }
+    const slow = ask(handlers, route);
+    const { turns } = await turnsOf(slow.done!);
+    assert(turns >= Math.floor((ids.length + UNKNOWN) / 64), `${route}: ${turns} turns`);
+    const known = ids.filter((id) => slow.text().includes(id));
+    assert.equal(known.length, route === 'POST /last-trades-prices' ? MARKETS : ids.length, route);
+    assert(!strangers.some((id) => slow.text().includes(id)), route);
+    if (route === 'POST /books') continue;
+    const fast = ask(handlers, route);
+    // Those that name nothing are looked up again.
+    if (fast.done !== undefined) assert((await turnsOf(fast.done)).turns < turns, route);
+    assert.equal(fast.text(), slow.text(), route);
+  }
+});
+
+test('what happens meanwhile is in the whole answer: the two prices of each pair still add up', async () => {
+  const { firsts, fixture, handlers } = exchangeOf();
+  const asked = ask(handlers, 'POST /prices');
+  setImmediate(() =>
+    setImmediate(() => {
+      for (const token of firsts) fixture.order({ token, wallet: 1, ticks: 30, shares: SHARES });
+    }),
+  );
+  await asked.done;
+  const prices = JSON.parse(asked.text()) as Record<string, { BUY?: string; SELL?: string }>;
+  for (let market = 0; market < MARKETS; market++) {
+    assert.deepEqual(prices[idOf(2 * market)], { SELL: '0.3' });
+    assert.deepEqual(prices[idOf(2 * market + 1)], { BUY: '0.7' });
+  }
+});
