@@ -46,6 +46,8 @@ const FILLS_PER_MATCH = 20_000;
 const MAKERS_PER_PAGE = 2_000;
 /** How far back the trades of orders are looked for, in fills of the owner. */
 const ASSOCIATED_FILLS = 10_000;
+const ASSOCIATED_PER_TURN = 1_000;
+const NO_PLACES: readonly number[] = [];
 const MS = 1_000;
 
 export class OwnTrades {
@@ -110,9 +112,9 @@ export class OwnTrades {
 
   /**
    * Ids of the trades of each order, oldest first: those among the owner's newest ASSOCIATED_FILLS
-   * fills.
+   * fills, up to the end that the index had before the orders were read.
    */
-  async tradesOf(owner: number, orders: readonly OrderRow[]): Promise<string[][]> {
+  async tradesOf(owner: number, orders: readonly OrderRow[], end: number): Promise<string[][]> {
     const found = orders.map((): number[] => []);
     const places = new Map<number, number[]>();
     let oldest = Number.POSITIVE_INFINITY;
@@ -125,9 +127,10 @@ export class OwnTrades {
     const { own } = this;
     const { fillF, fillI, fillRows } = own.index.t;
     const take = (fill: number, column: number): boolean => {
+      if (fill >= end) return true;
       const row = fill % fillRows;
       const id = row * FILL_WORDS + column;
-      for (const i of places.get(fillI[id]!) ?? []) {
+      for (const i of places.get(fillI[id]!) ?? NO_PLACES) {
         const match = own.matchOf(fill);
         if (sameId(fillI, id, orders[i]!.id, 0) && found[i]!.at(-1) !== match) {
           found[i]!.push(match);
@@ -135,22 +138,17 @@ export class OwnTrades {
       }
       return fillF[row * FILL_DOUBLES + Fill.time]! >= oldest;
     };
-    let looked = 0;
-    const mayGoOn = async (): Promise<boolean> => {
-      looked += 1;
-      if (looked % FILLS_PER_TURN === 0) await nextTurn();
-      return looked < this.associatedFills;
+    const walk = async (newest: number, id: number, before: (fill: number) => number) => {
+      let fill = newest;
+      for (let looked = 1; fill !== NONE && take(fill, id); looked++) {
+        if (looked >= this.associatedFills) return;
+        if (looked % ASSOCIATED_PER_TURN === 0) await nextTurn();
+        fill = before(fill);
+      }
     };
     // Of an order both chains may have some: it took first and made after it rested.
-    let fill = own.lastMade(owner);
-    while (fill !== NONE && take(fill, Fill.makerId)) {
-      fill = (await mayGoOn()) ? own.madeBefore(fill) : NONE;
-    }
-    looked = 0;
-    fill = own.lastTaken(owner);
-    while (fill !== NONE && take(fill, Fill.takerId)) {
-      fill = (await mayGoOn()) ? own.takenBefore(fill) : NONE;
-    }
+    await walk(own.lastMade(owner), Fill.makerId, (fill) => own.madeBefore(fill));
+    await walk(own.lastTaken(owner), Fill.takerId, (fill) => own.takenBefore(fill));
     return found.map((matches) => matches.sort((a, b) => a - b).map(tradeIdOf));
   }
 

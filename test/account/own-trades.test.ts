@@ -12,12 +12,13 @@ import { NOBODY, PAGE_SIZE } from '../../server/account/pages.ts';
 import { TradeTexts } from '../../server/account/trade-text.ts';
 import { LAST_CURSOR } from '../../server/common/cursor.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
-import type { Exchange } from '../../server/http/http.ts';
+import type { Exchange } from '../../server/http/exchange.ts';
 import type { KeyOwner } from '../../server/identity/auth.ts';
 import { matchOfTradeId, tradeIdOf } from '../../server/market-data/match-ids.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
 import { QuietReads } from '../../server/orders/quiet-reads.ts';
 import type { Random } from '../common/random.ts';
+import { turnsOf } from '../common/turns.ts';
 import {
   Fixture,
   orderIdWords,
@@ -38,6 +39,10 @@ const ANY: TradeFilter = {
 const KEY = '11111111-2222-4333-8444-555555555555';
 /** Wallets 1 and 2 are signed for by 1, 3 and 4 by 3; the others by themselves. */
 const SIGNERS = [0, 1, 1, 3, 3, 5, 6];
+
+interface OrderJson {
+  readonly associate_trades: readonly string[];
+}
 
 class Desk {
   readonly fixture: Fixture;
@@ -218,12 +223,13 @@ test('the trades of an order are those that took and made for it, as far back as
       const found = await new OwnTrades(desk.own).tradesOf(
         owner,
         rows.map(({ row }) => row),
+        desk.index.end,
       );
       rows.forEach(({ n }, i) => {
         assert.deepEqual(found[i], ids(n), `order ${n}`);
       });
       const { row } = rows.find(({ row: { remaining, original } }) => remaining < original)!;
-      const near = await new OwnTrades(desk.own, 2_000, 1).tradesOf(owner, [row]);
+      const near = await new OwnTrades(desk.own, 2_000, 1).tradesOf(owner, [row], desk.index.end);
       assert(near[0]!.length <= 2);
     }
   });
@@ -344,6 +350,58 @@ test('what leaves the window while a page is written is not in it', async () => 
     [120, 60].map((match) => [tradeIdOf(match), '60']),
   );
   assert.equal(next_cursor, LAST_CURSOR);
+});
+
+test('a page of orders is written with pauses, and shows what was open when it was read', async () => {
+  const desk = new Desk(4_000);
+  const yes = desk.fixture.market(2, 100);
+  const [orders, fills, share] = [120, 1_600, 1_000_000];
+  for (let n = 1; n <= orders; n++) {
+    const ticks = n < orders ? 1 : 50;
+    desk.fixture.order({ token: yes, wallet: 5, ticks, shares: 2_000 * share });
+  }
+  const sell = (count: number): void => {
+    for (let fill = 0; fill < count; fill++) {
+      const type = OrderType.FAK;
+      desk.fixture.order({ token: yes, wallet: 6, sell: true, type, ticks: 50, shares: share });
+    }
+    desk.flush();
+  };
+  sell(fills);
+  const handlers = accountHandlers({
+    tables: desk.fixture.t,
+    texts: desk.fixture.texts,
+    infos: () => undefined,
+    ownTrades: desk.own,
+    quiet: new QuietReads(undefined, setImmediate),
+    storedFinal: () => undefined,
+    config: { orderStatus: 'lower' },
+  });
+  const caller: KeyOwner = {
+    ok: true,
+    apiKey: KEY,
+    apiKeyBytes: Buffer.alloc(16),
+    address: Buffer.from(wordsToHex(walletWords(5), 0, 5).slice(2), 'hex'),
+  };
+  let text = '';
+  const reply = (status: number, body: string): void => {
+    assert.equal(status, 200);
+    text = body;
+  };
+  const list = () => handlers['GET /data/orders']({ reply } as unknown as Exchange, {}, caller);
+  await list();
+  const before = text;
+  const { count, data } = JSON.parse(before) as { count: number; data: OrderJson[] };
+  assert.deepEqual([count, data[0]!.associate_trades.length], [100, fills]);
+  setImmediate(() => {
+    sell(20);
+    for (let n = 1; n <= orders; n++) desk.fixture.cancel(n, 5);
+  });
+  const { turns } = await turnsOf(Promise.resolve(list()));
+  assert(turns >= Math.floor(fills / 1_000) + count / 25 - 1, `${turns} turns`);
+  assert.equal(text, before);
+  await list();
+  assert.deepEqual(JSON.parse(text).data, []);
 });
 
 test('a trade id is a UUID that tells its match', () => {
