@@ -288,7 +288,7 @@ async function openPort(
   const lost = registry.isNew ? lostKeys(t) : undefined;
   if (lost !== undefined) log('warn', lost);
   const lookup: MarketLookup = (market) => infos.find(market);
-  const texts = new TokenTexts(t, lookup, config.tradesAsset);
+  const texts = new TokenTexts(t, lookup, config.tradesAsset, () => infos.held());
   const books = new BookRenderer(t, texts);
   const finals = new StoredFinals(stores.derived);
   const streams = openStreams(options, {

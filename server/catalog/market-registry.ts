@@ -29,7 +29,7 @@ import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot, MicroShares, TicksPerUnit } from '../../engine/units.ts';
 import type { CatalogMarket } from '../../storage/catalog-file.ts';
 import { bytesToWords, decimalToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
-import type { MarketInfo } from '../market-data/texts.ts';
+import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
 
 /** Commands of one batch: small enough that orders are not held up behind them for long. */
 const CHUNK_COMMANDS = 1_024;
@@ -181,29 +181,43 @@ function sameTokens(t: Tables, market: MarketSlot, tokens: readonly Int32Array[]
 /** What a catalog says of the market with this condition id (`0x` + 64 lower-case hex digits). */
 type ConditionLookup = (conditionId: string) => MarketInfo | undefined;
 
+/** What has been asked of one catalog so far. */
+interface Told {
+  readonly byCondition: ConditionLookup;
+  readonly bySlot: Map<MarketSlot, MarketInfo>;
+}
+
 /** Market slot to what the catalog says of it. */
 export class MarketInfos {
   private readonly t: Tables;
-  private readonly bySlot = new Map<MarketSlot, MarketInfo>();
-  private byCondition: ConditionLookup = () => undefined;
+  private told: Told = { byCondition: () => undefined, bySlot: new Map() };
 
   constructor(t: Tables) {
     this.t = t;
   }
 
-  /** Takes a new catalog: every answer from here on is of it. */
+  /** Takes a new catalog: every answer from here on is of it, but for those who hold the one before. */
   replace(byCondition: ConditionLookup): void {
-    this.byCondition = byCondition;
-    this.bySlot.clear();
+    this.told = { byCondition, bySlot: new Map() };
   }
 
   find(market: MarketSlot): MarketInfo | undefined {
-    const known = this.bySlot.get(market);
+    return this.findIn(this.told, market);
+  }
+
+  /** What the catalog of now says, also after another has taken its place. */
+  held(): MarketLookup {
+    const { told } = this;
+    return (market) => this.findIn(told, market);
+  }
+
+  private findIn({ byCondition, bySlot }: Told, market: MarketSlot): MarketInfo | undefined {
+    const known = bySlot.get(market);
     if (known !== undefined) return known;
     if (market < 1 || market > this.t.state[State.markets]!) return undefined;
     const at = (market << MARKET_I) + Market.condition;
-    const found = this.byCondition(wordsToHex(this.t.marketI, at, ID_WORDS));
-    if (found !== undefined) this.bySlot.set(market, found);
+    const found = byCondition(wordsToHex(this.t.marketI, at, ID_WORDS));
+    if (found !== undefined) bySlot.set(market, found);
     return found;
   }
 }

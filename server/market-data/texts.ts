@@ -54,14 +54,22 @@ export interface TradeTexts {
 export class TokenTexts {
   private readonly t: Tables;
   private readonly lookup: MarketLookup;
+  /** What the catalog of now says, also after another has taken its place: for answers of several turns. */
+  readonly held: () => MarketLookup;
   private readonly asset: 'outcome' | 'token';
   readonly known: KnownTokens;
   private readonly heads = new Map<TokenSlot, Buffer>();
   private readonly trades = new Map<TokenSlot, TradeTexts>();
 
   /** @param asset what rows of the data API call an asset (TRADES_ASSET) */
-  constructor(tables: Tables, lookup: MarketLookup, asset: 'outcome' | 'token' = 'outcome') {
+  constructor(
+    tables: Tables,
+    lookup: MarketLookup,
+    asset: 'outcome' | 'token' = 'outcome',
+    held: () => MarketLookup = () => lookup,
+  ) {
     this.t = tables;
+    this.held = held;
     this.asset = asset;
     this.known = new KnownTokens(tables);
     this.lookup = lookup;
@@ -97,10 +105,9 @@ export class TokenTexts {
     return this.lookup(market);
   }
 
-  /** The constant parts of the trade rows of a token, as the catalog stands now (GAPS 8). */
-  trade(token: TokenSlot): TradeTexts {
+  /** The constant parts of the trade rows of a token, with what a catalog says of its market (GAPS 8). */
+  trade(token: TokenSlot, info: MarketInfo | undefined): TradeTexts {
     const market = marketOf(this.t, token);
-    const info = this.lookup(market);
     const known = this.trades.get(token);
     if (known !== undefined && known.info === info) return known;
     const texts = this.makeTradeTexts(token, market, info);

@@ -158,10 +158,11 @@ export class TradesRenderer {
       if (done >= COPIED_PER_TURN) return this.renderLong(keys.slice(0, count));
       done += 1;
       const key = keys[i]!;
-      if (this.copy(page, key, this.texts.info(selector.market(key)))) continue;
+      const info = this.texts.info(selector.market(key));
+      if (this.copy(page, key, info)) continue;
       done += NEW_COUNTS;
       selector.read(key, row, 0);
-      this.write(page, key, row, 0);
+      this.write(page, key, info, row, 0);
     }
     if (page.bytes.length > PAGE_BYTES_MAX) {
       this.page = { bytes: Buffer.alloc(ROW_BYTES_USUAL), used: 0 };
@@ -196,6 +197,7 @@ export class TradesRenderer {
 
   /**
    * Rows that have been read, with what stands in place of the end of each; the bytes are the caller's.
+   * All say what the catalog said when the first was written.
    *
    * @param rows ROW_DOUBLES numbers for each of the keys
    */
@@ -206,6 +208,7 @@ export class TradesRenderer {
   ): Promise<Buffer> {
     const count = keys.length;
     const page = { bytes: Buffer.allocUnsafe(2 + count * ROW_BYTES_USUAL), used: 1 };
+    const infos = this.texts.held();
     let done = 0;
     for (let i = 0; i < count; i++) {
       if (done >= COPIED_PER_TURN) {
@@ -214,10 +217,10 @@ export class TradesRenderer {
       }
       const row = i * ROW_DOUBLES;
       const token = rows[row + Row.token]! as TokenSlot;
-      const info = this.texts.info(marketOf(this.t, token));
+      const info = infos(marketOf(this.t, token));
       done += 1;
       if (!this.copy(page, keys[i]!, info)) {
-        this.write(page, keys[i]!, rows, row);
+        this.write(page, keys[i]!, info, rows, row);
         done += NEW_COUNTS;
       }
       if (end === OBJECT_END) continue;
@@ -238,8 +241,14 @@ export class TradesRenderer {
   }
 
   /** The same for a row whose numbers begin at `row`: renders it, and keeps it. */
-  private write(page: Page, key: number, rows: Float64Array, row: number): void {
-    const texts = this.texts.trade(rows[row + Row.token]! as TokenSlot);
+  private write(
+    page: Page,
+    key: number,
+    info: MarketInfo | undefined,
+    rows: Float64Array,
+    row: number,
+  ): void {
+    const texts = this.texts.trade(rows[row + Row.token]! as TokenSlot, info);
     const ids = rows[row + Row.side] === 0 ? texts.buy : texts.sell;
     const bytesMax = ids.length + texts.tail.length + OWN_BYTES_MAX;
     if (page.used + bytesMax > page.bytes.length) grow(page, bytesMax);
@@ -257,7 +266,7 @@ export class TradesRenderer {
     at = put(texts.tail, out, at);
     at = this.hashes.put(rows[row + Row.match]!, out, at);
     at = put(ROW_END, out, at);
-    this.cache.keep(key, texts.info, out.subarray(page.used, at));
+    this.cache.keep(key, info, out.subarray(page.used, at));
     page.used = at;
   }
 

@@ -62,6 +62,10 @@ function addFills(index: TradesIndex, count: number, each = 1): void {
   index.append(first, first + count);
 }
 
+interface TitledRow {
+  readonly title: string;
+}
+
 const ANY_ACTIVITY = {
   user: '',
   market: null,
@@ -158,6 +162,35 @@ test('so it is with what a wallet did', async () => {
     assert.equal(rest.length, 3 * shown, `of ${left} matches`);
     assert.deepEqual(rest, whole.slice(0, rest.length));
   }
+});
+
+test('a catalog that changes while a page is written is not in it, but in the next one', async () => {
+  const infoOf = (text: string) => {
+    const info = { question: text, slug: '', icon: '', eventSlug: '', outcomes: [] };
+    return () => info;
+  };
+  let lookup = infoOf('before');
+  const texts = new TokenTexts(
+    index.t,
+    () => lookup(),
+    'outcome',
+    () => lookup,
+  );
+  const renderer = new TradesRenderer(index, texts);
+  const parsed = parseTradesQuery('limit=500');
+  assert(parsed.ok);
+  const titles = async () => {
+    const rows = JSON.parse((await renderer.render(parsed.query)).toString()) as TitledRow[];
+    return [...new Set(rows.map(({ title }) => title))];
+  };
+  const asked = titles();
+  setImmediate(() =>
+    setImmediate(() => {
+      lookup = infoOf('after');
+    }),
+  );
+  assert.deepEqual(await asked, ['before']);
+  assert.deepEqual(await titles(), ['after']);
 });
 
 test('many markets are merged newest first, as a walk over all of them finds them', () => {
