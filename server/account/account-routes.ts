@@ -6,13 +6,14 @@
  *
  * Thread: I/O.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { findAccount } from '../../engine/accounts.ts';
 import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/layout.ts';
 import { findMarket } from '../../engine/markets.ts';
 import type { Tables } from '../../engine/tables.ts';
 import { ENGINE_BUSY, errorBody } from '../common/contract.ts';
 import { offsetOf } from '../common/cursor.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import { bytesToWords, hexToBytes } from '../common/uint256.ts';
 import type { Handler } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';

@@ -8,7 +8,7 @@
  *
  * Thread: I/O, while workers write.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { findAccount, newestOwned, nextOwned } from '../../engine/accounts.ts';
 import {
   ADDRESS_WORDS,
@@ -23,6 +23,7 @@ import { findOrder, orderStatus } from '../../engine/orders.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { AccountSlot, OrderSlot } from '../../engine/units.ts';
 import { sameId } from '../../engine/words.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import type { QuietReads } from '../orders/quiet-reads.ts';
 import { finishedOrderRow, type OrderRow, openOrderRow, storedOrderRow } from './order-rows.ts';

@@ -7,9 +7,10 @@
  *
  * Thread: I/O.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/layout.ts';
 import { sameId } from '../../engine/words.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import { tradeIdOf } from '../market-data/match-ids.ts';
 import type { OrderRow } from './order-rows.ts';
 import { NONE, type OwnTradesIndex } from './own-trades-index.ts';

@@ -4,8 +4,8 @@
  *
  * Thread: the I/O thread.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { textList } from '../../storage/catalog-json.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import type { MarketInfo, MarketStory } from '../market-data/texts.ts';
 import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
 import { placeAmong } from './select.ts';

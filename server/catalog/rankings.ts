@@ -8,7 +8,7 @@
  *
  * Thread: the I/O thread.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '../common/next-turn.ts';
 import type { CatalogQuery } from './query.ts';
 import type { Listed } from './select.ts';
 import { Ranking } from './select-page.ts';

@@ -5,13 +5,13 @@
  *
  * Thread: I/O. A page is rendered row by row, so it is shorter than one of prepared fragments.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
 import { findMarket } from '../../engine/markets.ts';
 import type { Tables } from '../../engine/tables.ts';
 import { textList } from '../../storage/catalog-json.ts';
 import { errorBody } from '../common/contract.ts';
 import { cursorOf, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import { bytesToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import { ignoredBeside } from '../http/ignored.ts';

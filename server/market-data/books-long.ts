@@ -5,7 +5,7 @@
  *
  * Thread: I/O.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '../common/next-turn.ts';
 import type { BookRenderer } from './books.ts';
 import type { SideCode, TokenRequest } from './token-request.ts';
 

@@ -9,7 +9,7 @@
  * Thread: I/O. None of this stands between an order and its answer, and none of its failures loses
  * anything: the fills are kept elsewhere.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { crc32 } from 'node:zlib';
 import { assert } from '../../engine/assert.ts';
 import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind, TOKEN_I, Token } from '../../engine/layout.ts';
@@ -17,6 +17,7 @@ import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot, MicroCollateral, Pips, TokenSlot } from '../../engine/units.ts';
 import type { StoredFills } from '../../storage/fills.ts';
 import type { HistoryHand, HistoryStore } from '../../storage/history.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import { PriceHistory } from './price-history.ts';
 import { Volumes } from './volumes.ts';
 

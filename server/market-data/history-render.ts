@@ -6,9 +6,10 @@
  *
  * Thread: any; pure.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { Pips } from '../../engine/units.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writePips } from '../common/decimal.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import { type Buckets, startOf } from './history-window.ts';
 import { ascii, put } from './texts.ts';
 

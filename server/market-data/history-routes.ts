@@ -4,12 +4,13 @@
  * Thread: I/O. A batch gives the event loop a turn between tokens; what is read for one is bounded by
  * POINTS_MAX.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { Tables } from '../../engine/tables.ts';
 import type { TokenSlot } from '../../engine/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText } from '../common/decimal.ts';
 import { parseJson } from '../common/json.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import { compileShape, type Shape } from '../common/schema.ts';
 import type { Handler } from '../http/http.ts';
 import { marketByCondition } from './find.ts';

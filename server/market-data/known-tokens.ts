@@ -11,11 +11,12 @@
  *
  * Thread: I/O. Non-goals: rendering (books.ts, last-prices.ts).
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { BOOK_I, Book, ID_WORDS, TOKEN_I, Token } from '../../engine/layout.ts';
 import { findToken } from '../../engine/markets.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { TokenSlot } from '../../engine/units.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
 
 /** A version of a book as JSON. */

@@ -4,8 +4,9 @@
  *
  * Thread: the I/O thread.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { CANCEL_ORDERS_MAX } from '../../engine/limits.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import { CANCEL_IDS_MAX } from './cancel-parse.ts';
 import type { Sequencer } from './sequencer.ts';
 import type { Answered, RequestOwner } from './slot-requests.ts';

@@ -7,9 +7,10 @@
  *
  * Thread: I/O.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { marketOf } from '../../engine/depth.ts';
 import type { TokenSlot } from '../../engine/units.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
 import { ROW_DOUBLES, Row, TradesSelector } from '../market-data/trades-select.ts';

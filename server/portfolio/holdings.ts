@@ -4,12 +4,13 @@
  *
  * Thread: I/O. Non-goals: text (position-text.ts).
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { marketOf } from '../../engine/depth.ts';
 import { MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
 import type { HeldPosition, PositionsReader } from '../../storage/positions.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
 import { Best, type SortKey } from './best.ts';
 import { averagePrice, gain, percentGain, worth } from './money.ts';

@@ -4,13 +4,14 @@
  *
  * Thread: I/O.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { marketFlags, marketOf } from '../../engine/depth.ts';
 import { MarketFlag, TOKEN_I, Token } from '../../engine/layout.ts';
 import type { Pips, TokenSlot } from '../../engine/units.ts';
 import type { HeldPosition } from '../../storage/positions.ts';
 import type { AccountTexts } from '../account/account-texts.ts';
 import { pipsText } from '../common/decimal.ts';
+import { nextTurn } from '../common/next-turn.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import type { Holdings } from './holdings.ts';
 import { averagePrice, gain, microsText, percentGain, percentRealised, worth } from './money.ts';

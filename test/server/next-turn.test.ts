@@ -1,0 +1,22 @@
+/** Work in parts, several at the same time: one part in each turn of the event loop, by turns. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { nextTurn } from '../../server/common/next-turn.ts';
+import { turnsOf } from '../common/turns.ts';
+
+test('of those who wait one goes on in each turn, in the order of asking', async () => {
+  const [jobs, parts] = [5, 20];
+  const order: string[] = [];
+  const work = async (job: number): Promise<void> => {
+    for (let part = 0; part < parts; part++) {
+      await nextTurn();
+      order.push(`${part} of ${job}`);
+    }
+  };
+  const { turns } = await turnsOf(Promise.all(Array.from({ length: jobs }, (_, job) => work(job))));
+  assert(turns >= jobs * parts - 1, `${turns} turns`);
+  const expected = Array.from({ length: jobs * parts }, (_, i) => {
+    return `${Math.floor(i / jobs)} of ${i % jobs}`;
+  });
+  assert.deepEqual(order, expected);
+});
