@@ -7,7 +7,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { extname, resolve } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openClient } from './load-client.ts';
@@ -19,8 +19,10 @@ const OUTPUT_TAIL_CHARS = 4000;
 /** Sources run through tsx, compiled files as they are: the child runs the way this process does. */
 const SUFFIX = extname(fileURLToPath(import.meta.url));
 
-function script(path: string): string {
-  return resolve(import.meta.dirname, '../..', `${path}${SUFFIX}`);
+/** A program of the node, which is bundled where this file is compiled. */
+function program(path: string): string {
+  const root = resolve(import.meta.dirname, '../..', SUFFIX === '.ts' ? '' : 'node');
+  return join(root, `${path}${SUFFIX}`);
 }
 
 /** Resolves when GET /time answers; rejects after a deadline, or when `gone` says why not to wait. */
@@ -45,7 +47,7 @@ export async function untilUp(url: URL, gone: () => string | undefined): Promise
 export async function importCatalog(file: string, dataDir: string): Promise<void> {
   const child = spawn(
     process.execPath,
-    [...process.execArgv, script('server/cli/cli'), 'catalog', 'import', resolve(file)],
+    [...process.execArgv, program('server/cli/cli'), 'catalog', 'import', resolve(file)],
     { env: { ...process.env, DATA_DIR: dataDir, DEMO: 'off' }, stdio: 'inherit' },
   );
   const [code] = await once(child, 'exit');
@@ -71,7 +73,7 @@ export class LocalNode {
   #up: Promise<void> = Promise.resolve();
 
   private constructor(port: number, dataDir: string, options: LocalNodeOptions) {
-    const { demo, environment, flags = process.execArgv, main = script('server/main') } = options;
+    const { demo, environment, flags = process.execArgv, main = program('server/main') } = options;
     this.url = new URL(`http://127.0.0.1:${port}`);
     this.#command = [...flags, main];
     this.#environment = {

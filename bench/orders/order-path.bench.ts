@@ -3,7 +3,7 @@
  * beside an older checkout (`--baseline DIR`). Everything takes turns in one run, because only the ratios
  * of one run mean anything on a machine that is shared.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../server/config.ts';
@@ -247,7 +247,10 @@ class Suite {
   }
 
   private startBaseline(root: string): Promise<LocalNode> {
-    return this.start('baseline', {}, join(root, 'server/main.js'));
+    const bundled = join(root, 'node/server/main.js');
+    // A build from before there was a bundle runs as it was compiled.
+    const main = existsSync(bundled) ? bundled : join(root, 'server/main.js');
+    return this.start('baseline', {}, main);
   }
 
   private async start(

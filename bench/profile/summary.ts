@@ -34,36 +34,40 @@ const US = 1_000;
 /** In the tail of this many places a path is told. */
 const PATH_PARTS = 2;
 
-/** What a thread is, by a file of which only its kind runs code. */
-const THREADS = [
-  ['worker', '/orders/worker.'],
-  ['follower', '/follower-thread.'],
-  ['I/O thread', '/orders/sequencer.'],
-] as const;
+interface Thread {
+  readonly name: string;
+  /** In the name of a file of which only this one runs code. */
+  readonly file: string;
+  /** Functions in which it sleeps: time in them is no work. */
+  readonly sleeping: readonly string[];
+}
 
-/** Where threads sleep: time in it is no work. */
-const SLEEPING = new Set([
-  '(idle)',
-  'serve /orders/lanes',
-  'sleep /follower-link',
-  'rest /follower-link',
-]);
+const THREADS: readonly Thread[] = [
+  { name: 'worker', file: '/orders/worker.', sleeping: ['serve'] },
+  { name: 'follower', file: '/follower-thread.', sleeping: ['sleep', 'rest'] },
+  { name: 'I/O thread', file: '/server/main.', sleeping: [] },
+];
+const OTHER: Thread = { name: 'other', file: '', sleeping: [] };
 
 export function readProfile(path: string): CpuProfile {
   return JSON.parse(readFileSync(path, 'utf8')) as CpuProfile;
 }
 
 /** Which thread it is of; `other` where none of its functions tells. */
-export function threadOf({ nodes }: CpuProfile): string {
-  const found = THREADS.find(([, file]) =>
-    nodes.some(({ callFrame }) => callFrame.url.includes(file)),
-  );
-  return found?.[0] ?? 'other';
+export function threadOf(profile: CpuProfile): string {
+  return threadBehind(profile).name;
+}
+
+function threadBehind({ nodes }: CpuProfile): Thread {
+  const isOf = ({ file }: Thread): boolean =>
+    nodes.some(({ callFrame }) => callFrame.url.includes(file));
+  return THREADS.find(isOf) ?? OTHER;
 }
 
 /** The lines of one thread, from the samples of a window. */
 export function summaryOf(profile: CpuProfile, { from, to }: Window): string[] {
   const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const { name: thread, sleeping } = threadBehind(profile);
   const selfUs = new Map<string, number>();
   let at = profile.startTime;
   let total = 0;
@@ -74,13 +78,14 @@ export function summaryOf(profile: CpuProfile, { from, to }: Window): string[] {
     if (at < from || at > to) continue;
     const frame = frames.get(id)!;
     total += spent;
-    if (SLEEPING.has(sleepName(frame))) asleep += spent;
+    const { functionName } = frame;
+    if (functionName === '(idle)' || sleeping.includes(functionName)) asleep += spent;
     else selfUs.set(nameOf(frame), (selfUs.get(nameOf(frame)) ?? 0) + spent);
   }
   const awake = Math.max(1, total - asleep);
   const rows = [...selfUs].sort(([, a], [, b]) => b - a).slice(0, TOP);
   return [
-    `${threadOf(profile)}: awake ${percent(awake, total)} of ${(total / US / US).toFixed(1)} s; self times of that:`,
+    `${thread}: awake ${percent(awake, total)} of ${(total / US / US).toFixed(1)} s; self times of that:`,
     ...rows.map(
       ([name, us]) =>
         `  ${percent(us, awake).padStart(7)}  ${(us / US).toFixed(0).padStart(6)} ms  ${name}`,
@@ -96,15 +101,4 @@ function nameOf({ functionName, lineNumber, url }: ProfileNode['callFrame']): st
   const name = functionName === '' ? '(anonymous)' : functionName;
   if (url === '') return name;
   return `${name}  ${url.split('/').slice(-PATH_PARTS).join('/')}:${lineNumber + 1}`;
-}
-
-function sleepName({ functionName, url }: ProfileNode['callFrame']): string {
-  if (url === '') return functionName;
-  const path = url
-    .split('/')
-    .slice(-PATH_PARTS)
-    .join('/')
-    .replace(/\.[jt]s$/, '');
-  const file = path.startsWith('storage/') ? path.slice('storage'.length) : `/${path}`;
-  return `${functionName} ${file}`;
 }

@@ -4,9 +4,9 @@
  *
  * Thread: I/O, at start.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { nearest } from '../common/nearest.ts';
 
 export interface PageFile {
   readonly type: string;
@@ -37,11 +37,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Where the page lies, from sources and from compiled files, which are one folder deeper. */
+/** Where the page lies, if anywhere. */
 export function pageFolder(): string | undefined {
-  return ['../page/assets', '../../../server/page/assets']
-    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((folder) => existsSync(folder));
+  return nearest(import.meta.url, 'server/page/assets');
 }
 
 /**
@@ -76,12 +74,7 @@ function read(path: string): PageFile {
 
 /** In the nearest node_modules that has it, wherever this package is installed. */
 function installed(file: string): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  for (;;) {
-    const path = join(folder, 'node_modules', file);
-    if (existsSync(path)) return path;
-    const above = dirname(folder);
-    if (above === folder) throw new Error(`${file} is not installed: run "npm ci"`);
-    folder = above;
-  }
+  const path = nearest(import.meta.url, join('node_modules', file));
+  if (path === undefined) throw new Error(`${file} is not installed: run "npm ci"`);
+  return path;
 }

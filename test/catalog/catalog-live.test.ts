@@ -9,7 +9,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'node:test';
 import { type CatalogMarket, readCatalog } from '../../storage/catalog-file.ts';
-import { useCompiledNodes } from '../common/forms.ts';
+import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import {
   book,
   books,
@@ -23,7 +23,7 @@ import {
 } from '../common/node-harness.ts';
 import { Trader } from '../common/traders.ts';
 
-const root = useCompiledNodes();
+useCompiledNodes();
 const CLOSED = 'the market is not yet ready to process new orders';
 const dataDir = temporaryDirectory();
 let node = await TestNode.start(dataDir);
@@ -31,7 +31,7 @@ let node = await TestNode.start(dataDir);
 function importing(terms: readonly MarketTerms[]): ChildProcess {
   const file = join(dataDir, `catalog-${terms.length}.json`);
   writeFileSync(file, JSON.stringify(catalogFile(terms)));
-  const args = [join(root, 'server/cli/cli.js'), 'catalog', 'import', file];
+  const args = [...fileArgs('server/cli/cli'), 'catalog', 'import', file];
   const env = { ...process.env, DATA_DIR: dataDir };
   return spawn(process.execPath, args, { cwd: resolve('.'), env, stdio: 'ignore' });
 }

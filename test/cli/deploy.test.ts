@@ -82,7 +82,7 @@ test('the Dockerfile copies what there is, and runs a command of the program as 
   const [command = ''] = JSON.parse(last('CMD').join(' ')) as string[];
   assert(Object.hasOwn(COMMANDS, command));
   assert.match(last('HEALTHCHECK').join(' '), /\/ready/);
-  assert(read('Dockerfile').includes('/app/dist/server/cli/cli.js'));
+  assert(read('Dockerfile').includes('/app/dist/node/server/cli/cli.js'));
 });
 
 /** Series that prom-client and Prometheus bring, beside those of the table. */

@@ -6,7 +6,7 @@ import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
-import { get, SMALL_NODE, temporaryDirectory, until } from '../common/node-harness.ts';
+import { freePort, get, SMALL_NODE, temporaryDirectory, until } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
 
@@ -60,13 +60,13 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
     .split('\n')
     .map((name) => name.replace('package/', ''));
   const strange = names.filter((name) => {
-    const isCompiled = /^dist\/(?:client|engine|server|storage)\/.*\.js$/.test(name);
+    const isCompiled = /^dist\/(?:client|engine|node)\/.*\.js$/.test(name);
     // The client's types are for who writes a bot with it.
     if (/^dist\/client\/.*\.d\.ts$/.test(name)) return false;
     return !isCompiled && !name.startsWith('server/page/assets/') && name.includes('/');
   });
   assert.deepEqual(strange, []);
-  for (const name of ['server/cli/cli.js', 'client/client.d.ts'])
+  for (const name of ['node/server/cli/cli.js', 'client/client.d.ts'])
     assert(names.includes(`dist/${name}`));
 
   const place = temporaryDirectory();
@@ -82,9 +82,13 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
   const installed = spawnSync('npm', install, { encoding: 'utf8' });
   assert.equal(installed.status, 0, installed.stderr);
   const binary = join(place, 'node_modules/.bin', manifest.name);
+  const adminPort = await freePort();
   const node = spawn(binary, ['start'], {
     cwd: place,
-    env: { ...process.env, ...SMALL_NODE, DEMO: 'on', DATA_DIR: join(place, 'data') },
+    env: {
+      ...{ ...process.env, ...SMALL_NODE, DEMO: 'on', DATA_DIR: join(place, 'data') },
+      ADMIN_PORT: String(adminPort),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.after(() => void node.kill('SIGKILL'));
@@ -96,6 +100,11 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
   assert.equal((await get({ port: port() }, '/ok')).json, 'OK');
   const markets = (await get({ port: port() }, '/markets?limit=1')).json as unknown[];
   assert.equal(markets.length, 1);
+  // Files that lie beside the code, of this package and of others.
+  for (const path of ['/', '/assets/main.js', '/assets/lib/uPlot.esm.js', '/metrics']) {
+    assert.equal((await get({ port: adminPort }, path)).status, 200, path);
+  }
+  assert.equal((await get({ port: port() }, '/docs/swagger-ui.css')).status, 200);
   const bot = `const { NodeClient } = await import("${manifest.name}/client");
     console.log((await NodeClient.connect('http://127.0.0.1:${port()}')).info.version);`;
   const said = spawnSync(process.execPath, ['--input-type=module', '--eval', bot], { cwd: place });

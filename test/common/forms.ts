@@ -20,16 +20,18 @@ import { ROOT } from './root.ts';
 export const IS_COVERAGE = process.env.NODE_V8_COVERAGE !== undefined;
 
 /** What is compiled. */
-const FOLDERS = ['engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'];
+const FOLDERS = ['build', 'engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'];
 
 interface Form {
   /** The folder that holds these. */
   readonly root: string;
+  /** Where the node's own programs lie: bundled, in a folder beside. */
+  readonly node: string;
   readonly execArgv: readonly string[];
   readonly extension: string;
 }
 
-const SOURCE: Form = { root: ROOT, execArgv: ['--import', 'tsx'], extension: 'ts' };
+const SOURCE: Form = { root: ROOT, node: ROOT, execArgv: ['--import', 'tsx'], extension: 'ts' };
 let chosen: Form | undefined;
 
 function form(): Form {
@@ -39,7 +41,7 @@ function form(): Form {
 }
 
 function compiledIn(root: string): Form {
-  return { root, execArgv: [], extension: 'js' };
+  return { root, node: join(root, 'node'), execArgv: [], extension: 'js' };
 }
 
 /**
@@ -52,9 +54,9 @@ export function useCompiledNodes(): string {
   return form().root;
 }
 
-/** `npm test` marks what it has compiled, because the compiler leaves unchanged files alone. */
+/** A build leaves a mark, because the compiler leaves unchanged files alone. */
 function isFresh(root: string): boolean {
-  const mark = statSync(join(root, '.fresh'), { throwIfNoEntry: false });
+  const mark = statSync(join(root, '.built'), { throwIfNoEntry: false });
   if (mark === undefined) return false;
   return FOLDERS.every((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).every(
@@ -73,6 +75,15 @@ function compile(): string {
   assert.equal(status, 0, String(stdout));
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
   copyFileSync(join(ROOT, 'package.json'), join(root, 'package.json'));
+  if (IS_COVERAGE) {
+    // What ran of a bundle is not told by source files: modules are where it would be.
+    symlinkSync('.', join(root, 'node'));
+    return root;
+  }
+  const bundled = spawnSync(process.execPath, [join(root, 'build/bundle.js')], {
+    encoding: 'utf8',
+  });
+  assert.equal(bundled.status, 0, bundled.stderr);
   return root;
 }
 
@@ -87,8 +98,9 @@ function buildDirectory(): string {
  * @param file relative to the repository, without its extension
  */
 export function fileArgs(file: string): string[] {
-  const { execArgv, extension, root } = form();
-  return [...execArgv, join(root, `${file}.${extension}`)];
+  const { execArgv, extension, node, root } = form();
+  const place = file.startsWith('server/') ? node : root;
+  return [...execArgv, join(place, `${file}.${extension}`)];
 }
 
 /**

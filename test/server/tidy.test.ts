@@ -9,7 +9,16 @@ import test from 'node:test';
 import { filesOf } from '../common/import-room.ts';
 import { ROOT } from '../common/root.ts';
 
-const FOLDERS = ['engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'] as const;
+const FOLDERS = [
+  'build',
+  'engine',
+  'storage',
+  'server',
+  'client',
+  'examples',
+  'bench',
+  'test',
+] as const;
 const LINES_MAX = 400;
 /** Written from the schemas of the routes. */
 const GENERATED = 'client/types.ts';
@@ -51,6 +60,7 @@ function packageOf(specifier: string): string | undefined {
 
 /** Folders that a folder may import from. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  build: ['build'],
   engine: ['engine'],
   storage: ['engine', 'storage'],
   server: ['engine', 'storage', 'server'],

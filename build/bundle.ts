@@ -1,0 +1,105 @@
+/**
+ * Writes the programs of the node as few large modules, from what the compiler has written: importing six
+ * hundred small ones is half of what a start costs, and each worker thread imports its own again.
+ *
+ *   node dist/build/bundle.js     dist/{engine,storage,server} and packages -> dist/node
+ *
+ * A program lies below dist/node where it lies below dist, what several share in dist/node/chunks. Names stay
+ * as they are, so that traces of stacks can be read. Done again only where something is newer.
+ */
+import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, posix, relative, resolve, sep } from 'node:path';
+import commonjsPlugin from '@rollup/plugin-commonjs';
+import { nodeResolve } from '@rollup/plugin-node-resolve';
+import { type InputOptions, type OutputOptions, type Plugin, rollup } from 'rollup';
+
+/** What is started as a process or as a thread, by its path. */
+const PROGRAMS = [
+  'server/cli/cli',
+  'server/main',
+  'server/orders/worker',
+  'server/catalog/catalog-thread',
+  'server/catalog/search-thread',
+  'server/catalog/sync-thread',
+  'storage/audit-thread',
+  'storage/follower-thread',
+  'storage/lmdb-probe',
+  // Loaded while the container's image is built.
+  'server/http/uws',
+];
+
+/** Packages that find files of their own, native or threads', by where they lie. */
+const APART = new Set(['lmdb', 'pino', 'piscina']);
+
+/** The directory of what is compiled. */
+const COMPILED = resolve(import.meta.dirname, '..');
+const OUT = join(COMPILED, 'node');
+/** When all was last built from what stands in the sources: for tests, as unchanged files stay as they are. */
+const MARK = join(COMPILED, '.built');
+
+function isFresh(): boolean {
+  const built = statSync(join(OUT, 'server/main.js'), { throwIfNoEntry: false });
+  if (built === undefined) return false;
+  const folders = ['build', 'engine', 'storage', 'server'].map((name) => join(COMPILED, name));
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  files.push(join(COMPILED, '../package-lock.json'));
+  return files.every((file) => !existsSync(file) || statSync(file).mtimeMs < built.mtimeMs);
+}
+
+function isApart(id: string): boolean {
+  return isBuiltin(id) || APART.has(id);
+}
+
+/** `import.meta.url` stays the place of the module, to which other files are relative, not that of its chunk. */
+const placesOfModules: Plugin = {
+  name: 'places-of-modules',
+  resolveImportMeta(property, { chunkId, moduleId }) {
+    if (property !== 'url') return null;
+    const module = relative(COMPILED, moduleId).split(sep).join('/');
+    const place = posix.relative(dirname(chunkId), module);
+    return `new URL(${JSON.stringify(place)}, import.meta.url).href`;
+  },
+};
+
+/** Its types are those of its other format. */
+const commonjs = commonjsPlugin as unknown as typeof commonjsPlugin.default;
+
+const input: InputOptions = {
+  input: Object.fromEntries(PROGRAMS.map((name) => [name, join(COMPILED, `${name}.js`)])),
+  external: isApart,
+  plugins: [nodeResolve({ preferBuiltins: true }), commonjs(), placesOfModules],
+  onwarn: (warning) => {
+    // Among the modules of packages.
+    if (warning.code === 'CIRCULAR_DEPENDENCY') return;
+    throw new Error(warning.message);
+  },
+};
+
+/** The engine is one scope, in which its constants need no look-up; a package is one file. */
+function chunkOf(id: string): string | undefined {
+  if (id.startsWith(join(COMPILED, 'engine') + sep)) return 'engine';
+  return /[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?([^\\/]+)/.exec(id)?.[1];
+}
+
+/** It takes its place whole. */
+const draft = `${OUT}-${process.pid}`;
+const output: OutputOptions = {
+  dir: draft,
+  format: 'es',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunks/[name].js',
+  manualChunks: chunkOf,
+  minifyInternalExports: false,
+};
+
+if (!isFresh()) {
+  const bundle = await rollup(input);
+  await bundle.write(output);
+  await bundle.close();
+  rmSync(OUT, { recursive: true, force: true });
+  renameSync(draft, OUT);
+}
+writeFileSync(MARK, '');

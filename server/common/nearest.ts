@@ -1,0 +1,26 @@
+/**
+ * Finds what lies beside the code, wherever that lies: source, compiled, bundled, or installed in another
+ * package's node_modules.
+ *
+ * Thread: any.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * The path of a file or folder in the nearest folder above a module that has it; undefined where none does.
+ *
+ * @param url of the module
+ * @param name relative to the folder that is looked for
+ */
+export function nearest(url: string, name: string): string | undefined {
+  let folder = fileURLToPath(url);
+  for (;;) {
+    const above = dirname(folder);
+    if (above === folder) return undefined;
+    folder = above;
+    const path = join(folder, name);
+    if (existsSync(path)) return path;
+  }
+}
