@@ -9,7 +9,7 @@ import type { Handler } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';
 import { submitCancels, submitSweep } from './cancels.ts';
 import type { Sequencer } from './sequencer.ts';
-import type { Answered, RequestOwner } from './slot-requests.ts';
+import { type Answered, orderRequest, type RequestOwner } from './slot-requests.ts';
 import { RequestKind } from './slots.ts';
 
 type Submit = (
@@ -33,10 +33,10 @@ export function orderHandlers(sequencer: Sequencer | undefined) {
         );
       }
     };
-  const { cancelAll, cancelMarket, cancelOrder, cancelOrders } = RequestKind;
+  const { cancelAll, cancelMarket, cancelOrder, cancelOrders, order, orders } = RequestKind;
   return {
-    'POST /order': taking((to, owner, body, answered) => to.submitOrder(owner, body, answered)),
-    'POST /orders': taking((to, owner, body, answered) => to.submitOrders(owner, body, answered)),
+    'POST /order': taking((to, ...rest) => to.submit(orderRequest(order, ...rest))),
+    'POST /orders': taking((to, ...rest) => to.submit(orderRequest(orders, ...rest))),
     'DELETE /order': taking((to, ...rest) => submitCancels(to, cancelOrder, ...rest)),
     'DELETE /orders': taking((to, ...rest) => submitCancels(to, cancelOrders, ...rest)),
     'DELETE /cancel-all': taking((to, owner, _body, answered) =>

@@ -11,24 +11,17 @@
  */
 import assert from 'node:assert/strict';
 import { commandWords } from '../../engine/commands.ts';
-import { earliestExpiry } from '../../engine/expiries.ts';
 import { State } from '../../engine/layout.ts';
 import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { Journal } from '../../storage/journal.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { ExpiryTimer } from './expiry-timer.ts';
 import { type FlushedBatch, journalEntry, takeBatch } from './flushed-batch.ts';
 import type { OrderMeters } from './order-meters.ts';
 import type { WorkerPool } from './pool.ts';
 import { RequestQueue, type Share } from './request-queue.ts';
-import {
-  type Answered,
-  type Request,
-  type RequestOwner,
-  refuse,
-  takeAnswers,
-  writeRequest,
-} from './slot-requests.ts';
+import { type Answered, type Request, refuse, takeAnswers, writeRequest } from './slot-requests.ts';
 import {
   align,
   Control,
@@ -76,8 +69,14 @@ interface Ticket {
   large: Int32Array | undefined;
 }
 
-const TIMER_MS_MAX = 2 ** 31 - 1;
-const MS = 1_000;
+/** What a batch left in its slot, and what is done with it once it is on disk. */
+interface Kept {
+  readonly deliver: () => void;
+  /** Undefined where it changed nothing. */
+  readonly batch: FlushedBatch | undefined;
+  readonly sequence: number;
+  readonly endFill: number;
+}
 
 export class Sequencer {
   private readonly o: SequencerOptions;
@@ -96,7 +95,7 @@ export class Sequencer {
   private stopped = false;
   /** Why nothing is taken for the time being; undefined = it is. */
   private problem: string | undefined;
-  private expiryTimer: NodeJS.Timeout | undefined;
+  private readonly expiry: ExpiryTimer;
   private settled: (() => void)[] = [];
 
   constructor(options: SequencerOptions) {
@@ -107,20 +106,11 @@ export class Sequencer {
     this.freeSlots = this.views.map((_, i) => i);
     this.lastTime = options.tables.state[State.time]!;
     options.journal.onFailure = (error) => this.stop(error);
+    this.expiry = new ExpiryTimer(options.tables, options.now, () => {
+      this.tickWanted = true;
+      this.pump();
+    });
     this.armExpiry();
-  }
-
-  /** Takes a POST /orders body; answers 503 at once when the queue is full. */
-  submitOrders(owner: RequestOwner, body: Uint8Array, answered: Answered): void {
-    // A refused request has an answer too, however short it was.
-    const weight = Math.max(body.length, ORDER_BYTES_MIN);
-    this.submit({ kind: RequestKind.orders, owner, body, weight, answered });
-  }
-
-  /** As submitOrders, for the body of POST /order. */
-  submitOrder(owner: RequestOwner, body: Uint8Array, answered: Answered): void {
-    const weight = Math.max(body.length, ORDER_BYTES_MIN);
-    this.submit({ kind: RequestKind.order, owner, body, weight, answered });
   }
 
   /** Takes encoded commands; the answer's body is a 32-bit rule code for each. */
@@ -164,7 +154,7 @@ export class Sequencer {
       this.armExpiry();
       this.pump();
     } else {
-      clearTimeout(this.expiryTimer);
+      this.expiry.disarm();
       this.refuseWaiting();
     }
   }
@@ -194,7 +184,7 @@ export class Sequencer {
   /** Takes nothing more, and resolves when what was taken is answered. */
   async drain(): Promise<void> {
     await this.idle();
-    clearTimeout(this.expiryTimer);
+    this.expiry.disarm();
     this.stopped = true;
   }
 
@@ -202,7 +192,7 @@ export class Sequencer {
   stop(error: Error): void {
     if (this.stopped) return;
     this.stopped = true;
-    clearTimeout(this.expiryTimer);
+    this.expiry.disarm();
     this.refuseWaiting();
     this.o.onFatal(error);
   }
@@ -245,7 +235,7 @@ export class Sequencer {
     } catch (error) {
       this.o.log(`a batch could not be handed to a worker: ${(error as Error).message}`);
       this.queue.leave(requests);
-      for (const request of requests) request.answered(500, INTERNAL_ERROR);
+      failAll(requests);
       return;
     }
     const ticket: Ticket = { number, slot, requests, times, finished: false, large: undefined };
@@ -335,22 +325,16 @@ export class Sequencer {
     this.pump();
   }
 
-  /** Takes a finished ticket's outcome out of its slot and hands it to the journal. */
+  /** Hands what a finished ticket changed to the journal, and answers once that is on disk. */
   private collect(ticket: Ticket): void {
     const view = this.views[ticket.slot]!;
+    const { meters } = this.o;
     const hasFailed = view.state() === SlotState.failed;
-    const deliver = hasFailed ? () => undefined : takeAnswers(view, ticket.requests);
     const isChanged = !hasFailed && view.i32[Slot.changed] === 1;
     const entry = isChanged ? journalEntry(view) : null;
-    const batch = isChanged ? takeBatch(view, ticket.large) : null;
-    const sequence = view.f64[Slot.sequence]!;
-    const endFill = view.f64[Slot.endFill]!;
-    const { meters } = this.o;
-    if (!hasFailed) meters?.applied(view);
+    // Where there is something to write, the rest is taken out of the slot while the disk is at it.
+    let kept = isChanged ? undefined : this.keep(ticket, view);
     const appended = meters?.now() ?? 0;
-    view.setState(SlotState.free);
-    this.queue.leave(ticket.requests);
-    this.freeSlots.push(ticket.slot);
     this.unjournaled += 1;
     this.o.journal.append(entry, (error) => {
       this.unjournaled -= 1;
@@ -360,13 +344,32 @@ export class Sequencer {
         return;
       }
       const flushed = meters?.now() ?? 0;
+      const { batch, deliver, endFill, sequence } = kept!;
       // First of all who waits; others hear of it before the next request is looked at.
-      if (hasFailed) for (const request of ticket.requests) request.answered(500, INTERNAL_ERROR);
-      else deliver();
+      deliver();
       meters?.answered(appended, flushed, ticket.times);
-      if (batch !== null) this.o.onFlushed(sequence, endFill, batch);
+      if (batch !== undefined) this.o.onFlushed(sequence, endFill, batch);
       this.pump();
     });
+    kept ??= this.keep(ticket, view);
+  }
+
+  /** Takes the outcome of a ticket out of its slot, which is free then. */
+  private keep(ticket: Ticket, view: SlotView): Kept {
+    const { requests, slot } = ticket;
+    const hasFailed = view.state() === SlotState.failed;
+    const isChanged = !hasFailed && view.i32[Slot.changed] === 1;
+    const kept: Kept = {
+      deliver: hasFailed ? () => failAll(requests) : takeAnswers(view, requests),
+      batch: isChanged ? takeBatch(view, ticket.large) : undefined,
+      sequence: view.f64[Slot.sequence]!,
+      endFill: view.f64[Slot.endFill]!,
+    };
+    if (!hasFailed) this.o.meters?.applied(view);
+    view.setState(SlotState.free);
+    this.queue.leave(requests);
+    this.freeSlots.push(slot);
+    return kept;
   }
 
   private refuseWaiting(): void {
@@ -378,15 +381,11 @@ export class Sequencer {
 
   /** An empty batch at the earliest expiry, so that orders leave although nobody trades. */
   private armExpiry(): void {
-    clearTimeout(this.expiryTimer);
-    if (this.stopped || this.isPaused() || this.tickets.length > 0) return;
-    const expiry = earliestExpiry(this.o.tables);
-    if (expiry === 0) return;
-    const wait = Math.min(TIMER_MS_MAX, Math.max(0, expiry * MS - this.o.now()));
-    this.expiryTimer = setTimeout(() => {
-      this.tickWanted = true;
-      this.pump();
-    }, wait);
-    this.expiryTimer.unref();
+    if (this.stopped || this.isPaused() || this.tickets.length > 0) this.expiry.disarm();
+    else this.expiry.arm();
   }
+}
+
+function failAll(requests: readonly Request[]): void {
+  for (const request of requests) request.answered(500, INTERNAL_ERROR);
 }

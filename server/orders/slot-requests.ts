@@ -4,7 +4,15 @@
  * Thread: the I/O thread, while no worker has the slot.
  */
 import { ENGINE_BUSY, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
-import { AnswerHead, align, RequestHead, Slot, type SlotView } from './slots.ts';
+import {
+  AnswerHead,
+  align,
+  ORDER_BYTES_MIN,
+  RequestHead,
+  type RequestKind,
+  Slot,
+  type SlotView,
+} from './slots.ts';
 
 /** What the level-2 check found out about the caller of a request. */
 export interface RequestOwner {
@@ -24,6 +32,18 @@ export interface Request {
   /** Bytes that count against a batch: at least ORDER_BYTES_MIN a command. */
   readonly weight: number;
   readonly answered: Answered;
+}
+
+/** The body of POST /orders or POST /order. */
+export function orderRequest(
+  kind: typeof RequestKind.orders | typeof RequestKind.order,
+  owner: RequestOwner,
+  body: Uint8Array,
+  answered: Answered,
+): Request {
+  // A refused request has an answer too, however short it was.
+  const weight = Math.max(body.length, ORDER_BYTES_MIN);
+  return { kind, owner, body, weight, answered };
 }
 
 /** Writes a request at byte `at` of the slot's input; returns where the next one begins. */

@@ -7,7 +7,7 @@ import { BATCH_COMMANDS_MAX } from '../../engine/limits.ts';
 import { allocateEngine, Tables } from '../../engine/tables.ts';
 import { AnswerWriter } from '../../server/orders/answers.ts';
 import { Sequencer } from '../../server/orders/sequencer.ts';
-import type { RequestOwner } from '../../server/orders/slot-requests.ts';
+import { orderRequest, type RequestOwner } from '../../server/orders/slot-requests.ts';
 import {
   align,
   allocateSlots,
@@ -101,9 +101,11 @@ export class Stage {
 
   /** Submits a request; its answer appears in `answers`. */
   submit(name: string): void {
-    this.sequencer.submitOrders(OWNER, Buffer.from(name), (status, body) => {
+    const answered = (status: number, body: Uint8Array | string): void => {
       this.answers.push({ name, status, body: Buffer.from(body).toString() });
-    });
+    };
+    const { orders } = RequestKind;
+    this.sequencer.submit(orderRequest(orders, OWNER, Buffer.from(name), answered));
   }
 
   /** The next part of a request that was taken before. */
