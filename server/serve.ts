@@ -9,12 +9,15 @@ import { NO_QUERY, type QuerySpec } from './common/query.ts';
 import type { Exchange, Handler, Route } from './http/http.ts';
 import {
   type Auth,
+  type Claim,
   checkLevel1,
   checkLevel2,
+  claimLevel2,
   type KeyOwner,
   level1Headers,
   level2Headers,
   readOnlyHeader,
+  type SignedRequest,
   type WalletOwner,
 } from './identity/auth.ts';
 import { checkReadOnly } from './identity/read-only.ts';
@@ -28,6 +31,16 @@ export interface HeaderHandler {
   readonly run: (exchange: Exchange) => void | Promise<void>;
 }
 
+/**
+ * A handler that is called before the signature of a request has been looked at, which takes longest of all
+ * credentials, and sees to that itself: before anything is done for the caller, and before anything else
+ * is refused.
+ */
+export interface ClaimHandler {
+  readonly takesClaims: true;
+  readonly run: (exchange: Exchange, claim: Claim) => void;
+}
+
 type Table = typeof ROUTE_TABLE;
 type QueryOf<K extends RouteKey> = Table[K]['query'] extends QuerySpec<infer Query> ? Query : never;
 type CallerOf<K extends RouteKey> = Table[K]['access'] extends 'none'
@@ -38,7 +51,10 @@ type CallerOf<K extends RouteKey> = Table[K]['access'] extends 'none'
 
 /** A handler for every row of the table, given what the row says. */
 export type Handlers = {
-  readonly [K in RouteKey]: Handler<QueryOf<K>, CallerOf<K>> | HeaderHandler;
+  readonly [K in RouteKey]:
+    | Handler<QueryOf<K>, CallerOf<K>>
+    | HeaderHandler
+    | (Table[K]['access'] extends 'level2' ? ClaimHandler : never);
 };
 
 export interface ServeParts {
@@ -81,6 +97,19 @@ function serveRow(
     ...(row.api === 'catalog' ? { throttled: CATALOG_THROTTLED } : {}),
     ...(failure === undefined ? {} : { failure }),
   };
+  const prefix = parts.credentialPrefix;
+  const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix)];
+  if ('takesClaims' in handler) {
+    return {
+      ...route,
+      headers: headers2,
+      run: (exchange) => {
+        const claim = claimOf(parts, exchange, base);
+        if (!claim.ok) return exchange.reply(claim.status, claim.body);
+        return handler.run(exchange, claim);
+      },
+    };
+  }
   if (typeof handler !== 'function') {
     return { ...route, headers: handler.headers, run: handler.run };
   }
@@ -99,13 +128,9 @@ function serveRow(
     };
   }
   const isLevel1 = row.access === 'level1';
-  const prefix = parts.credentialPrefix;
-  const headers = isLevel1
-    ? level1Headers(prefix)
-    : [...level2Headers(prefix), readOnlyHeader(prefix)];
   return {
     ...route,
-    headers,
+    headers: isLevel1 ? level1Headers(prefix) : headers2,
     run: (exchange) => {
       const caller = isLevel1
         ? checkLevel1(parts.auth, exchange.headers, parts.seconds())
@@ -124,11 +149,26 @@ function callerOf(
   exchange: Exchange,
   base: string,
 ) {
-  const { body, headers, method, path, query } = exchange;
+  const { headers } = exchange;
+  const reader = readerOf(auth, headers, mayRead);
+  return reader ?? checkLevel2(auth, headers, signedOf(exchange, base), seconds());
+}
+
+/** As callerOf, without a look at the signature. A read-only key is not enough. */
+function claimOf({ auth, seconds }: ServeParts, exchange: Exchange, base: string) {
+  const { headers } = exchange;
+  const reader = readerOf(auth, headers, false);
+  if (reader?.ok === false) return reader;
+  return claimLevel2(auth, headers, signedOf(exchange, base), seconds());
+}
+
+function readerOf(auth: Auth, headers: readonly string[], mayRead: boolean) {
   const [address, apiKey, , , , readOnlyKey] = headers;
-  const reader = checkReadOnly(auth, { address, apiKey, readOnlyKey }, mayRead);
-  if (reader !== undefined) return reader;
-  return checkLevel2(auth, headers, method, path, query, body, seconds(), base);
+  return checkReadOnly(auth, { address, apiKey, readOnlyKey }, mayRead);
+}
+
+function signedOf({ body, method, path, query }: Exchange, base: string): SignedRequest {
+  return { method, path, query, body, base };
 }
 
 function bodyBytesMax({ bodyMax }: RouteRow, maxBatchOrders: number): number {

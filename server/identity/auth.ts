@@ -54,6 +54,25 @@ export interface WalletOwner {
   readonly nonce: string;
 }
 
+/** A caller who knows a key and its passphrase, and has to have signed the request, too. */
+export interface Claim extends KeyOwner {
+  /** Why the request is refused all the same; undefined = it is the owner's. */
+  readonly prove: () => AuthRefused | undefined;
+}
+
+/** What is signed at level 2. */
+export interface SignedRequest {
+  readonly method: string;
+  /** As sent, without the query string. */
+  readonly path: string;
+  /** As sent, without '?'; '' when there is none. */
+  readonly query: string;
+  /** The bytes as received. */
+  readonly body: Uint8Array;
+  /** First part of the path that may be signed or left out, '' when there is none. */
+  readonly base: string;
+}
+
 export type Level2 = KeyOwner | AuthRefused;
 export type Level1 = WalletOwner | AuthRefused;
 
@@ -117,27 +136,37 @@ export function level1Headers(prefix: string): string[] {
 }
 
 /**
- * Checks a request's trio and HMAC. What can be told from the headers alone comes first (presence,
- * format, age), so that only a caller who knows the passphrase learns more about a key.
+ * Checks a request's trio and HMAC, as claimLevel2 does, to the end.
  *
- * @param headers values in the order of `level2Headers`, '' when absent; further ones are ignored
- * @param path as sent, without the query string
- * @param query as sent, without '?'; '' when there is none
- * @param rawBody the bytes as received
- * @param nowSeconds whole seconds, Unix time
- * @param base first part of the path that may be signed or left out, '' when there is none
  * @returns refused with 401 and `{"error":"invalid_l2: <reason>"}`
  */
 export function checkLevel2(
   auth: Auth,
   headers: readonly string[],
-  method: string,
-  path: string,
-  query: string,
-  rawBody: Uint8Array,
+  request: SignedRequest,
   nowSeconds: number,
-  base = '',
 ): Level2 {
+  const claim = claimLevel2(auth, headers, request, nowSeconds);
+  if (!claim.ok) return claim;
+  const { address, apiKey, apiKeyBytes, prove } = claim;
+  return prove() ?? { ok: true, address, apiKey, apiKeyBytes };
+}
+
+/**
+ * Checks all of a request's credentials but the HMAC, which takes longest. What can be told from the headers
+ * alone comes first (presence, format, age), so that only a caller who knows the passphrase learns more
+ * about a key.
+ *
+ * @param headers values in the order of `level2Headers`, '' when absent; further ones are ignored
+ * @param nowSeconds whole seconds, Unix time
+ * @returns refused as by checkLevel2
+ */
+export function claimLevel2(
+  auth: Auth,
+  headers: readonly string[],
+  request: SignedRequest,
+  nowSeconds: number,
+): Claim | AuthRefused {
   const names = auth.level2Names;
   const missing = firstMissing(headers, names);
   if (missing >= 0) return refuse2(`missing header ${names[missing]}`);
@@ -159,20 +188,17 @@ export function checkLevel2(
     Buffer.from(passphrase, 'hex'),
     credential?.passphrase ?? DUMMY_PASSPHRASE,
   );
-  const head = timestamp + method.toUpperCase();
-  const signatureRight =
-    isSignedBy(credential, head + path, query, rawBody, signature) ||
-    (base !== '' &&
-      isSignedBy(credential, head + path.slice(base.length), query, rawBody, signature));
+  const isSigned = (): boolean => isSignedBy(credential, timestamp, request, signature);
   if (credential === undefined || !passphraseRight) {
+    isSigned();
     return refuse2('unknown key or wrong passphrase');
   }
-  if (!signatureRight) return refuse2('wrong signature');
   return {
     ok: true,
     address: credential.address,
     apiKey: credential.apiKey,
     apiKeyBytes: credential.apiKeyBytes,
+    prove: () => (isSigned() ? undefined : refuse2('wrong signature')),
   };
 }
 
@@ -236,18 +262,20 @@ function trioAnswer(trio: Trio): KeyAnswer {
   return { status: 200, body: JSON.stringify(trio) };
 }
 
-/** SDKs sign the path alone; some sign the query string with it (GAPS 2.2). */
 function isSignedBy(
   credential: Credential | undefined,
-  signed: string,
-  query: string,
-  rawBody: Uint8Array,
+  timestamp: string,
+  { base, body, method, path, query }: SignedRequest,
   signature: Buffer,
 ): boolean {
   const secret = credential?.secret ?? DUMMY_SECRET;
-  if (timingSafeEqual(hmac(secret, signed, rawBody), signature)) return true;
-  if (query === '') return false;
-  return timingSafeEqual(hmac(secret, `${signed}?${query}`, rawBody), signature);
+  const head = timestamp + method.toUpperCase();
+  const isFor = (signed: string): boolean =>
+    timingSafeEqual(hmac(secret, head + signed, body), signature);
+  // SDKs sign the path alone; some sign the query string with it (GAPS 2.2).
+  const isPath = (signed: string): boolean =>
+    isFor(signed) || (query !== '' && isFor(`${signed}?${query}`));
+  return isPath(path) || (base !== '' && isPath(path.slice(base.length)));
 }
 
 function hmac(secret: Buffer, signed: string, rawBody: Uint8Array): Buffer {

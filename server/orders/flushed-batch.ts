@@ -4,9 +4,11 @@
  *
  * Thread: the I/O thread.
  */
+import assert from 'node:assert/strict';
 import { encodeBatch } from '../../storage/batch-record.ts';
 import type { JournalEntry } from '../../storage/journal.ts';
-import { Slot, type SlotView } from './slots.ts';
+import { failAll, type Request, takeAnswers } from './slot-requests.ts';
+import { Slot, SlotState, type SlotView } from './slots.ts';
 
 export interface FlushedBatch {
   /** Unix milliseconds given to the batch. */
@@ -21,11 +23,43 @@ export interface FlushedBatch {
   readonly commandsF: Float64Array;
 }
 
+/** All that is needed of a batch once it is on disk. */
+export interface KeptBatch {
+  readonly deliver: () => void;
+  /** Undefined where it changed nothing. */
+  readonly batch: FlushedBatch | undefined;
+  readonly sequence: number;
+  /** Its fills are those before this one. */
+  readonly endFill: number;
+}
+
+/** Whether there is anything to write of what a worker has finished. */
+export function hasChanged(view: SlotView): boolean {
+  return view.state() !== SlotState.failed && view.i32[Slot.changed] === 1;
+}
+
 /**
  * Copies it out of the slot of its ticket.
  *
  * @param large the events, where the slot had no room for them
  */
+export function keepBatch(
+  view: SlotView,
+  requests: readonly Request[],
+  large: Int32Array | undefined,
+): KeptBatch {
+  const hasFailed = view.state() === SlotState.failed;
+  // Those of a caller that was refused are gone, and its worker was told so.
+  assert(hasFailed || view.i32[Slot.requests] === requests.length, 'what is applied is proven');
+  return {
+    deliver: hasFailed ? () => failAll(requests) : takeAnswers(view, requests),
+    batch: hasChanged(view) ? takeBatch(view, large) : undefined,
+    sequence: view.f64[Slot.sequence]!,
+    endFill: view.f64[Slot.endFill]!,
+  };
+}
+
+/** What it did. */
 export function takeBatch(view: SlotView, large: Int32Array | undefined): FlushedBatch {
   const { f64, i32 } = view;
   const words = i32[Slot.eventWords]!;

@@ -5,11 +5,11 @@
  * Thread: the I/O thread.
  */
 import { JOURNAL_UNAVAILABLE } from '../common/contract.ts';
-import type { Handler } from '../http/http.ts';
-import type { KeyOwner } from '../identity/auth.ts';
+import type { Exchange, Handler } from '../http/http.ts';
+import type { Claim, KeyOwner } from '../identity/auth.ts';
 import { submitCancels, submitSweep } from './cancels.ts';
 import type { Sequencer } from './sequencer.ts';
-import { type Answered, orderRequest, type RequestOwner } from './slot-requests.ts';
+import { type Answered, isProven, orderRequest, type RequestOwner } from './slot-requests.ts';
 import { RequestKind } from './slots.ts';
 
 type Submit = (
@@ -33,10 +33,20 @@ export function orderHandlers(sequencer: Sequencer | undefined) {
         );
       }
     };
+  /** The signature is looked at while a worker has begun already. */
+  const placing = (kind: typeof RequestKind.order | typeof RequestKind.orders) => ({
+    takesClaims: true as const,
+    run(exchange: Exchange, claim: Claim): void {
+      const answered: Answered = (status, answer) => exchange.reply(status, answer);
+      const request = orderRequest(kind, claim, exchange.body, answered, claim.prove);
+      if (sequencer !== undefined) sequencer.submit(request);
+      else if (isProven(request)) exchange.reply(503, JOURNAL_UNAVAILABLE);
+    },
+  });
   const { cancelAll, cancelMarket, cancelOrder, cancelOrders, order, orders } = RequestKind;
   return {
-    'POST /order': taking((to, ...rest) => to.submit(orderRequest(order, ...rest))),
-    'POST /orders': taking((to, ...rest) => to.submit(orderRequest(orders, ...rest))),
+    'POST /order': placing(order),
+    'POST /orders': placing(orders),
     'DELETE /order': taking((to, ...rest) => submitCancels(to, cancelOrder, ...rest)),
     'DELETE /orders': taking((to, ...rest) => submitCancels(to, cancelOrders, ...rest)),
     'DELETE /cancel-all': taking((to, owner, _body, answered) =>

@@ -10,26 +10,30 @@
  * Thread: the I/O thread.
  */
 import assert from 'node:assert/strict';
-import { commandWords } from '../../engine/commands.ts';
 import { State } from '../../engine/layout.ts';
-import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
+import { UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { Journal } from '../../storage/journal.ts';
-import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { ENGINE_BUSY, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
-import { type FlushedBatch, journalEntry, takeBatch } from './flushed-batch.ts';
+import {
+  type FlushedBatch,
+  hasChanged,
+  journalEntry,
+  type KeptBatch,
+  keepBatch,
+} from './flushed-batch.ts';
 import type { OrderMeters } from './order-meters.ts';
 import type { WorkerPool } from './pool.ts';
 import { RequestQueue, type Share } from './request-queue.ts';
-import { type Answered, type Request, refuse, takeAnswers, writeRequest } from './slot-requests.ts';
+import { failAll, isProven, type Request, refuse, writeRequest } from './slot-requests.ts';
 import {
   align,
   Control,
   leaveTurn,
-  ORDER_BYTES_MIN,
+  Proof,
   passTurn,
   RequestHead,
-  RequestKind,
   Slot,
   type SlotMemory,
   SlotState,
@@ -61,21 +65,13 @@ export interface SequencerOptions {
 interface Ticket {
   readonly number: number;
   readonly slot: number;
-  readonly requests: readonly Request[];
+  /** None any more, where it was of a caller that was refused. */
+  requests: readonly Request[];
   /** When each of them came, by the meters' clock. */
   readonly times: readonly number[];
   finished: boolean;
   /** Of its events, where its slot had no room for them. */
   large: Int32Array | undefined;
-}
-
-/** What a batch left in its slot, and what is done with it once it is on disk. */
-interface Kept {
-  readonly deliver: () => void;
-  /** Undefined where it changed nothing. */
-  readonly batch: FlushedBatch | undefined;
-  readonly sequence: number;
-  readonly endFill: number;
 }
 
 export class Sequencer {
@@ -113,23 +109,22 @@ export class Sequencer {
     this.armExpiry();
   }
 
-  /** Takes encoded commands; the answer's body is a 32-bit rule code for each. */
-  submitCommands(words: Int32Array, answered: Answered): void {
-    const body = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
-    let commands = 0;
-    for (let at = 0; at < words.length; at += commandWords(words, at)) commands += 1;
-    assert(commands <= BATCH_COMMANDS_MAX, 'a batch has a bounded number of commands');
-    assert(body.length <= this.o.slots.sizes.journalBytes, 'the commands of a batch fit its slot');
-    const weight = Math.max(body.length, commands * ORDER_BYTES_MIN);
-    this.submit({ kind: RequestKind.commands, owner: undefined, body, weight, answered });
-  }
-
-  /** Takes a request; answers 503 at once when the queue is full, or rows of orders are short. */
+  /**
+   * Takes a request; answers 503 at once when the queue is full, or rows of orders are short. Who asks is
+   * settled before anything else is, unless a worker is free: that begins meanwhile.
+   */
   submit(request: Request): void {
     const framed = align(request.body.length) + 4 * RequestHead.words;
     assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
     const isFull = this.queue.isFullFor(request);
-    if (isFull && this.o.journal.failure === undefined) request.answered(503, ENGINE_BUSY);
+    const { failure } = this.o.journal;
+    const leavesAtOnce =
+      this.queue.length === 0 &&
+      !isFull &&
+      failure === undefined &&
+      this.mayDispatch(this.o.workers);
+    if (!leavesAtOnce && !isProven(request)) return;
+    if (isFull && failure === undefined) request.answered(503, ENGINE_BUSY);
     else this.goOn(request);
   }
 
@@ -209,17 +204,21 @@ export class Sequencer {
   }
 
   private dispatchUpTo(running: number): void {
-    while (
+    while (this.mayDispatch(running)) {
+      if (this.queue.length === 0 && !this.tickWanted) return;
+      this.tickWanted = false;
+      this.dispatch(this.queue.takeShare());
+    }
+  }
+
+  private mayDispatch(running: number): boolean {
+    return (
       !this.stopped &&
       this.problem === undefined &&
       this.running < running &&
       this.freeSlots.length > 0 &&
       this.unjournaled + this.tickets.length < UNJOURNALED_BATCHES_MAX
-    ) {
-      if (this.queue.length === 0 && !this.tickWanted) return;
-      this.tickWanted = false;
-      this.dispatch(this.queue.takeShare());
-    }
+    );
   }
 
   /**
@@ -235,7 +234,7 @@ export class Sequencer {
     } catch (error) {
       this.o.log(`a batch could not be handed to a worker: ${(error as Error).message}`);
       this.queue.leave(requests);
-      failAll(requests);
+      failAll(requests.filter(isProven));
       return;
     }
     const ticket: Ticket = { number, slot, requests, times, finished: false, large: undefined };
@@ -246,12 +245,30 @@ export class Sequencer {
     this.tickets.push(ticket);
     this.running += 1;
     this.run(ticket);
+    if (requests[0]?.prove !== undefined) this.settleProof(ticket, view);
+  }
+
+  /** Looks at what is left of its caller's credentials, while a worker has begun; it waits before its turn. */
+  private settleProof(ticket: Ticket, view: SlotView): void {
+    const { requests } = ticket;
+    let isGiven = false;
+    try {
+      isGiven = isProven(requests[0]!);
+    } finally {
+      if (!isGiven) {
+        ticket.requests = [];
+        this.queue.leave(requests);
+      }
+      view.setProof(isGiven);
+    }
   }
 
   private fill(view: SlotView, ticket: number, requests: readonly Request[]): void {
     this.lastTime = Math.max(this.lastTime, this.o.now());
     view.i32[Slot.ticket] = ticket;
     view.i32[Slot.requests] = requests.length;
+    // The only one then: it has not waited in the queue.
+    view.i32[Slot.proof] = requests[0]?.prove === undefined ? Proof.given : Proof.awaited;
     view.f64[Slot.time] = this.lastTime;
     view.f64[Slot.flushedFinished] = this.o.finalsFlushed();
     let at = 0;
@@ -329,11 +346,9 @@ export class Sequencer {
   private collect(ticket: Ticket): void {
     const view = this.views[ticket.slot]!;
     const { meters } = this.o;
-    const hasFailed = view.state() === SlotState.failed;
-    const isChanged = !hasFailed && view.i32[Slot.changed] === 1;
-    const entry = isChanged ? journalEntry(view) : null;
+    const entry = hasChanged(view) ? journalEntry(view) : null;
     // Where there is something to write, the rest is taken out of the slot while the disk is at it.
-    let kept = isChanged ? undefined : this.keep(ticket, view);
+    let kept = entry === null ? this.keep(ticket, view) : undefined;
     const appended = meters?.now() ?? 0;
     this.unjournaled += 1;
     this.o.journal.append(entry, (error) => {
@@ -355,17 +370,9 @@ export class Sequencer {
   }
 
   /** Takes the outcome of a ticket out of its slot, which is free then. */
-  private keep(ticket: Ticket, view: SlotView): Kept {
-    const { requests, slot } = ticket;
-    const hasFailed = view.state() === SlotState.failed;
-    const isChanged = !hasFailed && view.i32[Slot.changed] === 1;
-    const kept: Kept = {
-      deliver: hasFailed ? () => failAll(requests) : takeAnswers(view, requests),
-      batch: isChanged ? takeBatch(view, ticket.large) : undefined,
-      sequence: view.f64[Slot.sequence]!,
-      endFill: view.f64[Slot.endFill]!,
-    };
-    if (!hasFailed) this.o.meters?.applied(view);
+  private keep({ large, requests, slot }: Ticket, view: SlotView): KeptBatch {
+    const kept = keepBatch(view, requests, large);
+    if (view.state() !== SlotState.failed) this.o.meters?.applied(view);
     view.setState(SlotState.free);
     this.queue.leave(requests);
     this.freeSlots.push(slot);
@@ -384,8 +391,4 @@ export class Sequencer {
     if (this.stopped || this.isPaused() || this.tickets.length > 0) this.expiry.disarm();
     else this.expiry.arm();
   }
-}
-
-function failAll(requests: readonly Request[]): void {
-  for (const request of requests) request.answered(500, INTERNAL_ERROR);
 }

@@ -3,7 +3,7 @@
  *
  * Thread: the I/O thread, while no worker has the slot.
  */
-import { ENGINE_BUSY, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
 import {
   AnswerHead,
   align,
@@ -22,6 +22,9 @@ export interface RequestOwner {
   readonly address: Uint8Array;
 }
 
+/** What is left to be checked of a caller's credentials: why they are refused, or undefined. */
+export type Prove = () => { readonly status: number; readonly body: string } | undefined;
+
 export type Answered = (status: number, body: Uint8Array | string) => void;
 
 /** A request on its way through the sequencer. */
@@ -32,6 +35,8 @@ export interface Request {
   /** Bytes that count against a batch: at least ORDER_BYTES_MIN a command. */
   readonly weight: number;
   readonly answered: Answered;
+  /** To be called before anything is done for the owner; undefined = has been, or need not be. */
+  prove?: Prove | undefined;
 }
 
 /** The body of POST /orders or POST /order. */
@@ -40,10 +45,19 @@ export function orderRequest(
   owner: RequestOwner,
   body: Uint8Array,
   answered: Answered,
+  prove?: Prove,
 ): Request {
   // A refused request has an answer too, however short it was.
   const weight = Math.max(body.length, ORDER_BYTES_MIN);
-  return { kind, owner, body, weight, answered };
+  return { kind, owner, body, weight, answered, prove };
+}
+
+/** Whether the caller is who it says; if not, that is the answer. */
+export function isProven(request: Request): boolean {
+  const refused = request.prove?.();
+  request.prove = undefined;
+  if (refused !== undefined) request.answered(refused.status, refused.body);
+  return refused === undefined;
 }
 
 /** Writes a request at byte `at` of the slot's input; returns where the next one begins. */
@@ -84,6 +98,11 @@ export function takeAnswers(view: SlotView, requests: readonly Request[]): () =>
   return () => {
     for (const { request, status, body } of answers) request.answered(status, body);
   };
+}
+
+/** Nothing came of them, by no fault of theirs. */
+export function failAll(requests: readonly Request[]): void {
+  for (const request of requests) request.answered(500, INTERNAL_ERROR);
 }
 
 /** While nothing is taken: clients are told so, the node's own commands come again. */

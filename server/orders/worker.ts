@@ -23,6 +23,7 @@ import type { ParseRules } from './order-parse.ts';
 import { serveLane, workerData } from './pool.ts';
 import type { OrderSeparators } from './prepare.ts';
 import {
+  awaitProof,
   awaitTurn,
   Control,
   enterTurn,
@@ -98,7 +99,13 @@ function runTicket(slot: SlotView): Int32Array | undefined {
     throw error;
   }
   const ready = now();
+  const isProven = awaitProof(slot);
   awaitTurn(control, ticket);
+  if (!isProven) {
+    slot.setState(SlotState.failed);
+    passTurn(control, ticket);
+    return undefined;
+  }
   const entered = now();
   enterTurn(control, ticket);
   slot.setState(SlotState.applying);

@@ -48,16 +48,17 @@ interface Sent {
   readonly now?: number;
 }
 
+function requestOf({ body = '', method = 'POST', path = '/orders', query = '' }: Sent) {
+  return { method, path, query, body: Buffer.from(body), base: '' };
+}
+
 /** A request signed by the wallet for POST /orders; the checked one may differ from the signed. */
 function check(on: Auth, trio: ApiKey, sent: Sent = {}, timestamp = String(NOW)) {
   const headers = level2('SERVICE', wallet.address, trio, 'POST', '/orders', BODY, timestamp);
   return checkLevel2(
     on,
     captured(level2Headers('SERVICE'), { ...headers, ...sent.headers }),
-    sent.method ?? 'POST',
-    sent.path ?? '/orders',
-    sent.query ?? '',
-    Buffer.from(sent.body ?? BODY),
+    requestOf({ body: BODY, ...sent }),
     sent.now ?? NOW,
   );
 }
@@ -112,7 +113,7 @@ test('the published signing strings have the published signatures', () => {
   const { addressText, apiKey } = credential;
   for (const [method, path, body, signature] of vectors) {
     const headers = [addressText, apiKey, '0'.repeat(64), String(NOW), signature];
-    const checked = checkLevel2(fixed, headers, method, path, '', Buffer.from(body), NOW);
+    const checked = checkLevel2(fixed, headers, requestOf({ method, path, body }), NOW);
     assert.equal(checked.ok, true, `${method} ${path} ${signature}`);
   }
 });
@@ -203,7 +204,7 @@ test('each missing header is named, the first one first', async () => {
     const checked = check(on, trio, { headers: { [`SERVICE_${name}`]: '' } });
     assert.deepEqual(checked, refused2(`missing header SERVICE_${name}`));
   }
-  const none = checkLevel2(on, [], 'POST', '/orders', '', Buffer.alloc(0), NOW);
+  const none = checkLevel2(on, [], requestOf({}), NOW);
   assert.deepEqual(none, refused2('missing header SERVICE_ADDRESS'));
 });
 
@@ -298,7 +299,7 @@ test('the prefix of the headers is configurable and stands in the reasons', () =
     'my_x_timestamp',
     'my_x_nonce',
   ]);
-  const checked = checkLevel2(auth('MY_X'), [], 'GET', '/', '', Buffer.alloc(0), NOW);
+  const checked = checkLevel2(auth('MY_X'), [], requestOf({}), NOW);
   assert.deepEqual(checked, refused2('missing header MY_X_ADDRESS'));
 });
 

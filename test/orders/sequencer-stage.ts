@@ -7,7 +7,7 @@ import { BATCH_COMMANDS_MAX } from '../../engine/limits.ts';
 import { allocateEngine, Tables } from '../../engine/tables.ts';
 import { AnswerWriter } from '../../server/orders/answers.ts';
 import { Sequencer } from '../../server/orders/sequencer.ts';
-import { orderRequest, type RequestOwner } from '../../server/orders/slot-requests.ts';
+import { orderRequest, type Prove, type RequestOwner } from '../../server/orders/slot-requests.ts';
 import {
   align,
   allocateSlots,
@@ -15,6 +15,7 @@ import {
   Control,
   enterTurn,
   leaveTurn,
+  passTurn,
   RequestHead,
   RequestKind,
   Slot,
@@ -99,13 +100,13 @@ export class Stage {
     });
   }
 
-  /** Submits a request; its answer appears in `answers`. */
-  submit(name: string): void {
+  /** Submits a request; its answer appears in `answers`. `prove`: of a caller whose signature is not checked. */
+  submit(name: string, prove?: Prove): void {
     const answered = (status: number, body: Uint8Array | string): void => {
       this.answers.push({ name, status, body: Buffer.from(body).toString() });
     };
     const { orders } = RequestKind;
-    this.sequencer.submit(orderRequest(orders, OWNER, Buffer.from(name), answered));
+    this.sequencer.submit(orderRequest(orders, OWNER, Buffer.from(name), answered, prove));
   }
 
   /** The next part of a request that was taken before. */
@@ -136,6 +137,13 @@ export class Stage {
     view.setState(SlotState.done);
     leaveTurn(this.control, task.ticket);
     return options.changed ? this.sequence : undefined;
+  }
+
+  /** What a worker does with a ticket of a caller who has not proven who it is. */
+  passOn(task: Task): void {
+    awaitTurn(this.control, task.ticket);
+    task.view.setState(SlotState.failed);
+    passTurn(this.control, task.ticket);
   }
 
   /** Ends a task: resolves, or rejects as a worker that threw or died. */

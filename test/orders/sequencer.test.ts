@@ -16,6 +16,8 @@ import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits
 import { Rule } from '../../engine/rules.ts';
 import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
+import { commandsRequest } from '../../server/orders/own-commands.ts';
+import type { Answered } from '../../server/orders/slot-requests.ts';
 import { Control, enterTurn, passTurn, SlotState } from '../../server/orders/slots.ts';
 import { addressWords, idWords } from '../engine/engine-driver.ts';
 import { seeded } from '../storage/stored-exchange.ts';
@@ -232,9 +234,10 @@ test('while there is no room nothing is taken, and what has a ticket is finished
   encodeConfigure(commands, 0, 10, 0, 0);
   const own: string[] = [];
   const submitOwn = (): void => {
-    stage.sequencer.submitCommands(commands.i32.slice(0, commands.words), (status, body) =>
-      own.push(status === 503 ? String(body) : String(status)),
-    );
+    const answered: Answered = (status, body) =>
+      own.push(status === 503 ? String(body) : String(status));
+    const words = commands.i32.slice(0, commands.words);
+    stage.sequencer.submit(commandsRequest(words, answered));
   };
   submitOwn();
   stage.sequencer.pause('no space');
@@ -263,9 +266,10 @@ test('commands of the node itself wait in the same line, and are answered by the
   const out = new CommandBuffer(64);
   for (let i = 0; i < 3; i++) encodeConfigure(out, i, 10, 0, 0);
   let status = 0;
-  stage.sequencer.submitCommands(out.i32.slice(0, out.words), (answered) => {
-    status = answered;
-  });
+  const answered: Answered = (its) => {
+    status = its;
+  };
+  stage.sequencer.submit(commandsRequest(out.i32.slice(0, out.words), answered));
   await stage.run(tasks[0]!, false);
   const [task] = stage.tasks;
   assert.equal(task!.bodies.length, 1);
