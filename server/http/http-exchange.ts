@@ -14,7 +14,7 @@ import { nextRequestId, oneLine, REQUEST_ID_HEADER } from './failed-request.ts';
 import type { RatePlan } from './rate-limiter.ts';
 import { RequestBody } from './request-body.ts';
 import { columnOf } from './request-counts.ts';
-import { headersOf, parametersOf, readLines } from './request-lines.ts';
+import { parametersOf, readLines } from './request-lines.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
@@ -47,7 +47,7 @@ export class UwsExchange implements Exchange {
   readonly method: Method;
   readonly query: string;
   readonly parameters: readonly string[];
-  readonly headers: readonly string[];
+  readonly headers: readonly string[] = NO_TEXTS;
   aborted = false;
   private readonly server: ServerState;
   private readonly route: Route;
@@ -96,9 +96,9 @@ export class UwsExchange implements Exchange {
     this.request = request;
     this.query = route.readsQuery === false ? '' : (request.getQuery() ?? '');
     this.parameters = parameterCount === 0 ? NO_TEXTS : parametersOf(request, parameterCount);
-    this.headers = route.headers.length === 0 ? NO_TEXTS : headersOf(request, route.headers);
     if (server.trustProxy > 0 || route.headers.length > 0) {
-      const { forwardedFor, isAmbiguous } = readLines(request);
+      const { forwardedFor, isAmbiguous, values } = readLines(request, route.headers);
+      this.headers = values;
       this.forwardedFor = forwardedFor;
       this.isAmbiguous = isAmbiguous;
     }

@@ -1,5 +1,6 @@
 /**
- * What only a look at all header lines tells: getHeader of the package sees the first of each name.
+ * What only a look at all header lines tells, getHeader of the package sees the first of each name; and the
+ * values of some of them, which cost least when they are taken in the same walk.
  *
  * A request whose length two readers could understand differently is refused: behind a proxy that shares
  * connections, the rest of one caller's body would be read as another caller's request. The package itself
@@ -10,17 +11,27 @@
 import type { HttpRequest } from './uws.ts';
 
 interface RequestLines {
+  /** Of the names that were asked for: of each name the first line, '' when absent. */
+  readonly values: readonly string[];
   /** All of X-Forwarded-For: a proxy may append a line of its own. */
   readonly forwardedFor: string;
   readonly isAmbiguous: boolean;
 }
 
-export function readLines(request: HttpRequest): RequestLines {
+export function readLines(request: HttpRequest, names: readonly string[]): RequestLines {
+  const values = new Array<string>(names.length).fill('');
+  /** Bits of the names that have been met. */
+  let met = 0;
   const forwarded: string[] = [];
   let length: string | undefined;
   let codings = 0;
   let isAmbiguous = false;
   request.forEach((name, value) => {
+    const place = names.indexOf(name);
+    if (place >= 0) {
+      if ((met & (1 << place)) === 0) values[place] = value;
+      met |= 1 << place;
+    }
     if (name === 'x-forwarded-for') forwarded.push(value);
     else if (name === 'content-length') {
       isAmbiguous ||= length !== undefined && length !== value;
@@ -30,7 +41,7 @@ export function readLines(request: HttpRequest): RequestLines {
       isAmbiguous ||= codings > 1 || value.toLowerCase() !== 'chunked';
     }
   });
-  return { forwardedFor: forwarded.join(','), isAmbiguous };
+  return { values, forwardedFor: forwarded.join(','), isAmbiguous };
 }
 
 /** Values of the ':name' parts of a path. */
@@ -38,11 +49,4 @@ export function parametersOf(request: HttpRequest, count: number): readonly stri
   const parameters: string[] = [];
   for (let index = 0; index < count; index++) parameters.push(request.getParameter(index) ?? '');
   return parameters;
-}
-
-/** Values of headers, '' when absent. */
-export function headersOf(request: HttpRequest, names: readonly string[]): readonly string[] {
-  const values: string[] = [];
-  for (const name of names) values.push(request.getHeader(name));
-  return values;
 }

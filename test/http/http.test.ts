@@ -19,7 +19,7 @@ test('a route sees path, query, parameters, headers and address as sent', async 
   const path = '/data/:a/of/:b';
   const { ask } = await serve(t, [route({ path, headers: ['service_nonce', 'x-none'], run })]);
   const { status, headers, body } = await ask(
-    'GET /data/x%20y/of/2?a=%31&&b HTTP/1.1\r\nSERVICE_NONCE: 7 8',
+    'GET /data/x%20y/of/2?a=%31&&b HTTP/1.1\r\nSERVICE_NONCE: 7 8\r\nService_Nonce: 9',
   );
   assert.equal(status, 200);
   assert.equal(headers.get('content-type'), 'application/json');
@@ -33,6 +33,12 @@ test('a route sees path, query, parameters, headers and address as sent', async 
     body: 0,
     address: '127.0.0.1',
   });
+  await ask('GET /data/x/of/2 HTTP/1.1\r\nService_Nonce:\r\nSERVICE_NONCE: 7');
+  assert.deepEqual(
+    (seen as unknown as Exchange).headers,
+    ['', ''],
+    'the first line of a name counts',
+  );
 });
 
 test('the caller behind a trusted proxy is found, over several header lines', async (t) => {
