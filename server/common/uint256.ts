@@ -19,6 +19,12 @@ const limbs = new Float64Array(LIMBS);
 
 const wordBytes = new Uint8Array(UINT256_BYTES);
 
+const UUID_TEXT_LENGTH = 36;
+const UUID_HYPHENS = [8, 13, 18, 23];
+/** Where its groups of four digits begin; two of them are a word. */
+const UUID_QUARTETS = [0, 4, 9, 14, 19, 24, 28, 32];
+const HYPHEN = 0x2d;
+
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 
@@ -122,6 +128,27 @@ export function hexToBytes(
 /** `0x` and the lower-case hex digits of `byteCount` bytes from `offset`. */
 export function bytesToHex(bytes: Uint8Array, offset: number, byteCount: number): string {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset + offset, byteCount).toString('hex')}`;
+}
+
+/** Writes the 16 bytes of a UUID text (letters of either case) as four big-endian words; false for other texts. */
+export function uuidToWords(text: string, out: Int32Array): boolean {
+  if (text.length !== UUID_TEXT_LENGTH) return false;
+  for (const at of UUID_HYPHENS) if (text.charCodeAt(at) !== HYPHEN) return false;
+  let word = 0;
+  for (let i = 0; i < UUID_QUARTETS.length; i++) {
+    const quartet = fourDigits(text, UUID_QUARTETS[i]!);
+    if (quartet < 0) return false;
+    word = (word << 16) | quartet;
+    out[i >> 1] = word;
+  }
+  return true;
+}
+
+/** The value of four hex digits, or less than 0. */
+function fourDigits(text: string, at: number): number {
+  const high = (nibble(text.charCodeAt(at)) << 4) | nibble(text.charCodeAt(at + 1));
+  const low = (nibble(text.charCodeAt(at + 2)) << 4) | nibble(text.charCodeAt(at + 3));
+  return (high << 8) | low;
 }
 
 /** -1 for what is no hex digit; or-ing it into a byte keeps the byte negative. */

@@ -201,20 +201,12 @@ function signerOf(words: Int32Array, head: number): Int32Array {
   return words.slice(at, at + ADDRESS_WORDS);
 }
 
+/** Views of the slot, which hold until the ticket is done. */
 function callerOf(words: Int32Array, head: number): Caller {
   const keyAt = head + RequestHead.apiKey;
-  const apiKeyWords = words.slice(keyAt, keyAt + API_KEY_WORDS);
-  const address = wordsToBytes(signerOf(words, head));
-  const hex = wordsToBytes(apiKeyWords).toString('hex');
-  const part = (from: number, to: number): string => hex.slice(from, to);
-  const apiKey = [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join('-');
-  return { apiKey, apiKeyWords, address };
-}
-
-function wordsToBytes(words: Int32Array): Buffer {
-  const bytes = Buffer.alloc(words.length * 4);
-  words.forEach((word, i) => {
-    bytes.writeInt32BE(word, 4 * i);
-  });
-  return bytes;
+  const addressAt = head + RequestHead.address;
+  return {
+    apiKey: words.subarray(keyAt, keyAt + API_KEY_WORDS),
+    address: words.subarray(addressAt, addressAt + ADDRESS_WORDS),
+  };
 }

@@ -10,6 +10,7 @@ import assert from 'node:assert/strict';
 import { type CommandBuffer, encodeOrder, OrderType, Verdict } from '../../engine/commands.ts';
 import {
   ADDRESS_WORDS,
+  API_KEY_WORDS,
   MARKET_I,
   Market,
   MarketFlag,
@@ -21,18 +22,22 @@ import { findMarket, findToken } from '../../engine/markets.ts';
 import { Rule } from '../../engine/rules.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
-import { bytesToWords, decimalToSafe, decimalToWords, hexToBytes } from '../common/uint256.ts';
+import {
+  bytesToWords,
+  decimalToSafe,
+  decimalToWords,
+  hexToBytes,
+  uuidToWords,
+} from '../common/uint256.ts';
 import { order2Digest, orderDigest } from '../identity/eip712.ts';
 import { recoverAddress } from '../identity/secp256k1.ts';
 import type { OrderItem } from './order-parse.ts';
 
 /** Who sent the request, as the level-2 check found it. */
 export interface Caller {
-  /** Lower-case UUID text. */
-  readonly apiKey: string;
-  readonly apiKeyWords: Int32Array;
-  /** 20 bytes. */
-  readonly address: Uint8Array;
+  /** The UUID's 4 words, and 5 of the address. */
+  readonly apiKey: Int32Array;
+  readonly address: Int32Array;
 }
 
 /** Domain separators of the two exchange contracts, 32 bytes each. */
@@ -69,6 +74,7 @@ export class OrderPreparer {
   private readonly id = new Int32Array(8);
   private readonly maker = new Int32Array(ADDRESS_WORDS);
   private readonly signer = new Int32Array(ADDRESS_WORDS);
+  private readonly owner = new Int32Array(API_KEY_WORDS);
 
   constructor(t: Tables, options: PrepareOptions) {
     this.t = t;
@@ -116,7 +122,7 @@ export class OrderPreparer {
       id: bytesToWords(this.digest, this.id),
       maker: bytesToWords(item.maker, this.maker),
       signer: bytesToWords(item.signer, this.signer),
-      apiKey: caller.apiKeyWords,
+      apiKey: caller.apiKey,
     });
   }
 
@@ -126,9 +132,11 @@ export class OrderPreparer {
 
   /** Rules 1 to 4, or 0. Registrations only ever appear, so an answer found here stays true. */
   private earlyRule(item: OrderItem, caller: Caller, token: TokenSlot | 0): number {
-    if (item.owner.toLowerCase() !== caller.apiKey || !sameBytes(item.signer, caller.address)) {
-      return Rule.ownerMismatch;
-    }
+    const isCaller =
+      uuidToWords(item.owner, this.owner) &&
+      sameWords(this.owner, caller.apiKey) &&
+      sameWords(bytesToWords(item.signer, this.signer), caller.address);
+    if (!isCaller) return Rule.ownerMismatch;
     if (item.postOnly && item.orderType !== 'GTC' && item.orderType !== 'GTD') {
       return Rule.postOnlyType;
     }
@@ -178,6 +186,11 @@ function feeOf(text: string): number {
   if (text.startsWith('-')) return 0;
   const fee = decimalToSafe(text);
   return fee < 0 ? NEVER : fee;
+}
+
+function sameWords(a: Int32Array, b: Int32Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return a.length === b.length;
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

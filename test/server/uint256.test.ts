@@ -10,6 +10,7 @@ import {
   decimalToWords,
   hexToBytes,
   isUint256,
+  uuidToWords,
   wordsToDecimal,
 } from '../../server/common/uint256.ts';
 
@@ -144,4 +145,29 @@ test('hex text of another length or with another character is refused', () => {
   refused.push('0xab:d', '0xab@d', '0x`bcd', '0xabc\u0141', '0x-1-1');
   for (const text of refused) assert.equal(hexToBytes(text, 2, out, 0), false, text);
   assert.equal(hexToBytes('0xaBcD', 2, out, 0), true);
+});
+
+test('a UUID of either case becomes its four words, and nothing else is one', () => {
+  const words = new Int32Array(4);
+  fc.assert(
+    fc.property(fc.uuid(), (uuid) => {
+      for (const text of [uuid, uuid.toUpperCase()]) {
+        assert.equal(uuidToWords(text, words), true);
+        const bytes = Buffer.alloc(16);
+        for (const [i, word] of words.entries()) bytes.writeInt32BE(word, 4 * i);
+        assert.equal(bytes.toString('hex'), uuid.replaceAll('-', ''));
+      }
+    }),
+    { numRuns: 500 },
+  );
+  const uuid = '550e8400-e29b-41d4-a716-446655440000';
+  for (let at = 0; at < uuid.length; at++) {
+    for (const wrong of ['g', '_', ' ', '\u212a', uuid[at] === '-' ? '0' : '-']) {
+      const text = uuid.slice(0, at) + wrong + uuid.slice(at + 1);
+      assert.equal(uuidToWords(text, words), false, text);
+    }
+  }
+  for (const text of ['', uuid.slice(1), `${uuid}0`, uuid.replaceAll('-', '')]) {
+    assert.equal(uuidToWords(text, words), false, text);
+  }
 });
