@@ -42,7 +42,10 @@ export function recordBytes(payloadBytes: number): number {
   return Math.ceil(bytes / RECORD_ALIGN) * RECORD_ALIGN;
 }
 
-/** Writes a record at `at`; returns its checksum, which the next one carries as its link. */
+/**
+ * Writes a record at `at`, a multiple of RECORD_ALIGN in memory that begins on one; returns its checksum,
+ * which the next one carries as its link.
+ */
 export function writeRecord(
   out: Buffer,
   at: number,
@@ -51,20 +54,24 @@ export function writeRecord(
   acknowledged: number,
 ): number {
   const bytes = recordBytes(entry.payload.length);
-  const end = at + bytes - CRC_BYTES;
-  out.writeUInt32LE(MAGIC, at);
-  out.writeUInt32LE(FORMAT, at + 4);
-  out.writeUInt32LE(entry.payload.length, at + 8);
-  out.writeUInt32LE(link, at + 12);
-  out.writeDoubleLE(entry.sequence, at + 16);
-  out.writeDoubleLE(acknowledged, at + 24);
-  out.writeDoubleLE(entry.time, at + 32);
-  out.writeInt32LE(entry.before, at + 40);
-  out.writeInt32LE(entry.after, at + 44);
-  entry.payload.copy(out, at + HEADER_BYTES);
-  out.fill(0, at + HEADER_BYTES + entry.payload.length, end);
-  const crc = crc32(out.subarray(at, end));
-  out.writeUInt32LE(crc, end);
+  // An acknowledgement waits for it: plain stores, where the methods of Buffer are calls.
+  const i32 = new Int32Array(out.buffer, out.byteOffset + at, bytes / 4);
+  const f64 = new Float64Array(out.buffer, out.byteOffset + at, HEADER_BYTES / 8);
+  // Less than a multiple of 8 before the checksum is left over, and has to be zero; header and payload come over it.
+  i32[i32.length - 3] = 0;
+  i32[i32.length - 2] = 0;
+  i32[0] = MAGIC;
+  i32[1] = FORMAT;
+  i32[2] = entry.payload.length;
+  i32[3] = link;
+  f64[2] = entry.sequence;
+  f64[3] = acknowledged;
+  f64[4] = entry.time;
+  i32[10] = entry.before;
+  i32[11] = entry.after;
+  out.set(entry.payload, at + HEADER_BYTES);
+  const crc = crc32(out.subarray(at, at + bytes - CRC_BYTES));
+  i32[i32.length - 1] = crc;
   return crc;
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Log, LogEntry, LogReader } from '../../storage/log/log.ts';
+import { readRecord, recordBytes, writeRecord } from '../../storage/log/record.ts';
 import type { Random } from '../common/random.ts';
 import { FakeLog } from './fake-log.ts';
 import { chain, logOf } from './log-stage.ts';
@@ -148,3 +149,26 @@ test('two writers of one log: the one that is behind is fenced off', () =>
     await assert.rejects(grow(second, random, 1), /wrong last sequence/, 'and stays so');
     await grow(first, random, 1);
   }));
+
+test('a record of any payload, also of none, reads back whole from memory that held others', () => {
+  for (let length = 0; length <= 40; length++) {
+    const payload = Buffer.alloc(length, 0xa5);
+    const entry = { sequence: length + 1, time: 3, before: -4, after: 5, payload };
+    const bytes = Buffer.alloc(recordBytes(length) + 16, 0xff);
+    const crc = writeRecord(bytes, 8, entry, 2 ** 32 - 6, 7);
+    const read = readRecord(bytes, 8);
+    assert(typeof read === 'object', String(read));
+    const { acknowledged, bytes: all, link } = read;
+    assert.deepEqual(plain(read), entry);
+    assert.deepEqual(
+      [acknowledged, all, link, read.crc],
+      [7, recordBytes(length), 2 ** 32 - 6, crc],
+    );
+    const padding = bytes.subarray(8 + 48 + length, 8 + all - 4);
+    assert(
+      padding.every((byte) => byte === 0),
+      'what is left over is zero',
+    );
+    assert.deepEqual([bytes[7], bytes[8 + all]], [0xff, 0xff], 'nothing around it is written');
+  }
+});
