@@ -65,10 +65,9 @@ export interface SequencerOptions {
 interface Ticket {
   readonly number: number;
   readonly slot: number;
-  /** None any more, where it was of a caller that was refused. */
+  /** None any more, where it was of a caller that was refused; and when each of them came, by the meters' clock. */
   requests: readonly Request[];
-  /** When each of them came, by the meters' clock. */
-  readonly times: readonly number[];
+  times: readonly number[];
   finished: boolean;
   /** Of its events, where its slot had no room for them. */
   large: Int32Array | undefined;
@@ -257,6 +256,7 @@ export class Sequencer {
     } finally {
       if (!isGiven) {
         ticket.requests = [];
+        ticket.times = [];
         this.queue.leave(requests);
       }
       view.setProof(isGiven);
