@@ -21,7 +21,7 @@ import { FEE_BPS_MAX } from '../../engine/limits.ts';
 import { findMarket, findToken } from '../../engine/markets.ts';
 import { Rule } from '../../engine/rules.ts';
 import type { Tables } from '../../engine/tables.ts';
-import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
+import type { MarketSlot, MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
 import {
   bytesToWords,
   decimalToSafe,
@@ -31,6 +31,7 @@ import {
 } from '../common/uint256.ts';
 import { order2Digest, orderDigest } from '../identity/eip712.ts';
 import { recoverAddress } from '../identity/secp256k1.ts';
+import { KnownSlots } from './known-slots.ts';
 import type { OrderItem } from './order-parse.ts';
 
 /** Who sent the request, as the level-2 check found it. */
@@ -76,6 +77,9 @@ export class OrderPreparer {
   private readonly signer = new Int32Array(ADDRESS_WORDS);
   private readonly owner = new Int32Array(API_KEY_WORDS);
 
+  private readonly tokens = new KnownSlots((text) => this.lookForToken(text));
+  private readonly markets = new KnownSlots((text) => this.lookForMarket(text));
+
   constructor(t: Tables, options: PrepareOptions) {
     this.t = t;
     this.options = options;
@@ -83,7 +87,7 @@ export class OrderPreparer {
 
   /** Appends the command of one item to `out`. */
   prepare(item: OrderItem, caller: Caller, out: CommandBuffer): void {
-    const token = this.findTokenSlot(item);
+    const token = this.tokens.find(item.tokenId);
     let verdict = this.earlyRule(item, caller, token);
     const isBuy = item.side === 0;
     const shares = amountOf(isBuy ? item.takerAmount : item.makerAmount);
@@ -126,8 +130,13 @@ export class OrderPreparer {
     });
   }
 
-  private findTokenSlot(item: OrderItem): TokenSlot | 0 {
-    return decimalToWords(item.tokenId, this.words, 0) ? findToken(this.t, this.words, 0) : 0;
+  private lookForToken(id: string): TokenSlot | 0 {
+    return decimalToWords(id, this.words, 0) ? findToken(this.t, this.words, 0) : 0;
+  }
+
+  private lookForMarket(condition: string): MarketSlot | 0 {
+    if (!hexToBytes(condition, 32, this.condition, 0)) return 0;
+    return findMarket(this.t, bytesToWords(this.condition, this.words), 0);
   }
 
   /** Rules 1 to 4, or 0. Registrations only ever appear, so an answer found here stays true. */
@@ -141,8 +150,7 @@ export class OrderPreparer {
       return Rule.postOnlyType;
     }
     if (item.conditionId === undefined) return token === 0 ? Rule.tokenUnknown : 0;
-    const isId = hexToBytes(item.conditionId, 32, this.condition, 0);
-    const market = isId ? findMarket(this.t, bytesToWords(this.condition, this.words), 0) : 0;
+    const market = this.markets.find(item.conditionId);
     if (market === 0) return Rule.conditionUnknown;
     if (token === 0) return Rule.tokenUnknown;
     const owner = this.t.tokenI[(token << TOKEN_I) + Token.market];

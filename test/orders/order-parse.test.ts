@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { KnownSlots } from '../../server/orders/known-slots.ts';
 import { type OrderItem, parseOrders } from '../../server/orders/order-parse.ts';
 
 const MAX = 500;
@@ -348,4 +349,24 @@ test('no JSON makes the parser throw', () => {
     }),
     { numRuns: 500 },
   );
+});
+
+test('a text that was found is not looked up again, one that was not found is', () => {
+  const registered = new Map([['12', 3]]);
+  const looked: string[] = [];
+  const tokens = new KnownSlots((text) => {
+    looked.push(text);
+    return registered.get(text) ?? 0;
+  });
+  assert.deepEqual(
+    ['12', '12', '13', '13'].map((text) => tokens.find(text)),
+    [3, 3, 0, 0],
+  );
+  registered.set('13', 4);
+  assert.deepEqual([tokens.find('13'), tokens.find('13')], [4, 4]);
+  assert.deepEqual(looked, ['12', '13', '13', '13']);
+  // As many as anybody may make up stay bounded: they are forgotten together.
+  const all = new KnownSlots((text) => Number(text));
+  for (let i = 1; i <= 5_000; i++) assert.equal(all.find(String(i)), i);
+  assert.equal(all.find('1'), 1);
 });
