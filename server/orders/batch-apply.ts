@@ -107,12 +107,18 @@ export class BatchApplier {
       core.events.command = this.journalWords;
       const rule = this.engine.apply(i32, f64, at);
       if (core.changes !== changes) {
-        this.journal.set(i32.subarray(at, at + length), this.journalWords);
-        this.journalWords += length;
+        this.keep(i32, at, length);
       }
       visit(rule, at);
       at += length;
     }
+  }
+
+  /** For the journal. A view of so few words would take longer than they do. */
+  private keep(i32: Int32Array, at: number, length: number): void {
+    const { journal, journalWords } = this;
+    for (let word = 0; word < length; word++) journal[journalWords + word] = i32[at + word]!;
+    this.journalWords = journalWords + length;
   }
 
   private answerOrder(rule: RuleCode, at: number): void {
