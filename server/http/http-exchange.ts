@@ -56,6 +56,8 @@ export class UwsExchange implements Exchange {
   private readonly forwardedFor: string = '';
   /** Where its body ends is not sure; looked at behind proxies, and where credentials are asked for. */
   private readonly isAmbiguous: boolean = false;
+  /** Length of its body as the caller says it, '' = it does not; undefined = lines were not looked at. */
+  private readonly declared: string | undefined = undefined;
   /** Until the package's handler returns. */
   private request: HttpRequest | undefined;
   private url: string | undefined = undefined;
@@ -97,10 +99,11 @@ export class UwsExchange implements Exchange {
     this.query = route.readsQuery === false ? '' : (request.getQuery() ?? '');
     this.parameters = parameterCount === 0 ? NO_TEXTS : parametersOf(request, parameterCount);
     if (server.trustProxy > 0 || route.headers.length > 0) {
-      const { forwardedFor, isAmbiguous, values } = readLines(request, route.headers);
+      const { forwardedFor, isAmbiguous, length, values } = readLines(request, route.headers);
       this.headers = values;
       this.forwardedFor = forwardedFor;
       this.isAmbiguous = isAmbiguous;
+      this.declared = length;
     }
     this.head = server.cors.headFor(server.cors.asksOrigin ? request.getHeader('origin') : '');
   }
@@ -188,7 +191,7 @@ export class UwsExchange implements Exchange {
     const { bodyBytesMax, path } = this.route;
     // The path of a route without parameters is matched byte for byte.
     this.url = this.parameters.length === 0 ? path : request.getUrl();
-    const declared = Number(request.getHeader('content-length')); // '' is 0
+    const declared = Number(this.declared ?? request.getHeader('content-length')); // '' is 0
     if (declared > bodyBytesMax) {
       const discard = this.refuseBody();
       this.response.onData((chunk, isLast) => discard(chunk.byteLength, isLast));

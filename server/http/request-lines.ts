@@ -16,6 +16,8 @@ interface RequestLines {
   /** All of X-Forwarded-For: a proxy may append a line of its own. */
   readonly forwardedFor: string;
   readonly isAmbiguous: boolean;
+  /** Of the body, as the caller says it; '' = it does not. */
+  readonly length: string;
 }
 
 export function readLines(request: HttpRequest, names: readonly string[]): RequestLines {
@@ -41,7 +43,7 @@ export function readLines(request: HttpRequest, names: readonly string[]): Reque
       isAmbiguous ||= codings > 1 || value.toLowerCase() !== 'chunked';
     }
   });
-  return { values, forwardedFor: forwarded.join(','), isAmbiguous };
+  return { values, forwardedFor: forwarded.join(','), isAmbiguous, length: length ?? '' };
 }
 
 /** Values of the ':name' parts of a path. */
