@@ -22,9 +22,10 @@ const PROGRAMS = [
   'server/catalog/catalog-thread',
   'server/catalog/search-thread',
   'server/catalog/sync-thread',
-  'storage/audit-thread',
+  'storage/beside-thread',
   'storage/follower-thread',
   'storage/lmdb-probe',
+  'storage/recovery-thread',
   // Loaded while the container's image is built.
   'server/http/uws',
 ];

@@ -182,7 +182,10 @@ test('a thread beside reads half of an image and audits half of its tables, and 
         const bad = Buffer.from(good);
         bad[Math.floor((tables * i) / 20)]! ^= 16;
         writeFileSync(info.path, bad);
-        assert.match(String(imagesOf(directoryOf(t)).load(info, beside)), /^the checksum of its table/);
+        assert.match(
+          String(imagesOf(directoryOf(t)).load(info, beside)),
+          /^the checksum of its table/,
+        );
       }
       // Half of the file, but all that says what is in it.
       writeFileSync(info.path, good.subarray(good.length / 2));
