@@ -174,6 +174,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     );
     // Before the port closes: who cannot be heard any more must not lose anything.
     opened.push(() => heartbeats?.stop());
+    writer?.follow();
     const progress = progressOf(stores, writer);
     const facts = (): NodeFacts => ({
       tables: t,

@@ -64,6 +64,8 @@ export interface Writer {
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded: until then an order waits longer than others. */
   ready(): Promise<void>;
+  /** Has the follower begin, where it has not: once nothing of the start waits for a processor any more. */
+  follow(): void;
   /** Finishes what is in flight, and has all of it derived and in an image. */
   close(): Promise<void>;
 }
@@ -126,9 +128,10 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   };
   try {
     await wait('the audit of what was recovered', o.sound, DERIVE_MS_MAX);
-    follower.start();
     // Ids that memory has forgotten are recognised by what is derived.
-    const known = follower.derived(tables.state[State.finishedFirst]!, o.signal);
+    const forgotten = tables.state[State.finishedFirst]!;
+    if (follower.finished() < forgotten) follower.start();
+    const known = follower.derived(forgotten, o.signal);
     await wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
     o.signal?.throwIfAborted();
     const settled = settleConfiguration(config, tables, sequencer);
@@ -148,7 +151,11 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
       const due = applyCommands(sequencer, new Int32Array(0));
       await wait('the orders that expired while the node was down', due);
     },
-    close,
+    follow: () => follower.start(),
+    close() {
+      follower.start();
+      return close();
+    },
   };
 }
 

@@ -70,6 +70,7 @@ export class LocalNode {
   readonly #command: readonly string[];
   #child: ChildProcess | undefined;
   #output = '';
+  #startMs = 0;
   #up: Promise<void> = Promise.resolve();
 
   private constructor(port: number, dataDir: string, options: LocalNodeOptions) {
@@ -98,6 +99,11 @@ export class LocalNode {
   /** Of its process. */
   get pid(): number | undefined {
     return this.#child?.pid;
+  }
+
+  /** Milliseconds from the start of its process to its first answer, the last time. */
+  get startMs(): number {
+    return this.#startMs;
   }
 
   /** Resolves at once while the node is up, after the restart while it is not. */
@@ -138,7 +144,9 @@ export class LocalNode {
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     this.#child = child;
+    const began = performance.now();
     await untilUp(this.url, () => this.#gone());
+    this.#startMs = performance.now() - began;
   }
 
   #gone(): string | undefined {

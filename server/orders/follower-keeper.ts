@@ -52,6 +52,8 @@ export class FollowerKeeper {
   private thread: Worker | undefined;
   /** Who waits for a write of history, in their order. */
   private writing: ((failure: string | undefined) => void)[] = [];
+  /** Rows of history for a thread that is not started yet. */
+  private readonly held: FollowerOrder[] = [];
   /** Undefined until it is started. */
   private ended: Promise<void> | undefined;
   private readonly o: FollowerKeeperOptions;
@@ -70,8 +72,12 @@ export class FollowerKeeper {
     link.reach(options.durable);
   }
 
-  /** Starts its thread, which first loads tables of its own: not beside what a start waits for. */
+  /**
+   * Starts its thread, unless it runs: it loads tables of its own first, so not beside what a start of the node
+   * waits for.
+   */
   start(): void {
+    if (this.thread !== undefined) return;
     const file = new URL('../../storage/follower-thread', import.meta.url);
     const workerData: FollowerSetup = { ...this.o.setup, link: this.link.memory };
     const thread = startThread(file, { workerData });
@@ -85,6 +91,7 @@ export class FollowerKeeper {
       });
     });
     this.thread = thread;
+    for (const rows of this.held.splice(0)) thread.postMessage(rows);
   }
 
   /** Batches up to `sequence` are durable now. */
@@ -103,7 +110,8 @@ export class FollowerKeeper {
   writeHistory(rows: FollowerOrder): Promise<string | undefined> {
     return new Promise((resolve) => {
       this.writing.push(resolve);
-      this.thread?.postMessage(rows);
+      if (this.thread === undefined) this.held.push(rows);
+      else this.thread.postMessage(rows);
       this.link.ring();
       if (this.hasEnded) this.end();
     });

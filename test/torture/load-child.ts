@@ -43,13 +43,14 @@ export async function measured(port: number, args: readonly string[]): Promise<R
 }
 
 export interface Taken {
+  /** Memory of its own: pages of mapped files, which the system takes back as it likes, are not in it. */
   readonly residentBytes: number;
   readonly handles: number;
 }
 
 /** What a process takes now. */
 export function takenBy(pid: number): Taken {
-  const [, resident = '0'] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
+  const [, resident, shared] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
   const handles = readdirSync(`/proc/${pid}/fd`).length;
-  return { residentBytes: Number(resident) * PAGE_BYTES, handles };
+  return { residentBytes: (Number(resident) - Number(shared)) * PAGE_BYTES, handles };
 }
