@@ -3,6 +3,9 @@
 /** base64 of `-1`: the last page of the trading API. */
 const LAST = 'LTE=';
 
+/** Rows that are remembered as given. */
+const GIVEN_MAX = 1_000;
+
 interface Page<Row> {
   readonly rows: readonly Row[];
   /** Absent or LTE= = there is no further page. */
@@ -19,4 +22,21 @@ export async function* rowsOf<Row>(
     yield* rows;
     cursor = next === LAST || next === '' ? undefined : next;
   } while (cursor !== undefined);
+}
+
+/**
+ * As rowsOf, of a list whose cursors are offsets, newest first: what comes while pages are asked for pushes
+ * others on to the next page, where they are not given again.
+ */
+export async function* rowsOnce<Row extends { readonly id: string }>(
+  read: (cursor: string | undefined) => Promise<Page<Row>>,
+): AsyncGenerator<Row, void> {
+  const given = new Set<string>();
+  for await (const row of rowsOf(read)) {
+    if (given.has(row.id)) continue;
+    given.add(row.id);
+    const [oldest] = given;
+    if (given.size > GIVEN_MAX && oldest !== undefined) given.delete(oldest);
+    yield row;
+  }
 }

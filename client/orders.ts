@@ -15,7 +15,7 @@ import {
   type SignedOrder,
   signOrder,
 } from './exchange.ts';
-import { rowsOf } from './lists.ts';
+import { rowsOnce } from './lists.ts';
 import type { CancelAnswer, OrderResult, OwnOrderAnswer, Routes } from './types.ts';
 import type { Wallet } from './wallet.ts';
 
@@ -140,9 +140,9 @@ export class Orders {
     }
   }
 
-  /** Own open orders, newest first. */
+  /** Own open orders, newest first; where others end meanwhile, one behind them may be missed. */
   open(query: Asked<'GET /data/orders'>['query'] = {}): AsyncGenerator<OwnOrderAnswer, void> {
-    return rowsOf(async (next_cursor) => {
+    return rowsOnce(async (next_cursor) => {
       const asked = next_cursor === undefined ? query : { ...query, next_cursor };
       const page = await this.#calls.call('GET /data/orders', { query: asked });
       return { rows: page.data, next: page.next_cursor };
@@ -151,7 +151,7 @@ export class Orders {
 
   /** Own trades, newest first. */
   trades(query: Asked<'GET /data/trades'>['query'] = {}): AsyncGenerator<OwnTrade, void> {
-    return rowsOf(async (next_cursor) => {
+    return rowsOnce(async (next_cursor) => {
       const asked = next_cursor === undefined ? query : { ...query, next_cursor };
       const page = await this.#calls.call('GET /data/trades', { query: asked });
       return { rows: page.data, next: page.next_cursor };

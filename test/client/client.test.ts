@@ -9,6 +9,7 @@ import {
   toMicro,
   Wallet,
 } from '../../client/client.ts';
+import { rowsOnce } from '../../client/lists.ts';
 import { untilAnswered } from '../../client/retry.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import type { Fault } from './proxy.ts';
@@ -207,6 +208,23 @@ test('lists come whole, page by page; parts of paths and typed queries reach eve
   await lister.orders.cancelMarket({ asset_id: quiet });
   assert.deepEqual(await all(lister.orders.open()), []);
   await lister.orders.heartbeat();
+});
+
+test('what comes while pages are asked for is no reason to give a row twice', async () => {
+  const list = Array.from({ length: 4_000 }, (_, i) => ({ id: String(i) })).reverse();
+  let next = list.length;
+  const given = await all(
+    rowsOnce(async (cursor = '0') => {
+      const offset = Number(cursor);
+      const rows = list.slice(offset, offset + 100);
+      for (let come = 0; come < 60; come += 1) list.unshift({ id: String(next++) });
+      return { rows, next: rows.length < 100 ? undefined : String(offset + 100) };
+    }),
+  );
+  assert.deepEqual(
+    given.map(({ id }) => id),
+    Array.from({ length: 4_000 }, (_, i) => String(3_999 - i)),
+  );
 });
 
 test('market data comes by token, as decimal text', async () => {
