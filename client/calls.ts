@@ -45,6 +45,18 @@ const UNDONE: ReadonlySet<string> = new Set<RouteKey>([
   'DELETE /auth/readonly-api-key',
 ]);
 
+/**
+ * What two APIs of a node call by one path, and which of them answers there is up to its profile: asked
+ * for under the base path of the catalog, whose shapes these routes have.
+ */
+const OF_THE_CATALOG: ReadonlySet<string> = new Set<RouteKey>([
+  'GET /markets',
+  'GET /markets/:id',
+  'GET /sampling-markets',
+  'GET /sampling-simplified-markets',
+]);
+const CATALOG_BASE = '/gamma';
+
 /** The node's clock, as far from ours as it was seen to be. */
 export class ServerClock {
   readonly #clock: () => number;
@@ -113,7 +125,8 @@ export class Calls {
     body: string,
   ): Promise<{ readonly answer: Routes[Key]['answer']; readonly lost: number }> {
     const [method, pattern] = route.split(' ') as [Method, string];
-    const path = pattern.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(values[name] ?? ''));
+    const bare = pattern.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(values[name] ?? ''));
+    const path = OF_THE_CATALOG.has(route) ? `${CATALOG_BASE}${bare}` : bare;
     const headers = (): Record<string, string> => this.#headers(route, method, path, body);
     const target = `${path}${queryText(query)}`;
     const { lost, reply } = await this.send(route, method, target, headers, body);

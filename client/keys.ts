@@ -5,6 +5,9 @@ import { ApiError } from './errors.ts';
 import type { Method } from './http.ts';
 import type { Wallet } from './wallet.ts';
 
+/** A node with a profile for other clients puts them into a member. */
+type Listed = readonly string[] & { readonly apiKeys?: readonly string[] };
+
 export class Keys {
   readonly #calls: Calls;
   readonly #prefix: string;
@@ -27,8 +30,9 @@ export class Keys {
   }
 
   /** Ids of the caller's active keys. */
-  list(): Promise<readonly string[]> {
-    return this.#calls.call('GET /auth/api-keys', {});
+  async list(): Promise<readonly string[]> {
+    const answer: Listed = await this.#calls.call('GET /auth/api-keys', {});
+    return answer.apiKeys ?? answer;
   }
 
   /** Revokes a key of the caller, the calling one when absent. Sent once: see NoAnswerError. */

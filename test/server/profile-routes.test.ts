@@ -1,6 +1,7 @@
 /** Every row of the table of CLIENT_PROFILE, seen from outside, in both profiles. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { NodeClient } from '../../client/client.ts';
 import { level1 } from '../../client/credentials.ts';
 import { SYNC_LIMITS } from '../../server/catalog/sync-client.ts';
 import { pullCatalog } from '../../server/catalog/sync-pull.ts';
@@ -318,6 +319,23 @@ test('a mirror takes the same of a node, whatever its profile, and by the base p
   assert(first?.kind === 'pulled', JSON.stringify(first));
   assert.match(JSON.stringify(first.file), /"raw_metadata":{"version":7}/);
   for (const other of others) assert.deepEqual(other, { ...first, etag: first.etag });
+});
+
+test('the client of this repository is at home in both profiles', async () => {
+  for (const { alice, node, plain } of Object.values(venues)) {
+    const client = await NodeClient.connect(`http://127.0.0.1:${node.port}`, {
+      wallet: alice.wallet,
+      orderVersion: 1,
+    });
+    assert((await client.keys.list()).includes(alice.trio.apiKey));
+    assert.equal((await client.catalog.market(plain.conditionId)).id, plain.id);
+    const { data } = await client.call('GET /sampling-markets', {});
+    assert.equal(data[0]?.market_id, Number(plain.id));
+    const terms = { tokenId: plain.tokenIds[0]!, side: 'BUY', price: '0.02', size: '5' } as const;
+    const { id, status } = await client.orders.post(terms);
+    assert.equal(status, 'live');
+    assert.deepEqual((await client.orders.cancel(id)).canceled, [id]);
+  }
 });
 
 for (const profile of PROFILES) {
