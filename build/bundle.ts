@@ -50,15 +50,22 @@ function isFresh(): boolean {
   return files.every((file) => !existsSync(file) || statSync(file).mtimeMs < built.mtimeMs);
 }
 
-function isApart(id: string): boolean {
-  return isBuiltin(id) || APART.has(id);
-}
+/** Packages that lie apart are loaded by `require`, which takes them half as long as `import`. */
+const packagesApart: Plugin = {
+  name: 'packages-apart',
+  resolveId: (name) => (APART.has(name) ? { id: `\0${name}`, syntheticNamedExports: true } : null),
+  load: (id) =>
+    APART.has(id.slice(1))
+      ? `import { createRequire } from 'node:module';
+         export default createRequire(import.meta.url)(${JSON.stringify(id.slice(1))});`
+      : null,
+};
 
 /** `import.meta.url` stays the place of the module, to which other files are relative, not that of its chunk. */
 const placesOfModules: Plugin = {
   name: 'places-of-modules',
   resolveImportMeta(property, { chunkId, moduleId }) {
-    if (property !== 'url') return null;
+    if (property !== 'url' || moduleId.startsWith('\0')) return null;
     const module = relative(COMPILED, moduleId).split(sep).join('/');
     const place = posix.relative(dirname(chunkId), module);
     return `new URL(${JSON.stringify(place)}, import.meta.url).href`;
@@ -70,8 +77,8 @@ const commonjs = commonjsPlugin as unknown as typeof commonjsPlugin.default;
 
 const input: InputOptions = {
   input: Object.fromEntries(PROGRAMS.map((name) => [name, join(COMPILED, `${name}.js`)])),
-  external: isApart,
-  plugins: [nodeResolve({ preferBuiltins: true }), commonjs(), placesOfModules],
+  external: isBuiltin,
+  plugins: [packagesApart, nodeResolve({ preferBuiltins: true }), commonjs(), placesOfModules],
   onwarn: (warning) => {
     // Among the modules of packages.
     if (warning.code === 'CIRCULAR_DEPENDENCY') return;
