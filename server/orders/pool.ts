@@ -9,11 +9,12 @@
  * A task that ends is begun again: with a result that has no room in its slot, with what its worker
  * threw, or because its worker died and the package has put another in its place.
  *
- * Thread: the I/O thread; workerData() and serveLane() a worker.
+ * Thread: the I/O thread. What a worker needs is in lane-task.ts, without the package.
  */
 import assert from 'node:assert/strict';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { Piscina, workerData as piscinaWorkerData } from 'piscina';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Piscina } from 'piscina';
+import type { LaneData } from './lane-task.ts';
 import { LANE_PLACES, Lanes, otherPlace } from './lanes.ts';
 
 export interface WorkerPool {
@@ -43,11 +44,6 @@ export interface PoolOptions {
   readonly report: (error: unknown) => void;
 }
 
-interface PoolSetup {
-  readonly setup: unknown;
-  readonly lanes: SharedArrayBuffer;
-}
-
 interface Running {
   readonly lane: number;
   readonly place: number;
@@ -60,9 +56,6 @@ const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 const LOADED_LOOK_MS = 5;
 const LOADED_MS_MAX = 10_000;
-
-/** Between two turns of a worker's event loop. */
-const TICKETS_PER_TURN = 1_024;
 
 /** A worker that died while it had nothing to do is replaced after so long. */
 const IDLE_DEATH_MS = 50;
@@ -90,7 +83,7 @@ class Pool implements WorkerPool {
     const { workers } = options;
     this.lanes = Lanes.allocate(workers);
     const file = options.file ?? new URL(`./worker.${EXTENSION}`, import.meta.url);
-    const data: PoolSetup = { setup: options.setup, lanes: this.lanes.memory };
+    const data: LaneData = { setup: options.setup, lanes: this.lanes.memory };
     this.piscina = new Piscina<number, Int32Array>({
       filename: file.href,
       minThreads: workers,
@@ -191,27 +184,5 @@ class Pool implements WorkerPool {
       if (this.load[lane] === 0) this.free.push(lane);
     }
     for (const { done } of ended) done(undefined);
-  }
-}
-
-/** What the pool was opened with, inside a worker. */
-export function workerData(): unknown {
-  return (piscinaWorkerData as PoolSetup).setup;
-}
-
-/**
- * Inside a worker: runs the tickets of a lane, for as long as nothing goes wrong. Now and then its event loop
- * has a turn: timers that a package sets (LMDB does for each state of the disk that it looks at) would
- * otherwise never end, and pile up.
- */
-export async function serveLane(
-  lane: number,
-  run: (slot: number) => Int32Array | undefined,
-): Promise<Int32Array> {
-  const lanes = new Lanes((piscinaWorkerData as PoolSetup).lanes);
-  for (;;) {
-    const large = lanes.serve(lane, run, TICKETS_PER_TURN);
-    if (large !== undefined) return large;
-    await nextTurn();
   }
 }

@@ -19,8 +19,8 @@ import type { OrderTexts } from '../common/contract.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type Prepared } from './batch-prepare.ts';
 import { FirstAnswers } from './first-answers.ts';
+import { laneSetup, serveLane } from './lane-task.ts';
 import type { ParseRules } from './order-parse.ts';
-import { serveLane, workerData } from './pool.ts';
 import type { OrderSeparators } from './prepare.ts';
 import {
   awaitProof,
@@ -50,7 +50,7 @@ export interface WorkerSetup {
   readonly measures: boolean;
 }
 
-const setup = workerData() as WorkerSetup;
+const setup = laneSetup() as WorkerSetup;
 const engine = new Engine(setup.memory, new EventLog(EVENTS_MAX));
 const control = new Int32Array(setup.slots.control);
 const slots = setup.slots.slots.map((buffer) => new SlotView(buffer, setup.slots.sizes));

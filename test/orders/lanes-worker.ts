@@ -3,7 +3,7 @@
  * for: throw, die, or give a result that has no room in the slot. A timer that it sets with its first ticket
  * counts too.
  */
-import { serveLane, workerData } from '../../server/orders/pool.ts';
+import { laneSetup, serveLane } from '../../server/orders/lane-task.ts';
 
 export interface LanesSetup {
   /** Two words a slot: what to do, and how often it was run. */
@@ -13,7 +13,7 @@ export interface LanesSetup {
   readonly fates: Readonly<Record<'throws' | 'dies' | 'large' | 'pauses', number>>;
 }
 
-const setup = workerData() as LanesSetup;
+const setup = laneSetup() as LanesSetup;
 const { fates } = setup;
 const slots = new Int32Array(setup.slots);
 const ticks = new Int32Array(setup.ticks);

@@ -8,12 +8,12 @@
  *   die-after     its turn is passed on, and the pool does not know yet
  */
 import { Engine } from '../../engine/engine.ts';
-import { serveLane, workerData } from '../../server/orders/pool.ts';
+import { laneSetup, serveLane } from '../../server/orders/lane-task.ts';
 import { OrderPreparer } from '../../server/orders/prepare.ts';
 import { Slot, SlotState, SlotView } from '../../server/orders/slots.ts';
 import { run, type WorkerSetup } from '../../server/orders/worker.ts';
 
-const { slots } = workerData() as WorkerSetup;
+const { slots } = laneSetup() as WorkerSetup;
 const views = slots.slots.map((buffer) => new SlotView(buffer, slots.sizes));
 let fate = '';
 

@@ -7,7 +7,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { Engine } from '../../engine/engine.ts';
-import { serveLane, workerData } from '../../server/orders/pool.ts';
+import { laneSetup, serveLane } from '../../server/orders/lane-task.ts';
 import { Slot, SlotView } from '../../server/orders/slots.ts';
 import { run, type WorkerSetup } from '../../server/orders/worker.ts';
 import { Random } from '../common/random.ts';
@@ -16,7 +16,7 @@ const STEPS = ['load', 'store', 'add', 'sub', 'exchange', 'compareExchange', 'no
 const SPIN_MICROSECONDS_MAX = 60;
 const WAIT_MS_MAX = 3;
 
-const { dataDir, slots } = workerData() as WorkerSetup;
+const { dataDir, slots } = laneSetup() as WorkerSetup;
 const views = slots.slots.map((buffer) => new SlotView(buffer, slots.sizes));
 const random = new Random(Number(process.env.TEST_SEED) + threadId);
 const nobody = new Int32Array(new SharedArrayBuffer(4));
