@@ -55,7 +55,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   for (const candidate of known) {
     const slips = Math.min(name.length, candidate.length) <= SHORT ? 1 : 2;
     if (Math.abs(name.length - candidate.length) > slips) continue;
-    const distance = distanceOf(name, candidate);
+    const distance = distanceOf(name, candidate, slips);
     if (distance <= slips && distance < least) [found, least] = [candidate, distance];
   }
   return found;
@@ -67,8 +67,8 @@ function cutShort(name: string, known: readonly string[]): string | undefined {
   return known.find((candidate) => candidate.startsWith(`${name}_`));
 }
 
-/** Letters to insert, drop, replace, or swap with their neighbour, to get from one to the other. */
-function distanceOf(a: string, b: string): number {
+/** Letters to insert, drop, replace, or swap with their neighbour, to get from one to the other; or just more than `most`. */
+function distanceOf(a: string, b: string, most: number): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
@@ -80,6 +80,8 @@ function distanceOf(a: string, b: string): number {
       if (isSwapped) least = Math.min(least, before[j - 2]! + 1);
       next.push(least);
     }
+    // From two rows that are all above, no way leads below again.
+    if (Math.min(...row, ...next) > most) return most + 1;
     before = row;
     row = next;
   }

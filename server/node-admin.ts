@@ -8,7 +8,6 @@ import { statfs } from 'node:fs/promises';
 import { type AdminServer, listenAdmin, type Told } from './admin/listener.ts';
 import { type Delay, LoopDelay } from './admin/loop-delay.ts';
 import type { Scrape } from './admin/metric-table.ts';
-import { Metrics } from './admin/metrics.ts';
 import { PACKAGE_FILES, pageFolder, readPageFiles } from './admin/page-files.ts';
 import { type NodeFacts, type PublicApi, summaryOf } from './admin/summary.ts';
 import { packageVersion } from './common/package-version.ts';
@@ -40,6 +39,8 @@ export class NodeAdmin {
   async open(log: (line: string) => void): Promise<void> {
     const { adminHost: host, adminPort: port, adminToken: token } = this.config;
     if (port === 0) return;
+    // With a package that a node without this listener need not load.
+    const { Metrics } = await import('./admin/metrics.ts');
     const delay = new LoopDelay();
     const metrics = new Metrics();
     this.delay = delay;

@@ -11,6 +11,8 @@ import type { SearchMessage, SearchQuestion, SearchThreadData } from './generati
 import { SearchIndexBuilder } from './search-index.ts';
 import type { SearchTexts } from './search-texts.ts';
 
+/** Texts of this length, in bytes, are worth one. */
+const COLLECTION_BYTES = 1 << 20;
 /** What one collection has freed, the next one gives back to the system. */
 const SECOND_COLLECTION_MS = 1_000;
 
@@ -39,16 +41,19 @@ function serve(builder: SearchIndexBuilder): void {
 port.postMessage('loaded' satisfies SearchMessage);
 const { texts } = workerData as SearchThreadData;
 let builder: SearchIndexBuilder | undefined = new SearchIndexBuilder();
+let bytes = 0;
 // Keeps the thread alive while there is nobody to ask it yet.
 texts.on('message', (message: TextMessage) => {
   if (builder === undefined) return;
   if (message !== null) {
+    bytes += message.byteLength;
     builder.add(JSON.parse(decoder.decode(message)) as SearchTexts);
     return;
   }
   serve(builder);
   builder = undefined;
   texts.close();
+  if (bytes < COLLECTION_BYTES) return;
   setImmediate(collectGarbage);
   setTimeout(collectGarbage, SECOND_COLLECTION_MS);
 });

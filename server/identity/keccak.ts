@@ -6,8 +6,9 @@
  */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 
-/** The package's sponge. `createHash(..)` would build a whole stream around one for each digest. */
+/** The package's sponge. Its entry would load a library of streams, and build one around it for each digest. */
 interface Sponge {
   initialize(rateBits: number, capacityBits: number): void;
   absorb(data: Uint8Array): void;
@@ -15,7 +16,7 @@ interface Sponge {
   squeeze(bytes: number): Uint8Array;
 }
 
-type CreateHash = (algorithm: 'keccak256') => { readonly _state: Sponge };
+type SpongeClass = new () => Sponge;
 
 const RATE_BITS = 1088;
 const CAPACITY_BITS = 512;
@@ -28,7 +29,7 @@ const loaded = load();
 /** False when no prebuilt binding fits this machine: correct, but about five times slower. */
 export const keccakIsNative: boolean = loaded.native;
 
-const sponge = loaded.createHash('keccak256')._state;
+const sponge = new loaded.Sponge();
 
 /** The sponge is not in the package's documented surface, so it has to prove itself at load. */
 assert(
@@ -52,12 +53,16 @@ export function keccak256Into(data: Uint8Array, out: Uint8Array, offset: number)
   for (let i = 0; i < DIGEST_BYTES; i++) out[offset + i] = digest[i]!;
 }
 
-/** The package's own entry hides which of the two it took, so the choice is made here. */
-function load(): { readonly native: boolean; readonly createHash: CreateHash } {
+/** What the package's `bindings` loads or, where no binding fits, its `js`. */
+function load(): { readonly native: boolean; readonly Sponge: SpongeClass } {
   const require = createRequire(import.meta.url);
   try {
-    return { native: true, createHash: require('keccak/bindings') as CreateHash };
+    const bindings = require.resolve('keccak/bindings');
+    const loadBinding = createRequire(bindings)('node-gyp-build') as (folder: string) => unknown;
+    const Sponge = loadBinding(dirname(bindings));
+    assert(typeof Sponge === 'function', 'a binding is a class');
+    return { native: true, Sponge: Sponge as SpongeClass };
   } catch {
-    return { native: false, createHash: require('keccak/js') as CreateHash };
+    return { native: false, Sponge: require('keccak/lib/keccak') as SpongeClass };
   }
 }

@@ -75,7 +75,7 @@ class TextCache {
   constructor(length: number, make: (key: number) => string) {
     this.length = length;
     this.make = make;
-    this.texts = Buffer.alloc(CACHE_ENTRIES * length);
+    this.texts = Buffer.from(new SharedArrayBuffer(CACHE_ENTRIES * length));
   }
 
   /** Copies the text of `key` to `out`; the place after it. */
@@ -97,8 +97,8 @@ class RowCache {
   private readonly keys = new Float64Array(CELLS).fill(-1);
   private readonly infos: (MarketInfo | undefined)[] = new Array(CELLS).fill(undefined);
   private readonly rows: (Uint8Array | undefined)[] = new Array(CELLS).fill(undefined);
-  /** Memory that nothing has been written to yet costs nothing. */
-  private readonly cells = new Uint8Array(CELLS * CELL_BYTES);
+  /** Memory that nothing has been written to yet costs nothing; shared, it makes nobody collect garbage. */
+  private readonly cells = new Uint8Array(new SharedArrayBuffer(CELLS * CELL_BYTES));
 
   find(key: number, info: MarketInfo | undefined): Uint8Array | undefined {
     const cell = key & (CELLS - 1);
