@@ -54,12 +54,12 @@ export class StoredFills {
   private readonly first: number;
   private readonly end: number;
 
-  /** @param first the oldest fill that the ring holds now */
+  /** @param first the oldest fill that came into the ring: it may have gone round since */
   constructor(t: Tables, table: PackedRows, first: number) {
     this.t = t;
     this.table = table;
-    this.first = first;
     this.end = t.state[State.fills]!;
+    this.first = Math.max(first, this.end - t.fillRows);
   }
 
   /** One fill, or undefined where it is not there (any more). Throws Damage. */

@@ -176,10 +176,8 @@ function* linesOf(
     onProgress: (done, total) => progress.show('reading the log', done, total),
   });
   const end = t.state[State.fills]!;
-  // The ring may have turned since the image.
-  const inRing = Math.max(firstFill, end - t.fillRows);
   const row = new FillRow(new AccountTexts(t, () => undefined));
-  const fills = new StoredFills(t, derived.fills, inRing);
+  const fills = new StoredFills(t, derived.fills, firstFill);
   yield format.head(COLUMNS.map(([name]) => name));
   let written = 0;
   let next = 0;

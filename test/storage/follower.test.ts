@@ -7,13 +7,16 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { State } from '../../engine/layout.ts';
+import { FILL_WORDS, State } from '../../engine/layout.ts';
 import { findOrder } from '../../engine/orders.ts';
 import { stateHash } from '../../engine/state-hash.ts';
-import type { Tables } from '../../engine/tables.ts';
+import { allocateEngine, Tables } from '../../engine/tables.ts';
 import { openDerivedTables, positionOf } from '../../storage/derived.ts';
+import { StoredFills } from '../../storage/fills.ts';
 import { openFinalsReader } from '../../storage/finals.ts';
 import { Images } from '../../storage/images.ts';
+import type { SequenceTable } from '../../storage/lmdb.ts';
+import { PackedRows } from '../../storage/packed.ts';
 import { recover } from '../../storage/recover.ts';
 import { sealed } from '../../storage/sealed.ts';
 import { Pair, parts, QUICK } from './follower-stage.ts';
@@ -75,6 +78,23 @@ test('every id that memory forgot is found on disk', (t) =>
     assert(forgotten > 10 * TIGHT.history, 'memory has forgotten many');
     assert.equal(reader.statusOf(Buffer.alloc(32, 3)), 0, 'an id that never was is not found');
   }));
+
+test('fills that the ring has gone round over since an image are read from where they are kept', () => {
+  const t = new Tables(allocateEngine(TIGHT));
+  t.state[State.fills] = 2 * t.fillRows;
+  const values = new Map<number, Buffer>();
+  const table = { get: values.get.bind(values), put: values.set.bind(values) } as unknown;
+  const rows = new PackedRows(table as SequenceTable, 'fills', 4 * FILL_WORDS);
+  rows.put(0, 10, (sequence, into, at) => into.fill(sequence, at, at + 4 * FILL_WORDS));
+  // What an image said of the ring, before so many batches of the log.
+  const fills = new StoredFills(t, rows, 5);
+  assert.equal(fills.get(7)?.[0], 7);
+  const found = [...fills.range(4, t.fillRows + 1)];
+  assert.deepEqual(
+    found.map(([sequence]) => sequence),
+    [4, 5, 6, 7, 8, 9, t.fillRows],
+  );
+});
 
 test('stopped or cut off at any moment, it goes on where it was', (t) =>
   seeded(async (random) => {
