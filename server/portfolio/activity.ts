@@ -70,18 +70,18 @@ export class Activity {
     const wanted = query.side === '' ? undefined : query.side === 'BUY' ? 0 : 1;
     const row = new Float64Array(ROW_DOUBLES);
     const walk = walletRows(this.index, account);
-    let [found, looked, last] = [0, 0, NO_MATCH];
+    let [found, looked, lost] = [0, 0, NO_MATCH];
     for (let next = walk.next(); next.done !== true; next = walk.next()) {
       const key = next.value;
-      const match = this.selector.matchOf(key);
-      // Between two matches, because each is shown as a whole or not at all.
-      if (looked >= ROWS_PER_TURN && match !== last) {
+      if (looked >= ROWS_PER_TURN) {
         looked = 0;
+        const match = this.selector.matchOf(key);
         await nextTurn();
-        if (match < this.index.first) break;
+        // A match is shown as a whole or not at all: what was found of this one goes, too.
+        lost = match < this.index.first ? match : NO_MATCH;
+        if (lost !== NO_MATCH) break;
       }
       looked += 1;
-      last = match;
       this.selector.read(key, row, 0);
       const seconds = Math.floor(row[Row.time]! / MS);
       if (seconds < start) break;
@@ -93,6 +93,7 @@ export class Activity {
       found += 1;
       if (isNewestFirst && found === offset + limit) break;
     }
-    return best.from(offset);
+    const page = best.from(offset);
+    return lost === NO_MATCH ? page : page.filter(({ row }) => row[Row.match] !== lost);
   }
 }
