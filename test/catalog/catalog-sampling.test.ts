@@ -150,6 +150,7 @@ test('a page in the shape of the trading API is made in slices, with turns for o
     ] as const) {
       let answer = '';
       const exchange = {
+        query: '',
         reply: (_: number, body: string): void => {
           answer = body;
         },
