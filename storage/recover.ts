@@ -122,11 +122,13 @@ export function loadFills(
   try {
     while (oldest > first) {
       const start = Math.max(first, oldest - fills.blockRows);
-      const rows = [...fills.range(start, oldest)];
-      for (const [sequence, row] of rows) ring.set(row, (sequence % t.fillRows) * FILL_BYTES);
-      oldest -= rows.length;
-      // What is missing is missing at the beginning.
-      if (rows[0]?.[0] !== start) break;
+      for (const [sequence, row] of [...fills.range(start, oldest)].reverse()) {
+        if (sequence !== oldest - 1) break;
+        ring.set(row, (sequence % t.fillRows) * FILL_BYTES);
+        oldest = sequence;
+      }
+      // Up to the first that is missing.
+      if (oldest > start) break;
     }
   } catch (error) {
     if (!(error instanceof Damage)) throw error;

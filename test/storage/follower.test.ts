@@ -12,12 +12,12 @@ import { findOrder } from '../../engine/orders.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import { allocateEngine, Tables } from '../../engine/tables.ts';
 import { openDerivedTables, positionOf } from '../../storage/derived.ts';
-import { StoredFills } from '../../storage/fills.ts';
+import { fillCopy, StoredFills } from '../../storage/fills.ts';
 import { openFinalsReader } from '../../storage/finals.ts';
 import { Images } from '../../storage/images.ts';
 import type { SequenceTable } from '../../storage/lmdb.ts';
 import { PackedRows } from '../../storage/packed.ts';
-import { recover } from '../../storage/recover.ts';
+import { loadFills, recover } from '../../storage/recover.ts';
 import { sealed } from '../../storage/sealed.ts';
 import { Pair, parts, QUICK } from './follower-stage.ts';
 import { directoryOf, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
@@ -79,12 +79,17 @@ test('every id that memory forgot is found on disk', (t) =>
     assert.equal(reader.statusOf(Buffer.alloc(32, 3)), 0, 'an id that never was is not found');
   }));
 
+/** As the follower keeps fills, without LMDB. */
+function rowsInMemory(): PackedRows {
+  const values = new Map<number, Buffer>();
+  const table = { get: values.get.bind(values), put: values.set.bind(values) } as unknown;
+  return new PackedRows(table as SequenceTable, 'fills', 4 * FILL_WORDS);
+}
+
 test('fills that the ring has gone round over since an image are read from where they are kept', () => {
   const t = new Tables(allocateEngine(TIGHT));
   t.state[State.fills] = 2 * t.fillRows;
-  const values = new Map<number, Buffer>();
-  const table = { get: values.get.bind(values), put: values.set.bind(values) } as unknown;
-  const rows = new PackedRows(table as SequenceTable, 'fills', 4 * FILL_WORDS);
+  const rows = rowsInMemory();
   rows.put(0, 10, (sequence, into, at) => into.fill(sequence, at, at + 4 * FILL_WORDS));
   // What an image said of the ring, before so many batches of the log.
   const fills = new StoredFills(t, rows, 5);
@@ -94,6 +99,21 @@ test('fills that the ring has gone round over since an image are read from where
     found.map(([sequence]) => sequence),
     [4, 5, 6, 7, 8, 9, t.fillRows],
   );
+});
+
+test('a ring is completed up to the newest fill that is missing', () => {
+  const t = new Tables(allocateEngine({ ...TIGHT, trades: 300 }));
+  t.state[State.fills] = 300;
+  const rows = rowsInMemory();
+  const copy = (sequence: number, into: Buffer, at: number): void =>
+    void into.fill(sequence & 255, at, at + 4 * FILL_WORDS);
+  rows.put(0, rows.blockRows, copy);
+  rows.put(150, 200, copy);
+  assert.equal(
+    loadFills(t, rows, 200, (line) => assert.fail(line)),
+    150,
+  );
+  assert.equal(fillCopy(t, 150)[0], 150);
 });
 
 test('stopped or cut off at any moment, it goes on where it was', (t) =>
