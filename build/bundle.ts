@@ -7,7 +7,15 @@
  * A program lies below dist/node where it lies below dist, what several share in dist/node/chunks. Names stay
  * as they are, so that traces of stacks can be read. Done again only where something is newer.
  */
-import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, posix, relative, resolve, sep } from 'node:path';
 import commonjsPlugin from '@rollup/plugin-commonjs';
@@ -28,6 +36,10 @@ const PROGRAMS = [
   'storage/recovery-thread',
   // Loaded while the container's image is built.
   'server/http/uws',
+  // Nodes of tests, with workers of their own; the package leaves them out.
+  'test/server/dying-node',
+  'test/server/dying-worker',
+  'test/torture/delayed-worker',
 ];
 
 /** Packages that find files of their own, native or threads', by where they lie. */
@@ -36,18 +48,18 @@ const APART = new Set(['lmdb', 'pino', 'piscina']);
 /** The directory of what is compiled. */
 const COMPILED = resolve(import.meta.dirname, '..');
 const OUT = join(COMPILED, 'node');
-/** When all was last built from what stands in the sources: for tests, as unchanged files stay as they are. */
+/** Names what is in the bundle, and is as old as the last build: the compiler leaves unchanged files alone. */
 const MARK = join(COMPILED, '.built');
+/** What is installed; files of packages are as old as their publishers say. */
+const LOCK = join(COMPILED, '../package-lock.json');
 
 function isFresh(): boolean {
-  const built = statSync(join(OUT, 'server/main.js'), { throwIfNoEntry: false });
-  if (built === undefined) return false;
-  const folders = ['build', 'engine', 'storage', 'server'].map((name) => join(COMPILED, name));
-  const files = folders.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
-  );
-  files.push(join(COMPILED, '../package-lock.json'));
-  return files.every((file) => !existsSync(file) || statSync(file).mtimeMs < built.mtimeMs);
+  const built = statSync(MARK, { throwIfNoEntry: false });
+  if (built === undefined || !existsSync(OUT)) return false;
+  const names = readFileSync(MARK, 'utf8').split('\n');
+  const files = [import.meta.filename, ...names.map((name) => join(COMPILED, name))];
+  if (existsSync(LOCK)) files.push(LOCK);
+  return files.every((file) => existsSync(file) && statSync(file).mtimeMs < built.mtimeMs);
 }
 
 /** Packages that lie apart are loaded by `require`, which takes them half as long as `import`. */
@@ -103,11 +115,15 @@ const output: OutputOptions = {
   minifyInternalExports: false,
 };
 
-if (!isFresh()) {
+if (isFresh()) {
+  const now = new Date();
+  utimesSync(MARK, now, now);
+} else {
   const bundle = await rollup(input);
   await bundle.write(output);
   await bundle.close();
   rmSync(OUT, { recursive: true, force: true });
   renameSync(draft, OUT);
+  const files = bundle.watchFiles.filter((file) => !file.startsWith('\0'));
+  writeFileSync(MARK, files.map((file) => relative(COMPILED, file)).join('\n'));
 }
-writeFileSync(MARK, '');

@@ -6,7 +6,15 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -25,7 +33,7 @@ const FOLDERS = ['build', 'engine', 'storage', 'server', 'client', 'examples', '
 interface Form {
   /** The folder that holds these. */
   readonly root: string;
-  /** Where the node's own programs lie: bundled, in a folder beside. */
+  /** Where programs lie that are bundled: in a folder beside. */
   readonly node: string;
   readonly execArgv: readonly string[];
   readonly extension: string;
@@ -99,8 +107,9 @@ function buildDirectory(): string {
  */
 export function fileArgs(file: string): string[] {
   const { execArgv, extension, node, root } = form();
-  const place = file.startsWith('server/') ? node : root;
-  return [...execArgv, join(place, `${file}.${extension}`)];
+  const name = `${file}.${extension}`;
+  const bundled = join(node, name);
+  return [...execArgv, existsSync(bundled) ? bundled : join(root, name)];
 }
 
 /**
