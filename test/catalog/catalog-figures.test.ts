@@ -8,7 +8,7 @@ import { AMOUNT_MAX } from '../../engine/limits.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
 import { Figures } from '../../server/catalog/figures.ts';
 import { NumberSorter } from '../../server/catalog/sort-orders.ts';
-import { type Random, rounds, withSeed } from '../common/random.ts';
+import { type Random, rounds, SHORT, withSeed } from '../common/random.ts';
 import { oddCatalog } from './catalog-fixture.ts';
 import { askAll, judgeAnswer, seeded } from './catalog-judge.ts';
 import { readWhole } from './catalog-odd.ts';
@@ -48,7 +48,7 @@ test('lists show figures and sort by them as a plain sort does, however often th
     const json = oddCatalog(seed, 400);
     const server = await serveCatalog(json, t);
     let figures: FiguresById = new Map();
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < (SHORT ? 2 : 4); round++) {
       figures = drawFigures(random, readNaive(json), figures);
       const naive = readNaive(json, figures);
       giveFigures(server.figures(), naive, figures);

@@ -91,8 +91,9 @@ test('a first start shows books with both sides and trades for every demo market
   });
 });
 
-test('--no-demo starts empty', async () => {
-  const node = await TestNode.start(temporaryDirectory(), { DEMO: 'on' }, ['--no-demo']);
+test('--no-demo starts empty, also with the largest tables that are accepted', async () => {
+  const settings = { DEMO: 'on', TRADES_MAX: String(2 ** 23), ORDERS_MAX: String(2 ** 22) };
+  const node = await TestNode.start(temporaryDirectory(), settings, ['--no-demo']);
   assert.deepEqual(await books(node, tokens), []);
   assert.deepEqual((await get(node, '/trades')).json, []);
   await node.stop();
