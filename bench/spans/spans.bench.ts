@@ -50,6 +50,8 @@ const PREFIX = 'SERVICE';
 const CHAIN_ID = 137;
 const BOUND_MS = 10;
 const REACH = 20;
+const LOOK_MS = 100;
+const DERIVED_LOOKS = 1_200;
 
 /** @param only routes to ask; all of them when empty */
 export async function spansSuite(scale: SpansScale, only: readonly string[] = []): Promise<Span[]> {
@@ -65,6 +67,7 @@ export async function spansSuite(scale: SpansScale, only: readonly string[] = []
     print(
       `spans: ${scale.markets} markets, ${store.fills} fills, ${scale.deep} deep books, seed ${SEED}`,
     );
+    await derived(client);
     await child.ask('longestSpan');
     await new Promise((resolve) => setTimeout(resolve, scale.idleMs));
     print(lineOf('(nothing is asked)', [await child.ask<number>('longestSpan')], 0));
@@ -140,6 +143,16 @@ function environmentOf(dataDir: string): Readonly<Record<string, string>> {
     IMAGE_SECONDS: '86400',
     RATE_LIMITS: 'off',
   };
+}
+
+/** Resolves when positions have been derived from the fills, which begins after the start. */
+async function derived(client: HttpClient): Promise<void> {
+  for (let look = 0; look < DERIVED_LOOKS; look++) {
+    const { status } = await client.send('GET', `/positions?user=${WHALE.address}&limit=1`, {}, '');
+    if (status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  throw new Error('positions were not derived');
 }
 
 async function ask(

@@ -26,9 +26,12 @@ import { ROW_DOUBLES, Row, TradesSelector } from './trades-select.ts';
 
 /** Rows that are read without a pause. */
 const READ_PER_TURN = 1_024;
-/** Rows that are copied without a pause, and how many of them one counts for that is new: it has digests. */
+/**
+ * Rows that are copied without a pause, and how many of them one counts for that is new: it has digests,
+ * and its market may have to be looked up.
+ */
 const COPIED_PER_TURN = 1_024;
-const NEW_COUNTS = 16;
+const NEW_COUNTS = 32;
 
 const WALLET = ascii('{"proxyWallet":"');
 const PRICE = ascii(',"price":');
@@ -208,7 +211,8 @@ export class TradesRenderer {
     end: Uint8Array = OBJECT_END,
   ): Promise<Buffer> {
     const count = keys.length;
-    const page = { bytes: Buffer.allocUnsafe(2 + count * ROW_BYTES_USUAL), used: 1 };
+    // Hardly a row is longer than a cell: to copy megabytes to a larger page would take milliseconds.
+    const page = { bytes: Buffer.allocUnsafe(2 + count * CELL_BYTES), used: 1 };
     const infos = this.texts.held();
     let done = 0;
     for (let i = 0; i < count; i++) {

@@ -29,20 +29,27 @@ export class Best<T> {
   }
 
   /** Whether the next item would be kept with such a key: of equal ones those before it go first. */
-  wants(key: SortKey): boolean {
+  private wants(key: SortKey): boolean {
     const { count, heap } = this;
     if (heap.length < count) return true;
     const [last] = heap;
     return last !== undefined && this.isBefore(key, this.places, last);
   }
 
-  add(item: T, key: SortKey): void {
+  /** What has no place any more: the item itself, one before it, or none. */
+  add(item: T, key: SortKey): T | undefined {
+    const { count, heap } = this;
     const isWanted = this.wants(key);
     const placed = { item, key, place: this.places };
     this.places += 1;
-    if (!isWanted) return;
-    if (this.heap.length < this.count) this.rise(placed);
-    else this.sink(placed);
+    if (!isWanted) return item;
+    if (heap.length < count) {
+      this.rise(placed);
+      return undefined;
+    }
+    const dropped = heap[0]!.item;
+    this.sink(placed);
+    return dropped;
   }
 
   /** Those from a place on, in order; of equal keys the one that was added first is first. It ends it. */
