@@ -20,9 +20,9 @@ import { PARAMETERS, type Parameters } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import { type CatalogQuery, decodePath } from './query.ts';
 import { isSortedFor, type Ranked, Rankings, rankingOf } from './rankings.ts';
-import { type FoundPage, Renderer, type View } from './render.ts';
+import { type FoundPage, Renderer } from './render.ts';
 import { samplingRoutes } from './sampling-routes.ts';
-import { type Place, RowFilter, rowsOf, scopeOf, select } from './select.ts';
+import { type Place, RowFilter, rowsOf, select } from './select.ts';
 import type { CreatorScope } from './select-creator.ts';
 import type { Ranking } from './select-page.ts';
 import { CLIENT_MEMBER, type Kind } from './shape.ts';
@@ -98,23 +98,9 @@ class CatalogRoutes {
     ];
   }
 
-  private viewOf(
-    catalog: PreparedCatalog,
-    query: CatalogQuery,
-    withMarkets = this.forClients,
-  ): View {
-    // Member by member: to spread one object into another takes microseconds.
-    return {
-      scope: scopeOf(catalog, query),
-      withMarkets,
-      withoutClosed: query.keepClosed === 0,
-      withTags: query.includeTag === 1,
-      marketMembers: this.forClients ? CLIENT_MEMBERS : undefined,
-    };
-  }
-
-  private render(catalog: PreparedCatalog, view: View): Renderer {
-    return new Renderer(this.answers.writer, catalog, view);
+  private render(catalog: PreparedCatalog, query: CatalogQuery, withMarkets = this.forClients) {
+    const members = this.forClients ? CLIENT_MEMBERS : undefined;
+    return new Renderer(this.answers.writer, catalog, query, members, withMarkets);
   }
 
   private list(kind: Kind, parameters: Parameters): CatalogRoute {
@@ -124,7 +110,7 @@ class CatalogRoutes {
       const { prepared } = served.generation;
       return this.ranked(kind, asked, (ranking) => {
         select(kind, served.generation, query, page, ranking);
-        return this.render(prepared, this.viewOf(prepared, query)).list(kind, page.shown());
+        return this.render(prepared, query).list(kind, page.shown());
       });
     };
     return { path: `/${kind}`, parameters, answer, shown: SHOWN[kind] };
@@ -143,13 +129,13 @@ class CatalogRoutes {
         query.limit += 1;
         select(kind, served.generation, query, page, ranking, behind);
         const rows = page.shown();
-        const view = this.viewOf(prepared, query, true);
         const nextOf = (shown: number): string | undefined => {
           if (shown === rows.length) return undefined;
           const row = rows[shown - 1]!;
           return cursorOf({ id: prepared[kind].ids[row]!, rank: ranking.rankOf(row) });
         };
-        return this.render(prepared, view).keyset(kind, rows.subarray(0, query.limit - 1), nextOf);
+        const most = rows.subarray(0, query.limit - 1);
+        return this.render(prepared, query, true).keyset(kind, most, nextOf);
       });
     };
     return { path: `/${kind}/keyset`, parameters: PARAMETERS[`${kind}Keyset`], answer };
@@ -185,26 +171,22 @@ class CatalogRoutes {
   }
 
   private single(kind: Kind, path: string, parameters: Parameters = PARAMETERS.single) {
-    return this.found(kind, path, parameters, (catalog, row, view) =>
-      this.render(catalog, view).single(kind, row),
-    );
+    return this.found(kind, path, parameters, (renderer, row) => renderer.single(kind, row));
   }
 
   private tagsOf(kind: 'markets' | 'events'): CatalogRoute {
-    const answer: Answer = (catalog, row, view) => {
-      const event = kind === 'events' ? row : catalog.markets.event[row]!;
-      return this.render(catalog, view).tagsOf(event);
-    };
+    const answer: Answer = (renderer, row, { markets }) =>
+      renderer.tagsOf(kind === 'events' ? row : markets.event[row]!);
     const route = this.found(kind, `/${kind}/:id/tags`, PARAMETERS.single, answer);
     return { ...route, shown: 'texts' };
   }
 
   /** @param isWhole whether the tags are shown, and not how they are related */
   private related(path: string, isWhole: boolean): CatalogRoute {
-    return this.found('tags', path, PARAMETERS.single, (catalog, row, view) => {
+    return this.found('tags', path, PARAMETERS.single, (renderer, row, catalog) => {
       const { ids } = catalog.tags;
       const rows = relatedTags(catalog, Uint32Array.of(row));
-      if (isWhole) return this.render(catalog, view).list('tags', Uint32Array.from(rows));
+      if (isWhole) return renderer.list('tags', Uint32Array.from(rows));
       const relations = rows.map((related, place) => {
         const [tagID, relatedTagID] = [ids[row]!, ids[related]!];
         return { id: `${tagID}-${relatedTagID}`, tagID, relatedTagID, rank: place + 1 };
@@ -226,9 +208,9 @@ class CatalogRoutes {
         ? await this.sort('events', asked)
         : { ranking: rankingOf('events', generation, query), etag: generation.figures.etag };
       if (ranked === undefined) return;
-      const view = this.viewOf(generation.prepared, query);
-      const page = foundPage(generation, found, query, ranked.ranking, view.scope);
-      const bytes = this.render(generation.prepared, view).found(page);
+      const renderer = this.render(generation.prepared, query);
+      const page = foundPage(generation, found, query, ranked.ranking, renderer.scope);
+      const bytes = renderer.found(page);
       return this.answers.sendLate(asked, bytes, ranked.etag);
     };
     return { path: '/public-search', parameters: PARAMETERS.search, answer };
@@ -242,17 +224,17 @@ class CatalogRoutes {
       const part = decodePath(exchange.parameters[0]!) ?? '';
       const rows = rowsUnder(catalog, kind, key, part);
       if (rows === undefined) return refuseBadRequest(exchange, `${key} must be a whole number`);
-      const view = this.viewOf(catalog, query);
+      const renderer = this.render(catalog, query);
       // Of several under one slug the newest is answered.
-      const row = rows.findLast((each) => view.scope?.has(kind, each) !== false);
+      const row = rows.findLast((each) => renderer.scope?.has(kind, each) !== false);
       if (row === undefined) return refuseUnknown(exchange, key);
-      return () => bytesOf(catalog, row, view);
+      return () => bytesOf(renderer, row, catalog);
     };
     return { path, parameters, answer, shown: SHOWN[kind] };
   }
 }
 
-type Answer = (catalog: PreparedCatalog, row: number, view: View) => Uint8Array;
+type Answer = (renderer: Renderer, row: number, catalog: PreparedCatalog) => Uint8Array;
 
 /**
  * The rows under a part of a path, ascending; undefined where it is no key at all: the id of an

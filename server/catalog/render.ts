@@ -11,21 +11,10 @@ import {
   type PreparedObjects,
   type Relation,
 } from './prepared.ts';
+import type { CatalogQuery } from './query.ts';
+import { scopeOf } from './select.ts';
 import type { CreatorScope } from './select-creator.ts';
 import type { Kind } from './shape.ts';
-
-/** What objects are shown with, beside their own columns. */
-export interface View {
-  readonly scope: CreatorScope | undefined;
-  /** Events in lists with their markets. */
-  readonly withMarkets: boolean;
-  /** But for those that are closed. */
-  readonly withoutClosed: boolean;
-  /** Markets with the tags of their events. */
-  readonly withTags: boolean;
-  /** Members of every market, each behind its comma. */
-  readonly marketMembers: Buffer | undefined;
-}
 
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
@@ -55,14 +44,34 @@ export interface FoundPage {
 
 /** One answer: made, and asked for its bytes, before another is begun. */
 export class Renderer {
+  /** What of the catalog is shown; undefined = everything. */
+  readonly scope: CreatorScope | undefined;
   private readonly writer: AnswerWriter;
   private readonly catalog: PreparedCatalog;
-  private readonly view: View;
+  /** Markets with the tags of their events, nested ones without those that are closed. */
+  private readonly withTags: boolean;
+  private readonly withoutClosed: boolean;
+  private readonly marketMembers: Buffer | undefined;
+  private readonly withMarkets: boolean;
 
-  constructor(writer: AnswerWriter, catalog: PreparedCatalog, view: View) {
+  /**
+   * @param marketMembers of every market, each behind its comma
+   * @param withMarkets whether events of lists carry their markets
+   */
+  constructor(
+    writer: AnswerWriter,
+    catalog: PreparedCatalog,
+    query: CatalogQuery,
+    marketMembers: Buffer | undefined,
+    withMarkets: boolean,
+  ) {
+    this.scope = scopeOf(catalog, query);
     this.writer = writer.begin(catalog.bytes);
     this.catalog = catalog;
-    this.view = view;
+    this.withTags = query.includeTag === 1;
+    this.withoutClosed = query.keepClosed === 0;
+    this.marketMembers = marketMembers;
+    this.withMarkets = withMarkets;
   }
 
   /** A list: the objects of some rows. */
@@ -95,7 +104,7 @@ export class Renderer {
         .bytes(EVENTS)
         .fragment(events.coreStart[event]!, events.coreEnd[event]!)
         .bytes(LIST_END);
-      this.marketMembers(row);
+      this.membersOf(row);
       writer.bytes(END);
     } else if (kind === 'events') {
       writer.fragment(events.coreStart[row]!, events.entryEnd[row]! - 1);
@@ -115,14 +124,14 @@ export class Renderer {
 
   /** GET /public-search; events are counted within the scope. */
   found(page: FoundPage): Buffer {
-    const { view, writer } = this;
+    const { scope, writer } = this;
     const { tags } = this.catalog;
     writer.bytes(FOUND_EVENTS);
     this.objects('events', page.events);
     writer.bytes(FOUND_TAGS);
     for (const [place, row] of page.tags.entries()) {
       const { ends } = tags.events;
-      const count = view.scope?.countEventsOf('tags', row) ?? ends[row + 1]! - ends[row]!;
+      const count = scope?.countEventsOf('tags', row) ?? ends[row + 1]! - ends[row]!;
       if (place > 0) writer.bytes(COMMA);
       writer.fragment(tags.coreStart[row]!, tags.cuts.slug![row]!).bytes(EVENT_COUNT);
       writer.ascii(`${count}}`);
@@ -156,7 +165,7 @@ export class Renderer {
 
   /** Whether its entries are all that a list shows of a kind. */
   private isPlain(kind: Kind): boolean {
-    const { marketMembers, withMarkets, withTags } = this.view;
+    const { marketMembers, withMarkets, withTags } = this;
     if (kind === 'markets') return !withTags && marketMembers === undefined;
     return kind === 'tags' || (kind === 'events' && !withMarkets);
   }
@@ -168,16 +177,16 @@ export class Renderer {
       this.summaries(row);
     } else {
       this.writer.fragment(coreStart[row]!, entryEnd[row]! - 1);
-      if (kind === 'markets') this.marketMembers(row);
-      if (kind === 'events' && this.view.withMarkets) this.marketsOf(row);
+      if (kind === 'markets') this.membersOf(row);
+      if (kind === 'events' && this.withMarkets) this.marketsOf(row);
     }
     this.writer.bytes(END);
   }
 
   /** What a request or its client wants of a market beside its columns. */
-  private marketMembers(row: number): void {
+  private membersOf(row: number): void {
     const { events, markets } = this.catalog;
-    const { marketMembers, withTags } = this.view;
+    const { marketMembers, withTags } = this;
     const event = markets.event[row]!;
     if (withTags) this.writer.fragment(events.coreEnd[event]!, events.entryEnd[event]! - 1);
     if (marketMembers !== undefined) this.writer.bytes(marketMembers);
@@ -186,7 +195,7 @@ export class Renderer {
   /** The markets of an event, as a member. */
   private marketsOf(event: number): void {
     const { events, markets } = this.catalog;
-    const { marketMembers, scope, withoutClosed } = this.view;
+    const { marketMembers, scope, withoutClosed } = this;
     this.writer.bytes(MARKETS);
     this.related(events.markets, event, markets, marketMembers, (row) => {
       if (scope !== undefined && !scope.hasMarket(row)) return false;
@@ -197,7 +206,7 @@ export class Renderer {
   /** The summaries of the events of a series (those of the scope), as a member. */
   private summaries(row: number): void {
     const { events, series } = this.catalog;
-    const { scope } = this.view;
+    const { scope } = this;
     this.writer.bytes(EVENTS);
     this.related(series.events, row, events, undefined, (event) => {
       return scope === undefined || scope.hasEvent(event);
