@@ -11,7 +11,7 @@ import { seeded } from './catalog-judge.ts';
 
 const ROWS = 40_000;
 /** No step may look at more rows of a column than this, of which it has several passes. */
-const ROWS_PER_TURN_MAX = 16_384;
+const ROWS_PER_TURN_MAX = 8_192;
 
 /** Two figures and a text, each with a few different values, so that every column counts. */
 function catalogOf(random: Random) {
