@@ -16,9 +16,6 @@ const STATUS_TO = 12;
 /** `status` 0: the connection ended before the answer was whole. */
 export type Answered = (status: number, body: Buffer) => void;
 
-/** What one look at a connection takes at most; longer answers take several. */
-const READ_BYTES = 16 * 1024;
-
 /** A whole body, and where it ends in what has arrived. */
 interface Whole {
   readonly body: Buffer;
@@ -33,7 +30,6 @@ export class Connection {
   readonly #opened: (connection: Connection) => void;
   #socket: Socket | undefined;
   #answered: Answered | undefined;
-  /** Of answers that are not whole: memory of its own. */
   #arrived: Buffer = NOTHING;
   /** 0 until the head is there. */
   #headBytes = 0;
@@ -63,19 +59,12 @@ export class Connection {
   }
 
   #connect(): void {
-    // Into memory that is used again, without the stream that usually stands around a socket.
-    const onread = {
-      buffer: Buffer.allocUnsafe(READ_BYTES),
-      callback: (bytes: number, buffer: Uint8Array): boolean => {
-        this.#read(Buffer.from(buffer.buffer, buffer.byteOffset, bytes));
-        return true;
-      },
-    };
-    const socket = connect({ host: this.#host, port: this.#port, noDelay: true, onread });
+    const socket = connect({ host: this.#host, port: this.#port, noDelay: true });
     socket.on('connect', () => {
       this.#socket = socket;
       this.#opened(this);
     });
+    socket.on('data', (chunk) => this.#read(chunk));
     socket.on('error', () => undefined); // 'close' follows
     socket.on('close', () => {
       this.#socket = undefined;
@@ -86,59 +75,49 @@ export class Connection {
     });
   }
 
-  /** @param chunk good until this returns */
   #read(chunk: Buffer): void {
-    const arrived = this.#arrived.length === 0 ? chunk : Buffer.concat([this.#arrived, chunk]);
-    const whole = this.#readWhole(arrived);
-    if (whole === undefined) {
-      this.#arrived = Buffer.from(arrived);
-      return;
-    }
-    const status = Number(arrived.toString('latin1', STATUS_FROM, STATUS_TO));
-    this.#arrived =
-      whole.end === arrived.length ? NOTHING : Buffer.from(arrived.subarray(whole.end));
+    this.#arrived = this.#arrived.length === 0 ? chunk : Buffer.concat([this.#arrived, chunk]);
+    if (this.#headBytes === 0 && !this.#readHead()) return;
+    const whole = this.#bodyBytes === undefined ? this.#readChunks() : this.#readBody();
+    if (whole === undefined) return;
+    const status = Number(this.#arrived.toString('latin1', STATUS_FROM, STATUS_TO));
+    this.#arrived = this.#arrived.subarray(whole.end);
     this.#headBytes = 0;
-    this.#end(status, Buffer.from(whole.body));
+    this.#end(status, whole.body);
   }
 
-  /** Undefined: more has to come. */
-  #readWhole(arrived: Buffer): Whole | undefined {
-    if (this.#headBytes === 0 && !this.#readHead(arrived)) return undefined;
-    return this.#bodyBytes === undefined ? this.#readChunks(arrived) : this.#readBody(arrived);
-  }
-
-  #readHead(arrived: Buffer): boolean {
-    const end = arrived.indexOf(HEAD_END);
+  #readHead(): boolean {
+    const end = this.#arrived.indexOf(HEAD_END);
     if (end < 0) return false;
-    const head = arrived.toString('latin1', 0, end);
+    const head = this.#arrived.toString('latin1', 0, end);
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
     this.#headBytes = end + HEAD_END.length;
     this.#bodyBytes = length === undefined ? undefined : Number(length);
     return true;
   }
 
-  #readBody(arrived: Buffer): Whole | undefined {
+  #readBody(): Whole | undefined {
     const end = this.#headBytes + (this.#bodyBytes ?? 0);
-    if (arrived.length < end) return undefined;
-    return { body: arrived.subarray(this.#headBytes, end), end };
+    if (this.#arrived.length < end) return undefined;
+    return { body: this.#arrived.subarray(this.#headBytes, end), end };
   }
 
   /** An answer without a length comes in chunks: refusals do. */
-  #readChunks(arrived: Buffer): Whole | undefined {
+  #readChunks(): Whole | undefined {
     const chunks: Buffer[] = [];
     for (let at = this.#headBytes; ; ) {
-      const lineEnd = arrived.indexOf(LINE_END, at);
+      const lineEnd = this.#arrived.indexOf(LINE_END, at);
       if (lineEnd < 0) return undefined;
-      const size = Number.parseInt(arrived.toString('latin1', at, lineEnd), 16);
+      const size = Number.parseInt(this.#arrived.toString('latin1', at, lineEnd), 16);
       if (!(size >= 0)) {
         this.#socket?.destroy(); // no answer that HTTP knows
         return undefined;
       }
       const from = lineEnd + LINE_END.length;
       const end = from + size + LINE_END.length;
-      if (arrived.length < end) return undefined;
+      if (this.#arrived.length < end) return undefined;
       if (size === 0) return { body: Buffer.concat(chunks), end };
-      chunks.push(arrived.subarray(from, from + size));
+      chunks.push(this.#arrived.subarray(from, from + size));
       at = end;
     }
   }
