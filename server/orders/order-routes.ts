@@ -33,7 +33,7 @@ export function orderHandlers(sequencer: Sequencer | undefined) {
         );
       }
     };
-  /** The signature is looked at while a worker has begun already. */
+  /** The signature is the sequencer's to have looked at: a worker may have begun already. */
   const placing = (kind: typeof RequestKind.order | typeof RequestKind.orders) => ({
     takesClaims: true as const,
     run(exchange: Exchange, claim: Claim): void {

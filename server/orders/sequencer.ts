@@ -110,18 +110,16 @@ export class Sequencer {
 
   /**
    * Takes a request; answers 503 at once when the queue is full, or rows of orders are short. Who asks is
-   * settled before anything else is, unless a worker is free: that begins meanwhile.
+   * settled before anything else is, unless nothing is under way: a worker begins meanwhile.
    */
   submit(request: Request): void {
     const framed = align(request.body.length) + 4 * RequestHead.words;
     assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
     const isFull = this.queue.isFullFor(request);
     const { failure } = this.o.journal;
+    const isIdle = this.queue.length + this.tickets.length + this.unjournaled === 0;
     const leavesAtOnce =
-      this.queue.length === 0 &&
-      !isFull &&
-      failure === undefined &&
-      this.mayDispatch(this.o.workers);
+      isIdle && !isFull && failure === undefined && this.mayDispatch(this.o.workers);
     if (!leavesAtOnce && !isProven(request)) return;
     if (isFull && failure === undefined) request.answered(503, ENGINE_BUSY);
     else this.goOn(request);

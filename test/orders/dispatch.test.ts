@@ -124,7 +124,7 @@ test('orders come again later while the follower is so far behind that rows run 
 const WRONG = { status: 401, body: '{"error":"wrong signature"}' };
 const refused = (name: string): string => `${name}: 401 ${WRONG.body}`;
 
-test('a free worker begins before the caller has proven who it is, and is told when it has', async () => {
+test('where nothing is under way a worker begins before the caller has proven who it is, and is told when it has', async () => {
   const stage = new Stage(1);
   const seen: number[] = [];
   stage.submit('a', () => {
@@ -168,7 +168,7 @@ test('who is not who it says is refused at once and once, nothing is applied, an
   assert.deepEqual(stage.names(), [refused('a'), 'behind', refused('c'), 'd']);
 });
 
-test('where no worker is free, who asks is settled first, and before anything else is refused', async () => {
+test('where anything is under way, who asks is settled first, and before anything else is refused', async () => {
   const stage = new Stage(1, 1);
   let asked = 0;
   const wrong = (): typeof WRONG => {
@@ -199,6 +199,15 @@ test('where no worker is free, who asks is settled first, and before anything el
   const unavailable = `paused: 503 ${JOURNAL_UNAVAILABLE}`;
   const stopped = [refused('stopped'), `stopped: 503 ${ENGINE_BUSY}`];
   assert.deepEqual(stage.names().slice(5), [refused('paused'), unavailable, ...stopped]);
+  // A free worker does not begin early either while others are busy, or the disk is.
+  const busy2 = new Stage(2);
+  busy2.submit('a');
+  busy2.submit('wrong', () => WRONG);
+  assert.deepEqual([busy2.tasks.length, busy2.names()], [1, [refused('wrong')]]);
+  await busy2.run(busy2.tasks[0]!);
+  busy2.submit('late', () => WRONG);
+  assert.deepEqual([busy2.tasks.length, busy2.gate.appends], [0, [[1]]]);
+  await busy2.gate.end();
 });
 
 test('a check that throws costs its request an error, and its ticket applies nothing', async () => {
