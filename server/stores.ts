@@ -16,7 +16,7 @@ import { FileLog } from '../storage/log/file-log.ts';
 import { type Log, LogDamage } from '../storage/log/log.ts';
 import { makeDirectory } from '../storage/make-directory.ts';
 import { OwnStore } from '../storage/own-store.ts';
-import { openSoundPositions, PositionsReader } from '../storage/positions.ts';
+import { beginPositions, openSoundPositions, PositionsReader } from '../storage/positions.ts';
 
 export interface Stores {
   readonly log: Log;
@@ -79,6 +79,7 @@ async function open(place: Place, readOnly: boolean): Promise<Stores> {
     }
     const positions = openSoundPositions(dataDir, options);
     opened.push(async () => positions?.root.close());
+    if (!readOnly && positions !== undefined && log.last === 0) beginPositions(positions);
     const own = new OwnStore(dataDir, options);
     opened.push(() => own.close());
     if (!readOnly) await own.prove();

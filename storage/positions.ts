@@ -108,6 +108,12 @@ export function putMark({ meta }: PositionTables, { complete, crc, end }: Positi
   void meta.put(MARK, sealed(MARK, value));
 }
 
+/** Of a log that holds nothing yet: all of them are derived. */
+export function beginPositions(tables: PositionTables): void {
+  if (readMark(tables) !== undefined) return;
+  tables.root.transactionSync(() => putMark(tables, { end: 0, complete: 0, crc: 0 }));
+}
+
 /** A position and whose it is. */
 export interface HeldPosition extends Position {
   readonly account: number;

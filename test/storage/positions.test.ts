@@ -24,7 +24,14 @@ import {
   trade,
   walletKey,
 } from '../../storage/position-rows.ts';
-import { openPositions, PositionsReader, PositionsUnready } from '../../storage/positions.ts';
+import {
+  beginPositions,
+  openPositions,
+  PositionsReader,
+  PositionsUnready,
+  putMark,
+  readMark,
+} from '../../storage/positions.ts';
 import { PositionsWriter } from '../../storage/positions-writer.ts';
 import type { Random } from '../common/random.ts';
 import { directoryOf, Exchange, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
@@ -272,6 +279,19 @@ test('damage, and positions of another log, are derived again; meanwhile nothing
     stage.derive(stage.end);
     stage.check(stage.end);
   }));
+
+test('of a log that holds nothing all positions are told at once; what is begun stays as it is', (t) => {
+  const tables = openPositions(directoryOf(t), QUICK);
+  const reader = new PositionsReader(tables);
+  assert.throws(() => reader.interest(0), PositionsUnready);
+  beginPositions(tables);
+  assert.equal(reader.interest(0), 0n);
+  assert.equal(reader.of(1, 1), undefined);
+  tables.root.transactionSync(() => putMark(tables, { end: 3, complete: 5, crc: 7 }));
+  beginPositions(tables);
+  assert.deepEqual(readMark(tables), { end: 3, complete: 5, crc: 7 });
+  void tables.root.close();
+});
 
 test('a row keeps sums of any size', () => {
   const key = walletKey(3, 4);
