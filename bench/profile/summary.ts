@@ -43,7 +43,7 @@ interface Thread {
 }
 
 const THREADS: readonly Thread[] = [
-  { name: 'worker', file: '/orders/worker.', sleeping: ['serve'] },
+  { name: 'worker', file: '/worker.', sleeping: ['serve'] },
   { name: 'follower', file: '/follower-thread.', sleeping: ['sleep', 'rest'] },
   { name: 'I/O thread', file: '/server/main.', sleeping: [] },
 ];

@@ -74,10 +74,18 @@ export function findEnd(directory: string): LogEnd {
     segment: segments[Math.max(0, index)],
     offset,
     newest,
-    first: newest === undefined ? 0 : segments.find(({ first }) => first > 0)!.first,
+    first: newest === undefined ? 0 : firstOf(segments),
     torn,
     message: torn.length === 0 ? undefined : messageOf(sequence, problem, torn),
   };
+}
+
+/** Sequence of the oldest record. Empty segments only follow others: one that begins the log is damaged. */
+function firstOf(segments: readonly Segment[]): number {
+  const [oldest, next] = segments;
+  if (oldest!.first > 0) return oldest!.first;
+  const batch = next === undefined || next.first === 0 ? '' : `, before batch ${next.first}`;
+  throw new LogDamage(`${oldest!.path} does not begin with a whole record${batch}`);
 }
 
 /** Overwrites what was torn, on disk when it returns. */

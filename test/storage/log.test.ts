@@ -1,5 +1,7 @@
 /** The log's contract (storage/log/log.ts): the segment files and a fake both hold to it. */
 import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import type { Log, LogEntry, LogReader } from '../../storage/log/log.ts';
 import { readRecord, recordBytes, writeRecord } from '../../storage/log/record.ts';
@@ -171,4 +173,14 @@ test('a record of any payload, also of none, reads back whole from memory that h
     );
     assert.deepEqual([bytes[7], bytes[8 + all]], [0xff, 0xff], 'nothing around it is written');
   }
+});
+
+test('segments that were left half prepared are removed', async (t) => {
+  const dataDir = directoryOf(t);
+  mkdirSync(join(dataDir, 'log'));
+  const left = join(dataDir, 'log', '00000001.segment.tmp');
+  writeFileSync(left, 'half');
+  const log = await logOf(t, dataDir);
+  assert(!existsSync(left));
+  assert.equal(log.last, 0);
 });
