@@ -62,6 +62,7 @@ const ROW_BYTES_USUAL = 768;
  */
 const CELLS = 2 ** 15;
 const CELL_BYTES = 1_280;
+const BLOCK_CELLS = 2 ** 9;
 /** A page in use again and again is kept up to this size. */
 const PAGE_BYTES_MAX = 2 ** 20;
 
@@ -100,8 +101,13 @@ class RowCache {
   private readonly keys = new Float64Array(CELLS).fill(-1);
   private readonly infos: (MarketInfo | undefined)[] = new Array(CELLS).fill(undefined);
   private readonly rows: (Uint8Array | undefined)[] = new Array(CELLS).fill(undefined);
-  /** Memory that nothing has been written to yet costs nothing; shared, it makes nobody collect garbage. */
-  private readonly cells = new Uint8Array(new SharedArrayBuffer(CELLS * CELL_BYTES));
+  /**
+   * Made when they are needed first, because 40 MB at once make a start collect garbage. Not shared memory:
+   * copies out of that take four times as long.
+   */
+  private readonly blocks: (Uint8Array | undefined)[] = new Array(CELLS / BLOCK_CELLS).fill(
+    undefined,
+  );
 
   find(key: number, info: MarketInfo | undefined): Uint8Array | undefined {
     const cell = key & (CELLS - 1);
@@ -111,11 +117,14 @@ class RowCache {
   keep(key: number, info: MarketInfo | undefined, row: Uint8Array): void {
     if (row.length > CELL_BYTES) return;
     const cell = key & (CELLS - 1);
-    const from = cell * CELL_BYTES;
-    this.cells.set(row, from);
+    const from = (cell % BLOCK_CELLS) * CELL_BYTES;
+    const place = Math.floor(cell / BLOCK_CELLS);
+    const block = this.blocks[place] ?? new Uint8Array(BLOCK_CELLS * CELL_BYTES);
+    this.blocks[place] = block;
+    block.set(row, from);
     this.keys[cell] = key;
     this.infos[cell] = info;
-    this.rows[cell] = this.cells.subarray(from, from + row.length);
+    this.rows[cell] = block.subarray(from, from + row.length);
   }
 }
 
