@@ -3,8 +3,7 @@
  * between two turns of the event loop.
  *
  * Time is processor time of this thread, so that what else runs on the machine does not count: Linux tells
- * it in /proc, and brings it up to date when the process asks for its own usage. On a virtual machine that
- * clock jumps by tens of milliseconds now and then, so a span is never longer than the time that passed.
+ * it in /proc, and brings it up to date when the process asks for its own usage.
  *
  * Thread: the node's I/O thread. Non-goals: its own configuration; the environment is the node's.
  */
@@ -27,14 +26,12 @@ function taken(): number {
 
 let longest = 0;
 let last = 0;
-let lastAt = 0;
 
 /** Once in every turn of the event loop. */
 function turn(): void {
-  const [now, at] = [taken(), performance.now()];
-  longest = Math.max(longest, Math.min(now - last, at - lastAt));
+  const now = taken();
+  longest = Math.max(longest, now - last);
   last = now;
-  lastAt = at;
   setImmediate(turn);
 }
 
@@ -42,7 +39,6 @@ function turn(): void {
 async function start(environment: Readonly<Record<string, string>>): Promise<number> {
   const port = await startWholeNode(environment);
   last = taken();
-  lastAt = performance.now();
   turn();
   return port;
 }
