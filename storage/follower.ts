@@ -19,6 +19,7 @@ import {
   positionOf,
   putPosition,
 } from './derived.ts';
+import { needRoom } from './disk-room.ts';
 import { type Copier, fillCopier, finalCopier, finalWord } from './fills.ts';
 import { IdIndex } from './id-index.ts';
 import { type ImageInfo, Images } from './images.ts';
@@ -298,6 +299,7 @@ export class Follower {
     const finished = Math.min(t.state[State.finished]!, written.finished + left);
     const { digest, sequence } = at ?? written;
     const position = { sequence, digest, fills, finished };
+    needRoom(this.o.dataDir, fills - written.fills + finished - written.finished);
     derived.root.transactionSync(() => {
       derived.fills.put(written.fills, fills, this.copyFill);
       derived.finals.put(written.finished, finished, this.copyFinal);

@@ -5,6 +5,7 @@
  * Thread: the follower, between its own transactions; the environment is opened with the first rows.
  */
 import { join } from 'node:path';
+import { needRoom } from './disk-room.ts';
 import { type HistoryRow, type HistoryTables, openHistoryTables } from './history.ts';
 import type { Durability } from './lmdb.ts';
 
@@ -25,6 +26,7 @@ export class HistoryWrites {
       const path = join(this.dataDir, 'history');
       this.tables ??= openHistoryTables(path, { durability, readOnly: false });
       const { tables } = this;
+      needRoom(this.dataDir, rows.length);
       tables.root.transactionSync(() => {
         for (const [table, key, value] of rows) {
           if (value === undefined) void tables[table].remove(bufferOf(key));

@@ -349,7 +349,10 @@ test('on a full disk it waits, says so, and loses nothing', async (t) => {
       const problems = (): (string | undefined)[] =>
         pair.reports.flatMap((report) => (report.kind === 'problem' ? [report.problem] : []));
       assert.equal(problems().length, 1, 'told once');
-      assert.match(problems()[0]!, /^derived: a write failed: .*No space left/);
+      assert.match(
+        problems()[0]!,
+        /^derived: a write failed: No space left .*: \d+ bytes, a transaction may/,
+      );
       assert(pair.follower.written.sequence < pair.log.last);
       assert(pair.follower.patience(pair.now) > 0);
       rmSync(join(disk, 'filler'));
