@@ -36,6 +36,9 @@ interface TornRun {
 /** Throws an Error that names the sequence of a record that is damaged. */
 export function findEnd(directory: string): LogEnd {
   const segments = listSegments(directory);
+  // It has its size before it has its name: one without any has lost what it held.
+  const empty = segments.find(({ bytes: size }) => size === 0);
+  if (empty !== undefined) throw new LogDamage(`${empty.path} has no bytes any more`);
   const paths = segments.map(({ path }) => path);
   let index = segments.length - 1;
   let bytes = Buffer.alloc(0);

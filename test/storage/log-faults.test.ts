@@ -11,6 +11,7 @@ import {
   rmSync,
   statfsSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -208,6 +209,16 @@ test('damage in a segment that is full already is found when it is read', (t) =>
     writeFileSync(path, bytes);
     await assert.rejects(again, first);
   }));
+
+test('a segment without any bytes is refused, also where it is the only one', async (t) => {
+  const dataDir = directoryOf(t);
+  await (await logOf(t, dataDir)).close();
+  truncateSync(segmentOf(dataDir).path);
+  await assert.rejects(
+    logOf(t, dataDir),
+    /^Error: log: .*1\.segment has no bytes any more; what to do/,
+  );
+});
 
 test('another format is refused by naming both', (t) =>
   seeded(async (random) => {
