@@ -1,7 +1,6 @@
 /** Logs that were cut off, damaged, or ran out of room: nothing that was acknowledged is lost or guessed. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -21,7 +20,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { FileLog } from '../../storage/log/file-log.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
-import { scriptArgs } from '../common/forms.ts';
 import type { Random } from '../common/random.ts';
 import { chain, logOf } from './log-stage.ts';
 import { directoryOf, seeded } from './stored-exchange.ts';
@@ -259,58 +257,6 @@ test('shared memory is refused before it is written', async (t) => {
     log.append([{ sequence: 1, time: 1, before: 0, after: 1, payload }], 0),
     /the log is handed ordinary memory only/,
   );
-});
-
-/** Appends, trims and switches without a pause; tells each sequence that was acknowledged. */
-const WRITER = `
-import { FileLog } from './storage/log/file-log.ts';
-const [dataDir] = process.argv.slice(-1);
-const log = await FileLog.open({
-  dataDir, durability: 'committed', segmentBytes: 8_192, log: () => undefined,
-});
-for (;;) {
-  const entries = [];
-  let before = log.digest;
-  for (let i = 0; i < 1 + (log.last % 5); i++) {
-    const sequence = log.last + 1 + i;
-    const payload = Buffer.alloc((sequence * 97) % 1_500, 1 + (sequence % 250));
-    entries.push({ sequence, time: sequence, before, after: sequence | 0, payload });
-    before = sequence | 0;
-  }
-  await log.append(entries, log.last);
-  process.send(log.last);
-  if (log.last % 7 === 0) await log.trim(log.last - 40);
-}
-`;
-
-test('a process killed while it writes, prepares, switches or trims loses nothing', async (t) => {
-  const dataDir = directoryOf(t);
-  let announced = 0;
-  for (let round = 0; round < 6; round++) {
-    const { args, cwd } = scriptArgs(WRITER);
-    const child = spawn(process.execPath, [...args, dataDir], {
-      cwd,
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    child.on('message', (sequence: number) => {
-      announced = sequence;
-    });
-    await once(child, 'message');
-    await sleep(Math.random() * 60);
-    child.kill('SIGKILL');
-    await once(child, 'close');
-    const log = await logOf(t, dataDir, { readOnly: true });
-    assert(log.last >= announced, `batch ${announced} was announced, the log ends at ${log.last}`);
-    // Trimmed up to the fortieth before the last, which was that of another moment at most.
-    assert(log.first <= Math.max(1, log.last - 39), 'no more was trimmed than was asked');
-    const reader = log.read(log.first);
-    for (let sequence = log.first; sequence <= log.last; sequence++) {
-      const { payload } = reader.next(log.last)!;
-      assert.deepEqual(payload, Buffer.alloc((sequence * 97) % 1_500, 1 + (sequence % 250)));
-    }
-    reader.close();
-  }
-  assert(announced > 100, 'it went through many segments');
 });
 
 function turnOfEvents(): Promise<void> {
