@@ -31,16 +31,20 @@ export function scopeOf(catalog: PreparedCatalog, query: CatalogQuery): CreatorS
 
 /** Where a number stands among ascending ones, such as the row of an id; or NONE. */
 export function placeAmong(numbers: Float64Array | Uint32Array, number: number): number {
+  const place = countBelow(numbers, number);
+  return numbers[place] === number ? place : NONE;
+}
+
+/** How many of some ascending numbers are below one. */
+function countBelow(numbers: Float64Array | Uint32Array, number: number): number {
   let low = 0;
-  let high = numbers.length - 1;
-  while (low <= high) {
+  let high = numbers.length;
+  while (low < high) {
     const middle = (low + high) >>> 1;
-    const found = numbers[middle]!;
-    if (found === number) return middle;
-    if (found < number) low = middle + 1;
-    else high = middle - 1;
+    if (numbers[middle]! < number) low = middle + 1;
+    else high = middle;
   }
-  return NONE;
+  return low;
 }
 
 export type Listed = Pick<Generation, 'prepared' | 'figures'>;
@@ -61,15 +65,28 @@ export function select(
   behind?: Place,
 ): void {
   const filter = new RowFilter(kind, listed, query);
-  let from = 0;
-  if (behind !== undefined) {
-    const isLive = query.order.some((name) => listed.figures.of(kind)?.has(name));
-    // Where trading moves an object, only the rank leads on for certain.
-    const row = isLive ? NONE : placeAmong(listed.prepared[kind].ids, behind.id);
-    from = 1 + (row === NONE ? behind.rank : ranking.rankOf(row));
-  }
+  const from = behind === undefined ? 0 : rankBehind(kind, listed, query, ranking, behind);
   if (filter.few === undefined) pickFromAll(page, query, filter, ranking, from);
   else pickFromFew(page, query, filter, ranking, from, filter.few);
+}
+
+/** The first rank behind a place, also where its object has gone since. */
+function rankBehind(
+  kind: Kind,
+  { figures, prepared }: Listed,
+  query: CatalogQuery,
+  ranking: Ranking,
+  { id, rank }: Place,
+): number {
+  // Where trading moves an object, only the rank leads on for certain.
+  if (query.order.some((name) => figures.of(kind)?.has(name))) return rank + 1;
+  const { ids } = prepared[kind];
+  const row = placeAmong(ids, id);
+  if (row !== NONE) return ranking.rankOf(row) + 1;
+  // Who stood behind it has moved up into its place.
+  if (query.order.length > 0) return rank;
+  const below = countBelow(ids, id);
+  return query.ascending === 1 ? below : ids.length - below;
 }
 
 /** A column with bounds. */
