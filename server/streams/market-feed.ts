@@ -159,19 +159,18 @@ export class MarketFeed {
     }
     book.bodies.length = 0;
     // Else the batches that made it what it is come first.
-    if (book.version === this.versions[book.slot]) this.tell(book);
+    if (book.version !== this.versions[book.slot]) return;
+    this.tell(book);
+    release(book);
   }
 
-  /** The state of a book is what has been told: whoever waits for it goes on. */
+  /** The state of a book is what has been told. */
   private tell(book: FollowedBook): void {
     book.isTold = true;
     book.takeChanges();
     book.tokens.forEach((_, index) => {
       book.toldBest[index] = this.best(book, index);
     });
-    const { waiting } = book;
-    book.waiting = [];
-    for (const callback of waiting) callback();
   }
 
   /** Moves the followed books on by the events of a batch. */
@@ -271,6 +270,7 @@ export class MarketFeed {
   /** Sends what the batch did to each followed book, and takes up those that it completes. */
   private settle(batch: FlushedBatch): void {
     const { events } = batch;
+    const taken: FollowedBook[] = [];
     for (let at = events.length - 8; at >= 0 && events[at] === EventKind.settled; at -= 8) {
       const book = this.followed.get(events[at + Event.book]! as BookSlot);
       if (book === undefined) continue;
@@ -282,8 +282,11 @@ export class MarketFeed {
         this.publish(book, batch);
       } else if (book.version === version) {
         this.tell(book);
+        taken.push(book);
       }
     }
+    // Who goes on may ask for other books, which are whole only now.
+    for (const book of taken) release(book);
   }
 
   private publish(book: FollowedBook, batch: FlushedBatch): void {
@@ -364,4 +367,11 @@ export class MarketFeed {
   private assetStream(token: TokenSlot): Numbered {
     return this.streams.get(`asset:${this.o.names.token(token).id}`);
   }
+}
+
+/** Whoever waits for a book that has been told goes on. */
+function release(book: FollowedBook): void {
+  const { waiting } = book;
+  book.waiting = [];
+  for (const callback of waiting) callback();
 }

@@ -6,6 +6,7 @@ import type { TokenSlot } from '../../engine/units.ts';
 import type { Socket } from '../../server/http/sockets.ts';
 import { MarketConnection } from '../../server/streams/market-channel.ts';
 import { UserConnection } from '../../server/streams/user-channel.ts';
+import type { OrderLine } from '../engine/naive-types.ts';
 import { FeedStage } from './feed-stage.ts';
 import { LIMITS } from './socket-stage.ts';
 
@@ -14,6 +15,34 @@ const MARKETS = 15;
 const WALLET = new Uint8Array(20).fill(7);
 /** Of a turn. */
 const PIECES = 32;
+
+const TERMS = {
+  grid: 100,
+  baseFeeBps: 0,
+  minSize: 0n,
+  tradable: true,
+  ended: false,
+  negRisk: false,
+};
+
+function restingBid(id: number, token: number): OrderLine {
+  return {
+    kind: 'order',
+    id,
+    token,
+    side: 'BUY',
+    type: 'GTC',
+    postOnly: false,
+    shares: 10_000_000n,
+    collateral: 4_000_000n,
+    expiration: 0,
+    feeRateBps: 0,
+    maker: 1,
+    signer: 1,
+    signatureType: 0,
+    faults: [],
+  };
+}
 
 /** A socket whose reader takes what the test says. */
 class FakeSocket implements Socket {
@@ -45,9 +74,8 @@ class FakeSocket implements Socket {
 test('books come in pieces over turns, stop while the reader is busy, and go on behind it', async () => {
   const stage = new FeedStage();
   stage.run({ kind: 'at', time: 1_000 });
-  const terms = { grid: 100, baseFeeBps: 0, minSize: 0n, tradable: true, ended: false };
   for (let condition = 1; condition <= MARKETS; condition++) {
-    stage.run({ kind: 'market', condition, outcomes: 4, ...terms, negRisk: false });
+    stage.run({ kind: 'market', condition, outcomes: 4, ...TERMS });
   }
   stage.endBatch();
   stage.flush();
@@ -79,6 +107,42 @@ test('books come in pieces over turns, stop while the reader is busy, and go on 
     const { followers } = stage.market.follow(slot, false);
     assert.deepEqual(followers, [1], 'nothing is left of who has gone');
   }
+});
+
+test('what waits in the middle of a batch is sent books of before it or after it, and none between', () => {
+  const stage = new FeedStage();
+  stage.run({ kind: 'at', time: 1_000 });
+  for (const condition of [1, 2]) stage.run({ kind: 'market', condition, outcomes: 2, ...TERMS });
+  stage.endBatch();
+  stage.flush();
+  const [late, early] = [1, 3] as TokenSlot[];
+  const bookOf = (token: TokenSlot) => JSON.parse(String(stage.books.render(token)));
+  // Somebody follows one of the two books, so that it is moved on by events.
+  stage.market.follow(early!, false);
+  const before = bookOf(early!);
+  stage.run({ kind: 'at', time: 2_000 });
+  stage.run(restingBid(1, early!));
+  stage.run(restingBid(2, late!));
+  stage.endBatch();
+  const after = bookOf(early!);
+  const socket = new FakeSocket();
+  const connection = new MarketConnection(
+    { tables: stage.t, texts: stage.texts, feed: stage.market },
+    { socket, limits: LIMITS, now: () => 0, onClosed: () => undefined },
+  );
+  const subscribe = (token: TokenSlot): void => {
+    connection.message(JSON.stringify({ type: 'market', assets_ids: [bookOf(token).asset_id] }));
+  };
+  // The one is ahead of the disk, and waits for it; the other waits for its reader.
+  subscribe(late!);
+  socket.unread = LIMITS.backpressureBytes;
+  subscribe(early!);
+  socket.unread = 0;
+  stage.flush();
+  const books = socket.sent.map((text) => JSON.parse(text));
+  const ofEarly = books.filter(({ asset_id }) => asset_id === before.asset_id);
+  assert.equal(books.length, 2);
+  for (const { hash } of ofEarly) assert([before.hash, after.hash].includes(hash), 'a torn book');
 });
 
 /** A connection of the user channel for the wallet of which a read-only key tells. */
@@ -120,9 +184,8 @@ test('who leaves a stream while it catches up is sent nothing more of it, howeve
 test('to follow markets of which nothing is told leaves nothing behind', () => {
   const stage = new FeedStage();
   stage.run({ kind: 'at', time: 1_000 });
-  const terms = { grid: 100, baseFeeBps: 0, minSize: 0n, tradable: true, ended: false };
   for (let condition = 1; condition <= MARKETS; condition++) {
-    stage.run({ kind: 'market', condition, outcomes: 2, ...terms, negRisk: false });
+    stage.run({ kind: 'market', condition, outcomes: 2, ...TERMS });
   }
   stage.endBatch();
   stage.flush();
