@@ -174,6 +174,8 @@ export class UserConnection extends Connection implements CatchingUp {
       return { error: 'too_many_subscriptions', detail };
     }
     if (isAll) this.drop([...this.followed].filter((name) => name !== ALL));
+    // Who names a place behind what it follows may have heard anything since, or nothing: it begins there.
+    this.drop(added.filter((name) => this.isBehind(name, places)));
     for (const name of added) {
       const isNew = !this.followed.has(name);
       this.followed.add(name);
@@ -184,12 +186,18 @@ export class UserConnection extends Connection implements CatchingUp {
     return undefined;
   }
 
+  private isBehind(name: string, places: readonly Place[]): boolean {
+    if (places.length === 0) return false;
+    const { id, sequence } = this.streamOf(name);
+    return places.some((place) => place.stream_id === id && Number(place.sequence) < sequence);
+  }
+
   /** Says where a stream stands, and what of it comes first. */
   private resume(name: string, places: readonly Place[], isNew: boolean): void {
     const { log } = this.o;
     const user = this.user!;
     const condition = name === ALL ? undefined : name;
-    const { id, sequence } = condition === undefined ? user.all : user.ofMarket(condition);
+    const { id, sequence } = this.streamOf(name);
     const place = places.find(({ stream_id }) => stream_id === id);
     const missed = place && log.since(user, condition, Number(place.sequence));
     if (missed === undefined && places.length > 0) {
@@ -198,7 +206,7 @@ export class UserConnection extends Connection implements CatchingUp {
       this.socket.send(JSON.stringify({ ...problem, sequence: String(sequence) }));
       return;
     }
-    // Who follows the stream already has them.
+    // Who follows the stream already is where it stands.
     const due = isNew ? (missed ?? []) : [];
     const resumed = { event_type: 'resumed', stream_id: id, sequence: String(sequence) };
     this.socket.send(JSON.stringify({ ...resumed, missed: String(due.length) }));
@@ -239,9 +247,12 @@ export class UserConnection extends Connection implements CatchingUp {
     this.sent = 0;
   }
 
-  /** The id of its stream. */
   private topicOf(name: string): string {
-    return name === ALL ? this.user!.all.id : this.user!.ofMarket(name).id;
+    return this.streamOf(name).id;
+  }
+
+  private streamOf(name: string): ReturnType<User['ofMarket']> {
+    return name === ALL ? this.user!.all : this.user!.ofMarket(name);
   }
 }
 

@@ -181,6 +181,26 @@ test('who leaves a stream while it catches up is sent nothing more of it, howeve
   );
 });
 
+test('a place behind is resumed from, also where the stream is followed already', () => {
+  const stage = new FeedStage();
+  const socket = new FakeSocket();
+  const channel = userChannel(stage, socket);
+  const auth = { apiKey: 'key' };
+  channel.message(JSON.stringify({ type: 'user', auth, resume: [] }));
+  const { stream_id } = JSON.parse(socket.sent[0]!);
+  const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
+  for (let n = 1; n <= 4; n++) stage.users.tell(user, '0x1', `"n":${n}`);
+  const heardAfter = (sequence: string) => {
+    socket.sent.length = 0;
+    channel.message(JSON.stringify({ type: 'user', stream_id, sequence }));
+    const [{ missed }, ...events] = socket.sent.map((text) => JSON.parse(text));
+    return [missed, ...events.map(({ n }) => n)];
+  };
+  assert.deepEqual(heardAfter('2'), ['2', 3, 4]);
+  assert.deepEqual(heardAfter('4'), ['0']);
+  assert.deepEqual([...socket.joined], [stream_id], 'and it goes on from there');
+});
+
 test('to follow markets of which nothing is told leaves nothing behind', () => {
   const stage = new FeedStage();
   stage.run({ kind: 'at', time: 1_000 });
