@@ -123,7 +123,9 @@ export class MarketConnection extends Connection {
         const isJoined = known?.isJoined ?? false;
         this.tokens.set(token, { book, hasExtras, isJoined });
       }
-      this.due.set(token, message.initial_dump ?? true);
+      // A book that is still to be sent was asked for.
+      const isDue = this.due.get(token) ?? false;
+      this.due.set(token, isDue || (message.initial_dump ?? true));
     }
     this.pump();
     return undefined;

@@ -201,6 +201,28 @@ test('a place behind is resumed from, also where the stream is followed already'
   assert.deepEqual([...socket.joined], [stream_id], 'and it goes on from there');
 });
 
+test('a book that is due is sent, whatever is asked for behind it', () => {
+  const stage = new FeedStage();
+  stage.run({ kind: 'at', time: 1_000 });
+  stage.run({ kind: 'market', condition: 1, outcomes: 2, ...TERMS });
+  stage.endBatch();
+  stage.flush();
+  const socket = new FakeSocket();
+  const connection = new MarketConnection(
+    { tables: stage.t, texts: stage.texts, feed: stage.market },
+    { socket, limits: LIMITS, now: () => 0, onClosed: () => undefined },
+  );
+  const { asset_id } = JSON.parse(String(stage.books.render(1 as TokenSlot)));
+  const subscribe = { type: 'market', assets_ids: [asset_id] };
+  socket.unread = LIMITS.backpressureBytes;
+  connection.message(JSON.stringify(subscribe));
+  const more = { initial_dump: false, custom_feature_enabled: true };
+  connection.message(JSON.stringify({ ...subscribe, ...more }));
+  socket.unread = 0;
+  connection.drained();
+  assert.equal(socket.sent.length, 1);
+});
+
 test('to follow markets of which nothing is told leaves nothing behind', () => {
   const stage = new FeedStage();
   stage.run({ kind: 'at', time: 1_000 });
