@@ -128,6 +128,8 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   };
   try {
     await wait('the audit of what was recovered', o.sound, DERIVE_MS_MAX);
+    // Orders may have expired meanwhile: the audit would see them leave.
+    sequencer.begin();
     // Ids that memory has forgotten are recognised by what is derived.
     const forgotten = tables.state[State.finishedFirst]!;
     if (follower.finished() < forgotten) follower.start();

@@ -87,6 +87,7 @@ export class Sequencer {
   private unjournaled = 0;
   private nextTicket = 0;
   private lastTime: number;
+  private hasBegun = false;
   private stopped = false;
   /** Why nothing is taken for the time being; undefined = it is. */
   private problem: string | undefined;
@@ -105,7 +106,12 @@ export class Sequencer {
       this.tickWanted = true;
       this.pump();
     });
-    this.armExpiry();
+  }
+
+  /** From now on tables may be written: nothing gets a ticket before, not even what expires. */
+  begin(): void {
+    this.hasBegun = true;
+    this.pause(this.problem);
   }
 
   /**
@@ -210,6 +216,7 @@ export class Sequencer {
 
   private mayDispatch(running: number): boolean {
     return (
+      this.hasBegun &&
       !this.stopped &&
       this.problem === undefined &&
       this.running < running &&
@@ -386,7 +393,8 @@ export class Sequencer {
 
   /** An empty batch at the earliest expiry, so that orders leave although nobody trades. */
   private armExpiry(): void {
-    if (this.stopped || this.isPaused() || this.tickets.length > 0) this.expiry.disarm();
-    else this.expiry.arm();
+    const isIdle = this.hasBegun && !this.stopped && !this.isPaused() && this.tickets.length === 0;
+    if (isIdle) this.expiry.arm();
+    else this.expiry.disarm();
   }
 }

@@ -3,8 +3,19 @@
  * each ticket takes its turn, and its task ends or fails, when the test says so.
  */
 import assert from 'node:assert/strict';
+import {
+  CommandBuffer,
+  encodeMarket,
+  encodeOrder,
+  OrderType,
+  Side,
+} from '../../engine/commands.ts';
+import { Engine } from '../../engine/engine.ts';
+import { MarketFlag } from '../../engine/layout.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/limits.ts';
+import { Rule } from '../../engine/rules.ts';
 import { allocateEngine, Tables } from '../../engine/tables.ts';
+import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
 import { AnswerWriter } from '../../server/orders/answers.ts';
 import { Sequencer } from '../../server/orders/sequencer.ts';
 import { orderRequest, type Prove, type RequestOwner } from '../../server/orders/slot-requests.ts';
@@ -22,6 +33,7 @@ import {
   SlotState,
   SlotView,
 } from '../../server/orders/slots.ts';
+import { addressWords, idWords } from '../engine/engine-driver.ts';
 import { Gate } from '../storage/journal-gate.ts';
 import { TIGHT } from '../storage/stored-exchange.ts';
 
@@ -68,7 +80,7 @@ export class Stage {
   private readonly writer = new AnswerWriter();
   private sequence = 0;
 
-  constructor(workers: number, queueMax = 1_000, ahead = 0) {
+  constructor(workers: number, queueMax = 1_000, ahead = 0, begins = true) {
     const slots = allocateSlots(2 * workers, 4_096, BATCH_COMMANDS_MAX);
     const views = slots.slots.map((buffer) => new SlotView(buffer, slots.sizes));
     this.control = new Int32Array(slots.control);
@@ -98,6 +110,7 @@ export class Stage {
       log: (line) => this.lines.push(line),
       meters: undefined,
     });
+    if (begins) this.sequencer.begin();
   }
 
   /** Submits a request; its answer appears in `answers`. `prove`: of a caller whose signature is not checked. */
@@ -188,4 +201,39 @@ function taskOf(view: SlotView, resolve: () => void, reject: (error: Error) => v
     resolve,
     reject,
   };
+}
+
+/** An order that expires at second 2, and the engine that has it. */
+export function withExpiring(stage: Stage): Engine {
+  const engine = new Engine(stage.tables.memory);
+  const out = new CommandBuffer(256);
+  const fields = {
+    flags: MarketFlag.tradable,
+    ticksPerUnit: 100,
+    baseFeeBps: 0,
+    minSize: 1 as MicroShares,
+  } as const;
+  const market = encodeMarket(out, fields, idWords(1), [idWords(2), idWords(3)]);
+  const order = encodeOrder(out, {
+    token: 1 as TokenSlot,
+    side: Side.buy,
+    type: OrderType.GTD,
+    postOnly: false,
+    shares: 100 as MicroShares,
+    collateral: 50 as MicroCollateral,
+    expiration: 2,
+    feeRateBps: 0,
+    signatureType: 0,
+    verdict: 0,
+    id: idWords(9),
+    maker: addressWords(1),
+    signer: addressWords(1),
+    apiKey: new Int32Array(4),
+  });
+  engine.begin(1_000, 0);
+  for (const at of [market, order]) {
+    assert.equal(engine.apply(out.i32, out.f64, at), Rule.accepted);
+  }
+  engine.end();
+  return engine;
 }

@@ -2,26 +2,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  CommandBuffer,
-  encodeConfigure,
-  encodeMarket,
-  encodeOrder,
-  OrderType,
-  Side,
-} from '../../engine/commands.ts';
-import { Engine } from '../../engine/engine.ts';
-import { MarketFlag } from '../../engine/layout.ts';
+import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
-import { Rule } from '../../engine/rules.ts';
-import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
 import { commandsRequest } from '../../server/orders/own-commands.ts';
 import type { Answered } from '../../server/orders/slot-requests.ts';
 import { Control, enterTurn, passTurn, SlotState } from '../../server/orders/slots.ts';
-import { addressWords, idWords } from '../engine/engine-driver.ts';
 import { seeded } from '../storage/stored-exchange.ts';
-import { Stage, type Task } from './sequencer-stage.ts';
+import { Stage, type Task, withExpiring } from './sequencer-stage.ts';
 
 const LATCHED = 'journal: a write failed: no space';
 
@@ -279,38 +267,25 @@ test('commands of the node itself wait in the same line, and are answered by the
   assert.equal(status, 200);
 });
 
+test('nothing gets a ticket before tables may be written, not even what has expired', async () => {
+  const stage = new Stage(1, 1_000, 0, false);
+  withExpiring(stage);
+  stage.time = 2_000;
+  stage.submit('early');
+  stage.sequencer.pause('a disk is full');
+  stage.sequencer.pause(undefined);
+  stage.submit('a');
+  await sleep(5);
+  assert.equal(stage.tasks.length, 0);
+  stage.sequencer.begin();
+  await stage.run(stage.tasks[0]!, false);
+  for (let i = 0; i < 10_000 && stage.tasks.length === 0; i++) await sleep(2);
+  assert.deepEqual(stage.tasks[0]?.bodies, [], 'then it leaves');
+});
+
 test('orders expire on time although nobody trades', async () => {
   const { stage, tasks } = busyStage(1);
-  const engine = new Engine(stage.tables.memory);
-  const out = new CommandBuffer(256);
-  const fields = {
-    flags: MarketFlag.tradable,
-    ticksPerUnit: 100,
-    baseFeeBps: 0,
-    minSize: 1 as MicroShares,
-  } as const;
-  const market = encodeMarket(out, fields, idWords(1), [idWords(2), idWords(3)]);
-  const order = encodeOrder(out, {
-    token: 1 as TokenSlot,
-    side: Side.buy,
-    type: OrderType.GTD,
-    postOnly: false,
-    shares: 100 as MicroShares,
-    collateral: 50 as MicroCollateral,
-    expiration: 2,
-    feeRateBps: 0,
-    signatureType: 0,
-    verdict: 0,
-    id: idWords(9),
-    maker: addressWords(1),
-    signer: addressWords(1),
-    apiKey: new Int32Array(4),
-  });
-  engine.begin(1_000, 0);
-  for (const at of [market, order]) {
-    assert.equal(engine.apply(out.i32, out.f64, at), Rule.accepted);
-  }
-  engine.end();
+  const engine = withExpiring(stage);
   // Far enough ahead that a busy machine gets there first.
   stage.time = 1_800;
   await stage.run(tasks[0]!, false);
