@@ -3,29 +3,16 @@
  *
  * Thread: any. Non-goals: reading one (catalog-file.ts).
  */
-import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { KINDS, type StoredObject } from './catalog.ts';
+import { writeWhole } from './whole-file.ts';
 
 /** Objects are gathered up to this size: a small one is not worth a write of its own. */
 const CHUNK_BYTES = 1 << 16;
 
-/**
- * Writes the file under its name once it is whole and on disk, else leaves what stood there.
- * Rejects when the disk refuses.
- */
-export async function exportToFile(objects: Iterable<StoredObject>, file: string): Promise<void> {
-  // A device or a pipe would be replaced by the rename.
-  const held = await stat(file).catch(() => undefined);
-  if (held?.isFile() === false) throw new Error('it is there and is not a file');
-  const part = `${file}.${process.pid}.part`;
-  try {
-    await writeFile(part, catalogChunks(objects), { flush: true });
-    await rename(part, file);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
+/** Writes the file; see writeWhole. */
+export function exportToFile(objects: Iterable<StoredObject>, file: string): Promise<void> {
+  return writeWhole(file, catalogChunks(objects));
 }
 
 /**

@@ -2,7 +2,7 @@
  * `trades export`: fills as CSV or JSON lines. Wallets and tokens are looked up in the tables, which are
  * rebuilt from image and log; fills come from LMDB as well, so also those that have left memory.
  */
-import { createWriteStream, existsSync } from 'node:fs';
+import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,6 +11,7 @@ import type { Pips } from '../../engine/units.ts';
 import { openDerivedTables } from '../../storage/derived.ts';
 import { StoredFills } from '../../storage/fills.ts';
 import { rebuild } from '../../storage/rebuild.ts';
+import { writeWhole } from '../../storage/whole-file.ts';
 import { AccountTexts } from '../account/account-texts.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { checksumAddress } from '../identity/checksum.ts';
@@ -29,6 +30,8 @@ const FORMATS: Readonly<Record<string, Format>> = {
   jsonl: { head: () => '', line: (row) => `${JSON.stringify(row)}\n` },
 };
 const PROGRESS_ROWS = 16_384;
+/** Lines are written together up to so many characters. */
+const CHUNK_LENGTH = 1 << 16;
 
 interface Format {
   readonly head: (names: readonly string[]) => string;
@@ -116,6 +119,7 @@ export const exportTrades: Run = async (context, [file = '-'], options) => {
   try {
     const lines = linesOf(context, { derived, format, matches, limit });
     if (file === '-') await writeTo(context.stdout, lines);
+    else if (isFile(file)) await writeWhole(file, together(lines));
     else await pipeline(lines, createWriteStream(file));
     return 'done';
   } finally {
@@ -191,6 +195,22 @@ function* linesOf(
     const cells = COLUMNS.map(([name, read]) => [name, read(row)] as const);
     yield format.line(Object.fromEntries(cells) as Record<Column, string | number>);
   }
+}
+
+/** What is there, or what would be made; a pipe or a device is written to as it is. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+}
+
+function* together(lines: Iterable<string>): Generator<string> {
+  let chunk = '';
+  for (const line of lines) {
+    chunk += line;
+    if (chunk.length < CHUNK_LENGTH) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
 }
 
 /** Standard output stays open. */

@@ -8,6 +8,7 @@ import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import {
   books,
   get,
+  smallDisk,
   TestNode,
   temporaryDirectory,
   until,
@@ -132,6 +133,18 @@ test('beside a node: trades are exported as CSV and JSON lines, filtered', async
   const file = join(temporaryDirectory(), 'trades.csv');
   done(await cli(dataDir, ['trades', 'export', file]));
   assert.equal(readFileSync(file, 'utf8').trim(), csv.join('\n'));
+});
+
+test('an export that finds no room leaves the file that was there', async (t) => {
+  const disk = smallDisk('4k');
+  if (disk === undefined) return t.skip('mounting is not allowed');
+  const file = join(disk, 'trades');
+  writeFileSync(file, 'of yesterday');
+  const failed = await cli(dataDir, ['trades', 'export', '--format', 'jsonl', file]);
+  assert.equal(failed.code, 1);
+  assert.match(failed.stderr, /^ENOSPC/);
+  assert.equal(readFileSync(file, 'utf8'), 'of yesterday');
+  assert.deepEqual(readdirSync(disk), ['trades']);
 });
 
 test('what needs a stopped node says who is in the way, and ends with 3', async () => {
