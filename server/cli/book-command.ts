@@ -1,6 +1,8 @@
 /** `book`: a book as the node serves it, drawn; again whenever it changes. */
+import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, Run } from './context.ts';
+import { Refused } from './exit-codes.ts';
 import { configOf, numberOf, textOf, tokenOf } from './settings.ts';
 import { aligned, CLEAR_SCREEN, isTerminal, type Paint } from './terminal.ts';
 
@@ -29,20 +31,32 @@ export const book: Run = async (context, [token = ''], options) => {
   const levels = numberOf(textOf(options, 'levels') ?? String(LEVELS), '--levels', 1);
   const url = new URL(`/book?token_id=${tokenOf(token)}`, baseOf(context, textOf(options, 'url')));
   let seen: string | undefined;
+  let isHeard = true;
   do {
     const read = await fetched(url, signal);
     if (read.hash + read.timestamp !== seen) {
       const clear = seen !== undefined && isTerminal(stdout) ? CLEAR_SCREEN : '';
-      stdout.write(`${clear}${drawn(read, levels, paint).join('\n')}\n`);
+      isHeard = await written(stdout, `${clear}${drawn(read, levels, paint).join('\n')}\n`);
       seen = read.hash + read.timestamp;
     }
     if (options.watch === true) await sleep(WATCH_MS, undefined, { signal }).catch(() => undefined);
-  } while (options.watch === true && !signal.aborted);
+  } while (options.watch === true && isHeard && !signal.aborted);
   return 'done';
 };
 
+/** False where who read it has gone. */
+function written(stream: Writable, text: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    stream.write(text, (error) => resolve(error == null));
+  });
+}
+
 function baseOf(context: Context, url: string | undefined): string {
-  if (url !== undefined) return url;
+  if (url !== undefined) {
+    const isHttp = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+    if (!isHttp) throw new Refused('usage', `--url must be an http or https URL, not "${url}"`);
+    return url;
+  }
   const { host, port } = configOf(context);
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

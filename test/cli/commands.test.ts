@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import test from 'node:test';
+import { runCli } from '../../server/cli/program.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import {
   books,
@@ -82,6 +84,11 @@ test('beside a node: a book is drawn, best prices in the middle', async () => {
   const gone = await cli(dataDir, ['book', '7', '--url', 'http://127.0.0.1:1']);
   assert.equal(gone.code, 1);
   assert.match(gone.stderr, /^no answer from http:\/\/127\.0\.0\.1:1: /);
+  for (const wrong of ['nonsense', 'ftp://127.0.0.1']) {
+    const { code, stderr } = await cli(dataDir, ['book', token, '--url', wrong]);
+    assert.equal(code, 2);
+    assert.match(stderr, /^--url must be an http or https URL, not /);
+  }
 });
 
 test('beside a node: a watched book is drawn again when it changes', async () => {
@@ -97,6 +104,14 @@ test('beside a node: a watched book is drawn again when it changes', async () =>
     },
   });
   assert.equal((await watching).code, 0);
+
+  // Whoever reads may go away.
+  const stdout = new PassThrough();
+  stdout.destroy();
+  const late = AbortSignal.timeout(5_000);
+  const args = ['book', token, '--url', url, '--watch'];
+  await runCli(args, {}, { stdin: process.stdin, stdout, stderr: new PassThrough() }, late);
+  assert(!late.aborted);
 });
 
 test('beside a node: trades are exported as CSV and JSON lines, filtered', async () => {
