@@ -57,8 +57,8 @@ export class Recovery {
   }
 
   /** What image and log give, once the log is open; rejects with an Error that names what is wrong and where. */
-  tables({ first, last }: LogReach): Promise<RecoveredTables> {
-    this.thread.postMessage({ first, last } satisfies LogReach);
+  tables({ digest, first, last }: LogReach): Promise<RecoveredTables> {
+    this.thread.postMessage({ digest, first, last } satisfies LogReach);
     return this.recovered;
   }
 

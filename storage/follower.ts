@@ -115,6 +115,7 @@ export class Follower {
     this.attempted = begun.image;
     this.attemptedAt = now;
     const { state } = this.t;
+    this.refuseOther();
     if (state[State.batch]! > this.written.sequence) this.skipGone(now);
     this.reader = options.read(state[State.batch]! + 1);
     this.repairing = this.repairs();
@@ -210,7 +211,6 @@ export class Follower {
 
   /** Applies batches; how many. */
   private apply(durable: number, now: number): number {
-    const { t } = this;
     let applied = 0;
     while (applied < BATCHES_PER_STEP && this.rows() < ROWS_PER_COMMIT && !this.hasProblem) {
       const entry = this.held ?? this.reader.next(durable);
@@ -223,15 +223,18 @@ export class Follower {
       replay(this.engine, entry, record);
       this.held = undefined;
       applied += 1;
-      const { digest, sequence } = this.written;
-      if (entry.sequence === sequence && digest !== t.state[State.digest]) {
-        throw new Error(
-          `derived: it holds batch ${sequence} of another log; remove DATA_DIR/derived`,
-        );
-      }
-      if (entry.sequence > sequence) this.waitingSince ??= now;
+      this.refuseOther();
+      if (entry.sequence > this.written.sequence) this.waitingSince ??= now;
     }
     return applied;
+  }
+
+  /** Throws where the tables are at the batch that is derived, and it is not the same. */
+  private refuseOther(): void {
+    const { digest, sequence } = this.written;
+    const { state } = this.t;
+    if (state[State.batch] !== sequence || state[State.digest] === digest) return;
+    throw new Error(`derived: it holds batch ${sequence} of another log; remove DATA_DIR/derived`);
   }
 
   /** Rows that wait to be put. */

@@ -59,7 +59,7 @@ export function recover(
 }
 
 /** What recovery needs of a log. */
-export type LogBehind = Pick<Log, 'first' | 'last' | 'read'>;
+export type LogBehind = Pick<Log, 'digest' | 'first' | 'last' | 'read'>;
 
 /** Applies every batch of the log after the image; returns how many. */
 export function catchUp({ engine, reasons }: Begun, log: LogBehind): number {
@@ -68,7 +68,10 @@ export function catchUp({ engine, reasons }: Begun, log: LogBehind): number {
   if (log.last < start) {
     throw new LogDamage(`it ends with batch ${log.last}, but an image holds batch ${start}`);
   }
-  if (log.last === start) return 0;
+  if (log.last === start) {
+    if (log.digest === engine.t.state[State.digest]) return 0;
+    throw new LogDamage(`its batch ${start} is not the one that an image holds${why}`);
+  }
   if (log.first > start + 1) throw new LogDamage(`batch ${start + 1} is missing${why}`);
   const reader = log.read(start + 1);
   for (;;) {

@@ -23,7 +23,7 @@ export interface RecoverySetup {
 }
 
 /** What it is told once the log is open: how far it reaches. */
-export type LogReach = Pick<Log, 'first' | 'last'>;
+export type LogReach = Pick<Log, 'digest' | 'first' | 'last'>;
 
 /** What it says, in this order: the last two unless it failed. */
 export type RecoveryMessage =

@@ -11,7 +11,7 @@ import { FILL_WORDS, State } from '../../engine/layout.ts';
 import { findOrder } from '../../engine/orders.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import { allocateEngine, Tables } from '../../engine/tables.ts';
-import { openDerivedTables, positionOf } from '../../storage/derived.ts';
+import { openDerivedTables, positionOf, putPosition } from '../../storage/derived.ts';
 import { fillCopy, StoredFills } from '../../storage/fills.ts';
 import { openFinalsReader } from '../../storage/finals.ts';
 import { Images } from '../../storage/images.ts';
@@ -172,6 +172,15 @@ test('LMDB of another log is refused by saying so', (t) =>
       () => follower.step(other.log.last, 0),
       /derived: it holds batch \d+ of another log; remove DATA_DIR\/derived/,
     );
+
+    const third = new Pair(t, { dataDir: directoryOf(t) });
+    await third.go(tradingDay(random, 300));
+    third.follower.close(third.log.last, 0);
+    const tables = openDerivedTables(third.dataDir, { durability: 'committed', readOnly: false });
+    const { digest, ...position } = positionOf(tables);
+    tables.root.transactionSync(() => putPosition(tables, { ...position, digest: digest ^ 1 }));
+    await tables.root.close();
+    assert.throws(() => third.start(), /it holds batch \d+ of another log/, 'as of its image');
   }));
 
 test('another format of derived/ is refused by naming both, and a damaged position by what to do', (t) =>

@@ -250,7 +250,7 @@ test('fills come with the image; older ones that the ring has room for, from whe
     assert.deepEqual(fillsOf(cut.engine.t, TIGHT.trades), fillsOf(exchange.t, TIGHT.trades));
   }));
 
-test('a log that ends before an image, or begins long after it, is refused by saying so', (t) =>
+test('a log that ends before an image, or with another batch, or begins long after it, is refused by saying so', (t) =>
   withHistory(t, async (place, exchange, day) => {
     await place.live(exchange, day.slice(0, 40));
     const { sequence } = place.save(exchange);
@@ -260,6 +260,8 @@ test('a log that ends before an image, or begins long after it, is refused by sa
       () => place.recover(),
       new RegExp(`it ends with batch ${sequence - 1}, but an image holds batch ${sequence}; what`),
     );
+    place.store.entries = entries.with(-1, { ...entries.at(-1)!, after: 7 });
+    assert.throws(() => place.recover(), /its batch \d+ is not the one that an image holds; what/);
     place.store.entries = [];
     assert.throws(() => place.recover(), /it ends with batch 0, but an image holds batch/);
     place.store.entries = entries;
