@@ -14,6 +14,7 @@ import { findCondition } from './names.ts';
 import {
   type CatchingUp,
   EVENTS_KEPT,
+  KEPT_BYTES_MAX,
   type KeptEvent,
   type User,
   type UserLog,
@@ -50,6 +51,8 @@ const OTHER_KEY: Problem = {
 
 /** Events that wait for a connection that catches up: all that are kept, and as many new ones. */
 const DUE_MAX = 2 * EVENTS_KEPT;
+/** Characters of the new ones, which nobody else may hold any more. */
+const ARRIVED_MAX = KEPT_BYTES_MAX / 4;
 
 /** Stands for the stream of all markets where those of single ones are named by condition. */
 const ALL = '';
@@ -65,6 +68,8 @@ export class UserConnection extends Connection implements CatchingUp {
   /** To be sent before the topics are joined. */
   private due: { readonly event: KeptEvent; readonly name: string }[] = [];
   private sent = 0;
+  /** Characters of events that came since it began to catch up. */
+  private arrived = 0;
 
   constructor(parts: UserChannelParts, connection: ConnectionParts) {
     super(connection);
@@ -76,10 +81,12 @@ export class UserConnection extends Connection implements CatchingUp {
   }
 
   later(event: KeptEvent): void {
-    const isFollowed = (name: string): boolean => this.followed.has(name) && !this.joined.has(name);
-    if (isFollowed(ALL)) this.due.push({ event, name: ALL });
-    else if (isFollowed(event.condition)) this.due.push({ event, name: event.condition });
-    if (this.due.length - this.sent > DUE_MAX) this.end(CloseCode.tryLater, 'slow reader');
+    const name = [ALL, event.condition].find((one) => this.followed.has(one));
+    if (name === undefined || this.joined.has(name)) return;
+    this.due.push({ event, name });
+    this.arrived += event.body.length;
+    const isMuch = this.arrived > ARRIVED_MAX || this.due.length - this.sent > DUE_MAX;
+    if (isMuch) this.end(CloseCode.tryLater, 'slow reader');
   }
 
   protected override receive(text: string): Problem | undefined {
@@ -111,6 +118,7 @@ export class UserConnection extends Connection implements CatchingUp {
     }
     this.due = [];
     this.sent = 0;
+    this.arrived = 0;
     for (const name of this.followed) this.join(name);
     this.user?.catchingUp.delete(this);
     return false;

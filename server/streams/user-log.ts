@@ -17,6 +17,12 @@ import { sameWords } from './order-facts.ts';
 /** Events of the node that are kept: a minute of a busy one, at least the promised 10,000. */
 export const EVENTS_KEPT = 16_384;
 
+/**
+ * Characters of them: a trade lists up to 500 orders, and so many of that size would be gigabytes. The
+ * promised number may have 13,000 each.
+ */
+export const KEPT_BYTES_MAX = 2 ** 27;
+
 /** Users without a connection that are remembered: about 200 bytes each, and for each market that they trade. */
 const AWAY_MAX = 65_536;
 
@@ -100,6 +106,9 @@ export class UserLog {
   private readonly byWord = new Map<number, User[]>();
   private readonly ring: (KeptEvent | undefined)[];
   private written = 0;
+  /** Place of the oldest event that is kept, and the characters of all from there on. */
+  private first = 0;
+  private bytes = 0;
   /** Counts the users that were made: one that comes back after it was forgotten is another. */
   private made = 0;
   private readonly away = new Set<User>();
@@ -162,12 +171,27 @@ export class UserLog {
     };
     user.all.newest = this.written;
     market.newest = this.written;
-    this.ring[this.written % this.ring.length] = event;
-    this.written += 1;
+    this.keep(event);
     for (const { id } of [user.all, market]) {
       if (user.joined.has(id)) this.o.publish(id, Buffer.from(this.frame(event, id === market.id)));
     }
     for (const connection of user.catchingUp) connection.later(event);
+  }
+
+  private keep(event: KeptEvent): void {
+    const { ring } = this;
+    if (this.written - this.first === ring.length) this.forgetOldest();
+    ring[this.written % ring.length] = event;
+    this.written += 1;
+    this.bytes += event.body.length;
+    while (this.bytes > KEPT_BYTES_MAX && this.first < this.written - 1) this.forgetOldest();
+  }
+
+  private forgetOldest(): void {
+    const at = this.first % this.ring.length;
+    this.bytes -= this.ring[at]!.body.length;
+    this.ring[at] = undefined;
+    this.first += 1;
   }
 
   /** @param ofMarket whether it is numbered in the stream of its market */
@@ -187,10 +211,9 @@ export class UserLog {
     const stream = condition === undefined ? user.all : user.ofMarket(condition);
     if (sequence > stream.sequence) return undefined;
     const missed: KeptEvent[] = [];
-    const first = Math.max(0, this.written - this.ring.length);
     // From event to event: a message may ask for hundreds of streams, each with little in it.
     for (let at = stream.newest; missed.length < stream.sequence - sequence; ) {
-      if (at < first) return undefined;
+      if (at < this.first) return undefined;
       const event = this.ring[at % this.ring.length]!;
       missed.push(event);
       at = condition === undefined ? event.before : event.beforeOfMarket;
@@ -204,5 +227,7 @@ export class UserLog {
     this.away.clear();
     this.ring.fill(undefined);
     this.written = 0;
+    this.first = 0;
+    this.bytes = 0;
   }
 }

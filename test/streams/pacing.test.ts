@@ -6,6 +6,7 @@ import type { TokenSlot } from '../../engine/units.ts';
 import type { Socket } from '../../server/http/sockets.ts';
 import { MarketConnection } from '../../server/streams/market-channel.ts';
 import { UserConnection } from '../../server/streams/user-channel.ts';
+import { KEPT_BYTES_MAX } from '../../server/streams/user-log.ts';
 import type { OrderLine } from '../engine/naive-types.ts';
 import { FeedStage } from './feed-stage.ts';
 import { LIMITS } from './socket-stage.ts';
@@ -179,6 +180,25 @@ test('who leaves a stream while it catches up is sent nothing more of it, howeve
     Array.from({ length: 48 }, (_, i) => i + 1),
     'each once',
   );
+});
+
+test('who does not read while much happens is closed before it holds too much', () => {
+  const stage = new FeedStage();
+  const codes: number[] = [];
+  class ClosedSocket extends FakeSocket {
+    override end(code = 0): void {
+      codes.push(code);
+    }
+  }
+  const socket = new ClosedSocket();
+  socket.unread = LIMITS.backpressureBytes;
+  userChannel(stage, socket).message(JSON.stringify({ type: 'user', auth: { apiKey: 'key' } }));
+  const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
+  const long = 'x'.repeat(KEPT_BYTES_MAX / 64);
+  for (let n = 0; n < 16; n++) stage.users.tell(user, '0x1', long);
+  assert.deepEqual(codes, []);
+  stage.users.tell(user, '0x1', long);
+  assert.deepEqual(codes, [1013]);
 });
 
 test('a place behind is resumed from, also where the stream is followed already', () => {
