@@ -6,6 +6,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isObject } from '../../storage/catalog-json.ts';
 
 export interface SyncLimits {
   /** One try of one request, its body included. */
@@ -189,14 +190,19 @@ export class SourceClient {
       this.checkGeneration(response.headers.get('etag'));
       return { status, json: parseJson(await this.bodyOf(response)) };
     }
-    await response.body?.cancel();
-    if (status === 304 && allowed.knownEtag !== undefined) return { status };
-    if (status === 404) {
+    if (status === 404 && allowed.isOptional !== true) {
+      // A gateway before a source that is away says 404, too, but not in the words of SPEC 7.
+      const told = parseJson(await this.bodyOf(response));
+      if (!isObject(told) || typeof told.error !== 'string') {
+        throw new SourceError('status 404 that no catalog answers', true);
+      }
       // Within one generation nothing goes away between a list and a lookup.
-      const isGone = this.seenEtag !== undefined && allowed.isOptional !== true;
-      if (isGone) throw new SourceChanged('an object went away');
+      if (this.seenEtag !== undefined) throw new SourceChanged('an object went away');
       return { status };
     }
+    await response.body?.cancel();
+    if (status === 304 && allowed.knownEtag !== undefined) return { status };
+    if (status === 404) return { status };
     if (status === TOO_MANY_REQUESTS) this.beQuiet(response.headers.get('retry-after'));
     const isPassing = status === TOO_MANY_REQUESTS || RETRIED_STATUSES.has(status);
     throw new SourceError(`status ${status}`, isPassing);

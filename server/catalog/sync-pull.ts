@@ -106,8 +106,9 @@ function pagePath(path: string, rows: number, offset: number): string {
 }
 
 /**
- * Every object of a list, once each. Walks until a page brings nothing new, not until a short one:
- * a source may have a lower limit than was asked for.
+ * Every object of a list, once each. Walks until a page is empty, not until a short one: a source may
+ * have a lower limit than was asked for. A page without anything new is the end only where a source
+ * shows all that it has whatever the offset, or where rows came in between: then an empty one follows.
  */
 async function readList(
   client: SourceClient,
@@ -117,14 +118,18 @@ async function readList(
 ): Promise<readonly JsonObject[]> {
   const found = new Map<unknown, JsonObject>();
   let offset = 0;
+  let isRepeated = false;
   for (let pages = 0; pages < pagesMax; pages++) {
     const page = pageOf(path, await client.get(pagePath(path, rows, offset)));
     const before = found.size;
     for (const object of page) found.set(object.id, object);
-    if (found.size === before) {
-      if (page.length < rows) return [...found.values()];
+    const isNews = found.size > before;
+    const isAll = page.length === before && page.length < rows;
+    if (!isNews && (page.length === 0 || isAll)) return [...found.values()];
+    if (!isNews && (isRepeated || page.length >= rows)) {
       throw new SourceError(`GET ${path} repeats itself, whatever the offset`);
     }
+    isRepeated = !isNews;
     offset += page.length;
   }
   throw new SourceError(`GET ${path} goes on after ${pagesMax} pages`);

@@ -180,6 +180,19 @@ test('a source that has lost all its events is not believed', async (t) => {
   await fails(/no events at all/);
 });
 
+test('a gateway that answers in place of a source is not believed, whatever it says', async (t) => {
+  const { source, fails } = await stored(t);
+  for (const body of ['<html>404 Not Found</html>', '{"message":"no route"}', '']) {
+    let lookups = 0;
+    source.fault = (path, response) => {
+      const isAway = isLookup(path) && ++lookups > 5;
+      if (isAway) response.writeHead(404).end(body);
+      return isAway;
+    };
+    await fails(/^GET \/events\/\d+: (?:status 404|an answer that is not JSON)/);
+  }
+});
+
 test('lists that never end, repeat themselves or redirect in a circle fail', async (t) => {
   const { source, fails } = await stored(t);
   let id = 0;
@@ -194,6 +207,14 @@ test('lists that never end, repeat themselves or redirect in a circle fail', asy
     return path.startsWith('/tags?');
   };
   await fails(/^GET \/tags repeats itself/);
+  const bounded = sourceFile(25);
+  source.file = bounded;
+  source.fault = (path, response) => {
+    const offset = Math.min(10, Number(/^\/events\?.*offset=(\d+)/.exec(path)?.[1]));
+    if (offset >= 0) response.end(JSON.stringify(bounded.events.slice(offset, offset + 10)));
+    return offset >= 0;
+  };
+  await fails(/^GET \/events repeats itself/);
   source.fault = (path, response) => {
     response.writeHead(302, { Location: path }).end();
     return true;

@@ -151,7 +151,7 @@ test('a catalog that changes while it is read is read anew as a whole', async (t
 test('an event that another venue took away meanwhile is left out', async (t) => {
   const { source, store, sync } = await stored(t);
   source.fault = (path, response) => {
-    if (path === '/events/3') response.writeHead(404).end();
+    if (path === '/events/3') response.writeHead(404).end('{"error":"id not found"}');
     return path === '/events/3';
   };
   assert.equal((await sync()).kind, 'replaced');
