@@ -167,10 +167,14 @@ function followerOf(
 ): FollowerKeeper {
   const { capacities, dataDir, durability, imageBatches, imageSeconds } = config;
   const logFirst = stores.log.first;
+  const damagedImages = stores.images.passedOver();
   const room = new Room(sequencer, log);
   stores.log.onRoom = (problem) => room.tell('log', problem);
   return new FollowerKeeper({
-    setup: { capacities, dataDir, durability, imageBatches, imageSeconds, logFirst },
+    setup: {
+      ...{ capacities, dataDir, durability, imageBatches, imageSeconds },
+      ...{ logFirst, damagedImages },
+    },
     position: positionOf(stores.derived),
     durable: tables.state[State.batch]!,
     onImage: (older) => {

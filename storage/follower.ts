@@ -40,6 +40,8 @@ export interface FollowerOptions {
   readonly imageBatches: number;
   /** Batches before it are not in the log any more. */
   readonly logFirst: number;
+  /** Images that somebody found to be damaged, though this thread may not look at them. */
+  readonly damagedImages?: readonly number[];
   readonly read: Log['read'];
   readonly report: (report: FollowerReport) => void;
 }
@@ -102,6 +104,7 @@ export class Follower {
     this.o = options;
     const { dataDir, durability } = options;
     this.images = new Images(dataDir, durability);
+    this.images.passOver(options.damagedImages ?? []);
     this.derived = openDerivedTables(dataDir, { durability, readOnly: false });
     this.written = positionOf(this.derived);
     const begun = this.begin();

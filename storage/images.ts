@@ -196,6 +196,11 @@ export class Images {
     for (const sequence of sequences) this.damaged.add(sequence);
   }
 
+  /** Those that do not count. */
+  passedOver(): readonly number[] {
+    return [...this.damaged];
+  }
+
   /** A damaged image that is newer stays until two newer ones count: it costs room, no more. */
   private removeOthers(): void {
     const kept = this.list().slice(0, KEPT);

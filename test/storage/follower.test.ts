@@ -301,6 +301,25 @@ test('the log may be trimmed to the older of two images, which can still be reco
     assert(pair.log.first > 1);
   }));
 
+test('an image that recovery found to be damaged does not count where LMDB is gone, too', (t) =>
+  seeded(async (random) => {
+    const pair = new Pair(t);
+    const imaged: number[] = [];
+    for (const part of parts(tradingDay(random, 900)).slice(0, 3)) {
+      if (imaged.length === 2) {
+        await pair.log.trim(imaged[0]!);
+        rmSync(join(pair.dataDir, 'derived'), { recursive: true });
+        pair.start({ damagedImages: [imaged[1]!] });
+      } else if (imaged.length === 1) pair.start();
+      await pair.go(part);
+      pair.follower.close(pair.log.last, pair.now);
+      imaged.push(pair.log.last);
+    }
+    const said = pair.reports.findLast(({ kind }) => kind === 'image');
+    assert(said?.kind === 'image' && said.sequence === imaged[2]);
+    assert.equal(said.older, imaged[0], 'the log has to reach back to one that can be used');
+  }));
+
 test('an image comes after so many batches or seconds, at the end, and never twice of one state', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t, { imageBatches: 30, imageSeconds: 60 });
