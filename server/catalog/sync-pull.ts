@@ -106,9 +106,12 @@ function pagePath(path: string, rows: number, offset: number): string {
 }
 
 /**
- * Every object of a list, once each. Walks until a page is empty, not until a short one: a source may
- * have a lower limit than was asked for. A page without anything new is the end only where a source
- * shows all that it has whatever the offset, or where rows came in between: then an empty one follows.
+ * Every object of a list, once each. Walks until a page brings nothing more, not until a short one: a
+ * source may have a lower limit than was asked for. Other pages without anything new are the end where a
+ * source shows all that it has whatever the offset; one may also come of rows that came in between.
+ *
+ * Each page begins with the last row of the one before: where rows went away meanwhile, all behind them
+ * have moved up, some past the place that was read.
  */
 async function readList(
   client: SourceClient,
@@ -118,19 +121,23 @@ async function readList(
 ): Promise<readonly JsonObject[]> {
   const found = new Map<unknown, JsonObject>();
   let offset = 0;
+  let overlap = 0;
   let isRepeated = false;
   for (let pages = 0; pages < pagesMax; pages++) {
-    const page = pageOf(path, await client.get(pagePath(path, rows, offset)));
+    const page = pageOf(path, await client.get(pagePath(path, rows, offset - overlap)));
+    if (overlap > 0 && !found.has(page[0]?.id)) throw new SourceChanged(`${path} lost rows`);
     const before = found.size;
     for (const object of page) found.set(object.id, object);
     const isNews = found.size > before;
     const isAll = page.length === before && page.length < rows;
-    if (!isNews && (page.length === 0 || isAll)) return [...found.values()];
+    if (!isNews && (page.length === overlap || isAll)) return [...found.values()];
     if (!isNews && (isRepeated || page.length >= rows)) {
       throw new SourceError(`GET ${path} repeats itself, whatever the offset`);
     }
     isRepeated = !isNews;
-    offset += page.length;
+    offset += page.length - overlap;
+    // A source of one row a page could show no other one.
+    if (page.length > 1) overlap = 1;
   }
   throw new SourceError(`GET ${path} goes on after ${pagesMax} pages`);
 }

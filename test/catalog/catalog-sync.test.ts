@@ -158,6 +158,22 @@ test('an event that another venue took away meanwhile is left out', async (t) =>
   assert.equal(store.load().events.length, 19);
 });
 
+test('events that move up in a list that another venue shortens meanwhile are not passed over', async (t) => {
+  const { source, store, sync } = await stored(t);
+  const whole = sourceFile(25, 'third');
+  for (const gone of [1, 2, 9]) {
+    source.rowsMax = 10;
+    source.file = whole;
+    source.fault = (path) => {
+      const isSecond = /^\/events\?.*offset=(?:9|10)\b/.test(path) && source.file === whole;
+      if (isSecond) source.file = { ...whole, events: whole.events.slice(gone) };
+      return false;
+    };
+    assert.equal((await sync()).kind, 'replaced');
+    assert.deepEqual(titles(store), titlesOf(source.file));
+  }
+});
+
 test('an event without a usable id is left out and reported', async (t) => {
   const { source, sync } = await stage(t);
   source.file = { ...source.file, events: [...source.file.events, { id: 'x/../y' }, { id: '' }] };
