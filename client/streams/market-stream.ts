@@ -84,7 +84,10 @@ export class MarketStream {
   #take(event: MarketEvent): void {
     if (this.#isLost) return;
     if ('error' in event) {
-      this.#socket.fail(new Error(`${event.error}: ${event.detail}`));
+      const reason = `${event.error}: ${event.detail}`;
+      this.#lose(reason);
+      this.#socket.fail(new Error(reason));
+      this.#handlers.refused?.(reason);
       return;
     }
     const gap = this.#books.take(event);

@@ -99,6 +99,14 @@ test('a key that is wrong or revoked ends the stream for good', async () => {
   await assert.rejects(client.followUser({}), /invalid_auth/);
 });
 
+test('a market stream that the node refuses says so, as it may after a reconnect', async () => {
+  const reasons: string[] = [];
+  const noTexts = [7] as unknown as string[];
+  const handlers = { refused: (reason: string) => reasons.push(reason) };
+  await assert.rejects(maker.followMarket(noTexts, handlers), /invalid_message/);
+  assert.match(reasons.join(), /^invalid_message: [^,]+$/);
+});
+
 test('a stream that cannot be had fails when patience ends', async () => {
   const client = await joinProxy('patient', { patienceMs: 100 });
   proxy.drops = () => true;
