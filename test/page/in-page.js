@@ -14,19 +14,19 @@ globalThis.WebSocket = class extends WebSocket {
   }
 };
 
-/**
- * An event of the stream, as the page's socket would bring it.
- *
- * @param {number} sequence
- * @param {readonly object[]} price_changes
- */
-function tell(sequence, price_changes) {
-  const event = { event_type: 'price_change', stream_id: 'told', sequence, price_changes };
+/** An event of the stream, as the page's socket would bring it. @param {object} event */
+function bring(event) {
   const data = JSON.stringify(event);
   sockets.at(-1)?.dispatchEvent(new MessageEvent('message', { data }));
 }
 
+/** @param {number} sequence @param {readonly object[]} price_changes */
+function tell(sequence, price_changes) {
+  bring({ event_type: 'price_change', stream_id: 'told', sequence, price_changes });
+}
+
 const inPage = {
+  bring,
   tell,
 
   /**

@@ -152,6 +152,39 @@ async function follows(t: TestContext, stage: Stage): Promise<void> {
     // The machine may be busy with other tests: the best of three.
     assert(Math.min(...took) < SECOND, `took ${took} ms`);
   });
+
+  await t.test('trades that are read again are those that were told, at each price', async () => {
+    const { markets, node, reader } = stage;
+    const maker = await Trader.join(node, 'maker');
+    const taker = await Trader.join(node, 'taker');
+    const terms = { market: markets[1]!, side: 'SELL', shares: 10 } as const;
+    // For the second price, 1 - 0.34, a pair is minted.
+    await maker.place(node, { ...terms, ticks: 65 });
+    await maker.place(node, { ...terms, ticks: 34, side: 'BUY', outcome: 1 });
+    await taker.place(node, { ...terms, side: 'BUY', ticks: 66, shares: 20, type: 'FAK' });
+    const newest = async () => {
+      const texts = await reader.texts('#tape tbody tr');
+      return texts.slice(0, 3).map((text) => text.replace(/^.*(?=▲|▼)/, ''));
+    };
+    await reader.sees(NEWEST, /Buy0\.6610$/);
+    const told = await newest();
+    await reader.page.keyboard.press('ArrowRight');
+    await reader.sees(NEWEST, /Buy0\.3410$/);
+    await reader.page.keyboard.press('ArrowLeft');
+    await reader.sees(NEWEST, /Buy0\.6610$/);
+    assert.deepEqual(await newest(), told);
+  });
+
+  await t.test('a book says how many decimals its prices have', async () => {
+    const { markets, reader } = stage;
+    const asset_id = markets[1]!.tokenIds[0]!;
+    const book = { tick_size: '0.001', bids: [{ price: '0.305', size: '7' }], asks: [] };
+    const numbers = { stream_id: 'told', sequence: 1 };
+    await reader.ask('bring', { event_type: 'book', asset_id, ...numbers, ...book });
+    await reader.sees(BEST_BID, /^0\.3057/);
+    await reader.ask('tell', 3, []);
+    await reader.sees(BEST_BID, /^0\.2725/);
+  });
 }
 
 async function keepsUp(t: TestContext, { markets, reader }: Stage): Promise<void> {

@@ -36,6 +36,8 @@
 const MARKETS_SHOWN = 60;
 const EVENTS_SEARCHED = 20;
 const TRADES_READ = 200;
+/** Of the finest tick. */
+const PRICE_STEPS = 10_000;
 
 export class Api {
   /** @param {string} origin of the public API, such as `http://127.0.0.1:3000` */
@@ -107,8 +109,8 @@ export class Api {
   }
 
   /**
-   * The latest trades of one outcome, newest first. Rows are of both parties: those of one match at
-   * one price are one trade, and the taker's stands first.
+   * The latest trades of one outcome, newest first, as the stream tells them: the fills of one match at
+   * one price are one.
    *
    * @param {Market} market
    * @param {number} outcome index
@@ -117,17 +119,14 @@ export class Api {
   async trades(market, outcome) {
     const query = `market=${market.conditionId}&takerOnly=false&limit=${TRADES_READ}`;
     const rows = await this.get(`/trades?${query}`);
-    /** @type {Map<string, Trade>} */
-    const trades = new Map();
-    for (const { outcomeIndex, price, side, size, timestamp, transactionHash } of rows) {
-      if (outcomeIndex !== outcome) continue;
-      const key = `${transactionHash}/${price}`;
-      const known = trades.get(key);
-      const isSell = side === 'SELL';
-      if (known === undefined) trades.set(key, { at: timestamp * 1_000, price, size, isSell });
-      else if (known.isSell === isSell) known.size += size;
+    /** @type {Map<string, Record<string, any>[]>} */
+    const matches = new Map();
+    for (const row of rows) {
+      const known = matches.get(row.transactionHash);
+      if (known === undefined) matches.set(row.transactionHash, [row]);
+      else known.push(row);
     }
-    return [...trades.values()];
+    return [...matches.values()].flatMap((match) => tradesOf(match, outcome));
   }
 
   /** @param {string} path */
@@ -146,6 +145,30 @@ async function read(url) {
   const answer = await fetch(url, { cache: 'no-cache', signal: AbortSignal.timeout(10_000) });
   if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
   return answer.json();
+}
+
+/**
+ * The trades of one outcome in a match, the last price first. The taker's row has an average, so it is its
+ * makers' rows that count.
+ *
+ * @param {readonly Record<string, any>[]} match its rows, the taker's first, then makers as they were hit
+ * @param {number} outcome index
+ * @returns {Trade[]}
+ */
+function tradesOf([taker, ...makers], outcome) {
+  /** @type {Map<number, Trade>} */
+  const trades = new Map();
+  for (const { outcomeIndex, price: own, size, timestamp } of makers) {
+    // Where a pair was minted or merged, both outcomes were traded, on the same side.
+    const isTakers = outcomeIndex !== outcome;
+    if (isTakers && taker?.outcomeIndex !== outcome) continue;
+    const price = isTakers ? Math.round((1 - own) * PRICE_STEPS) / PRICE_STEPS : own;
+    const known = trades.get(price);
+    const isSell = taker?.side === 'SELL';
+    if (known === undefined) trades.set(price, { at: timestamp * 1_000, price, size, isSell });
+    else known.size += size;
+  }
+  return [...trades.values()].reverse();
 }
 
 /**

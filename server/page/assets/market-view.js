@@ -117,8 +117,11 @@ export class MarketView {
   /** @param {StreamEvent} event */
   take(event) {
     const { token } = this;
-    if (event.event_type === 'book') this.book.replace(/** @type {any} */ (event));
-    else if (event.event_type === 'price_change') {
+    if (event.event_type === 'book') {
+      this.book.replace(/** @type {any} */ (event));
+      // A change of it while the stream was away was not told.
+      this.decimals = decimalsOf(Number(event.tick_size));
+    } else if (event.event_type === 'price_change') {
       for (const change of event.price_changes) {
         if (change.asset_id === token) this.book.change(change);
       }
