@@ -68,6 +68,9 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
   const warn = (line: string): void => log('warn', line);
   const wait = <T>(what: string, promise: Promise<T>, msMax = CLOSE_MS_MAX): Promise<T> =>
     patiently(promise, { what, msMax, log: (line) => log('info', line) });
+  /** For what changes nothing, and may be left where it is. */
+  const waitOrStop = <T>(what: string, promise: Promise<T>, msMax: number): Promise<T> =>
+    patiently(promise, { what, msMax, log: (line) => log('info', line), signal });
   try {
     makeDirectory(config.dataDir);
   } catch (error) {
@@ -99,8 +102,8 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     return closing;
   };
   try {
-    const reading = wait('image and log to be read', recovery.tables(stores.log), DERIVE_MS_MAX);
-    const recovered = await reading;
+    const reading = recovery.tables(stores.log);
+    const recovered = await waitOrStop('image and log to be read', reading, DERIVE_MS_MAX);
     const { t } = recovered;
     const { sound } = recovery;
     stores.images.passOver(recovered.passedOver);
@@ -142,7 +145,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
       history.handOver(writer.writeHistory);
       opened.push(() => history.handOver(undefined));
     }
-    await wait('the audit of what was recovered', sound, OPEN_MS_MAX);
+    await waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
     signal?.throwIfAborted();
     const settling = settleCatalog(config, t, separators[1], {
       store: stores.catalog,

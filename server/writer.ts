@@ -127,7 +127,8 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     await wait('the workers to end', pool.close());
   };
   try {
-    await wait('the audit of what was recovered', o.sound, DERIVE_MS_MAX);
+    const audit = { what: 'the audit of what was recovered', msMax: DERIVE_MS_MAX, log: tell };
+    await patiently(o.sound, { ...audit, signal: o.signal });
     // Orders may have expired meanwhile: the audit would see them leave.
     sequencer.begin();
     // Ids that memory has forgotten are recognised by what is derived.

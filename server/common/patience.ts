@@ -15,11 +15,13 @@ export interface PatienceOptions {
   readonly msMax: number;
   readonly log: (line: string) => void;
   readonly tellMs?: number;
+  /** Gives up the wait, with its reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The outcome of `wait`, or a rejection that names what did not come in time. */
 export async function patiently<T>(wait: Promise<T>, options: PatienceOptions): Promise<T> {
-  const { log, msMax, tellMs = TELL_MS, what } = options;
+  const { log, msMax, signal, tellMs = TELL_MS, what } = options;
   const began = performance.now();
   const seconds = (): number => Math.round((performance.now() - began) / 1_000);
   const teller = setInterval(() => log(`waiting for ${what} (${seconds()} s)`), tellMs);
@@ -29,10 +31,17 @@ export async function patiently<T>(wait: Promise<T>, options: PatienceOptions): 
       reject(new Error(`gave up waiting for ${what} after ${seconds()} s`));
     }, msMax);
   });
+  let giveUp = (): void => undefined;
+  const givenUp = new Promise<never>((_resolve, reject) => {
+    giveUp = () => reject(signal?.reason);
+    if (signal?.aborted === true) giveUp();
+    else signal?.addEventListener('abort', giveUp, { once: true });
+  });
   try {
-    return await Promise.race([wait, tooLong]);
+    return await Promise.race([wait, tooLong, givenUp]);
   } finally {
     clearInterval(teller);
     clearTimeout(end);
+    signal?.removeEventListener('abort', giveUp);
   }
 }

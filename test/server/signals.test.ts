@@ -6,7 +6,11 @@ import { copyFileSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { allocateEngine, Tables } from '../../engine/tables.ts';
+import { assemble } from '../../server/assembly.ts';
 import { patiently } from '../../server/common/patience.ts';
+import { readConfig } from '../../server/config.ts';
+import type { Recovery } from '../../server/recovery.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import {
   book,
@@ -64,6 +68,21 @@ test('a wait of start or stop says what it waits for, and has an end', async () 
   const gaveUp = /^Error: gave up waiting for the catalog to load after 0 s$/;
   await assert.rejects(patiently(never, { ...options, msMax: 60 }), gaveUp);
   assert.equal(lines[0], 'waiting for the catalog to load (0 s)');
+});
+
+test('a start is given up also while image and log are read, or audited', WITHIN, async () => {
+  const read = readConfig({ ...SMALL_NODE, DATA_DIR: temporaryDirectory() }, [], 1);
+  assert(read.ok);
+  const { config } = read;
+  const never = new Promise<never>(() => undefined);
+  const tables = { t: new Tables(allocateEngine(config.capacities)), passedOver: [], firstFill: 0 };
+  for (const reading of [never, Promise.resolve({ ...tables, image: 0, replayed: 0 })]) {
+    const stopping = new AbortController();
+    const options = { config, log: () => undefined, onFatal: assert.fail, signal: stopping.signal };
+    const recovery = { tables: () => reading, sound: never } as unknown as Recovery;
+    setTimeout(() => stopping.abort(), 200);
+    await assert.rejects(assemble(options, recovery), { name: 'AbortError' });
+  }
 });
 
 test('SIGTERM at any moment of a start ends it with 0, and the next one begins', async (t) => {
