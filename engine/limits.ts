@@ -19,6 +19,13 @@ export const CANCEL_ORDERS_MAX = 1_000;
 /** Batches that may be applied and not yet journaled; the I/O thread holds back beyond it. */
 export const UNJOURNALED_BATCHES_MAX = 64;
 
+/**
+ * Commands of all these batches: several times what comes in while a slow disk writes. The ring of fills has
+ * room for what they do, and is touched from one end to the other; with the default tables two million rows
+ * are enough of them.
+ */
+export const UNJOURNALED_COMMANDS_MAX = 24_000;
+
 /** Sizes of the tables, in rows. A full table is a per-order error, never a crash (DESIGN). */
 export interface Capacities {
   readonly markets: number;
@@ -67,9 +74,8 @@ export function finishedRows(capacities: Capacities): number {
  * are at most the open orders plus two for each command that waits with them.
  */
 export function fillRows(capacities: Capacities): number {
-  return ringRows(
-    capacities.trades + capacities.orders + 2 * BATCH_COMMANDS_MAX * (UNJOURNALED_BATCHES_MAX + 1),
-  );
+  return ringRows(capacities.trades + capacities.orders + 2 * UNJOURNALED_COMMANDS_MAX);
 }
 
+assert(2 * BATCH_COMMANDS_MAX <= UNJOURNALED_COMMANDS_MAX, 'one batch is journaled beside another');
 assert(FEE_BPS_MAX * 10_000 * 10_000 * 10_000 <= AMOUNT_MAX, 'fee products are exact');

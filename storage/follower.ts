@@ -8,9 +8,10 @@
  *
  * Thread: the follower, synchronously; it is driven by step().
  */
+import assert from 'node:assert/strict';
 import type { Engine } from '../engine/engine.ts';
 import { State } from '../engine/layout.ts';
-import type { Capacities } from '../engine/limits.ts';
+import { BATCH_COMMANDS_MAX, type Capacities, UNJOURNALED_COMMANDS_MAX } from '../engine/limits.ts';
 import type { Tables } from '../engine/tables.ts';
 import {
   type DerivedPosition,
@@ -55,8 +56,11 @@ export type FollowerReport =
 
 /** Rows wait so long at most, so that a transaction takes many and a fill is there within a second. */
 const COMMIT_MS = 100;
-/** Rows of one transaction, which holds up nobody but is put together in memory. */
-const ROWS_PER_COMMIT = 32_768;
+/**
+ * Rows of one transaction, which holds up nobody but is put together in memory. With those of one more batch
+ * they are in the ring.
+ */
+const ROWS_PER_COMMIT = 30_000;
 /** Batches of one step: between two, a piece of an image is written. */
 const BATCHES_PER_STEP = 256;
 /** Values of LMDB that are looked at in one step, some microseconds each. */
@@ -64,6 +68,11 @@ const CHECKS_PER_STEP = 64;
 const RETRY_MS = 1_000;
 const BEHIND_MS = 10_000;
 const MS = 1_000;
+
+assert(
+  ROWS_PER_COMMIT + 2 * BATCH_COMMANDS_MAX <= 2 * UNJOURNALED_COMMANDS_MAX,
+  'fills that wait are in the ring',
+);
 
 export class Follower {
   readonly t: Tables;

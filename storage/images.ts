@@ -11,7 +11,6 @@
  *
  * Thread: the follower writes, from tables of its own; who recovers reads.
  */
-import assert from 'node:assert/strict';
 import {
   closeSync,
   constants,
@@ -40,6 +39,7 @@ import {
 import { closed } from './closed.ts';
 import { makeDirectory } from './make-directory.ts';
 import { otherFormat } from './other-format.ts';
+import { WordSum } from './word-sum.ts';
 
 interface StoredSpan {
   readonly name: TableName;
@@ -48,10 +48,13 @@ interface StoredSpan {
   readonly sum: string;
 }
 
-/** A span, and where its bytes begin in the file. */
+/** A span: where its bytes begin in the file, and the parts of its table that they fill. */
 interface PlacedSpan extends StoredSpan {
   readonly from: number;
+  readonly parts: readonly Part[];
 }
+
+type Part = Pick<StoredSpan, 'bytes' | 'start'>;
 
 /** Spans of an image that are to be read into the tables of an engine. */
 export interface SpanJob {
@@ -219,14 +222,19 @@ export class Images {
   }
 }
 
-/** The rows of the ring of fills from `first` on: one run, or two. */
+/** The rows of the ring of fills from `first` on. */
 function fillSpans(t: Tables, first: number): Span[] {
-  const count = t.state[State.fills]! - first;
-  const at = first % t.fillRows;
-  const head = Math.min(count, t.fillRows - at);
-  const spans = [{ name: 'fills' as const, start: at * FILL_BYTES, bytes: head * FILL_BYTES }];
-  if (head < count) spans.push({ name: 'fills', start: 0, bytes: (count - head) * FILL_BYTES });
-  return spans;
+  const parts = fillParts(t, first, t.state[State.fills]! - first);
+  return parts.map((part) => ({ name: 'fills', ...part }));
+}
+
+/** Where so many fills from `first` on lie in the ring: in one run, or two. */
+function fillParts({ fillRows }: Tables, first: number, count: number): Part[] {
+  const at = first % fillRows;
+  const head = Math.min(count, fillRows - at);
+  const parts = [{ start: at * FILL_BYTES, bytes: head * FILL_BYTES }];
+  if (head < count) parts.push({ start: 0, bytes: (count - head) * FILL_BYTES });
+  return parts;
 }
 
 /** On a word's boundary, which a small Buffer of the pool need not be. */
@@ -256,7 +264,7 @@ function readImage(info: ImageInfo, beside: SpanReader | undefined): LoadedImage
     if (typeof header === 'string') return header;
     const { firstFill } = header;
     const tables = new Tables(allocateEngine(header.capacities));
-    const placed = placedSpans(header.spans);
+    const placed = placedSpans(header, tables);
     const [ours, theirs] = beside === undefined ? [placed, []] : halvesOf(placed);
     const job = { path: info.path, memory: tables.memory };
     const second = beside?.ask({ kind: 'spans', ...job, spans: theirs });
@@ -276,11 +284,18 @@ function headerOf({ path, sequence }: ImageInfo): ImageHeader | string {
   return `it holds batch ${header.sequence}`;
 }
 
-function placedSpans(spans: readonly StoredSpan[]): PlacedSpan[] {
+/** Spans of fills follow each other by sequence: the ring that they were written from may have had another length. */
+function placedSpans({ firstFill, spans }: ImageHeader, t: Tables): PlacedSpan[] {
   let from = 0;
+  let fill = firstFill;
   return spans.map((span) => {
-    const placed = { ...span, from };
-    from += span.bytes;
+    const { bytes, name } = span;
+    const count = bytes / FILL_BYTES;
+    const isFills = name === 'fills';
+    const parts = isFills ? fillParts(t, fill, count) : [{ start: span.start, bytes }];
+    const placed = { ...span, from, parts };
+    from += bytes;
+    if (isFills) fill += count;
     return placed;
   });
 }
@@ -303,9 +318,10 @@ export function readSpans({ memory, path, spans }: SpanJob): string | undefined 
   return orWhy(() => {
     const file = openSync(path, 'r');
     return closed(file, () => {
-      for (const { bytes, from, name, start, sum } of spans) {
-        const target = memory.buffers[name].subarray(start, start + bytes);
-        const found = readSpan(file, from, target);
+      for (const { from, name, parts, sum } of spans) {
+        const table = memory.buffers[name];
+        const targets = parts.map(({ bytes, start }) => table.subarray(start, start + bytes));
+        const found = readSpan(file, from, targets);
         if (found === undefined) return `a part of its table ${name} is missing`;
         if (found !== sum) return `the checksum of its table ${name} is wrong`;
       }
@@ -338,53 +354,19 @@ function readHeader(file: number): ImageHeader | string {
   return JSON.parse(json.toString()) as ImageHeader;
 }
 
-/** Fills `target` from byte `from` of the file; its checksum, or undefined where the file ends before. */
-function readSpan(file: number, from: number, target: Uint8Array): string | undefined {
+/** Fills `targets` from byte `from` of the file on; their checksum, or undefined where the file ends before. */
+function readSpan(file: number, from: number, targets: readonly Uint8Array[]): string | undefined {
   const sum = new WordSum();
-  for (let at = 0; at < target.length; ) {
-    const piece = target.subarray(at, at + PIECE_BYTES);
-    const bytes = readSync(file, piece, 0, piece.length, from + at);
-    // A table's bytes are whole words, so a short piece ends the file.
-    if (bytes !== piece.length) return undefined;
-    sum.add(piece);
-    at += bytes;
+  let place = from;
+  for (const target of targets) {
+    for (let at = 0; at < target.length; at += PIECE_BYTES) {
+      const piece = target.subarray(at, at + PIECE_BYTES);
+      const bytes = readSync(file, piece, 0, piece.length, place);
+      // A table's bytes are whole words, so a short piece ends the file.
+      if (bytes !== piece.length) return undefined;
+      sum.add(piece);
+      place += bytes;
+    }
   }
   return sum.text();
-}
-
-/**
- * A checksum of whole 32-bit words, several times as fast as a CRC over hundreds of megabytes: the sum of the
- * words, and the sum of those sums, which also tells their order.
- */
-class WordSum {
-  private sum = 1;
-  private sums = 0;
-
-  /** @param bytes on a word's boundary, whole words */
-  add(bytes: Uint8Array): void {
-    assert(bytes.byteOffset % 4 === 0 && bytes.length % 4 === 0, 'whole words');
-    const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
-    let { sum, sums } = this;
-    const fours = words.length & ~3;
-    let i = 0;
-    // Four at a time, so that not every sum waits for the one before.
-    for (; i < fours; i += 4) {
-      const a = words[i]!;
-      const b = words[i + 1]!;
-      const c = words[i + 2]!;
-      const d = words[i + 3]!;
-      sums = (((sums + (sum << 2)) | 0) + ((((a << 2) + 3 * b) | 0) + (((c << 1) + d) | 0))) | 0;
-      sum = (((sum + a) | 0) + ((((b + c) | 0) + d) | 0)) | 0;
-    }
-    for (; i < words.length; i++) {
-      sum = (sum + words[i]!) | 0;
-      sums = (sums + sum) | 0;
-    }
-    this.sum = sum;
-    this.sums = sums;
-  }
-
-  text(): string {
-    return `${(this.sum >>> 0).toString(16)}-${(this.sums >>> 0).toString(16)}`;
-  }
 }

@@ -8,8 +8,8 @@
 import { State } from '../../engine/layout.ts';
 import { keptFinished } from '../../engine/orders.ts';
 import type { Tables } from '../../engine/tables.ts';
-import type { Request } from './slot-requests.ts';
-import { ORDER_BYTES_MIN, RequestKind } from './slots.ts';
+import { commandsMax, type Request } from './slot-requests.ts';
+import { RequestKind } from './slots.ts';
 
 export class RowsAhead {
   private readonly t: Tables;
@@ -51,7 +51,8 @@ export class RowsAhead {
 }
 
 /** Never less than it holds. */
-function ordersOf({ kind, weight }: Request): number {
+function ordersOf(request: Request): number {
+  const { kind } = request;
   const holdsOrders = kind === RequestKind.orders || kind === RequestKind.order;
-  return holdsOrders ? Math.ceil(weight / ORDER_BYTES_MIN) : 0;
+  return holdsOrders ? commandsMax(request) : 0;
 }

@@ -11,7 +11,6 @@
  */
 import assert from 'node:assert/strict';
 import { State } from '../../engine/layout.ts';
-import { UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { Journal } from '../../storage/journal.ts';
 import { ENGINE_BUSY, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
@@ -39,6 +38,7 @@ import {
   SlotState,
   SlotView,
 } from './slots.ts';
+import { type Ticket, Unjournaled } from './unjournaled.ts';
 
 export interface SequencerOptions {
   readonly tables: Tables;
@@ -62,17 +62,6 @@ export interface SequencerOptions {
   readonly meters: OrderMeters | undefined;
 }
 
-interface Ticket {
-  readonly number: number;
-  readonly slot: number;
-  /** None any more, where it was of a caller that was refused; and when each of them came, by the meters' clock. */
-  requests: readonly Request[];
-  times: readonly number[];
-  finished: boolean;
-  /** Of its events, where its slot had no room for them. */
-  large: Int32Array | undefined;
-}
-
 export class Sequencer {
   private readonly o: SequencerOptions;
   private readonly control: Int32Array;
@@ -84,7 +73,7 @@ export class Sequencer {
   /** In ticket order: dispatched, not yet collected. */
   private tickets: Ticket[] = [];
   private running = 0;
-  private unjournaled = 0;
+  private readonly unjournaled = new Unjournaled();
   private nextTicket = 0;
   private lastTime: number;
   private hasBegun = false;
@@ -123,7 +112,7 @@ export class Sequencer {
     assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
     const isFull = this.queue.isFullFor(request);
     const { failure } = this.o.journal;
-    const isIdle = this.queue.length + this.tickets.length + this.unjournaled === 0;
+    const isIdle = this.queue.length + this.unjournaled.batches === 0;
     const leavesAtOnce =
       isIdle && !isFull && failure === undefined && this.mayDispatch(this.o.workers);
     if (!leavesAtOnce && !isProven(request)) return;
@@ -174,7 +163,7 @@ export class Sequencer {
 
   /** Resolves when nothing is queued, running or waiting for the journal. */
   async idle(): Promise<void> {
-    while (this.queue.length > 0 || this.tickets.length > 0 || this.unjournaled > 0) {
+    while (this.queue.length + this.unjournaled.batches > 0) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -221,7 +210,7 @@ export class Sequencer {
       this.problem === undefined &&
       this.running < running &&
       this.freeSlots.length > 0 &&
-      this.unjournaled + this.tickets.length < UNJOURNALED_BATCHES_MAX
+      this.unjournaled.hasRoom
     );
   }
 
@@ -241,7 +230,11 @@ export class Sequencer {
       failAll(requests.filter(isProven));
       return;
     }
-    const ticket: Ticket = { number, slot, requests, times, finished: false, large: undefined };
+    const commands = this.unjournaled.enter(requests);
+    const ticket: Ticket = {
+      ...{ number, slot, commands, requests, times },
+      ...{ finished: false, large: undefined },
+    };
     this.freeSlots.pop();
     this.nextTicket = (number + 1) | 0;
     view.setState(SlotState.verifying);
@@ -355,9 +348,8 @@ export class Sequencer {
     // Where there is something to write, the rest is taken out of the slot while the disk is at it.
     let kept = entry === null ? this.keep(ticket, view) : undefined;
     const appended = meters?.now() ?? 0;
-    this.unjournaled += 1;
     this.o.journal.append(entry, (error) => {
-      this.unjournaled -= 1;
+      this.unjournaled.leave(ticket.commands);
       if (error !== undefined) {
         for (const request of ticket.requests) request.answered(503, JOURNAL_UNAVAILABLE);
         this.stop(error);

@@ -52,6 +52,11 @@ export function orderRequest(
   return { kind, owner, body, weight, answered, prove };
 }
 
+/** Commands that a request holds at most, those aside that only cancel. */
+export function commandsMax({ weight }: Request): number {
+  return Math.ceil(weight / ORDER_BYTES_MIN);
+}
+
 /** Whether the caller is who it says; if not, that is the answer. */
 export function isProven(request: Request): boolean {
   const refused = request.prove?.();

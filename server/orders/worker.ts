@@ -12,7 +12,7 @@ import { CommandBuffer } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventLog } from '../../engine/events.ts';
 import { State } from '../../engine/layout.ts';
-import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
+import { UNJOURNALED_COMMANDS_MAX } from '../../engine/limits.ts';
 import type { EngineMemory } from '../../engine/tables.ts';
 import { openFinalsReader } from '../../storage/finals.ts';
 import type { OrderTexts } from '../common/contract.ts';
@@ -127,10 +127,10 @@ function runTicket(slot: SlotView): Int32Array | undefined {
 }
 
 function prepare(slot: SlotView): readonly Prepared[] {
-  // Each ticket before this one adds at most a batch of orders to those that are known now.
+  // The tickets before this one add at most so many orders to those that are known now.
   const { state } = engine.t;
   const known = state[State.finished]! + state[State.openOrders]!;
-  const coming = UNJOURNALED_BATCHES_MAX * BATCH_COMMANDS_MAX;
+  const coming = UNJOURNALED_COMMANDS_MAX;
   // One that is larger than before does not bring back what has left under a smaller one.
   const history = Math.min(state[State.history]!, engine.t.capacities.history);
   // By the time of the turn those before it may have left, and no others.

@@ -3,11 +3,21 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
-import { BATCH_COMMANDS_MAX, UNJOURNALED_BATCHES_MAX } from '../../engine/limits.ts';
+import {
+  BATCH_COMMANDS_MAX,
+  UNJOURNALED_BATCHES_MAX,
+  UNJOURNALED_COMMANDS_MAX,
+} from '../../engine/limits.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
 import { commandsRequest } from '../../server/orders/own-commands.ts';
 import type { Answered } from '../../server/orders/slot-requests.ts';
-import { Control, enterTurn, passTurn, SlotState } from '../../server/orders/slots.ts';
+import {
+  Control,
+  enterTurn,
+  ORDER_BYTES_MIN,
+  passTurn,
+  SlotState,
+} from '../../server/orders/slots.ts';
 import { seeded } from '../storage/stored-exchange.ts';
 import { Stage, type Task, withExpiring } from './sequencer-stage.ts';
 
@@ -125,6 +135,24 @@ test('batches that wait for the disk hold back further ones', async () => {
     assert(done <= UNJOURNALED_BATCHES_MAX, 'the memory that they take is bounded');
   }
   assert.equal(done, UNJOURNALED_BATCHES_MAX);
+  await stage.gate.end();
+  assert.equal(stage.tasks.length, 1, 'and go on when it is done');
+});
+
+test('commands that wait for the disk hold back further ones', async () => {
+  const { stage } = busyStage(1);
+  const commands = BATCH_COMMANDS_MAX / 2;
+  const body = 'x'.repeat(commands * ORDER_BYTES_MIN);
+  let done = 0;
+  while (stage.tasks.length > 0) {
+    stage.submit(body);
+    await stage.run(stage.tasks[0]!);
+    done += 1;
+    assert((done - 1) * commands <= UNJOURNALED_COMMANDS_MAX, 'the ring has room for what they do');
+  }
+  assert(done * commands > UNJOURNALED_COMMANDS_MAX - BATCH_COMMANDS_MAX, 'and no earlier');
+  // The first of them was alone with the disk, the others follow together.
+  await stage.gate.end();
   await stage.gate.end();
   assert.equal(stage.tasks.length, 1, 'and go on when it is done');
 });

@@ -6,17 +6,25 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { State } from '../../engine/layout.ts';
 import { Header } from '../../engine/matching/memory.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import { Beside } from '../../storage/beside.ts';
 import { fillCopy } from '../../storage/fills.ts';
 import { type ImageInfo, Images, type LoadedImage } from '../../storage/images.ts';
+import { WordSum } from '../../storage/word-sum.ts';
 import { scriptArgs } from '../common/forms.ts';
 import { directoryOf, Exchange, saved, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
 
 function imagesOf(directory: string): Images {
   return new Images(directory, 'committed');
+}
+
+function sumOf(bytes: Buffer): string {
+  const sum = new WordSum();
+  sum.add(Uint8Array.from(bytes));
+  return sum.text();
 }
 
 function filesOf(directory: string): string[] {
@@ -85,6 +93,43 @@ test('it holds the tables of the moment at which it was begun, with the newest f
     }
     const image = loaded(images, info);
     assert.equal(stateHash(image.tables), hash);
+    assert.equal(image.firstFill, first);
+    fills.forEach((fill, i) => {
+      assert.deepEqual(fillCopy(image.tables, first + i), fill);
+    });
+  }));
+
+test('fills find their rows in a ring of another length than the one that was written', (t) =>
+  withTrading((exchange) => {
+    const tables = exchange.t;
+    const { buffers } = tables.memory;
+    const count = TIGHT.trades;
+    // Sequences that lie in one run of rows there, and in two here.
+    const first = 3 * tables.fillRows - Math.floor(count / 2);
+    const fills = Array.from({ length: count }, (_, i) => fillCopy(tables, i));
+    const bytes = fills[0]!.length;
+    fills.forEach((fill, i) => {
+      buffers.fills.set(fill, ((first + i) % tables.fillRows) * bytes);
+    });
+    tables.state[State.fills] = first + count;
+    const directory = directoryOf(t);
+    const info = saved(imagesOf(directory), tables);
+    const file = readFileSync(info.path);
+    const at = file.length - 16 - file.readUInt32LE(file.length - 8);
+    const header = JSON.parse(file.toString('utf8', at, file.length - 16)) as {
+      spans: { name: string; start: number; bytes: number; sum: string }[];
+    };
+    const [head, tail] = header.spans.filter(({ name }) => name === 'fills');
+    assert(tail !== undefined && head!.bytes + tail.bytes === count * bytes, 'two runs here');
+    const runs = Buffer.concat(fills);
+    const one = { name: 'fills', start: 9 * runs.length, bytes: runs.length, sum: sumOf(runs) };
+    header.spans = [...header.spans.filter(({ name }) => name !== 'fills'), one];
+    const json = Buffer.from(JSON.stringify(header));
+    const footer = Buffer.from(file.subarray(file.length - 16));
+    footer.writeUInt32LE(json.length, 8);
+    footer.writeUInt32LE(crc32(json), 12);
+    writeFileSync(info.path, Buffer.concat([file.subarray(0, at), json, footer]));
+    const image = loaded(imagesOf(directory), info);
     assert.equal(image.firstFill, first);
     fills.forEach((fill, i) => {
       assert.deepEqual(fillCopy(image.tables, first + i), fill);
