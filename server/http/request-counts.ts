@@ -24,8 +24,9 @@ export class RequestCounts {
   readonly rows: RouteCounts[] = [];
 
   /** The row of a route, a new one where there is none. */
-  row(method: string, pattern: string): Float64Array {
-    const path = pattern === UNKNOWN ? '(other)' : pattern;
+  row(asked: string, pattern: string): Float64Array {
+    // Requests of every method come there, also of those that a caller makes up.
+    const [method, path] = pattern === UNKNOWN ? ['(any)', '(other)'] : [asked, pattern];
     const known = this.rows.find((row) => row.method === method && row.path === path);
     if (known !== undefined) return known.counts;
     const counts = new Float64Array(COUNTED_STATUSES.length + 1);
