@@ -36,4 +36,6 @@ export interface RouteRow {
   readonly media?: readonly string[];
   /** Answers carry an ETag, and who sends it back is answered 304 until they change. */
   readonly tagged?: true;
+  /** Outside of the data API: TRADES_ALLOWLIST says who may ask. */
+  readonly listed?: true;
 }

@@ -17,7 +17,12 @@ const open = {
 } as const;
 const paged = { ...open, query: trading.CURSOR_QUERY } as const;
 const ofCondition = { ...open, query: trading.CONDITION_PATH } as const;
-const activity = { ...open, query: ACTIVITY_PATH, answer: LiveActivityAnswer } as const;
+const activity = {
+  ...open,
+  query: ACTIVITY_PATH,
+  answer: LiveActivityAnswer,
+  listed: true,
+} as const;
 
 export const TRADING_MARKET_ROUTES = {
   'GET /clob/markets': {

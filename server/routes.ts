@@ -113,7 +113,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       }),
       ...catalogHandlers(parts, markets),
       ...markets.handlers,
-      ...liveActivityHandlers(parts.trades),
+      ...liveActivityHandlers(parts.trades, config.tradesAllowlist),
       ...PROGRAM_HANDLERS,
       ...documentHandlers(documentsOf(config)),
     },

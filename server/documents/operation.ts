@@ -18,6 +18,7 @@ export interface DocumentedRow {
   readonly answer: TSchema;
   readonly media?: readonly string[];
   readonly tagged?: boolean;
+  readonly listed?: boolean;
 }
 
 export interface DocumentedRoute {
@@ -46,7 +47,7 @@ const CATALOG_ERROR = { $ref: '#/components/schemas/CatalogError' };
 
 const TEXTS: Readonly<Record<number, string>> = {
   400: 'the request breaks a rule, which the answer names',
-  401: 'credentials are missing or wrong; of the data API: the address is not on the list',
+  401: 'credentials are missing or wrong; of trades and the data API: the address is not on the list',
   403: 'the key is known and may not do this',
   404: 'what is asked for is not there',
   413: 'the body is too large',
@@ -176,7 +177,7 @@ function statusesOf(key: string, row: DocumentedRow): number[] {
   const isGuarded = row.access !== 'none';
   const found: readonly (readonly [number, boolean])[] = [
     [400, asks || isGuarded || row.body !== undefined],
-    [401, isGuarded || row.api === 'data'],
+    [401, isGuarded || row.api === 'data' || row.listed === true],
     [403, row.access === 'level2'],
     [404, asks || key.includes(':') || row.body !== undefined || row.access === 'level1'],
     [413, row.bodyMax !== 'none'],

@@ -4,8 +4,10 @@
  *
  * Thread: I/O.
  */
+import { NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
 import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
+import type { Allowlist } from '../http/address.ts';
 import type { Handler } from '../http/http.ts';
 import { parseTradesQuery } from './trades-query.ts';
 import type { TradesRenderer } from './trades-render.ts';
@@ -53,8 +55,13 @@ interface TradeRow {
   readonly timestamp: number;
 }
 
-export function liveActivityHandlers(trades: TradesRenderer) {
+/** @param allowlist who may read trades: the wallets and amounts are the same here */
+export function liveActivityHandlers(trades: TradesRenderer, allowlist: Allowlist) {
+  const isListed = allowlist.entries.length > 0;
   const activity: Handler<{ condition_id: string }> = async (exchange, { condition_id: id }) => {
+    if (isListed && !allowlist.allows(exchange.address)) {
+      return exchange.reply(401, NOT_ALLOWED_ADDRESS);
+    }
     const parsed = parseTradesQuery(`market=${encodeURIComponent(id)}`);
     if (!parsed.ok) return exchange.reply(200, '[]');
     const rows = JSON.parse((await trades.render(parsed.query)).toString()) as TradeRow[];

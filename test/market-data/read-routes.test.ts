@@ -192,9 +192,13 @@ test('trades name an unknown field, then a bad value, and refuse strangers befor
     assert.deepEqual([reply.status, reply.json], [status, { error }], path);
   }
   const stranger = { 'X-Forwarded-For': `${ALLOWED}, 203.0.113.9` };
-  const refused = await get(node, '/trades?foo=1', stranger);
-  assert.equal(refused.status, 401);
-  assert.deepEqual(refused.json, { error: 'unauthorized: ip_not_allowlisted' });
+  // Live activity has the same rows under other names.
+  for (const path of ['/trades?foo=1', '/live-activity/events/0x1', '/markets/live-activity/0x1']) {
+    const refused = await get(node, path, stranger);
+    assert.equal(refused.status, 401, path);
+    assert.deepEqual(refused.json, { error: 'unauthorized: ip_not_allowlisted' });
+    assert.equal((await get(node, path.replace('?foo=1', ''))).status, 200);
+  }
   // With one trusted proxy the last entry counts, and what stands left of it is hearsay.
   for (const caller of [ALLOWED, `203.0.113.9, ${ALLOWED}`, '2001:db8::17']) {
     assert.equal((await get(node, '/trades', { 'X-Forwarded-For': caller })).status, 200, caller);
