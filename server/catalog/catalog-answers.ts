@@ -143,6 +143,12 @@ export class CatalogAnswers {
     if (current?.generation === generation && current.etag === etagOf(generation, shown)) {
       return current;
     }
+    // Of one that was replaced nothing is kept, whatever is asked for from now on.
+    for (const each of Object.values(this.kinds)) {
+      if (each.current?.generation === generation) continue;
+      each.compressed.clear();
+      each.current = undefined;
+    }
     kind.compressed.clear();
     kind.current = servedFrom(generation, shown);
     return kind.current;

@@ -1,8 +1,11 @@
 /** Compressed answers: who gets one, that it is the same answer, and what is remembered. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gunzipSync } from 'node:zlib';
 import { acceptsGzip, CompressedAnswers } from '../../server/catalog/compressed.ts';
+import { until } from '../common/node-harness.ts';
 import { event, market, SAMPLES } from './catalog-samples.ts';
 import { serveCatalog, textOf } from './catalog-server.ts';
 
@@ -184,4 +187,18 @@ test('what was begun for a catalog that is gone is not remembered', async () => 
   assert.equal(answers.get('/a'), undefined);
   assert.deepEqual(gunzipSync((await begun)!), LARGE);
   assert.equal(answers.get('/b'), undefined);
+});
+
+test('of a catalog that was replaced nothing is kept, though some routes are not asked again', async (t) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const server = await serveCatalog(SAMPLES, t);
+  await server.ask('/tags', GZIP);
+  const before = new WeakRef(server.prepared());
+  server.replace({ events: [] });
+  await server.ask('/events', GZIP);
+  await until(() => {
+    collect();
+    return before.deref() === undefined;
+  });
 });
