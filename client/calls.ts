@@ -3,7 +3,7 @@
  * the credentials that the route asks for, repeats what may be repeated, throws on all but a 200.
  */
 import { type Identity, level2, readOnly } from './credentials.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, NoAnswerError } from './errors.ts';
 import type { HttpClient, Method, Reply } from './http.ts';
 import { type Answered, type Repeats, untilAnswered } from './retry.ts';
 import { ACCESS, type Routes } from './types.ts';
@@ -130,7 +130,11 @@ export class Calls {
     const headers = (): Record<string, string> => this.#headers(route, method, path, body);
     const target = `${path}${queryText(query)}`;
     const { lost, reply } = await this.send(route, method, target, headers, body);
-    if (reply.status !== 200) throw new ApiError(route, reply.status, reply.body);
+    if (reply.status !== 200) {
+      const refusal = new ApiError(route, reply.status, reply.body);
+      // A sending that is refused now may have been obeyed before, with its answer lost.
+      throw lost > 0 && method !== 'GET' ? new NoAnswerError(route, refusal) : refusal;
+    }
     return { answer: JSON.parse(reply.body) as Routes[Key]['answer'], lost };
   }
 

@@ -18,8 +18,9 @@ export class ApiError extends Error {
 }
 
 /**
- * No whole answer came within the client's patience: what was asked for may have been done. An order
- * that is sent again as the same bytes is not placed twice.
+ * No whole answer came within the client's patience, or one that does not tell of an earlier sending whose
+ * answer was lost (`cause` is what came last): what was asked for may have been done. An order that is sent
+ * again as the same bytes is not placed twice.
  */
 export class NoAnswerError extends Error {
   constructor(what: string, cause: unknown) {

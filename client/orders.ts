@@ -7,7 +7,7 @@
 import { randomInt } from 'node:crypto';
 import type { Asked, Calls } from './calls.ts';
 import { amountsOf, toMicro } from './decimal.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, NoAnswerError } from './errors.ts';
 import {
   type Exchange,
   type OrderFields,
@@ -165,7 +165,7 @@ export class Orders {
 
   async #placed({ id }: SignedOrder, result: OrderResult): Promise<Placed> {
     const isKnown = !result.success && result.orderID !== '';
-    const known = isKnown ? await this.get(result.orderID) : undefined;
+    const known = isKnown ? await this.#standing(result.orderID) : undefined;
     return {
       id,
       status: (result.status === 'error' ? 'refused' : result.status) as Placed['status'],
@@ -174,6 +174,15 @@ export class Orders {
       takingAmount: toMicro(result.takingAmount || '0'),
       known,
     };
+  }
+
+  /** Of an order that is placed; that it cannot be asked for now is no refusal of it. */
+  async #standing(id: string): Promise<OwnOrderAnswer | undefined> {
+    try {
+      return await this.get(id);
+    } catch (error) {
+      throw new NoAnswerError(`order ${id}`, error);
+    }
   }
 
   /** What an answer that was lost had cancelled is told as if it had arrived. */

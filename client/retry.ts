@@ -39,7 +39,7 @@ export function backOffMs(attempt: number): number {
 /**
  * @param send one sending, with credentials of its own moment
  * @returns the first answer that is neither busy nor lost, of whatever status
- * @throws NoAnswerError, ApiError when patience ends
+ * @throws NoAnswerError when patience ends, ApiError where nothing was done each time
  */
 export async function untilAnswered(
   what: string,
@@ -64,8 +64,9 @@ export async function untilAnswered(
     const waitMs = Math.max((reply?.retryAfterSeconds ?? 0) * 1_000, backOffMs(attempt));
     const mayRepeat = isUndone || repeats === 'always';
     if (!mayRepeat || performance.now() + waitMs > deadline) {
-      if (reply === undefined) throw new NoAnswerError(what, failure);
-      throw new ApiError(what, reply.status, reply.body);
+      const last = reply === undefined ? failure : new ApiError(what, reply.status, reply.body);
+      // That nothing was done the last time says nothing of the sendings before.
+      throw lost > 0 ? new NoAnswerError(what, last) : last;
     }
     await sleep(waitMs);
   }

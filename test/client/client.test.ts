@@ -1,6 +1,7 @@
 /** The client against a whole node: keys, orders of both versions, lists, and what goes wrong. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import type { Calls } from '../../client/calls.ts';
 import {
   ApiError,
   fromMicro,
@@ -9,8 +10,11 @@ import {
   toMicro,
   Wallet,
 } from '../../client/client.ts';
+import { exchangeOf } from '../../client/exchange.ts';
 import { rowsOnce } from '../../client/lists.ts';
+import { Orders } from '../../client/orders.ts';
 import { untilAnswered } from '../../client/retry.ts';
+import { until } from '../common/node-harness.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import type { Fault } from './proxy.ts';
 import { all, join, joinProxy, markets, nodeUrl, plain, proxy, quiet, risky } from './stage.ts';
@@ -130,6 +134,42 @@ test('patience ends, and says that the outcome is unknown; the same bytes then t
   const known = await client.orders.send(order);
   assert.deepEqual([known.status, known.known?.original_size], ['live', '5']);
   client.close();
+});
+
+test('what is refused after an answer was lost is not told as refused', async () => {
+  const wallet = Wallet.fromSeed('client test/doubtful');
+  const key = await (await NodeClient.connect(nodeUrl, { wallet })).keys.create(wallet, '1');
+  const client = await NodeClient.connect(proxy.url, { wallet, key, patienceMs: 1_000 });
+  const terms = { tokenId: risky, side: 'SELL', price: '0.96', size: '5' } as const;
+  const throttled = await client.orders.sign(terms);
+  proxy.faults.push('lose', ...Array<Fault>(20).fill('throttle'));
+  await assert.rejects(client.orders.send(throttled), NoAnswerError);
+  proxy.faults.splice(0);
+  const revoked = await client.orders.sign(terms);
+  proxy.faults.push('lose', 'throttle', 'throttle', 'throttle');
+  const sending = assert.rejects(client.orders.send(revoked), (error) => {
+    return error instanceof NoAnswerError && refused(401)(error.cause);
+  });
+  const other = await NodeClient.connect(nodeUrl, { wallet });
+  await until(() => proxy.faults.length < 4);
+  await other.keys.revoke(key.apiKey);
+  await sending;
+  for (const { id } of [throttled, revoked])
+    assert.equal((await other.orders.get(id))?.status, 'live');
+  client.close();
+});
+
+test('an order that the node has is not told as refused because it cannot be asked for', async () => {
+  const order = { id: `0x${'1'.repeat(64)}`, item: '{}' };
+  const had = { success: false, errorMsg: 'Duplicated', orderID: order.id, status: 'live' };
+  const calls = {
+    callText: async () => ({ answer: { ...had, makingAmount: '', takingAmount: '' }, lost: 1 }),
+    call: async () => {
+      throw new ApiError('GET /data/order/:id', 429, '{"error":"Too Many Requests"}');
+    },
+  };
+  const orders = new Orders(calls as unknown as Calls, undefined, exchangeOf(maker.info));
+  await assert.rejects(orders.send(order), NoAnswerError);
 });
 
 test('a market that is called "engine busy" is an answer like any other', async () => {
