@@ -105,6 +105,8 @@ async function run(
   if (!DURABILITIES.includes(durability)) {
     throw new Refused('usage', `DURABILITY must be flushed or committed, it is "${durability}"`);
   }
+  // A variable of a script that is not set: the current directory is not what was meant.
+  if (options.dataDir === '') throw new Refused('usage', '--data-dir must name a directory');
   const context: Context = {
     ...streams,
     env,

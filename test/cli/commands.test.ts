@@ -304,6 +304,13 @@ test('doctor looks at everything, also where there is nothing yet', async () => 
   assert.match(stdout, /^ok +directory +.*yet is not there yet, and can be made$/m);
 });
 
+test('an empty --data-dir is not the current directory', async () => {
+  for (const command of [['verify'], ['keys', 'list'], ['replay']]) {
+    const { code, stderr } = await cli(dataDir, [...command, '--data-dir', '']);
+    assert.deepEqual([code, stderr], [2, '--data-dir must name a directory\n']);
+  }
+});
+
 test('the process ends with the code of its command', () => {
   const run = (...args: string[]) =>
     spawnSync(process.execPath, [...fileArgs('server/cli/cli'), ...args], { encoding: 'utf8' });
