@@ -44,6 +44,8 @@ interface Holding {
   readonly coming: Set<string>;
   /** Read-only keys, by number; undefined = revoked. */
   readonly readOnly: (string | undefined)[];
+  /** How many more are being written. */
+  readOnlyComing: number;
 }
 
 /** Active read-only keys of one address: more than anybody hands out, few enough to list. */
@@ -158,15 +160,22 @@ export class KeyRegistry {
 
   /** Issues a read-only key; undefined when the address has as many as it may have. */
   async createReadOnly(address: Uint8Array): Promise<string | undefined> {
-    const { readOnly } = this.#holdingOf(address);
+    const holding = this.#holdingOf(address);
+    const { readOnly } = holding;
     if (readOnly.length >= KEYS_MAX) return undefined;
-    if (this.readOnlyKeysOf(address).length >= READ_ONLY_KEYS_MAX) return undefined;
+    const count = this.readOnlyKeysOf(address).length + holding.readOnlyComing;
+    if (count >= READ_ONLY_KEYS_MAX) return undefined;
     const nonce = String(readOnly.length);
     // The number is taken, whatever becomes of the write.
     readOnly.push(undefined);
     const { key, rowId } = deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
     const row = { id: rowId, address: new Uint8Array(address), nonce };
-    await this.#write({ ...row, revoked: false, readOnly: true });
+    holding.readOnlyComing += 1;
+    try {
+      await this.#write({ ...row, revoked: false, readOnly: true });
+    } finally {
+      holding.readOnlyComing -= 1;
+    }
     return key;
   }
 
@@ -231,9 +240,11 @@ export class KeyRegistry {
 
   #holdingOf(address: Uint8Array): Holding {
     const text = addressText(address);
-    const held = this.#holdings.get(text) ?? { apiKeys: [], coming: new Set(), readOnly: [] };
-    this.#holdings.set(text, held);
-    return held;
+    const held = this.#holdings.get(text);
+    if (held !== undefined) return held;
+    const first: Holding = { apiKeys: [], coming: new Set(), readOnly: [], readOnlyComing: 0 };
+    this.#holdings.set(text, first);
+    return first;
   }
 
   #idOf({ address, nonce, readOnly }: KeyRow): string {

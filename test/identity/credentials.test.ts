@@ -326,6 +326,11 @@ test('read-only keys hide in the data directory, and an address has a bounded nu
   }
   assert.equal(new Set(keys).size, READ_ONLY_KEYS_MAX);
   assert.equal(await registry.createReadOnly(ADDRESS), undefined);
+  const together = Array.from({ length: READ_ONLY_KEYS_MAX + 1 }, () =>
+    registry.createReadOnly(OTHER),
+  );
+  const refused = (await Promise.all(together)).filter((key) => key === undefined);
+  assert.equal(refused.length, 1, 'those on their way count');
   assert.equal(await registry.revokeReadOnly(ADDRESS, keys[5]!), true);
   assert.notEqual(await registry.createReadOnly(ADDRESS), undefined, 'room for another');
   assert.deepEqual(registry.apiKeysOf(ADDRESS), []);
