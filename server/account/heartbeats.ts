@@ -37,6 +37,8 @@ interface Watch {
   id: string;
   /** Its orders are being cancelled. */
   firing: boolean;
+  /** Its row is being written: until then nobody is told that it is watched. */
+  begun: Promise<void> | undefined;
 }
 
 /** Addresses that may be watched: some hundred bytes each. */
@@ -67,6 +69,8 @@ export class Heartbeats {
    */
   async beat(address: Uint8Array, id: string | undefined): Promise<Beat> {
     const key = keyOf(address);
+    const begun = this.watches.get(key)?.begun;
+    if (begun !== undefined) await begun;
     const known = this.watches.get(key);
     if (known !== undefined) {
       if (id !== undefined && id !== '' && id !== known.id) return { kind: 'stale', id: known.id };
@@ -78,15 +82,18 @@ export class Heartbeats {
     }
     if (id !== undefined && id !== '') return { kind: 'stale', id: '' };
     if (this.watches.size >= (this.o.watchedMax ?? WATCHED_MAX)) return { kind: 'full' };
-    const begun = this.watch(new Uint8Array(address));
+    const watch = this.watch(new Uint8Array(address));
     this.arm();
     try {
-      await this.o.store.put(begun.address);
+      watch.begun = this.o.store.put(watch.address);
+      await watch.begun;
     } catch (error) {
       this.watches.delete(key);
       throw error;
+    } finally {
+      watch.begun = undefined;
     }
-    return { kind: 'taken', id: begun.id };
+    return { kind: 'taken', id: watch.id };
   }
 
   /** From here on nobody loses anything; the next start watches the same addresses. */
@@ -97,7 +104,13 @@ export class Heartbeats {
 
   private watch(address: Uint8Array): Watch {
     const deadline = this.now() + this.o.periodMs;
-    const watch = { address, deadline, id: randomUUID(), firing: false };
+    const watch: Watch = {
+      address,
+      deadline,
+      id: randomUUID(),
+      firing: false,
+      begun: undefined,
+    };
     this.watches.set(keyOf(address), watch);
     return watch;
   }
