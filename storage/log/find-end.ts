@@ -9,7 +9,14 @@
 import { constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { closed } from '../closed.ts';
 import { LogDamage } from './log.ts';
-import { linkProblem, RECORD_ALIGN, readRecord, type StoredRecord } from './record.ts';
+import {
+  linkProblem,
+  PREFIX_BYTES,
+  RECORD_ALIGN,
+  readRecord,
+  type StoredRecord,
+  storedBytes,
+} from './record.ts';
 import { listSegments, type Segment } from './segments.ts';
 
 export interface LogEnd {
@@ -72,7 +79,11 @@ export function findEnd(directory: string): LogEnd {
     return end > start ? [{ path, start, end }] : [];
   });
   const sequence = (newest?.sequence ?? 0) + 1;
-  for (const { bytes: of, start } of rest) refuseDamage(of, start, newest, problem);
+  for (const { bytes: of, path, start } of rest) {
+    refuseDamage(of, start, newest, problem);
+    if (isBeyond(of, start))
+      throw new LogDamage(`batch ${sequence}: ${path} ends in the middle of it`);
+  }
   return {
     segment: segments[Math.max(0, index)],
     offset,
@@ -113,9 +124,18 @@ function messageOf(sequence: number, problem: string | undefined, torn: readonly
 /** End of the last byte that is not zero, at or after `start`. */
 function endOfContent(bytes: Buffer, start: number): number {
   let end = bytes.length;
+  // The size of a segment is anybody's choice.
+  while (end % 4 !== 0 && end > start && bytes[end - 1] === 0) end -= 1;
+  if (end % 4 !== 0) return end;
   const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
   while (end - 4 >= start && words[(end >> 2) - 1] === 0) end -= 4;
   return end;
+}
+
+/** Whether what was written goes beyond its file: writes never do, so the file was longer then. */
+function isBeyond(bytes: Buffer, start: number): boolean {
+  if (endOfContent(bytes, start) === start) return false;
+  return start + PREFIX_BYTES > bytes.length || start + storedBytes(bytes, start) > bytes.length;
 }
 
 /** Throws where a whole record shows that the one after `newest` had been acknowledged. */
@@ -125,7 +145,7 @@ function refuseDamage(
   newest: StoredRecord | undefined,
   problem = 'it is missing',
 ): void {
-  const end = endOfContent(bytes, start);
+  const end = Math.min(endOfContent(bytes, start), bytes.length - PREFIX_BYTES);
   for (let at = start; at < end; at += RECORD_ALIGN) {
     if (bytes.readUInt32LE(at) === 0) continue;
     const record = readRecord(bytes, at);

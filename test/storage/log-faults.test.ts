@@ -218,6 +218,43 @@ test('a segment without any bytes is refused, also where it is the only one', as
   );
 });
 
+test('a segment that ends in the middle of a record is refused, never taken for a torn write', (t) =>
+  seeded(async (random) => {
+    const dataDir = directoryOf(t);
+    const log = await logOf(t, dataDir, ONE_SEGMENT);
+    const starts: number[] = [];
+    for (let n = 1; n <= 3; n++) {
+      starts.push(Math.ceil(endOf(segmentOf(dataDir).bytes) / 8) * 8);
+      await log.append(chain(log, random, 1), log.last);
+    }
+    await log.close();
+    const { bytes, path } = segmentOf(dataDir);
+    const sizes = Array.from({ length: 40 }, () => random.between(1, starts[2]! + 40));
+    for (const size of [1, 8, 47, 49, ...sizes].filter((of) => !starts.includes(of))) {
+      writeFileSync(path, bytes.subarray(0, size));
+      const batch = starts.filter((start) => start < size).length;
+      const named = new RegExp(
+        `^Error: log: batch ${batch}: .*1.segment ends in the middle of it;`,
+      );
+      await assert.rejects(logOf(t, dataDir, ONE_SEGMENT), named);
+    }
+  }));
+
+test('segments may have any size: what was closed whole has nothing to cut', async (t) => {
+  const dataDir = directoryOf(t);
+  const lines: string[] = [];
+  const options = { segmentBytes: 4_097, log: (line: string) => void lines.push(line) };
+  for (const payload of [11, 3_910, 20]) {
+    const log = await logOf(t, dataDir, options);
+    const { digest: before, last } = log;
+    const entry = { sequence: last + 1, time: 1, before, after: last + 1 };
+    await log.append([{ ...entry, payload: Buffer.alloc(payload, 7) }], last);
+    await log.close();
+  }
+  assert.deepEqual(sequencesOf(await logOf(t, dataDir, options)), [1, 2, 3]);
+  assert.deepEqual(lines, []);
+});
+
 test('another format is refused by naming both', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
