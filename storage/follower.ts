@@ -142,7 +142,7 @@ export class Follower {
     if (this.hasProblem && now < this.retryAt) return false;
     const applied = this.apply(durable, now);
     const isDue = this.waitingSince !== undefined && now - this.waitingSince >= COMMIT_MS;
-    const wantsImage = this.imaging === undefined && this.isImageDue(now);
+    const wantsImage = this.imaging === undefined && this.hasMetRows() && this.isImageDue(now);
     if (isDue || wantsImage || this.rows() >= ROWS_PER_COMMIT) this.commit(now);
     if (wantsImage && !this.hasProblem) this.beginImage(now);
     const follows = this.follow(durable, now);
@@ -257,9 +257,20 @@ export class Follower {
     return Math.max(0, state[State.fills]! - fills + state[State.finished]! - finished);
   }
 
+  /**
+   * False: LMDB has rows of batches that come yet, since only some transactions of a commit were made. They are
+   * the same when they come again, and no position leads back behind them.
+   */
+  private hasMetRows(): boolean {
+    const { fills, finished, sequence } = this.written;
+    const { state } = this.t;
+    if (state[State.batch]! <= sequence) return true;
+    return state[State.fills]! >= fills && state[State.finished]! >= finished;
+  }
+
   /** Puts all rows that wait, in transactions of a bounded size; the position goes with the last. */
   private commit(now: number): void {
-    if (this.waitingSince === undefined) return;
+    if (this.waitingSince === undefined || !this.hasMetRows()) return;
     const { state } = this.t;
     try {
       while (this.rows() > ROWS_PER_COMMIT) this.commitSome(ROWS_PER_COMMIT, undefined);

@@ -11,7 +11,7 @@ import { FILL_WORDS, State } from '../../engine/layout.ts';
 import { findOrder } from '../../engine/orders.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import { allocateEngine, Tables } from '../../engine/tables.ts';
-import { openDerivedTables, positionOf, putPosition } from '../../storage/derived.ts';
+import { openDerivedTables, positionOf } from '../../storage/derived.ts';
 import { fillCopy, StoredFills } from '../../storage/fills.ts';
 import { openFinalsReader } from '../../storage/finals.ts';
 import { Images } from '../../storage/images.ts';
@@ -160,29 +160,6 @@ test('a batch that comes out otherwise than recorded stops it', (t) =>
     pair.checkDerived();
   }));
 
-test('LMDB of another log is refused by saying so', (t) =>
-  seeded(async (random) => {
-    const pair = new Pair(t);
-    await pair.go(tradingDay(random, 300));
-    pair.settle();
-    const other = new Pair(t, { dataDir: directoryOf(t) });
-    await other.go(tradingDay(random, 600));
-    const follower = pair.start({ read: (from) => other.log.read(from) });
-    assert.throws(
-      () => follower.step(other.log.last, 0),
-      /derived: it holds batch \d+ of another log; remove DATA_DIR\/derived/,
-    );
-
-    const third = new Pair(t, { dataDir: directoryOf(t) });
-    await third.go(tradingDay(random, 300));
-    third.follower.close(third.log.last, 0);
-    const tables = openDerivedTables(third.dataDir, { durability: 'committed', readOnly: false });
-    const { digest, ...position } = positionOf(tables);
-    tables.root.transactionSync(() => putPosition(tables, { ...position, digest: digest ^ 1 }));
-    await tables.root.close();
-    assert.throws(() => third.start(), /it holds batch \d+ of another log/, 'as of its image');
-  }));
-
 test('another format of derived/ is refused by naming both, and a damaged position by what to do', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t);
@@ -299,25 +276,6 @@ test('the log may be trimmed to the older of two images, which can still be reco
       assert.equal(stateHash(engine.t), stateHash(pair.exchange.t), 'from the older one');
     }
     assert(pair.log.first > 1);
-  }));
-
-test('an image that recovery found to be damaged does not count where LMDB is gone, too', (t) =>
-  seeded(async (random) => {
-    const pair = new Pair(t);
-    const imaged: number[] = [];
-    for (const part of parts(tradingDay(random, 900)).slice(0, 3)) {
-      if (imaged.length === 2) {
-        await pair.log.trim(imaged[0]!);
-        rmSync(join(pair.dataDir, 'derived'), { recursive: true });
-        pair.start({ damagedImages: [imaged[1]!] });
-      } else if (imaged.length === 1) pair.start();
-      await pair.go(part);
-      pair.follower.close(pair.log.last, pair.now);
-      imaged.push(pair.log.last);
-    }
-    const said = pair.reports.findLast(({ kind }) => kind === 'image');
-    assert(said?.kind === 'image' && said.sequence === imaged[2]);
-    assert.equal(said.older, imaged[0], 'the log has to reach back to one that can be used');
   }));
 
 test('an image comes after so many batches or seconds, at the end, and never twice of one state', (t) =>
