@@ -97,8 +97,10 @@ export function begin(
     const loaded = images.load(info, beside);
     if (typeof loaded !== 'string') {
       const { memory } = refit(loaded.tables, capacities);
-      const { firstFill } = loaded;
       const engine = new Engine(memory);
+      const { t } = engine;
+      // A ring that is smaller than it was has the newest only.
+      const firstFill = Math.max(loaded.firstFill, t.state[State.fills]! - t.fillRows);
       return { engine, image: info.sequence, firstFill, passedOver, reasons };
     }
     passedOver.push(info.sequence);

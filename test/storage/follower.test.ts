@@ -17,7 +17,7 @@ import { openFinalsReader } from '../../storage/finals.ts';
 import { Images } from '../../storage/images.ts';
 import type { SequenceTable } from '../../storage/lmdb.ts';
 import { PackedRows } from '../../storage/packed.ts';
-import { loadFills, recover } from '../../storage/recover.ts';
+import { begin, loadFills, recover } from '../../storage/recover.ts';
 import { sealed } from '../../storage/sealed.ts';
 import { Pair, parts, QUICK } from './follower-stage.ts';
 import { directoryOf, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
@@ -99,6 +99,15 @@ test('fills that the ring has gone round over since an image are read from where
     found.map(([sequence]) => sequence),
     [4, 5, 6, 7, 8, 9, t.fillRows],
   );
+});
+
+test('the oldest fill of an image is one that the ring of this run has room for', (t) => {
+  const tables = new Tables(allocateEngine(TIGHT));
+  tables.state[State.fills] = tables.fillRows + 100;
+  const images = new Images(directoryOf(t), 'committed');
+  images.load = () => ({ tables, firstFill: 3 });
+  const candidates = [{ sequence: 1, path: '' }];
+  assert.equal(begin(TIGHT, images, candidates, assert.fail).firstFill, 100);
 });
 
 test('a ring is completed up to the newest fill that is missing', () => {
