@@ -154,12 +154,15 @@ export class FollowerKeeper {
   private end(): void {
     this.hasEnded = true;
     for (const done of this.writing.splice(0)) done('the follower has ended');
-    this.fail(new Error('follower: its thread ended'));
+    if (!this.isStopping) this.fail(new Error('follower: its thread ended'));
   }
 
-  /** The first reason counts, and none once it is told to end. */
+  /** The first reason counts; one that comes once it is told to end is only for the log. */
   private fail(error: Error): void {
-    if (this.isStopping) return;
+    if (this.isStopping) {
+      this.o.log('warn', error.message);
+      return;
+    }
     this.isStopping = true;
     this.o.onFatal(error);
   }

@@ -58,6 +58,7 @@ test('timers end in a thread that is asked for something again and again', async
 
 test('a thread that breaks down is told of once, and leaves nothing that nobody hears', async (t) => {
   const fatal: string[] = [];
+  const lines: string[] = [];
   const setup = await setUp(t);
   const keeper = new FollowerKeeper({
     setup,
@@ -66,7 +67,7 @@ test('a thread that breaks down is told of once, and leaves nothing that nobody 
     onImage: () => undefined,
     onProblem: () => undefined,
     onFatal: ({ message }) => fatal.push(message),
-    log: () => undefined,
+    log: (level, line) => void lines.push(`${level} ${line}`),
     now: Date.now,
   });
   const started = once(process, 'worker') as Promise<[Worker]>;
@@ -75,6 +76,9 @@ test('a thread that breaks down is told of once, and leaves nothing that nobody 
   // What the package says of a thread whose heap is full.
   thread.emit('error', new Error('out of memory'));
   await sleep(REST_MS);
-  await keeper.close();
+  const closed = keeper.close();
+  thread.emit('error', new Error('nor is there any for an image'));
+  await closed;
   assert.deepEqual(fatal, ['follower: out of memory']);
+  assert.deepEqual(lines, ['warn follower: nor is there any for an image']);
 });
