@@ -27,7 +27,7 @@ import { type ImageInfo, Images } from './images.ts';
 import type { Log, LogEntry, LogReader } from './log/log.ts';
 import { openPositions } from './positions.ts';
 import { PositionsWriter } from './positions-writer.ts';
-import { type Begun, begin } from './recover.ts';
+import { beginBehind } from './recover.ts';
 import { repairs } from './repair.ts';
 import { batchOf, replay } from './replay.ts';
 import { Damage } from './sealed.ts';
@@ -116,7 +116,9 @@ export class Follower {
     this.images.passOver(options.damagedImages ?? []);
     this.derived = openDerivedTables(dataDir, { durability, readOnly: false });
     this.written = positionOf(this.derived);
-    const begun = this.begin();
+    const begun = beginBehind(options, this.images, this.written.sequence, (line) =>
+      this.line('warn', line),
+    );
     this.engine = begun.engine;
     this.t = begun.engine.t;
     this.copyFill = fillCopier(this.t);
@@ -179,25 +181,6 @@ export class Follower {
     if (this.hasProblem) return Math.max(1, retryAt - now);
     const commit = waitingSince === undefined ? MS : waitingSince + COMMIT_MS - now;
     return Math.max(1, Math.min(commit, this.positions.patience(now)));
-  }
-
-  /**
-   * The tables to begin with: such that everything that LMDB lacks is derived again. Where log and
-   * images do not reach back so far, the oldest that there is.
-   */
-  private begin(): Begun {
-    const { capacities, logFirst } = this.o;
-    const warn = (line: string): void => this.line('warn', line);
-    const images = this.images.list().filter(({ sequence }) => sequence + 1 >= logFirst);
-    const { sequence } = this.written;
-    const behind = images.filter((image) => image.sequence <= sequence);
-    const ahead = images.filter((image) => image.sequence > sequence).reverse();
-    let begun = begin(capacities, this.images, behind, warn);
-    if (begun.image === 0 && logFirst > 1) begun = begin(capacities, this.images, ahead, warn);
-    if (begun.image === 0 && logFirst > 1) {
-      throw new Error(`the log begins with batch ${logFirst}, and no image leads up to it`);
-    }
-    return begun;
   }
 
   /** LMDB lacks what came before the oldest image: what its rings hold is put, the rest is gone. */

@@ -58,6 +58,28 @@ export function recover(
   return { engine, image, replayed, firstFill };
 }
 
+/**
+ * The tables that a follower begins with: such that everything that LMDB, which has the batches up to
+ * `sequence`, lacks is derived again. Where log and images do not reach back so far, the oldest that there is.
+ * Throws an Error where nothing leads up to the log.
+ */
+export function beginBehind(
+  { capacities, logFirst }: { readonly capacities: Capacities; readonly logFirst: number },
+  images: Images,
+  sequence: number,
+  warn: (line: string) => void,
+): Begun {
+  const reaching = images.list().filter((image) => image.sequence + 1 >= logFirst);
+  const behind = reaching.filter((image) => image.sequence <= sequence);
+  const ahead = reaching.filter((image) => image.sequence > sequence).reverse();
+  let begun = begin(capacities, images, behind, warn);
+  if (begun.image === 0 && logFirst > 1) begun = begin(capacities, images, ahead, warn);
+  if (begun.image === 0 && logFirst > 1) {
+    throw new Error(`the log begins with batch ${logFirst}, and no image leads up to it`);
+  }
+  return begun;
+}
+
 /** What recovery needs of a log. */
 export type LogBehind = Pick<Log, 'digest' | 'first' | 'last' | 'read'>;
 
