@@ -26,7 +26,7 @@ export interface SpansScale {
   readonly deep: number;
   /** Questions of each route. */
   readonly rounds: number;
-  /** What goes on without any question is measured for so long: figures are renewed every second. */
+  /** What goes on without any question is measured for so long, as often: figures are renewed every second. */
   readonly idleMs: number;
 }
 
@@ -68,9 +68,7 @@ export async function spansSuite(scale: SpansScale, only: readonly string[] = []
       `spans: ${scale.markets} markets, ${store.fills} fills, ${scale.deep} deep books, seed ${SEED}`,
     );
     await derived(client);
-    await child.ask('longestSpan');
-    await new Promise((resolve) => setTimeout(resolve, scale.idleMs));
-    print(lineOf('(nothing is asked)', [await child.ask<number>('longestSpan')], 0));
+    await watchIdle(child, scale);
     const spans: Span[] = [];
     for (const route of Object.keys(WORST) as RouteKey[]) {
       if (only.length > 0 && !only.includes(route)) continue;
@@ -83,6 +81,25 @@ export async function spansSuite(scale: SpansScale, only: readonly string[] = []
   } finally {
     await child.stop();
     rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** What the node does without being asked, and beside it what a process sees that does nothing. */
+async function watchIdle(node: Child, { idleMs, rounds }: SpansScale): Promise<void> {
+  const nothing = new Child(join(import.meta.dirname, 'spans-nothing'), []);
+  const both = [
+    { name: '(nothing is asked)', child: node, spans: [] as number[] },
+    { name: '(a process that does nothing)', child: nothing, spans: [] as number[] },
+  ];
+  try {
+    for (const { child } of both) await child.ask('longestSpan');
+    for (let round = 0; round < rounds; round++) {
+      await new Promise((resolve) => setTimeout(resolve, idleMs));
+      for (const { child, spans } of both) spans.push(await child.ask<number>('longestSpan'));
+    }
+    for (const { name, spans } of both) print(lineOf(name, spans, 0));
+  } finally {
+    await nothing.stop();
   }
 }
 
