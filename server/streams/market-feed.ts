@@ -8,7 +8,6 @@
  *   book:<token>   price_change, for both tokens of a pair; named after the first one
  *   asset:<token>  book, last_trade_price and tick_size_change of one token
  *   best:<token>   best_bid_ask
- *   markets        new_market
  *
  * Thread: the I/O thread.
  */
@@ -30,7 +29,6 @@ import type { BookSlot, MicroShares, Pips, TicksPerUnit, TokenSlot } from '../..
 import { PIPS_PER_UNIT } from '../../engine/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { BookRenderer } from '../market-data/books.ts';
-import type { MarketStory } from '../market-data/texts.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';
 import { fillRow, isAskOf } from './batch-facts.ts';
 import { FollowedBook, topics } from './followed-book.ts';
@@ -60,14 +58,11 @@ export class MarketFeed {
   private readonly versions: Int32Array;
   private readonly followed = new Map<BookSlot, FollowedBook>();
   private readonly streams: Numbering;
-  /** Markets up to this slot were there before, or have been told. */
-  private toldMarkets: number;
 
   constructor(parts: MarketFeedParts) {
     this.o = parts;
     this.t = parts.names.t;
     this.versions = new Int32Array(this.t.bookI.length >> BOOK_I);
-    this.toldMarkets = this.t.state[State.markets]!;
     this.begin();
     this.streams = new Numbering(parts.run);
   }
@@ -123,31 +118,6 @@ export class MarketFeed {
   snapshot(book: FollowedBook, token: TokenSlot): Buffer {
     const head = envelope(this.assetStream(token), this.o.now());
     return frames.bookFrame(head, this.body(book, book.tokens.indexOf(token)));
-  }
-
-  /**
-   * Tells of markets that were registered since the last call, once the catalog knows them.
-   *
-   * @param story what it knows of one; undefined = nothing, and it is not told at all
-   */
-  announce(story: (condition: string) => MarketStory | undefined): void {
-    const { names, now, publish } = this.o;
-    const { marketI, state } = this.t;
-    const end = state[State.markets]!;
-    while (this.toldMarkets < end) {
-      this.toldMarkets += 1;
-      const market = this.toldMarkets as Parameters<Names['condition']>[0];
-      const condition = names.condition(market);
-      const known = story(condition);
-      if (known === undefined) continue;
-      const row = market << MARKET_I;
-      const first = marketI[row + Market.firstToken]!;
-      const count = marketI[row + Market.tokenCount]!;
-      const assets = Array.from({ length: count }, (_, i) => names.token(first + i).id);
-      const head = envelope(this.streams.next('markets'), now());
-      const frame = frames.newMarketFrame(head, condition, assets, known, now());
-      publish(topics.markets, frame);
-    }
   }
 
   private load(book: FollowedBook): void {

@@ -14,6 +14,7 @@ import { Connections } from './connections.ts';
 import { MarketConnection } from './market-channel.ts';
 import { MarketFeed } from './market-feed.ts';
 import { Names } from './names.ts';
+import { NewMarkets } from './new-markets.ts';
 import { runName } from './numbering.ts';
 import { UserConnection } from './user-channel.ts';
 import { UserFeed } from './user-feed.ts';
@@ -51,6 +52,7 @@ export class Streams {
   private readonly o: StreamParts;
   private readonly connections: Connections;
   private readonly market: MarketFeed;
+  private readonly newMarkets: NewMarkets;
   private readonly userLog: UserLog;
   private readonly user: UserFeed;
   private send: Publish = () => undefined;
@@ -63,6 +65,7 @@ export class Streams {
     const publish: Publish = (topic, text) => this.send(topic, text);
     this.connections = new Connections(limits, now);
     this.market = new MarketFeed({ names, books, publish, now, run, whenSettled });
+    this.newMarkets = new NewMarkets({ names, publish, now, run });
     this.userLog = new UserLog({ publish, now, run, kept: parts.eventsKept ?? EVENTS_KEPT });
     this.user = new UserFeed(names, this.userLog);
     const feed = this.market;
@@ -107,9 +110,9 @@ export class Streams {
     return this.connections.facts();
   }
 
-  /** Tells of new markets (market-feed.ts). */
+  /** Tells of new markets (new-markets.ts). */
   announce(story: (condition: string) => MarketStory | undefined): void {
-    this.market.announce(story);
+    this.newMarkets.announce(story);
   }
 
   /** What is told from now on goes nowhere: the server may be gone. */

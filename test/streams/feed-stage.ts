@@ -9,6 +9,7 @@ import { TokenTexts } from '../../server/market-data/texts.ts';
 import type { FlushedBatch } from '../../server/orders/flushed-batch.ts';
 import { MarketFeed } from '../../server/streams/market-feed.ts';
 import { Names } from '../../server/streams/names.ts';
+import { NewMarkets } from '../../server/streams/new-markets.ts';
 import { UserFeed } from '../../server/streams/user-feed.ts';
 import { UserLog } from '../../server/streams/user-log.ts';
 import { EngineDriver, ROOMY } from '../engine/engine-driver.ts';
@@ -27,6 +28,7 @@ export class FeedStage extends EngineDriver {
   readonly texts: TokenTexts;
   readonly books: BookRenderer;
   readonly market: MarketFeed;
+  readonly newMarkets: NewMarkets;
   readonly users: UserLog;
   readonly userFeed: UserFeed;
   readonly published: Published[] = [];
@@ -36,9 +38,9 @@ export class FeedStage extends EngineDriver {
   private commands = 0;
   private time = 0;
 
-  constructor(kept = 1_000) {
+  constructor(kept = 1_000, capacities = ROOMY) {
     const events = new EventLog(RECORDS);
-    super(ROOMY, events);
+    super(capacities, events);
     this.events = events;
     const info = () => ({
       question: '',
@@ -60,6 +62,7 @@ export class FeedStage extends EngineDriver {
       throw new Error('the stage never subscribes in the middle of a batch');
     };
     this.market = new MarketFeed({ ...parts, names, books: this.books, whenSettled });
+    this.newMarkets = new NewMarkets({ ...parts, names });
     this.users = new UserLog({ ...parts, kept });
     this.userFeed = new UserFeed(names, this.users);
   }

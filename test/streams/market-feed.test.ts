@@ -6,6 +6,7 @@ import type { TokenSlot } from '../../engine/units.ts';
 import { topics } from '../../server/streams/followed-book.ts';
 import type { BookJson } from '../common/node-harness.ts';
 import { withSeed } from '../common/random.ts';
+import { ROOMY } from '../engine/engine-driver.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from '../engine/stream.ts';
 import { BookFollower } from './book-follower.ts';
 import { FeedStage } from './feed-stage.ts';
@@ -123,4 +124,49 @@ test('a batch that nobody follows costs nothing to be told, and is not told late
     client.compare(booksOf(stage));
     assert.equal(client.follower.events, 1);
   });
+});
+
+test('a catalog of many new markets is told bit by bit, each once and in order', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const wait = (turns: number): void => {
+    for (let i = 0; i < turns; i++) t.mock.timers.tick(100);
+  };
+  const stage = new FeedStage(0, { ...ROOMY, markets: 200, tokens: 400 });
+  const terms = { grid: 100, baseFeeBps: 0, minSize: 0n, tradable: true, ended: false };
+  const addMarkets = (first: number, last: number): void => {
+    stage.run({ kind: 'at', time: first });
+    for (let condition = first; condition <= last; condition++) {
+      stage.run({ kind: 'market', condition, outcomes: 2, ...terms, negRisk: false });
+    }
+    stage.endBatch();
+  };
+  const event = { id: '', ticker: '', slug: '', title: '', description: '' };
+  const story = (question: string) => () => {
+    return { question, slug: '', outcomes: [], description: '', event };
+  };
+  addMarkets(1, 100);
+  stage.newMarkets.announce(story('first'));
+  const told = stage.taken();
+  assert(told.length > 0 && told.length <= 32, `${told.length} at once`);
+  wait(1);
+  // Those of the next catalog are told by what that says of them, and of the others.
+  addMarkets(101, 150);
+  wait(10);
+  stage.newMarkets.announce(story('second'));
+  wait(100);
+  told.push(...stage.taken());
+  const events = told.map(({ text }) => JSON.parse(text));
+  assert.deepEqual(
+    events.map(({ sequence }) => Number(sequence)),
+    Array.from({ length: 150 }, (_, i) => i + 1),
+  );
+  assert.equal(new Set(events.map(({ id }) => id)).size, 150);
+  assert.deepEqual(
+    events.map(({ question }) => question).filter((text, i, all) => text !== all[i - 1]),
+    ['first', 'second'],
+  );
+  assert.equal(
+    events.findIndex(({ question }) => question === 'second'),
+    100,
+  );
 });

@@ -1,0 +1,79 @@
+/**
+ * The stream `markets`: new_market, of each market that was registered while the node runs.
+ *
+ * A few are told at once, then a few more: a catalog of thousands would hold the thread, and be more than
+ * any reader may have waiting.
+ *
+ * Thread: the I/O thread.
+ */
+import { MARKET_I, Market, State } from '../../engine/layout.ts';
+import type { MarketSlot } from '../../engine/units.ts';
+import type { Publish } from '../http/sockets.ts';
+import type { MarketStory } from '../market-data/texts.ts';
+import { topics } from './followed-book.ts';
+import { newMarketFrame } from './market-frames.ts';
+import type { Names } from './names.ts';
+import { envelope, Numbering } from './numbering.ts';
+
+export interface NewMarketsParts {
+  readonly names: Names;
+  readonly publish: Publish;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Of this run of the node. */
+  readonly run: string;
+}
+
+/** What the catalog knows of a market; undefined = nothing, and it is not told at all. */
+type Story = (condition: string) => MarketStory | undefined;
+
+/** About 2 KB each: a megabyte a second. */
+const AT_ONCE = 16;
+const PAUSE_MS = 25;
+
+export class NewMarkets {
+  private readonly o: NewMarketsParts;
+  private readonly streams: Numbering;
+  /** Markets up to this slot were there before, or have been told. */
+  private told: number;
+  /** What is being told: markets up to `last`. */
+  private task: { readonly story: Story; readonly last: number } | undefined;
+
+  constructor(parts: NewMarketsParts) {
+    this.o = parts;
+    this.streams = new Numbering(parts.run);
+    this.told = parts.names.t.state[State.markets]!;
+  }
+
+  /** Tells of markets that were registered since the last call, once the catalog knows them. */
+  announce(story: Story): void {
+    const isUnderWay = this.task !== undefined;
+    this.task = { story, last: this.o.names.t.state[State.markets]! };
+    if (!isUnderWay) this.tellSome();
+  }
+
+  private tellSome(): void {
+    const { last, story } = this.task!;
+    const end = Math.min(last, this.told + AT_ONCE);
+    while (this.told < end) {
+      this.told += 1;
+      this.tell(this.told as MarketSlot, story);
+    }
+    if (end === last) this.task = undefined;
+    else setTimeout(() => this.tellSome(), PAUSE_MS).unref();
+  }
+
+  private tell(market: MarketSlot, story: Story): void {
+    const { names, now, publish } = this.o;
+    const { marketI } = names.t;
+    const condition = names.condition(market);
+    const known = story(condition);
+    if (known === undefined) return;
+    const row = market << MARKET_I;
+    const first = marketI[row + Market.firstToken]!;
+    const count = marketI[row + Market.tokenCount]!;
+    const assets = Array.from({ length: count }, (_, i) => names.token(first + i).id);
+    const head = envelope(this.streams.next('markets'), now());
+    publish(topics.markets, newMarketFrame(head, condition, assets, known, now()));
+  }
+}
