@@ -8,6 +8,7 @@ import type { Context, Options } from './context.ts';
 import { Refused } from './exit-codes.ts';
 
 const ADDRESS_BYTES = 20;
+const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
 
 /** The configuration of a node started here. Throws Refused with every problem of it. */
 export function configOf({ dataDir, env }: Context): Config {
@@ -44,6 +45,12 @@ export function addressOf(text: string, what: string): Uint8Array {
 export function tokenOf(text: string): string {
   if (!isUint256(text)) throw new Refused('usage', `a token id is a decimal number, not "${text}"`);
   return text;
+}
+
+/** A condition id in lower case. */
+export function conditionOf(text: string): string {
+  if (CONDITION_ID.test(text)) return text.toLowerCase();
+  throw new Refused('usage', `a condition id is 0x and 64 hexadecimal digits, not "${text}"`);
 }
 
 /** Unix milliseconds of unix seconds, or of a time as ISO 8601 writes it. */

@@ -18,7 +18,7 @@ import { checksumAddress } from '../identity/checksum.ts';
 import { tradeIdOf } from '../market-data/match-ids.ts';
 import type { Context, Options, Run } from './context.ts';
 import { Refused } from './exit-codes.ts';
-import { addressOf, configOf, numberOf, textOf, timeOf, tokenOf } from './settings.ts';
+import { addressOf, conditionOf, configOf, numberOf, textOf, timeOf, tokenOf } from './settings.ts';
 
 const KINDS = ['complementary', 'mint', 'merge'] satisfies (keyof typeof MatchKind)[];
 const SIDES = ['BUY', 'SELL'] as const;
@@ -140,7 +140,10 @@ function filterOf(options: Options): Filter {
     const { maker_token, taker_token } = TRADE_COLUMNS;
     return (row) => taker_token(row) === token || maker_token(row) === token;
   });
-  on('market', (text) => (row) => TRADE_COLUMNS.market(row) === text.toLowerCase());
+  on('market', (text) => {
+    const market = conditionOf(text);
+    return (row) => TRADE_COLUMNS.market(row) === market;
+  });
   on('wallet', (text) => {
     const wallet = checksumAddress(addressOf(text, '--wallet'));
     return (row) => TRADE_COLUMNS.taker(row) === wallet || TRADE_COLUMNS.maker(row) === wallet;

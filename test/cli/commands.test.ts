@@ -145,6 +145,15 @@ test('beside a node: trades are exported as CSV and JSON lines, filtered', async
   assert.equal(await count('--wallet', rows[0].maker, '--token', token), 6);
   assert.equal(await count('--market', rows[0].market, '--until', '2001-01-01T00:00:00Z'), 0);
   assert.equal(await count('--since', String(rows[5].time / 1_000)), 1);
+  for (const wrong of [
+    ['--market', '0x12'],
+    ['--token', 'x'],
+    ['--wallet', '0x12'],
+    ['--side', 'x'],
+  ]) {
+    const { code, stdout } = await cli(dataDir, ['trades', 'export', ...wrong]);
+    assert.deepEqual([code, stdout], [2, ''], wrong.join(' '));
+  }
   const file = join(temporaryDirectory(), 'trades.csv');
   done(await cli(dataDir, ['trades', 'export', file]));
   assert.equal(readFileSync(file, 'utf8').trim(), csv.join('\n'));
