@@ -279,7 +279,9 @@ test('market data comes by token, as decimal text', async () => {
   assert.deepEqual(await marketData.midpoints([plain]), { [plain]: '0.5' });
   assert.deepEqual(await marketData.spreads([plain]), { [plain]: '0.2' });
   assert.equal((await marketData.lastTradePrices([plain]))[0]?.token_id, plain);
-  assert.equal((await marketData.history({ market: plain, interval: 'max' })).history.length, 1);
+  // Another point where a minute has begun in between.
+  const { history } = await marketData.history({ market: plain, interval: 'max' });
+  assert(history.length >= 1);
   assert.equal(toMicro((await marketData.trades({ limit: 1 }))[0]!.size) > 0n, true);
   await quoter.orders.cancelAll();
 });
