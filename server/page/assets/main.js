@@ -74,15 +74,18 @@ async function begin({ api: { host, port } }) {
 
 /** Shows what the address names; without a name the busiest market. */
 async function choose() {
-  const [id = '', outcome = '0'] = location.hash.slice(1).split('/');
+  const { hash } = location;
+  const [id = '', outcome = '0'] = hash.slice(1).split('/');
   const [busiest] = known.values();
   try {
     const isNamed = /^\d+$/.test(id);
     const market = isNamed ? (known.get(id) ?? (await api?.market(id))) : (view.market ?? busiest);
-    if (market === undefined) return;
+    // Another may have been chosen meanwhile.
+    if (market === undefined || hash !== location.hash) return;
     const wanted = isNamed
       ? Math.min(Number(outcome) || 0, market.tokens.length - 1)
       : view.outcome;
+    setText(byId('question'), market.question);
     // An address may also name a part of the page.
     if (market.id === view.market?.id && wanted === view.outcome) return;
     view.choose(market, wanted);
@@ -90,7 +93,7 @@ async function choose() {
     stream?.follow(view.token);
     if (isNamed) showView('market');
   } catch {
-    setText(byId('question'), 'There is no such market');
+    if (hash === location.hash) setText(byId('question'), 'There is no such market');
   }
 }
 
