@@ -69,6 +69,13 @@ export const issue: Run = (context, [wallet = ''], options) => {
     throw new Refused('usage', `--nonce must be a whole number, not "${nonce}"`);
   const { chainId } = configOf(context);
   return withKeys(context, false, async (store) => {
+    // A new one would be as good as none: every key that is there comes from the one that is missing.
+    const isThere = existsSync(join(context.dataDir, 'node.key'));
+    if (!isThere && [...store.rows()].length > 0) {
+      throw new Error(
+        `there are keys in ${context.dataDir}, but not the node.key that they come from`,
+      );
+    }
     const nodeKey = openNodeKey(context.dataDir);
     if (!nodeKey.ok) throw new Error(nodeKey.problem);
     const registry = new KeyRegistry(nodeKey.key, chainId, store);

@@ -1,7 +1,7 @@
 /** The commands beside a node that trades, and on what it leaves. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import test from 'node:test';
@@ -286,6 +286,11 @@ test('while no node runs a key is issued as the node would, and revoked', async 
   assert.match(done(await cli(dataDir, ['keys', 'list', '--wallet', wallet])), / 3 +revoked\n$/);
   assert.equal((await cli(dataDir, ['keys', 'revoke', 'x'])).code, 1);
   assert.equal((await cli(dataDir, ['keys', 'issue', 'x'])).code, 2);
+  const [nodeKey, elsewhere] = [join(dataDir, 'node.key'), join(temporaryDirectory(), 'node.key')];
+  renameSync(nodeKey, elsewhere);
+  assert.match((await cli(dataDir, ['keys', 'issue', wallet])).stderr, /not the node\.key/);
+  assert(!existsSync(nodeKey), 'no other one is made in its place');
+  renameSync(elsewhere, nodeKey);
   assert.equal((await cli(join(dataDir, 'none'), ['keys', 'issue', wallet])).code, 1);
   assert(!existsSync(join(dataDir, 'none')), 'a wrong DATA_DIR is not made');
 });
