@@ -4,20 +4,21 @@
  *
  * Thread: any.
  */
-import { rename, rm, stat, writeFile } from 'node:fs/promises';
+import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 
 /** Rejects when the disk refuses, or with what the chunks end with; nothing is left of it then. */
 export async function writeWhole(
   file: string,
   chunks: Iterable<string | Uint8Array>,
 ): Promise<void> {
-  // A device or a pipe would be replaced by the rename.
-  const held = await stat(file).catch(() => undefined);
+  // A link would be replaced by the rename, such as /dev/stdout; so would a device or a pipe.
+  const target = await realpath(file).catch(() => file);
+  const held = await stat(target).catch(() => undefined);
   if (held?.isFile() === false) throw new Error('it is there and is not a file');
-  const part = `${file}.${process.pid}.part`;
+  const part = `${target}.${process.pid}.part`;
   try {
     await writeFile(part, chunks, { flush: true });
-    await rename(part, file);
+    await rename(part, target);
   } catch (error) {
     await rm(part, { force: true });
     throw error;

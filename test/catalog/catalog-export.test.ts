@@ -2,7 +2,7 @@
  * import(export(x)) = x: whatever the store holds, its export read again is the same catalog.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -93,4 +93,11 @@ test('a disk that refuses leaves the old file and no part of the new one', async
   await assert.rejects(exportToFile(failing(), file), /no more/);
   assert.deepEqual(readFileSync(file), before);
   assert.deepEqual(readdirSync(place), ['catalog.json']);
+
+  const link = join(place, 'link');
+  symlinkSync(file, link);
+  await store.replace(read({ events: [{ id: 2 }] }));
+  await exportToFile(store.objects(), link);
+  assert(lstatSync(link).isSymbolicLink(), 'what a link leads to is written, not the link');
+  assert.notDeepEqual(readFileSync(file), before);
 });
