@@ -107,6 +107,8 @@ export class Follower {
   private behindSince: number | undefined;
   private retryAt = 0;
   private hasProblem = false;
+  private readonly warn = (line: string): void => this.line('warn', line);
+  private readonly needRoom = (rows: number): void => needRoom(this.o.dataDir, rows);
 
   /** Throws an Error that says why it cannot begin. */
   constructor(options: FollowerOptions, now: number) {
@@ -134,7 +136,7 @@ export class Follower {
     this.reader = options.read(state[State.batch]! + 1);
     this.repairing = this.repairs();
     const positions = openPositions(dataDir, { durability, readOnly: false });
-    this.positions = new PositionsWriter(this.t, positions, (line) => this.line('warn', line));
+    this.positions = new PositionsWriter(this.t, positions, this.warn, this.needRoom);
     // In a new directory they begin before there is anything to say.
     if (this.written.fills === 0) this.follow(undefined, now);
   }
@@ -308,7 +310,7 @@ export class Follower {
     const finished = Math.min(t.state[State.finished]!, written.finished + left);
     const { digest, sequence } = at ?? written;
     const position = { sequence, digest, fills, finished };
-    needRoom(this.o.dataDir, fills - written.fills + finished - written.finished);
+    this.needRoom(fills - written.fills + finished - written.finished);
     derived.root.transactionSync(() => {
       derived.fills.put(written.fills, fills, this.copyFill);
       derived.finals.put(written.finished, finished, this.copyFinal);
@@ -319,13 +321,13 @@ export class Follower {
   }
 
   private openIds(): IdIndex {
-    return new IdIndex(this.derived, (line) => this.line('warn', line));
+    return new IdIndex(this.derived, this.warn);
   }
 
   private repairs(): Generator<void> {
-    const { derived, firstFill, ids, t: tables } = this;
-    const warn = (line: string): void => this.line('warn', line);
-    return repairs({ derived, ids, tables, firstFill, position: () => this.written, warn });
+    const { derived, firstFill, ids, needRoom, t: tables, warn } = this;
+    const position = (): DerivedPosition => this.written;
+    return repairs({ derived, ids, tables, firstFill, position, warn, needRoom });
   }
 
   /** Looks at some of what is derived; false = all of it was looked at. */

@@ -28,6 +28,8 @@ import { type PositionsMark, type PositionTables, putMark, readMark } from './po
  * more of them lie in one page.
  */
 const FILLS_PER_COMMIT = 16_384;
+/** The same where the disk is nearly full. */
+const FILLS_PER_SMALL_COMMIT = 256;
 /** Between two transactions, so that one takes many. */
 const REST_MS = 250;
 /**
@@ -35,6 +37,8 @@ const REST_MS = 250;
  * fill costs two pages of LMDB, and what else the follower derives must not wait for that.
  */
 const REST_FACTOR = 4;
+/** Of a fill: two positions, each with a key of its token. */
+const ROWS_PER_FILL = 4;
 const THERE = Buffer.from([1]);
 /** More than any number of fills. */
 const UNKNOWN = Number.POSITIVE_INFINITY;
@@ -57,6 +61,7 @@ export class PositionsWriter {
   private readonly t: Tables;
   private readonly tables: PositionTables;
   private readonly warn: (line: string) => void;
+  private readonly needRoom: (rows: number) => void;
   /** As stored; undefined = nothing there is of this log, or can be used. */
   private mark: PositionsMark | undefined;
   /** Whether the mark is known to be of this log. */
@@ -65,8 +70,15 @@ export class PositionsWriter {
   private restsUntil = Number.NEGATIVE_INFINITY;
   private isWaiting = false;
 
-  constructor(t: Tables, tables: PositionTables, warn: (line: string) => void) {
+  /** @param needRoom throws where the disk may have no room for a transaction of so many rows */
+  constructor(
+    t: Tables,
+    tables: PositionTables,
+    warn: (line: string) => void,
+    needRoom: (rows: number) => void,
+  ) {
     this.t = t;
+    this.needRoom = needRoom;
     this.tables = tables;
     this.warn = warn;
   }
@@ -93,7 +105,7 @@ export class PositionsWriter {
     this.isWaiting = this.isOurs && mark.end < end;
     if (!this.isWaiting || now < this.restsUntil) return false;
     const began = performance.now();
-    const last = Math.min(end, mark.end + FILLS_PER_COMMIT);
+    const last = Math.min(end, mark.end + this.fillsPerCommit());
     try {
       this.derive(fills, mark, last);
     } catch (error) {
@@ -112,6 +124,15 @@ export class PositionsWriter {
 
   close(): void {
     void this.tables.root.close();
+  }
+
+  private fillsPerCommit(): number {
+    try {
+      this.needRoom(ROWS_PER_FILL * FILLS_PER_COMMIT);
+      return FILLS_PER_COMMIT;
+    } catch {
+      return FILLS_PER_SMALL_COMMIT;
+    }
   }
 
   /** As long as nothing is told there is no time to lose. */
@@ -134,6 +155,7 @@ export class PositionsWriter {
   /** Throws all of it away. Answers are whole again once the fills that there are by now are derived. */
   private begin(end: number, isReached: boolean): void {
     const { tables } = this;
+    this.needRoom(0);
     if (end > 0) this.warn(`positions: deriving fills 0 to ${end - 1}`);
     this.mark = { end: 0, complete: isReached ? end : UNKNOWN, crc: 0 };
     const { mark } = this;
@@ -146,6 +168,7 @@ export class PositionsWriter {
 
   /** It was begun before it was known how many fills there are. */
   private putComplete(mark: PositionsMark): true {
+    this.needRoom(0);
     this.tables.root.transactionSync(() => putMark(this.tables, mark));
     this.mark = mark;
     return true;
@@ -155,6 +178,7 @@ export class PositionsWriter {
     const { tables } = this;
     const next = { ...mark, end, crc: crcOf(fills, end - 1) };
     let missing = end - mark.end;
+    this.needRoom(ROWS_PER_FILL * missing);
     tables.root.transactionSync(() => {
       const moved = new Map<number, Moved>();
       const minted = new Map<number, bigint>();

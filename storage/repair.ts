@@ -21,13 +21,18 @@ export interface RepairOptions {
   /** What is in LMDB now. */
   readonly position: () => DerivedPosition;
   readonly warn: (line: string) => void;
+  /** Throws where the disk may have no room for a transaction of so many rows. */
+  readonly needRoom: (rows: number) => void;
 }
 
 /** Throws where something cannot be written, or read at all. */
 export function* repairs(o: RepairOptions): Generator<void> {
   const { derived, firstFill, position, tables: t, warn } = o;
   const { state } = t;
-  const transact = (write: () => void): void => void derived.root.transactionSync(write);
+  const transact = (write: () => void): void => {
+    o.needRoom(derived.fills.blockRows);
+    derived.root.transactionSync(write);
+  };
   const fills = {
     name: 'fills',
     rows: derived.fills,

@@ -41,7 +41,8 @@ const lone = stage.fixture.market(2, 100, true, {
   endDate: '2027-01-01T00:00:00Z',
 });
 const tables = openPositions(stage.directory, { durability: 'committed', readOnly: false });
-const writer = new PositionsWriter(t, tables, () => undefined);
+const nothing = (): void => undefined;
+const writer = new PositionsWriter(t, tables, nothing, nothing);
 const reader = new PositionsReader(tables);
 const index = new TradesIndex(t);
 /** Of the writer; what waits is always due. */

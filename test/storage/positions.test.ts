@@ -80,6 +80,8 @@ class Stage {
   readonly directory: string;
   readonly warnings: string[] = [];
   readonly fills: Stumbling;
+  /** Whether a transaction would find no room. */
+  isFull = false;
   private readonly derived;
   private tables;
   private now = 0;
@@ -201,7 +203,8 @@ class Stage {
 
   private newWriter(): PositionsWriter {
     const warn = (line: string): void => void this.warnings.push(line);
-    return new PositionsWriter(this.exchange.t, this.tables, warn);
+    const needRoom = (): void => assert(!this.isFull, 'the disk is full');
+    return new PositionsWriter(this.exchange.t, this.tables, warn, needRoom);
   }
 }
 
@@ -247,6 +250,9 @@ test('positions are those of a naive ledger, over restarts and failed writes', (
         stage.fills.left = Number.POSITIVE_INFINITY;
       }
       if (random.chance(30)) await stage.restart();
+      stage.isFull = random.chance(20);
+      if (stage.isFull) assert.throws(() => stage.derive(end), /disk is full/);
+      stage.isFull = false;
       stage.derive(end);
       if (random.chance(20)) stage.check(end);
     }
