@@ -118,9 +118,7 @@ export class Follower {
     this.images.passOver(options.damagedImages ?? []);
     this.derived = openDerivedTables(dataDir, { durability, readOnly: false });
     this.written = positionOf(this.derived);
-    const begun = beginBehind(options, this.images, this.written.sequence, (line) =>
-      this.line('warn', line),
-    );
+    const begun = beginBehind(options, this.images, this.written.sequence, this.warn);
     this.engine = begun.engine;
     this.t = begun.engine.t;
     this.copyFill = fillCopier(this.t);

@@ -44,7 +44,7 @@ export class PreparedAnswer {
     if (known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === this.etag)) {
       return exchange.reply(NOT_MODIFIED, '', this.headers);
     }
-    if (!/\bgzip\b(?!;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(accepted)) {
+    if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(accepted)) {
       return exchange.reply(200, this.bytes, this.headers);
     }
     this.compressed ??= compress(this.bytes);
