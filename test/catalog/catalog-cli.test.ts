@@ -19,6 +19,7 @@ import test, { type TestContext } from 'node:test';
 import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
 import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog-file.ts';
 import { demoCatalog } from '../../storage/demo-catalog.ts';
+import { SHORT } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
 import { command, commandProcess, startCommand } from './catalog-commands.ts';
 
@@ -133,7 +134,9 @@ test('what export writes, import reads: the demo', async (t) => {
 });
 
 const realMissing = existsSync(REAL_FILE) ? false : 'the shared data is not here';
-test('what export writes, import reads: the real catalog', { skip: realMissing }, async (t) => {
+test('what export writes, import reads: the real catalog', {
+  skip: SHORT || realMissing,
+}, async (t) => {
   await checkCopy(t, await filled(t, JSON.parse(readFileSync(REAL_FILE, 'utf8'))));
 });
 

@@ -10,7 +10,7 @@ import test, { type TestContext } from 'node:test';
 import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
 import { exportToFile, exportToStream } from '../../storage/catalog-export.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
-import { freshSeed } from '../common/random.ts';
+import { freshSeed, rounds } from '../common/random.ts';
 import { oddCatalog } from './catalog-fixture.ts';
 
 function temporary(t: TestContext): string {
@@ -38,7 +38,7 @@ test('an odd catalog comes through the store, a file and another store unchanged
   const file = join(place, 'catalog.json');
   const seed = freshSeed();
   try {
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < rounds(12); round++) {
       const size = round === 0 ? 0 : 20 * round;
       await store.replace(read(oddCatalog(seed + round, size)));
       const held = store.load();

@@ -3,13 +3,12 @@
  * generation, the node takes it up by itself, and no request is dropped meanwhile.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import test from 'node:test';
 import { type CatalogMarket, readCatalog } from '../../storage/catalog-file.ts';
-import { fileArgs, useCompiledNodes } from '../common/forms.ts';
+import { useCompiledNodes } from '../common/forms.ts';
 import {
   book,
   books,
@@ -22,23 +21,23 @@ import {
   until,
 } from '../common/node-harness.ts';
 import { Trader } from '../common/traders.ts';
+import { command, startCommand } from './catalog-commands.ts';
 
 useCompiledNodes();
 const CLOSED = 'the market is not yet ready to process new orders';
 const dataDir = temporaryDirectory();
 let node = await TestNode.start(dataDir);
 
-function importing(terms: readonly MarketTerms[]): ChildProcess {
+function written(terms: readonly MarketTerms[]): string {
   const file = join(dataDir, `catalog-${terms.length}.json`);
   writeFileSync(file, JSON.stringify(catalogFile(terms)));
-  const args = [...fileArgs('server/cli/cli'), 'catalog', 'import', file];
-  const env = { ...process.env, DATA_DIR: dataDir };
-  return spawn(process.execPath, args, { cwd: resolve('.'), env, stdio: 'ignore' });
+  return file;
 }
 
+/** The command in this process, which is another one than the node's. */
 async function importCatalog(terms: readonly MarketTerms[]): Promise<void> {
-  const [code] = await once(importing(terms), 'close');
-  assert.equal(code, 0);
+  const { code, stderr } = await command(['import', written(terms)], { DATA_DIR: dataDir });
+  assert.equal(code, 0, stderr);
 }
 
 function marketsOf(terms: readonly MarketTerms[]): readonly CatalogMarket[] {
@@ -193,7 +192,7 @@ test('more markets than there is room for are named in the log, and the others a
 
 test('an import that is killed in the middle leaves the old catalog', async () => {
   const many = Array.from({ length: 3_000 }, (_, i) => ({ id: 5_000 + i }));
-  const child = importing(many);
+  const child = startCommand(['import', written(many)], { DATA_DIR: dataDir });
   await once(child, 'spawn');
   // Anywhere between reading the file and the switch; the moment is not the same twice.
   await new Promise((resolve) => setTimeout(resolve, 60 + 120 * Math.random()));

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Random, rounds } from '../common/random.ts';
+import { type Random, rounds, SHORT } from '../common/random.ts';
 import { NO_REAL_FILE, oddCatalog, realCatalog } from './catalog-fixture.ts';
 import { type Ask, askAll, judgeAnswer, seeded, withAsk } from './catalog-judge.ts';
 import { serveCatalog } from './catalog-server.ts';
@@ -36,7 +36,9 @@ test('an invented catalog is served whole: each object, list, column, filter and
     await askAll(port, targets, (target, answer) => judgeAnswer(naive, target, answer));
   }));
 
-test('random requests to the real catalog are answered as a plain scan answers them', async (t) => {
+test('random requests to the real catalog are answered as a plain scan answers them', {
+  skip: SHORT,
+}, async (t) => {
   const json = realCatalog();
   if (json === undefined) return t.skip(NO_REAL_FILE);
   await seeded(async (random) => {

@@ -8,7 +8,7 @@ import type { Generation } from '../../server/catalog/generation.ts';
 import { buildSearchIndex } from '../../server/catalog/search-index.ts';
 import { readCatalog } from '../../storage/catalog-file.ts';
 import type { Random } from '../common/random.ts';
-import { SHORT } from '../common/random.ts';
+import { rounds, SHORT } from '../common/random.ts';
 import { NO_REAL_FILE, oddCatalog, realCatalog } from './catalog-fixture.ts';
 import { type Ask, askAll, judgeAnswer, seeded, withAsk } from './catalog-judge.ts';
 import { serveCatalog } from './catalog-server.ts';
@@ -112,7 +112,7 @@ test('a search finds every event and tag that has all its words, and no other', 
   seeded(async (random, seed) => {
     const json = oddCatalog(seed, 250);
     const { port } = await serveCatalog(json, t, realSearch(json));
-    await searchRandomly(port, random, readNaive(json), 500);
+    await searchRandomly(port, random, readNaive(json), rounds(500));
   }));
 
 test('so it does in the real catalog', { skip: SHORT }, async (t) => {

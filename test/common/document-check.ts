@@ -40,6 +40,8 @@ class DocumentCheck {
   /** The document itself is judged elsewhere (test/documents). */
   private readonly ajv = new Ajv2020({
     ...{ strict: false, validateFormats: false, validateSchema: false },
+    // Most shapes judge few answers: compiling them is what costs.
+    code: { optimize: false },
   });
   private readonly validators = new Map<string, ValidateFunction>();
   /** Paths of the document by their number of parts. */

@@ -20,7 +20,9 @@ import { documentCheck } from './document-check.ts';
 import { fileArgs, IS_COVERAGE, useCompiledNodes } from './forms.ts';
 import { ROOT } from './root.ts';
 
-const POLL_MS = 5;
+/** Between two looks at what is waited for: short at first, longer where it takes long, as looking takes processor time. */
+const POLL_MS_MIN = 5;
+const POLL_MS_MAX = 25;
 /** Far above what a start takes, so that a node that hangs fails its test with the log. */
 const START_MS_MAX = 60_000;
 const LISTENING = /listening on http:\/\/[^ ]+:(\d+)/g;
@@ -100,6 +102,8 @@ export async function freePort(): Promise<number> {
 export class TestNode {
   readonly dataDir: string;
   readonly settings: Settings;
+  /** Of what it answers; there from the first answer on. */
+  document: ReturnType<typeof documentCheck> | undefined;
   private readonly child: ChildProcess;
   /** Everything that it wrote to its log. */
   log = '';
@@ -213,9 +217,9 @@ export async function until(
   milliseconds = 20_000,
 ): Promise<void> {
   const deadline = performance.now() + milliseconds;
-  while (!(await condition())) {
+  for (let pause = POLL_MS_MIN; !(await condition()); pause += 1) {
     assert(performance.now() < deadline, `waited in vain for: ${condition}`);
-    await sleep(POLL_MS);
+    await sleep(Math.min(pause, POLL_MS_MAX));
   }
 }
 
@@ -242,8 +246,8 @@ export async function send(
 ): Promise<Reply> {
   const reply = await request(place, method, path, headers, body, connection);
   if (place instanceof TestNode) {
-    const check = await documentCheck({ ...SMALL_NODE, ...place.settings });
-    check.check({ method, path, ...reply });
+    place.document ??= documentCheck({ ...SMALL_NODE, ...place.settings });
+    (await place.document).check({ method, path, ...reply });
   }
   return reply;
 }

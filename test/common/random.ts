@@ -53,11 +53,12 @@ export function freshSeed(): number {
 }
 
 /**
- * How many draws a random test makes: few in every run, as each run draws others, and as many times
- * more as TEST_ROUNDS says.
+ * How many draws a random test makes: `count` in the long form, half of it in `npm test`, as each run
+ * draws others, and as many times more as TEST_ROUNDS says.
  */
 export function rounds(count: number): number {
-  return Math.ceil(count * Number(process.env.TEST_ROUNDS ?? 1));
+  const drawn = SHORT === false ? count : count / 2;
+  return Math.ceil(drawn * Number(process.env.TEST_ROUNDS ?? 1));
 }
 
 /** Runs a random test; a failure prints the seed that replays it. */

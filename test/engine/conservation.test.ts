@@ -1,7 +1,7 @@
 /** Money: fees, rounding, what orders may pay at most, and the sums that must hold (GAPS 1.6, 12). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { withSeed } from '../common/random.ts';
+import { rounds, withSeed } from '../common/random.ts';
 import { check, Duel } from './duel.ts';
 import { BUSY, Stream } from './stream.ts';
 
@@ -114,7 +114,7 @@ test('shares and collateral are conserved on a stream of odd sizes and fees', ()
       [3, { grid: 10_000, baseFeeBps: 1 }],
     ] as const;
     const stream = new Stream(random, { ...BUSY, accounts: 25, faults: 0 }, odd);
-    for (let i = 0; i < 15_000; i++) duel.step(stream.next());
+    for (let i = 0; i < rounds(15_000); i++) duel.step(stream.next());
     duel.checkConservation();
     assert(duel.naive.fills > 1_000, 'there were trades to conserve');
   });

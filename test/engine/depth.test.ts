@@ -9,7 +9,7 @@ import { BOOK_I, Book, MarketFlag } from '../../engine/layout.ts';
 import { Rule } from '../../engine/rules.ts';
 import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
 import { startThread } from '../common/forms.ts';
-import { type Random, withSeed } from '../common/random.ts';
+import { type Random, rounds, withSeed } from '../common/random.ts';
 import { check } from './duel.ts';
 import { EngineDriver, ROOMY } from './engine-driver.ts';
 import { ScriptReader } from './script.ts';
@@ -115,7 +115,7 @@ test('every level of the finest grid can be full', () => {
 /** Thousands of batches on one pair, with a moment between two in which its book stands still. */
 function writeBatches(driver: EngineDriver, random: Random, words: Int32Array): void {
   const stream = new Stream(random, { ...BUSY, changes: 1 }, MARKETS.slice(0, 1));
-  for (let i = 0; i < 40_000; i++) {
+  for (let i = 0; i < rounds(40_000); i++) {
     const command = stream.next();
     if (command.kind === 'market') continue;
     if (command.kind === 'at') {

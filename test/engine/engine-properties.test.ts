@@ -4,14 +4,14 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { Rule } from '../../engine/rules.ts';
 import { digestOf, stateHash } from '../../engine/state-hash.ts';
-import { freshSeed, SHORT, withSeed } from '../common/random.ts';
+import { freshSeed, rounds, SHORT, withSeed } from '../common/random.ts';
 import { Duel } from './duel.ts';
 import { ROOMY, replay } from './engine-driver.ts';
 import { type Command, POLICIES, type SideName, type TypeName } from './naive-types.ts';
 import { commandText, ScriptReader } from './script.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from './stream.ts';
 
-const LONG = 50_000;
+const LONG = rounds(50_000);
 /** Of streams of a shape of their own. */
 const SHAPED = SHORT ? LONG / 2 : LONG;
 
@@ -150,7 +150,7 @@ test('the smallest stream on which engine and reference differ would be printed'
       throw new Error(`${duel.text()}\n${error}`, { cause: error });
     }
   });
-  fc.assert(property, { seed, numRuns: SHORT ? 30 : 60 });
+  fc.assert(property, { seed, numRuns: rounds(60) });
 });
 
 test('a printed stream reads back as itself', () => {
@@ -170,7 +170,7 @@ test('a refused command leaves every table as it was', () => {
     const stream = new Stream(random, { ...BUSY, faults: 20 }, MARKETS.slice(0, 4));
     const { core } = duel.driver.engine;
     let refusals = 0;
-    for (let i = 0; i < 6_000; i++) {
+    for (let i = 0; i < rounds(6_000); i++) {
       const command = stream.next();
       // A batch ends with its last command: what begin() did is part of the state before.
       const isSampled = command.kind !== 'at' && random.chance(10);
@@ -184,6 +184,6 @@ test('a refused command leaves every table as it was', () => {
       assert.equal(stateHash(duel.driver.t), before, `${commandText(command)} changed something`);
       assert.equal(core.changes, changes, 'nor is it journaled');
     }
-    assert(refusals > 50, 'the sample holds refusals');
+    assert(refusals > rounds(50), 'the sample holds refusals');
   });
 });

@@ -8,7 +8,7 @@ import { ladderRows } from '../../engine/matching/matching.ts';
 import { Rule } from '../../engine/rules.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import { allocateEngine, copyTables, Tables } from '../../engine/tables.ts';
-import { type Random, withSeed } from '../common/random.ts';
+import { type Random, rounds, withSeed } from '../common/random.ts';
 import { check, Duel } from './duel.ts';
 import { ROOMY, replay } from './engine-driver.ts';
 import type { Command, OrderLine } from './naive-types.ts';
@@ -63,7 +63,7 @@ for (const [table, capacities] of Object.entries(CASES)) {
       const duel = new Duel(small);
       const shape = { ...BUSY, accounts: 8, faults: 1, huge: 0, changes: 1.5 };
       const stream = new Stream(random, shape, MARKETS.slice(0, 5));
-      const full = runSmall(duel, stream, random, 1_500);
+      const full = runSmall(duel, stream, random, rounds(1_500));
       assert(full > 0, 'the table was full at times');
       const again = replay(duel.driver.journal, small);
       assert.equal(stateHash(again.t), stateHash(duel.driver.t), 'a replay ends in the same state');

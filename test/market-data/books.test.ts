@@ -25,7 +25,7 @@ import { renderLastPrices } from '../../server/market-data/last-prices.ts';
 import { type BookSide, TokenRequest } from '../../server/market-data/token-request.ts';
 import { TopReader } from '../../server/market-data/top.ts';
 import { startThread } from '../common/forms.ts';
-import { freshSeed, withSeed } from '../common/random.ts';
+import { freshSeed, rounds, withSeed } from '../common/random.ts';
 import { Fixture, idWords, plain, SMALL, wordsHex } from './read-fixture.ts';
 
 interface Level {
@@ -288,7 +288,7 @@ test('while another thread trades no book is torn, and prices and last trade are
   const worker = startThread('market-data/books-writer', {
     memory,
     tokens: [token, token + 1],
-    orders: 15_000,
+    orders: rounds(15_000),
     seed,
   });
   let isDone = false;

@@ -18,8 +18,8 @@ const Fate = { run: 0, throws: 1, dies: 2, large: 3, pauses: 4 } as const;
 const WORKERS = 3;
 /** As many tickets are under way at most: a worker has one that it runs and one ahead. */
 const SLOTS = 2 * WORKERS;
-const TICKETS = SHORT === false ? 200_000 : 20_000;
-const ROUNDS = SHORT === false ? 3_000 : 300;
+const TICKETS = SHORT === false ? 200_000 : 10_000;
+const ROUNDS = SHORT === false ? 3_000 : 150;
 /** Fates after which a worker goes on. */
 const MENDING = [Fate.run, Fate.run, Fate.throws, Fate.large];
 const PATIENCE_MS = 60_000;

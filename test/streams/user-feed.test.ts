@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { KEPT_BYTES_MAX } from '../../server/streams/user-log.ts';
-import { withSeed } from '../common/random.ts';
+import { rounds, withSeed } from '../common/random.ts';
 import { addressWords } from '../engine/engine-driver.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from '../engine/stream.ts';
 import { FeedStage } from './feed-stage.ts';
@@ -127,7 +127,7 @@ for (const [of, shape] of shapes) {
       }
       const stream = new Stream(random, { ...BUSY, ...shape }, MARKETS);
       let placed = 0;
-      for (let i = 0; i < 12_000; i++) {
+      for (let i = 0; i < rounds(12_000); i++) {
         const { rule } = stage.run(stream.next());
         if (rule === 0) placed += 1;
         while (stage.unflushed.length > 0) stage.flush();

@@ -50,13 +50,13 @@ test(
 );
 
 test('workers held up anywhere apply batches in the order of their tickets, and no book is torn', () =>
-  well(interleavings(little(40, 600))));
+  well(interleavings(little(24, 600))));
 
 test('whatever is asked is answered in the documented shape, and changes nothing', () =>
-  well(input(little(1_000, 15_000))));
+  well(input(little(500, 15_000))));
 
 test('the engine does what the naive exchange does, whatever the shape of the stream', () =>
-  well(model(little(4_000, 200_000))));
+  well(model(little(2_000, 200_000))));
 
 test('a fault of the machine costs nothing that was told', { skip: SHORT }, () =>
   well(faults(little(1, 6))),
