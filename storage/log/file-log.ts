@@ -131,7 +131,10 @@ export class FileLog implements Log {
     cutTorn(torn);
     const segments = listSegments(this.directory);
     this.segment ??= await prepareSegment(this.directory, 1, this.o.segmentBytes);
-    this.next = segments.find(({ number }) => number === this.segment!.number + 1);
+    const [next, ...others] = segments.filter(({ number }) => number > this.segment!.number);
+    this.next = next;
+    // They are empty now; each is made when its turn comes.
+    for (const { path } of others.reverse()) await promises.rm(path);
     this.file = await this.openFile(this.segment);
     // One that is half full needs the next one before it takes anything.
     if (this.next === undefined && 2 * this.offset > this.segment.bytes) {

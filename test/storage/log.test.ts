@@ -184,3 +184,25 @@ test('segments that were left half prepared are removed', async (t) => {
   assert(!existsSync(left));
   assert.equal(log.last, 0);
 });
+
+test('what a power cut has left of a write over several segments does not stand in the way later', (t) =>
+  seeded(async (random) => {
+    const dataDir = directoryOf(t);
+    const options = { segmentBytes: 4_096 };
+    const entriesOf = (log: Log, count: number) =>
+      chain(log, random, count).map((entry) => ({ ...entry, payload: Buffer.alloc(3_000, 7) }));
+    const log = await logOf(t, dataDir, options);
+    await log.append(entriesOf(log, 1), 0);
+    await log.append(entriesOf(log, 3), 1);
+    await log.close();
+    // Of the last file some sectors came to the disk, of those before it none.
+    for (const number of [2, 3, 4]) {
+      const sectors = Buffer.alloc(4_096).fill(7, number === 4 ? 1_024 : 4_096);
+      writeFileSync(join(dataDir, 'log', `0000000${number}.segment`), sectors);
+    }
+    const again = await logOf(t, dataDir, options);
+    const problems: (string | undefined)[] = [];
+    again.onRoom = (problem) => problems.push(problem);
+    for (let n = 0; n < 5; n++) await again.append(entriesOf(again, 1), again.last);
+    assert.deepEqual([again.last, problems], [6, []]);
+  }));
