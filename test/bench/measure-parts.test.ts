@@ -147,8 +147,10 @@ function knownFigures(...more: Partial<Sample>[]): Figures {
   return keeper.figures();
 }
 
+const KNOWN = knownFigures();
+
 test('percentiles are right to three digits as far as p99.99, and the longest is kept', () => {
-  const { latencyMs, percentiles, requests, ordersPerSecond, overTime } = knownFigures();
+  const { latencyMs, percentiles, requests, ordersPerSecond, overTime } = KNOWN;
   const isNear = (actual: number, expected: number): void =>
     assert(Math.abs(actual - expected) <= expected / 1000, `${actual} is not ${expected}`);
   isNear(latencyMs.p50, 50);
@@ -192,7 +194,7 @@ function resultOf(figures: Figures): Result {
 }
 
 test('a picture is an SVG with latency by percentile and over time', () => {
-  const svg = picture(resultOf(knownFigures()));
+  const svg = picture(resultOf(KNOWN));
   assert.match(svg, /^<svg [\s\S]*<\/svg>$/);
   for (const text of [
     'latency by percentile',
@@ -206,7 +208,7 @@ test('a picture is an SVG with latency by percentile and over time', () => {
 });
 
 test('a report says what speaks against its figures', () => {
-  const text = reportLines(resultOf(knownFigures())).join('\n');
+  const text = reportLines(resultOf(KNOWN)).join('\n');
   assert.match(
     text,
     /latency from due +p50 50\.\d ms .* p99\.99 (?:99\.9|100\.0) ms +max 100\.\d ms/,

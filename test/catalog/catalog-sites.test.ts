@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { type CatalogReport, type JsonObject, readCatalog } from '../../storage/catalog-file.ts';
 import { creatorOf } from '../../storage/catalog-market.ts';
 import { normaliseSite, type Site } from '../../storage/catalog-sites.ts';
+import { anyText } from '../common/any-text.ts';
 
 const wallet = (digit: string) => `0x${digit.repeat(40)}`;
 
@@ -52,7 +53,7 @@ test('a normalised site stays as it is', () => {
   );
   const text = fc.oneof(
     fc.array(piece).map((pieces) => pieces.join('')),
-    fc.string({ unit: 'binary' }),
+    anyText,
   );
   fc.assert(
     fc.property(text, (value) => {

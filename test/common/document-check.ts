@@ -73,10 +73,11 @@ class DocumentCheck {
     assert(media in response.content, `${what} as ${media}, which the document has not`);
     if (media !== 'application/json') return;
     const validate = this.validatorOf(`${pointer}/responses/${status}/content/application~1json`);
-    const fault = (): string =>
-      validate.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`)[0] ?? '';
-    const shown = (): string => JSON.stringify(json).slice(0, SHOWN_MAX);
-    assert(validate(json), `${what}, against the document: ${fault()} in ${shown()}`);
+    if (validate(json)) return;
+    const [fault] = validate.errors ?? [];
+    const shown = JSON.stringify(json).slice(0, SHOWN_MAX);
+    const where = `${fault?.instancePath ?? ''} ${fault?.message ?? ''}`;
+    assert.fail(`${what}, against the document: ${where} in ${shown}`);
   }
 
   private validatorOf(pointer: string): ValidateFunction {

@@ -1,9 +1,9 @@
 /**
- * Runs the test files of a room in one process: starting a process and loading the product into it
- * takes longer than most files do.
+ * Runs the test files of a room, or of several, in one process: starting a process and loading the product
+ * into it takes longer than most files do.
  *
- * A file still runs by itself; files of a room must not depend on one another, nor set hooks for all
- * tests of the process.
+ * A file still runs by itself; files must not depend on one another, nor set hooks for all tests of the
+ * process.
  */
 import { readdirSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
@@ -31,12 +31,20 @@ export function filesOf(room: string, part: number, parts: number): string[] {
   return names.sort().filter((_, i) => i % parts === part - 1);
 }
 
-export async function importRoom(room: string, part = 1, parts = 1): Promise<void> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+let isCollecting = false;
+
+function collectAfterTests(): void {
+  if (isCollecting) return;
+  isCollecting = true;
   afterEach(() => {
     if (process.memoryUsage().arrayBuffers > RESERVED_BYTES_MAX) collect();
   });
+}
+
+export async function importRoom(room: string, part = 1, parts = 1): Promise<void> {
+  collectAfterTests();
   for (const name of filesOf(room, part, parts)) {
     await import(pathToFileURL(join(TESTS, room, `${name}${EXTENSION}`)).href);
   }

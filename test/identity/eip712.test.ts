@@ -19,6 +19,7 @@ import {
 } from '../../server/identity/eip712.ts';
 import { keccak256, keccakIsNative } from '../../server/identity/keccak.ts';
 import { recoverAddress, secp256k1IsNative } from '../../server/identity/secp256k1.ts';
+import { anyText } from '../common/any-text.ts';
 import {
   authDigestByEthers,
   orderDigestByEthers,
@@ -111,7 +112,7 @@ const anyOrder: fc.Arbitrary<UnsignedOrder> = fc.record({
   signatureType: fc.integer({ min: 0, max: 3 }),
 });
 const anyDomain: fc.Arbitrary<OrderDomain> = fc.record({
-  name: fc.string({ unit: 'binary' }),
+  name: anyText,
   version: fc.string(),
   chainId: fc.maxSafeNat(),
   verifyingContract: addressText,

@@ -11,6 +11,7 @@ import { assemble } from '../../server/assembly.ts';
 import { patiently } from '../../server/common/patience.ts';
 import { readConfig } from '../../server/config.ts';
 import type { Recovery } from '../../server/recovery.ts';
+import type { CatalogMarket } from '../../storage/catalog-file.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import {
   book,
@@ -29,6 +30,9 @@ const compiled = useCompiledNodes();
 /** An orphan holds the pipes for ever. */
 const WITHIN = { timeout: 60_000 };
 const terms = Array.from({ length: 60 }, (_, i) => ({ id: i + 1 }));
+let markets: readonly CatalogMarket[];
+/** A node with them, after starts that were ended. */
+let begun: TestNode;
 
 interface Started {
   readonly child: ChildProcess;
@@ -89,7 +93,7 @@ test('SIGTERM at any moment of a start ends it with 0, and the next one begins',
   const seed = freshSeed();
   const random = new Random(seed);
   const dataDir = temporaryDirectory();
-  await withMarkets(dataDir, terms);
+  markets = await withMarkets(dataDir, terms);
   const times = SHORT ? 1 : 60;
   for (let i = 0; i < times; i++) {
     const node = start(t, process.execPath, fileArgs('server/main'), ROOT, dataDir);
@@ -106,9 +110,26 @@ test('SIGTERM at any moment of a start ends it with 0, and the next one begins',
     assert.match(node.log, /SIGTERM: stopping[\s\S]*stopped\n$/);
     assert.equal(readFileSync(join(dataDir, 'node.lock'), 'utf8').trim(), '', node.log);
   }
-  const node = await TestNode.start(dataDir);
-  assert.equal(((await get(node, '/markets?limit=100')).json as unknown[]).length, 60);
-  await node.stop();
+  begun = await TestNode.start(dataDir);
+  assert.equal(((await get(begun, '/markets?limit=100')).json as unknown[]).length, 60);
+});
+
+test('what expired while the node was down is gone before the port opens', async () => {
+  const alice = await Trader.join(begun, 'alice');
+  const market = markets[0]!;
+  const expiration = Math.floor(Date.now() / 1_000) + 2;
+  const gone = { market, side: 'BUY', ticks: 40, shares: 5, type: 'GTD' } as const;
+  await alice.place(begun, { ...gone, signed: { expiration: String(expiration) } });
+  await alice.place(begun, { market, side: 'BUY', ticks: 30, shares: 5 });
+  await begun.end('SIGKILL');
+  await sleep(Math.max(0, expiration * 1_000 - Date.now()));
+  const again = await TestNode.start(begun.dataDir);
+  const { bids } = await book(again, market.tokenIds[0]!);
+  assert.deepEqual(
+    bids.map(({ price }) => price),
+    ['0.3'],
+  );
+  await again.stop();
 });
 
 test(
@@ -160,25 +181,4 @@ test('a log reader that goes away does not take the node along', async (t) => {
   node.child.kill('SIGTERM');
   await once(node.child, 'exit');
   assert.deepEqual([node.child.exitCode, node.child.signalCode], [0, null]);
-});
-
-test('what expired while the node was down is gone before the port opens', async () => {
-  const dataDir = temporaryDirectory();
-  const [market] = await withMarkets(dataDir, [{ id: 1 }]);
-  assert(market);
-  const node = await TestNode.start(dataDir);
-  const alice = await Trader.join(node, 'alice');
-  const expiration = Math.floor(Date.now() / 1_000) + 2;
-  const gone = { market, side: 'BUY', ticks: 40, shares: 5, type: 'GTD' } as const;
-  await alice.place(node, { ...gone, signed: { expiration: String(expiration) } });
-  await alice.place(node, { market, side: 'BUY', ticks: 30, shares: 5 });
-  await node.end('SIGKILL');
-  await sleep(Math.max(0, expiration * 1_000 - Date.now()));
-  const again = await TestNode.start(dataDir);
-  const { bids } = await book(again, market.tokenIds[0]!);
-  assert.deepEqual(
-    bids.map(({ price }) => price),
-    ['0.3'],
-  );
-  await again.stop();
 });

@@ -80,13 +80,12 @@ test('a worker that fails or dies before its turn costs its batch an error', asy
   await assertOnlyItsBatchFails('throw-before');
   await assertOnlyItsBatchFails('die-before');
   assert.match(node.log, /warn a worker failed on ticket \d+: told to fail while verifying/);
-  await node.stop();
-  // What the tests below begin with, whichever of them run.
-  node = await TestNode.start(dataDir, WORKERS, [], NODE);
-  await assertAllStandOnce();
 });
 
 test('with tickets behind it, the others go on', { skip: SHORT }, async () => {
+  await node.stop();
+  node = await TestNode.start(dataDir, WORKERS, [], NODE);
+  await assertAllStandOnce();
   await assertOnlyItsBatchFails('throw-before');
   await assertOnlyItsBatchFails('die-before');
   // Two at once leave one worker for three tickets.

@@ -8,7 +8,7 @@ import { type DerivedTables, openDerivedTables } from '../../storage/derived.ts'
 import { openFinalsReader, StoredFinals } from '../../storage/finals.ts';
 import { IdIndex } from '../../storage/id-index.ts';
 import { pageKey, pagesOf } from '../../storage/id-runs.ts';
-import type { Random } from '../common/random.ts';
+import { type Random, rounds } from '../common/random.ts';
 import { directoryOf, seeded } from './stored-exchange.ts';
 
 /** Final states of orders with random ids, of which some begin with the same word. */
@@ -96,12 +96,12 @@ test('an order is found by its id, while runs are merged, after starts and broke
   seeded(async (random) => {
     const orders = new Orders(t, random);
     const sizes = [1, 2, 50, 900, 7_000, 30_000];
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < rounds(40); round++) {
       orders.add(1 + random.below(random.pick(sizes)), random.chance(10));
       if (random.chance(10)) orders.open();
       orders.check(sample(random, orders.words.length));
     }
-    for (let round = 0; round < 40; round++) orders.add(1_000);
+    for (let round = 0; round < rounds(40); round++) orders.add(1_000);
     const { length } = orders.words;
     orders.check(Array.from({ length: Math.min(length, 1_000) }, (_, i) => length - 1 - i));
     assert(orders.runs() <= Math.log2(length), `${orders.runs()} runs of ${length} orders`);

@@ -1,3 +1,5 @@
 import { importRoom } from '../common/import-room.ts';
 
+await importRoom('account');
 await importRoom('portfolio');
+await importRoom('admin');

@@ -1,3 +1,4 @@
 import { importRoom } from '../common/import-room.ts';
 
-await importRoom('streams', 1, 2);
+await importRoom('client');
+await importRoom('cli');

@@ -1,3 +1,3 @@
 import { importRoom } from '../common/import-room.ts';
 
-await importRoom('http');
+await importRoom('server', 2, 2);
