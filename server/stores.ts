@@ -69,14 +69,11 @@ async function open(place: Place, readOnly: boolean): Promise<Stores> {
   };
   try {
     refuseOlder(dataDir);
-    const log = await FileLog.open({ ...place, readOnly });
-    opened.push(() => log.close());
     const derived = openDerivedTables(dataDir, options);
     opened.push(() => derived.root.close());
     const { sequence } = positionOf(derived);
-    if (sequence > log.last) {
-      throw new LogDamage(`it ends with batch ${log.last}, but derived/ holds batch ${sequence}`);
-    }
+    const log = await FileLog.open({ ...place, readOnly, seen: { sequence, by: 'derived/' } });
+    opened.push(() => log.close());
     const positions = openSoundPositions(dataDir, options);
     opened.push(async () => positions?.root.close());
     if (!readOnly && positions !== undefined && log.last === 0) beginPositions(positions);

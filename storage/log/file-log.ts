@@ -10,7 +10,7 @@ import { constants, promises, write } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectory } from '../make-directory.ts';
 import { cutTorn, findEnd, type LogEnd } from './find-end.ts';
-import { type Log, type LogEntry, type LogReader, WrongSequence } from './log.ts';
+import { type Log, LogDamage, type LogEntry, type LogReader, WrongSequence } from './log.ts';
 import { SegmentReader } from './reader.ts';
 import { recordBytes, writeRecord } from './record.ts';
 import {
@@ -31,6 +31,8 @@ export interface FileLogOptions {
   readonly segmentBytes: number;
   readonly log: (line: string) => void;
   readonly readOnly?: boolean;
+  /** A batch that somebody who reads behind the log has seen: where it is not there nothing is cut. */
+  readonly seen?: { readonly sequence: number; readonly by: string };
 }
 
 const RETRY_MS = 1_000;
@@ -75,6 +77,13 @@ export class FileLog implements Log {
     const directory = logDirectory(options.dataDir);
     if (options.readOnly !== true) makeDirectory(directory);
     const end = exists(directory) ? findEnd(directory) : NOTHING;
+    const last = end.newest?.sequence ?? 0;
+    const { seen } = options;
+    if (seen !== undefined && seen.sequence > last) {
+      throw new LogDamage(
+        `it ends with batch ${last}, but ${seen.by} holds batch ${seen.sequence}`,
+      );
+    }
     if (end.message !== undefined) options.log(end.message);
     const log = new FileLog(options, directory, end);
     if (options.readOnly !== true) await log.prove(end);

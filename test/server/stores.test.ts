@@ -1,10 +1,11 @@
-/** What a node makes of a data directory that another version wrote. */
+/** What a node makes of a data directory that another version wrote, or that was damaged. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { openStores } from '../../server/stores.ts';
+import { putPosition } from '../../storage/derived.ts';
 import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 import { Trader } from '../common/traders.ts';
@@ -19,6 +20,31 @@ test('the journal of an older version is refused by saying what to do, and nothi
     /it holds the journal of an older version, .* begin with another DATA_DIR$/,
   );
   assert.deepEqual(readdirSync(dataDir), ['journal']);
+});
+
+test('a last batch that is damaged, though it was derived, is refused, and nothing of it is cut off', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'stores-test-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const lines: string[] = [];
+  const log = (line: string): void => void lines.push(line);
+  const place = { dataDir, durability: 'committed', segmentBytes: 1 << 16, log } as const;
+  const { stores } = await openStores(place);
+  const entry = { sequence: 1, time: 1, before: 0, after: 7, payload: Buffer.alloc(99, 7) };
+  await stores.log.append([entry], 0);
+  const { derived } = stores;
+  const position = { sequence: 1, digest: 7, fills: 0, finished: 0 };
+  derived.root.transactionSync(() => putPosition(derived, position));
+  await stores.close();
+  const segment = join(dataDir, 'log', '00000001.segment');
+  const bytes = readFileSync(segment);
+  bytes[60]! ^= 1;
+  writeFileSync(segment, bytes);
+  await assert.rejects(
+    openStores(place),
+    /it ends with batch 0, but derived\/ holds batch 1; what/,
+  );
+  assert.deepEqual(readFileSync(segment), bytes);
+  assert.deepEqual(lines, []);
 });
 
 test('a node whose table of keys is gone says so, and one that never had any says nothing', {
