@@ -20,7 +20,7 @@ import {
   appended,
   directoryOf,
   Exchange,
-  finalCopy,
+  finishedRows,
   recordOf,
   saved,
   seeded,
@@ -113,14 +113,6 @@ function fillsOf(t: Tables, trades: number): Int32Array[] {
   return Array.from({ length: Math.min(end, trades) }, (_, i) => {
     const row = ((end - 1 - i) % t.fillRows) * FILL_WORDS;
     return t.fillI.slice(row, row + FILL_WORDS);
-  });
-}
-
-/** The finished orders that memory keeps, oldest first. */
-function finishedRows(t: Tables): string[] {
-  const first = t.state[State.finishedFirst]!;
-  return Array.from({ length: t.state[State.finished]! - first }, (_, i) => {
-    return finalCopy(t, first + i).row.toString('hex');
   });
 }
 

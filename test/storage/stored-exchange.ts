@@ -135,6 +135,14 @@ export function saved(images: Images, t: Tables): ImageInfo {
   }
 }
 
+/** The finished orders that memory keeps, oldest first. */
+export function finishedRows(t: Tables): string[] {
+  const first = t.state[State.finishedFirst]!;
+  return Array.from({ length: t.state[State.finished]! - first }, (_, i) => {
+    return finalCopy(t, first + i).row.toString('hex');
+  });
+}
+
 /** A batch as it was put into the log. */
 export function recordOf(payload: Uint8Array): BatchRecord {
   const record = decodeBatch(Buffer.from(payload));
