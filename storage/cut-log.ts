@@ -16,11 +16,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { closed } from './closed.ts';
-import { openDerivedTables, positionOf } from './derived.ts';
+import { type DerivedPosition, openDerivedTables, positionOf } from './derived.ts';
 import { Images } from './images.ts';
 import { logDirectory } from './log/file-log.ts';
+import { LogDamage } from './log/log.ts';
+import { SegmentReader } from './log/reader.ts';
 import { readRecord } from './log/record.ts';
 import { listSegments } from './log/segments.ts';
+import { batchOf } from './replay.ts';
 
 /** Names of what was set aside. Throws an Error that says why nothing was done. */
 export async function cutLog(dataDir: string, sequence: number): Promise<string[]> {
@@ -70,5 +73,21 @@ async function isAhead(dataDir: string, sequence: number): Promise<boolean> {
   const tables = openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
   const position = positionOf(tables);
   await tables.root.close();
-  return position.sequence >= sequence;
+  return position.sequence >= sequence || hasMoreRows(dataDir, position);
+}
+
+/** Whether a commit was broken off that had put rows of batches behind the position. */
+function hasMoreRows(dataDir: string, { fills, finished, sequence }: DerivedPosition): boolean {
+  if (sequence === 0) return fills + finished > 0;
+  try {
+    const reader = new SegmentReader(logDirectory(dataDir), sequence);
+    const entry = reader.next(sequence);
+    reader.close();
+    const { endFill, endFinished } = batchOf(entry!);
+    return fills > endFill || finished > endFinished;
+  } catch (error) {
+    // The log does not reach back so far.
+    if (error instanceof LogDamage) return false;
+    throw error;
+  }
 }

@@ -1,11 +1,15 @@
 /** How a follower begins with what others left: half a commit, derived rows of another log, damaged images. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import test from 'node:test';
+import { State } from '../../engine/layout.ts';
+import { cutLog } from '../../storage/cut-log.ts';
 import { openDerivedTables, positionOf, putPosition } from '../../storage/derived.ts';
+import { Journal } from '../../storage/journal.ts';
 import { Pair, parts } from './follower-stage.ts';
-import { directoryOf, seeded, tradingDay } from './stored-exchange.ts';
+import { logOf } from './log-stage.ts';
+import { appended, directoryOf, Exchange, seeded, tradingDay } from './stored-exchange.ts';
 
 test('rows of a batch whose last transaction was not made are met before they are put', (t) =>
   seeded(async (random) => {
@@ -28,6 +32,28 @@ test('rows of a batch whose last transaction was not made are met before they ar
     pair.settle();
     assert(!pair.reports.some(({ kind }) => kind === 'problem'));
     pair.checkDerived();
+  }));
+
+test('a cut of the log sets rows aside that half a commit had put for what is given up', (t) =>
+  seeded(async (random) => {
+    const dataDir = directoryOf(t);
+    const log = await logOf(t, dataDir, { segmentBytes: 1 << 20 });
+    const journal = new Journal(log);
+    const exchange = new Exchange();
+    const { state } = exchange.t;
+    for (const batch of tradingDay(random, 200)) await appended(journal, exchange.apply(batch));
+    await log.close();
+    const sequence = log.last;
+    const [digest, fills, finished] = [0, state[State.fills]!, state[State.finished]!];
+    const cut = async (more: number): Promise<string[]> => {
+      const tables = openDerivedTables(dataDir, { durability: 'committed', readOnly: false });
+      const position = { sequence, digest, fills, finished: finished + more };
+      tables.root.transactionSync(() => putPosition(tables, position));
+      await tables.root.close();
+      return (await cutLog(dataDir, sequence + 1)).map((path) => basename(path));
+    };
+    assert.deepEqual(await cut(0), ['00000001.segment.cut']);
+    assert.deepEqual(await cut(1), ['derived.cut', '00000001.segment.cut']);
   }));
 
 test('LMDB of another log is refused by saying so', (t) =>
