@@ -63,9 +63,13 @@ export function judgeAnswer(catalog: NaiveCatalog, target: string, answer: Answe
     assert.equal(answer.status, expected.status, `${context}: ${text.slice(0, 300)}`);
     if (text === expected.text) return;
     // Only spaces and the spelling of texts may differ.
-    const served = JSON.stringify(JSON.parse(text), (name, value) =>
-      name === 'next_cursor' && expected.text.endsWith('"any"}') ? 'any' : value,
-    );
+    const anyCursor = (name: string, value: unknown): unknown =>
+      name === 'next_cursor' ? 'any' : value;
+    const json: unknown = JSON.parse(text);
+    // Calling a function for each value takes several times as long.
+    const served = expected.text.endsWith('"any"}')
+      ? JSON.stringify(json, anyCursor)
+      : JSON.stringify(json);
     if (served === expected.text) return;
     assert.fail(`${context}: ${firstDifference(served, expected.text)}`);
   } else if (expected.kind === 'bad request') {

@@ -10,7 +10,8 @@ import { serveCatalog } from './catalog-server.ts';
 import { SURVEY } from './catalog-survey.ts';
 import { readNaive } from './naive-catalog.ts';
 
-const file = realCatalog();
+/** Reading it takes a second. */
+const file = SHORT === false ? realCatalog() : undefined;
 const real = file === undefined ? undefined : { file, naive: readNaive(file) };
 
 for (const [name, targetsOf] of Object.entries(SURVEY)) {

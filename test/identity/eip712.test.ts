@@ -27,6 +27,7 @@ import {
   signTypedDataByEthers,
 } from '../common/ethers.ts';
 import { scriptArgs } from '../common/forms.ts';
+import { rounds } from '../common/random.ts';
 
 const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
 const ADDRESS = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
@@ -198,7 +199,7 @@ test('random orders under random domains have the digest that ethers gives them'
     fc.property(anyDomain, anyOrder, (of, order) => {
       assert.equal(digestOf(of, order), orderDigestByEthers(of, order));
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
 });
 
@@ -216,7 +217,7 @@ test('random level-1 requests have the digest that ethers gives them', () => {
         assert.equal(bytesToHex(out, 0, 32), expected);
       },
     ),
-    { numRuns: 100 },
+    { numRuns: rounds(100) },
   );
 });
 
@@ -234,7 +235,7 @@ test('the signer of a random order is recovered as ethers recovers it', async ()
       assert.equal(signerOf(digest, byWallet), ADDRESS);
       assert.equal(new Wallet(KEY).signOrder(domain(contract(7)), order).signature, byWallet);
     }),
-    { numRuns: 40 },
+    { numRuns: rounds(40) },
   );
 });
 

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { bytesToHex } from '../../server/common/uint256.ts';
 import { domainSeparator, order2Digest } from '../../server/identity/eip712.ts';
 import { order2DigestByEthers } from '../common/ethers.ts';
+import { rounds } from '../common/random.ts';
 
 const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String);
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
@@ -43,6 +44,6 @@ test('random orders of version 2 have the digest that ethers gives them', () => 
       });
       assert.equal(bytesToHex(out, 5, 32), expected);
     }),
-    { numRuns: 200 },
+    { numRuns: rounds(200) },
   );
 });

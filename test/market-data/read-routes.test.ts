@@ -18,7 +18,7 @@ import {
   temporaryDirectory,
   withMarkets,
 } from '../common/node-harness.ts';
-import { freshSeed, Random } from '../common/random.ts';
+import { freshSeed, Random, rounds } from '../common/random.ts';
 import { type Terms, Trader } from '../common/traders.ts';
 
 const dataDir = temporaryDirectory();
@@ -293,7 +293,7 @@ test('readers never see a crossed book or time going back while orders stream in
     };
     return trader.sign(terms);
   };
-  const batches = Array.from({ length: 40 }, (_, i) => {
+  const batches = Array.from({ length: rounds(40) }, (_, i) => {
     const trader = i % 2 === 0 ? alice : bob;
     return { trader, orders: Array.from({ length: 6 }, () => draw(trader)) };
   });

@@ -4,6 +4,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { KnownSlots } from '../../server/orders/known-slots.ts';
 import { type OrderItem, parseOrders } from '../../server/orders/order-parse.ts';
+import { rounds } from '../common/random.ts';
 
 const MAX = 500;
 const UINT256_MAX = (2n ** 256n - 1n).toString();
@@ -347,7 +348,7 @@ test('no JSON makes the parser throw', () => {
         assert.ok(!parsed.detail.includes('undefined'));
       }
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
 });
 
