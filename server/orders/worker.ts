@@ -129,7 +129,8 @@ function runTicket(slot: SlotView): Int32Array | undefined {
 function prepare(slot: SlotView): readonly Prepared[] {
   // The tickets before this one add at most so many orders to those that are known now.
   const { state } = engine.t;
-  const known = state[State.finished]! + state[State.openOrders]!;
+  // Open ones first: those that end between the two reads count twice, and none is left out.
+  const known = state[State.openOrders]! + state[State.finished]!;
   const coming = UNJOURNALED_COMMANDS_MAX;
   // One that is larger than before does not bring back what has left under a smaller one.
   const history = Math.min(state[State.history]!, engine.t.capacities.history);
