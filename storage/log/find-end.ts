@@ -34,6 +34,9 @@ export interface LogEnd {
   readonly message: string | undefined;
 }
 
+/** Batches are numbered from it on. */
+const FIRST_SEQUENCE = 1;
+
 interface TornRun {
   readonly path: string;
   readonly start: number;
@@ -94,10 +97,14 @@ export function findEnd(directory: string): LogEnd {
   };
 }
 
-/** Sequence of the oldest record. Empty segments only follow others: one that begins the log is damaged. */
+/**
+ * Sequence of the oldest record. One segment may be empty though another follows: the very first, where it was
+ * too small for the very first record. Any other that begins the log is damaged.
+ */
 function firstOf(segments: readonly Segment[]): number {
   const [oldest, next] = segments;
   if (oldest!.first > 0) return oldest!.first;
+  if (next?.first === FIRST_SEQUENCE) return FIRST_SEQUENCE;
   const batch = next === undefined || next.first === 0 ? '' : `, before batch ${next.first}`;
   throw new LogDamage(`${oldest!.path} does not begin with a whole record${batch}`);
 }

@@ -206,3 +206,19 @@ test('what a power cut has left of a write over several segments does not stand 
     for (let n = 0; n < 5; n++) await again.append(entriesOf(again, 1), again.last);
     assert.deepEqual([again.last, problems], [6, []]);
   }));
+
+test('a first record that is larger than its segment is read while it is written, and by the next process', (t) =>
+  seeded(async (random) => {
+    const dataDir = directoryOf(t);
+    const options = { segmentBytes: 4_096 };
+    const log = await logOf(t, dataDir, options);
+    const follower = log.read(1);
+    const [entry] = chain(log, random, 1);
+    const first = { ...entry!, payload: Buffer.alloc(8_192, 7) };
+    await log.append([first], 0);
+    assert.deepEqual(all(follower, 1), [first]);
+    await log.close();
+    const again = await logOf(t, dataDir, options);
+    assert.deepEqual([again.first, again.last], [1, 1]);
+    assert.deepEqual(all(again.read(1), 1), [first]);
+  }));
