@@ -343,7 +343,7 @@ function progressOf({ images, log }: Stores, writer: Writer | undefined): () => 
 
 function openStreams(
   { config, log }: NodeOptions,
-  parts: Omit<StreamParts, 'limits' | 'now' | 'log'>,
+  parts: Omit<StreamParts, 'elapsed' | 'limits' | 'now' | 'log'>,
 ): Streams {
   return new Streams({
     ...parts,
@@ -354,6 +354,7 @@ function openStreams(
       backpressureBytes: config.streamBackpressureBytes,
     },
     now: Date.now,
+    elapsed: () => performance.now(),
     log: (line) => log('error', line),
   });
 }

@@ -60,6 +60,7 @@ export class StreamBook {
       readOnlyKey: () => undefined,
       whenSettled: (callback) => void setImmediate(callback),
       now: Date.now,
+      elapsed: () => performance.now(),
       log: (line) => void process.stderr.write(`${line}\n`),
     });
     const fields = {

@@ -21,25 +21,25 @@ export interface StreamLimits {
 export const CloseCode = { goingAway: 1001, policy: 1008, internal: 1011, tryLater: 1013 } as const;
 
 export abstract class Connection implements SocketHandler {
-  /** Unix milliseconds of the last thing heard. */
+  /** When it was heard of last, by the clock that nobody sets. */
   heardAt: number;
   protected readonly socket: Socket;
   protected readonly limits: StreamLimits;
   protected isOver = false;
-  private readonly now: () => number;
+  private readonly elapsed: () => number;
   private readonly onClosed: (connection: Connection) => void;
   private pumpWanted = false;
 
   constructor(parts: ConnectionParts) {
     this.socket = parts.socket;
     this.limits = parts.limits;
-    this.now = parts.now;
+    this.elapsed = parts.elapsed;
     this.onClosed = parts.onClosed;
-    this.heardAt = parts.now();
+    this.heardAt = parts.elapsed();
   }
 
   message(text: string): void {
-    this.heardAt = this.now();
+    this.heardAt = this.elapsed();
     if (text.length === 4 && text.toUpperCase() === 'PING') {
       this.socket.send('PONG');
       return;
@@ -52,7 +52,7 @@ export abstract class Connection implements SocketHandler {
   }
 
   alive(): void {
-    this.heardAt = this.now();
+    this.heardAt = this.elapsed();
   }
 
   drained(): void {
@@ -120,7 +120,7 @@ const PIECES_PER_TURN = 32;
 export interface ConnectionParts {
   readonly socket: Socket;
   readonly limits: StreamLimits;
-  readonly now: () => number;
+  readonly elapsed: () => number;
   readonly onClosed: (connection: Connection) => void;
 }
 

@@ -16,14 +16,14 @@ const TOO_MANY = '{"error":"too many stream connections"}';
 
 export class Connections {
   private readonly limits: StreamLimits;
-  private readonly now: () => number;
+  private readonly elapsed: () => number;
   private readonly open = new Set<Connection>();
   private lookedAt = 0;
   private readonly timer: NodeJS.Timeout;
 
-  constructor(limits: StreamLimits, now: () => number) {
+  constructor(limits: StreamLimits, elapsed: () => number) {
     this.limits = limits;
-    this.now = now;
+    this.elapsed = elapsed;
     this.timer = setInterval(() => this.look(), LOOK_MS);
     this.timer.unref();
   }
@@ -50,7 +50,7 @@ export class Connections {
 
   /** After something was published. */
   closeSlow(): void {
-    const now = this.now();
+    const now = this.elapsed();
     if (now - this.lookedAt < SLOW_MS) return;
     this.lookedAt = now;
     for (const connection of this.open) connection.closeIfSlow();
@@ -66,7 +66,7 @@ export class Connections {
 
   private look(): void {
     const { idleSeconds } = this.limits;
-    const since = this.now() - idleSeconds * MS;
+    const since = this.elapsed() - idleSeconds * MS;
     for (const connection of [...this.open]) {
       if (connection.closeIfSlow()) continue;
       const reason = connection.reasonToGo();

@@ -34,6 +34,8 @@ export interface StreamParts {
   readonly whenSettled: (callback: () => void) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** Milliseconds by a clock that nobody sets: silence is measured by it. */
+  readonly elapsed: () => number;
   readonly log: (line: string) => void;
   /** Events of users that are kept for those who come back. */
   readonly eventsKept?: number;
@@ -58,12 +60,12 @@ export class Streams {
   private send: Publish = () => undefined;
 
   constructor(parts: StreamParts) {
-    const { books, limits, lookup, now, tables, texts, whenSettled } = parts;
+    const { books, elapsed, limits, lookup, now, tables, texts, whenSettled } = parts;
     this.o = parts;
     const names = new Names(tables, lookup);
     const run = runName(now());
     const publish: Publish = (topic, text) => this.send(topic, text);
-    this.connections = new Connections(limits, now);
+    this.connections = new Connections(limits, elapsed);
     this.market = new MarketFeed({ names, books, publish, now, run, whenSettled });
     this.newMarkets = new NewMarkets({ names, publish, now, run });
     this.userLog = new UserLog({ publish, now, run, kept: parts.eventsKept ?? EVENTS_KEPT });
@@ -71,12 +73,12 @@ export class Streams {
     const feed = this.market;
     this.routes = [
       this.route('/ws/market', (socket, onClosed) => {
-        return new MarketConnection({ tables, texts, feed }, { socket, limits, now, onClosed });
+        return new MarketConnection({ tables, texts, feed }, { socket, limits, elapsed, onClosed });
       }),
       this.route('/ws/user', (socket, onClosed) => {
         const keys = { lookup: parts.key, lookupReadOnly: parts.readOnlyKey };
         const own = { log: this.userLog, tables, ...keys };
-        return new UserConnection(own, { socket, limits, now, onClosed });
+        return new UserConnection(own, { socket, limits, elapsed, onClosed });
       }),
     ];
   }

@@ -86,7 +86,7 @@ test('books come in pieces over turns, stop while the reader is busy, and go on 
   const limits = { ...LIMITS, subscriptionsMax: tokens.length };
   const connection = new MarketConnection(
     { tables: stage.t, texts: stage.texts, feed: stage.market },
-    { socket, limits, now: () => 0, onClosed: () => undefined },
+    { socket, limits, elapsed: () => 0, onClosed: () => undefined },
   );
   const subscribe = JSON.stringify({ type: 'market', assets_ids: tokens });
   socket.unread = limits.backpressureBytes / 2;
@@ -129,7 +129,7 @@ test('what waits in the middle of a batch is sent books of before it or after it
   const socket = new FakeSocket();
   const connection = new MarketConnection(
     { tables: stage.t, texts: stage.texts, feed: stage.market },
-    { socket, limits: LIMITS, now: () => 0, onClosed: () => undefined },
+    { socket, limits: LIMITS, elapsed: () => 0, onClosed: () => undefined },
   );
   const subscribe = (token: TokenSlot): void => {
     connection.message(JSON.stringify({ type: 'market', assets_ids: [bookOf(token).asset_id] }));
@@ -151,7 +151,12 @@ function userChannel(stage: FeedStage, socket: FakeSocket, subscriptionsMax = 4)
   const keys = { lookup: () => undefined, lookupReadOnly: () => ({ address: WALLET }) };
   return new UserConnection(
     { log: stage.users, tables: stage.t, ...keys },
-    { socket, limits: { ...LIMITS, subscriptionsMax }, now: () => 0, onClosed: () => undefined },
+    {
+      socket,
+      limits: { ...LIMITS, subscriptionsMax },
+      elapsed: () => 0,
+      onClosed: () => undefined,
+    },
   );
 }
 
@@ -230,7 +235,7 @@ test('a book that is due is sent, whatever is asked for behind it', () => {
   const socket = new FakeSocket();
   const connection = new MarketConnection(
     { tables: stage.t, texts: stage.texts, feed: stage.market },
-    { socket, limits: LIMITS, now: () => 0, onClosed: () => undefined },
+    { socket, limits: LIMITS, elapsed: () => 0, onClosed: () => undefined },
   );
   const { asset_id } = JSON.parse(String(stage.books.render(1 as TokenSlot)));
   const subscribe = { type: 'market', assets_ids: [asset_id] };

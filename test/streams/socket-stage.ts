@@ -29,6 +29,8 @@ export class SocketStage extends FeedStage {
   server: HttpServer | undefined;
   /** Unix milliseconds. */
   clock = 1_700_000_000_000;
+  /** Milliseconds that have passed. */
+  elapsed = 0;
   readonly revoked = new Set<string>();
   readonly lines: string[] = [];
   private placed = 0;
@@ -48,6 +50,7 @@ export class SocketStage extends FeedStage {
       },
       whenSettled: (callback) => setImmediate(callback),
       now: () => this.clock,
+      elapsed: () => this.elapsed,
       log: (line) => this.lines.push(line),
       eventsKept,
     });
