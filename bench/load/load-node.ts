@@ -64,6 +64,12 @@ export interface LocalNodeOptions {
   readonly flags?: readonly string[];
 }
 
+/** Those that run: none of them outlives this process. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export class LocalNode {
   readonly url: URL;
   readonly #environment: NodeJS.ProcessEnv;
@@ -87,7 +93,6 @@ export class LocalNode {
       DATA_DIR: dataDir,
       DEMO: demo ? 'on' : 'off',
     };
-    process.once('exit', () => this.#child?.kill('SIGKILL'));
   }
 
   static async start(dataDir: string, options: LocalNodeOptions): Promise<LocalNode> {
@@ -144,6 +149,8 @@ export class LocalNode {
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     this.#child = child;
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     const began = performance.now();
     await untilUp(this.url, () => this.#gone());
     this.#startMs = performance.now() - began;
