@@ -11,6 +11,7 @@
 import { Flag, ID_WORDS, Order } from '../engine/layout.ts';
 import { type DerivedTables, openDerivedTables } from './derived.ts';
 import { lookUp, type Run, RunState, readRuns } from './id-runs.ts';
+import { Damage } from './sealed.ts';
 
 export class StoredFinals {
   private readonly tables: DerivedTables;
@@ -32,7 +33,9 @@ export class StoredFinals {
     for (let i = runs.length - 1; i >= 0; i--) {
       for (const sequence of lookUp(ids, runs[i]!, word)) {
         const row = finals.get(sequence);
-        if (row !== undefined && isOf(row, key)) return row;
+        // It went with a value that was damaged and is made again: whose it was nobody can say.
+        if (row === undefined) throw new Damage(`final state ${sequence}`);
+        if (isOf(row, key)) return row;
       }
     }
     return undefined;

@@ -8,6 +8,7 @@ import { type DerivedTables, openDerivedTables } from '../../storage/derived.ts'
 import { openFinalsReader, StoredFinals } from '../../storage/finals.ts';
 import { IdIndex } from '../../storage/id-index.ts';
 import { pageKey, pagesOf } from '../../storage/id-runs.ts';
+import { openSequence } from '../../storage/lmdb.ts';
 import { type Random, rounds } from '../common/random.ts';
 import { directoryOf, seeded } from './stored-exchange.ts';
 
@@ -158,6 +159,22 @@ test('a damaged value of rows is named, and what is sound beside it is read', (t
     assert.equal([...finals.range(0, blockRows)].length, blockRows);
     assert.equal([...finals.range(2 * blockRows, 2_000)].length, 1_000 - 2 * blockRows);
     assert.equal(finals.get(1_000), undefined);
+  }));
+
+test('an order whose row went with a damaged value is never taken for an unknown one', (t) =>
+  seeded(async (random) => {
+    const orders = new Orders(t, random);
+    orders.add(10);
+    const { finals, root } = orders.derived;
+    const table = openSequence(root, 'finals');
+    const value = Buffer.from(table.get(0)!);
+    value[random.below(value.length)]! ^= 4;
+    root.transactionSync(() => void table.put(0, value));
+    // Only the rows that come are in memory: the value is made again without what preceded them.
+    orders.add(10);
+    assert.equal(finals.get(3), undefined);
+    assert.throws(() => orders.check([3]), /derived: final state 3 is damaged/);
+    orders.check([10, 19]);
   }));
 
 test('who has looked and sleeps keeps no page from being used again', (t) =>
