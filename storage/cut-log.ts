@@ -1,6 +1,7 @@
 /**
  * Gives up every batch from one sequence on, where a log is damaged there and no copy of it is left.
- * Nothing is deleted: what is given up keeps its name with `.cut` behind it, or lies in a copy.
+ * Nothing is deleted: what is given up keeps its name with `.cut` behind it, or lies in a copy. Where an
+ * earlier cut has left one of that name, a number follows.
  *
  * Thread: a command-line tool, while no node runs on the directory.
  */
@@ -45,8 +46,9 @@ export async function cutLog(dataDir: string, sequence: number): Promise<string[
   }
   const cut: string[] = [];
   const setAside = (path: string): void => {
-    renameSync(path, `${path}.cut`);
-    cut.push(`${path}.cut`);
+    const aside = freeName(path);
+    renameSync(path, aside);
+    cut.push(aside);
   };
   if (await isAhead(dataDir, sequence)) {
     for (const name of ['derived', 'positions']) {
@@ -57,14 +59,21 @@ export async function cutLog(dataDir: string, sequence: number): Promise<string[
   for (const image of images) if (image.sequence >= sequence) setAside(image.path);
   // From the end on: whenever this is broken off, the log has no gap.
   for (const { path } of segments.slice(index + 1).reverse()) setAside(path);
-  copyFileSync(segment.path, `${segment.path}.cut`);
-  cut.push(`${segment.path}.cut`);
+  const copy = freeName(segment.path);
+  copyFileSync(segment.path, copy, constants.COPYFILE_EXCL);
+  cut.push(copy);
   const file = openSync(segment.path, constants.O_RDWR);
   closed(file, () => {
     writeSync(file, Buffer.alloc(bytes.length - at), 0, bytes.length - at, at);
     fsyncSync(file);
   });
   return cut;
+}
+
+function freeName(path: string): string {
+  let name = `${path}.cut`;
+  for (let number = 2; existsSync(name); number++) name = `${path}.cut.${number}`;
+  return name;
 }
 
 /** Whether LMDB holds what is given up. */

@@ -53,7 +53,8 @@ test('a cut of the log sets rows aside that half a commit had put for what is gi
       return (await cutLog(dataDir, sequence + 1)).map((path) => basename(path));
     };
     assert.deepEqual(await cut(0), ['00000001.segment.cut']);
-    assert.deepEqual(await cut(1), ['derived.cut', '00000001.segment.cut']);
+    assert.deepEqual(await cut(1), ['derived.cut', '00000001.segment.cut.2']);
+    assert.deepEqual(await cut(2), ['derived.cut.2', '00000001.segment.cut.3'], 'nothing is lost');
   }));
 
 test('LMDB of another log is refused by saying so', (t) =>
