@@ -13,6 +13,7 @@ import type { Capacities } from '../engine/limits.ts';
 import { digestOf, stateHash } from '../engine/state-hash.ts';
 import { allocateEngine, type Tables } from '../engine/tables.ts';
 import { openCatalog } from './catalog.ts';
+import { openHeartbeatStore } from './heartbeats.ts';
 import { type ImageInfo, Images } from './images.ts';
 import { openKeyStore } from './keys.ts';
 import { logDirectory } from './log/file-log.ts';
@@ -116,6 +117,7 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
   if (last < t.state[State.batch]!) {
     throw new Error(`it ends with batch ${last}, but an image holds ${t.state[State.batch]}`);
   }
+  images.refuseAhead(last);
   audit(t);
   const range = last === 0 ? 'no batch' : `batches ${first} to ${last}`;
   const torn = message === undefined ? '' : `; ${message}`;
@@ -192,6 +194,11 @@ class LoadedImages {
     }
   }
 
+  /** Those that are left are of batches that the log does not have: no node starts with them. */
+  refuseAhead(last: number): void {
+    for (const info of this.waiting.splice(0)) this.say(info, `the log ends with batch ${last}`);
+  }
+
   private say({ sequence }: ImageInfo, problem: string | undefined, text = ''): void {
     const part = `image ${sequence}`;
     this.findings.push({ part, ok: problem === undefined, text: problem ?? text });
@@ -204,6 +211,7 @@ async function verifyKeys(dataDir: string): Promise<Looked> {
   try {
     let keys = 0;
     for (const _ of openKeyStore(own.keys, () => undefined).rows()) keys += 1;
+    openHeartbeatStore(own).read();
     return { text: `${keys} API keys` };
   } finally {
     await own.close();

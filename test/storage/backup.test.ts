@@ -12,6 +12,7 @@ import { Journal } from '../../storage/journal.ts';
 import { FileLog, logDirectory } from '../../storage/log/file-log.ts';
 import { recordBytes, writeRecord } from '../../storage/log/record.ts';
 import { wholeEnd } from '../../storage/log/whole-end.ts';
+import { OwnStore } from '../../storage/own-store.ts';
 import { rebuild } from '../../storage/rebuild.ts';
 import { type Finding, verify } from '../../storage/verify.ts';
 import { logOf } from './log-stage.ts';
@@ -135,6 +136,24 @@ test('verification begins with the oldest image, and holds the newer one against
     [`image ${images[1]}`],
   );
   assert.match(wrong[0]!.text, /^its state is [0-9a-f]{16}, the log leads to [0-9a-f]{16}$/);
+});
+
+test('verification names an image that is ahead of the log, and what ends a start beside the keys', async (t) => {
+  const { dataDir, last } = await lived(t);
+  const { t: ahead } = rebuild({ dataDir, capacities: TIGHT });
+  ahead.state[State.batch] = last + 1;
+  saved(new Images(dataDir, 'committed'), ahead);
+  const own = new OwnStore(dataDir, { durability: 'committed', readOnly: false });
+  const row = Buffer.from(`heartbeat/${'a'.repeat(20)}`);
+  await own.transact(() => void own.meta.put(row, Buffer.alloc(5)));
+  await own.close();
+  const wrong = (await findingsOf(dataDir)).filter(({ ok }) => !ok);
+  assert.deepEqual(
+    wrong.map(({ part }) => part),
+    [`image ${last + 1}`, 'keys'],
+  );
+  assert.equal(wrong[0]!.text, `the log ends with batch ${last}`);
+  assert.match(wrong[1]!.text, /^heartbeat row of keys (61){20}: damaged/);
 });
 
 test('a backup that fails leaves nothing, and one is never written over', async (t) => {
