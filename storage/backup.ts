@@ -32,6 +32,7 @@ import { closed } from './closed.ts';
 import { Images } from './images.ts';
 import { openEnvironment } from './lmdb.ts';
 import { logDirectory } from './log/file-log.ts';
+import { LogDamage } from './log/log.ts';
 import { syncDirectory } from './log/segments.ts';
 import { type WholeEnd, wholeEnd } from './log/whole-end.ts';
 import { makeDirectory } from './make-directory.ts';
@@ -93,7 +94,8 @@ export async function backUp(
       return manifest;
     } catch (error) {
       rmSync(unfinished, { recursive: true, force: true });
-      if (!(error instanceof GivenUp) || attempt === ATTEMPTS_MAX) throw error;
+      const mayPass = error instanceof GivenUp || error instanceof LogDamage;
+      if (!mayPass || attempt === ATTEMPTS_MAX) throw error;
     }
   }
 }

@@ -5,6 +5,7 @@
  * Thread: any.
  */
 import { readFileSync } from 'node:fs';
+import { LogDamage } from './log.ts';
 import { linkProblem, readRecord, type StoredRecord } from './record.ts';
 import { listSegments, type Segment } from './segments.ts';
 
@@ -20,11 +21,15 @@ export interface WholeEnd {
   readonly digest: number;
 }
 
-/** Undefined = there is no record. Throws LogDamage where a segment is missing between two. */
+/** Undefined = there is no record. Throws LogDamage where one is missing between two, or cannot be read. */
 export function wholeEnd(directory: string): WholeEnd | undefined {
   const segments = listSegments(directory).filter(({ first }) => first > 0);
   const oldest = segments[0];
   if (oldest === undefined) return undefined;
+  for (const [i, { number, path }] of segments.entries()) {
+    if (number === oldest.number + i) continue;
+    throw new LogDamage(`a segment before ${path} begins with no record that can be read`);
+  }
   for (let count = segments.length; count > 0; count--) {
     const from = readFileSync(segments[count - 1]!.path);
     let bytes = 0;

@@ -156,6 +156,17 @@ test('verification names an image that is ahead of the log, and what ends a star
   assert.match(wrong[1]!.text, /^heartbeat row of keys (61){20}: damaged/);
 });
 
+test('a log is not copied where a segment between two cannot be read', async (t) => {
+  const { dataDir } = await lived(t);
+  const segments = readdirSync(logDirectory(dataDir)).sort();
+  const file = openSync(join(logDirectory(dataDir), segments[1]!), 'r+');
+  closed(file, () => writeSync(file, Buffer.alloc(64), 0, 64, 0));
+  const copy = join(directoryOf(t), 'copy');
+  const what = new RegExp(`a segment before .*${segments[2]} begins with no record`);
+  await assert.rejects(backUp(dataDir, copy, OPTIONS), what);
+  assert(!existsSync(copy));
+});
+
 test('a backup that fails leaves nothing, and one is never written over', async (t) => {
   const { dataDir } = await lived(t);
   const place = directoryOf(t);
