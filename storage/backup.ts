@@ -111,7 +111,7 @@ async function copyAll(
   const keep = (path: string, copy: Copied): void => {
     files.push({ path: relative(into, path).replaceAll('\\', '/'), ...copy });
   };
-  const oldest = copyImages(dataDir, into, keep, onProgress);
+  const { newest, oldest } = copyImages(dataDir, into, keep, onProgress);
   const environments = [...OWN, ...(derived ? DERIVED : [])];
   for (const [i, name] of environments.entries()) {
     onProgress('LMDB', i, environments.length);
@@ -124,6 +124,11 @@ async function copyAll(
     keep(join(into, NODE_KEY), copyFile(join(dataDir, NODE_KEY), join(into, NODE_KEY)));
   }
   const end = wholeEnd(logDirectory(dataDir));
+  const { digest, last: sequence } = end ?? { digest: 0, last: 0 };
+  // The log was ahead of it before it was written.
+  if (sequence < newest) {
+    throw new LogDamage(`whole up to batch ${sequence}, but an image holds batch ${newest}`);
+  }
   if (end !== undefined) {
     if (end.first > oldest + 1) throw new GivenUp(`batch ${oldest + 1} is not in the log any more`);
     copyLog(end, logDirectory(into), keep, onProgress);
@@ -131,7 +136,6 @@ async function copyAll(
   for (const path of readdirSync(into)) {
     if (statSync(join(into, path)).isDirectory()) await syncDirectory(join(into, path));
   }
-  const { digest, last: sequence } = end ?? { digest: 0, last: 0 };
   const manifest = { format: FORMAT, at: Date.now(), sequence, digest, files };
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   writeFileSync(join(into, MANIFEST), text, { flush: true });
@@ -141,28 +145,30 @@ async function copyAll(
 
 type Keep = (path: string, copy: Copied) => void;
 
-/** The batch of the oldest image that was copied; 0 = there is none. */
+/** The batches of the newest and the oldest image that were copied; 0 = there is none. */
 function copyImages(
   dataDir: string,
   into: string,
   keep: Keep,
   onProgress: BackupOptions['onProgress'],
-): number {
+): { readonly newest: number; readonly oldest: number } {
   const images = new Images(dataDir, 'flushed').list();
   if (images.length > 0) makeDirectory(join(into, 'images'));
+  let newest = 0;
   let oldest = 0;
   for (const [i, { path, sequence }] of images.entries()) {
     onProgress('images', i, images.length);
     const target = join(into, 'images', basename(path));
     try {
       keep(target, copyFile(path, target));
+      newest = Math.max(newest, sequence);
       oldest = sequence;
     } catch (error) {
       // A newer one has taken its place: the one that was copied before it is enough.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || oldest === 0) throw again(error);
     }
   }
-  return oldest;
+  return { newest, oldest };
 }
 
 function again(error: unknown): Error {

@@ -167,6 +167,16 @@ test('a log is not copied where a segment between two cannot be read', async (t)
   assert(!existsSync(copy));
 });
 
+test('a log is not copied where it is whole up to a batch before an image only', async (t) => {
+  const { dataDir, last } = await lived(t);
+  saved(new Images(dataDir, 'committed'), rebuild({ dataDir, capacities: TIGHT }).t);
+  const { bytes, segments } = wholeEnd(logDirectory(dataDir))!;
+  const file = openSync(segments.at(-1)!.path, 'r+');
+  closed(file, () => writeSync(file, Buffer.alloc(4, 9), 0, 4, bytes - 4));
+  const what = new RegExp(`log: whole up to batch ${last - 1}, but an image holds batch ${last}`);
+  await assert.rejects(backUp(dataDir, join(directoryOf(t), 'copy'), OPTIONS), what);
+});
+
 test('a backup that fails leaves nothing, and one is never written over', async (t) => {
   const { dataDir } = await lived(t);
   const place = directoryOf(t);
