@@ -12,6 +12,7 @@ import type { Tables } from '../engine/tables.ts';
 import { type DerivedPosition, openDerivedTables, positionOf } from './derived.ts';
 import { type Copier, fillCopier, finalCopier } from './fills.ts';
 import { openHistoryTables } from './history.ts';
+import { pagesOf, RunState, readPage, readRuns } from './id-runs.ts';
 import type { BinaryTable } from './lmdb.ts';
 import type { PackedRows } from './packed.ts';
 import { openPositions, readMark } from './positions.ts';
@@ -46,6 +47,9 @@ export async function verifyDerived(dataDir: string, seen: Seen): Promise<{ text
     const fillCount = compared('fill', { ...fills, first: ring });
     const finalCount = compared('final state', { ...finals, first: free });
     const pages = checkSealed('ids', tables.ids);
+    for (const run of readRuns(tables.meta, RunState.live)) {
+      for (let page = 0; page < pagesOf(run); page++) readPage(tables.ids, run, page);
+    }
     return {
       text:
         `up to batch ${position.sequence} of ${seen.last}: ${fillCount} of ${position.fills} fills, ` +

@@ -7,6 +7,8 @@ import { State } from '../../engine/layout.ts';
 import { stateHash } from '../../engine/state-hash.ts';
 import { backUp, restore } from '../../storage/backup.ts';
 import { closed } from '../../storage/closed.ts';
+import { openDerivedTables } from '../../storage/derived.ts';
+import { putPage, putRuns, RunState } from '../../storage/id-runs.ts';
 import { Images } from '../../storage/images.ts';
 import { Journal } from '../../storage/journal.ts';
 import { FileLog, logDirectory } from '../../storage/log/file-log.ts';
@@ -175,6 +177,27 @@ test('a log is not copied where it is whole up to a batch before an image only',
   closed(file, () => writeSync(file, Buffer.alloc(4, 9), 0, 4, bytes - 4));
   const what = new RegExp(`log: whole up to batch ${last - 1}, but an image holds batch ${last}`);
   await assert.rejects(backUp(dataDir, join(directoryOf(t), 'copy'), OPTIONS), what);
+});
+
+test('verification finds a page of ids that is gone, and a list of them that is damaged', async (t) => {
+  const { dataDir } = await lived(t);
+  const { ids, meta, root } = openDerivedTables(dataDir, {
+    durability: 'committed',
+    readOnly: false,
+  });
+  t.after(() => root.close());
+  const runs = [{ from: 0, to: 2 }] as const;
+  const derived = async (write: () => void): Promise<Finding | undefined> => {
+    root.transactionSync(write);
+    return (await findingsOf(dataDir)).find(({ part }) => part === 'derived');
+  };
+  const put = (): void => putRuns(meta, [[runs[0], RunState.live]]);
+  const gone = await derived(put);
+  assert.equal(gone?.text, 'derived: page 0 of the ids of finished orders 0 to 1 is damaged');
+  const there = await derived(() => putPage(ids, runs[0], 0, Uint32Array.of(1, 0, 2, 1)));
+  assert.equal(there?.ok, true);
+  const damaged = await derived(() => void meta.put(Buffer.from('ids'), Buffer.alloc(8, 1)));
+  assert.equal(damaged?.text, 'derived: the list of its id runs is damaged');
 });
 
 test('a backup that fails leaves nothing, and one is never written over', async (t) => {
