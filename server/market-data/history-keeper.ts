@@ -130,7 +130,7 @@ export class HistoryKeeper {
       position !== undefined &&
       position.end <= end &&
       position.crc === this.crcOf(position.end - 1);
-    if (isOurs && this.volumes.load()) {
+    if (isOurs && this.volumes.load(end)) {
       this.end = position.end;
       this.written = position.end;
       return;

@@ -120,13 +120,16 @@ export class Volumes {
     }
   }
 
-  /** Reads what is kept; false = some of it is damaged, and this object cannot be used. */
-  load(): boolean {
+  /**
+   * Reads what is kept of the first `end` fills; false = some of it is damaged, or counts fills that there are
+   * not any more, and this object cannot be used.
+   */
+  load(end: number): boolean {
     const { tables } = this.store;
     if (tables === undefined) return true;
     for (const { key, value } of tables.totals.getRange()) {
       const row = decodeTotal(key, value, this.totals);
-      if (row === DAMAGED) return false;
+      if (row === DAMAGED || row.through > end) return false;
       this.through[row.market] = row.through;
       this.touch(row.market as MarketSlot);
     }
@@ -137,7 +140,7 @@ export class Volumes {
     this.part = last * HOUR_PARTS;
     for (const { key, value } of tables.hours.getRange()) {
       const row = decodeHour(key, value);
-      if (row === DAMAGED || row.market >= this.through.length) return false;
+      if (row === DAMAGED || row.through > end || row.market >= this.through.length) return false;
       if (row.hour < last - DAY_PARTS / HOUR_PARTS) this.removed.push(key);
       else this.loadHour(row.hour, row.market as MarketSlot, row.through, row.sums);
     }

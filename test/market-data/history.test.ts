@@ -9,6 +9,7 @@ import { STEP_MINUTES, type Step } from '../../server/market-data/price-history.
 import { Volumes } from '../../server/market-data/volumes.ts';
 import { chunkOf, priceKey } from '../../storage/history-rows.ts';
 import { HistoryWrites } from '../../storage/history-writes.ts';
+import { CRC_BYTES, sealed } from '../../storage/sealed.ts';
 import type { Random } from '../common/random.ts';
 import { HistoryStage, MINUTE_MS } from './history-stage.ts';
 import { withSeedAsync } from './read-fixture.ts';
@@ -158,6 +159,15 @@ test('a store that is missing, of another format or of another journal is derive
         await store.write(({ totals }) => totals.put(key!, Buffer.alloc(24)));
         await store.close();
       },
+      // Ahead of the position after a kill, of fills that a cut of the log gave up since.
+      ...(['totals', 'hours'] as const).map((name) => async () => {
+        const store = stage.store();
+        const [row] = store.tables![name].getRange({ reverse: true, limit: 1 });
+        const value = Buffer.from(row!.value);
+        value.writeDoubleLE(stage.fills + 1, CRC_BYTES);
+        await store.write((into) => into[name].put(row!.key, sealed(row!.key, value)));
+        await store.close();
+      }),
     ];
     await (await stage.open()).close();
     for (const harm of spoil) {
