@@ -185,7 +185,7 @@ export class Stream {
       postOnly: random.chance(isImmediate ? 1 : 8),
       shares,
       collateral,
-      expiration: type === 'GTD' ? Math.floor(this.#time / 1_000) + random.between(1, 60) : 0,
+      expiration: type === 'GTD' ? this.#expiration() : 0,
       feeRateBps: 1_000,
       maker,
       signer,
@@ -198,9 +198,16 @@ export class Stream {
     return sent;
   }
 
+  #expiration(): number {
+    const random = this.#random;
+    if (random.chance(3)) return Number.MAX_SAFE_INTEGER;
+    return Math.floor(this.#time / 1_000) + random.between(1, 60);
+  }
+
   /** Ticks around the middle, sometimes anywhere. */
   #ticks(grid: number): bigint {
     const random = this.#random;
+    if (random.chance(3)) return BigInt(random.pick([1, grid - 1]));
     const spread = Math.min(random.chance(10) ? grid : 14, grid - 1);
     const ticks = Math.floor(grid / 2) - Math.floor(spread / 2) + random.below(spread);
     return BigInt(Math.min(Math.max(ticks, 1), grid - 1));
@@ -225,7 +232,7 @@ export class Stream {
     const step = { 10: 1_000n, 100: 100n, 200: 10n, 1000: 10n }[grid] ?? 1n;
     const round = (value: bigint): bigint => ((value + step / 2n) / step) * step;
     if (random.chance(12)) {
-      const shares = BigInt(random.between(1, 3_000_000));
+      const shares = this.#oddShares();
       const slack = BigInt(random.between(-2, 2));
       return { shares, collateral: (shares * ticks) / g + slack };
     }
@@ -233,6 +240,14 @@ export class Stream {
     return side === 'BUY'
       ? { shares: round((cents * g) / ticks), collateral: cents }
       : { shares: cents, collateral: round((cents * ticks) / g) };
+  }
+
+  /** Around a share; sometimes a few micro-units, sometimes all that an amount can be. */
+  #oddShares(): bigint {
+    const random = this.#random;
+    if (random.chance(25)) return BigInt(random.between(1, 300));
+    const isHuge = random.chance(5 * this.#shape.huge);
+    return isHuge ? AMOUNT_MAX - BigInt(random.below(3)) : BigInt(random.between(1, 3_000_000));
   }
 
   /** One thing wrong with an order. */
