@@ -202,7 +202,11 @@ export class PositionsReader {
   /** Without a mark the follower begins anew. */
   private damaged(): PositionsUnready {
     const { tables } = this;
-    void tables?.meta.remove(MARK).catch(() => undefined);
+    try {
+      void tables?.meta.remove(MARK).catch(() => undefined);
+    } catch {
+      // Opened for reading only: the first reader after a start that can write finds it again.
+    }
     return new PositionsUnready();
   }
 }

@@ -299,6 +299,21 @@ test('of a log that holds nothing all positions are told at once; what is begun 
   void tables.root.close();
 });
 
+test('a damaged row where nothing may be written is not told either', async (t) => {
+  const dataDir = directoryOf(t);
+  const tables = openPositions(dataDir, QUICK);
+  const [key, value] = [walletKey(1, 1), encodePosition(walletKey(1, 1), newPosition())];
+  value[9]! ^= 1;
+  tables.root.transactionSync(() => {
+    putMark(tables, { end: 1, complete: 0, crc: 0 });
+    void tables.wallets.put(key, value);
+  });
+  await tables.root.close();
+  const readOnly = openPositions(dataDir, { ...QUICK, readOnly: true });
+  assert.throws(() => new PositionsReader(readOnly).of(1, 1), PositionsUnready);
+  await readOnly.root.close();
+});
+
 test('a row keeps sums of any size', () => {
   const key = walletKey(3, 4);
   for (const large of [0n, 2n ** 63n - 1n, 2n ** 63n, -(2n ** 100n)]) {
