@@ -2,7 +2,9 @@
  * A copy of a data directory, also while a node runs on it: such that a node which begins with the copy has
  * everything up to one batch, the newest that was on disk when the copy was made.
  *
- *   order   images, then LMDB, then the log: what follows from the log is never ahead of it
+ *   order   images and what is derived, then the log: what follows from the log is never ahead of it; then keys
+ *           and catalog, which the log follows from: a start brings markets up to the catalog, so by an older one
+ *           it would open again what was closed since
  *   log     whole records up to that batch, zeros behind them, so that nothing half written is in it
  *   LMDB    a snapshot of each environment, by the package itself
  *
@@ -112,17 +114,16 @@ async function copyAll(
     files.push({ path: relative(into, path).replaceAll('\\', '/'), ...copy });
   };
   const { newest, oldest } = copyImages(dataDir, into, keep, onProgress);
-  const environments = [...OWN, ...(derived ? DERIVED : [])];
-  for (const [i, name] of environments.entries()) {
-    onProgress('LMDB', i, environments.length);
-    if (!existsSync(join(dataDir, name, DATA_FILE))) continue;
-    await copyEnvironment(join(dataDir, name), join(into, name));
-    const path = join(into, name, DATA_FILE);
-    keep(path, measured(path));
-  }
-  if (key && existsSync(join(dataDir, NODE_KEY))) {
-    keep(join(into, NODE_KEY), copyFile(join(dataDir, NODE_KEY), join(into, NODE_KEY)));
-  }
+  const copyEach = async (environments: readonly string[]): Promise<void> => {
+    for (const [i, name] of environments.entries()) {
+      onProgress('LMDB', i, environments.length);
+      if (!existsSync(join(dataDir, name, DATA_FILE))) continue;
+      await copyEnvironment(join(dataDir, name), join(into, name));
+      const path = join(into, name, DATA_FILE);
+      keep(path, measured(path));
+    }
+  };
+  if (derived) await copyEach(DERIVED);
   const end = wholeEnd(logDirectory(dataDir));
   const { digest, last: sequence } = end ?? { digest: 0, last: 0 };
   // The log was ahead of it before it was written.
@@ -132,6 +133,10 @@ async function copyAll(
   if (end !== undefined) {
     if (end.first > oldest + 1) throw new GivenUp(`batch ${oldest + 1} is not in the log any more`);
     copyLog(end, logDirectory(into), keep, onProgress);
+  }
+  await copyEach(OWN);
+  if (key && existsSync(join(dataDir, NODE_KEY))) {
+    keep(join(into, NODE_KEY), copyFile(join(dataDir, NODE_KEY), join(into, NODE_KEY)));
   }
   for (const path of readdirSync(into)) {
     if (statSync(join(into, path)).isDirectory()) await syncDirectory(join(into, path));

@@ -11,6 +11,7 @@ import { openDerivedTables } from '../../storage/derived.ts';
 import { putPage, putRuns, RunState } from '../../storage/id-runs.ts';
 import { Images } from '../../storage/images.ts';
 import { Journal } from '../../storage/journal.ts';
+import { openEnvironment } from '../../storage/lmdb.ts';
 import { FileLog, logDirectory } from '../../storage/log/file-log.ts';
 import { recordBytes, writeRecord } from '../../storage/log/record.ts';
 import { wholeEnd } from '../../storage/log/whole-end.ts';
@@ -198,6 +199,16 @@ test('verification finds a page of ids that is gone, and a list of them that is 
   assert.equal(there?.ok, true);
   const damaged = await derived(() => void meta.put(Buffer.from('ids'), Buffer.alloc(8, 1)));
   assert.equal(damaged?.text, 'derived: the list of its id runs is damaged');
+});
+
+test('what follows from the log is copied before it, and what the log follows from behind it', async (t) => {
+  const { dataDir } = await lived(t);
+  for (const name of ['derived', 'keys', 'catalog']) {
+    await openEnvironment({ path: join(dataDir, name), durability: 'committed' }).close();
+  }
+  const { files } = await backUp(dataDir, join(directoryOf(t), 'copy'), OPTIONS);
+  const folders = new Set(files.map(({ path }) => path.split('/')[0]));
+  assert.deepEqual([...folders], ['images', 'derived', 'log', 'keys', 'catalog']);
 });
 
 test('a backup that fails leaves nothing, and one is never written over', async (t) => {
