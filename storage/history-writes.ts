@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import { needRoom } from './disk-room.ts';
-import { type HistoryRow, type HistoryTables, openHistoryTables } from './history.ts';
+import { type HistoryRow, type HistoryTables, openHistoryTables, putRows } from './history.ts';
 import type { Durability } from './lmdb.ts';
 
 export class HistoryWrites {
@@ -27,12 +27,7 @@ export class HistoryWrites {
       this.tables ??= openHistoryTables(path, { durability, readOnly: false });
       const { tables } = this;
       needRoom(this.dataDir, rows.length);
-      tables.root.transactionSync(() => {
-        for (const [table, key, value] of rows) {
-          if (value === undefined) void tables[table].remove(bufferOf(key));
-          else void tables[table].put(bufferOf(key), bufferOf(value));
-        }
-      });
+      tables.root.transactionSync(() => putRows(rows, tables));
       return undefined;
     } catch (error) {
       return (error as Error).message;
@@ -42,9 +37,4 @@ export class HistoryWrites {
   close(): void {
     void this.tables?.root.close();
   }
-}
-
-/** What has come from another thread is no Buffer any more. */
-function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, length);
 }

@@ -10,11 +10,12 @@
  *
  * Thread: the I/O thread, one transaction in flight. While a node serves, the follower's thread writes them
  * (history-writes.ts); before and after, this one. Always synchronously: with asynchronous writes a full disk
- * could end the process. The first write that fails latches: nothing more is written, and the next start
- * goes on from what there is.
+ * could end the process. A write that fails while the node serves is tried again until there is room for it;
+ * before and after, it latches: nothing more is written, and the next start goes on from what there is.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type BinaryTable,
   type Durability,
@@ -53,6 +54,14 @@ export interface HistoryPosition {
   readonly crc: number;
 }
 
+export interface HistoryOptions {
+  readonly durability: Durability;
+  readonly readOnly: boolean;
+  /** Milliseconds until a write that failed is tried again. */
+  readonly retryMs?: number;
+}
+
+const RETRY_MS = 1_000;
 const FORMAT = 1;
 const POSITION = Buffer.from('position');
 const POSITION_BYTES = 20;
@@ -66,13 +75,12 @@ export class HistoryStore {
   hand: HistoryHand | undefined;
   /** Why nothing is written any more. */
   failure: string | undefined;
+  /** Told why a write failed that will be tried again; and undefined when it went through. */
+  onWait: (problem: string | undefined) => void = () => undefined;
   private readonly path: string;
-  private readonly options: { readonly durability: Durability; readonly readOnly: boolean };
+  private readonly options: HistoryOptions;
 
-  constructor(
-    dataDir: string,
-    options: { readonly durability: Durability; readonly readOnly: boolean },
-  ) {
+  constructor(dataDir: string, options: HistoryOptions) {
     this.path = join(dataDir, 'history');
     this.options = options;
     if (options.readOnly) this.failure = 'the data directory cannot be written';
@@ -117,9 +125,28 @@ export class HistoryStore {
   async write(puts: (into: HistorySink) => void): Promise<boolean> {
     const { hand, tables } = this;
     if (tables === undefined || this.failure !== undefined) return false;
-    const failure = hand === undefined ? writeHere(tables, puts) : await hand(rowsOf(puts));
+    const failure =
+      hand === undefined ? writeHere(tables, puts) : await this.handed(tables, rowsOf(puts));
     this.failure ??= failure;
     return failure === undefined;
+  }
+
+  /** What is put is not put again by its owner, so it waits for room, for as long as another thread writes. */
+  private async handed(
+    tables: HistoryTables,
+    rows: readonly HistoryRow[],
+  ): Promise<string | undefined> {
+    for (let hasWaited = false; ; hasWaited = true) {
+      const { hand } = this;
+      if (hand === undefined) return writeHere(tables, (into) => putRows(rows, into));
+      const problem = await hand(rows);
+      if (problem === undefined) {
+        if (hasWaited) this.onWait(undefined);
+        return undefined;
+      }
+      if (!hasWaited) this.onWait(problem);
+      await sleep(this.options.retryMs ?? RETRY_MS);
+    }
   }
 
   async close(): Promise<void> {
@@ -166,6 +193,19 @@ function writeHere(tables: HistoryTables, puts: (into: HistorySink) => void): st
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/** Only inside a transaction. */
+export function putRows(rows: readonly HistoryRow[], into: HistorySink): void {
+  for (const [table, key, value] of rows) {
+    if (value === undefined) into[table].remove(bufferOf(key));
+    else into[table].put(bufferOf(key), bufferOf(value));
+  }
+}
+
+/** What has come from another thread is no Buffer any more. */
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 /** What would be put, as rows for another thread. */

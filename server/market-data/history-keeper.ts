@@ -66,6 +66,10 @@ export class HistoryKeeper {
   private constructor(options: HistoryOptions) {
     this.o = options;
     this.store = options.store;
+    this.store.onWait = (problem) => {
+      if (problem === undefined) options.log('info', 'price history: it is written again');
+      else options.log('warn', `price history: a write failed and is tried again: ${problem}`);
+    };
     this.prices = this.newPrices();
     this.volumes = new Volumes(options.tables, options.store);
   }

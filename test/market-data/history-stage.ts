@@ -23,7 +23,7 @@ import { HistoryStore } from '../../storage/history.ts';
 import type { Random } from '../common/random.ts';
 import { Fixture, SMALL } from './read-fixture.ts';
 
-const QUICK = { durability: 'committed', readOnly: false } as const;
+const QUICK = { durability: 'committed', readOnly: false, retryMs: 5 } as const;
 export const MINUTE_MS = 60_000;
 const PART_MS = 300_000;
 const DAY_PARTS = 288;
