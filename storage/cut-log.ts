@@ -15,7 +15,7 @@ import {
   renameSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { closed } from './closed.ts';
 import { type DerivedPosition, openDerivedTables, positionOf } from './derived.ts';
 import { Images } from './images.ts';
@@ -23,7 +23,7 @@ import { logDirectory } from './log/file-log.ts';
 import { LogDamage } from './log/log.ts';
 import { SegmentReader } from './log/reader.ts';
 import { readRecord } from './log/record.ts';
-import { listSegments } from './log/segments.ts';
+import { listSegments, syncDirectory } from './log/segments.ts';
 import { batchOf } from './replay.ts';
 
 /** Names of what was set aside. Throws an Error that says why nothing was done. */
@@ -62,6 +62,11 @@ export async function cutLog(dataDir: string, sequence: number): Promise<string[
   const copy = freeName(segment.path);
   copyFileSync(segment.path, copy, constants.COPYFILE_EXCL);
   cut.push(copy);
+  const copied = openSync(copy, constants.O_RDWR);
+  closed(copied, () => fsyncSync(copied));
+  // Nothing is overwritten before all of it has another place, also after a power cut.
+  for (const path of new Set([dataDir, ...cut.map((path) => dirname(path))]))
+    await syncDirectory(path);
   const file = openSync(segment.path, constants.O_RDWR);
   closed(file, () => {
     writeSync(file, Buffer.alloc(bytes.length - at), 0, bytes.length - at, at);
