@@ -246,20 +246,28 @@ export async function restore(
 
 /** Throws an Error that says why it is no backup that this version reads. */
 function readManifest(from: string): Manifest {
-  let manifest: Manifest;
+  let manifest: Manifest | null;
   try {
-    manifest = JSON.parse(readFileSync(join(from, MANIFEST), 'utf8')) as Manifest;
+    manifest = JSON.parse(readFileSync(join(from, MANIFEST), 'utf8')) as Manifest | null;
   } catch (error) {
     throw new Error(`${from} holds no backup: ${(error as Error).message}`);
   }
-  if (manifest.format !== FORMAT) {
-    throw new Error(`${from}: its format is ${manifest.format}, this version reads ${FORMAT}`);
+  const format = manifest?.format;
+  if (manifest === null || format !== FORMAT) {
+    throw new Error(`${from}: its format is ${format}, this version reads ${FORMAT}`);
   }
+  const isList = Array.isArray(manifest.files) && manifest.files.every(isStoredFile);
+  if (!isList) throw new Error(`${from}: ${MANIFEST} does not say which files there are`);
   for (const { path } of manifest.files) {
     const isBelow = /^[\w.-]+(\/[\w.-]+)?$/.test(path) && !path.includes('..');
     if (!isBelow) throw new Error(`${from}: ${path} is no name of a file in a backup`);
   }
   return manifest;
+}
+
+function isStoredFile(file: Partial<StoredFile> | null): boolean {
+  const { bytes, path, sha256 } = file ?? {};
+  return typeof path === 'string' && typeof sha256 === 'string' && Number.isInteger(bytes);
 }
 
 type Copied = Omit<StoredFile, 'path'>;

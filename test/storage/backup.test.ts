@@ -1,6 +1,6 @@
 /** Copies of a log that is being written, states rebuilt from them, and what verification says of both. */
 import assert from 'node:assert/strict';
-import { existsSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { existsSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { State } from '../../engine/layout.ts';
@@ -229,4 +229,19 @@ test('a backup that fails leaves nothing, and one is never written over', async 
   );
   assert(!existsSync(join(place, 'copy')));
   assert(!existsSync(join(place, 'copy.unfinished')));
+});
+
+test('a list of files that is none is refused by saying so, and nothing is restored', async (t) => {
+  const from = directoryOf(t);
+  const wrong = { format: 1, files: [{ path: 'log/00000001.segment', bytes: 'many' }] };
+  for (const [text, reason] of [
+    ['null', /its format is undefined, this version reads 1/],
+    ['{"format":1}', /backup.json does not say which files there are/],
+    [JSON.stringify(wrong), /backup.json does not say which files there are/],
+  ] as const) {
+    writeFileSync(join(from, 'backup.json'), text);
+    const place = join(directoryOf(t), 'restored');
+    await assert.rejects(restore(from, place, onProgress), reason);
+    assert(!existsSync(place));
+  }
 });
