@@ -4,6 +4,8 @@
  * quick at the end as at the beginning. Draws what it saw.
  */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,13 +15,14 @@ import type { Result } from '../../bench/measure/result.ts';
 import { DEFAULT_CAPACITIES, fillRows, orderRows } from '../../engine/limits.ts';
 import { demoCatalog } from '../../storage/demo-catalog.ts';
 import { openDerivedTables, positionOf } from '../../storage/derived.ts';
+import { useCompiledNodes } from '../common/forms.ts';
 import { TestNode, temporaryDirectory } from '../common/node-harness.ts';
 import { SocketClient } from '../common/socket-client.ts';
 import { QUICK } from '../storage/follower-stage.ts';
 import { writeCatalog } from './catalog-change.ts';
 import { LOADED_NODE, measured, type Taken, takenBy } from './load-child.ts';
 import type { Done, PartOptions } from './part.ts';
-import { ms, type Point, slowdown, trendOf } from './trend.ts';
+import { ms, type Point, slowdown, type Trend, trendOf } from './trend.ts';
 
 const MIB = 2 ** 20;
 const RATE = 400;
@@ -71,6 +74,7 @@ export async function soak(options: PartOptions): Promise<Done> {
     const changing = changeCatalogs(sourceDir, state);
     if (minutes >= COMPARED_MINUTES) options.say(await warmUp(node, options.seed + 1));
     const sampling = sample(node, dataDir, state);
+    const bare = bareWrites(state);
     const result = await measured(node.port, [
       ...['--rate', String(RATE), '--batch', String(BATCH), '--duration', String(seconds)],
       ...['--mix', MIX, '--seed', String(options.seed)],
@@ -78,13 +82,14 @@ export async function soak(options: PartOptions): Promise<Done> {
     state.isOver = true;
     await changing;
     const samples = await sampling;
+    const bareTrend = trendOf(await bare);
     assert(!node.hasEnded, node.log);
     for (const client of clients) client.cut();
     await node.stop();
     const path = join(tmpdir(), `torture-soak-${options.seed}.svg`);
     writeFileSync(path, draw(samples, result, minutes));
     options.say(`drawn to ${path}`);
-    const text = judge(samples, result, dataDir, minutes);
+    const text = judge(samples, result, bareTrend, dataDir, minutes);
     const images = node.log.match(/image of batch/g)?.length ?? 0;
     return {
       count: minutes,
@@ -156,6 +161,29 @@ async function sample(
   return samples;
 }
 
+/** What bare durable writes took on the same disk, until it is over. */
+async function bareWrites(state: { readonly isOver: boolean }): Promise<readonly Point[]> {
+  const tool = join(useCompiledNodes(), 'test/torture/bare-write.js');
+  const file = join(temporaryDirectory(), 'bare');
+  const child = spawn(process.execPath, [tool, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const end = (): boolean => child.kill('SIGKILL');
+  process.once('exit', end);
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const closed = once(child, 'close');
+  while (!state.isOver && child.exitCode === null) await sleep(SAMPLE_MS / 10);
+  assert.equal(child.exitCode, null, 'it writes until it is ended');
+  end();
+  await closed;
+  process.off('exit', end);
+  return said
+    .split('\n')
+    .filter((line) => line.endsWith('}'))
+    .map((line) => JSON.parse(line) as Point);
+}
+
 function diskOf(dataDir: string): { readonly files: number; readonly diskBytes: number } {
   const sizes = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).map(
     (name) => statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0,
@@ -173,6 +201,7 @@ function quarter(samples: readonly Sample[], n: number, of: (sample: Sample) => 
 function judge(
   samples: readonly Sample[],
   result: Result,
+  bare: Trend,
   dataDir: string,
   minutes: number,
 ): string {
@@ -191,12 +220,13 @@ function judge(
   if (isCompared) {
     assert(memory < GROWTH_BYTES_MAX, `memory grows: ${Math.round(memory / MIB)} MiB`);
     assert(handles < HANDLES_MAX && files < HANDLES_MAX, `handles ${handles}, files ${files}`);
-    const problem = slowdown(trend, P99_RATIO_MAX);
+    const problem = slowdown(trend, bare, P99_RATIO_MAX);
     assert(problem === undefined, problem);
   }
   const compared = isCompared
     ? `p99 ${ms(trend.second)} in the second minute, ${ms(trend.last)} in the last; ${ms(trend.early)} in ` +
-      `the first quarter, ${ms(trend.late)} in the last; minutes differ by ${Math.round(100 * trend.spread)} %`
+      `the first quarter, ${ms(trend.late)} in the last; minutes differ by ${Math.round(100 * trend.spread)} %; ` +
+      `a bare write ${ms(bare.second)} and ${ms(bare.last)}, ${ms(bare.early)} and ${ms(bare.late)}`
     : '';
   return (
     `${result.ordersPerSecond.toFixed(0)} orders/s, ${fills} fills and ${finished} finished orders; ` +

@@ -46,15 +46,24 @@ export function trendOf(points: readonly Point[]): Trend {
   };
 }
 
-/** Why it is too slow at the end: both the last minute and the last quarter are; undefined = it is not. */
+/**
+ * Why it is too slow at the end: both the last minute and the last quarter are, and what is bare of all work of
+ * its own has not become slower as much; undefined = it is not.
+ *
+ * @param bare of the same time on the same machine
+ */
 export function slowdown(
   { early, last, late, second }: Trend,
+  bare: Trend,
   ratioMax: number,
 ): string | undefined {
-  if (late <= early * ratioMax || last <= second * ratioMax) return undefined;
+  const lateMax = early * ratioMax * Math.max(1, bare.late / bare.early);
+  const lastMax = second * ratioMax * Math.max(1, bare.last / bare.second);
+  if (late <= lateMax || last <= lastMax) return undefined;
   return (
     `p99 grows: ${ms(second)} in the second minute and ${ms(last)} in the last, ${ms(early)} in the first ` +
-    `quarter and ${ms(late)} in the last`
+    `quarter and ${ms(late)} in the last; that of a bare write ${ms(bare.second)} and ${ms(bare.last)}, ` +
+    `${ms(bare.early)} and ${ms(bare.late)}`
   );
 }
 
