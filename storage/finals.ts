@@ -30,14 +30,16 @@ export class StoredFinals {
     const key = Buffer.from(id.buffer, id.byteOffset, id.length);
     const word = key.readUInt32BE(0);
     // The newest are asked for most.
+    let lost: number | undefined;
     for (let i = runs.length - 1; i >= 0; i--) {
       for (const sequence of lookUp(ids, runs[i]!, word)) {
         const row = finals.get(sequence);
-        // It went with a value that was damaged and is made again: whose it was nobody can say.
-        if (row === undefined) throw new Damage(`final state ${sequence}`);
-        if (isOf(row, key)) return row;
+        if (row === undefined) lost = sequence;
+        else if (isOf(row, key)) return row;
       }
     }
+    // It went with a value that was damaged and is made again: whose it was nobody can say.
+    if (lost !== undefined) throw new Damage(`final state ${lost}`);
     return undefined;
   }
 

@@ -173,7 +173,8 @@ test('an order whose row went with a damaged value is never taken for an unknown
     // Only the rows that come are in memory: the value is made again without what preceded them.
     orders.add(10);
     assert.equal(finals.get(3), undefined);
-    assert.throws(() => orders.check([3]), /derived: final state 3 is damaged/);
+    // Ids may begin alike: it may name another one that went.
+    assert.throws(() => orders.check([3]), /derived: final state \d is damaged/);
     orders.check([10, 19]);
   }));
 
