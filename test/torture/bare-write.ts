@@ -7,7 +7,7 @@
  *
  * Thread: its only one.
  */
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { constants, openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Point } from './trend.ts';
 
@@ -19,7 +19,6 @@ const PAGES = 256;
 const [, , path = ''] = process.argv;
 const { O_CREAT, O_DSYNC = 0, O_RDWR } = constants;
 const file = openSync(path, O_RDWR | O_CREAT | O_DSYNC);
-process.once('exit', () => closeSync(file));
 
 let taken: number[] = [];
 let stretch = 0;
