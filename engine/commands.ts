@@ -61,7 +61,7 @@ export const OrderFlag = {
 
 /**
  * OrderCommand.verdict: what is known before the turn from the request alone. The low byte holds an
- * early rule (1 to 4 of GAPS 3.5) that already failed; the bits are later rules that will fail when
+ * early rule that already failed; the bits are later rules that will fail when
  * their turn in the list comes.
  */
 export const Verdict = {

@@ -13,7 +13,10 @@ import type { BookSlot, MicroShares, OrderSlot } from './units.ts';
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { BOOK_F, BOOK_I, Book, State } = layout;
 
-/** Policies for a taker that meets an order of the same maker account (GAPS 12, SELF_TRADE). */
+/**
+ * Policies for a taker that meets an order of the same maker account
+ * (docs/protocol.md#self-trade).
+ */
 export const SelfTrade = { allow: 0, cancelTaker: 1, cancelMaker: 2, cancelBoth: 3 } as const;
 
 /** Columns of Core.legs: micro-shares, then micro-units of collateral. */

@@ -118,7 +118,10 @@ export const Market = {
   bookCount: 14,
   // Float64
   minSize: 8,
-  /** Micro-units of collateral by which settlement differs from the exact sums (GAPS 12). */
+  /**
+   * Micro-units of collateral by which settlement differs from the exact sums
+   * (docs/protocol.md#settlement).
+   */
   rounding: 9,
   registeredAt: 10,
 } as const;
@@ -188,7 +191,7 @@ export const Fill = {
   takerId: 22,
   makerId: 30,
 } as const;
-/** Match types (GAPS 7). */
+/** Match kinds (docs/protocol.md#match-kinds). */
 export const MatchKind = { complementary: 0, mint: 1, merge: 2 } as const;
 
 /** Words of the state table: every number of the engine that is not in a row. */

@@ -4,7 +4,7 @@ import { assert } from './assert.ts';
 /** Shares or collateral of one order, and the total of a level: the exact integers of a double. */
 export const AMOUNT_MAX = Number.MAX_SAFE_INTEGER;
 
-/** A signed fee rate above a tenth is taken for a mistake (GAPS 1.6). */
+/** A signed fee rate above a tenth is taken for a mistake (docs/protocol.md#bounds-of-an-order). */
 export const FEE_BPS_MAX = 1_000;
 
 /** Outcomes of one market: the widest market seen in the field has 7; a command must stay small. */
@@ -26,7 +26,10 @@ export const UNJOURNALED_BATCHES_MAX = 64;
  */
 export const UNJOURNALED_COMMANDS_MAX = 24_000;
 
-/** Sizes of the tables, in rows. A full table is a per-order error, never a crash (DESIGN). */
+/**
+ * Sizes of the tables, in rows. A full table is a per-order error, never a crash
+ * (docs/protocol.md#full-tables).
+ */
 export interface Capacities {
   readonly markets: number;
   readonly tokens: number;

@@ -1,6 +1,6 @@
 /**
  * Markets, tokens and books: registration, and the changes that a catalog may bring. negRisk and
- * the token ids of a market never change (GAPS 12).
+ * the token ids of a market never change (docs/protocol.md#market-terms).
  */
 import { eachOrder } from './books.ts';
 import * as commands from './commands.ts';
@@ -186,9 +186,10 @@ function cancelWhere(
 }
 
 /**
- * Moves a book to another grid: orders off the new grid are cancelled first (GAPS 12), the other
+ * Moves a book to another grid: orders off the new grid are cancelled first, the other
  * levels are rescaled and keep their queues. A finer grid that is a multiple of the old one loses
  * nothing; 0.0025 to 0.001 is finer too and loses what is between its ticks.
+ * Rules: docs/protocol.md#market-terms
  */
 function regrid(core: Core, book: BookSlot, grid: TicksPerUnit): void {
   const { t } = core;

@@ -1,7 +1,8 @@
 /**
- * Matching: price, then arrival, at the resting order's price (GAPS 3.1, 7, 12). Everything that
+ * Matching: price, then arrival, at the resting order's price. Everything that
  * can refuse an order has been asked before the first row moves. Who trades with whom is the matching
  * core's; whose orders may not meet, and what a fill means, is settled here and in settle.ts.
+ * Rules: docs/protocol.md#price-time-priority
  */
 import type { Core } from './core.ts';
 import * as core from './core.ts';

@@ -1,6 +1,7 @@
 /**
- * Placing an order: the rules that need the tables, in the order of GAPS 3.5; then the reservation
+ * Placing an order: the rules that need the tables, in their order; then the reservation
  * of every row that it may need; then, and only then, the first change.
+ * Rules: docs/protocol.md#order-of-checks
  */
 import { findAccount, makeAccount } from './accounts.ts';
 import { assert } from './assert.ts';
@@ -121,7 +122,7 @@ function isResting(type: number): boolean {
   return type <= OrderType.GTD;
 }
 
-/** Rules 5 to 8 of GAPS 3.5, the public taker and the largest size. */
+/** Market, amounts, expiration, fee, taker and largest size (docs/protocol.md#order-of-checks). */
 function checkTerms(
   core: Core,
   verdict: number,
@@ -152,7 +153,10 @@ function checkTerms(
   return Rule.accepted;
 }
 
-/** A wallet that another key has signed for keeps that key; type 0 is never refused (GAPS 12). */
+/**
+ * A wallet that another key has signed for keeps that key; type 0 is never refused
+ * (docs/protocol.md#wallet-binding).
+ */
 function bindingAllows(
   core: Core,
   flags: number,

@@ -1,6 +1,6 @@
 /**
  * The limit price of a signed order, from its two amounts by cross-multiplication, never by a
- * division in floating point (GAPS 1.4, 12). A price is collateral / shares.
+ * division in floating point (docs/protocol.md#limit-price). A price is collateral / shares.
  */
 import * as limits from './limits.ts';
 import type { MicroCollateral, MicroShares, Ticks, TicksPerUnit } from './units.ts';

@@ -1,5 +1,5 @@
 /**
- * Why an order was refused: the rules of GAPS 3.5 and 12, in the order in which they are checked.
+ * Why an order was refused: the rules of docs/protocol.md#order-of-checks, in their order.
  * The first that fails is the answer. Texts belong to the server; the engine knows only codes.
  */
 export const Rule = {

@@ -1,6 +1,7 @@
 /**
- * What a fill means: who pays what, and its record (GAPS 1.6, 7, 12). The amounts of the fill at hand
+ * What a fill means: who pays what, and its record. The amounts of the fill at hand
  * stand in core.legs, because an amount that is passed on would be garbage.
+ * Rules: docs/protocol.md#settlement
  */
 import type { Core } from './core.ts';
 import * as coreModule from './core.ts';

@@ -91,7 +91,10 @@ export interface SimulatedFill {
 }
 
 export interface SimulatedBook {
-  /** [ticks, micro-shares], worst first: the best level is the last, as in GAPS 7. */
+  /**
+   * [ticks, micro-shares], worst first: the best level is the last
+   * (docs/protocol.md#order-books).
+   */
   readonly bids: readonly (readonly [number, number])[];
   readonly asks: readonly (readonly [number, number])[];
 }

@@ -5,7 +5,8 @@
  * A number earns its unit by a cast where it enters: read from a column or a command, or computed
  * from other units. The casts leave no trace in the compiled code.
  *
- * Collateral and shares both have six decimals (GAPS 1.4), so 1 unit = 1,000,000 micro-units.
+ * Collateral and shares both have six decimals, so 1 unit = 1,000,000 micro-units.
+ * Rules: docs/protocol.md#units
  */
 import { assert } from './assert.ts';
 
@@ -38,8 +39,9 @@ export const PIPS_PER_UNIT = 10_000;
 
 /**
  * Every tick grid there is, from ticks of 0.1 to 0.0001. Clients round an amount to the decimals of
- * a price and two more (GAPS 1.5). Another row changes nothing that is stored: a market keeps the number
+ * a price and two more. Another row changes nothing that is stored: a market keeps the number
  * of its ticks, and a book has so many levels.
+ * Rules: docs/protocol.md#client-rounding
  */
 const GRIDS = [
   { ticksPerUnit: 10, amountDecimals: 3 },
@@ -85,7 +87,7 @@ export function mulDivFloor(quantity: number, numerator: number, denominator: nu
   return whole * numerator + Math.floor((rest * numerator) / denominator);
 }
 
-/** What `shares` cost at a price, in micro-units, rounded down (GAPS 3.1). */
+/** What `shares` cost at a price, in micro-units, rounded down (docs/protocol.md#settlement). */
 export function collateralOf(
   shares: MicroShares,
   ticks: Ticks,
@@ -95,7 +97,7 @@ export function collateralOf(
 }
 
 /**
- * The taker's fee on one fill (GAPS 1.6 and 12): `bps / 10000 x min(p, 1 - p) x shares`, in
+ * The taker's fee on one fill (docs/protocol.md#fees): `bps / 10000 x min(p, 1 - p) x shares`, in
  * collateral for a seller; the same divided by p, in shares, for a buyer. Rounded down.
  */
 export function feeOf(

@@ -236,7 +236,7 @@ function readAdmin(from: ConfigReader) {
   return { adminPort, adminHost, adminToken };
 }
 
-/** The published addresses of CLIENTS 2. */
+/** The addresses that published clients of version 2 sign for. */
 function readContracts2(from: ConfigReader) {
   const { fits, rule } = TEXTS.address;
   const address = (name: string, unset: string): string => from.text(name, unset, fits, rule);

@@ -116,7 +116,7 @@ export const BalanceAnswer = Type.Object({
 const MIB = 2 ** 20;
 const ORDER_BODY_BYTES = 2 * 2 ** 10;
 
-/** Largest body of POST /orders (GAPS 12). */
+/** Largest body of POST /orders (docs/protocol.md#limits-of-a-request). */
 export function ordersBodyMax(maxBatchOrders: number): number {
   return Math.max(MIB, maxBatchOrders * ORDER_BODY_BYTES);
 }

@@ -1,7 +1,8 @@
 /**
- * Everything in which existing clients differ from SPEC.md and GAPS.md, one row each: the variable
+ * What existing clients want otherwise, one row each: the variable
  * that sets it alone, and its value in each profile. CLIENT_PROFILE sets all of them at once.
  * Configuration, CONFIGURATION.md and the tests of both profiles come from this table.
+ * Rules: docs/protocol.md#client-profiles
  *
  * Thread: any; constants only.
  */
@@ -37,7 +38,7 @@ export const PROFILE_TABLE = {
     polymarket: 'Polymarket CTF Exchange',
     changes: 'name of the domain that orders are signed under',
   },
-  // The published addresses of GAPS 1.1.
+  // The addresses that published clients sign for (docs/protocol.md#signing-domains).
   exchangeAddress: {
     variable: 'EXCHANGE_ADDRESS',
     values: 'address',

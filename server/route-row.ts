@@ -7,7 +7,10 @@ import type { QuerySpec } from './common/query.ts';
 import type { TSchema } from './common/schema.ts';
 import type { RateClass } from './http/rate-limits.ts';
 
-/** Whose errors a route speaks: SPEC 7 gives the three APIs different bodies. */
+/**
+ * Whose errors a route speaks: the three APIs have different bodies
+ * (docs/protocol.md#status-codes).
+ */
 export type Api = 'catalog' | 'data' | 'trading';
 
 /**
@@ -25,7 +28,7 @@ export interface RouteRow {
   readonly api: Api;
   readonly access: Access;
   readonly bodyMax: BodyBound;
-  /** Every rate limit that covers it (SPEC 8, GAPS 6.4). */
+  /** Every rate limit that covers it (docs/protocol.md#rate-limits). */
   readonly limits: readonly RateClass[];
   readonly query: QuerySpec<unknown>;
   /** Undefined where no body is read. */

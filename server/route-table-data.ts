@@ -10,7 +10,7 @@ const data = {
   access: 'none',
   bodyMax: 'none',
   body: undefined,
-  // One cap for all of the data API (SPEC 8 knows no other).
+  // One cap for all of the data API: docs/protocol.md#rate-limits.
   limits: ['trades'],
 } as const;
 

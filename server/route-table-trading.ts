@@ -1,5 +1,5 @@
 /**
- * Rows of the route table for clients of the other service (CLIENTS): markets in the shapes of the
+ * Rows of the route table for clients of the other service: markets in the shapes of the
  * trading API, beside those of the catalog that share a path with them.
  *
  * Thread: any.

@@ -121,7 +121,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
   return config.dataTrades === 'own' ? routes : withPublicTrades(routes, publicTrades);
 }
 
-/** GET /trades: the allow-list comes before the query (GAPS 6.1). */
+/** GET /trades: the allow-list comes before the query (docs/protocol.md#data-api-queries). */
 function tradesHandler({ config, trades }: RouteParts): HeaderHandler {
   const isTolerant = config.tradesFields === 'ignore';
   const isListed = config.tradesAllowlist.entries.length > 0;

@@ -69,7 +69,7 @@ export interface ServeParts {
   readonly failures: Readonly<Partial<Record<Api, (error: unknown) => string>>>;
 }
 
-/** Body of a 429 of the catalog API (GAPS 6.4). */
+/** Body of a 429 of the catalog API (docs/protocol.md#rate-limits). */
 const CATALOG_THROTTLED = '{"type":"too many requests","error":"Too Many Requests"}';
 
 /** Every row of the table as a route, at the root and under the base path of its API. */

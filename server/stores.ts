@@ -1,7 +1,7 @@
 /**
  * What a node keeps: the log, images, and LMDB environments; opened for writing where a write really
- * reaches the disk, else read-only: a node on a full or read-only disk still serves what it has (DESIGN,
- * Storage).
+ * reaches the disk, else read-only: a node on a full or read-only disk still serves what it has
+ * (docs/protocol.md#retries).
  *
  * Thread: the I/O thread.
  */

@@ -15,7 +15,7 @@ export interface SkippedGroup {
 }
 
 const FIRST_NAMED_MAX = 5;
-/** Ids below 10^15 are exact as JSON integers too (`market_id` of SPEC 2 is one). */
+/** Ids below 10^15 are exact as JSON integers too (`market_id` of the sampling lists is one). */
 const ID_PATTERN = /^(?:0|[1-9][0-9]{0,14})$/;
 /** Where an object stands: in its kind's own list, or as a copy inside an event. */
 export const OWN_LIST = 1;

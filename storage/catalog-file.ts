@@ -26,7 +26,7 @@ import { readSites, type Site } from './catalog-sites.ts';
 export type { JsonObject } from './catalog-json.ts';
 export type { CatalogMarket } from './catalog-market.ts';
 
-/** One version of every object, raw lists ascending by id; ids are always text (SPEC 2). */
+/** One version of every object, raw lists ascending by id; ids are always text. */
 export interface Catalog {
   /** Raw events; each carries `markets`, an array of raw markets. */
   readonly events: readonly JsonObject[];

@@ -16,7 +16,7 @@ export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A list, as an array or as the JSON text of one (SPEC 2); undefined when neither. */
+/** A list, as an array or as the JSON text of one; undefined when neither. */
 export function listOf(value: unknown): readonly unknown[] | undefined {
   let list = value;
   if (typeof value === 'string') {

@@ -24,7 +24,10 @@ export interface CatalogMarket {
   /** Micro-shares, at least 1. */
   readonly minSizeMicro: number;
   readonly negRisk: boolean;
-  /** GAPS 12: active, and not closed, archived, or barred from taking orders. */
+  /**
+   * Active, and not closed, archived, or barred from taking orders
+   * (docs/protocol.md#market-terms).
+   */
   readonly tradable: boolean;
   /** See hasEnded. */
   readonly ended: boolean;
@@ -36,9 +39,12 @@ export interface CatalogMarket {
 export interface TradingTerms {
   /** The market's own flag, else its event's, else false. */
   readonly negRisk: boolean;
-  /** From `orderPriceMinTickSize`; 100 when absent (GAPS 7). */
+  /** From `orderPriceMinTickSize`; 100 when absent (docs/protocol.md#units). */
   readonly ticksPerUnit: TicksPerUnit | undefined;
-  /** Micro-shares, at least 1, from `orderMinSize`; 5 shares when absent (GAPS 7). */
+  /**
+   * Micro-shares, at least 1, from `orderMinSize`; 5 shares when absent
+   * (docs/protocol.md#units).
+   */
   readonly minSizeMicro: number | undefined;
   readonly acceptingOrders: boolean;
   readonly enableOrderBook: boolean;
@@ -68,7 +74,7 @@ export function tradingTerms(market: JsonObject, event: JsonObject): TradingTerm
 
 /**
  * The creator wallet of a raw market, lower case: its own `creator` or `submitted_by`, else its
- * event's; '' when none of them is a wallet (issue 3, GAPS 10).
+ * event's; '' when none of them is a wallet (docs/protocol.md#creator-filter).
  */
 export function creatorOf(market: JsonObject, event: JsonObject): string {
   return (
@@ -86,7 +92,10 @@ export function conditionIdOf(market: JsonObject): string | undefined {
   return CONDITION_PATTERN.test(conditionId) ? conditionId : undefined;
 }
 
-/** Whether a raw market is closed or archived: its resting orders are cancelled (GAPS 12). */
+/**
+ * Whether a raw market is closed or archived: its resting orders are cancelled
+ * (docs/protocol.md#market-terms).
+ */
 export function hasEnded(market: JsonObject): boolean {
   return market.closed === true || market.archived === true;
 }

@@ -1,5 +1,6 @@
 /**
- * Sites: names under which the wallets of several market creators stand together (GAPS 10).
+ * Sites: names under which the wallets of several market creators stand together
+ * (docs/protocol.md#creator-filter).
  *
  * Pure; any thread.
  */
@@ -15,8 +16,9 @@ export interface Site {
 
 /**
  * A site identifier as it is compared: without blanks around it, `http(s)://`, path and trailing
- * dots, in lower case (GAPS 10). What it answers stays as it is when normalised again. Linear in
+ * dots, in lower case. What it answers stays as it is when normalised again. Linear in
  * the length of the text, which may come from a client.
+ * Rules: docs/protocol.md#creator-filter
  */
 export function normaliseSite(text: string): string {
   const address = text.trim().replace(/^https?:\/\//i, '');

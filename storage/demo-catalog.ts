@@ -1,6 +1,6 @@
 /**
  * The demo catalog of a first start: invented leagues, weather and science, in the shape of a
- * catalog file with the fields of SPEC 2, so that every route has something to serve.
+ * catalog file with all fields of the catalog, so that every route has something to serve.
  *
  * Pure; any thread. Ids are fixed for ever: market 1001 stands in the README. Condition,
  * question and token ids are SHA-256 of a label, so they collide with nothing deployed.

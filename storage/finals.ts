@@ -1,6 +1,6 @@
 /**
  * Looks at the final states of finished orders: ids that have left the engine's memory are still
- * duplicates (GAPS 3.5, rule 12), whose answer names their status.
+ * duplicates (docs/protocol.md#duplicates), whose answer names their status.
  *
  * What is damaged is never taken for "there is no such order": it throws. The next start makes the index
  * again from the rows.

@@ -1,6 +1,6 @@
 /**
  * The table of issued API keys. A row says to whom a key belongs and whether it is revoked; secret
- * and passphrase are not in it (they follow from the node's own key file, GAPS 2.1).
+ * and passphrase are not in it (they follow from the node's own key file).
  *
  * Thread: the I/O thread.
  */

@@ -64,7 +64,7 @@ const REASON_MS_MAX = 100;
 
 /**
  * Why a write failed, as one text. A failed commit rejects a second, hidden promise beside the one
- * that the package returned, and unhandled it would end the process (USERS section 4).
+ * that the package returned, and unhandled it would end the process.
  */
 export async function writeFailure(error: unknown): Promise<string> {
   const text = error instanceof Error ? error.message : String(error);

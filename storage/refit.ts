@@ -2,7 +2,8 @@
  * Tables moved to other capacities. Rows keep their slots; what depends on a capacity is laid out
  * anew: the two rings, whose rows are sequences modulo their length, the books, and the hash indexes.
  *
- * Capacities may grow between two runs, and never shrink below what is in use (DESIGN, Threads).
+ * Capacities may grow between two runs, and never shrink below what is in use
+ * (docs/protocol.md#full-tables).
  *
  * Thread: the I/O thread, before workers start.
  */

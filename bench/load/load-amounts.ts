@@ -6,7 +6,10 @@
  */
 
 export const MICRO = 1_000_000;
-/** Sizes carry two decimals: the step of a size in micro-shares (GAPS 1.5). */
+/**
+ * Sizes carry two decimals: the step of a size in micro-shares
+ * (docs/protocol.md#client-rounding).
+ */
 export const SIZE_STEP = 10_000;
 
 const DECIMAL = /^(0|[1-9]\d*)(?:\.(\d{1,6}))?$/;
@@ -27,7 +30,7 @@ export function microFromNumber(value: number): number {
   return microFromText(String(value));
 }
 
-/** 12500000 -> '12.5': plain notation, trailing zeros trimmed (GAPS, general rules). */
+/** 12500000 -> '12.5': plain notation, trailing zeros trimmed (docs/protocol.md#decimal-texts). */
 export function microText(micro: number): string {
   if (micro < 0) return `-${microText(-micro)}`;
   const fraction = micro % MICRO;
@@ -40,7 +43,7 @@ export function priceText(ticks: number, ticksPerUnit: number): string {
   return microText(ticks * (MICRO / ticksPerUnit));
 }
 
-/** floor(shares x price) in micro-units, the settlement rule of GAPS 3.1. */
+/** floor(shares x price) in micro-units: docs/protocol.md#settlement. */
 export function notional(micro: number, ticks: number, ticksPerUnit: number): number {
   const product = micro * ticks;
   if (!Number.isSafeInteger(product)) throw new Error('a fill is too large for the load tool');
@@ -48,8 +51,9 @@ export function notional(micro: number, ticks: number, ticksPerUnit: number): nu
 }
 
 /**
- * Decimals of an amount, GAPS 1.5: two more than the tick has, which is as many as its text has
+ * Decimals of an amount: two more than the tick has, which is as many as its text has
  * characters. 0.1 -> 3, 0.01 -> 4, 0.005 and 0.001 -> 5, 0.0025 and 0.0001 -> 6.
+ * Rules: docs/protocol.md#client-rounding
  */
 function amountDecimals(ticksPerUnit: number): number {
   return priceText(1, ticksPerUnit).length;
@@ -58,7 +62,7 @@ function amountDecimals(ticksPerUnit: number): number {
 /**
  * Shares (micro) that a market BUY client signs for a collateral and a price: collateral / price,
  * rounded up at four more decimals than allowed and, if still too long, down at the allowed ones
- * (GAPS 1.5).
+ * (docs/protocol.md#client-rounding).
  */
 export function sharesForCollateral(
   collateralMicro: number,

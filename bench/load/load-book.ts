@@ -1,7 +1,7 @@
 /**
  * The load tool's own book: sorted arrays, price then arrival, as naive as can be, because its only
  * job is to be right. A binary market is one book in the first outcome's prices; any other token
- * has a book of its own (GAPS 7).
+ * has a book of its own (docs/protocol.md#match-kinds).
  * Thread: the tool's only one.
  * Non-goals: speed, cancels, expiry, fees, self-trade policies other than allow.
  */
@@ -104,7 +104,8 @@ export class NaiveBook {
       const fill = this.#fill(order, maker, micro);
       fills.push(fill);
       left -= micro;
-      // MINT and MERGE: the maker's leg is rounded down, the taker's is the rest (GAPS 12).
+      // MINT and MERGE: the maker's leg is rounded down, the taker's is the rest
+      // (docs/protocol.md#settlement).
       collateral += fill.crossToken === true ? micro - fill.makerCollateral : fill.makerCollateral;
       if (fill.crossToken === undefined) slack += ANONYMOUS_SLACK;
     }
@@ -127,7 +128,10 @@ export class NaiveBook {
     this.#rest(side, { account: order.account, slot: order.slot, side: order.side, ticks, micro });
   }
 
-  /** Levels of one side as a token's book shows them: aggregated, best LAST (GAPS 7). */
+  /**
+   * Levels of one side as a token's book shows them: aggregated, best LAST
+   * (docs/protocol.md#order-books).
+   */
   levels(slot: number, side: Side): Level[] {
     const sizes = new Map<number, number>();
     for (const resting of this.#queues[this.#side(slot, side)] ?? []) {
@@ -151,7 +155,10 @@ export class NaiveBook {
     return { maker, micro, ticks, crossToken, makerCollateral };
   }
 
-  /** COMPLEMENTARY trades the taker's token, MINT and MERGE trade both (GAPS 7). */
+  /**
+   * COMPLEMENTARY trades the taker's token, MINT and MERGE trade both
+   * (docs/protocol.md#match-kinds).
+   */
   #trade(order: Order, fill: Fill): void {
     const own = order.slot === 0 ? 0 : 1;
     const other = own === 0 ? 1 : 0;

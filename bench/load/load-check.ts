@@ -17,7 +17,7 @@ interface PriceLevel {
   readonly size: string;
 }
 
-/** Order book and last trade price of SPEC 2, as far as they are compared. */
+/** The members of books and last trade prices that are compared. */
 interface BookReply {
   readonly market: string;
   readonly asset_id: string;
@@ -42,8 +42,8 @@ interface TradeRow {
   readonly usdcSize: number;
 }
 
-const TOKENS_PER_REQUEST = 500; // GAPS 3.2
-const TRADES_LIMIT_MAX = 10_000; // SPEC 8
+const TOKENS_PER_REQUEST = 500; // docs/protocol.md#limits-of-a-request
+const TRADES_LIMIT_MAX = 10_000; // docs/protocol.md#public-trades
 const TRADES_OFFSETS = [0, 10_000];
 
 /** Reads the books and last prices that are there before the first order, into the tool's own. */
@@ -152,7 +152,8 @@ export async function compareLastPrices(
 
 /**
  * Per wallet, token, side and role: number of rows, shares and collateral. The taker rows are those
- * that takerOnly=true gives; what takerOnly=false gives beyond them are the maker rows (GAPS 8).
+ * that takerOnly=true gives; what takerOnly=false gives beyond them are the maker rows
+ * (docs/protocol.md#public-trades).
  */
 export async function compareTrades(
   client: HttpClient,

@@ -1,5 +1,5 @@
 /**
- * The credentials of a load run: issued and derived again through the level-1 routes (GAPS 2.1).
+ * The credentials of a load run: issued and derived again through the level-1 routes.
  * Thread: the tool's only one.
  * Non-goals: keeping credentials beyond the run.
  */

@@ -9,12 +9,12 @@ import { ANONYMOUS, BUY, type Match, type Side } from './load-book.ts';
 import type { LoadToken } from './load-market.ts';
 import type { LoadOrder } from './load-orders.ts';
 
-/** The texts of GAPS 3.5, rules 12 and 15. */
+/** The texts of a duplicate and of an unfilled FOK (server/orders/API.md). */
 export const DUPLICATED =
   "order is invalid. Duplicated. Same order has already been placed, can't be placed again";
 export const NOT_FILLED = "order couldn't be fully filled, FOK orders are fully filled/killed";
 
-/** An order result of POST /orders (SPEC 2). */
+/** An order result of POST /orders (docs/protocol.md#order-results). */
 export interface Answer {
   readonly success: boolean;
   readonly errorMsg: string;

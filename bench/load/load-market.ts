@@ -13,7 +13,7 @@ export interface LoadToken {
   readonly tokenId: string;
   readonly outcome: number;
   readonly market: LoadMarket;
-  /** The book that the token trades in, and its place there (GAPS 7: a binary pair shares one). */
+  /** The book that the token trades in, and its place there (a binary pair shares one). */
   readonly book: NaiveBook;
   readonly slot: number;
 }

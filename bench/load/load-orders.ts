@@ -20,7 +20,7 @@ export interface LoadOrder extends Order {
   readonly takerAmount: number;
 }
 
-/** A drawn order with its id (GAPS 1.7) and the submission item that carries it. */
+/** A drawn order with its id and the submission item that carries it. */
 export interface SignedOrder extends LoadOrder, Sent {}
 
 /** What orders are signed for, by a node's configuration. */
@@ -95,8 +95,9 @@ export class OrderSource {
 }
 
 /**
- * A market BUY as clients round it (GAPS 1.5): whole cents of collateral, and the shares that they
+ * A market BUY as clients round it: whole cents of collateral, and the shares that they
  * buy. Undefined where the shares would fall below one or below the minimum.
+ * Rules: docs/protocol.md#client-rounding
  */
 export function marketBuy(
   token: LoadToken,
@@ -119,7 +120,7 @@ function order(token: LoadToken, account: number, terms: Terms): LoadOrder {
   return { token, slot: token.slot, account, collateralMax: terms.makerAmount, ...terms };
 }
 
-/** Signs the order and writes its submission item (GAPS 3.1). `salt` makes the id unique. */
+/** Signs the order and writes its submission item. `salt` makes the id unique. */
 export function signOrder(
   order: LoadOrder,
   { owner, wallet }: Signer,

@@ -25,7 +25,7 @@ import { type Batch, sendBatch } from './load-sender.ts';
 /** Orders that are signed ahead and then sent. */
 const ROUND_ORDERS = 6000;
 const DIFFERENCES_SHOWN = 40;
-/** GET /trades may be served from a cache of up to a second (GAPS 8). */
+/** A row of GET /trades shows within a second (docs/protocol.md#public-trades). */
 const TRADES_CACHE_MS = 1200;
 const KILL_DELAY_MS_MAX = 8;
 

@@ -1,9 +1,10 @@
 /**
  * Sends the batches of a load run, and sends them again, byte for byte, until each is answered:
- * what was taken the first time comes back as a duplicate, never twice (USERS.md 1.3). Unlike the client
+ * what was taken the first time comes back as a duplicate, never twice. Unlike the client
  * it counts what was lost, waits for a node that was killed, and takes a 500 for a fault.
  * Thread: the tool's only one; one sender per connection.
  * Non-goals: judging the answers (load-ledger.ts does).
+ * Rules: docs/protocol.md#retries
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { level2 } from '../../client/credentials.ts';
@@ -66,7 +67,7 @@ export async function sendBatch(
       throw new Error(refusal('POST', ORDERS_PATH, reply));
     }
     if (reply.status === 429) throttled += 1;
-    // Only `engine busy` and throttling promise that nothing was done (DESIGN.md, storage).
+    // Only `engine busy` and throttling promise that nothing was done (docs/protocol.md#retries).
     if (reply.status === 503 && !reply.body.includes('engine busy')) lost += 1;
     await pause(busyPauseMs(reply));
   }

@@ -1,5 +1,6 @@
 /**
- * GET /data/order/:id, /data/orders and /data/trades: what a caller placed and traded (GAPS 4.3).
+ * GET /data/order/:id, /data/orders and /data/trades: what a caller placed and traded
+ * (docs/protocol.md#own-orders-and-trades).
  *
  * Orders are as the engine has them, which may be some milliseconds ahead of the disk; trades are
  * flushed ones.

@@ -1,5 +1,6 @@
 /**
- * What the routes of own orders and trades are asked and what they answer (GAPS 4.3).
+ * What the routes of own orders and trades are asked and what they answer
+ * (docs/protocol.md#own-orders-and-trades).
  *
  * A value that names nothing, though well formed, finds nothing; one that is malformed is refused.
  */

@@ -1,7 +1,8 @@
 /**
- * POST /heartbeats and /v1/heartbeats (CLIENTS 1): the first one of an address begins the watch over
+ * POST /heartbeats and /v1/heartbeats: the first one of an address begins the watch over
  * its orders, the others go on with it. The second route has an id to send back, so that a client
  * notices that another one sends heartbeats for the same address.
+ * Rules: docs/protocol.md#cancel-on-silence
  *
  * Thread: I/O.
  */

@@ -1,5 +1,5 @@
 /**
- * What the heartbeat routes are asked and what they answer (CLIENTS 1).
+ * What the heartbeat routes are asked and what they answer (docs/protocol.md#cancel-on-silence).
  *
  * Thread: any.
  */

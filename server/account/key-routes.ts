@@ -1,6 +1,7 @@
 /**
- * The API keys of a caller: issued, listed, revoked; and read-only keys likewise (GAPS 2.1,
- * CLIENTS 1). A change is answered once it is durable; 503 when it cannot be written.
+ * The API keys of a caller: issued, listed, revoked; and read-only keys likewise.
+ * A change is answered once it is durable; 503 when it cannot be written.
+ * Rules: docs/protocol.md#api-keys
  *
  * Thread: I/O.
  */
@@ -30,7 +31,7 @@ const NOT_CLOSED_ONLY = JSON.stringify({ closed_only: false, closedOnly: false }
 
 const readOnlyKeyBody = compileShape(ReadOnlyKeyBody);
 
-/** In what existing clients differ from GAPS 2.1 (the rows of the same names in profile.ts). */
+/** In what existing clients differ (the rows of the same names in profile.ts). */
 interface KeyDialect {
   readonly apiKeysAnswer: 'array' | 'object';
   readonly revokedAnswer: keyof typeof REVOKED;

@@ -1,5 +1,5 @@
 /**
- * What the routes of API keys are asked and what they answer (GAPS 2.1).
+ * What the routes of API keys are asked and what they answer (docs/protocol.md#api-keys).
  *
  * Thread: any.
  */

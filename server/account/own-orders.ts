@@ -2,7 +2,7 @@
  * The orders of one owner: any by its id, wherever it is by now, and the open ones, newest first.
  *
  * An owner may have a hundred thousand open orders, and a page may begin anywhere among them
- * (cursors are offsets, GAPS 5), so the list is walked a piece at a time, with turns of the event
+ * (cursors are offsets), so the list is walked a piece at a time, with turns of the event
  * loop between. A piece begins at an order that the one before it saw next; when that one has ended
  * meanwhile, the walk goes back by a piece.
  *

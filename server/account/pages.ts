@@ -1,5 +1,6 @@
 /**
- * Pages of own orders and trades: a hundred rows and the cursor of the next ones (GAPS 5).
+ * Pages of own orders and trades: a hundred rows and the cursor of the next ones
+ * (docs/protocol.md#cursors).
  *
  * Thread: any; pure.
  */

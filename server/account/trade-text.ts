@@ -1,6 +1,7 @@
 /**
- * An own trade as JSON (GAPS 4.3): the taker's view at the top, each maker order with its own token,
+ * An own trade as JSON: the taker's view at the top, each maker order with its own token,
  * side and price. API keys of others are never told.
+ * Rules: docs/protocol.md#own-orders-and-trades
  *
  * Thread: I/O.
  */
@@ -115,7 +116,7 @@ export class TradeTexts {
       maker_address: this.texts.wallet(fillI[i + Fill.maker]!),
       matched_amount: microText(fillF[row * FILL_DOUBLES + Fill.size]!),
       price: pipsText(fillI[i + Fill.makerPrice]! as Pips),
-      // The maker pays no fee (GAPS 12).
+      // The maker pays no fee (docs/protocol.md#fees).
       fee_rate_bps: '0',
       asset_id,
       outcome,

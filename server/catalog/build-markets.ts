@@ -20,7 +20,10 @@ import {
 import { listTextOf, type MarketSource, textsOf } from './shape.ts';
 import { buildTextIndex } from './text-index.ts';
 
-/** What lists show of a market's event (SPEC 2): id, ticker, slug, title. */
+/**
+ * What lists show of a market's event: id, ticker, slug, title.
+ * Rules: docs/protocol.md#catalog-objects
+ */
 const SHORT_SUMMARY_FIELDS = 4;
 
 interface MarketRow extends MarketSource {
@@ -96,7 +99,7 @@ export function indexCreators(
   return buildTextIndex([...numbers, ...ofSites]);
 }
 
-/** The sampling lists (SPEC 2, GAPS 5). */
+/** The sampling lists (docs/protocol.md#sampling-lists). */
 export function prepareSampling(
   bytes: ByteCollector,
   markets: readonly MarketRow[],
@@ -120,7 +123,10 @@ export function prepareSampling(
   return { markets: listed, start, split, end, metadata };
 }
 
-/** A listed market is paused while it is barred from taking orders (GAPS 5, 12). */
+/**
+ * A listed market is paused while it is barred from taking orders
+ * (docs/protocol.md#sampling-lists).
+ */
 function samplingHead({ id, raw, terms }: MarketRow): string {
   const shown = {
     condition_id: text(raw.conditionId),

@@ -1,6 +1,7 @@
 /**
  * What all catalog routes share: the generation a request is answered from, 304 for callers that
- * have the answer already, compression, and the texts of refusals (SPEC 7, GAPS 6.2).
+ * have the answer already, compression, and the texts of refusals
+ * (docs/protocol.md#catalog-errors).
  *
  * Thread: the I/O thread. Non-goals: what is asked for and what is answered.
  */

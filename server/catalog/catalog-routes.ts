@@ -1,5 +1,5 @@
 /**
- * The routes of the catalog API (SPEC 4.2 and 7, GAPS 4.4 and 6.2), and beside them the sampling
+ * The routes of the catalog API (docs/protocol.md#catalog-queries), and beside them the sampling
  * lists of the trading API, which are served from the same catalog.
  *
  * A request is answered from the generation it began with. What it asks for is checked first, then
@@ -29,7 +29,7 @@ import { CLIENT_MEMBER, type Kind } from './shape.ts';
 import { relatedTags } from './tag-relations.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
 
-/** Body of a 500 of the catalog API (GAPS 6.2). */
+/** Body of a 500 of the catalog API (docs/protocol.md#catalog-errors). */
 export const CATALOG_FAILURE = '{"type":"internal error","error":"internal error"}';
 const SEARCH_BUSY = '{"type":"unavailable","error":"too many searches are waiting"}';
 const RETRY_SOON = [['Retry-After', '1']] as const;
@@ -238,7 +238,7 @@ type Answer = (renderer: Renderer, row: number, catalog: PreparedCatalog) => Uin
 
 /**
  * The rows under a part of a path, ascending; undefined where it is no key at all: the id of an
- * event is an integer (SPEC 4.2).
+ * event is an integer (docs/protocol.md#catalog-queries).
  */
 function rowsUnder(
   catalog: PreparedCatalog,

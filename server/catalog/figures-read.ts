@@ -1,5 +1,5 @@
 /**
- * What the books of one market say (GAPS 5), read from engine memory while workers write: all of
+ * What the books of one market say, read from engine memory while workers write: all of
  * them at one version each, so that bid, ask, prices and liquidity belong together.
  *
  * Liquidity is counted by levels, once for the two books of a pair: an order for the second outcome

@@ -13,7 +13,10 @@ import { keyOf, rowsNamed } from './text-index.ts';
 
 type Texts<Names extends string> = Readonly<Record<Names, string>>;
 
-/** As much of a market as is read; `outcomes` and the two behind it are JSON arrays of texts (SPEC 2). */
+/**
+ * As much of a market as is read; `outcomes` and the two behind it are JSON arrays of texts
+ * (docs/protocol.md#catalog-objects).
+ */
 export type ShownMarket = Texts<
   'conditionId' | 'description' | 'icon' | 'image' | 'question' | 'questionID' | 'slug'
 > &

@@ -85,7 +85,8 @@ export function marketCommands(
 }
 
 /**
- * Appends what makes a market refuse orders and, if it has ended, cancels those that rest (GAPS 12);
+ * Appends what makes a market refuse orders and, if it has ended, cancels those that rest
+ * (docs/protocol.md#market-terms);
  * returns how many commands, none when that has been done already.
  */
 function appendStop(t: Tables, slot: MarketSlot, hasEnded: boolean, out: CommandBuffer): number {
@@ -136,7 +137,7 @@ function appendMarket(
   const row = slot << MARKET_I;
   const flags = t.marketI[row + Market.flags]!;
   if (!sameTokens(t, slot, tokens) || ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0) {
-    // Only what never changes is kept (GAPS 12): such a market can still be closed.
+    // Only what never changes is kept: such a market can still be closed.
     warn(`market ${market.id}: its tokens or neg-risk flag differ from those registered; kept`);
     fields.flags = (fields.flags & ~MarketFlag.negRisk) | (flags & MarketFlag.negRisk);
   }
@@ -146,7 +147,8 @@ function appendMarket(
     ticksPerUnit === fields.ticksPerUnit &&
     t.marketF[(slot << MARKET_F) + Market.minSize] === fields.minSize;
   if (isSame) return 0;
-  // The fee stays the market's own: fee fields of imported catalogs are ignored (GAPS 12).
+  // The fee stays the market's own: fee fields of imported catalogs are ignored
+  // (docs/protocol.md#fees).
   const baseFeeBps = t.marketI[row + Market.baseFeeBps]!;
   // Closing goes first and alone: a tick may find no room, and must not keep a market open.
   const closes = (flags & ~fields.flags & MarketFlag.tradable) !== 0;

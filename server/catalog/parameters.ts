@@ -19,7 +19,7 @@ import {
 } from './shape.ts';
 import { keyOf } from './text-index.ts';
 
-/** SPEC 8. */
+/** docs/protocol.md#catalog-queries. */
 export const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 100;
 const LIMIT_PER_TYPE_DEFAULT = 25;

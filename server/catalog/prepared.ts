@@ -36,7 +36,10 @@ export interface TextIndex {
   readonly rows: Relation;
 }
 
-/** All rows by one column, ascending; equal values by id ascending (GAPS 5). */
+/**
+ * All rows by one column, ascending; equal values by id ascending
+ * (docs/protocol.md#sort-order).
+ */
 export interface SortOrder {
   /** The first `present` rows have a value; the rest have none and stand in order of id. */
   readonly rows: Uint32Array<ArrayBuffer>;
@@ -106,7 +109,7 @@ export interface PreparedOwners extends PreparedObjects {
   readonly events: Relation;
 }
 
-/** The markets of the sampling lists (GAPS 5: active, not closed, not archived), ascending. */
+/** The markets of the sampling lists (active, not closed, not archived), ascending. */
 export interface PreparedSampling extends Spans {
   /** Market rows. */
   readonly markets: Uint32Array<ArrayBuffer>;

@@ -1,6 +1,6 @@
 /**
  * The query strings of the catalog routes to checked values, as their parameters say
- * (parameters.ts; SPEC 4.2, GAPS 4.4 and 6.2).
+ * (parameters.ts; docs/protocol.md#catalog-queries).
  *
  * Decided here: unknown names are told in a header. A parameter that has one value and is repeated,
  * also under its other name, has to have the same; values are compared as they are understood, so

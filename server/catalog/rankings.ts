@@ -1,6 +1,7 @@
 /**
- * The order of a listing by the columns that a query names (GAPS 5): as it was made ready, by a figure
+ * The order of a listing by the columns that a query names: as it was made ready, by a figure
  * as it was sorted last, or sorted for who asks.
+ * Rules: docs/protocol.md#sort-order
  *
  * Several columns of which trading moves some are sorted step by step, with turns of the event loop
  * between, by what the figures say at the first step. One such sort is under way at a time, because each
@@ -29,7 +30,7 @@ export function isSortedFor(kind: Kind, { figures }: Listed, { order }: CatalogQ
 /** By id or by one column, at once. */
 export function rankingOf(kind: Kind, { figures, prepared }: Listed, query: CatalogQuery): Ranking {
   const { ids, orders } = prepared[kind];
-  // Tags and series have no order but that of GAPS 4.4.
+  // Tags and series are always listed by id, ascending.
   const isAscending = query.ascending === 1 || kind === 'tags' || kind === 'series';
   const [name] = query.order;
   if (name === undefined) return new Ranking(ids.length, undefined, isAscending);

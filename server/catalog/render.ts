@@ -1,6 +1,7 @@
 /**
- * Catalog answers, joined from the fragments of a prepared catalog (SPEC 2, GAPS 4.4). What each
+ * Catalog answers, joined from the fragments of a prepared catalog. What each
  * fragment holds, and where a bracket or a comma is already there, is written in prepared.ts.
+ * Rules: docs/protocol.md#catalog-objects
  *
  * Thread: the I/O thread. Bytes returned are valid until the writer's next begin().
  */

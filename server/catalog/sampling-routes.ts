@@ -1,6 +1,7 @@
 /**
- * GET /sampling-markets and GET /sampling-simplified-markets of the trading API (SPEC 4.3,
- * GAPS 5): every open market, ascending by id, in pages that follow one another by a cursor.
+ * GET /sampling-markets and GET /sampling-simplified-markets of the trading API:
+ * every open market, ascending by id, in pages that follow one another by a cursor.
+ * Rules: docs/protocol.md#sampling-lists
  *
  * A cursor is an offset: it stays right while one generation is served. Unknown parameters are
  * ignored, as in the rest of the catalog.
@@ -15,7 +16,7 @@ import type { CatalogAnswers, CatalogRoute } from './catalog-answers.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 
-/** GAPS 5. */
+/** docs/protocol.md#sampling-lists. */
 const PAGE_SIZE = 1000;
 
 const INVALID_CURSOR = '{"error":"invalid next_cursor"}';

@@ -1,6 +1,7 @@
 /**
- * What the catalog routes answer (SPEC 2, GAPS 4.4 and 5), for the API document and for the tests
+ * What the catalog routes answer, for the API document and for the tests
  * that hold answers to it: objects have the columns of shape.ts.
+ * Rules: docs/protocol.md#catalog-objects
  */
 import { type TSchema, Type } from '../common/schema.ts';
 import { type FieldKind, type FigureForm, type Kind, SHAPES } from './shape.ts';
@@ -97,7 +98,7 @@ const FullMarket = Type.Object({
 export const SamplingAnswer = pageOf(FullMarket);
 export const SimplifiedSamplingAnswer = pageOf(SimplifiedMarket);
 
-/** A page of a list by cursor; `LTE=` is the end (GAPS 5). */
+/** A page of a list by cursor; `LTE=` is the end (docs/protocol.md#cursors). */
 function pageOf<S extends TSchema>(item: S) {
   return Type.Object({ data: Type.Array(item), next_cursor: Text });
 }

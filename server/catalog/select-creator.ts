@@ -1,6 +1,7 @@
 /**
- * What the `creator` filter keeps (GAPS 10): markets of a set of wallets, events with such a
+ * What the `creator` filter keeps: markets of a set of wallets, events with such a
  * market, series and tags with such an event.
+ * Rules: docs/protocol.md#creator-filter
  *
  * Thread: the I/O thread; made for one request.
  */

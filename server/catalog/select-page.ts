@@ -29,7 +29,7 @@ export interface Filter {
 
 /**
  * The order of a listing: the row of rank 0 is shown first. Rows without a value are last in both
- * directions; equal values go by id, in the direction asked for (GAPS 5).
+ * directions; equal values go by id, in the direction asked for (docs/protocol.md#sort-order).
  */
 export class Ranking {
   readonly total: number;

@@ -1,6 +1,6 @@
 /**
- * Which objects of a prepared catalog a checked query asks for, and in which order (SPEC 4.2,
- * GAPS 4.4, 5 and 10).
+ * Which objects of a prepared catalog a checked query asks for, and in which order
+ * (docs/protocol.md#catalog-queries).
  *
  * Filters on what many markets share, such as a tag, become a set of events first. A set that
  * leaves few rows is gone through itself and sorted; otherwise all rows are gone through in the

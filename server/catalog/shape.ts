@@ -1,8 +1,9 @@
 /**
- * The fields of every kind of catalog object as they are served, in their order (SPEC 2): one table
+ * The fields of every kind of catalog object as they are served, in their order: one table
  * per kind drives both its JSON and the columns it can be sorted by. Missing texts are "", dates
- * null, booleans false (GAPS 11); fields that SPEC does not name are dropped, they are figures of
+ * null, booleans false; other fields are dropped, they are figures of
  * another venue. Figures of this node's own books and fills follow the fields of markets and events.
+ * Rules: docs/protocol.md#catalog-objects
  *
  * Pure; runs on the catalog thread, names of columns and figures are read anywhere. Non-goals:
  * nesting.
@@ -26,11 +27,14 @@ export interface MarketSource {
   readonly outcomes: ListText;
   readonly tokenIds: ListText;
   readonly terms: TradingTerms;
-  /** Its effective creator wallet in lower case, "" when there is none (GAPS 10). */
+  /**
+   * Its effective creator wallet in lower case, "" when there is none
+   * (docs/protocol.md#creator-filter).
+   */
   readonly creator: string;
 }
 
-/** A JSON array as a text (SPEC 2), and whether all its items are texts. */
+/** A JSON array as a text, and whether all its items are texts. */
 interface ListText {
   readonly text: string;
   readonly isTexts: boolean;
@@ -86,7 +90,7 @@ const MARKET_FIELDS: readonly Field<MarketSource>[] = [
   ...ofRaw(flags('active', 'closed', 'archived')),
   ...ofRaw(dates('createdAt', 'updatedAt')),
   ...ofRaw(texts('questionID')),
-  // Behind SPEC's fields: what a client needs to trade, and a mirror to trade alike.
+  // Behind the usual fields: what a client needs to trade, and a mirror to trade alike.
   ofMarket('negRisk', 'boolean', ({ terms }) => terms.negRisk),
   ofMarket('orderPriceMinTickSize', 'number', ({ terms: { ticksPerUnit } }) =>
     ticksPerUnit === undefined ? 0 : 1 / ticksPerUnit,
@@ -99,7 +103,10 @@ const MARKET_FIELDS: readonly Field<MarketSource>[] = [
   ofMarket('creator', 'text', ({ creator }) => creator),
 ];
 
-/** The event summary: an event without tags, markets, series, eventMetadata (SPEC 2). */
+/**
+ * The event summary: an event without tags, markets, series, eventMetadata
+ * (docs/protocol.md#catalog-objects).
+ */
 export const EVENT_FIELDS: readonly Field<JsonObject>[] = [
   ...ids('id'),
   ...texts('ticker', 'slug', 'title', 'description', 'resolutionSource'),
@@ -269,7 +276,10 @@ export function listTextOf(value: unknown): ListText {
   return { text, isTexts, count: list.length };
 }
 
-/** A date-time as ISO 8601 in UTC (SPEC 2): the text found if it is that, else null or rewritten. */
+/**
+ * A date-time as ISO 8601 in UTC: the text found if it is that, else null or rewritten.
+ * Rules: docs/protocol.md#catalog-objects
+ */
 export function dateOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   if (ISO_UTC.test(value)) return value;

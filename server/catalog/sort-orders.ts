@@ -1,6 +1,7 @@
 /**
- * The order of all rows by each column (GAPS 5): numbers, dates and booleans by value, texts by
+ * The order of all rows by each column: numbers, dates and booleans by value, texts by
  * UTF-16 code units, equal values by id, rows without a value behind all others.
+ * Rules: docs/protocol.md#sort-order
  *
  * Different values are sorted once and numbered, and rows are sorted by these numbers: comparing a
  * hundred thousand rows in forty columns by a function each would take seconds. Rows are sorted by

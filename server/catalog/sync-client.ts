@@ -26,7 +26,7 @@ export interface SyncLimits {
 
 export const SYNC_LIMITS: SyncLimits = {
   requestMs: 30_000,
-  // 50,000 lookups at the 4,000 a 10 s that the source allows (SPEC 8) take two minutes.
+  // 50,000 lookups at the 4,000 a 10 s that the source allows take two minutes.
   pullMs: 600_000,
   // An answer has 500 objects at most, of a few KiB each.
   bodyBytes: 64 << 20,
@@ -34,7 +34,7 @@ export const SYNC_LIMITS: SyncLimits = {
   pullBytes: 1 << 30,
   tries: 5,
   retryMs: 250,
-  // Windows of the rate limits are 10 s long (GAPS 6.4), those of other sources a minute.
+  // Windows of the rate limits are 10 s long, those of other sources a minute.
   pauseMs: 60_000,
   pages: 2_000,
 };
@@ -191,7 +191,8 @@ export class SourceClient {
       return { status, json: parseJson(await this.bodyOf(response)) };
     }
     if (status === 404 && allowed.isOptional !== true) {
-      // A gateway before a source that is away says 404, too, but not in the words of SPEC 7.
+      // A gateway before a source that is away says 404, too, but with another text
+      // (docs/protocol.md#catalog-errors).
       const told = parseJson(await this.bodyOf(response));
       if (!isObject(told) || typeof told.error !== 'string') {
         throw new SourceError('status 404 that no catalog answers', true);

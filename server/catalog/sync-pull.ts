@@ -38,13 +38,13 @@ export interface PullOptions {
 
 /** Lookups under way at a time: enough to hide the distance, too few to burden the source. */
 const LANES = 8;
-/** The most that a page may have (SPEC 8). */
+/** The most that a page may have (docs/protocol.md#catalog-queries). */
 const PAGE_ROWS = 500;
 /** A series carries summaries of all its events, hundreds of them. */
 const SERIES_PAGE_ROWS = 50;
 /** Walks through a source that keeps changing underneath. */
 const WALKS_MAX = 4;
-/** Of the sampling lists (GAPS 5). */
+/** Of the sampling lists (docs/protocol.md#sampling-lists). */
 const FIRST_CURSOR = 'MA==';
 const END_CURSOR = 'LTE=';
 /** Nothing that it answers changes with the live figures of a source that is a node of this kind. */

@@ -1,7 +1,8 @@
 /**
- * The public texts of the trading API: what each refusal of the engine is called (GAPS 3.5, exact
- * text), and the bodies of answers that fail a request whole (GAPS 3.4). The table of orders/API.md is held
+ * The public texts of the trading API: what each refusal of the engine is called (exact
+ * text), and the bodies of answers that fail a request whole. The table of orders/API.md is held
  * equal to this one by a test.
+ * Rules: docs/protocol.md#order-of-checks
  */
 import { Rule, type RuleCode } from '../../engine/rules.ts';
 
@@ -40,7 +41,7 @@ export const RULE_TEXTS: Readonly<Record<Exclude<RuleCode, 0>, string>> = {
   [Rule.marketRefused]: 'market is already registered or cannot be changed so',
 };
 
-/** The texts of the other service that its bots look for (CLIENTS 2), where they differ. */
+/** The texts of the other service that its bots look for, where they differ. */
 const BOT_TEXTS: Partial<typeof RULE_TEXTS> = {
   [Rule.postOnlyCrossesAsk]: 'invalid post-only order: order crosses book',
   [Rule.postOnlyCrossesBid]: 'invalid post-only order: order crosses book',

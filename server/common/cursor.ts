@@ -1,5 +1,6 @@
 /**
- * Cursors of paged lists: the offset of the next row as decimal text in base64 (GAPS 5).
+ * Cursors of paged lists: the offset of the next row as decimal text in base64
+ * (docs/protocol.md#cursors).
  *
  * Decided here: of base64 both alphabets are read, with or without padding; a spelling that no
  * encoder writes is no cursor.

@@ -1,6 +1,7 @@
 /**
- * Query strings of the data API, which refuses what it does not know (GAPS 6.1): a table of fields by
+ * Query strings of the data API, which refuses what it does not know: a table of fields by
  * name to a checked value of all of them, and the schema that documents it.
+ * Rules: docs/protocol.md#data-api-queries
  *
  * A field may stand once, only a list may be repeated; `+` is a space; a name that is not valid
  * percent-encoding is an unknown field, such a value an invalid one. An unknown name is told before any

@@ -1,6 +1,6 @@
 /**
  * Whole numbers of micro-units and pips as plain decimal text, and back: no exponent, trailing
- * zeros trimmed, never through floating-point fractions (GAPS, general rules).
+ * zeros trimmed, never through floating-point fractions (docs/protocol.md#decimal-texts).
  *
  * The writers put ASCII digits into the caller's bytes at `at` and return the place after them: the
  * answers of the read routes are built without a string per number.

@@ -28,7 +28,10 @@ const HYPHEN = 0x2d;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 
-/** Whether `text`, from its character `start` on, is `0|[1-9][0-9]{0,77}` below 2^256 (GAPS 12). */
+/**
+ * Whether `text`, from its character `start` on, is `0|[1-9][0-9]{0,77}` below 2^256
+ * (docs/protocol.md#numbers-in-requests).
+ */
 export function isUint256(text: string, start = 0): boolean {
   const digits = text.length - start;
   if (digits < 1 || digits > UINT256_MAX_TEXT.length) return false;

@@ -51,7 +51,7 @@ const START = `SwaggerUIBundle({
 `;
 
 const HTML = 'text/html; charset=utf-8';
-const STYLE = 'text/css; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
 const require = createRequire(import.meta.url);
@@ -64,7 +64,7 @@ export const VIEWER_PARTS: ReadonlyMap<string, () => Promise<PreparedAnswer>> = 
       PreparedAnswer.of(PAGE, [...headersOf(HTML), ['Content-Security-Policy', POLICY] as const]),
   ],
   ['start.js', () => PreparedAnswer.of(START, headersOf(SCRIPT))],
-  ['swagger-ui.css', () => installed('swagger-ui.css', STYLE)],
+  ['swagger-ui.css', () => installed('swagger-ui.css', CSS)],
   ['swagger-ui-bundle.js', () => installed('swagger-ui-bundle.js', SCRIPT)],
 ]);
 

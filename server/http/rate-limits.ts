@@ -1,9 +1,10 @@
 /**
- * The table of request-rate caps (SPEC 8): by name, how many requests of one caller a window takes,
+ * The table of request-rate caps: by name, how many requests of one caller a window takes,
  * and what an operator may put in their place.
+ * Rules: docs/protocol.md#rate-limits
  *
  * Data and its texts; counting is rate-limiter.ts. A route names every row that covers it, and a
- * request has to fit all of them (GAPS 6.4): GET /events counts as `events`, `listing` and `catalog`.
+ * request has to fit all of them: GET /events counts as `events`, `listing` and `catalog`.
  */
 
 export interface RateCap {

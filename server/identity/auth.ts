@@ -1,7 +1,9 @@
 /**
- * Who is asking. Level 2: a credential trio and an HMAC over the raw request (SPEC 5, GAPS 2.2 and
- * 2.3). Level 1: a wallet's signature, good for issuing a trio (GAPS 2.1). Every check that fails
- * has its own reason, except that an unknown key and a wrong passphrase share one (GAPS 12).
+ * Who is asking. Level 2: a credential trio and an HMAC over the raw request
+ * (docs/protocol.md#level-2).
+ * Level 1: a wallet's signature, good for issuing a trio. Every check that fails
+ * has its own reason, except that an unknown key and a wrong passphrase share one.
+ * Rules: docs/protocol.md#level-1
  *
  * Thread: the I/O thread. Non-goals: what the caller may do, replay of requests (orders carry their
  * own identity). Nothing here logs.
@@ -232,8 +234,9 @@ export function checkLevel1(auth: Auth, headers: readonly string[], nowSeconds: 
 }
 
 /**
- * POST /auth/api-key: issues the caller's trio, or the same one again (GAPS 2.1). Resolves only
+ * POST /auth/api-key: issues the caller's trio, or the same one again. Resolves only
  * when the key is durable; 503 when it cannot be written.
+ * Rules: docs/protocol.md#api-keys
  */
 export async function issueKey(auth: Auth, caller: WalletOwner): Promise<KeyAnswer> {
   if (!auth.registry.mayHave(caller.address, caller.nonce)) {
@@ -272,7 +275,7 @@ function isSignedBy(
   const head = timestamp + method.toUpperCase();
   const isFor = (signed: string): boolean =>
     timingSafeEqual(hmac(secret, head + signed, body), signature);
-  // SDKs sign the path alone; some sign the query string with it (GAPS 2.2).
+  // SDKs sign the path alone; some sign the query string with it (docs/protocol.md#level-2).
   const isPath = (signed: string): boolean =>
     isFor(signed) || (query !== '' && isFor(`${signed}?${query}`));
   return isPath(path) || (base !== '' && isPath(path.slice(base.length)));
@@ -282,7 +285,10 @@ function hmac(secret: Buffer, signed: string, rawBody: Uint8Array): Buffer {
   return createHmac('sha256', secret).update(signed).update(rawBody).digest();
 }
 
-/** 32 bytes from hex (SPEC 5), base64url or base64 (what SDKs send, GAPS 2.2); null for others. */
+/**
+ * 32 bytes from hex, or from base64url or base64, which SDKs send; null for others.
+ * Rules: docs/protocol.md#level-2
+ */
 function decodeSignature(text: string): Buffer | null {
   if (HEX_32.test(text)) return Buffer.from(text, 'hex');
   return BASE64_32.test(text) ? Buffer.from(text, 'base64') : null;

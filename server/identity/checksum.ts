@@ -23,7 +23,7 @@ export function checksumAddress(address: Uint8Array, offset = 0): string {
 
 /**
  * Whether `text` is a 20-byte address whose letters are all lower case, all upper case, or the
- * correct mixture (GAPS 12, Authentication). `0x` itself is lower case in every form.
+ * correct mixture (docs/protocol.md#level-2). `0x` itself is lower case in every form.
  */
 export function isAddressText(text: string): boolean {
   if (known.has(text)) return true;

@@ -27,7 +27,7 @@ export type NodeKey =
   | { readonly ok: true; readonly key: Buffer }
   | { readonly ok: false; readonly problem: string };
 
-/** What a client is given once and computes its signatures with (GAPS 2.1). */
+/** What a client is given once and computes its signatures with (docs/protocol.md#api-keys). */
 export interface Trio {
   /** UUID, version 4 shape, lower case. */
   readonly apiKey: string;

@@ -1,6 +1,6 @@
 /**
- * EIP-712 digests: of an order (which is also its id, GAPS 1.7) and of the level-1 request that
- * issues API keys (GAPS 2.1).
+ * EIP-712 digests: of an order (which is also its id) and of the level-1 request that
+ * issues API keys (docs/protocol.md#level-1).
  *
  * Thread: any; the scratch buffers belong to the thread's own instance of this module.
  * Non-goals: other typed data, signing.
@@ -9,7 +9,7 @@ import assert from 'node:assert/strict';
 import { decimalToBytes, hexToBytes } from '../common/uint256.ts';
 import { keccak256, keccak256Into } from './keccak.ts';
 
-/** The signing domain of one exchange contract (GAPS 1.1). */
+/** The signing domain of one exchange contract (docs/protocol.md#signing-domains). */
 export interface SigningDomain {
   readonly name: string;
   readonly version: string;
@@ -18,7 +18,10 @@ export interface SigningDomain {
   readonly verifyingContract: string;
 }
 
-/** The signed fields (GAPS 1.2): 20-byte addresses, numbers as checked uint256 text. */
+/**
+ * The signed fields: 20-byte addresses, numbers as checked uint256 text.
+ * Rules: docs/protocol.md#order-fields
+ */
 export interface SignedFields {
   readonly salt: string;
   readonly maker: Uint8Array;
@@ -35,8 +38,9 @@ export interface SignedFields {
 }
 
 /**
- * What version 2 signs in place of taker, expiration, nonce and fee rate (CLIENTS 2): a number as
+ * What version 2 signs in place of taker, expiration, nonce and fee rate: a number as
  * checked uint256 text, and 32 bytes each.
+ * Rules: docs/protocol.md#version-2-orders
  */
 export interface SignedFields2 {
   readonly timestamp: string;
@@ -94,7 +98,10 @@ export function domainSeparator(domain: SigningDomain): Uint8Array {
   return keccak256(struct);
 }
 
-/** The 32-byte separator of level-1 requests; it names no contract (GAPS 2.1). */
+/**
+ * The 32-byte separator of level-1 requests; it names no contract
+ * (docs/protocol.md#signing-domains).
+ */
 export function authSeparator(chainId: number): Uint8Array {
   const struct = new Uint8Array(4 * WORD);
   struct.set(hashText(AUTH_DOMAIN_TYPE), 0);

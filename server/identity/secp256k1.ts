@@ -33,7 +33,8 @@ const point = publicKey.subarray(1);
  * Writes the 20-byte address that signed `digest` to `out` from `offset`.
  *
  * @param digest 32 bytes
- * @param signature 65 bytes: r, s, v; v is one of 0, 1, 27, 28 and s at most n/2 (GAPS 12)
+ * @param signature 65 bytes: r, s, v; v is one of 0, 1, 27, 28 and s at most n/2
+ *   (docs/protocol.md#signatures)
  * @returns false, with `out` untouched, when no address can have made the signature
  */
 export function recoverAddress(

@@ -1,6 +1,7 @@
 /**
- * POST /books: order books rendered from engine memory (GAPS 7). A rendered book is kept with the
+ * POST /books: order books rendered from engine memory. A rendered book is kept with the
  * version it shows, so that an unchanged one costs a look-up.
+ * Rules: docs/protocol.md#order-books
  *
  * Thread: I/O, while workers write. Non-goals: parsing of the request, parking it.
  */
@@ -26,7 +27,10 @@ import { BOOKS_EACH, type Rendered, UNKNOWN } from './known-tokens.ts';
 import { ascii, put, type TokenTexts } from './texts.ts';
 import { type BookSide, SideCode, type TokenRequest } from './token-request.ts';
 
-/** A writer is inside a book for microseconds, unless it is descheduled there (DESIGN, Reads). */
+/**
+ * A writer is inside a book for microseconds, unless it is descheduled there
+ * (docs/protocol.md#consistent-reads).
+ */
 export const READ_TRIES = 4;
 
 /**
@@ -198,8 +202,9 @@ const ANSWER_BYTES_MAX = 2 ** 22;
 
 /**
  * The answer of POST /books: known tokens in request order, each once, at its first position. Two
- * books of a pair are of one version (GAPS 12): books that are kept are each checked against it
+ * books of a pair are of one version: books that are kept are each checked against it
  * here, and no other thread renders.
+ * Rules: docs/protocol.md#order-books
  *
  * @returns bytes that are good until the next answer; LONG; undefined when some book could not be read:
  *   ask again after the next batch

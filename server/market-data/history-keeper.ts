@@ -175,7 +175,7 @@ export class HistoryKeeper {
     const token = fillI[i + Fill.takerToken]! as TokenSlot;
     const minute = Math.floor(time / MINUTE_MS);
     this.prices.add(token, minute, fillI[i + Fill.takerPrice]! as Pips);
-    // A mint or merge is a trade of both tokens (GAPS 7).
+    // A mint or merge is a trade of both tokens (docs/protocol.md#match-kinds).
     if (fillI[i + Fill.kind] !== MatchKind.complementary) {
       const other = fillI[i + Fill.makerToken]! as TokenSlot;
       this.prices.add(other, minute, fillI[i + Fill.makerPrice]! as Pips);

@@ -1,6 +1,6 @@
 /**
  * Price history as JSON: `[{"t":1713871800,"p":0.42},..]`, ascending, buckets before the first trade
- * left out (GAPS 4.2).
+ * left out (docs/protocol.md#price-history).
  *
  * A long answer is written in pieces with turns of the event loop between them.
  *

@@ -1,5 +1,6 @@
 /**
- * GET /prices-history, POST /batch-prices-history and POST /data/volumes (GAPS 4.2).
+ * GET /prices-history, POST /batch-prices-history and POST /data/volumes
+ * (docs/protocol.md#price-history).
  *
  * Thread: I/O. A batch gives the event loop a turn between tokens; what is read for one is bounded by
  * POINTS_MAX.

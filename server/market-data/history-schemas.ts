@@ -1,6 +1,7 @@
 /**
- * What price history and volumes are asked (GAPS 4.2) and what they answer: one schema each, which is
+ * What price history and volumes are asked and what they answer: one schema each, which is
  * the run-time check of what comes in and the document of what goes out.
+ * Rules: docs/protocol.md#price-history
  */
 import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';

@@ -1,6 +1,6 @@
 /**
- * Which buckets a request for price history gets: from what was asked to a window and a step (GAPS
- * 4.2).
+ * Which buckets a request for price history gets: from what was asked to a window and a step
+ * (docs/protocol.md#price-history).
  *
  * Decided here: the first bucket is the one that holds the start; `max` begins with the first trade;
  * nothing lies in the future; a window that has more than POINTS_MAX buckets of the step asked for

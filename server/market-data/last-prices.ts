@@ -1,6 +1,7 @@
 /**
  * POST /last-trades-prices: price and side of the last trade of each token that has traded, read
- * under the version of its book, so that it says what POST /books says at that version (GAPS 7).
+ * under the version of its book, so that it says what POST /books says at that version
+ * (docs/protocol.md#consistent-reads).
  * What was rendered is kept in the token's cell (known-tokens.ts) with the version that it shows.
  *
  * Thread: I/O, while workers write. Non-goals: parsing of the request, parking it.

@@ -24,7 +24,7 @@ export function matchOfTradeId(text: string): number {
   return hex === undefined ? -1 : Number.parseInt(hex, 16);
 }
 
-/** Keccak-256 of the match as a uint256 (GAPS 12): `0x` and 64 hex digits. */
+/** Keccak-256 of the match as a uint256 (docs/protocol.md#identifiers): `0x` and 64 hex digits. */
 export function transactionHash(match: number): string {
   scratch.fill(0);
   scratch.writeBigUInt64BE(BigInt(match), UINT256_BYTES - 8);

@@ -22,7 +22,7 @@ import {
   priceKey,
 } from '../../storage/history-rows.ts';
 
-/** Lengths of a bucket (GAPS 4.2). */
+/** Lengths of a bucket (docs/protocol.md#price-history). */
 export const STEP_MINUTES = [1, 5, 30, 180, 720] as const;
 export type Step = 0 | 1 | 2 | 3 | 4;
 const STEPS = STEP_MINUTES.length;

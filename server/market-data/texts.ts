@@ -81,7 +81,10 @@ export class TokenTexts {
     return token === UNKNOWN ? 0 : (this.known.slots[token]! as TokenSlot);
   }
 
-  /** The beginning of a book, up to and with the opening quote of its timestamp (GAPS 7). */
+  /**
+   * The beginning of a book, up to and with the opening quote of its timestamp
+   * (docs/protocol.md#book-hash).
+   */
   bookHead(token: TokenSlot): Buffer {
     const known = this.heads.get(token);
     if (known !== undefined) return known;
@@ -93,7 +96,7 @@ export class TokenTexts {
     return head;
   }
 
-  /** What rows of the data API call a token (GAPS 8, TRADES_ASSET). */
+  /** What rows of the data API call a token (docs/protocol.md#identifiers). */
   assetOf(token: TokenSlot): string {
     if (this.asset === 'token') return this.known.ids[this.known.of(token)]!;
     const outcome = this.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
@@ -105,7 +108,7 @@ export class TokenTexts {
     return this.lookup(market);
   }
 
-  /** The constant parts of the trade rows of a token, with what a catalog says of its market (GAPS 8). */
+  /** The constant parts of the trade rows of a token, with what a catalog says of its market. */
   trade(token: TokenSlot, info: MarketInfo | undefined): TradeTexts {
     const market = marketOf(this.t, token);
     const known = this.trades.get(token);

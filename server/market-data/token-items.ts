@@ -11,7 +11,7 @@ export type ParsedTokens =
   | {
       readonly ok: true;
       readonly tokens: string[];
-      /** The only side asked for, or '' for both (GAPS 4.1); one for each token. */
+      /** The only side asked for, or '' for both; one for each token. */
       readonly sides: ('' | 'BUY' | 'SELL')[];
     }
   | { readonly ok: false; readonly error: string };
@@ -21,9 +21,10 @@ const INVALID_TOKENS = 'Invalid payload';
 const item = compileShape(TokenItem);
 
 /**
- * Reads a body of `[{"token_id": "..", "side": ".."}]` (GAPS 4.1). A side of '' counts as absent,
+ * Reads a body of `[{"token_id": "..", "side": ".."}]`. A side of '' counts as absent,
  * because some clients send the member empty. Tokens are any text: an unknown one is left to the
  * caller, and so are repetitions.
+ * Rules: docs/protocol.md#prices-of-a-token
  */
 export function parseTokenItems(body: Uint8Array): ParsedTokens {
   const sent = parseJson(body);

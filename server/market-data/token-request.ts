@@ -59,7 +59,7 @@ export class TokenRequest {
     this.places = new Int32Array(known.slots.length);
   }
 
-  /** Repetitions of a token that name different sides get both (GAPS 7 is silent). */
+  /** Repetitions of a token that name different sides get both (docs/protocol.md#order-books). */
   take(tokens: readonly string[], sides: readonly BookSide[]): void {
     this.count = 0;
     for (let i = 0; i < tokens.length; i++) {

@@ -1,6 +1,6 @@
 /**
  * The routes that answer what one engine version says of a token, or of many: book, price, midpoint,
- * spread, last trade, and the rules that it trades by (GAPS 4.1).
+ * spread, last trade, and the rules that it trades by (docs/protocol.md#prices-of-a-token).
  *
  * Thread: I/O. A read that meets a writer at every try waits for the batch to end.
  */
@@ -223,7 +223,10 @@ function sidesOf(priceOfBuy: 'ask' | 'bid'): Sides {
   return priceOfBuy === 'ask' ? { BUY: 'ask', SELL: 'bid' } : { BUY: 'bid', SELL: 'ask' };
 }
 
-/** Items for one token add up: BUY from one, SELL from another (GAPS 4.1). */
+/**
+ * Items for one token add up: BUY from one, SELL from another
+ * (docs/protocol.md#prices-of-a-token).
+ */
 function renderPrices(
   record: (
     tokens: readonly string[],

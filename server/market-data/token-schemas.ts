@@ -1,7 +1,8 @@
 /**
- * What the routes of one token, or of many, are asked and what they answer (SPEC 2 and 4.3, GAPS
- * 4.1): one schema each, which is the run-time check of what comes in and the document of what goes
+ * What the routes of one token, or of many, are asked and what they answer:
+ * one schema each, which is the run-time check of what comes in and the document of what goes
  * out.
+ * Rules: docs/protocol.md#prices-of-a-token
  */
 import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
@@ -51,13 +52,13 @@ export const TokenItem = Type.Object({
   ),
 });
 
-/** Most tokens of one request (GAPS 3.2). */
+/** Most tokens of one request (docs/protocol.md#limits-of-a-request). */
 export const TOKENS_MAX = 500;
 export const TokenItems = Type.Array(TokenItem, { maxItems: TOKENS_MAX });
 
 const Level = Type.Object({ price: Decimal, size: Decimal }, { additionalProperties: false });
 
-/** SPEC 2, Order book. */
+/** An order book: docs/protocol.md#order-books. */
 export const BookAnswer = Type.Object(
   {
     market: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),

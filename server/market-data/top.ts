@@ -1,6 +1,7 @@
 /**
  * The top of a token's book and its last trade, read together under the version of the book, so that
- * price, midpoint, spread and last price say what the book of that version says (GAPS 4.1).
+ * price, midpoint, spread and last price say what the book of that version says
+ * (docs/protocol.md#consistent-reads).
  *
  * Thread: I/O, while workers write. Non-goals: what an answer looks like, waiting for a writer.
  */

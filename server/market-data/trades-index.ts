@@ -10,7 +10,8 @@
  *
  * A match leaves as a whole: when its first fill leaves the window, no row of it is shown.
  *
- * Thread: I/O writes and reads; fills become visible here once they are on disk (DESIGN, Reads).
+ * Thread: I/O writes and reads; fills become visible here once they are on disk
+ * (docs/protocol.md#consistent-reads).
  */
 import { assert } from '../../engine/assert.ts';
 import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/layout.ts';

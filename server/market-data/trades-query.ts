@@ -1,5 +1,5 @@
 /**
- * What GET /trades is asked (SPEC 4.1, GAPS 8).
+ * What GET /trades is asked (docs/protocol.md#public-trades).
  *
  * Thread: any; pure. Non-goals: whether the wallet or the markets exist.
  */
@@ -15,7 +15,7 @@ import {
   wallet,
 } from '../common/data-query.ts';
 
-/** SPEC 8: the bound of limit and of offset. */
+/** The bound of limit and of offset: docs/protocol.md#public-trades. */
 export const PAGE_MAX = 10_000;
 /** What no amount that is sent is read as. */
 const ABSENT = -1;

@@ -1,8 +1,9 @@
 /**
- * GET /trades: selected rows as JSON (SPEC 2 Trade, GAPS 8). A row is rendered once and kept with
+ * GET /trades: selected rows as JSON. A row is rendered once and kept with
  * what the catalog said of its market; a fill never changes. In a row that is rendered, constant parts
  * are copied, numbers are written as digits, and wallets and transaction hashes come from small
  * caches, because each costs a Keccak digest.
+ * Rules: docs/protocol.md#public-trades
  *
  * A long answer is written in pieces with turns of the event loop between them, and so is a shorter one of
  * which much is new: 10,000 rows whose digests are all new would hold the thread for some 80 ms. Its rows

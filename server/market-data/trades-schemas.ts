@@ -1,4 +1,4 @@
-/** GET /trades: what it is asked (SPEC 4.1) and what it answers (SPEC 2, Trade). */
+/** GET /trades: what it is asked and what it answers (docs/protocol.md#public-trades). */
 
 import { specOf } from '../common/data-query.ts';
 import type { QuerySpec } from '../common/query.ts';

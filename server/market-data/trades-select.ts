@@ -1,6 +1,7 @@
 /**
  * Which rows a GET /trades query gets: the walk over the index (trades-index.ts). Rows come match
- * by match, newest first; in a match the taker row, then its makers in fill order (GAPS 12).
+ * by match, newest first; in a match the taker row, then its makers in fill order
+ * (docs/protocol.md#public-trades).
  *
  * A page is the keys of its rows: twice the sequence, of the match for a taker's row, of the fill and
  * one more for a maker's. What a row says is read by its key, as long as the ring of fills has not gone
@@ -132,7 +133,7 @@ export class TradesSelector {
     rows[at + Row.side] = index.marketSide[slot]! & 1;
     rows[at + Row.size] = size;
     rows[at + Row.collateral] = collateral;
-    // An average only where there is something to average (GAPS 8).
+    // An average only where there is something to average (docs/protocol.md#public-trades).
     rows[at + Row.price] = pips !== 0 ? pips * MICRO_PER_PIP : ratioMicro(collateral, size);
   }
 
@@ -273,7 +274,10 @@ export class TradesSelector {
     return this.count === this.limit;
   }
 
-  /** A row that passed lies before the page: `offset` counts after the filters (GAPS 8). */
+  /**
+   * A row that passed lies before the page: `offset` counts after the filters
+   * (docs/protocol.md#public-trades).
+   */
   private skips(): boolean {
     if (this.toSkip === 0) return false;
     this.toSkip -= 1;

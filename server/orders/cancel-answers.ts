@@ -1,6 +1,7 @@
 /**
- * Answers to cancels as JSON bytes (GAPS 3.6): `canceled`, `not_canceled` with the reason, and
+ * Answers to cancels as JSON bytes: `canceled`, `not_canceled` with the reason, and
  * `filled`, what each cancelled order had traded before. Runs inside the turn.
+ * Rules: docs/protocol.md#cancels
  *
  * Thread: the worker that holds its turn.
  */

@@ -1,7 +1,8 @@
 /**
- * The bodies of DELETE /order, /orders and /cancel-market-orders, from bytes to checked values
- * (GAPS 3.2, 3.6). An id that is no digest is unknown like any other, not a fault: one odd text must
+ * The bodies of DELETE /order, /orders and /cancel-market-orders, from bytes to checked values.
+ * An id that is no digest is unknown like any other, not a fault: one odd text must
  * not keep the others from being cancelled.
+ * Rules: docs/protocol.md#cancels
  *
  * Thread: any. Non-goals: whether an order is there and whose it is.
  */

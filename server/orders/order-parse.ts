@@ -1,8 +1,9 @@
 /**
  * The bodies of POST /orders and POST /order, from bytes to checked values.
  *
- * A fault of shape fails the whole request (GAPS 12, Requests); everything that a well-shaped order
+ * A fault of shape fails the whole request; everything that a well-shaped order
  * can get wrong is found later and per order.
+ * Rules: docs/protocol.md#shape-of-a-request
  *
  * Thread: any. Non-goals: rules that need the market, the clock or the caller; digests.
  */
@@ -33,7 +34,7 @@ export interface OrderItem {
   /** Decimal text in micro-units; may carry '-'. */
   readonly makerAmount: string;
   readonly takerAmount: string;
-  /** Unix seconds as uint256 text, '0' when not sent (GAPS 1.2). */
+  /** Unix seconds as uint256 text, '0' when not sent (docs/protocol.md#order-fields). */
   readonly expiration: string;
   readonly nonce: string;
   /** Decimal text; may carry '-'. */
@@ -127,8 +128,9 @@ const MINUS = 0x2d;
  * Reads the body of POST /orders.
  *
  * @param body raw bytes; may lie in shared memory
- * @returns the items in request order, or the error of the whole request (GAPS 3.2, 3.4, 12); a
+ * @returns the items in request order, or the error of the whole request; a
  *   `detail` names the first fault and repeats nothing of the body, and is '' where there is none
+ * Rules: docs/protocol.md#shape-of-a-request
  */
 export function parseOrders(body: Uint8Array, maxOrders: number, rules = USUAL): ParsedOrders {
   const sent = parseJson(body);

@@ -1,6 +1,7 @@
 /**
- * How clients are told the state of an order: three statuses (GAPS 4.3), and the reason of its end
+ * How clients are told the state of an order: three statuses, and the reason of its end
  * beside them.
+ * Rules: docs/protocol.md#order-states
  *
  * Thread: any.
  */

@@ -2,7 +2,7 @@
  * Single entry point to the package piscina. Each worker runs one task that never ends, its lane
  * (lanes.ts), and gets the slots of its tickets through shared memory. So the pool's own queue, which is
  * not first-in first-out, never holds a ticket: a later one in the only free worker would wait for ever
- * for an earlier one behind it (DESIGN). A lane runs its tickets in their order, so the earliest of all is
+ * for an earlier one behind it. A lane runs its tickets in their order, so the earliest of all is
  * never behind another. Where no lane is free, the next ticket goes behind the earliest one, because
  * that is the first to end.
  *

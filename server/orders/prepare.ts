@@ -2,7 +2,7 @@
  * Before the turn: one checked order item becomes an engine command. All that depends on the
  * request alone happens here, in parallel with other workers: ids, digest, signature. What depends
  * on state or time waits for the turn; a rule that already failed travels as a verdict, so that the
- * first failing rule of the whole list is the one reported (GAPS 3.5).
+ * first failing rule of the whole list is the one reported (docs/protocol.md#order-of-checks).
  *
  * Thread: a worker; scratch belongs to the instance.
  */

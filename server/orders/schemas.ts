@@ -1,10 +1,14 @@
 /**
- * What the order routes are sent and what they answer (SPEC 2, GAPS 3): the run-time check of an
+ * What the order routes are sent and what they answer: the run-time check of an
  * order's shape, and the document of both.
+ * Rules: docs/protocol.md#shape-of-a-request
  */
 import { Type } from '../common/schema.ts';
 
-/** GAPS: some clients send these as JSON numbers; above 2^53 - 1 the digits would not be theirs. */
+/**
+ * Some clients send these as JSON numbers; above 2^53 - 1 they would lose digits
+ * (docs/protocol.md#numbers-in-requests).
+ */
 const Count = Type.Union([
   Type.String(),
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
@@ -28,7 +32,10 @@ const ORDER = {
   nonce: Count,
   feeRateBps: Count,
 };
-/** Version 2 (CLIENTS 2): a time in place of the nonce, no fee rate and no counterparty. */
+/**
+ * Version 2: a time in place of the nonce, no fee rate and no counterparty.
+ * Rules: docs/protocol.md#version-2-orders
+ */
 const ORDER_2 = {
   ...COMMON,
   timestamp: Count,
@@ -92,7 +99,10 @@ export const CancelOrder = Type.Object({
   orderId: Type.Optional(Type.String()),
 });
 
-/** The body of DELETE /orders; how many are too many is the parser's to say, in GAPS' words. */
+/**
+ * The body of DELETE /orders; how many are too many is a rule of the parser
+ * (docs/protocol.md#limits-of-a-request).
+ */
 export const CancelOrders = Type.Array(Type.String());
 
 /** Some clients send what they leave out as "" or null. */

@@ -1,5 +1,5 @@
 /**
- * The data API beside GET /trades: positions, value, holders, open interest, activity (CLIENTS 4). All of
+ * The data API beside GET /trades: positions, value, holders, open interest, activity. All of
  * it is what the fills of this node say; what a wallet has from elsewhere is not known here.
  *
  * Thread: I/O. Positions are as far as the follower has come, a tenth of a second behind or so.

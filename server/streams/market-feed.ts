@@ -210,7 +210,7 @@ export class MarketFeed {
         feeBps: book.baseFeeBps,
       });
     add(takerToken, fillI[row + Fill.takerPrice]!);
-    // A mint or merge is a trade of both tokens, on the same side (GAPS 7).
+    // A mint or merge is a trade of both tokens, on the same side (docs/protocol.md#stream-frames).
     if (fillI[row + Fill.kind] !== MatchKind.complementary) {
       add(makerToken, fillI[row + Fill.makerPrice]!);
     }

@@ -1,6 +1,7 @@
 /**
- * The frames of the market channel as JSON (GAPS 9, CLIENTS 6). Ids and labels of markets that may
+ * The frames of the market channel as JSON. Ids and labels of markets that may
  * hold any character come through JSON.stringify; everything else is digits and hex.
+ * Rules: docs/protocol.md#stream-frames
  *
  * Thread: the I/O thread.
  */
@@ -23,7 +24,7 @@ export interface PublicTrade {
   readonly feeBps: number;
 }
 
-/** What a missing best price is called (GAPS 9). */
+/** What a missing best price is called (docs/protocol.md#stream-frames). */
 const NO_BID = '0';
 const NO_ASK = '1';
 

@@ -1,6 +1,7 @@
 /**
  * The messages of the streams, as schemas: what clients send (checked with these very schemas) and
- * what they are sent (the document of it; tests hold every frame to it). GAPS 9 with CLIENTS 6.
+ * what they are sent (the document of it; tests hold every frame to it).
+ * Rules: docs/protocol.md#stream-subscriptions
  */
 import { compileShape, type Static, type TSchema, Type } from '../common/schema.ts';
 

@@ -1,6 +1,7 @@
 /**
- * The events of the user channel as JSON (GAPS 9, CLIENTS 6), without braces and envelope: the same
+ * The events of the user channel as JSON, without braces and envelope: the same
  * event is numbered in two streams.
+ * Rules: docs/protocol.md#stream-frames
  *
  * Thread: the I/O thread.
  */
@@ -169,7 +170,7 @@ function makerOrder(names: Names, { makerKey, sequence }: TradeFill): object {
     side: sideText(isOpposite !== takerSells),
     price: priceText(fillI[row + Fill.makerPrice]!),
     matched_amount: microText(fillF[row / 2 + Fill.size]!),
-    // The maker pays no fee (GAPS 12).
+    // The maker pays no fee (docs/protocol.md#fees).
     fee_rate_bps: '0',
   };
 }

@@ -119,7 +119,8 @@ test(
       assert.equal(shares, micro);
       const off = BigInt(collateral) * BigInt(ticksPerUnit) - BigInt(ticks) * BigInt(shares);
       if (type === 'GTC') assert.equal(off, 0n);
-      // Within 2 % of a tick, and the nearest tick keeps the signed limit (GAPS 1.4, 12).
+      // Within 2 % of a tick, and the nearest tick keeps the signed limit
+      // (docs/protocol.md#limit-price).
       assert((off < 0n ? -off : off) * 50n <= BigInt(shares), `${collateral} / ${shares}`);
       assert(side === SELL || notional(shares, ticks, ticksPerUnit) <= makerAmount);
     }

@@ -1,5 +1,5 @@
 /**
- * A prepared catalog, read back fragment by fragment and compared with what SPEC 2 says of the raw
+ * A prepared catalog, read back fragment by fragment and compared with what the rules say of the raw
  * objects, on an odd invented catalog and on the real one where it is there.
  */
 import assert from 'node:assert/strict';
@@ -224,13 +224,13 @@ function checkAll(prepared: PreparedCatalog, json: Parameters<typeof expectedCat
   }
 }
 
-test('every fragment and index of an odd catalog is what SPEC 2 says of the raw objects', () => {
+test('every fragment and index of an odd catalog is what the rules say of the raw objects', () => {
   const prepared = prepareCatalog(readWhole(oddCatalog()));
   assert.deepEqual([...prepared.markets.ids], [5, 7, 8, 61, 99, 100, 1000]);
   checkAll(prepared, oddCatalog());
 });
 
-test('every fragment and index of the real catalog is what SPEC 2 says', { skip: SHORT }, (t) => {
+test('every fragment and index of the real catalog is what the rules say', { skip: SHORT }, (t) => {
   if (!existsSync(REAL_FILE)) return t.skip('no real catalog here');
   const json = JSON.parse(readFileSync(REAL_FILE, 'utf8'));
   const prepared = prepareCatalog(readWhole(json));

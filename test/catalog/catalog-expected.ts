@@ -1,5 +1,5 @@
 /**
- * What a prepared catalog must hold, written down once more from SPEC 2 over the raw objects of a
+ * What a prepared catalog must hold, written down once more from the rules over the raw objects of a
  * catalog file: plain, slow, and sharing no code with the product.
  */
 import { showEventFigures, showMarketFigures } from './naive-figures.ts';

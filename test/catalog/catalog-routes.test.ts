@@ -55,7 +55,7 @@ async function expectIds(server: CatalogServer, expected: Readonly<Record<string
   }
 }
 
-test('objects carry the fields of the specification, in its order, where it says', async (t) => {
+test('objects carry the fields of the protocol, in its order, where it says', async (t) => {
   const server = await serveSamples(t);
   const marketInList = (await listOf(server, '/markets'))[0]!;
   assert.deepEqual(Object.keys(marketInList), [...MARKET_KEYS, 'events']);

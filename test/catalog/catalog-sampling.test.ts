@@ -49,7 +49,7 @@ test('the lists hold what is active and neither closed nor archived, by ascendin
   }
 });
 
-test('an item has the fields of its form, in the order of the specification', async (t) => {
+test('an item has the fields of its form, in the order of the protocol', async (t) => {
   const server = await serveCatalog(SAMPLES, t);
   const simplified = (await page(server, SIMPLIFIED)).data[0]!;
   assert.equal(

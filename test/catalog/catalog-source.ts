@@ -1,6 +1,6 @@
 /**
  * A catalog API that can be told to misbehave: what mirrors pull from in the tests. It serves raw
- * objects as they are given to it, in the pages and shapes of SPEC 4.2.
+ * objects as they are given to it, in the pages and shapes of a catalog API.
  */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -260,7 +260,7 @@ test('every creator of the demo belongs to one of its sites, and every site has 
   assert.deepEqual([...new Set(creators)].sort(), sites.flatMap((site) => site.creators).sort());
 });
 
-test('the demo is the same on every call, with distinct slugs and the fields of SPEC 2', () => {
+test('the demo is the same on every call, with distinct slugs and all fields of the catalog', () => {
   assert.deepEqual(demoCatalog(), demoCatalog());
   assert.notEqual(demoCatalog(), demoCatalog());
   const catalog = read(demoCatalog());

@@ -148,7 +148,7 @@ function creatorName(value: string): string {
   return siteId(value) || 'unknown';
 }
 
-/** The catalog as it is seen through a creator filter (GAPS 10). */
+/** The catalog as it is seen through a creator filter (docs/protocol.md#creator-filter). */
 function scoped(catalog: NaiveCatalog, creator: string | undefined): NaiveCatalog {
   if (creator === undefined) return catalog;
   const wallets = catalog.sites.get(creator) ?? new Set([creator]);
@@ -253,7 +253,10 @@ function samplingPage(catalog: NaiveCatalog, query: NaiveQuery, isFull: boolean)
   });
 }
 
-/** GAPS 5: base64, of either alphabet and with or without padding, of an unsigned integer. */
+/**
+ * Base64, of either alphabet and with or without padding, of an unsigned integer
+ * (docs/protocol.md#cursors).
+ */
 function cursorOffset(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return 0;
   let decoded: string;

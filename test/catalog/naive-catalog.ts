@@ -29,7 +29,7 @@ export interface NaiveSeries {
 
 export interface NaiveEvent {
   readonly id: number;
-  /** The event summary of SPEC 2. */
+  /** The event summary (docs/protocol.md#catalog-objects). */
   readonly shown: Raw;
   readonly metadata: unknown;
   readonly tags: NaiveTag[];
@@ -132,7 +132,10 @@ function readSites(value: unknown): Map<string, Set<string>> {
   return sites;
 }
 
-/** GAPS 10: a host name without scheme, path and trailing dot, in lower case. */
+/**
+ * A host name without scheme, path and trailing dot, in lower case
+ * (docs/protocol.md#creator-filter).
+ */
 export function siteId(value: string): string {
   const lower = value.trim().toLowerCase();
   const bare = lower.startsWith('http://')
@@ -259,7 +262,10 @@ function text(value: unknown): string {
 
 const DATE = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d(?::?\d\d)?)$/;
 
-/** SPEC 2: an ISO 8601 date-time in UTC, as found; another spelling of one in that form. */
+/**
+ * An ISO 8601 date-time in UTC, as found; another spelling of one in that form
+ * (docs/protocol.md#catalog-objects).
+ */
 function date(value: unknown): string | null {
   const match = DATE.exec(text(value));
   if (match === null || nanoseconds(text(value)) === undefined) return null;

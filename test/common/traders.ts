@@ -236,7 +236,7 @@ export function seconds(offset = 0): string {
 
 const FIELDS = ['success', 'errorMsg', 'orderID', 'takingAmount', 'makingAmount', 'status'];
 
-/** What every result promises whatever it says (SPEC 2, USERS 1.5). */
+/** What every result promises whatever it says (docs/protocol.md#order-results). */
 function assertConsistent(result: Result): void {
   assert.deepEqual(Object.keys(result), FIELDS);
   assert.equal(typeof result.success, 'boolean');

@@ -1,4 +1,7 @@
-/** Money: fees, rounding, what orders may pay at most, and the sums that must hold (GAPS 1.6, 12). */
+/**
+ * Money: fees, rounding, what orders may pay at most, and the sums that must hold
+ * (docs/protocol.md#settlement).
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { rounds, withSeed } from '../common/random.ts';

@@ -99,8 +99,9 @@ export class Duel {
   }
 
   /**
-   * The sums of GAPS 12: takers by the results that they were told, net of fees; makers and fees by
+   * The sums: takers by the results that they were told, net of fees; makers and fees by
    * the ring of fills; rounding by the engine's own column. And every order within what it signed.
+   * Rules: docs/protocol.md#settlement
    */
   checkConservation(): void {
     const sums = this.naive.markets.map(() => new MarketSums());

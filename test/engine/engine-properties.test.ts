@@ -178,7 +178,8 @@ test('a refused command leaves every table as it was', () => {
       const changes = core.changes;
       const { rule } = duel.step(command);
       if (!isSampled || rule === Rule.accepted) continue;
-      // The one refusal that acts: cancel-both takes the maker in the way along (GAPS 12).
+      // The one refusal that acts: cancel-both takes the maker in the way along
+      // (docs/protocol.md#self-trade).
       if (rule === Rule.selfTrade && core.changes !== changes) continue;
       refusals += 1;
       assert.equal(stateHash(duel.driver.t), before, `${commandText(command)} changed something`);

@@ -1,5 +1,5 @@
 /**
- * The obvious market, to hold the engine against: written from GAPS 1.4 to 1.6, 3.1, 7 and 12, not
+ * The obvious market, to hold the engine against: written from docs/protocol.md, not
  * from the engine. One list of open orders in arrival order; whoever takes looks at all of them.
  * Kept for ever, and never made faster.
  */
@@ -17,7 +17,7 @@ import type {
 const PIPS = 10_000;
 const ONE_SHARE = 1_000_000n;
 
-/** GAPS 4.3; an order that expired says so to whoever asks for the reason. */
+/** docs/protocol.md#order-states; an order that expired says so to whoever asks for the reason. */
 const STATUS_OF: Readonly<Record<EndWord, string>> = {
   filled: 'matched',
   fakRemainder: 'matched',
@@ -61,7 +61,7 @@ export function settlement(): Settlement {
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const other = (side: SideName): SideName => (side === 'BUY' ? 'SELL' : 'BUY');
 
-/** Price in ticks by the rule of GAPS 1.4 and 12, or 0 when it breaks the tick rule. */
+/** Price in ticks (docs/protocol.md#limit-price), or 0 when it breaks the tick rule. */
 export function ticksOf(order: OrderLine, grid: number): number {
   const g = BigInt(grid);
   const { collateral: c, shares: s } = order;
@@ -89,7 +89,7 @@ export class NaiveMarket {
   readonly outcomes: number;
   /** In order of arrival. */
   open: NaiveOrder[] = [];
-  /** Collateral that settlement is short of (below 0), see GAPS 12. */
+  /** Collateral that settlement is short of (below 0): docs/protocol.md#settlement. */
   rounding = 0n;
   readonly last = new Map<number, { price: number; side: SideName }>();
   /** Per token: the two books of a pair always change together. */
@@ -111,7 +111,7 @@ export class NaiveMarket {
     else this.changedAt.set(token, time);
   }
 
-  /** How an order appears in the book of `token` (GAPS 7), if it does. */
+  /** How an order appears in the book of `token` (docs/protocol.md#match-kinds), if it does. */
   view(order: NaiveOrder, token: number): { side: SideName; price: number } | undefined {
     const { line, price } = order;
     if (line.token === token) return { side: line.side, price };
@@ -157,7 +157,7 @@ export class NaiveMarket {
     return total;
   }
 
-  /** Settles one fill at the maker's price (GAPS 3.1, 12 Money). */
+  /** Settles one fill at the maker's price (docs/protocol.md#settlement). */
   fill(taker: NaiveOrder, maker: NaiveOrder, size: bigint, match: number, out: Settlement): void {
     const t = taker.line;
     const m = maker.line;

@@ -1,6 +1,7 @@
 /**
- * The obvious exchange around the obvious market: the rules of GAPS 3.5 and 12 in their order,
+ * The obvious exchange around the obvious market: the rules in their order,
  * wallets and their signers, cancels, expiry, changes of a market. Written from the documents.
+ * Rules: docs/protocol.md#order-of-checks
  */
 import { Rule, type RuleCode } from '../../engine/rules.ts';
 import {

@@ -10,7 +10,7 @@ export type TypeName = 'GTC' | 'GTD' | 'FOK' | 'FAK';
 export type Policy = 'allow' | 'cancel-taker' | 'cancel-maker' | 'cancel-both';
 export const POLICIES: readonly Policy[] = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'];
 
-/** What a request alone shows to be wrong with an order (GAPS 3.5, 12). */
+/** What a request alone shows to be wrong with an order (docs/protocol.md#order-of-checks). */
 export type Fault =
   | 'foreign-key'
   | 'unknown-condition'

@@ -1,4 +1,7 @@
-/** Why orders are refused: every rule, the order of the rules, wallets, sizes (GAPS 3.5, 12). */
+/**
+ * Why orders are refused: every rule, the order of the rules, wallets, sizes
+ * (docs/protocol.md#order-of-checks).
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommandBuffer, encodeMarket } from '../../engine/commands.ts';

@@ -1,4 +1,4 @@
-/** What happens when an account meets itself, under each policy (GAPS 12, SELF_TRADE). */
+/** What happens when an account meets itself, under each policy (docs/protocol.md#self-trade). */
 import test from 'node:test';
 import { check } from './duel.ts';
 

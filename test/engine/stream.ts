@@ -224,7 +224,10 @@ export class Stream {
     return { shares: lots * g, collateral: lots * this.#ticks(grid) };
   }
 
-  /** As clients round immediate orders (GAPS 1.5); sometimes odd to the last digit. */
+  /**
+   * As clients round immediate orders; sometimes odd to the last digit.
+   * Rules: docs/protocol.md#client-rounding
+   */
   #roundedAmounts(side: SideName, grid: number): { shares: bigint; collateral: bigint } {
     const random = this.#random;
     const ticks = this.#ticks(grid);

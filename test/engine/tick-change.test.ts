@@ -1,4 +1,7 @@
-/** Markets whose terms change while orders rest: tick, minimum, fee, pause, end (GAPS 12 Books). */
+/**
+ * Markets whose terms change while orders rest: tick, minimum, fee, pause, end
+ * (docs/protocol.md#market-terms).
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Rule } from '../../engine/rules.ts';

@@ -71,7 +71,7 @@ test('a fee is the formula, rounded down once', () => {
       assert.equal(BigInt(feeOf(isBuy, asShares(shares), asTicks(ticks), grid, bps)), expected);
     }
   });
-  // GAPS 1.6: 200 bps, 100 shares at one half.
+  // docs/protocol.md#fees: 200 bps, 100 shares at one half.
   assert.equal(feeOf(true, asShares(100_000_000), asTicks(50), 100, 200), 2_000_000);
   assert.equal(feeOf(false, asShares(100_000_000), asTicks(50), 100, 200), 1_000_000);
   assert.equal(feeOf(true, asShares(MAX), asTicks(1), 10, 0), 0);
@@ -130,7 +130,7 @@ test('the limit price of every pair of amounts is that of the reference, on both
   });
 });
 
-test('amounts of clients that round (GAPS 1.5) are on their tick', () => {
+test('amounts of clients that round are on their tick', () => {
   assert.equal(exactTicks(asCollateral(11_782_400), asShares(21_040_000), 100), 56);
   assert.equal(nearestTicks(true, asCollateral(100_000_000), asShares(294_117_600), 100), 34);
   assert.equal(
@@ -148,7 +148,7 @@ test('market orders of every tick and two decimals pass the rule of two per cent
       const step = 10 ** (6 - String(1 / grid).length);
       const ticks = random.between(1, grid - 1);
       const cents = random.between(100, 10_000_000) * 10_000;
-      // Two-step rounding of GAPS 1.5 ends at a multiple of the step: 3, 4, 5 or 6 decimals.
+      // Two-step rounding ends at a multiple of the step: 3, 4, 5 or 6 decimals.
       const round = (value: number): number => Math.round(value / step) * step;
       const forBuy = round((cents * grid) / ticks);
       if (forBuy >= 1_000_000)

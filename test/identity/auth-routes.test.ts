@@ -1,6 +1,7 @@
 /**
- * Keys and credentials on a whole node (SPEC 5, GAPS 2): who may send orders, what each refusal is
+ * Keys and credentials on a whole node: who may send orders, what each refusal is
  * called, that keys outlive the process, and that secrets are nowhere to be read.
+ * Rules: docs/protocol.md#level-2
  */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';

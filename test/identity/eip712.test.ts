@@ -34,7 +34,7 @@ const ADDRESS = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const ZERO = `0x${'0'.repeat(40)}`;
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** GAPS 1.8, third vector. */
+/** An order whose id and signature are known for two contracts. */
 const ORDER: UnsignedOrder = {
   salt: '123456789',
   maker: ADDRESS,

@@ -1,4 +1,7 @@
-/** What a request for price history asks for: windows, steps, bounds and errors (GAPS 4.2). */
+/**
+ * What a request for price history asks for: windows, steps, bounds and errors
+ * (docs/protocol.md#price-history).
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { renderPoints } from '../../server/market-data/history-render.ts';

@@ -1,6 +1,7 @@
 /**
- * The reads of a whole node after trades: books, last prices and trades tell one story (SPEC 4.1,
- * 4.3; GAPS 7, 8), and reading while others write never shows a book that cannot be.
+ * The reads of a whole node after trades: books, last prices and trades tell one story,
+ * and reading while others write never shows a book that cannot be.
+ * Rules: docs/protocol.md#consistent-reads
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -88,7 +89,7 @@ test('an order of one outcome stands mirrored in the book of the other', async (
   await alice.place(node, { market: pair, side: 'BUY', ticks: 30, shares: 20 });
   const [first, second] = await books(node, [yes, no]);
   assert(first !== undefined && second !== undefined);
-  // The best level is the last one on both sides (GAPS 7).
+  // The best level is the last one on both sides (docs/protocol.md#order-books).
   assert.deepEqual(levels(first.asks), ['30@0.62', '50@0.6']);
   assert.deepEqual(levels(first.bids), ['20@0.3']);
   assert.deepEqual(levels(second.bids), ['30@0.38', '50@0.4']);

@@ -1,6 +1,7 @@
 /**
- * The routes of one token and of many on a whole node (GAPS 4.1): each says what the book says, in
+ * The routes of one token and of many on a whole node: each says what the book says, in
  * the query and in the path, and refuses in the documented words.
+ * Rules: docs/protocol.md#prices-of-a-token
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

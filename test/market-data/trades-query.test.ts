@@ -9,7 +9,7 @@ function parsed(text: string): TradesQuery {
   return result.query;
 }
 
-test('a query has the defaults of the specification', () => {
+test('a query has the defaults of the protocol', () => {
   assert.deepEqual(parsed(''), {
     limit: 100,
     offset: 0,

@@ -9,7 +9,7 @@ import { rounds } from '../common/random.ts';
 const MAX = 500;
 const UINT256_MAX = (2n ** 256n - 1n).toString();
 
-/** A well-shaped item (GAPS 3.1); tests change one member at a time. */
+/** A well-shaped item (docs/protocol.md#shape-of-a-request); tests change one member at a time. */
 function item(order: Record<string, unknown> = {}, outer: Record<string, unknown> = {}) {
   return {
     order: {

@@ -1,4 +1,7 @@
-/** POST /orders of a whole node, to the letter: results, texts, order of checks, bodies (SPEC 4.3). */
+/**
+ * POST /orders of a whole node, to the letter: results, texts, order of checks, bodies
+ * (docs/protocol.md#order-of-checks).
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
@@ -69,7 +72,7 @@ test('an order rests, another takes part of it, and both answers say so in decim
       status: 'matched',
     },
   ]);
-  // A GTC whose rest stays in the book is matched too (GAPS 3.3).
+  // A GTC whose rest stays in the book is matched too (docs/protocol.md#order-results).
   const rest = bob.sign({ market: coin, side: 'BUY', ticks: 57, shares: 20 });
   const [partly] = await bob.post(node, [rest]);
   assert.equal(partly?.status, 'matched');
@@ -131,7 +134,10 @@ const past = seconds(-5);
 const other = `0x${'9'.repeat(40)}`;
 const plain: Terms = { market: texts, side: 'BUY', ticks: 40, shares: 10 };
 
-/** Each refusal of GAPS 3.5 that an order can earn by itself, in the order of the checks. */
+/**
+ * Each refusal that an order can earn by itself, in the order of the checks
+ * (docs/protocol.md#order-of-checks).
+ */
 const REFUSALS: readonly (readonly [string, Partial<Terms>])[] = [
   ['owner_address_mismatch', { owner: '550e8400-e29b-41d4-a716-446655440000' }],
   ['owner_address_mismatch', { signed: { signer: other, maker: other } }],
@@ -232,7 +238,7 @@ test('an order that was accepted stays a duplicate, whatever else is wrong with 
   assert.deepEqual(await alice.post(node, [resting]), [known(resting, 'live')]);
   await bob.place(node, { market: dime, side: 'BUY', ticks: 6, shares: 10, type: 'FOK' });
   assert.deepEqual(await alice.post(node, [resting]), [known(resting, 'matched')]);
-  // Rule 12 stands right behind rule 4 (GAPS 12): an unsigned member cannot get past it.
+  // The duplicate is checked right behind the token: an unsigned member cannot get past it.
   const postOnly = { ...resting, item: { ...resting.item, postOnly: true, orderType: 'GTD' } };
   assert.deepEqual(await alice.post(node, [postOnly]), [known(resting, 'matched')]);
 });

@@ -9,6 +9,7 @@ import { RULE_TEXTS } from '../../server/common/contract.ts';
 import { readConfig, settingsOf } from '../../server/config.ts';
 import { PROFILE_ROWS } from '../../server/profile.ts';
 import { ROUTE_TABLE } from '../../server/route-table.ts';
+import { anchorOf } from '../common/anchors.ts';
 import { ROOT } from '../common/root.ts';
 
 /** The cells of each row of the table under a heading row of a page of server/. */
@@ -123,7 +124,7 @@ test('rule codes are unique', () => {
 
 /** Every page that is written by hand, without what npm and the tests' clients bring. */
 function pages(): string[] {
-  const own = ['engine', 'storage', 'server', 'bench', 'test'];
+  const own = ['docs', 'engine', 'storage', 'server', 'client', 'bench', 'test'];
   const below = own.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
@@ -132,15 +133,10 @@ function pages(): string[] {
   return ['README.md', 'SECURITY.md', ...below];
 }
 
-/** The anchors of a page's headings, as the usual viewers make them. */
+/** The anchors of a page's headings. */
 function anchorsOf(page: string): string[] {
   const headings = readFileSync(join(ROOT, page), 'utf8').matchAll(/^#+ (.*)$/gm);
-  return [...headings].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replace(/[^\w\s-]/g, '')
-      .replaceAll(' ', '-'),
-  );
+  return [...headings].map(([, heading]) => anchorOf(heading!));
 }
 
 test('every link of a page leads to a file, and where it names a heading to that', () => {

@@ -7,7 +7,7 @@ import { bodyOf, type Signed, Trader } from '../common/traders.ts';
 import { HonestClient } from './honest-clients.ts';
 import { type StreamNode, startNode } from './stream-node.ts';
 
-const CLIENTS = 50;
+const CONNECTED = 50;
 const TRADERS = 3;
 
 /** Orders around the middle, so that they trade; many of them at once. */
@@ -49,7 +49,7 @@ async function runHonest(rounds: number, seed: number): Promise<void> {
     Array.from({ length: TRADERS }, (_, i) => Trader.join(node, `honest ${i}`)),
   );
   const tokens = node.markets.flatMap(({ tokenIds }) => tokenIds);
-  const clients = Array.from({ length: CLIENTS }, (_, i) => {
+  const clients = Array.from({ length: CONNECTED }, (_, i) => {
     return new HonestClient(node, new Random(seed + i));
   });
   await Promise.all(clients.map((client) => client.connect(tokens)));
@@ -72,7 +72,7 @@ async function runHonest(rounds: number, seed: number): Promise<void> {
   const confirmed = clients.reduce((sum, client) => sum + client.confirmed, 0);
   const reconnects = clients.reduce((sum, client) => sum + client.reconnects, 0);
   assert(confirmed > 10 * rounds, `${confirmed} books came behind their deltas`);
-  assert(reconnects > CLIENTS + rounds, `${reconnects} connections`);
+  assert(reconnects > CONNECTED + rounds, `${reconnects} connections`);
   await node.stop();
 }
 
