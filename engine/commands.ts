@@ -33,6 +33,7 @@ export const CommandKind = {
   configure: 6,
 } as const;
 
+/** What each type does: docs/protocol.md#order-types. */
 export const OrderType = { GTC: 0, GTD: 1, FOK: 2, FAK: 3 } as const;
 export const Side = { buy: 0, sell: 1 } as const;
 
