@@ -85,9 +85,9 @@ export function marketCommands(
 }
 
 /**
- * Appends what makes a market refuse orders and, if it has ended, cancels those that rest
- * (docs/protocol.md#market-terms);
+ * Appends what makes a market refuse orders and, if it has ended, cancels those that rest;
  * returns how many commands, none when that has been done already.
+ * Rules: docs/protocol.md#market-terms
  */
 function appendStop(t: Tables, slot: MarketSlot, hasEnded: boolean, out: CommandBuffer): number {
   const row = slot << MARKET_I;

@@ -1,9 +1,7 @@
 /**
- * Who is asking. Level 2: a credential trio and an HMAC over the raw request
- * (docs/protocol.md#level-2).
- * Level 1: a wallet's signature, good for issuing a trio. Every check that fails
- * has its own reason, except that an unknown key and a wrong passphrase share one.
- * Rules: docs/protocol.md#level-1
+ * Who is asking. Level 2 (docs/protocol.md#level-2): a credential trio and an HMAC over the raw
+ * request. Level 1 (docs/protocol.md#level-1): a wallet's signature, good for issuing a trio. Every
+ * check that fails has its own reason, except that an unknown key and a wrong passphrase share one.
  *
  * Thread: the I/O thread. Non-goals: what the caller may do, replay of requests (orders carry their
  * own identity). Nothing here logs.

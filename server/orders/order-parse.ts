@@ -125,12 +125,11 @@ const EVERYBODY = `0x${'0'.repeat(2 * ADDRESS_BYTES)}`;
 const MINUS = 0x2d;
 
 /**
- * Reads the body of POST /orders.
+ * Reads the body of POST /orders (docs/protocol.md#shape-of-a-request).
  *
  * @param body raw bytes; may lie in shared memory
  * @returns the items in request order, or the error of the whole request; a
  *   `detail` names the first fault and repeats nothing of the body, and is '' where there is none
- * Rules: docs/protocol.md#shape-of-a-request
  */
 export function parseOrders(body: Uint8Array, maxOrders: number, rules = USUAL): ParsedOrders {
   const sent = parseJson(body);
