@@ -55,7 +55,7 @@ test('every decision has a heading of its own with its date, and sentences below
     for (const [i, text] of decisions.entries()) {
       assert.match(headings[i]!, / \(20\d\d-\d\d-\d\d\)$/, file);
       const sentences = text.slice(headings[i]!.length).trim();
-      assert(sentences.endsWith('.') && sentences.length > 40, `${file}: ${headings[i]}`);
+      assert(sentences.endsWith('.') && sentences.length > 20, `${file}: ${headings[i]}`);
     }
   }
 });
