@@ -17,9 +17,9 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
+import { preloaded } from '../common/preloaded.ts';
 import { ROOT } from '../common/root.ts';
 import { bodyOf, Trader } from '../common/traders.ts';
-import { preloaded } from '../torture/fault-stage.ts';
 
 useCompiledNodes();
 const DAY = 86_400_000;
