@@ -44,6 +44,7 @@ import { TradesRenderer } from './market-data/trades-render.ts';
 import type { NodeOptions, RunningNode } from './node.ts';
 import { cancelAllOf } from './orders/cancels.ts';
 import type { FlushedBatch } from './orders/flushed-batch.ts';
+import { PAUSES, type Pause } from './orders/pauses.ts';
 import type { OrderSeparators, Separators } from './orders/prepare.ts';
 import { QuietReads } from './orders/quiet-reads.ts';
 import type { Sequencer } from './orders/sequencer.ts';
@@ -87,8 +88,9 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     lock.release();
     throw error;
   });
+  const unwritable = `DATA_DIR ${config.dataDir} cannot be written: ${problem}`;
   if (problem !== undefined) {
-    warn(`DATA_DIR ${config.dataDir} cannot be written: ${problem}; reads only, trying again`);
+    warn(`${unwritable}; ${PAUSES.directory.begins}`);
   }
   /** What has to be closed, in the order in which it was opened. */
   const opened: (() => void | Promise<void>)[] = [
@@ -176,7 +178,9 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     // Nobody shall see what expired while the node was down.
     if (isExpiryDue(t, clock.now())) await writer?.expireDue();
     const heartbeats = writer && openHeartbeats(options, stores, writer.sequencer);
-    const reads = { t, clock, clockFacts, infos, ownTrades, history, catalog };
+    const pauses = (): readonly Pause[] =>
+      writer?.pauses() ?? [{ reason: 'directory', detail: unwritable }];
+    const reads = { t, clock, clockFacts, pauses, infos, ownTrades, history, catalog };
     await writer?.ready();
     const counts = config.adminPort === 0 ? undefined : new RequestCounts();
     const server = await openPort(options, stores, { ...reads, counts }, writer, heartbeats, told);
@@ -191,7 +195,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     const facts = (): NodeFacts => ({
       tables: t,
       isTaking: writer?.sequencer.isPaused() === false,
-      pauses: writer?.pauses() ?? [],
+      pauses: pauses(),
       clock: clockFacts(),
       progress: progress(),
       streams: told.streams?.facts() ?? { clients: 0, bytesHeld: 0 },
@@ -281,6 +285,7 @@ interface Reads {
   readonly t: Tables;
   readonly clock: GuardedClock;
   readonly clockFacts: () => ClockFacts;
+  readonly pauses: () => readonly Pause[];
   readonly infos: MarketInfos;
   readonly ownTrades: OwnTradesIndex;
   readonly history: HistoryKeeper;
@@ -292,7 +297,7 @@ interface Reads {
 async function openPort(
   options: NodeOptions,
   stores: Stores,
-  { catalog, clock, clockFacts, counts, history, infos, ownTrades, t }: Reads,
+  { catalog, clock, clockFacts, counts, history, infos, ownTrades, pauses, t }: Reads,
   writer: Writer | undefined,
   heartbeats: Heartbeats | undefined,
   told: Told,
@@ -342,7 +347,7 @@ async function openPort(
       catalog: () => catalog.current,
       sequencer: writer?.sequencer,
       heartbeats,
-      pauses: () => writer?.pauses() ?? [],
+      pauses,
       clock: clockFacts,
       progress: progressOf(stores, writer),
       now: clock.now,

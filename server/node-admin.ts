@@ -16,12 +16,12 @@ import type { Config } from './config.ts';
 import { isLoopback } from './http/address.ts';
 import type { RunningNode } from './node.ts';
 
+/** Why it is not; where orders pause that is told by who pauses them. */
 const NOT_READY = {
   starting: 'recovering what is in DATA_DIR, and loading',
   draining: 'finishing what is in flight: the node ends',
-  'read-only': 'DATA_DIR cannot be written: reads are served, orders are refused',
 } as const;
-type Status = keyof typeof NOT_READY | 'ready';
+type Status = keyof typeof NOT_READY | 'read-only' | 'ready';
 
 export class NodeAdmin {
   private readonly config: Config;
@@ -88,8 +88,10 @@ export class NodeAdmin {
       const warning = aheadMs > 0 ? { warning: aheadText(aheadMs) } : {};
       return { status: 200, body: JSON.stringify({ status, ...warning }) };
     }
-    const pauses = status === 'read-only' ? (facts?.pauses ?? []) : [];
-    const reason = pauses.map(({ detail }) => detail).join('; ') || NOT_READY[status];
+    const reason =
+      status === 'read-only'
+        ? facts!.pauses.map(({ detail }) => detail).join('; ')
+        : NOT_READY[status];
     return { status: 503, body: JSON.stringify({ status, reason }) };
   }
 

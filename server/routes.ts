@@ -64,7 +64,7 @@ export interface RouteParts {
   readonly catalog: () => Generation;
   /** Undefined while the data directory cannot be written: reads go on, orders do not. */
   readonly sequencer: Sequencer | undefined;
-  /** Why orders are not taken, where there is a sequencer. */
+  /** Why orders are not taken; none = they are. */
   readonly pauses: () => readonly Pause[];
   readonly clock: () => ClockFacts;
   /** How far log, follower and images are. */

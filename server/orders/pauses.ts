@@ -1,7 +1,7 @@
 /**
  * Why orders may pause, a row each: what /status, /ready, the log and the metrics say comes from here.
  *
- * Thread: the I/O thread. Not here: who finds out (the log, the follower, the clock).
+ * Thread: the I/O thread. Not here: who finds out (the start, the log, the follower, the clock).
  */
 
 interface PauseRow {
@@ -16,6 +16,12 @@ interface PauseRow {
 const ROOM_AGAIN = 'there is room again: orders are taken';
 
 export const PAUSES = {
+  directory: {
+    takesCancels: false,
+    means: 'the node was started on a DATA_DIR that cannot be written, and tries again',
+    begins: 'reads only, trying again',
+    ends: 'DATA_DIR can be written again: starting over',
+  },
   log: {
     takesCancels: false,
     means: 'the next file of the log cannot be made',

@@ -7,7 +7,7 @@
 import { PAUSES, type Pause, type PauseReason } from './pauses.ts';
 import type { Sequencer } from './sequencer.ts';
 
-type Teller = Exclude<PauseReason, 'files'>;
+type Teller = Exclude<PauseReason, 'directory' | 'files'>;
 
 /** As the system calls them, and as LMDB does. */
 const OUT_OF_FILES = /\bEMFILE\b|\bENFILE\b|[Tt]oo many open files/;

@@ -212,7 +212,7 @@ export class Sequencer {
   }
 
   private hasWork(): boolean {
-    return this.queue.length > 0 || this.tickWanted;
+    return this.queue.length > 0 || (this.tickWanted && this.problem === undefined);
   }
 
   private admits(request: Request): boolean {

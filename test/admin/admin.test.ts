@@ -188,9 +188,8 @@ test('ready says why not: starting, read-only, draining', async (t) => {
   assert.deepEqual(await ready(), [503, 'starting']);
   admin.tellOf(node);
   assert.deepEqual(await ready(), [200, 'ready']);
-  told = { ...told, isTaking: false };
+  told = { ...told, isTaking: false, pauses: [paused] };
   assert.deepEqual(await ready(), [503, 'read-only']);
-  told = { ...told, pauses: [paused] };
   const { text } = await ask(port, '/ready');
   assert.deepEqual(JSON.parse(text), { status: 'read-only', reason: 'log: no space left' });
   admin.tellOf(undefined);

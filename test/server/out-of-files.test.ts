@@ -128,10 +128,19 @@ test('idle connections that use up all files do not end the node', { skip }, asy
     assert(!node.hasEnded);
   });
 
+  await t.test('a new catalog waits, and the old one stays in use', async () => {
+    await withMarkets(dataDir, [{ id: 1 }, { id: 2 }]);
+    await until(() =>
+      node.log.includes('a new catalog cannot be loaded, the old one stays in use'),
+    );
+    assert.equal((await status()).status, 'read-only');
+  });
+
   await t.test('it goes on by itself, with all that was acknowledged', async () => {
     for (const socket of idle) socket.destroy();
     await until(() => node.log.includes('files can be opened again: orders are taken'));
     assert.equal((await post()).status, 200);
+    await until(() => node.log.includes('catalog generation 2'));
     await until(async () => (await status()).follower.behind === 0);
     await node.end('SIGKILL');
     node = await TestNode.start(dataDir, settings);
