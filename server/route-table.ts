@@ -58,7 +58,7 @@ export const ROUTE_TABLE = {
     ...plain,
     answer: info.StatusAnswer,
     does:
-      'whether orders are taken: `status` is `ok`, or `read-only`; how far the log, what is derived from it ' +
+      'whether orders are taken: `status` is `ok`, or `read-only` for the reasons in `paused`; how far the log, what is derived from it ' +
       'and images are',
   },
   'GET /time': { ...plain, answer: Type.Integer(), does: 'unix seconds' },

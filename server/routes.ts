@@ -11,6 +11,7 @@ import type { Heartbeats } from './account/heartbeats.ts';
 import { keyHandlers } from './account/key-routes.ts';
 import type { OwnTradesIndex } from './account/own-trades-index.ts';
 import type { Progress } from './admin/progress.ts';
+import type { ClockFacts } from './admin/summary.ts';
 import { CATALOG_FAILURE, catalogRoutes } from './catalog/catalog-routes.ts';
 import type { Generation } from './catalog/generation.ts';
 import { conditionsOfEvent } from './catalog/market-info.ts';
@@ -34,6 +35,7 @@ import { parseTradesQuery } from './market-data/trades-query.ts';
 import type { TradesRenderer } from './market-data/trades-render.ts';
 import { infoHandlers } from './node-info.ts';
 import { orderHandlers } from './orders/order-routes.ts';
+import type { Pause } from './orders/pauses.ts';
 import type { QuietReads } from './orders/quiet-reads.ts';
 import type { Sequencer } from './orders/sequencer.ts';
 import { portfolioHandlers } from './portfolio/portfolio-routes.ts';
@@ -62,6 +64,9 @@ export interface RouteParts {
   readonly catalog: () => Generation;
   /** Undefined while the data directory cannot be written: reads go on, orders do not. */
   readonly sequencer: Sequencer | undefined;
+  /** Why orders are not taken; none = they are. */
+  readonly pauses: () => readonly Pause[];
+  readonly clock: () => ClockFacts;
   /** How far log, follower and images are. */
   readonly progress: () => Progress;
   /** Unix milliseconds. */
@@ -95,6 +100,8 @@ export function nodeRoutes(parts: RouteParts): Route[] {
         texts,
         seconds,
         writable: () => sequencer?.isPaused() === false,
+        pauses: parts.pauses,
+        clock: parts.clock,
         progress: parts.progress,
       }),
       ...keyHandlers(parts.auth, config),

@@ -52,7 +52,7 @@ const JSON_TYPE = 'application/json';
 const NO_STORE = [['Cache-Control', 'no-store']] as const;
 /** The page is as new as the node that serves it. */
 const NO_CACHE = [['Cache-Control', 'no-cache']] as const;
-const ALLOW = [['Allow', 'GET, HEAD']] as const;
+const ALLOW = { GET: [['Allow', 'GET, HEAD']], POST: [['Allow', 'POST']] } as const;
 const CHALLENGE = [['WWW-Authenticate', 'Bearer'], ...NO_STORE] as const;
 
 /** A host name or an IPv4 address, or an IPv6 one in brackets, and a port. */
@@ -113,8 +113,18 @@ class Answerer {
     if (host === undefined || (this.isLocal && !isLoopback(host.replace(/^\[|\]$/g, '')))) {
       return problem(421, 'misdirected request', 'Host must be a name of this machine');
     }
-    const method = request.getMethod();
-    if (method !== 'get' && method !== 'head') return problem(405, 'method not allowed', '', ALLOW);
+    const path = request.getUrl();
+    const allowed = Object.hasOwn(ADMIN_TABLE, path)
+      ? ADMIN_TABLE[path as AdminPath].method
+      : 'GET';
+    const asked = request.getMethod();
+    if (allowed === 'GET' ? asked !== 'get' && asked !== 'head' : asked !== 'post') {
+      return problem(405, 'method not allowed', '', ALLOW[allowed]);
+    }
+    // A browser names the page with each POST: none may change anything in the name of its reader.
+    if (allowed === 'POST' && request.getHeader('origin') !== '') {
+      return problem(403, 'forbidden', 'not from a web page');
+    }
     return undefined;
   }
 

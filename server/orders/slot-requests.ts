@@ -8,8 +8,9 @@ import {
   AnswerHead,
   align,
   ORDER_BYTES_MIN,
+  Proof,
   RequestHead,
-  type RequestKind,
+  RequestKind,
   Slot,
   type SlotView,
 } from './slots.ts';
@@ -65,8 +66,33 @@ export function isProven(request: Request): boolean {
   return refused === undefined;
 }
 
+/** Whether it places orders, where others cancel them or are the node's own. */
+export function placesOrders({ kind }: Request): boolean {
+  return kind === RequestKind.orders || kind === RequestKind.order;
+}
+
+/** A ticket as its slot says it, but for its state. */
+export interface SlotHead {
+  readonly ticket: number;
+  readonly time: number;
+  readonly flushedFinished: number;
+}
+
+/** Writes a ticket and its requests into its slot. */
+export function fillSlot(view: SlotView, head: SlotHead, requests: readonly Request[]): void {
+  view.i32[Slot.ticket] = head.ticket;
+  view.i32[Slot.requests] = requests.length;
+  // The only one then: it has not waited in the queue.
+  view.i32[Slot.proof] = requests[0]?.prove === undefined ? Proof.given : Proof.awaited;
+  view.f64[Slot.time] = head.time;
+  view.f64[Slot.flushedFinished] = head.flushedFinished;
+  let at = 0;
+  for (const request of requests) at = writeRequest(view, at, request);
+  view.i32[Slot.inputBytes] = at;
+}
+
 /** Writes a request at byte `at` of the slot's input; returns where the next one begins. */
-export function writeRequest(view: SlotView, at: number, request: Request): number {
+function writeRequest(view: SlotView, at: number, request: Request): number {
   const head = at / 4;
   const { input, inputWords } = view;
   inputWords[head + RequestHead.kind] = request.kind;

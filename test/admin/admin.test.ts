@@ -52,6 +52,7 @@ async function listening(t: TestContext, options: Partial<AdminOptions> = {}): P
       '/ready': answering('{"status":"ready"}'),
       '/metrics': answering('up 1'),
       '/page/summary': answering('{}'),
+      '/clock/accept': answering('{}'),
     },
     files: new Map(),
     api: () => ({ host: '', port: 3000 }),
@@ -79,14 +80,29 @@ test('what is not there is a 404 in JSON, and only GET and HEAD are taken', asyn
 
 test('where a token is set, it is asked for on every route that the table says', async (t) => {
   const port = await listening(t, { token: TOKEN });
-  for (const [path, { token }] of Object.entries(ADMIN_TABLE)) {
-    const none = await ask(port, path);
+  for (const [path, { method, token }] of Object.entries(ADMIN_TABLE)) {
+    const bearing = (text: string) => ({ Authorization: `Bearer ${text}` });
+    const none = await ask(port, path, {}, method);
     assert.equal(none.status, token ? 401 : 200, path);
     if (token) assert.equal(none.headers['www-authenticate'], 'Bearer');
-    const wrong = await ask(port, path, { Authorization: `Bearer ${TOKEN}x` });
+    const wrong = await ask(port, path, bearing(`${TOKEN}x`), method);
     assert.equal(wrong.status, token ? 401 : 200, path);
-    assert.equal((await ask(port, path, { Authorization: `Bearer ${TOKEN}` })).status, 200, path);
-    assert.equal((await ask(port, `${path}?token=${TOKEN}`)).status, token ? 401 : 200, path);
+    assert.equal((await ask(port, path, bearing(TOKEN), method)).status, 200, path);
+    const inQuery = await ask(port, `${path}?token=${TOKEN}`, {}, method);
+    assert.equal(inQuery.status, token ? 401 : 200, path);
+  }
+});
+
+test('what changes something is taken by POST only, and from no web page', async (t) => {
+  const port = await listening(t);
+  const accept = (method: string, headers = {}) => ask(port, '/clock/accept', headers, method);
+  assert.equal((await accept('POST')).status, 200);
+  for (const method of ['GET', 'HEAD', 'DELETE']) {
+    const { headers, status } = await accept(method);
+    assert.deepEqual([status, headers.allow], [405, 'POST'], method);
+  }
+  for (const Origin of ['http://evil.example', `http://127.0.0.1:${port}`, 'null']) {
+    assert.equal((await accept('POST', { Origin })).status, 403, Origin);
   }
 });
 
@@ -144,6 +160,7 @@ test('a handler that fails is a 500, and is told in the log', async (t) => {
       '/ready': () => failing,
       '/metrics': () => failing,
       '/page/summary': () => Promise.reject(new Error('no such thing')),
+      '/clock/accept': () => failing,
     },
     log: (line) => lines.push(line),
   });
@@ -163,14 +180,18 @@ test('ready says why not: starting, read-only, draining', async (t) => {
     const { status, text } = await ask(port, '/ready');
     return [status, (JSON.parse(text) as { status: string }).status];
   };
-  let isTaking = true;
-  const facts = (): NodeFacts => ({ isTaking }) as NodeFacts;
-  const node = { port: 1, writable: true, facts, close: () => Promise.resolve() };
+  const paused = { reason: 'log', detail: 'log: no space left' } as const;
+  let told = { isTaking: true, pauses: [] as (typeof paused)[], clock: { jumpMs: 0, aheadMs: 0 } };
+  const facts = (): NodeFacts => told as unknown as NodeFacts;
+  const close = () => Promise.resolve();
+  const node = { port: 1, writable: true, facts, acceptClock: () => undefined, close };
   assert.deepEqual(await ready(), [503, 'starting']);
   admin.tellOf(node);
   assert.deepEqual(await ready(), [200, 'ready']);
-  isTaking = false;
+  told = { ...told, isTaking: false, pauses: [paused] };
   assert.deepEqual(await ready(), [503, 'read-only']);
+  const { text } = await ask(port, '/ready');
+  assert.deepEqual(JSON.parse(text), { status: 'read-only', reason: 'log: no space left' });
   admin.tellOf(undefined);
   assert.deepEqual(await ready(), [503, 'starting']);
   admin.tellOf(node);
