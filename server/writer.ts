@@ -11,6 +11,7 @@ import type { HistoryHand } from '../storage/history.ts';
 import { Journal } from '../storage/journal.ts';
 import { patiently } from './common/patience.ts';
 import type { Config } from './config.ts';
+import { walletFactory } from './identity/wallet-factory.ts';
 import { ordersBodyMax } from './node-info.ts';
 import type { FlushedBatch } from './orders/flushed-batch.ts';
 import { FollowerKeeper, type FollowerProgress } from './orders/follower-keeper.ts';
@@ -83,6 +84,10 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     slots,
     separators: o.separators,
     verifySignatures: config.verifySignatures,
+    walletFactories: {
+      proxy: walletFactory(config.proxyWalletFactory),
+      safe: walletFactory(config.safeWalletFactory),
+    },
     maxBatchOrders: config.maxBatchOrders,
     parse: { resolvesCondition: config.resolveConditionId, orderVersion: config.orderVersion },
     orderTexts: config.orderTexts,

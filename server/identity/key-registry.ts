@@ -95,8 +95,13 @@ export class KeyRegistry {
   mayHave(address: Uint8Array, nonce: string): boolean {
     const { apiKeys, coming } = this.#holdingOf(address);
     if (apiKeys.length + coming.size < KEYS_MAX) return true;
+    return this.knows(address, nonce);
+  }
+
+  /** Whether the trio of (address, nonce) was issued before, or is being so. */
+  knows(address: Uint8Array, nonce: string): boolean {
     const { apiKey } = this.#derive(address, nonce);
-    return this.#entries.has(apiKey) || coming.has(apiKey);
+    return this.#entries.has(apiKey) || this.#holdingOf(address).coming.has(apiKey);
   }
 
   /**
@@ -158,13 +163,18 @@ export class KeyRegistry {
     return true;
   }
 
+  /** Whether createReadOnly() may issue another. */
+  mayHaveReadOnly(address: Uint8Array): boolean {
+    const { readOnly, readOnlyComing } = this.#holdingOf(address);
+    if (readOnly.length >= KEYS_MAX) return false;
+    return this.readOnlyKeysOf(address).length + readOnlyComing < READ_ONLY_KEYS_MAX;
+  }
+
   /** Issues a read-only key; undefined when the address has as many as it may have. */
   async createReadOnly(address: Uint8Array): Promise<string | undefined> {
+    if (!this.mayHaveReadOnly(address)) return undefined;
     const holding = this.#holdingOf(address);
     const { readOnly } = holding;
-    if (readOnly.length >= KEYS_MAX) return undefined;
-    const count = this.readOnlyKeysOf(address).length + holding.readOnlyComing;
-    if (count >= READ_ONLY_KEYS_MAX) return undefined;
     const nonce = String(readOnly.length);
     // The number is taken, whatever becomes of the write.
     readOnly.push(undefined);
