@@ -64,7 +64,7 @@ export class KeyRegistry {
   /** By API key. */
   readonly #entries = new Map<string, Entry>();
   readonly #readOnly = new Map<string, ReadOnlyCredential>();
-  /** By address text. */
+  /** By address text; of those alone that were issued a key, or are being so. */
   readonly #holdings = new Map<string, Holding>();
   /** Writes under way, by row: what concerns the same row waits for them. */
   readonly #pending = new Map<string, Promise<unknown>>();
@@ -93,15 +93,16 @@ export class KeyRegistry {
 
   /** Whether create() may issue the trio of (address, nonce): one that is known, or room for another. */
   mayHave(address: Uint8Array, nonce: string): boolean {
-    const { apiKeys, coming } = this.#holdingOf(address);
-    if (apiKeys.length + coming.size < KEYS_MAX) return true;
+    const held = this.#holdings.get(addressText(address));
+    if (held === undefined || held.apiKeys.length + held.coming.size < KEYS_MAX) return true;
     return this.knows(address, nonce);
   }
 
   /** Whether the trio of (address, nonce) was issued before, or is being so. */
   knows(address: Uint8Array, nonce: string): boolean {
     const { apiKey } = this.#derive(address, nonce);
-    return this.#entries.has(apiKey) || this.#holdingOf(address).coming.has(apiKey);
+    if (this.#entries.has(apiKey)) return true;
+    return this.#holdings.get(addressText(address))?.coming.has(apiKey) === true;
   }
 
   /**
@@ -165,9 +166,10 @@ export class KeyRegistry {
 
   /** Whether createReadOnly() may issue another. */
   mayHaveReadOnly(address: Uint8Array): boolean {
-    const { readOnly, readOnlyComing } = this.#holdingOf(address);
-    if (readOnly.length >= KEYS_MAX) return false;
-    return this.readOnlyKeysOf(address).length + readOnlyComing < READ_ONLY_KEYS_MAX;
+    const held = this.#holdings.get(addressText(address));
+    if (held === undefined) return true;
+    if (held.readOnly.length >= KEYS_MAX) return false;
+    return this.readOnlyKeysOf(address).length + held.readOnlyComing < READ_ONLY_KEYS_MAX;
   }
 
   /** Issues a read-only key; undefined when the address has as many as it may have. */
