@@ -250,8 +250,9 @@ function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion 
 }
 
 /** Every row of the table with the cap that applies; where none does, with that of the table. */
-function rateLimitRows({ rateLimits, rateLimitsOverrides }: Config) {
-  const caps = effectiveCaps(rateLimitsOverrides);
+function rateLimitRows(config: Config) {
+  const { rateLimits, rateLimitsOverrides } = config;
+  const caps = effectiveCaps(rateLimitsOverrides, config);
   return RATE_CLASSES.map((name) => {
     const { covers, requests, seconds } = RATE_LIMITS[name];
     const usual = { requests, seconds };

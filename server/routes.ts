@@ -23,6 +23,7 @@ import { documentsOf } from './documented.ts';
 import { documentHandlers } from './documents/document-routes.ts';
 import type { Route } from './http/http.ts';
 import { ignoredHeaders } from './http/ignored.ts';
+import { lateLimits } from './http-options.ts';
 import type { Auth } from './identity/auth.ts';
 import type { BookRenderer } from './market-data/books.ts';
 import type { HistoryKeeper } from './market-data/history-keeper.ts';
@@ -83,6 +84,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     sequencer.whenSettled(callback);
   };
   const tops = new TopReader(parts.tables);
+  const limits = lateLimits(config, parts.now);
   const markets = tradingMarketHandlers(parts);
   const publicTrades = tradesHandler(parts);
   const routes = serveTable(
@@ -104,10 +106,10 @@ export function nodeRoutes(parts: RouteParts): Route[] {
         clock: parts.clock,
         progress: parts.progress,
       }),
-      ...keyHandlers(parts.auth, config),
+      ...keyHandlers(parts.auth, config, limits),
       ...tokenHandlers({ config, books: parts.books, tops, whenSettled }),
       ...historyHandlers(parts),
-      ...orderHandlers(sequencer),
+      ...orderHandlers(sequencer, limits),
       ...accountHandlers(parts),
       ...heartbeatHandlers(parts.heartbeats),
       'GET /trades': publicTrades,

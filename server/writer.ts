@@ -12,6 +12,7 @@ import { Journal } from '../storage/journal.ts';
 import { aheadOf, aheadText, type GuardedClock } from './common/guarded-clock.ts';
 import { patiently } from './common/patience.ts';
 import type { Config } from './config.ts';
+import { walletFactory } from './identity/wallet-factory.ts';
 import { ordersBodyMax } from './node-info.ts';
 import type { FlushedBatch } from './orders/flushed-batch.ts';
 import { FollowerKeeper, type FollowerProgress } from './orders/follower-keeper.ts';
@@ -89,6 +90,10 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     slots,
     separators: o.separators,
     verifySignatures: config.verifySignatures,
+    walletFactories: {
+      proxy: walletFactory(config.proxyWalletFactory),
+      safe: walletFactory(config.safeWalletFactory),
+    },
     maxBatchOrders: config.maxBatchOrders,
     parse: { resolvesCondition: config.resolveConditionId, orderVersion: config.orderVersion },
     orderTexts: config.orderTexts,

@@ -8,7 +8,9 @@
 import { errorBody, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
 import { parseJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
+import { callerOf } from '../http/callers.ts';
 import type { Exchange, Handler } from '../http/http.ts';
+import type { LateLimits } from '../http/late-limits.ts';
 import {
   type Auth,
   deriveKey,
@@ -37,12 +39,19 @@ interface KeyDialect {
   readonly revokedAnswer: keyof typeof REVOKED;
 }
 
-export function keyHandlers(auth: Auth, { apiKeysAnswer, revokedAnswer }: KeyDialect) {
+/** @param limits undefined where nothing is counted */
+export function keyHandlers(
+  auth: Auth,
+  { apiKeysAnswer, revokedAnswer }: KeyDialect,
+  limits: LateLimits | undefined,
+) {
   const { registry } = auth;
 
+  const overKeys = (exchange: Exchange) =>
+    limits?.refusal('keysIssued', callerOf(exchange.address), 1, exchange);
   const issue: Handler<unknown, WalletOwner> = async (exchange, _query, caller) => {
-    const { body, status } = await issueKey(auth, caller);
-    exchange.reply(status, body);
+    const { body, headers, status } = await issueKey(auth, caller, () => overKeys(exchange));
+    exchange.reply(status, body, headers);
   };
   const derive: Handler<unknown, WalletOwner> = (exchange, _query, caller) => {
     const { body, status } = deriveKey(auth, caller);
@@ -62,6 +71,8 @@ export function keyHandlers(auth: Auth, { apiKeysAnswer, revokedAnswer }: KeyDia
 
   const issueReadOnly: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
     change(exchange, async () => {
+      const refused = registry.mayHaveReadOnly(address) ? overKeys(exchange) : undefined;
+      if (refused !== undefined) return refused;
       const key = await registry.createReadOnly(address);
       if (key === undefined) return { status: 400, body: TOO_MANY_KEYS };
       return { status: 200, body: JSON.stringify({ apiKey: key }) };
@@ -98,12 +109,14 @@ export function keyHandlers(auth: Auth, { apiKeysAnswer, revokedAnswer }: KeyDia
 interface Answer {
   readonly status: number;
   readonly body: string;
+  readonly headers?: readonly (readonly [string, string])[];
 }
 
 /** Answers with what a change came to; a write that fails has been reported already. */
 async function change(exchange: Exchange, run: () => Promise<Answer>): Promise<void> {
-  const { body, status } = await run().catch(() => ({ status: 503, body: JOURNAL_UNAVAILABLE }));
-  exchange.reply(status, body);
+  const unavailable: Answer = { status: 503, body: JOURNAL_UNAVAILABLE };
+  const { body, headers, status } = await run().catch(() => unavailable);
+  exchange.reply(status, body, headers);
 }
 
 /** The key that a body names, in lower case; '' when it names none. */

@@ -23,10 +23,14 @@ export interface RequestOwner {
   readonly address: Uint8Array;
 }
 
-/** What is left to be checked of a caller's credentials: why they are refused, or undefined. */
-export type Prove = () => { readonly status: number; readonly body: string } | undefined;
+/** What is left to be checked before anything is done for a caller: why it is refused, or undefined. */
+export type Prove = () =>
+  | { readonly status: number; readonly body: string; readonly headers?: AnswerHeaders }
+  | undefined;
 
-export type Answered = (status: number, body: Uint8Array | string) => void;
+type AnswerHeaders = readonly (readonly [string, string])[];
+
+export type Answered = (status: number, body: Uint8Array | string, headers?: AnswerHeaders) => void;
 
 /** A request on its way through the sequencer. */
 export interface Request {
@@ -58,11 +62,13 @@ export function commandsMax({ weight }: Request): number {
   return Math.ceil(weight / ORDER_BYTES_MIN);
 }
 
-/** Whether the caller is who it says; if not, that is the answer. */
+/** Whether the caller is who it says, and may have so much; if not, that is the answer. */
 export function isProven(request: Request): boolean {
   const refused = request.prove?.();
   request.prove = undefined;
-  if (refused !== undefined) request.answered(refused.status, refused.body);
+  if (refused !== undefined) {
+    request.answered(refused.status, refused.body, refused.headers);
+  }
   return refused === undefined;
 }
 
