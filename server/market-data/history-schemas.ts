@@ -2,6 +2,7 @@
  * What price history and volumes are asked (GAPS 4.2) and what they answer: one schema each, which is
  * the run-time check of what comes in and the document of what goes out.
  */
+import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';
 
@@ -47,6 +48,8 @@ const HistoryParameters = Type.Object({
 export type HistoryQuery = WindowAsked & { readonly market: string };
 export const HISTORY_QUERY = compileQuery(HistoryParameters);
 
+export const BATCH_HISTORY_BOUNDS = boundsOf(HISTORY_TOKENS_MAX);
+
 /** Both spellings of the times are in use. */
 export const BatchHistoryBody = Type.Object({
   markets: Type.Array(Type.String(), {
@@ -68,6 +71,8 @@ const Points = Type.Array(
 );
 export const HistoryAnswer = Type.Object({ history: Points });
 export const BatchHistoryAnswer = Type.Object({ history: Type.Record(Type.String(), Points) });
+
+export const VOLUMES_BOUNDS = boundsOf(CONDITIONS_MAX);
 
 export const VolumesBody = Type.Object({
   conditions: Type.Array(

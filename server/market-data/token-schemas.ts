@@ -3,6 +3,7 @@
  * 4.1): one schema each, which is the run-time check of what comes in and the document of what goes
  * out.
  */
+import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 
@@ -53,6 +54,7 @@ export const TokenItem = Type.Object({
 
 /** Most tokens of one request (GAPS 3.2). */
 export const TOKENS_MAX = 500;
+export const TOKENS_BOUNDS = boundsOf(TOKENS_MAX);
 export const TokenItems = Type.Array(TokenItem, { maxItems: TOKENS_MAX });
 
 const Level = Type.Object({ price: Decimal, size: Decimal }, { additionalProperties: false });

@@ -7,7 +7,7 @@
 
 import { CANCEL_ORDERS_MAX } from '../../engine/limits.ts';
 import { nextTurn } from '../common/next-turn.ts';
-import { CANCEL_IDS_MAX } from './cancel-parse.ts';
+import { CANCEL_IDS_MAX } from './schemas.ts';
 import type { Sequencer } from './sequencer.ts';
 import type { Answered, RequestOwner } from './slot-requests.ts';
 import { ORDER_BYTES_MIN, RequestKind } from './slots.ts';

@@ -2,6 +2,7 @@
  * What the order routes are sent and what they answer (SPEC 2, GAPS 3): the run-time check of an
  * order's shape, and the document of both.
  */
+import { boundsOf } from '../common/json-measure.ts';
 import { Type } from '../common/schema.ts';
 
 /** GAPS: some clients send these as JSON numbers; above 2^53 - 1 the digits would not be theirs. */
@@ -9,6 +10,9 @@ const Count = Type.Union([
   Type.String(),
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
 ]);
+
+/** Of a body that names one thing. */
+export const ONE_BOUNDS = boundsOf(1);
 
 /** What orders of both versions have. */
 const COMMON = {
@@ -94,6 +98,8 @@ export const CancelOrder = Type.Object({
 
 /** The body of DELETE /orders; how many are too many is the parser's to say, in GAPS' words. */
 export const CancelOrders = Type.Array(Type.String());
+export const CANCEL_IDS_MAX = 1_000;
+export const CANCEL_IDS_BOUNDS = boundsOf(CANCEL_IDS_MAX);
 
 /** Some clients send what they leave out as "" or null. */
 const Scope = Type.Optional(Type.Union([Type.String(), Type.Null()]));
