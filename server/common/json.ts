@@ -47,16 +47,28 @@ export function readJson(
   use: (sent: unknown) => void | Promise<void>,
 ): void | Promise<void> {
   const { body } = asking;
+  if (body.length > BYTES_AT_ONCE) return readLater(asking, bounds, use);
   if (!isWithin(body, bounds)) return use(TOO_MUCH);
-  const isShort = body.length <= BYTES_AT_ONCE && measure.values <= VALUES_AT_ONCE;
-  return isShort ? use(parseWhole(body)) : readInPieces(asking, new JsonPieces(body), use);
+  if (measure.values > VALUES_AT_ONCE) return readInPieces(asking, use);
+  return use(parseWhole(body));
+}
+
+/** A turn for measuring: the credentials of its caller have taken their time before it. */
+async function readLater(
+  asking: Asking,
+  bounds: JsonBounds,
+  use: (sent: unknown) => void | Promise<void>,
+): Promise<void> {
+  await nextTurn();
+  if (asking.aborted) return;
+  return isWithin(asking.body, bounds) ? readInPieces(asking, use) : use(TOO_MUCH);
 }
 
 async function readInPieces(
   asking: Asking,
-  pieces: JsonPieces,
   use: (sent: unknown) => void | Promise<void>,
 ): Promise<void> {
+  const pieces = new JsonPieces(asking.body);
   let state: boolean | undefined;
   do {
     await nextTurn();
