@@ -8,8 +8,14 @@ import { nextTurn } from './next-turn.ts';
 /** Copied without a pause: about a millisecond. */
 const COPIED_PER_TURN = 2 ** 20;
 
-export async function concatSlowly(pieces: readonly Uint8Array[]): Promise<Buffer> {
-  const whole = Buffer.allocUnsafe(pieces.reduce((sum, { length }) => sum + length, 0));
+/** At once where it is short. */
+export function concatSlowly(pieces: readonly Uint8Array[]): Buffer | Promise<Buffer> {
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  return bytes <= COPIED_PER_TURN ? Buffer.concat(pieces, bytes) : copySlowly(pieces, bytes);
+}
+
+async function copySlowly(pieces: readonly Uint8Array[], bytes: number): Promise<Buffer> {
+  const whole = Buffer.allocUnsafe(bytes);
   let at = 0;
   let copied = 0;
   for (const piece of pieces) {

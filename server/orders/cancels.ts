@@ -65,7 +65,7 @@ export function submitSweep(
       filled.push(part.subarray(middle));
     }
     if (next.from !== 0) sequencer.goOn(request(encodeSweep(next, body)));
-    else void join(canceled, filled, (body) => answered(200, body));
+    else join(canceled, filled, (body) => answered(200, body));
   };
   const request = (bytes: Uint8Array) => ({
     kind,
@@ -89,12 +89,15 @@ export function cancelAllOf(sequencer: Sequencer, address: Uint8Array): Promise<
 }
 
 /** Hands over the whole answer: at once, or with pauses where it is long. */
-async function join(
+function join(
   canceled: readonly Uint8Array[],
   filled: readonly Uint8Array[],
   joined: (body: Buffer) => void,
-): Promise<void> {
+): void {
   const listed = (parts: readonly Uint8Array[]): Uint8Array[] =>
     parts.flatMap((part, i) => (i === 0 ? [part] : [COMMA, part]));
-  joined(await concatSlowly([CANCELED, ...listed(canceled), FILLED, ...listed(filled), END]));
+  const pieces = [CANCELED, ...listed(canceled), FILLED, ...listed(filled), END];
+  const whole = concatSlowly(pieces);
+  if (whole instanceof Promise) void whole.then(joined);
+  else joined(whole);
 }
