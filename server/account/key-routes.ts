@@ -6,7 +6,7 @@
  * Thread: I/O.
  */
 import { errorBody, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
-import { parseJson } from '../common/json.ts';
+import { readJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
 import { callerOf } from '../http/callers.ts';
 import type { Exchange, Handler } from '../http/http.ts';
@@ -19,7 +19,12 @@ import {
   type WalletOwner,
 } from '../identity/auth.ts';
 import { KEYS_MAX, READ_ONLY_KEYS_MAX } from '../identity/key-registry.ts';
-import { ReadOnlyKeyBody, type RevokeQuery, type ValidateQuery } from './key-schemas.ts';
+import {
+  KEY_BOUNDS,
+  ReadOnlyKeyBody,
+  type RevokeQuery,
+  type ValidateQuery,
+} from './key-schemas.ts';
 
 const KEY_NOT_FOUND = errorBody('API key not found');
 const TOO_MANY_KEYS = errorBody(
@@ -80,12 +85,14 @@ export function keyHandlers(
   const listReadOnly: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
     exchange.reply(200, JSON.stringify({ readonlyApiKeys: registry.readOnlyKeysOf(address) }));
   const revokeReadOnly: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
-    change(exchange, async () => {
-      const key = keyOf(exchange.body);
-      if (key === '') return { status: 400, body: INVALID_KEY };
-      const isRevoked = await registry.revokeReadOnly(address, key);
-      return isRevoked ? { status: 200, body: '"OK"' } : { status: 404, body: KEY_NOT_FOUND };
-    });
+    readJson(exchange, KEY_BOUNDS, (sent) =>
+      change(exchange, async () => {
+        const key = keyOf(sent);
+        if (key === '') return { status: 400, body: INVALID_KEY };
+        const isRevoked = await registry.revokeReadOnly(address, key);
+        return isRevoked ? { status: 200, body: '"OK"' } : { status: 404, body: KEY_NOT_FOUND };
+      }),
+    );
   const validate: Handler<ValidateQuery> = (exchange, { address, key }) => {
     const found = registry.lookupReadOnly(key.toLowerCase());
     const isValid = found?.addressText === address.toLowerCase();
@@ -120,7 +127,6 @@ async function change(exchange: Exchange, run: () => Promise<Answer>): Promise<v
 }
 
 /** The key that a body names, in lower case; '' when it names none. */
-function keyOf(body: Uint8Array): string {
-  const value = parseJson(body);
-  return readOnlyKeyBody.matches(value) ? value.key.toLowerCase() : '';
+function keyOf(sent: unknown): string {
+  return readOnlyKeyBody.matches(sent) ? sent.key.toLowerCase() : '';
 }
