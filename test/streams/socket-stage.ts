@@ -22,6 +22,7 @@ export const LIMITS: StreamLimits = {
   subscriptionsMax: 4,
   connectionsMax: 3,
   backpressureBytes: 2 ** 20,
+  callerFactor: 2,
 };
 
 export class SocketStage extends FeedStage {
