@@ -45,6 +45,8 @@ export abstract class Connection implements SocketHandler, Paced {
   /** Messages that wait for the one at hand, or for their turn. */
   private readonly inbox: string[] = [];
   private obeying: Obeying | undefined = undefined;
+  /** Pieces of what the last message asked for that go before the next message, so small answers come first. */
+  private leading = 0;
 
   constructor(parts: ConnectionParts) {
     this.socket = parts.socket;
@@ -64,7 +66,7 @@ export abstract class Connection implements SocketHandler, Paced {
 
   message(text: string, bytes = text.length): void {
     if (!this.isHeard(bytes)) return;
-    if (isPing(text) && this.inbox.length === 0 && this.obeying === undefined) {
+    if (isPing(text) && !this.isBusy() && !this.isLeading()) {
       this.socket.send(PONG);
       return;
     }
@@ -92,11 +94,11 @@ export abstract class Connection implements SocketHandler, Paced {
   /** A piece of the message at hand, or of the next, or of what is due. */
   step(): boolean {
     if (this.isOver) return false;
-    if (this.obeying === undefined && this.inbox.length > 0) this.take(this.inbox.shift()!);
-    else if (this.obeying !== undefined) this.obeyOn(this.obeying);
+    if (this.obeying !== undefined) this.obeyOn(this.obeying);
+    else if (this.inbox.length > 0 && !this.isLeading()) this.take(this.inbox.shift()!);
     else if (!this.hasRoom())
       return false; // goes on when the reader has taken some
-    else if (!this.sendNext()) return false;
+    else if (this.sendNext()) this.leading -= 1;
     return !this.isOver && (this.isBusy() || (this.hasDue() && this.hasRoom()));
   }
 
@@ -165,6 +167,10 @@ export abstract class Connection implements SocketHandler, Paced {
     return this.obeying !== undefined || this.inbox.length > 0;
   }
 
+  private isLeading(): boolean {
+    return this.leading > 0 && this.hasDue() && this.hasRoom();
+  }
+
   private hasRoom(): boolean {
     return this.socket.waiting() < this.limits.backpressureBytes / 2;
   }
@@ -181,6 +187,7 @@ export abstract class Connection implements SocketHandler, Paced {
   private obeyOn(obeying: Obeying): void {
     const { done, value } = obeying.next();
     this.obeying = done === true || this.isOver ? undefined : obeying;
+    if (done === true) this.leading = LEADING_MAX;
     if (value !== undefined && !this.isOver) this.tell(value);
   }
 
@@ -192,6 +199,7 @@ export abstract class Connection implements SocketHandler, Paced {
 }
 
 const PONG = 'PONG';
+const LEADING_MAX = 32;
 
 function isPing(text: string): boolean {
   return text.length === 4 && text.toUpperCase() === 'PING';

@@ -207,14 +207,15 @@ export class UserConnection extends Connection implements CatchingUp {
     if (isAll) this.drop([...this.followed].filter((name) => name !== ALL));
     // Who names a place behind what it follows may have heard anything since, or nothing: it begins there.
     this.drop(added.filter((name) => this.isBehind(name, places)));
-    for (const name of added) {
+    // From here on it is told of what happens, also between two pieces.
+    this.user!.catchingUp.add(this);
+    for (const [i, name] of added.entries()) {
+      if (i % NAMES_A_PIECE === NAMES_A_PIECE - 1) yield;
       const isNew = !this.followed.has(name);
       this.followed.add(name);
       const asksPlace = message.resume !== undefined || places.size > 0;
       if (asksPlace && !this.resume(name, places, isNew)) return undefined;
     }
-    this.user!.catchingUp.add(this);
-    this.pump();
     return undefined;
   }
 

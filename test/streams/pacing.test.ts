@@ -11,6 +11,7 @@ import { Pacer, Turns } from '../../server/streams/pacer.ts';
 import { Budgets } from '../../server/streams/stream-bounds.ts';
 import { UserConnection } from '../../server/streams/user-channel.ts';
 import { KEPT_BYTES_MAX } from '../../server/streams/user-log.ts';
+import { until } from '../common/node-harness.ts';
 import type { OrderLine } from '../engine/naive-types.ts';
 import { FeedStage } from './feed-stage.ts';
 import { LIMITS } from './socket-stage.ts';
@@ -181,7 +182,7 @@ function userChannel(stage: FeedStage, socket: FakeSocket, subscriptionsMax = 4)
   );
 }
 
-test('who leaves a stream while it catches up is sent nothing more of it, however often it asks', () => {
+test('who leaves a stream while it catches up is sent nothing more of it, however often it asks', async () => {
   const stage = new FeedStage();
   const first = new FakeSocket();
   const auth = { apiKey: 'key' };
@@ -197,9 +198,12 @@ test('who leaves a stream while it catches up is sent nothing more of it, howeve
     channel.message(JSON.stringify({ operation: 'unsubscribe' }));
   }
   channel.message(JSON.stringify({ type: 'user', stream_id, sequence }));
+  await until(() => socket.sent.length >= 101);
   assert.equal(socket.sent.length, 101, 'each time it was told how much it missed');
   socket.unread = 0;
-  for (let i = 0; i < 4; i++) channel.drained();
+  channel.drained();
+  await until(() => socket.sent.length >= 101 + 48);
+  await nextSlice();
   const told = socket.sent.slice(101).map((text) => JSON.parse(text).n);
   assert.deepEqual(
     told,
