@@ -26,6 +26,8 @@ export interface Socket {
   end(code: number, reason: string): void;
   /** The same at once, and nothing more that the peer has sent is heard; who does not read is cut. */
   refuse(code: number, reason: string): void;
+  /** Ends it at once, without a word. */
+  cut(): void;
 }
 
 /** What a connection does with what it hears. */

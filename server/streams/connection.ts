@@ -10,7 +10,7 @@ import { CLOSES, type CloseCounts, type CloseName } from './closes.ts';
 import { isExcessive } from './message-text.ts';
 import { invalid, type Problem } from './messages.ts';
 import type { Paced, Pacer } from './pacer.ts';
-import { type BoundName, type Budget, boundText } from './stream-bounds.ts';
+import { type BoundName, type Budget, boundText, subscriptions } from './stream-bounds.ts';
 
 export interface StreamLimits {
   /** A connection that says nothing for so long is closed. */
@@ -159,7 +159,11 @@ export abstract class Connection implements SocketHandler, Paced {
     if (this.isOver) return false;
     this.closes.add(bound);
     // What else it has sent is not even looked at.
-    this.socket.refuse(CLOSES.get(bound)!, boundText(bound, this.limits));
+    if (this.budget.mayBeTold()) {
+      this.socket.refuse(CLOSES.get(bound)!, boundText(bound, this.limits));
+    } else {
+      this.socket.cut();
+    }
     return false;
   }
 
@@ -177,7 +181,7 @@ export abstract class Connection implements SocketHandler, Paced {
 
   private take(text: string): void {
     if (isPing(text)) this.socket.send(PONG);
-    else if (isExcessive(text, VALUES_EACH * this.limits.subscriptionsMax + VALUES_MORE)) {
+    else if (isExcessive(text, VALUES_EACH * subscriptions(this.limits) + VALUES_MORE)) {
       this.tell(invalid('too many values, or too deep'));
     } else {
       this.obeyOn(this.receive(text));

@@ -15,19 +15,22 @@ import type { Turns } from './pacer.ts';
 type Unit = 'messages' | 'names' | 'bytes';
 type Owner = 'connection' | 'caller';
 
+/** What the amounts follow from. */
+export type BoundLimits = Pick<StreamLimits, 'callerFactor' | 'subscriptionsMax'>;
+
 interface BoundRow {
   readonly of: Owner;
   readonly unit: Unit;
   readonly per: 'turn' | 'window';
-  readonly amount: (limits: StreamLimits) => number;
+  readonly amount: (limits: BoundLimits) => number;
 }
 
 const WINDOW_MS = 10_000;
 const WINDOW_TEXT = '10 seconds';
 
-/** A client may subscribe with a message for each token, all at once. */
 const SUBSCRIPTIONS_LEAST = 500;
-const subscriptions = ({ subscriptionsMax }: StreamLimits): number =>
+/** What the bounds are reckoned by: a client may subscribe with a message for each token, all at once. */
+export const subscriptions = ({ subscriptionsMax }: BoundLimits): number =>
   Math.max(SUBSCRIPTIONS_LEAST, subscriptionsMax);
 
 /** A message names tokens and markets by texts of about 80 bytes. */
@@ -38,7 +41,7 @@ const MESSAGE_BYTES = 16 * 1024;
 export function messageBytesMax(subscriptionsMax: number): number {
   return MESSAGE_BYTES + NAME_BYTES * subscriptionsMax;
 }
-const messageBytes = (limits: StreamLimits): number => messageBytesMax(subscriptions(limits));
+const messageBytes = (limits: BoundLimits): number => messageBytesMax(subscriptions(limits));
 
 /** Of a turn; that of a window is a setting. */
 const CALLER_TURN_FACTOR = 5;
@@ -112,12 +115,17 @@ export type BoundName = keyof typeof STREAM_BOUNDS;
 const ROWS = Object.entries(STREAM_BOUNDS) as readonly (readonly [BoundName, BoundRow])[];
 
 /** What a connection is told that went beyond a bound, and what the documents say of it. */
-export function boundText(name: BoundName, limits: StreamLimits): string {
+export function boundText(name: BoundName, limits: BoundLimits): string {
   const { amount, of, per, unit }: BoundRow = STREAM_BOUNDS[name];
   const counted = unit === 'names' ? 'names to look up' : unit;
   const span = per === 'turn' ? 'at once' : `in ${WINDOW_TEXT}`;
   const from = of === 'connection' ? 'on one connection' : 'from one address';
   return `more than ${amount(limits)} ${counted} ${span} ${from}`;
+}
+
+/** Every bound, by name. */
+export function boundTexts(limits: BoundLimits): readonly (readonly [BoundName, string])[] {
+  return ROWS.map(([name]) => [name, boundText(name, limits)]);
 }
 
 /** What one connection, or one caller, has taken. */
@@ -157,7 +165,7 @@ class Spending {
     return now >= this.endsAt;
   }
 
-  private forget(per: BoundRow['per']): void {
+  protected forget(per: BoundRow['per']): void {
     for (let i = 0; i < this.rows.length; i++) {
       if (this.rows[i]![1].per === per) this.counts[i] = 0;
     }
@@ -169,9 +177,27 @@ const OWNED = {
   caller: ROWS.filter(([, { of }]) => of === 'caller'),
 };
 
+/** Connections of a caller that are told in a window why they are closed; others are cut. */
+const TOLD_MAX = 3;
+
 /** What all connections of one caller have taken. */
 class SharedSpending extends Spending {
   connections = 0;
+  private told = 0;
+
+  /**
+   * Whether one more connection is told why it is closed. The library reads on, and ignores what comes, for 16
+   * seconds after a close frame: whoever comes back and goes on gets none.
+   */
+  mayBeTold(): boolean {
+    this.told += 1;
+    return this.told <= TOLD_MAX;
+  }
+
+  protected override forget(per: BoundRow['per']): void {
+    super.forget(per);
+    if (per === 'window') this.told = 0;
+  }
 }
 
 /** The budget of one connection, with that of its caller. */
@@ -191,6 +217,10 @@ export class Budget {
   message(bytes: number, now: number): BoundName | undefined {
     const turn = this.turns.current();
     return this.take('messages', 1, now, turn) ?? this.take('bytes', bytes, now, turn);
+  }
+
+  mayBeTold(): boolean {
+    return this.caller.mayBeTold();
   }
 
   names(count: number, now: number): BoundName | undefined {

@@ -78,6 +78,11 @@ export class SocketClient {
   }
 
   frame(opcode: number, payload: Buffer): void {
+    this.burst(opcode, payload, 1);
+  }
+
+  /** The same frame many times, in one write. */
+  burst(opcode: number, payload: Buffer, count: number): void {
     const mask = randomBytes(4);
     const length =
       payload.length < 126
@@ -86,7 +91,8 @@ export class SocketClient {
           ? Buffer.of(0x80 | 126, payload.length >> 8, payload.length & 255)
           : Buffer.concat([Buffer.of(0x80 | 127, 0, 0, 0, 0), uint32(payload.length)]);
     const masked = Buffer.from(payload.map((byte, i) => byte ^ mask[i % 4]!));
-    this.socket.write(Buffer.concat([Buffer.of(0x80 | opcode), length, mask, masked]));
+    const frame = Buffer.concat([Buffer.of(0x80 | opcode), length, mask, masked]);
+    this.socket.write(Buffer.concat(new Array<Buffer>(count).fill(frame)));
   }
 
   /** The next text; waits for it. */

@@ -79,6 +79,10 @@ class FakeSocket implements Socket {
   refuse(): void {
     assert.fail('nobody is refused here');
   }
+
+  cut(): void {
+    assert.fail('nobody is cut here');
+  }
 }
 
 /** What connections share, by a clock that stands still: slices are bounded by pieces alone. */
