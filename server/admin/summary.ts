@@ -5,7 +5,6 @@ import type { Tables } from '../../engine/tables.ts';
 import { BUCKET_BOUNDS } from '../common/histogram.ts';
 import type { RouteCounts } from '../http/request-counts.ts';
 import type { OrderMeters } from '../orders/order-meters.ts';
-import type { StreamFacts } from '../streams/connections.ts';
 import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import { type Progress, shownProgress } from './progress.ts';
@@ -24,6 +23,14 @@ export interface NodeFacts {
   readonly queue: { readonly waiting: number; readonly max: number };
   /** Unix milliseconds. */
   readonly catalogSince: number;
+}
+
+export interface StreamFacts {
+  readonly clients: number;
+  /** That clients have not taken yet. */
+  readonly bytesHeld: number;
+  /** Connections that the node has closed, by reason. */
+  readonly closes: ReadonlyMap<string, number>;
 }
 
 /** Where the public API is; '' = on the host by which the page was reached. */
