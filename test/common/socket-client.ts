@@ -42,13 +42,17 @@ export class SocketClient {
   }
 
   /** Opens a connection; rejects with the answer's first line when it is refused. */
-  static async open({ port }: { readonly port: number }, path: string): Promise<SocketClient> {
+  static async open(
+    { port }: { readonly port: number },
+    path: string,
+    header = 'Accept: */*',
+  ): Promise<SocketClient> {
     const socket = connect(port, '127.0.0.1');
     const key = randomBytes(16).toString('base64');
     socket.setNoDelay(true);
     socket.write(
       `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-        `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+        `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n${header}\r\n\r\n`,
     );
     let head = Buffer.alloc(0);
     let end = -1;

@@ -123,6 +123,30 @@ test('all connections of an address have a budget together, which no new connect
   });
 });
 
+test('behind a trusted proxy the address is that of the client', async () => {
+  const proxied = new SocketStage({ ...LIMITS, callerFactor: 1 });
+  await proxied.open(2 ** 28, 1);
+  const from = async (address: string): Promise<SocketClient> => {
+    const client = await SocketClient.open(proxied, '/ws/market', `X-Forwarded-For: ${address}`);
+    clients.push(client);
+    return client;
+  };
+  try {
+    const first = await from('192.0.2.1');
+    for (let sent = 0; sent < 20; sent++) {
+      first.send({ type: 'market', assets_ids: unknown });
+      await first.upToNow();
+    }
+    const second = await from('192.0.2.1');
+    const other = await from('192.0.2.2');
+    for (const client of [second, other]) client.send({ type: 'market', assets_ids: ['1'] });
+    assert.match((await second.ended()).reason, /from one address$/);
+    await assertAnswers(other);
+  } finally {
+    await proxied.stop();
+  }
+});
+
 test('who comes back and goes on is told three times, and cut from then on', async () => {
   const codes: number[] = [];
   for (let i = 0; i < 5; i++) {

@@ -7,7 +7,7 @@ import type { Socket } from '../../server/http/sockets.ts';
 import { CloseCounts } from '../../server/streams/closes.ts';
 import type { ConnectionParts, StreamLimits } from '../../server/streams/connection.ts';
 import { MarketConnection } from '../../server/streams/market-channel.ts';
-import { Pacer, Turns } from '../../server/streams/pacer.ts';
+import { type Paced, Pacer, Turns } from '../../server/streams/pacer.ts';
 import { Budgets } from '../../server/streams/stream-bounds.ts';
 import { UserConnection } from '../../server/streams/user-channel.ts';
 import { KEPT_BYTES_MAX } from '../../server/streams/user-log.ts';
@@ -139,6 +139,26 @@ test('books come in pieces over turns, stop while the reader is busy, and go on 
     const { followers } = stage.market.follow(slot, false);
     assert.deepEqual(followers, [1], 'nothing is left of who has gone');
   }
+});
+
+test('callers have their turns one after another, however many connections one has', async () => {
+  const done: string[] = [];
+  const pacer = new Pacer(() => 0, new Turns());
+  const [many, single] = [{}, {}];
+  const worker = (caller: object, name: string, pieces: number): Paced => ({
+    caller,
+    step: () => {
+      done.push(name);
+      pieces -= 1;
+      return pieces > 0;
+    },
+  });
+  for (let i = 0; i < 10; i++) pacer.go(worker(many, 'many', 20));
+  assert.equal(done.length, PIECES, 'a slice is bounded for all of them together');
+  pacer.go(worker(single, 'single', 5));
+  await until(() => done.length === 205);
+  const of = done.flatMap((name, i) => (name === 'single' ? [i] : []));
+  assert(of.at(-1)! <= PIECES + 10, `every other piece is for the one connection: ${of}`);
 });
 
 test('what waits in the middle of a batch is sent books of before it or after it, and none between', () => {
