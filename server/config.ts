@@ -90,6 +90,8 @@ export interface Config extends ProfileSettings {
   readonly streamConnectionsMax: number;
   readonly streamBackpressureBytes: number;
   readonly streamBacklogMax: number;
+  /** What all stream connections of one address may ask for, in budgets of one of them. */
+  readonly streamCallerFactor: number;
   /** Base address of the catalog API to mirror; '' = none. */
   readonly catalogSyncUrl: string;
   readonly catalogSyncSeconds: number;
@@ -149,6 +151,7 @@ export function readConfig(
     streamConnectionsMax: from.integer('STREAM_CONNECTIONS_MAX', 4096, 1, 65_536),
     streamBackpressureBytes: from.integer('STREAM_BACKPRESSURE_BYTES', 2 ** 22, 2 ** 20, 2 ** 28),
     streamBacklogMax: from.integer('STREAM_BACKLOG_MAX', 2 ** 28, 2 ** 22, 2 ** 36),
+    streamCallerFactor: from.integer('STREAM_CALLER_FACTOR', 10, 1, 10_000),
     catalogSyncUrl: from.text(
       'CATALOG_SYNC_URL',
       '',
@@ -215,6 +218,7 @@ export function settingsOf(config: Config): Readonly<Record<string, string>> {
     ['STREAM_CONNECTIONS_MAX', config.streamConnectionsMax],
     ['STREAM_BACKPRESSURE_BYTES', config.streamBackpressureBytes],
     ['STREAM_BACKLOG_MAX', config.streamBacklogMax],
+    ['STREAM_CALLER_FACTOR', config.streamCallerFactor],
     ['CATALOG_SYNC_URL', config.catalogSyncUrl || '(none)'],
     ['CATALOG_SYNC_SECONDS', config.catalogSyncSeconds],
   ];

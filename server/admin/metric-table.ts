@@ -206,6 +206,13 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     labels: [],
     read: ({ node }) => one(node.streams.bytesHeld),
   },
+  exchange_stream_closes_total: {
+    type: 'counter',
+    help: 'stream connections that the node has closed, by reason: those of the bounds and the others',
+    labels: ['reason'],
+    read: ({ node }) =>
+      [...node.streams.closes].map(([reason, value]) => ({ labels: { reason }, value })),
+  },
   exchange_catalog_age_seconds: {
     type: 'gauge',
     help: 'since when answers are made of the catalog that is in use',

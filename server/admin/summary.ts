@@ -40,6 +40,8 @@ export interface StreamFacts {
   readonly clients: number;
   /** That clients have not taken yet. */
   readonly bytesHeld: number;
+  /** Connections that the node has closed, by reason. */
+  readonly closes: ReadonlyMap<string, number>;
 }
 
 /** Where the public API is; '' = on the host by which the page was reached. */

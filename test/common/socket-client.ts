@@ -42,13 +42,17 @@ export class SocketClient {
   }
 
   /** Opens a connection; rejects with the answer's first line when it is refused. */
-  static async open({ port }: { readonly port: number }, path: string): Promise<SocketClient> {
+  static async open(
+    { port }: { readonly port: number },
+    path: string,
+    header = 'Accept: */*',
+  ): Promise<SocketClient> {
     const socket = connect(port, '127.0.0.1');
     const key = randomBytes(16).toString('base64');
     socket.setNoDelay(true);
     socket.write(
       `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-        `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+        `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n${header}\r\n\r\n`,
     );
     let head = Buffer.alloc(0);
     let end = -1;
@@ -78,6 +82,11 @@ export class SocketClient {
   }
 
   frame(opcode: number, payload: Buffer): void {
+    this.burst(opcode, payload, 1);
+  }
+
+  /** The same frame many times, in one write. */
+  burst(opcode: number, payload: Buffer, count: number): void {
     const mask = randomBytes(4);
     const length =
       payload.length < 126
@@ -86,7 +95,8 @@ export class SocketClient {
           ? Buffer.of(0x80 | 126, payload.length >> 8, payload.length & 255)
           : Buffer.concat([Buffer.of(0x80 | 127, 0, 0, 0, 0), uint32(payload.length)]);
     const masked = Buffer.from(payload.map((byte, i) => byte ^ mask[i % 4]!));
-    this.socket.write(Buffer.concat([Buffer.of(0x80 | opcode), length, mask, masked]));
+    const frame = Buffer.concat([Buffer.of(0x80 | opcode), length, mask, masked]);
+    this.socket.write(Buffer.concat(new Array<Buffer>(count).fill(frame)));
   }
 
   /** The next text; waits for it. */

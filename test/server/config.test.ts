@@ -73,6 +73,7 @@ test('without any variable every default of the contract stands', () => {
     streamConnectionsMax: 4096,
     streamBackpressureBytes: 4_194_304,
     streamBacklogMax: 268_435_456,
+    streamCallerFactor: 10,
     catalogSyncUrl: '',
     catalogSyncSeconds: 300,
   });
@@ -174,6 +175,7 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['STREAM_CONNECTIONS_MAX', 1, 65536, 'streamConnectionsMax'],
   ['STREAM_BACKPRESSURE_BYTES', 1048576, 268435456, 'streamBackpressureBytes'],
   ['STREAM_BACKLOG_MAX', 4194304, 68719476736, 'streamBacklogMax'],
+  ['STREAM_CALLER_FACTOR', 1, 10000, 'streamCallerFactor'],
   ['CATALOG_SYNC_SECONDS', 1, 86400, 'catalogSyncSeconds'],
 ];
 
