@@ -41,9 +41,17 @@ export class SocketClient {
     if (rest.length > 0) this.take(rest);
   }
 
-  /** Opens a connection; rejects with the answer's first line when it is refused. */
-  static async open({ port }: { readonly port: number }, path: string): Promise<SocketClient> {
-    const socket = connect(port, '127.0.0.1');
+  /**
+   * Opens a connection; rejects with the answer's first line when it is refused.
+   *
+   * @param from own address, where it makes a difference
+   */
+  static async open(
+    { port }: { readonly port: number },
+    path: string,
+    from = '127.0.0.1',
+  ): Promise<SocketClient> {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from });
     const key = randomBytes(16).toString('base64');
     socket.setNoDelay(true);
     socket.write(
