@@ -5,6 +5,11 @@ import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileArgs } from '../../common/forms.ts';
 
+const children = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
 export class Child {
   private readonly process: ChildProcess;
   private readonly name: string;
@@ -24,7 +29,8 @@ export class Child {
     this.process.stderr?.on('data', (chunk: Buffer) => {
       this.said = (this.said + chunk.toString()).slice(-4_000);
     });
-    process.once('exit', () => this.end());
+    children.add(this.process);
+    this.process.once('exit', () => children.delete(this.process));
   }
 
   send(message: object): void {

@@ -39,6 +39,7 @@ export interface Stretch {
 const ORDER_MS = 10;
 const READ_MS = 200;
 const FRESH_MS = 500;
+const STREAM_MS = 1_000;
 const BARE_MS = 20;
 const PING_MS = 10_000;
 /** Later answers are none. */
@@ -119,6 +120,7 @@ class GoodClient {
     this.every(ORDER_MS, (account, due) => this.order(account, due));
     this.every(READ_MS, (account) => this.read(account, this.agent));
     this.every(FRESH_MS, (account) => this.read(account, undefined));
+    this.every(STREAM_MS, (account) => this.settle(account, this.visit()));
     const bare = connect(this.task.barePort, '127.0.0.1').setNoDelay(true);
     const asked: { readonly account: Account; readonly due: number }[] = [];
     bare.on('data', (answers: Buffer) => {
@@ -249,6 +251,16 @@ class GoodClient {
       assert.equal(status, 200, `GET ${path}: ${status} ${text.slice(0, 200)}`),
     );
     this.settle(account, done);
+  }
+
+  /** A stream connection that is opened, told the book, and closed. */
+  private async visit(): Promise<void> {
+    const { address, market } = this.task;
+    const stream = await SocketClient.open(this.task, '/ws/market', address);
+    stream.send({ type: 'market', assets_ids: [market.tokenIds[1]] });
+    const { event_type } = await stream.json();
+    stream.cut();
+    assert.equal(event_type, 'book', 'what a stream tells first');
   }
 
   /** Numbers of a stream follow one another. */
