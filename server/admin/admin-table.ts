@@ -3,8 +3,6 @@
 interface AdminRow {
   /** Whether ADMIN_TOKEN is asked for, where it is set. */
   readonly token: boolean;
-  /** Whether making it takes long enough to be bounded (work-budget.ts). */
-  readonly budgeted: boolean;
   readonly type: string;
   readonly does: string;
 }
@@ -12,27 +10,19 @@ interface AdminRow {
 const JSON_TYPE = 'application/json';
 
 export const ADMIN_TABLE = {
-  '/live': {
-    token: false,
-    budgeted: false,
-    type: JSON_TYPE,
-    does: '200 for as long as the process turns',
-  },
+  '/live': { token: false, type: JSON_TYPE, does: '200 for as long as the process turns' },
   '/ready': {
     token: false,
-    budgeted: false,
     type: JSON_TYPE,
     does: '200 when orders are taken; 503 with `status` and `reason` while starting, draining or read-only',
   },
   '/metrics': {
     token: true,
-    budgeted: true,
     type: 'text/plain; version=0.0.4; charset=utf-8',
     does: 'the metrics below, and those of the process, as Prometheus reads them',
   },
   '/page/summary': {
     token: true,
-    budgeted: true,
     type: JSON_TYPE,
     does: 'what the page shows of the node: state, positions, occupancy, delay',
   },
