@@ -28,7 +28,6 @@ export const ADMIN_ATTACKS = {
   scrapes: {
     does: 'GET /metrics as often as it is answered, by a process of this machine',
     bound: 'the admin listener',
-    isShort: true,
     run: (target) => foreign(target, {}),
   },
   'pipelined-live': {

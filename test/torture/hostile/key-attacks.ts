@@ -142,7 +142,6 @@ export const KEY_ATTACKS = {
   'place-and-cancel': {
     does: 'single orders that are placed and cancelled at once, at the published caps',
     bound: 'orders of one key',
-    isShort: true,
     async run(target) {
       const trader = await joined(target, 'churn');
       const line = async (n: number): Promise<void> => {

@@ -64,7 +64,6 @@ export const STREAM_ATTACKS = {
     ...messages('subscriptions to 480 tokens that there are, again and again', MARKET, (target) => [
       textFrame({ type: 'market', assets_ids: target.tokens.slice(0, NAMES) }),
     ]),
-    isShort: true,
   },
   'on-and-off': messages('subscribing to tokens and unsubscribing, by turns', MARKET, (target) => {
     const assets_ids = target.tokens.slice(0, NAMES);
