@@ -14,7 +14,7 @@ interface Part {
   readonly does: string;
   /** What the long form does, in the unit of the part. */
   readonly goal: number;
-  /** When it ends although the goal is not reached: all of them together are an hour. */
+  /** When it ends although the goal is not reached: all of them together are two hours at most. */
   readonly minutes: number;
   /** Beside the others on a processor of its own, after one another, or with nothing beside it. */
   readonly how: 'beside' | 'in turn' | 'alone';

@@ -14,7 +14,8 @@ const MS_PER_MINUTE = 60_000;
 const NAMES = Object.keys(PARTS);
 const WIDTH = 12;
 const USAGE = `usage: npm run torture -- [part ...] [--seed N] [--minutes M] [--only NAME,NAME]
-Without a part: all of them, an hour at most. With --minutes a part runs so long, whatever its goal. --only: these of its attacks.
+Without a part: all of them, two hours at most. With --minutes a part runs so long, whatever its goal;
+hostile has a short form of a minute. With --only it runs these of its attacks.
 ${NAMES.map((name) => `  ${name.padEnd(WIDTH)} ${PARTS[name]?.does}`).join('\n')}`;
 
 interface Outcome {

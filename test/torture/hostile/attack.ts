@@ -14,7 +14,7 @@ export interface Attack {
 }
 
 /** What the parent tells of the node, and for how long to attack it. */
-export interface Orders {
+export interface Assignment {
   readonly attack: string;
   readonly port: number;
   readonly adminPort: number;
@@ -45,7 +45,7 @@ export class Target {
   readonly answers: Record<string, number> = {};
   private readonly endsAt: number;
 
-  constructor({ address, adminPort, markets, port, seconds, seed }: Orders) {
+  constructor({ address, adminPort, markets, port, seconds, seed }: Assignment) {
     this.port = port;
     this.address = address;
     this.adminPort = adminPort;

@@ -2,7 +2,7 @@
  * The node that is attacked: the bundle in a process of its own, with the settings that it has by default,
  * on a fresh directory; and what it says of itself.
  *
- * What differs: ports are free ones, the process may open 8,192 files, so that one attacker has enough for
+ * What differs: ports are free ones, the process may open 6,144 files, so that one attacker has enough for
  * all of them, and segments of the log are short, because what fails for want of a descriptor fails when one is
  * opened.
  */
@@ -22,7 +22,7 @@ import {
 import { ROOT } from '../../common/root.ts';
 import { type Taken, takenBy } from '../load-child.ts';
 
-const OPEN_FILES = 8_192;
+const OPEN_FILES = 6_144;
 const MARKETS = 600;
 const LISTENING = /listening on http:\/\/[^ ]+:(\d+)/;
 const ROWS = /^exchange_table_rows\{.*\} (\d+)$/gm;

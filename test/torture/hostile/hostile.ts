@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { useCompiledNodes } from '../../common/forms.ts';
 import { temporaryDirectory } from '../../common/node-harness.ts';
 import type { Done, PartOptions } from '../part.ts';
-import type { Attacked, Orders } from './attack.ts';
+import type { Assignment, Attacked } from './attack.ts';
 import { ATTACKS } from './attacks.ts';
 import { Child } from './children.ts';
 import type { GoodTask, Stretch } from './good-client.ts';
@@ -117,7 +117,7 @@ class Scene {
       const before = await node.held();
       this.quiet = [...this.quiet, quiet.orders].slice(-QUIET_KEPT);
       const done = attacker.next<Attacked>(attackSeconds * 1_000 + ATTACKER_LATE_MS);
-      attacker.send(this.ordersOf(name, node));
+      attacker.send(this.assignmentOf(name, node));
       const attacked = await done;
       const under = await this.stretch();
       const latency: Latency = {
@@ -149,7 +149,7 @@ class Scene {
     this.bare.end();
   }
 
-  private ordersOf(attack: string, node: HostileNode): Orders {
+  private assignmentOf(attack: string, node: HostileNode): Assignment {
     this.attackers += 1;
     return {
       attack,
