@@ -7,7 +7,13 @@ import { freshSeed, SHORT } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
 import { faults } from './faults.ts';
 import { ATTACKS } from './hostile/attacks.ts';
-import { heldProblem, latencyProblem, middleP99, refusalProblem } from './hostile/verdict.ts';
+import {
+  gainProblem,
+  heldProblem,
+  latencyProblem,
+  middleP99,
+  refusalProblem,
+} from './hostile/verdict.ts';
 import { input } from './input.ts';
 import { interleavings } from './interleavings.ts';
 import { kills } from './kills.ts';
@@ -122,7 +128,7 @@ test('an attack is borne where orders stay quick, nothing is refused, and memory
   assert.equal(refusalProblem(stretch), undefined);
   assert.match(refusalProblem({ ...stretch, wrong: ['503'] }) ?? '', /503/);
   assert.match(refusalProblem({ ...stretch, requests: 0 }) ?? '', /nothing/);
-  const held = { residentBytes: 400 * MIB, handles: 50, rows: 0 };
+  const held = { residentBytes: 400 * MIB, handles: 50, rows: 0, accounts: 5 };
   const before = { ...held, streamClients: 1, streamBytes: 0, queued: 0 };
   const after = (change: Partial<typeof before>) => heldProblem(before, { ...before, ...change });
   assert.equal(after({ residentBytes: 440 * MIB }), undefined);
@@ -132,4 +138,12 @@ test('an attack is borne where orders stay quick, nothing is refused, and memory
   assert.match(after({ streamClients: 2 }) ?? '', /stream connections/);
   assert.match(after({ streamBytes: 2 * MIB }) ?? '', /wait for streams/);
   assert.match(after({ queued: 1 }) ?? '', /queued/);
+  const attack = { ...ATTACKS['invented-wallets']!, accountsMax: 10, servedMax: 3 };
+  const gain = (did: number, served: number, accounts: number) =>
+    gainProblem(attack, { did, answers: { 200: served } }, before, { ...before, accounts });
+  assert.equal(gain(9, 3, 15), undefined);
+  assert.match(gain(9, 3, 16) ?? '', /^11 accounts/);
+  assert.match(gain(9, 3, Number.NaN) ?? '', /accounts/);
+  assert.match(gain(9, 4, 15) ?? '', /^4 requests/);
+  assert.match(gain(0, 0, 5) ?? '', /nothing/);
 });

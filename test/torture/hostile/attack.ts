@@ -10,6 +10,10 @@ export interface Attack {
   readonly bound: string;
   /** Whether the short form runs it, too: one attack for each mechanism. */
   readonly isShort?: true;
+  /** Accounts that it may add to the tables, where that is what it is after. */
+  readonly accountsMax?: number;
+  /** Requests that may be answered 200, likewise. */
+  readonly servedMax?: number;
   readonly run: Attacking;
 }
 

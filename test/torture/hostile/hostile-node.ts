@@ -36,8 +36,9 @@ export interface Held extends Taken {
   readonly streamClients: number;
   readonly streamBytes: number;
   readonly queued: number;
-  /** Of the tables of the engine. */
+  /** Of all tables of the engine, and of that of accounts. */
   readonly rows: number;
+  readonly accounts: number;
 }
 
 export class HostileNode {
@@ -110,6 +111,7 @@ export class HostileNode {
       streamClients: value('exchange_stream_clients'),
       streamBytes: value('exchange_stream_held_bytes'),
       queued: value('exchange_queue_requests'),
+      accounts: value('exchange_table_rows\\{table="accounts"\\}'),
       rows: [...text.matchAll(ROWS)].reduce((sum, [, rows]) => sum + Number(rows), 0),
     };
   }

@@ -19,6 +19,7 @@ import type { GoodTask, Stretch } from './good-client.ts';
 import { type Held, HostileNode } from './hostile-node.ts';
 import {
   boundOf,
+  gainProblem,
   heldProblem,
   type Latency,
   latencyProblem,
@@ -127,7 +128,7 @@ class Scene {
       };
       const slow = latencyProblem(latency);
       const others = [
-        attacked.did === 0 ? 'the attacker did nothing' : undefined,
+        gainProblem(ATTACKS[name]!, attacked, before, await node.held()),
         refusalProblem(under),
         ...(await this.aftermath(node, before)),
       ].filter((problem) => problem !== undefined);

@@ -20,6 +20,9 @@ const PREFIX = 'SERVICE';
 /** Of one address, by the cap of the trading API. */
 const REQUESTS_PER_SECOND = 500;
 const SHARES = 5;
+/** A hundred keys of an address in an hour, a thousand wallets of a key, and what else came meanwhile. */
+const KEYS_MAX = 110;
+const WALLETS_MAX = 1_010;
 
 const joined = (target: Target, name: string): Promise<Trader> =>
   Trader.join(target, `hostile/${target.seed}/${name}`, undefined, agentOf(target));
@@ -87,6 +90,7 @@ export const KEY_ATTACKS = {
   'new-keys': {
     does: 'an API key for each of as many new wallets as can be signed for',
     bound: 'keys of one address',
+    servedMax: KEYS_MAX,
     async run(target) {
       await askOn(target, () => {
         const headers = level1(PREFIX, Wallet.random(), CHAIN_ID, seconds(), '0');
@@ -165,6 +169,7 @@ export const KEY_ATTACKS = {
     does: 'orders of one key for made-up proxy wallets, each of which would be a new account',
     bound: 'wallets of one key',
     isShort: true,
+    accountsMax: WALLETS_MAX,
     async run(target) {
       const trader = await joined(target, 'wallets');
       await askOn(

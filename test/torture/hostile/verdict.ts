@@ -4,6 +4,7 @@
  *
  * Pure.
  */
+import type { Attack, Attacked } from './attack.ts';
 import type { Stretch } from './good-client.ts';
 import type { Held } from './hostile-node.ts';
 
@@ -78,4 +79,21 @@ export function heldProblem(before: Held, after: Held): string | undefined {
     return `${after.streamClients} stream connections`;
   if (after.streamBytes > STREAM_BYTES_MAX) return `${after.streamBytes} bytes wait for streams`;
   return after.queued > 0 ? `${after.queued} requests are queued` : undefined;
+}
+
+/** What the attacker got that it must not get. */
+export function gainProblem(
+  { accountsMax = Number.POSITIVE_INFINITY, servedMax = Number.POSITIVE_INFINITY }: Attack,
+  { answers, did }: Attacked,
+  before: Held,
+  after: Held,
+): string | undefined {
+  if (did === 0) return 'the attacker did nothing';
+  const accounts = after.accounts - before.accounts;
+  // What is not told is not borne.
+  if (!(accounts <= accountsMax)) return `${accounts} accounts were added: bound ${accountsMax}`;
+  const served = answers['200'] ?? 0;
+  return served > servedMax
+    ? `${served} requests were answered 200: bound ${servedMax}`
+    : undefined;
 }
