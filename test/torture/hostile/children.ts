@@ -17,15 +17,16 @@ export class Child {
 
   /**
    * @param file in this folder, without its extension
-   * @param priority what the system is told of it, 0 = as this process, 19 = after all others
+   * @param priority what the system is told of it, 19 = after all others; as this process by default
    */
-  constructor(file: string, args: readonly string[], priority = 0) {
+  constructor(file: string, args: readonly string[], priority?: number) {
     this.name = file;
     this.process = spawn(process.execPath, [...fileArgs(`test/torture/hostile/${file}`), ...args], {
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
       serialization: 'advanced',
     });
-    if (this.process.pid !== undefined) setPriority(this.process.pid, priority);
+    const { pid } = this.process;
+    if (pid !== undefined && priority !== undefined) setPriority(pid, priority);
     this.process.stderr?.on('data', (chunk: Buffer) => {
       this.said = (this.said + chunk.toString()).slice(-4_000);
     });

@@ -68,9 +68,8 @@ function refusedBatches(target: Target, trader: Trader): readonly Asked[] {
 
 export const KEY_ATTACKS = {
   'false-keys': {
-    does: 'POST /orders of a mebibyte under credentials that nobody issued: a hash over each body',
+    does: 'orders of a mebibyte under credentials that nobody issued: four hashes over each body',
     bound: 'work before credentials are known',
-    isShort: true,
     async run(target) {
       const body = `[${' '.repeat(MIB - 2)}]`;
       const headers = {
@@ -81,8 +80,21 @@ export const KEY_ATTACKS = {
       };
       await askOn(target, (i) => ({
         method: 'POST',
-        path: i % 2 === 0 ? '/orders' : '/order',
+        // The signature may be of the path with or without its base, and with or without the query.
+        path: i % 2 === 0 ? '/clob/orders?a=1' : '/clob/order?a=1',
         headers: { ...headers, [`${PREFIX}_TIMESTAMP`]: seconds() },
+        body,
+      }));
+    },
+  },
+  'false-signatures': {
+    does: 'the same under a key of its own, whose signatures are wrong',
+    bound: 'work before credentials are known',
+    async run(target) {
+      const trader = await joined(target, 'signatures');
+      const body = `[${' '.repeat(MIB - 2)}]`;
+      await askOn(target, () => ({
+        ...signed(trader, 'POST', '/clob/orders', '[]', '?a=1'),
         body,
       }));
     },
@@ -90,6 +102,7 @@ export const KEY_ATTACKS = {
   'new-keys': {
     does: 'an API key for each of as many new wallets as can be signed for',
     bound: 'keys of one address',
+    isShort: true,
     servedMax: KEYS_MAX,
     async run(target) {
       await askOn(target, () => {
@@ -114,7 +127,6 @@ export const KEY_ATTACKS = {
   'refused-batches': {
     does: 'batches of 500 orders that are refused, for each reason in turn',
     bound: 'orders of one key',
-    isShort: true,
     async run(target) {
       const trader = await joined(target, 'refused');
       const batches = refusedBatches(target, trader);
