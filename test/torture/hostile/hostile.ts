@@ -60,6 +60,8 @@ export async function hostile(options: PartOptions): Promise<Done> {
       ? !isShort || ATTACKS[name]!.isShort === true
       : options.only.includes(name),
   );
+  const unknown = options.only?.filter((name) => ATTACKS[name] === undefined) ?? [];
+  if (unknown.length > 0) throw new Error(`no such attack: ${unknown.join(', ')}`);
   const scene = new Scene(isShort ? SHORT : LONG, options);
   const failed: string[] = [];
   try {
