@@ -16,6 +16,8 @@ const RATIO_MAX = 3;
  * writes as durably.
  */
 const FLOOR_MS = 5;
+/** On a machine that stalls a bare process for longer nothing can be told: no more than that is excused. */
+const BARE_MS_MAX = 100;
 const GROWTH_SHARE = 0.1;
 /** The young generation of V8 takes that much of each thread as it likes, attack or none. */
 const GROWTH_FLOOR = 32 * MIB;
@@ -44,7 +46,7 @@ export function middleP99(stretches: readonly (readonly number[])[]): number {
 
 /** The longest p99 that counts as borne. */
 export function boundOf({ bare, quiet }: Latency): number {
-  return RATIO_MAX * Math.max(quiet, bare, FLOOR_MS);
+  return RATIO_MAX * Math.max(quiet, Math.min(bare, BARE_MS_MAX), FLOOR_MS);
 }
 
 export function latencyProblem(latency: Latency): string | undefined {
