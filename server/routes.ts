@@ -94,6 +94,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       maxBatchOrders: config.maxBatchOrders,
       rowOf: (key) => configuredRow(key, config),
       seconds,
+      rateLimits: config.rateLimits,
       failures: { catalog: () => CATALOG_FAILURE, data: dataFailure },
     },
     {

@@ -16,6 +16,7 @@ import {
 import { ADMIN_TABLE, type AdminPath } from './admin-table.ts';
 import type { PageFile } from './page-files.ts';
 import type { PublicApi } from './summary.ts';
+import { WorkBudget } from './work-budget.ts';
 
 export interface Told {
   readonly status: number;
@@ -55,6 +56,18 @@ const NO_CACHE = [['Cache-Control', 'no-cache']] as const;
 const ALLOW = { GET: [['Allow', 'GET, HEAD']], POST: [['Allow', 'POST']] } as const;
 const CHALLENGE = [['WWW-Authenticate', 'Bearer'], ...NO_STORE] as const;
 
+/**
+ * Requests between two turns of the event loop, of all connections together. People and scrapers never come
+ * near; who pipelines goes on for as long as the library reads, and loses the connection.
+ */
+const REQUESTS_PER_TURN = 64;
+
+/** Made within a budget (work-budget.ts): these take milliseconds. */
+const DEAR: readonly AdminPath[] = ['/metrics', '/page/summary'];
+
+/** Pages of other sites, as browsers tell them; what is no browser does not say. */
+const FOREIGN_SITES: readonly string[] = ['cross-site', 'same-site'];
+
 /** A host name or an IPv4 address, or an IPv6 one in brackets, and a port. */
 const AUTHORITY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/;
 
@@ -81,6 +94,8 @@ class Answerer {
   private readonly o: AdminOptions;
   private readonly isLocal: boolean;
   private readonly tokenHash: Buffer | undefined;
+  private readonly budget = new WorkBudget<Told>(() => performance.now());
+  private inTurn = 0;
 
   constructor(options: AdminOptions) {
     this.o = options;
@@ -89,6 +104,10 @@ class Answerer {
   }
 
   answer(response: HttpResponse, request: HttpRequest): void {
+    if (!this.fitsTurn()) {
+      response.close();
+      return;
+    }
     const isHead = request.getMethod() === 'head';
     const host = AUTHORITY.exec(request.getHeader('host'))?.[1];
     let isOver = false;
@@ -103,6 +122,16 @@ class Answerer {
     const answer = this.refusal(request, host) ?? this.find(request);
     if (answer instanceof Promise) void answer.then(send);
     else send(answer);
+  }
+
+  private fitsTurn(): boolean {
+    if (this.inTurn === 0) {
+      setImmediate(() => {
+        this.inTurn = 0;
+      });
+    }
+    this.inTurn += 1;
+    return this.inTurn <= REQUESTS_PER_TURN;
   }
 
   /**
@@ -135,6 +164,8 @@ class Answerer {
       return { status: 200, type: file.type, body: file.bytes, headers: NO_CACHE };
     if (!Object.hasOwn(ADMIN_TABLE, path)) return problem(404, 'not found');
     const row = ADMIN_TABLE[path as AdminPath];
+    // It could not read the answer, but have it made again and again.
+    if (isForeign(request)) return problem(403, 'forbidden', 'not for pages of other sites');
     if (row.token && !this.isAllowed(request.getHeader('authorization'))) {
       return problem(401, 'unauthorized', 'Authorization: Bearer and ADMIN_TOKEN', CHALLENGE);
     }
@@ -143,7 +174,9 @@ class Answerer {
 
   private async run(path: AdminPath): Promise<Answer> {
     try {
-      const { status, body } = await this.o.handlers[path]();
+      const make = this.o.handlers[path];
+      const isDear = DEAR.includes(path);
+      const { body, status } = await (isDear ? this.budget.answer(path, make) : make());
       return { status, type: ADMIN_TABLE[path].type, body, headers: NO_STORE };
     } catch (error) {
       this.o.log(`admin ${path} failed: ${error instanceof Error ? error.stack : String(error)}`);
@@ -180,6 +213,13 @@ class Answerer {
       "form-action 'self'; frame-ancestors 'none'"
     );
   }
+}
+
+/** Asked for by a page that is not of this listener. */
+function isForeign(request: HttpRequest): boolean {
+  const origin = request.getHeader('origin');
+  const isOther = origin !== '' && origin !== `http://${request.getHeader('host')}`;
+  return isOther || FOREIGN_SITES.includes(request.getHeader('sec-fetch-site'));
 }
 
 function problem(

@@ -23,6 +23,11 @@ export interface Closed {
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
+export interface OpenOptions {
+  readonly from?: string;
+  readonly header?: string;
+}
+
 export class SocketClient {
   /** Texts that have come and nobody has taken. */
   readonly texts: string[] = [];
@@ -41,13 +46,18 @@ export class SocketClient {
     if (rest.length > 0) this.take(rest);
   }
 
-  /** Opens a connection; rejects with the answer's first line when it is refused. */
+  /**
+   * Opens a connection; rejects with the answer's first line when it is refused.
+   *
+   * @param header one more line of the request's head
+   * @param from own address, where it makes a difference
+   */
   static async open(
     { port }: { readonly port: number },
     path: string,
-    header = 'Accept: */*',
+    { from = '127.0.0.1', header = 'Accept: */*' }: OpenOptions = {},
   ): Promise<SocketClient> {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from });
     const key = randomBytes(16).toString('base64');
     socket.setNoDelay(true);
     socket.write(

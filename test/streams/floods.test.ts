@@ -127,7 +127,9 @@ test('behind a trusted proxy the address is that of the client', async () => {
   const proxied = new SocketStage({ ...LIMITS, callerFactor: 1 });
   await proxied.open(2 ** 28, 1);
   const from = async (address: string): Promise<SocketClient> => {
-    const client = await SocketClient.open(proxied, '/ws/market', `X-Forwarded-For: ${address}`);
+    const client = await SocketClient.open(proxied, '/ws/market', {
+      header: `X-Forwarded-For: ${address}`,
+    });
     clients.push(client);
     return client;
   };
