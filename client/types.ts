@@ -618,6 +618,15 @@ export interface SpreadAnswer {
 
 export interface StatusAnswer {
   readonly status: 'ok' | 'read-only';
+  readonly paused: readonly {
+    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'clock';
+    readonly means: string;
+    readonly takes_cancels: boolean;
+  }[];
+  readonly clock: {
+    readonly jump_ms: number;
+    readonly log_ahead_ms: number;
+  };
   readonly log: {
     readonly sequence: number;
   };

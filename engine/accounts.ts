@@ -42,6 +42,16 @@ export function makeAccount(t: Tables, key: Int32Array, at: number): AccountSlot
   return slot;
 }
 
+/** Binds a wallet to the account whose key signs for it, and counts it there unless it is that account's own. */
+export function bindWallet(t: Tables, wallet: AccountSlot, owner: AccountSlot): void {
+  const { accountI, wallets } = t;
+  const at = (wallet << ACCOUNT_I) | Account.binding;
+  const before = accountI[at]!;
+  if (before !== 0 && before !== wallet) wallets[before]! -= 1;
+  if (owner !== wallet) wallets[owner]! += 1;
+  accountI[at] = owner;
+}
+
 /**
  * Puts an order at the head of its owner's list of open orders. The list goes by slots of the matching
  * core: those in use are few and close together, the rows of the orders are not.

@@ -129,6 +129,7 @@ function auditAccounts(t: Tables, openOrders: number): void {
   const { accountI, linkI } = t;
   const accounts = t.state[State.accounts]!;
   const owners = ownersOf(t);
+  auditWallets(t, accounts);
   const owner = new Int32Array(LANES);
   const at = new Int32Array(LANES);
   const before = new Int32Array(LANES);
@@ -140,7 +141,6 @@ function auditAccounts(t: Tables, openOrders: number): void {
     begun += 1;
     const row = begun << ACCOUNT_I;
     assert(findAccount(t, accountI, row) === begun, 'an address has one account');
-    assert(accountI[row + Account.binding]! <= accounts, 'bindings exist');
     owner[lane] = begun;
     at[lane] = accountI[row + Account.openHead]!;
     before[lane] = 0;
@@ -166,6 +166,18 @@ function auditAccounts(t: Tables, openOrders: number): void {
   };
   sideBySide(begin, step);
   assert(owned === openOrders, 'every open order has an owner');
+}
+
+function auditWallets({ accountI, wallets }: Tables, accounts: number): void {
+  const counted = new Int32Array(accounts + 1);
+  for (let account = 1; account <= accounts; account++) {
+    const owner = accountI[(account << ACCOUNT_I) + Account.binding]!;
+    assert(owner <= accounts, 'bindings exist');
+    if (owner !== 0 && owner !== account) counted[owner]! += 1;
+  }
+  for (let account = 1; account <= accounts; account++) {
+    assert(wallets[account] === counted[account], 'a signer counts its wallets');
+  }
 }
 
 /**

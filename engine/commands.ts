@@ -10,7 +10,8 @@
  *   market  header flags ticksPerUnit baseFee | minSize f64 | tokens - condition (8) ids (8 each)
  *   marketChange  header market flags ticksPerUnit baseFee - | minSize f64             8 words
  *   configure     header selfTrade (2 bits) openOrdersPerAccount (30) | history f64
- *                 orderRows f64 (older ones have none)                                 6 words
+ *                 orderRows f64 (the oldest have none) | walletsPerSigner f64 (older ones have none)
+ *                                                                                      8 words
  */
 import { assert } from './assert.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './layout.ts';
@@ -73,6 +74,8 @@ export const Verdict = {
   tooLarge: 1 << 12,
   taker: 1 << 13,
   signature: 1 << 14,
+  /** No failure: its wallet follows from its signer, so no binding to another refuses it. */
+  derivedWallet: 1 << 15,
   /** Three bits: Status of an order with this id that was accepted before and has left memory. */
   known: 7 << 16,
   knownShift: 16,
@@ -111,7 +114,11 @@ export const ConfigureCommand = {
   openOrdersShift: 2,
   history: 1,
   orderRows: 2,
-  words: 6,
+  walletsPerSigner: 3,
+  words: 8,
+  /** Of those from before a column was added. */
+  wordsWithoutOrderRows: 4,
+  wordsWithoutWallets: 6,
 } as const;
 
 const KIND_BITS = 8;
@@ -205,8 +212,9 @@ export function encodeMarketChange(
 
 /**
  * Sets what changes results and is not of one market: the self-trade policy (core.ts), how many
- * finished orders keep their ids in memory, how many open orders an account may have (0 = any), and how
- * many rows of orders may be used (0 = all that the table has).
+ * finished orders keep their ids in memory, how many open orders an account may have (0 = any), how
+ * many rows of orders may be used (0 = all that the table has), and how many wallets a signer may have
+ * beside its own address (0 = any).
  */
 export function encodeConfigure(
   out: CommandBuffer,
@@ -214,12 +222,14 @@ export function encodeConfigure(
   history: number,
   openOrdersPerAccount: number,
   orderRows: number,
+  walletsPerSigner = 0,
 ): number {
   const at = out.begin(CommandKind.configure, ConfigureCommand.words);
   out.i32[at + ConfigureCommand.limits] =
     selfTrade | (openOrdersPerAccount << ConfigureCommand.openOrdersShift);
   out.f64[at / 2 + ConfigureCommand.history] = history;
   out.f64[at / 2 + ConfigureCommand.orderRows] = orderRows;
+  out.f64[at / 2 + ConfigureCommand.walletsPerSigner] = walletsPerSigner;
   return at;
 }
 

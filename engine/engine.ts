@@ -166,10 +166,16 @@ function configure(core: Core, i32: Int32Array, f64: Float64Array, at: number): 
   t.state[State.openOrdersPerAccount] = openOrders;
   core.note(limits);
   core.note(history);
-  if (commandWords(i32, at) === ConfigureCommand.words) {
+  const words = commandWords(i32, at);
+  if (words > ConfigureCommand.wordsWithoutOrderRows) {
     const orderRows = f64[at / 2 + ConfigureCommand.orderRows]!;
     t.state[State.orderRowsMax] = orderRows;
     core.note(orderRows);
+  }
+  if (words > ConfigureCommand.wordsWithoutWallets) {
+    const wallets = f64[at / 2 + ConfigureCommand.walletsPerSigner]!;
+    t.state[State.walletsPerSigner] = wallets;
+    core.note(wallets);
   }
   return Rule.accepted;
 }

@@ -16,6 +16,8 @@
  *                      original f64 | budget f64 | expiry f64 | created f64 | apiKey (4) | ended f64
  *                      slot | -
  *   link (8 bytes)     ownerNext | ownerPrev
+ *   wallets (4 bytes)  by account: how many wallets are bound to it, its own address left out. It
+ *                      follows from the bindings, so images leave it out.
  *   finished (8 bytes) row | tag of its id: an order that ended, by sequence
  *
  * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
@@ -222,6 +224,8 @@ export const State = {
   openOrdersPerAccount: 16,
   /** Rows of orders that may be used; 0 = as many as the table has. */
   orderRowsMax: 17,
+  /** Wallets that may be bound to a signer beside its own address; 0 = as many as there is room for. */
+  walletsPerSigner: 18,
   size: 32,
 } as const;
 
@@ -240,6 +244,7 @@ export function tableShapes(c: Capacities): Record<TableName, number> {
     tokens: (c.tokens + 1) * (4 << TOKEN_I),
     books: (c.tokens + 1) * (4 << BOOK_I),
     accounts: (c.accounts + 1) * (4 << ACCOUNT_I),
+    wallets: (c.accounts + 1) * 4,
     orders: (orderRows(c) + 1) * (4 << ORDER_I),
     links: (c.orders + 1) * (4 << LINK_I),
     finished: finishedRows(c) * (4 << FINISHED_I),
@@ -261,6 +266,7 @@ export const TABLE_NAMES = [
   'tokens',
   'books',
   'accounts',
+  'wallets',
   'orders',
   'links',
   'finished',

@@ -3,7 +3,7 @@
  * of every row that it may need; then, and only then, the first change.
  * Rules: docs/protocol.md#order-of-checks
  */
-import { findAccount, makeAccount } from './accounts.ts';
+import { bindWallet, findAccount, makeAccount } from './accounts.ts';
 import { assert } from './assert.ts';
 import * as commands from './commands.ts';
 import type { Applier, Core } from './core.ts';
@@ -90,7 +90,7 @@ export function placing(core: Core): Applier {
     const maker = findAccount(t, i32, at + OrderCommand.maker);
     const isOwnWallet = sameAddress(i32, at + OrderCommand.maker, i32, at + OrderCommand.signer);
     const owner = isOwnWallet ? maker : findAccount(t, i32, at + OrderCommand.signer);
-    if (!bindingAllows(core, flags, i32, at, maker)) return Rule.binding;
+    if (!bindingAllows(core, flags, verdict, i32, at, maker)) return Rule.binding;
 
     const mirrored = tokenI[token | Token.mirrored]!;
     // Without branches that nobody can guess: a mirrored token turns both side and price round.
@@ -106,7 +106,9 @@ export function placing(core: Core): Applier {
     }
     const makerSlot = maker !== 0 ? maker : makeAccount(t, i32, at + OrderCommand.maker);
     const ownerSlot = isOwnWallet ? makerSlot : ownerOf(core, owner, i32, at);
-    t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] = ownerSlot;
+    if (t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] !== ownerSlot) {
+      bindWallet(t, makerSlot, ownerSlot);
+    }
     const slot = takeOrder(core);
     fillRow(core, slot, i32, f64, at, makerSlot, ownerSlot, side, limit);
     register(core, entry, tag, slot);
@@ -154,22 +156,32 @@ function checkTerms(
 }
 
 /**
- * A wallet that another key has signed for keeps that key; type 0 is never refused
+ * A wallet that another key has signed for keeps that key. Type 0 is never refused, nor is a wallet
+ * that follows from the signer: whoever came first with such a wallet was not its owner
  * (docs/protocol.md#wallet-binding).
  */
 function bindingAllows(
   core: Core,
   flags: number,
+  verdict: number,
   i32: Int32Array,
   at: number,
   maker: AccountSlot | 0,
 ): boolean {
   if (((flags >>> OrderFlag.signatureShift) & 3) === 0 || maker === 0) return true;
+  if ((verdict & Verdict.derivedWallet) !== 0) return true;
   const { accountI } = core.t;
   const bound = accountI[(maker << ACCOUNT_I) | Account.binding]!;
   if (bound === 0) return true;
   const signer = at + OrderCommand.signer;
   return sameAddress(accountI, bound << ACCOUNT_I, i32, signer);
+}
+
+/** True when the wallet is bound to the signer already, or the signer may have one more. */
+function mayHaveWallet({ t }: Core, wallet: AccountSlot | 0, signer: AccountSlot | 0): boolean {
+  const most = t.state[State.walletsPerSigner]!;
+  if (most === 0 || signer === 0 || t.wallets[signer]! < most) return true;
+  return wallet !== 0 && t.accountI[(wallet << ACCOUNT_I) | Account.binding] === signer;
 }
 
 /** True when the owner may have one more open order. */
@@ -178,7 +190,7 @@ function mayRest({ t }: Core, owner: AccountSlot): boolean {
   return most === 0 || t.accountI[(owner << ACCOUNT_I) | Account.openCount]! < most;
 }
 
-/** Whether every row that the order may need can be had, and its owner may have one more. */
+/** Whether every row that the order may need can be had, and its owner may have one more, and its wallet. */
 function checkRoom(
   core: Core,
   type: number,
@@ -194,6 +206,7 @@ function checkRoom(
   const { matching: m } = t;
   const rests = isResting(type);
   if (rests && owner !== 0 && !mayRest(core, owner)) return Rule.tooManyOpen;
+  if (!isOwnWallet && !mayHaveWallet(core, maker, owner)) return Rule.tooManyWallets;
   if (maker === 0 || owner === 0) {
     const wanted = isOwnWallet || maker !== 0 || owner !== 0 ? 1 : 2;
     if (t.state[State.accounts]! + wanted > t.capacities.accounts) return Rule.tableFull;

@@ -1,6 +1,6 @@
 /**
- * Fills the hash indexes of freshly loaded tables, which are empty, from their rows. Images leave the indexes out:
- * they are a third of the memory and say nothing that the rows do not.
+ * Fills the hash indexes of freshly loaded tables, and the counts of wallets, which are empty, from their rows.
+ * Images leave them out: they are a third of the memory and say nothing that the rows do not.
  */
 import { accountTag } from './accounts.ts';
 import { assert } from './assert.ts';
@@ -34,6 +34,8 @@ export function rebuildIndexes(t: Tables): void {
   for (let slot = 1; slot <= t.state[State.accounts]!; slot++) {
     const at = (slot << ACCOUNT_I) + Account.address;
     indexInsert(t.accountIndex, accountTag(t.accountI, at), slot);
+    const owner = t.accountI[at - Account.address + Account.binding]!;
+    if (owner !== 0 && owner !== slot) t.wallets[owner]! += 1;
   }
   const entries = byRegion(t.orderIndex, orderEntries(t));
   for (let i = 0; i < entries.length; i += 2) {

@@ -25,15 +25,16 @@ export const Rule = {
   signature: 19,
   binding: 20,
   tooManyOpen: 21,
-  tableFull: 22,
-  postOnlyCrossesAsk: 23,
-  postOnlyCrossesBid: 24,
-  fokUnfilled: 25,
-  fakUnfilled: 26,
-  selfTrade: 27,
+  tooManyWallets: 22,
+  tableFull: 23,
+  postOnlyCrossesAsk: 24,
+  postOnlyCrossesBid: 25,
+  fokUnfilled: 26,
+  fakUnfilled: 27,
+  selfTrade: 28,
   /** Cancels: unknown, foreign, or already finished. */
-  orderNotFound: 28,
+  orderNotFound: 29,
   /** Market commands: already registered, unknown, or a change that may not be. */
-  marketRefused: 29,
+  marketRefused: 30,
 } as const;
 export type RuleCode = (typeof Rule)[keyof typeof Rule];

@@ -52,6 +52,8 @@ export class Tables {
   readonly bookI: Int32Array;
   readonly bookF: Float64Array;
   readonly accountI: Int32Array;
+  /** By account: how many wallets are bound to it, its own address left out. */
+  readonly wallets: Int32Array;
   readonly orderI: Int32Array;
   readonly orderF: Float64Array;
   readonly linkI: Int32Array;
@@ -84,6 +86,7 @@ export class Tables {
     this.bookI = wordsOf(b.books);
     this.bookF = doublesOf(b.books);
     this.accountI = wordsOf(b.accounts);
+    this.wallets = wordsOf(b.wallets);
     this.orderI = wordsOf(b.orders);
     this.orderF = doublesOf(b.orders);
     this.linkI = wordsOf(b.links);
@@ -118,7 +121,8 @@ export interface Span {
 /**
  * What of each table holds anything: what an image copies and a state hash covers. The ring of
  * finished orders goes by sequence, so that it reads the same whatever the capacity. Indexes are
- * rebuilt from the rows, and fills lie in the journal's own table, so neither is listed.
+ * rebuilt from the rows, as are the counts of wallets, and fills lie in the journal's own table, so
+ * none of them is listed.
  */
 export function usedSpans(t: Tables): Span[] {
   const s = t.state;

@@ -19,12 +19,13 @@ import { loadFills } from '../storage/recover.ts';
 import { Heartbeats } from './account/heartbeats.ts';
 import { OwnTradesIndex } from './account/own-trades-index.ts';
 import type { Progress } from './admin/progress.ts';
-import type { NodeFacts } from './admin/summary.ts';
+import type { ClockFacts, NodeFacts } from './admin/summary.ts';
 import type { CatalogKeeper } from './catalog/catalog-keeper.ts';
 import { FiguresKeeper } from './catalog/figures-keeper.ts';
 import { marketStoryLookup } from './catalog/market-info.ts';
 import { MarketInfos } from './catalog/market-registry.ts';
 import { startSync } from './catalog/sync-keeper.ts';
+import { aheadOf, aheadText, GuardedClock } from './common/guarded-clock.ts';
 import { patiently } from './common/patience.ts';
 import type { Config } from './config.ts';
 import { type HttpServer, listen } from './http/http.ts';
@@ -43,6 +44,7 @@ import { TradesRenderer } from './market-data/trades-render.ts';
 import type { NodeOptions, RunningNode } from './node.ts';
 import { cancelAllOf } from './orders/cancels.ts';
 import type { FlushedBatch } from './orders/flushed-batch.ts';
+import { PAUSES, type Pause } from './orders/pauses.ts';
 import type { OrderSeparators, Separators } from './orders/prepare.ts';
 import { QuietReads } from './orders/quiet-reads.ts';
 import type { Sequencer } from './orders/sequencer.ts';
@@ -66,6 +68,7 @@ const DERIVE_MS_MAX = 6 * 3_600_000;
 export async function assemble(options: NodeOptions, recovery: Recovery): Promise<RunningNode> {
   const { config, log, signal } = options;
   const warn = (line: string): void => log('warn', line);
+  const clock = new GuardedClock();
   const wait = <T>(what: string, promise: Promise<T>, msMax = CLOSE_MS_MAX): Promise<T> =>
     patiently(promise, { what, msMax, log: (line) => log('info', line) });
   /** For what changes nothing, and may be left where it is. */
@@ -85,11 +88,13 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     lock.release();
     throw error;
   });
+  const unwritable = `DATA_DIR ${config.dataDir} cannot be written: ${problem}`;
   if (problem !== undefined) {
-    warn(`DATA_DIR ${config.dataDir} cannot be written: ${problem}; reads only, trying again`);
+    warn(`${unwritable}; ${PAUSES.directory.begins}`);
   }
   /** What has to be closed, in the order in which it was opened. */
   const opened: (() => void | Promise<void>)[] = [
+    () => clock.stop(),
     () => lock.release(),
     () => wait('the stores to close', stores.close()),
   ];
@@ -118,6 +123,12 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
         ...{ open_orders: t.state[State.openOrders], fills: t.state[State.fills] },
       },
     );
+    const clockFacts = (): ClockFacts => ({
+      jumpMs: clock.jumpMs(),
+      aheadMs: aheadOf(t.state[State.time]!, clock.now()),
+    });
+    const { aheadMs } = clockFacts();
+    if (aheadMs > 0) warn(aheadText(aheadMs));
     const infos = new MarketInfos(t);
     const trades = new TradesIndex(t);
     const end = t.state[State.fills]!;
@@ -138,7 +149,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     };
     const writer =
       problem === undefined
-        ? await startWriter({ ...options, stores, tables: t, sound, separators, onFlushed })
+        ? await startWriter({ ...options, clock, stores, tables: t, sound, separators, onFlushed })
         : undefined;
     if (writer !== undefined) {
       opened.push(() => writer.close());
@@ -153,7 +164,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
       durability: config.durability,
       engine: writer && { memory: t.memory, sequencer: writer.sequencer },
       infos,
-      figures: new FiguresKeeper({ tables: t, volumes: history.volumes, now: Date.now }),
+      figures: new FiguresKeeper({ tables: t, volumes: history.volumes, now: clock.now }),
       log,
       onFatal: options.onFatal,
       onSwitch: (prepared) => told.streams?.announce(marketStoryLookup(prepared)),
@@ -165,9 +176,11 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     const sync = writer && openSync(options);
     if (sync !== undefined) opened.push(() => wait('the catalog sync to end', sync.close()));
     // Nobody shall see what expired while the node was down.
-    if (isExpiryDue(t)) await writer?.expireDue();
+    if (isExpiryDue(t, clock.now())) await writer?.expireDue();
     const heartbeats = writer && openHeartbeats(options, stores, writer.sequencer);
-    const reads = { t, infos, ownTrades, history, catalog };
+    const pauses = (): readonly Pause[] =>
+      writer?.pauses() ?? [{ reason: 'directory', detail: unwritable }];
+    const reads = { t, clock, clockFacts, pauses, infos, ownTrades, history, catalog };
     await writer?.ready();
     const counts = config.adminPort === 0 ? undefined : new RequestCounts();
     const server = await openPort(options, stores, { ...reads, counts }, writer, heartbeats, told);
@@ -182,23 +195,31 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     const facts = (): NodeFacts => ({
       tables: t,
       isTaking: writer?.sequencer.isPaused() === false,
+      pauses: pauses(),
+      clock: clockFacts(),
       progress: progress(),
-      streams: told.streams?.facts() ?? { clients: 0, bytesHeld: 0 },
+      streams: told.streams?.facts() ?? { clients: 0, bytesHeld: 0, closes: new Map() },
       requests: counts?.rows ?? [],
       orders: writer?.meters,
       queue: { waiting: writer?.sequencer.waiting() ?? 0, max: config.engineQueue },
       catalogSince: catalog.since,
     });
-    return { port: server.port, writable: writer !== undefined, facts, close };
+    return {
+      port: server.port,
+      writable: writer !== undefined,
+      facts,
+      acceptClock: () => clock.accept(),
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function isExpiryDue(t: Tables): boolean {
+function isExpiryDue(t: Tables, now: number): boolean {
   const earliest = earliestExpiry(t);
-  return earliest !== 0 && earliest * MS <= Date.now();
+  return earliest !== 0 && earliest * MS <= now;
 }
 
 /** Who hears of what has been flushed, once somebody can listen. */
@@ -262,6 +283,9 @@ function openHeartbeats(
 /** What is read while workers write. */
 interface Reads {
   readonly t: Tables;
+  readonly clock: GuardedClock;
+  readonly clockFacts: () => ClockFacts;
+  readonly pauses: () => readonly Pause[];
   readonly infos: MarketInfos;
   readonly ownTrades: OwnTradesIndex;
   readonly history: HistoryKeeper;
@@ -273,7 +297,7 @@ interface Reads {
 async function openPort(
   options: NodeOptions,
   stores: Stores,
-  { catalog, counts, history, infos, ownTrades, t }: Reads,
+  { catalog, clock, clockFacts, counts, history, infos, ownTrades, pauses, t }: Reads,
   writer: Writer | undefined,
   heartbeats: Heartbeats | undefined,
   told: Told,
@@ -296,6 +320,7 @@ async function openPort(
   const books = new BookRenderer(t, texts);
   const finals = new StoredFinals(stores.derived);
   const streams = openStreams(options, {
+    now: clock.now,
     tables: t,
     texts,
     lookup,
@@ -322,8 +347,10 @@ async function openPort(
       catalog: () => catalog.current,
       sequencer: writer?.sequencer,
       heartbeats,
+      pauses,
+      clock: clockFacts,
       progress: progressOf(stores, writer),
-      now: Date.now,
+      now: clock.now,
     }),
     httpOptions(config, (line, fields) => log('warn', line, fields), counts),
     streams.routes,
@@ -343,7 +370,7 @@ function progressOf({ images, log }: Stores, writer: Writer | undefined): () => 
 
 function openStreams(
   { config, log }: NodeOptions,
-  parts: Omit<StreamParts, 'elapsed' | 'limits' | 'now' | 'log'>,
+  parts: Omit<StreamParts, 'elapsed' | 'limits' | 'log'>,
 ): Streams {
   return new Streams({
     ...parts,
@@ -352,8 +379,8 @@ function openStreams(
       subscriptionsMax: config.streamSubscriptionsMax,
       connectionsMax: config.streamConnectionsMax,
       backpressureBytes: config.streamBackpressureBytes,
+      callerFactor: config.streamCallerFactor,
     },
-    now: Date.now,
     elapsed: () => performance.now(),
     log: (line) => log('error', line),
   });

@@ -14,7 +14,13 @@ import { unknownNames } from './config-names.ts';
 import { ConfigReader } from './config-reader.ts';
 import { type Allowlist, isLoopback } from './http/address.ts';
 import { type CorsOrigins, corsOriginsText } from './http/cors.ts';
-import { overridesText, type RateOverrides } from './http/rate-limits.ts';
+import {
+  overridesText,
+  RATE_LIMITS,
+  type RateOverrides,
+  REQUESTS_MAX,
+} from './http/rate-limits.ts';
+import { FACTORY_TEXT } from './identity/wallet-factory.ts';
 import { isSwitch, PROFILE_ROWS, PROFILES, type Profile, type ProfileSettings } from './profile.ts';
 
 const DURABILITIES = ['flushed', 'committed'] as const;
@@ -44,6 +50,9 @@ export interface Config extends ProfileSettings {
   /** Whether the rate limits apply, and what stands in place of rows of their table. */
   readonly rateLimits: boolean;
   readonly rateLimitsOverrides: RateOverrides;
+  /** Two rows of that table, which may be set by themselves: orders of an API key, keys issued to a caller. */
+  readonly ordersPer10s: number;
+  readonly keysPerHour: number;
   /** Whose web pages may read answers. */
   readonly corsOrigins: CorsOrigins;
   readonly chainId: number;
@@ -56,6 +65,8 @@ export interface Config extends ProfileSettings {
   readonly selfTrade: (typeof SELF_TRADES)[number];
   /** Open orders that one signer may have. */
   readonly openOrdersPerAccount: number;
+  /** Wallets that may be bound to one signer beside its own address. */
+  readonly walletsPerSigner: number;
   readonly maxBatchOrders: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly logFormat: (typeof LOG_FORMATS)[number];
@@ -79,6 +90,8 @@ export interface Config extends ProfileSettings {
   readonly streamConnectionsMax: number;
   readonly streamBackpressureBytes: number;
   readonly streamBacklogMax: number;
+  /** What all stream connections of one address may ask for, in budgets of one of them. */
+  readonly streamCallerFactor: number;
   /** Base address of the catalog API to mirror; '' = none. */
   readonly catalogSyncUrl: string;
   readonly catalogSyncSeconds: number;
@@ -110,6 +123,8 @@ export function readConfig(
     trustProxy: from.integer('TRUST_PROXY', 0, 0, 16),
     rateLimits: from.choice('RATE_LIMITS', SWITCH, 'on') === 'on',
     rateLimitsOverrides: from.rateOverrides('RATE_LIMITS_OVERRIDES'),
+    ordersPer10s: from.integer('ORDERS_PER_10S', RATE_LIMITS.keyOrders.requests, 1, REQUESTS_MAX),
+    keysPerHour: from.integer('KEYS_PER_HOUR', RATE_LIMITS.keysIssued.requests, 1, REQUESTS_MAX),
     corsOrigins: from.corsOrigins('CORS_ORIGINS'),
     ...readProfile(from),
     chainId: from.integer('CHAIN_ID', 137, 1, Number.MAX_SAFE_INTEGER),
@@ -118,6 +133,7 @@ export function readConfig(
     verifySignatures: from.choice('VERIFY_SIGNATURES', SWITCH, 'on') === 'on',
     selfTrade: from.choice('SELF_TRADE', SELF_TRADES, 'allow'),
     openOrdersPerAccount: from.integer('OPEN_ORDERS_PER_ACCOUNT', 65_536, 1, 2 ** 24),
+    walletsPerSigner: from.integer('WALLETS_PER_SIGNER', 1_000, 1, 2 ** 24),
     maxBatchOrders: from.integer('MAX_BATCH_ORDERS', 500, 1, 5000),
     logLevel: from.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     logFormat: from.choice('LOG_FORMAT', LOG_FORMATS, 'auto'),
@@ -135,6 +151,7 @@ export function readConfig(
     streamConnectionsMax: from.integer('STREAM_CONNECTIONS_MAX', 4096, 1, 65_536),
     streamBackpressureBytes: from.integer('STREAM_BACKPRESSURE_BYTES', 2 ** 22, 2 ** 20, 2 ** 28),
     streamBacklogMax: from.integer('STREAM_BACKLOG_MAX', 2 ** 28, 2 ** 22, 2 ** 36),
+    streamCallerFactor: from.integer('STREAM_CALLER_FACTOR', 10, 1, 10_000),
     catalogSyncUrl: from.text(
       'CATALOG_SYNC_URL',
       '',
@@ -165,6 +182,8 @@ export function settingsOf(config: Config): Readonly<Record<string, string>> {
     ['TRUST_PROXY', config.trustProxy],
     ['RATE_LIMITS', config.rateLimits],
     ['RATE_LIMITS_OVERRIDES', overridesText(config.rateLimitsOverrides) || '(none)'],
+    ['ORDERS_PER_10S', config.ordersPer10s],
+    ['KEYS_PER_HOUR', config.keysPerHour],
     ['CORS_ORIGINS', corsOriginsText(config.corsOrigins)],
     ['CLIENT_PROFILE', config.clientProfile],
     ...PROFILE_ROWS.map(([name, { variable }]) => [variable, config[name]] as const),
@@ -175,6 +194,7 @@ export function settingsOf(config: Config): Readonly<Record<string, string>> {
     ['VERIFY_SIGNATURES', config.verifySignatures],
     ['SELF_TRADE', config.selfTrade],
     ['OPEN_ORDERS_PER_ACCOUNT', config.openOrdersPerAccount],
+    ['WALLETS_PER_SIGNER', config.walletsPerSigner],
     ['MAX_BATCH_ORDERS', config.maxBatchOrders],
     ['LOG_LEVEL', config.logLevel],
     ['LOG_FORMAT', config.logFormat],
@@ -198,6 +218,7 @@ export function settingsOf(config: Config): Readonly<Record<string, string>> {
     ['STREAM_CONNECTIONS_MAX', config.streamConnectionsMax],
     ['STREAM_BACKPRESSURE_BYTES', config.streamBackpressureBytes],
     ['STREAM_BACKLOG_MAX', config.streamBacklogMax],
+    ['STREAM_CALLER_FACTOR', config.streamCallerFactor],
     ['CATALOG_SYNC_URL', config.catalogSyncUrl || '(none)'],
     ['CATALOG_SYNC_SECONDS', config.catalogSyncSeconds],
   ];
@@ -296,6 +317,10 @@ const TEXTS = {
   address: {
     fits: (text: string) => /^0x[0-9a-fA-F]{40}$/.test(text),
     rule: 'an address, 0x and 40 hexadecimal digits',
+  },
+  factory: {
+    fits: (text: string) => text === 'none' || FACTORY_TEXT.test(text),
+    rule: 'none, or an address and a digest of 32 bytes, 0x in front of each and a colon between them',
   },
 };
 

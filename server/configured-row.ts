@@ -5,6 +5,7 @@
  * Thread: any.
  */
 import { ApiKeysAnswer } from './account/key-schemas.ts';
+import { boundsOf } from './common/json-measure.ts';
 import { type TSchema, Type } from './common/schema.ts';
 import type { Config } from './config.ts';
 import { PRICE_PATH_BID, PRICE_QUERY_BID } from './market-data/token-schemas.ts';
@@ -26,7 +27,10 @@ function changes(key: RouteKey, { answer }: RouteRow, config: Config): Partial<R
     case 'POST /order':
       return { body: orderItem(config) };
     case 'POST /orders':
-      return { body: Type.Array(orderItem(config), { minItems: 1 }) };
+      return {
+        body: Type.Array(orderItem(config), { minItems: 1 }),
+        bodyBounds: boundsOf(config.maxBatchOrders),
+      };
     case 'GET /auth/api-keys':
       if (config.apiKeysAnswer === 'array') return {};
       return { answer: Type.Object({ apiKeys: ApiKeysAnswer }) };

@@ -27,6 +27,8 @@ import * as orders from './orders/schemas.ts';
 import * as portfolio from './portfolio/portfolio-schemas.ts';
 import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
 import { STREAM_TABLE } from './streams/messages.ts';
+import { boundTexts } from './streams/stream-bounds.ts';
+import { AUTH_SECONDS } from './streams/user-channel.ts';
 
 const MODULES = [
   account,
@@ -50,8 +52,19 @@ export function documentsOf(config: Config): Documents {
   return {
     openApi: () => openApiDocument({ routes: routesOf(config), names: names(), ...parts }),
     asyncApi: async () =>
-      asyncApiDocument({ streams: STREAM_TABLE, version, host: `${host}:${port}` }),
+      asyncApiDocument({
+        streams: STREAM_TABLE,
+        bounds: boundsOf(config),
+        version,
+        host: `${host}:${port}`,
+      }),
   };
+}
+
+function boundsOf({ streamCallerFactor, streamSubscriptionsMax }: Config): string[] {
+  const limits = { callerFactor: streamCallerFactor, subscriptionsMax: streamSubscriptionsMax };
+  const texts = boundTexts(limits).map(([, text]) => text);
+  return [...texts, `no valid auth on /ws/user within ${AUTH_SECONDS} seconds`];
 }
 
 /** The name of every shape that a module of schemas exports. */

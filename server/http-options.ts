@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { LogFields } from './common/logger.ts';
 import type { Config } from './config.ts';
 import type { HttpOptions } from './http/http.ts';
+import { LateLimits } from './http/late-limits.ts';
 import { familyOf, RateHeaders } from './http/rate-headers.ts';
 import { RateLimiter } from './http/rate-limiter.ts';
 import { effectiveCaps } from './http/rate-limits.ts';
@@ -25,6 +26,13 @@ export function httpOptions(
   const common = { host, port, trustProxy, corsOrigins, log };
   const options = { ...common, rateHeaders, socketBacklogMax, ...counted };
   if (!config.rateLimits) return options;
-  const caps = effectiveCaps(rateLimitsOverrides);
+  const caps = effectiveCaps(rateLimitsOverrides, config);
   return { ...options, limiter: new RateLimiter({ caps, seed: randomInt(SEEDS) }) };
+}
+
+/** What handlers count; undefined where nothing is counted. */
+export function lateLimits(config: Config, now: () => number): LateLimits | undefined {
+  if (!config.rateLimits) return undefined;
+  const caps = effectiveCaps(config.rateLimitsOverrides, config);
+  return new LateLimits(new RateLimiter({ caps, seed: randomInt(SEEDS) }), now);
 }

@@ -12,6 +12,7 @@ import { keccakIsNative } from './identity/keccak.ts';
 import { secp256k1IsNative } from './identity/secp256k1.ts';
 import { type RunningNode, startNode } from './node.ts';
 import { NodeAdmin } from './node-admin.ts';
+import { PAUSES } from './orders/pauses.ts';
 
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 300_000;
@@ -83,7 +84,7 @@ async function run(config: Config, logger: Logger): Promise<void> {
     await (node.writable ? whenAborted(signal) : whenWritable(config.dataDir, waitMs, signal));
     // Each attempt interrupts the reads, and may fail for a reason that the probe cannot see.
     waitMs = Math.min(2 * waitMs, RETRY_MS_MAX);
-    if (!signal.aborted) log('info', 'DATA_DIR can be written again: starting over');
+    if (!signal.aborted) log('info', PAUSES.directory.ends);
     await node.close();
     admin.tellOf(undefined);
   }

@@ -10,17 +10,18 @@ import { type Delay, LoopDelay } from './admin/loop-delay.ts';
 import type { Scrape } from './admin/metric-table.ts';
 import { PACKAGE_FILES, pageFolder, readPageFiles } from './admin/page-files.ts';
 import { type NodeFacts, type PublicApi, summaryOf } from './admin/summary.ts';
+import { aheadText } from './common/guarded-clock.ts';
 import { packageVersion } from './common/package-version.ts';
 import type { Config } from './config.ts';
 import { isLoopback } from './http/address.ts';
 import type { RunningNode } from './node.ts';
 
+/** Why it is not; where orders pause that is told by who pauses them. */
 const NOT_READY = {
   starting: 'recovering what is in DATA_DIR, and loading',
   draining: 'finishing what is in flight: the node ends',
-  'read-only': 'DATA_DIR cannot be written: reads are served, orders are refused',
 } as const;
-type Status = keyof typeof NOT_READY | 'ready';
+type Status = keyof typeof NOT_READY | 'read-only' | 'ready';
 
 export class NodeAdmin {
   private readonly config: Config;
@@ -55,6 +56,7 @@ export class NodeAdmin {
           const diskFree = await this.diskFree();
           return { status: 200, body: await metrics.text(this.scrape(delay.delay(), diskFree)) };
         },
+        '/clock/accept': () => this.acceptClock(),
         '/page/summary': () => ({ status: 200, body: this.summary(delay.delay()) }),
       },
       files: readPageFiles(pageFolder(), PACKAGE_FILES),
@@ -79,9 +81,24 @@ export class NodeAdmin {
   }
 
   private ready(): Told {
-    const status = this.status(this.node?.facts());
-    if (status === 'ready') return { status: 200, body: '{"status":"ready"}' };
-    return { status: 503, body: JSON.stringify({ status, reason: NOT_READY[status] }) };
+    const facts = this.node?.facts();
+    const status = this.status(facts);
+    if (status === 'ready') {
+      const { aheadMs } = facts!.clock;
+      const warning = aheadMs > 0 ? { warning: aheadText(aheadMs) } : {};
+      return { status: 200, body: JSON.stringify({ status, ...warning }) };
+    }
+    const reason =
+      status === 'read-only'
+        ? facts!.pauses.map(({ detail }) => detail).join('; ')
+        : NOT_READY[status];
+    return { status: 503, body: JSON.stringify({ status, reason }) };
+  }
+
+  private acceptClock(): Told {
+    const jumpMs = this.node?.acceptClock();
+    if (jumpMs !== undefined) return { status: 200, body: JSON.stringify({ jump_ms: jumpMs }) };
+    return { status: 409, body: '{"error":"the clock is not in doubt"}' };
   }
 
   private status(facts: NodeFacts | undefined): Status {

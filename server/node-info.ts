@@ -6,6 +6,7 @@
  */
 import { AMOUNT_MAX } from '../engine/limits.ts';
 import { type Progress, shownProgress } from './admin/progress.ts';
+import type { ClockFacts } from './admin/summary.ts';
 import { errorBody } from './common/contract.ts';
 import { packageVersion } from './common/package-version.ts';
 import { compileQuery } from './common/query.ts';
@@ -16,11 +17,29 @@ import { effectiveCaps, RATE_CLASSES, RATE_LIMITS } from './http/rate-limits.ts'
 import type { KeyOwner } from './identity/auth.ts';
 import type { TokenTexts } from './market-data/texts.ts';
 import { TOKENS_MAX } from './market-data/token-schemas.ts';
+import { PAUSE_REASONS, PAUSES, type Pause } from './orders/pauses.ts';
 
 const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 
 export const StatusAnswer = Type.Object({
   status: Type.Union([Type.Literal('ok'), Type.Literal('read-only')]),
+  paused: Type.Array(
+    Type.Object({
+      reason: Type.Union(PAUSE_REASONS.map((reason) => Type.Literal(reason))),
+      means: Type.String(),
+      takes_cancels: Type.Boolean(),
+    }),
+    { description: 'why orders are refused for the time being' },
+  ),
+  clock: Type.Object({
+    jump_ms: Type.Integer({
+      description:
+        'by how much a clock that jumped is ahead of the time of the node; 0 = it has not',
+    }),
+    log_ahead_ms: Type.Integer({
+      description: 'by how much the newest batch is ahead of that time; 0 up to five seconds',
+    }),
+  }),
   log: Type.Object({ sequence: Type.Integer({ description: 'newest durable batch' }) }),
   follower: Type.Union([
     Type.Object({
@@ -129,18 +148,28 @@ export interface InfoParts {
   readonly texts: TokenTexts;
   /** Whether orders are taken. */
   readonly writable: () => boolean;
+  readonly pauses: () => readonly Pause[];
+  readonly clock: () => ClockFacts;
   readonly progress: () => Progress;
   /** Unix seconds. */
   readonly seconds: () => number;
 }
 
-export function infoHandlers({ config, progress, seconds, texts, writable }: InfoParts) {
+export function infoHandlers(parts: InfoParts) {
+  const { clock, config, pauses, progress, seconds, texts, writable } = parts;
   const ok: Handler<unknown> = (exchange) => exchange.reply(200, '"OK"');
-  const status = (): string =>
-    JSON.stringify({
+  const status = (): string => {
+    const { aheadMs, jumpMs } = clock();
+    return JSON.stringify({
       status: writable() ? 'ok' : 'read-only',
+      paused: pauses().map(({ reason }) => {
+        const { means, takesCancels } = PAUSES[reason];
+        return { reason, means, takes_cancels: takesCancels };
+      }),
+      clock: { jump_ms: jumpMs, log_ahead_ms: aheadMs },
       ...shownProgress(progress(), seconds()),
     });
+  };
   const version = JSON.stringify({ version: config.orderVersion === '2' ? 2 : 1 });
   const info = exchangeInfo(config);
   const rateLimits = JSON.stringify({
@@ -221,8 +250,9 @@ function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion 
 }
 
 /** Every row of the table with the cap that applies; where none does, with that of the table. */
-function rateLimitRows({ rateLimits, rateLimitsOverrides }: Config) {
-  const caps = effectiveCaps(rateLimitsOverrides);
+function rateLimitRows(config: Config) {
+  const { rateLimits, rateLimitsOverrides } = config;
+  const caps = effectiveCaps(rateLimitsOverrides, config);
   return RATE_CLASSES.map((name) => {
     const { covers, requests, seconds } = RATE_LIMITS[name];
     const usual = { requests, seconds };

@@ -25,6 +25,8 @@ export interface RunningNode {
   readonly writable: boolean;
   /** What it tells of itself at this moment. */
   facts(): NodeFacts;
+  /** Takes a clock that jumped for right: by how many milliseconds, or undefined where it has not. */
+  acceptClock(): number | undefined;
   /** Stops accepting, finishes what is in flight, writes an image, closes. */
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ export type Profile = (typeof PROFILES)[number];
 const SWITCH = ['off', 'on'] as const;
 
 /** What a value may be: one of a few words, or a text of a kind that config.ts checks. */
-type Values = readonly string[] | 'prefix' | 'printable' | 'address';
+type Values = readonly string[] | 'prefix' | 'printable' | 'address' | 'factory';
 
 interface ProfileRow extends Readonly<Record<Profile, string>> {
   readonly variable: string;
@@ -52,6 +52,24 @@ export const PROFILE_TABLE = {
     spec: '0xef02d1Ea5B42432C4E99C2785d1a4020d2FB24F5',
     polymarket: '0xC5d563A36AE78145C45a50134d48A1215220f80a',
     changes: 'the same of neg-risk markets',
+  },
+  // Of the chain that those addresses are on: a contract, and the digest of the code that it deploys.
+  proxyWalletFactory: {
+    variable: 'PROXY_WALLET_FACTORY',
+    values: 'factory',
+    spec: 'none',
+    polymarket:
+      '0xaB45c5A4B0c941a2F231C04C3f49182e1A254052:0xd21df8dc65880a8606f09fe0ce3df9b8869287ab0b058be05aa9e8af6330a00b',
+    changes:
+      "contract and digest of the init code from which the wallet of a signer follows: an order of signature type 1 for another wallet is refused. `none`: a wallet is the signer's who is taken with it first",
+  },
+  safeWalletFactory: {
+    variable: 'SAFE_WALLET_FACTORY',
+    values: 'factory',
+    spec: 'none',
+    polymarket:
+      '0xaacFeEa03eb1561C4e67d661e40682Bd20E3541b:0x2bce2127ff07fb632d16c8347c4ebf501f4841168bed00d9e6ef715ddb6fcecf',
+    changes: 'the same of signature type 2',
   },
   orderVersion: {
     variable: 'ORDER_VERSION',

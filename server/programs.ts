@@ -7,13 +7,19 @@
  */
 import { pageBody } from './account/pages.ts';
 import { errorBody } from './common/contract.ts';
-import { parseJson } from './common/json.ts';
+import { readJson } from './common/json.ts';
+import { boundsOf } from './common/json-measure.ts';
+import { nextTurn } from './common/next-turn.ts';
 import { compileQuery, NO_QUERY } from './common/query.ts';
 import { compileShape, Type } from './common/schema.ts';
 import type { Exchange } from './http/http.ts';
 import type { RouteRow } from './route-row.ts';
 
-const OrderIds = Type.Array(Type.String(), { maxItems: 1_000 });
+const IDS_MAX = 1_000;
+const OrderIds = Type.Array(Type.String(), { maxItems: IDS_MAX });
+const IDS_BOUNDS = boundsOf(IDS_MAX);
+/** Written without a pause. */
+const IDS_PER_TURN = 128;
 const EmptyPage = Type.Object({
   data: Type.Array(Type.Unknown(), { maxItems: 0 }),
   next_cursor: Type.Literal('LTE='),
@@ -62,6 +68,7 @@ export const PROGRAM_ROUTES = {
     ...own,
     bodyMax: 'mebibyte',
     body: OrderIds,
+    bodyBounds: IDS_BOUNDS,
     answer: ScoringById,
     does: 'the same by order id: `["..", ".."]`',
   },
@@ -92,11 +99,16 @@ const noRows = answering('[]');
 export const PROGRAM_HANDLERS = {
   'GET /data/pre-migration-orders': emptyPage,
   'GET /order-scoring': answering('{"scoring":false}'),
-  'POST /orders-scoring': (exchange: Exchange) => {
-    const ids = parseJson(exchange.body);
-    if (!orderIds.matches(ids)) return exchange.reply(400, INVALID_IDS);
-    exchange.reply(200, JSON.stringify(Object.fromEntries(ids.map((id) => [id, false]))));
-  },
+  'POST /orders-scoring': (exchange: Exchange) =>
+    readJson(exchange, IDS_BOUNDS, async (ids) => {
+      if (!orderIds.matches(ids)) return exchange.reply(400, INVALID_IDS);
+      const members: string[] = [];
+      for (const id of new Set(ids)) {
+        if (members.length % IDS_PER_TURN === IDS_PER_TURN - 1) await nextTurn();
+        members.push(`${JSON.stringify(id)}:false`);
+      }
+      exchange.reply(200, `{${members.join(',')}}`);
+    }),
   'GET /notifications': noRows,
   'DELETE /notifications': answering('"OK"'),
   'GET /rewards/user': emptyPage,

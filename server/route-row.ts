@@ -3,6 +3,7 @@
  *
  * Thread: any.
  */
+import type { JsonBounds } from './common/json-measure.ts';
 import type { QuerySpec } from './common/query.ts';
 import type { TSchema } from './common/schema.ts';
 import type { RateClass } from './http/rate-limits.ts';
@@ -33,6 +34,8 @@ export interface RouteRow {
   readonly query: QuerySpec<unknown>;
   /** Undefined where no body is read. */
   readonly body: TSchema | undefined;
+  /** How deep a body may go and how many values it may hold, of routes that read one. */
+  readonly bodyBounds?: JsonBounds;
   /** Of a 200. */
   readonly answer: TSchema;
   /** Content types of a 200; JSON unless said. */

@@ -35,6 +35,7 @@ const ofTokens = {
   bodyMax: 'mebibyte',
   query: NO_QUERY,
   body: token.TokenItems,
+  bodyBounds: token.TOKENS_BOUNDS,
 } as const;
 /** An API key's own: the body is signed too. */
 const signed = {
@@ -58,7 +59,7 @@ export const ROUTE_TABLE = {
     ...plain,
     answer: info.StatusAnswer,
     does:
-      'whether orders are taken: `status` is `ok`, or `read-only`; how far the log, what is derived from it ' +
+      'whether orders are taken: `status` is `ok`, or `read-only` for the reasons in `paused`; how far the log, what is derived from it ' +
       'and images are',
   },
   'GET /time': { ...plain, answer: Type.Integer(), does: 'unix seconds' },
@@ -126,6 +127,7 @@ export const ROUTE_TABLE = {
     ...byKey,
     bodyMax: 'mebibyte',
     body: keys.ReadOnlyKeyBody,
+    bodyBounds: keys.KEY_BOUNDS,
     answer: Type.Literal('OK'),
     does: 'revokes a read-only key: `{"key"}`',
   },
@@ -140,6 +142,7 @@ export const ROUTE_TABLE = {
     ...signed,
     limits: ['orderBurst', 'orderSustained', 'trading'],
     body: order.OrderItemShape,
+    bodyBounds: order.ONE_BOUNDS,
     answer: order.OrderResult,
     does: 'one signed order (level 2: API key and HMAC)',
   },
@@ -154,12 +157,14 @@ export const ROUTE_TABLE = {
     ...signed,
     limits: ['cancelBurst', 'cancelSustained', 'trading'],
     body: order.CancelOrder,
+    bodyBounds: order.ONE_BOUNDS,
     answer: order.CancelAnswer,
     does: 'cancels one order: `{"orderID": ".."}`',
   },
   'DELETE /orders': {
     ...signed,
     body: order.CancelOrders,
+    bodyBounds: order.CANCEL_IDS_BOUNDS,
     answer: order.CancelAnswer,
     does: 'cancels up to 1000 orders: `["..", ".."]`',
   },
@@ -172,6 +177,7 @@ export const ROUTE_TABLE = {
   'DELETE /cancel-market-orders': {
     ...signed,
     body: order.CancelMarket,
+    bodyBounds: order.ONE_BOUNDS,
     answer: order.CancelAnswer,
     does: 'cancels those of one market, one token, or both: `{"market": "..", "asset_id": ".."}`',
   },
@@ -184,6 +190,7 @@ export const ROUTE_TABLE = {
   'POST /v1/heartbeats': {
     ...signed,
     body: heartbeat.HeartbeatBody,
+    bodyBounds: heartbeat.HEARTBEAT_BOUNDS,
     answer: heartbeat.HeartbeatAnswer,
     does: 'the same, with the id of the last answer: `{"heartbeat_id": ".."}`',
   },
@@ -321,6 +328,7 @@ export const ROUTE_TABLE = {
     limits: ['pricesHistory', 'trading'],
     bodyMax: 'mebibyte',
     body: history.BatchHistoryBody,
+    bodyBounds: history.BATCH_HISTORY_BOUNDS,
     answer: history.BatchHistoryAnswer,
     does: 'the same of up to 20 tokens, by token id: `markets` and the same parameters',
   },
@@ -328,6 +336,7 @@ export const ROUTE_TABLE = {
     ...plain,
     bodyMax: 'mebibyte',
     body: history.VolumesBody,
+    bodyBounds: history.VOLUMES_BOUNDS,
     answer: history.VolumesAnswer,
     does: 'traded collateral of up to 500 markets by condition id, of all time and of 24 hours',
   },

@@ -11,6 +11,7 @@ import type { Heartbeats } from './account/heartbeats.ts';
 import { keyHandlers } from './account/key-routes.ts';
 import type { OwnTradesIndex } from './account/own-trades-index.ts';
 import type { Progress } from './admin/progress.ts';
+import type { ClockFacts } from './admin/summary.ts';
 import { CATALOG_FAILURE, catalogRoutes } from './catalog/catalog-routes.ts';
 import type { Generation } from './catalog/generation.ts';
 import { conditionsOfEvent } from './catalog/market-info.ts';
@@ -22,6 +23,7 @@ import { documentsOf } from './documented.ts';
 import { documentHandlers } from './documents/document-routes.ts';
 import type { Route } from './http/http.ts';
 import { ignoredHeaders } from './http/ignored.ts';
+import { lateLimits } from './http-options.ts';
 import type { Auth } from './identity/auth.ts';
 import type { BookRenderer } from './market-data/books.ts';
 import type { HistoryKeeper } from './market-data/history-keeper.ts';
@@ -34,6 +36,7 @@ import { parseTradesQuery } from './market-data/trades-query.ts';
 import type { TradesRenderer } from './market-data/trades-render.ts';
 import { infoHandlers } from './node-info.ts';
 import { orderHandlers } from './orders/order-routes.ts';
+import type { Pause } from './orders/pauses.ts';
 import type { QuietReads } from './orders/quiet-reads.ts';
 import type { Sequencer } from './orders/sequencer.ts';
 import { portfolioHandlers } from './portfolio/portfolio-routes.ts';
@@ -62,6 +65,9 @@ export interface RouteParts {
   readonly catalog: () => Generation;
   /** Undefined while the data directory cannot be written: reads go on, orders do not. */
   readonly sequencer: Sequencer | undefined;
+  /** Why orders are not taken; none = they are. */
+  readonly pauses: () => readonly Pause[];
+  readonly clock: () => ClockFacts;
   /** How far log, follower and images are. */
   readonly progress: () => Progress;
   /** Unix milliseconds. */
@@ -78,6 +84,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     sequencer.whenSettled(callback);
   };
   const tops = new TopReader(parts.tables);
+  const limits = lateLimits(config, parts.now);
   const markets = tradingMarketHandlers(parts);
   const publicTrades = tradesHandler(parts);
   const routes = serveTable(
@@ -87,6 +94,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       maxBatchOrders: config.maxBatchOrders,
       rowOf: (key) => configuredRow(key, config),
       seconds,
+      rateLimits: config.rateLimits,
       failures: { catalog: () => CATALOG_FAILURE, data: dataFailure },
     },
     {
@@ -95,12 +103,14 @@ export function nodeRoutes(parts: RouteParts): Route[] {
         texts,
         seconds,
         writable: () => sequencer?.isPaused() === false,
+        pauses: parts.pauses,
+        clock: parts.clock,
         progress: parts.progress,
       }),
-      ...keyHandlers(parts.auth, config),
+      ...keyHandlers(parts.auth, config, limits),
       ...tokenHandlers({ config, books: parts.books, tops, whenSettled }),
       ...historyHandlers(parts),
-      ...orderHandlers(sequencer),
+      ...orderHandlers(sequencer, limits),
       ...accountHandlers(parts),
       ...heartbeatHandlers(parts.heartbeats),
       'GET /trades': publicTrades,

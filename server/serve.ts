@@ -6,6 +6,7 @@
  */
 import { type Place, placesOf } from './base-paths.ts';
 import { NO_QUERY, type QuerySpec } from './common/query.ts';
+import { FailedProofs, UNCOUNTED } from './failed-proofs.ts';
 import type { Exchange, Handler, Route } from './http/http.ts';
 import {
   type Auth,
@@ -65,6 +66,8 @@ export interface ServeParts {
   readonly rowOf: (key: RouteKey) => RouteRow;
   /** Unix seconds. */
   readonly seconds: () => number;
+  /** Whether callers are limited at all. */
+  readonly rateLimits: boolean;
   /** Bodies of a 500, where they are not {"error":"internal_error"}. */
   readonly failures: Readonly<Partial<Record<Api, (error: unknown) => string>>>;
 }
@@ -73,7 +76,9 @@ export interface ServeParts {
 const CATALOG_THROTTLED = '{"type":"too many requests","error":"Too Many Requests"}';
 
 /** Every row of the table as a route, at the root and under the base path of its API. */
-export function serveTable(parts: ServeParts, handlers: Handlers): Route[] {
+export function serveTable(given: ServeParts, handlers: Handlers): Route[] {
+  const proofs = new FailedProofs(given.rateLimits, () => performance.now());
+  const parts = { ...given, proofs };
   return (Object.keys(ROUTE_TABLE) as RouteKey[]).flatMap((key) => {
     const row = parts.rowOf(key);
     return placesOf(key, row, ROUTE_TABLE).map((place) => {
@@ -82,8 +87,13 @@ export function serveTable(parts: ServeParts, handlers: Handlers): Route[] {
   });
 }
 
+interface RowParts extends ServeParts {
+  /** One for all rows. */
+  readonly proofs: FailedProofs;
+}
+
 function serveRow(
-  parts: ServeParts,
+  parts: RowParts,
   { base, method, path }: Place,
   row: RouteRow,
   handler: Handlers[RouteKey],
@@ -104,9 +114,12 @@ function serveRow(
       ...route,
       headers: headers2,
       run: (exchange) => {
+        const failed = parts.proofs.admit(exchange);
+        if (failed === undefined) return;
         const claim = claimOf(parts, exchange, base);
-        if (!claim.ok) return exchange.reply(claim.status, claim.body);
-        return handler.run(exchange, claim);
+        if (claim.ok) return handler.run(exchange, watched(claim, failed));
+        failed();
+        return exchange.reply(claim.status, claim.body);
       },
     };
   }
@@ -132,10 +145,15 @@ function serveRow(
     ...route,
     headers: isLevel1 ? level1Headers(prefix) : headers2,
     run: (exchange) => {
+      const failed = parts.proofs.admit(exchange);
+      if (failed === undefined) return undefined;
       const caller = isLevel1
         ? checkLevel1(parts.auth, exchange.headers, parts.seconds())
         : callerOf(parts, row.access === 'level2-read', exchange, base);
-      if (!caller.ok) return exchange.reply(caller.status, caller.body);
+      if (!caller.ok) {
+        failed();
+        return exchange.reply(caller.status, caller.body);
+      }
       const query = parse(exchange.query, exchange.parameters);
       if (typeof query === 'string') return exchange.reply(400, query);
       return run(exchange, query, caller);
@@ -160,6 +178,17 @@ function claimOf({ auth, seconds }: ServeParts, exchange: Exchange, base: string
   const reader = readerOf(auth, headers, false);
   if (reader?.ok === false) return reader;
   return claimLevel2(auth, headers, signedOf(exchange, base), seconds());
+}
+
+/** The same claim; `failed` is called when its signature is wrong. */
+function watched(claim: Claim, failed: () => void): Claim {
+  if (failed === UNCOUNTED) return claim;
+  const prove = (): ReturnType<Claim['prove']> => {
+    const refused = claim.prove();
+    if (refused !== undefined) failed();
+    return refused;
+  };
+  return { ...claim, prove };
 }
 
 function readerOf(auth: Auth, headers: readonly string[], mayRead: boolean) {

@@ -40,11 +40,13 @@ export async function settleConfiguration(
     t.state[State.selfTrade] === selfTrade &&
     t.state[State.history] === history &&
     t.state[State.openOrdersPerAccount] === config.openOrdersPerAccount &&
+    t.state[State.walletsPerSigner] === config.walletsPerSigner &&
     t.state[State.orderRowsMax] === t.orderRows;
   // The first batch of all says it in any case: the journal must not depend on an environment.
   if (isSame && t.state[State.batch] !== 0) return;
   const out = new CommandBuffer(16);
-  encodeConfigure(out, selfTrade, history, config.openOrdersPerAccount, t.orderRows);
+  const { openOrdersPerAccount, walletsPerSigner } = config;
+  encodeConfigure(out, selfTrade, history, openOrdersPerAccount, t.orderRows, walletsPerSigner);
   const [rule] = await applyCommands(sequencer, out.i32.slice(0, out.words));
   if (rule !== Rule.accepted) throw new Error(`the configuration was refused by rule ${rule}`);
 }

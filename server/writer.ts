@@ -9,13 +9,16 @@ import type { Tables } from '../engine/tables.ts';
 import { positionOf } from '../storage/derived.ts';
 import type { HistoryHand } from '../storage/history.ts';
 import { Journal } from '../storage/journal.ts';
+import { aheadOf, aheadText, type GuardedClock } from './common/guarded-clock.ts';
 import { patiently } from './common/patience.ts';
 import type { Config } from './config.ts';
+import { walletFactory } from './identity/wallet-factory.ts';
 import { ordersBodyMax } from './node-info.ts';
 import type { FlushedBatch } from './orders/flushed-batch.ts';
 import { FollowerKeeper, type FollowerProgress } from './orders/follower-keeper.ts';
 import { OrderMeters } from './orders/order-meters.ts';
 import { applyCommands } from './orders/own-commands.ts';
+import type { Pause } from './orders/pauses.ts';
 import { openPool } from './orders/pool.ts';
 import type { OrderSeparators } from './orders/prepare.ts';
 import { QuietReads } from './orders/quiet-reads.ts';
@@ -34,6 +37,8 @@ interface WriterOptions {
   /** Resolves once they have been audited: nothing writes them before. */
   readonly sound: Promise<void>;
   readonly separators: OrderSeparators;
+  /** Orders pause while it is in doubt. */
+  readonly clock: GuardedClock;
   readonly log: (level: 'info' | 'warn', line: string) => void;
   /** The node cannot go on. */
   readonly onFatal: (error: Error) => void;
@@ -56,6 +61,8 @@ export interface Writer {
   /** Undefined where there is no admin listener to tell of them. */
   readonly meters: OrderMeters | undefined;
   readonly quiet: QuietReads;
+  /** Why orders are not taken; none = they are. */
+  pauses(): readonly Pause[];
   /** How far what is derived is behind the log. */
   progress(): FollowerProgress;
   /** Has the follower write rows of history. */
@@ -72,7 +79,7 @@ export interface Writer {
 
 /** What the configuration changes is in place when it resolves. */
 export async function startWriter(o: WriterOptions): Promise<Writer> {
-  const { config, log, stores, tables } = o;
+  const { clock, config, log, stores, tables } = o;
   const slots = allocateSlots(
     2 * config.workers,
     ordersBodyMax(config.maxBatchOrders),
@@ -83,6 +90,10 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     slots,
     separators: o.separators,
     verifySignatures: config.verifySignatures,
+    walletFactories: {
+      proxy: walletFactory(config.proxyWalletFactory),
+      safe: walletFactory(config.safeWalletFactory),
+    },
     maxBatchOrders: config.maxBatchOrders,
     parse: { resolvesCondition: config.resolveConditionId, orderVersion: config.orderVersion },
     orderTexts: config.orderTexts,
@@ -106,7 +117,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     workers: config.workers,
     ahead: config.workers,
     queueMax: config.engineQueue,
-    now: Date.now,
+    now: clock.now,
     finalsFlushed: () => follower.finished(),
     onFlushed: (sequence, endFill, batch) => {
       o.onFlushed(endFill, batch);
@@ -116,10 +127,16 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     log: (line) => log('warn', line),
     meters,
   });
-  const follower = followerOf(o, sequencer);
+  const room = new Room(sequencer, log);
+  const follower = followerOf(o, sequencer, room);
   const tell = (line: string): void => log('info', line);
   const wait = (what: string, promise: Promise<unknown>, msMax = WAIT_MS_MAX): Promise<unknown> =>
     patiently(promise, { what, msMax, log: tell });
+  clock.onDoubt = (problem) => {
+    room.tell('clock', problem);
+    const aheadMs = aheadOf(tables.state[State.time]!, clock.now());
+    if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
+  };
   const close = async (): Promise<void> => {
     await wait('requests that are under way', sequencer.drain());
     await wait('the log', journal.drained());
@@ -129,6 +146,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   try {
     const audit = { what: 'the audit of what was recovered', msMax: DERIVE_MS_MAX, log: tell };
     await patiently(o.sound, { ...audit, signal: o.signal });
+    if (clock.problem() !== undefined) room.tell('clock', clock.problem());
     // Orders may have expired meanwhile: the audit would see them leave.
     sequencer.begin();
     // Ids that memory has forgotten are recognised by what is derived.
@@ -146,6 +164,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   return {
     sequencer,
     meters,
+    pauses: () => room.pauses(),
     progress: () => follower.progress(),
     writeHistory: (rows) => follower.writeHistory(rows),
     ready: () => pool.loaded(),
@@ -163,13 +182,13 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
 }
 
 function followerOf(
-  { config, log, stores, tables }: WriterOptions,
+  { clock, config, log, stores, tables }: WriterOptions,
   sequencer: Sequencer,
+  room: Room,
 ): FollowerKeeper {
   const { capacities, dataDir, durability, imageBatches, imageSeconds } = config;
   const logFirst = stores.log.first;
   const damagedImages = stores.images.passedOver();
-  const room = new Room(sequencer, log);
   stores.log.onRoom = (problem) => room.tell('log', problem);
   return new FollowerKeeper({
     setup: {
@@ -183,7 +202,7 @@ function followerOf(
       stores.log.trim(older).catch((error: unknown) => log('warn', `log: ${String(error)}`));
     },
     onProblem: (problem) => room.tell('follower', problem),
-    now: Date.now,
+    now: clock.now,
     onFatal: (error) => sequencer.stop(error),
     log,
   });

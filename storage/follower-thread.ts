@@ -17,6 +17,7 @@ import { FollowerLink } from './follower-link.ts';
 import type { HistoryRow } from './history.ts';
 import { HistoryWrites } from './history-writes.ts';
 import { logDirectory } from './log/file-log.ts';
+import { PatientReader } from './log/patient-reader.ts';
 import { SegmentReader } from './log/reader.ts';
 
 /** What the thread is started with. */
@@ -34,19 +35,26 @@ export type FollowerMessage =
 export type FollowerOrder = readonly HistoryRow[];
 
 const REST_MS = 20;
+/** Steady milliseconds: a wall clock that is set back would let nothing be due for as long. */
+const now = (): number => performance.now();
 
 const port = parentPort;
 assert(port !== null, 'it runs as a thread');
 
 async function run({ link: memory, ...options }: FollowerSetup, port: MessagePort): Promise<void> {
   const link = new FollowerLink(memory);
+  const warn = (line: string): void =>
+    port.postMessage({ kind: 'line', level: 'warn', line } satisfies FollowerMessage);
   const follower = new Follower(
     {
       ...options,
-      read: (from) => new SegmentReader(logDirectory(options.dataDir), from),
+      read: (from) => {
+        const reader = new SegmentReader(logDirectory(options.dataDir), from);
+        return new PatientReader(reader, warn);
+      },
       report: (report) => port.postMessage(report satisfies FollowerMessage),
     },
-    Date.now(),
+    now(),
   );
   const history = new HistoryWrites(options.dataDir, options.durability);
   /** Writes what was handed over first; false = there is nothing. */
@@ -61,17 +69,17 @@ async function run({ link: memory, ...options }: FollowerSetup, port: MessagePor
   while (!link.isStopping()) {
     await nextTurn();
     const heard = link.bell();
-    const isBusy = follower.step(link.durable(), Date.now());
+    const isBusy = follower.step(link.durable(), now());
     link.publish(follower.written);
     const hasWritten = writeHistory();
     if (isBusy || hasWritten) continue;
     // What comes meanwhile is read together: waking up for each batch takes from who waits for answers.
     link.rest(REST_MS);
-    link.sleep(heard, follower.patience(Date.now()));
+    link.sleep(heard, follower.patience(now()));
   }
   while (writeHistory());
   history.close();
-  follower.close(link.durable(), Date.now());
+  follower.close(link.durable(), now());
   link.publish(follower.written);
 }
 

@@ -89,7 +89,7 @@ export class PositionsWriter {
    * next call.
    *
    * @param isReached whether all fills that there were at the start are before `end`
-   * @param now unix milliseconds
+   * @param now steady milliseconds
    */
   step(fills: Fills, end: number, isReached: boolean, now: number): boolean {
     this.tables.root.resetReadTxn();

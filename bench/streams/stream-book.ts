@@ -55,6 +55,7 @@ export class StreamBook {
         subscriptionsMax: 10,
         connectionsMax: connections,
         backpressureBytes: 2 ** 24,
+        callerFactor: 1_000,
       },
       key: () => undefined,
       readOnlyKey: () => undefined,

@@ -7,11 +7,11 @@
  * Thread: I/O.
  */
 import { errorBody, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
-import { parseJson } from '../common/json.ts';
+import { readJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
-import type { Handler } from '../http/http.ts';
+import type { Exchange, Handler } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';
-import { HeartbeatBody } from './heartbeat-schemas.ts';
+import { HEARTBEAT_BOUNDS, HeartbeatBody } from './heartbeat-schemas.ts';
 import type { Beat, Heartbeats } from './heartbeats.ts';
 
 const STALE = 'invalid heartbeat_id';
@@ -34,8 +34,16 @@ export function heartbeatHandlers(heartbeats: Heartbeats | undefined) {
     else exchange.reply(200, OK);
   };
 
-  const chained: Handler<unknown, KeyOwner> = async (exchange, _query, caller) => {
-    const id = idOf(exchange.body);
+  const chained: Handler<unknown, KeyOwner> = (exchange, _query, caller) =>
+    exchange.body.length === 0
+      ? goOn(exchange, caller, '')
+      : readJson(exchange, HEARTBEAT_BOUNDS, (sent) => goOn(exchange, caller, idOf(sent)));
+
+  const goOn = async (
+    exchange: Exchange,
+    caller: KeyOwner,
+    id: string | undefined,
+  ): Promise<void> => {
     if (id === undefined) return exchange.reply(400, INVALID);
     const taken = await beat(caller, id);
     if (taken === undefined) exchange.reply(503, JOURNAL_UNAVAILABLE);
@@ -51,8 +59,6 @@ export function heartbeatHandlers(heartbeats: Heartbeats | undefined) {
 }
 
 /** The id of a body, '' where it begins anew; undefined for what is no such body. */
-function idOf(body: Uint8Array): string | undefined {
-  if (body.length === 0) return '';
-  const value = parseJson(body);
-  return heartbeatBody.matches(value) ? (value.heartbeat_id ?? '') : undefined;
+function idOf(sent: unknown): string | undefined {
+  return heartbeatBody.matches(sent) ? (sent.heartbeat_id ?? '') : undefined;
 }

@@ -3,7 +3,10 @@
  *
  * Thread: any.
  */
+import { boundsOf } from '../common/json-measure.ts';
 import { Type } from '../common/schema.ts';
+
+export const HEARTBEAT_BOUNDS = boundsOf(1);
 
 /** The body of POST /v1/heartbeats; none at all begins anew too. */
 export const HeartbeatBody = Type.Object({

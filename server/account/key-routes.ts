@@ -6,9 +6,11 @@
  * Thread: I/O.
  */
 import { errorBody, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
-import { parseJson } from '../common/json.ts';
+import { readJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
+import { callerOf } from '../http/callers.ts';
 import type { Exchange, Handler } from '../http/http.ts';
+import type { LateLimits } from '../http/late-limits.ts';
 import {
   type Auth,
   deriveKey,
@@ -17,7 +19,12 @@ import {
   type WalletOwner,
 } from '../identity/auth.ts';
 import { KEYS_MAX, READ_ONLY_KEYS_MAX } from '../identity/key-registry.ts';
-import { ReadOnlyKeyBody, type RevokeQuery, type ValidateQuery } from './key-schemas.ts';
+import {
+  KEY_BOUNDS,
+  ReadOnlyKeyBody,
+  type RevokeQuery,
+  type ValidateQuery,
+} from './key-schemas.ts';
 
 const KEY_NOT_FOUND = errorBody('API key not found');
 const TOO_MANY_KEYS = errorBody(
@@ -37,12 +44,19 @@ interface KeyDialect {
   readonly revokedAnswer: keyof typeof REVOKED;
 }
 
-export function keyHandlers(auth: Auth, { apiKeysAnswer, revokedAnswer }: KeyDialect) {
+/** @param limits undefined where nothing is counted */
+export function keyHandlers(
+  auth: Auth,
+  { apiKeysAnswer, revokedAnswer }: KeyDialect,
+  limits: LateLimits | undefined,
+) {
   const { registry } = auth;
 
+  const overKeys = (exchange: Exchange) =>
+    limits?.refusal('keysIssued', callerOf(exchange.address), 1, exchange);
   const issue: Handler<unknown, WalletOwner> = async (exchange, _query, caller) => {
-    const { body, status } = await issueKey(auth, caller);
-    exchange.reply(status, body);
+    const { body, headers, status } = await issueKey(auth, caller, () => overKeys(exchange));
+    exchange.reply(status, body, headers);
   };
   const derive: Handler<unknown, WalletOwner> = (exchange, _query, caller) => {
     const { body, status } = deriveKey(auth, caller);
@@ -62,6 +76,8 @@ export function keyHandlers(auth: Auth, { apiKeysAnswer, revokedAnswer }: KeyDia
 
   const issueReadOnly: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
     change(exchange, async () => {
+      const refused = registry.mayHaveReadOnly(address) ? overKeys(exchange) : undefined;
+      if (refused !== undefined) return refused;
       const key = await registry.createReadOnly(address);
       if (key === undefined) return { status: 400, body: TOO_MANY_KEYS };
       return { status: 200, body: JSON.stringify({ apiKey: key }) };
@@ -69,12 +85,14 @@ export function keyHandlers(auth: Auth, { apiKeysAnswer, revokedAnswer }: KeyDia
   const listReadOnly: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
     exchange.reply(200, JSON.stringify({ readonlyApiKeys: registry.readOnlyKeysOf(address) }));
   const revokeReadOnly: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
-    change(exchange, async () => {
-      const key = keyOf(exchange.body);
-      if (key === '') return { status: 400, body: INVALID_KEY };
-      const isRevoked = await registry.revokeReadOnly(address, key);
-      return isRevoked ? { status: 200, body: '"OK"' } : { status: 404, body: KEY_NOT_FOUND };
-    });
+    readJson(exchange, KEY_BOUNDS, (sent) =>
+      change(exchange, async () => {
+        const key = keyOf(sent);
+        if (key === '') return { status: 400, body: INVALID_KEY };
+        const isRevoked = await registry.revokeReadOnly(address, key);
+        return isRevoked ? { status: 200, body: '"OK"' } : { status: 404, body: KEY_NOT_FOUND };
+      }),
+    );
   const validate: Handler<ValidateQuery> = (exchange, { address, key }) => {
     const found = registry.lookupReadOnly(key.toLowerCase());
     const isValid = found?.addressText === address.toLowerCase();
@@ -98,16 +116,17 @@ export function keyHandlers(auth: Auth, { apiKeysAnswer, revokedAnswer }: KeyDia
 interface Answer {
   readonly status: number;
   readonly body: string;
+  readonly headers?: readonly (readonly [string, string])[];
 }
 
 /** Answers with what a change came to; a write that fails has been reported already. */
 async function change(exchange: Exchange, run: () => Promise<Answer>): Promise<void> {
-  const { body, status } = await run().catch(() => ({ status: 503, body: JOURNAL_UNAVAILABLE }));
-  exchange.reply(status, body);
+  const unavailable: Answer = { status: 503, body: JOURNAL_UNAVAILABLE };
+  const { body, headers, status } = await run().catch(() => unavailable);
+  exchange.reply(status, body, headers);
 }
 
 /** The key that a body names, in lower case; '' when it names none. */
-function keyOf(body: Uint8Array): string {
-  const value = parseJson(body);
-  return readOnlyKeyBody.matches(value) ? value.key.toLowerCase() : '';
+function keyOf(sent: unknown): string {
+  return readOnlyKeyBody.matches(sent) ? sent.key.toLowerCase() : '';
 }

@@ -3,6 +3,7 @@
  *
  * Thread: any.
  */
+import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';
 
@@ -24,6 +25,7 @@ export type ValidateQuery = Static<typeof ValidateQueryShape>;
 
 /** The body of DELETE /auth/readonly-api-key. */
 export const ReadOnlyKeyBody = Type.Object({ key: Uuid });
+export const KEY_BOUNDS = boundsOf(1);
 
 export const ApiKeysAnswer = Type.Array(Uuid);
 export const RevokedAnswer = Type.Object({ revoked: Type.Literal(true) });

@@ -16,6 +16,7 @@ import {
 import { ADMIN_TABLE, type AdminPath } from './admin-table.ts';
 import type { PageFile } from './page-files.ts';
 import type { PublicApi } from './summary.ts';
+import { WorkBudget } from './work-budget.ts';
 
 export interface Told {
   readonly status: number;
@@ -52,8 +53,20 @@ const JSON_TYPE = 'application/json';
 const NO_STORE = [['Cache-Control', 'no-store']] as const;
 /** The page is as new as the node that serves it. */
 const NO_CACHE = [['Cache-Control', 'no-cache']] as const;
-const ALLOW = [['Allow', 'GET, HEAD']] as const;
+const ALLOW = { GET: [['Allow', 'GET, HEAD']], POST: [['Allow', 'POST']] } as const;
 const CHALLENGE = [['WWW-Authenticate', 'Bearer'], ...NO_STORE] as const;
+
+/**
+ * Requests between two turns of the event loop, of all connections together. People and scrapers never come
+ * near; who pipelines goes on for as long as the library reads, and loses the connection.
+ */
+const REQUESTS_PER_TURN = 64;
+
+/** Made within a budget (work-budget.ts): these take milliseconds. */
+const DEAR: readonly AdminPath[] = ['/metrics', '/page/summary'];
+
+/** Pages of other sites, as browsers tell them; what is no browser does not say. */
+const FOREIGN_SITES: readonly string[] = ['cross-site', 'same-site'];
 
 /** A host name or an IPv4 address, or an IPv6 one in brackets, and a port. */
 const AUTHORITY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/;
@@ -81,6 +94,8 @@ class Answerer {
   private readonly o: AdminOptions;
   private readonly isLocal: boolean;
   private readonly tokenHash: Buffer | undefined;
+  private readonly budget = new WorkBudget<Told>(() => performance.now());
+  private inTurn = 0;
 
   constructor(options: AdminOptions) {
     this.o = options;
@@ -89,6 +104,10 @@ class Answerer {
   }
 
   answer(response: HttpResponse, request: HttpRequest): void {
+    if (!this.fitsTurn()) {
+      response.close();
+      return;
+    }
     const isHead = request.getMethod() === 'head';
     const host = AUTHORITY.exec(request.getHeader('host'))?.[1];
     let isOver = false;
@@ -105,6 +124,16 @@ class Answerer {
     else send(answer);
   }
 
+  private fitsTurn(): boolean {
+    if (this.inTurn === 0) {
+      setImmediate(() => {
+        this.inTurn = 0;
+      });
+    }
+    this.inTurn += 1;
+    return this.inTurn <= REQUESTS_PER_TURN;
+  }
+
   /**
    * On a loopback address only names of this machine are taken: a web page whose own name has been
    * pointed here would else read what the node says (DNS rebinding).
@@ -113,8 +142,18 @@ class Answerer {
     if (host === undefined || (this.isLocal && !isLoopback(host.replace(/^\[|\]$/g, '')))) {
       return problem(421, 'misdirected request', 'Host must be a name of this machine');
     }
-    const method = request.getMethod();
-    if (method !== 'get' && method !== 'head') return problem(405, 'method not allowed', '', ALLOW);
+    const path = request.getUrl();
+    const allowed = Object.hasOwn(ADMIN_TABLE, path)
+      ? ADMIN_TABLE[path as AdminPath].method
+      : 'GET';
+    const asked = request.getMethod();
+    if (allowed === 'GET' ? asked !== 'get' && asked !== 'head' : asked !== 'post') {
+      return problem(405, 'method not allowed', '', ALLOW[allowed]);
+    }
+    // A browser names the page with each POST: none may change anything in the name of its reader.
+    if (allowed === 'POST' && request.getHeader('origin') !== '') {
+      return problem(403, 'forbidden', 'not from a web page');
+    }
     return undefined;
   }
 
@@ -125,6 +164,8 @@ class Answerer {
       return { status: 200, type: file.type, body: file.bytes, headers: NO_CACHE };
     if (!Object.hasOwn(ADMIN_TABLE, path)) return problem(404, 'not found');
     const row = ADMIN_TABLE[path as AdminPath];
+    // It could not read the answer, but have it made again and again.
+    if (isForeign(request)) return problem(403, 'forbidden', 'not for pages of other sites');
     if (row.token && !this.isAllowed(request.getHeader('authorization'))) {
       return problem(401, 'unauthorized', 'Authorization: Bearer and ADMIN_TOKEN', CHALLENGE);
     }
@@ -133,7 +174,9 @@ class Answerer {
 
   private async run(path: AdminPath): Promise<Answer> {
     try {
-      const { status, body } = await this.o.handlers[path]();
+      const make = this.o.handlers[path];
+      const isDear = DEAR.includes(path);
+      const { body, status } = await (isDear ? this.budget.answer(path, make) : make());
       return { status, type: ADMIN_TABLE[path].type, body, headers: NO_STORE };
     } catch (error) {
       this.o.log(`admin ${path} failed: ${error instanceof Error ? error.stack : String(error)}`);
@@ -170,6 +213,13 @@ class Answerer {
       "form-action 'self'; frame-ancestors 'none'"
     );
   }
+}
+
+/** Asked for by a page that is not of this listener. */
+function isForeign(request: HttpRequest): boolean {
+  const origin = request.getHeader('origin');
+  const isOther = origin !== '' && origin !== `http://${request.getHeader('host')}`;
+  return isOther || FOREIGN_SITES.includes(request.getHeader('sec-fetch-site'));
 }
 
 function problem(

@@ -10,6 +10,7 @@ import { RULE_TEXTS } from '../common/contract.ts';
 import type { Histogram } from '../common/histogram.ts';
 import { COUNTED_STATUSES } from '../http/request-counts.ts';
 import { STAGES } from '../orders/order-meters.ts';
+import { PAUSE_REASONS } from '../orders/pauses.ts';
 import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import type { NodeFacts } from './summary.ts';
@@ -205,6 +206,13 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     labels: [],
     read: ({ node }) => one(node.streams.bytesHeld),
   },
+  exchange_stream_closes_total: {
+    type: 'counter',
+    help: 'stream connections that the node has closed, by reason: those of the bounds and the others',
+    labels: ['reason'],
+    read: ({ node }) =>
+      [...node.streams.closes].map(([reason, value]) => ({ labels: { reason }, value })),
+  },
   exchange_catalog_age_seconds: {
     type: 'gauge',
     help: 'since when answers are made of the catalog that is in use',
@@ -216,6 +224,28 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     help: '1 while orders are taken, 0 while they are refused',
     labels: [],
     read: ({ node }) => one(node.isTaking ? 1 : 0),
+  },
+  exchange_paused: {
+    type: 'gauge',
+    help: '1 for each reason why orders are refused, 0 for the others',
+    labels: ['reason'],
+    read: ({ node }) =>
+      PAUSE_REASONS.map((reason) => ({
+        labels: { reason },
+        value: node.pauses.some((pause) => pause.reason === reason) ? 1 : 0,
+      })),
+  },
+  exchange_clock_jump_seconds: {
+    type: 'gauge',
+    help: 'by how much a clock that jumped is ahead of the time of the node; 0 where it is not in doubt',
+    labels: [],
+    read: ({ node }) => one(node.clock.jumpMs / MS),
+  },
+  exchange_log_ahead_seconds: {
+    type: 'gauge',
+    help: 'by how much the newest batch is ahead of the clock; 0 where it is not',
+    labels: [],
+    read: ({ node }) => one(node.clock.aheadMs / MS),
   },
 };
 

@@ -5,6 +5,7 @@ import type { Tables } from '../../engine/tables.ts';
 import { BUCKET_BOUNDS } from '../common/histogram.ts';
 import type { RouteCounts } from '../http/request-counts.ts';
 import type { OrderMeters } from '../orders/order-meters.ts';
+import type { Pause } from '../orders/pauses.ts';
 import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import { type Progress, shownProgress } from './progress.ts';
@@ -14,6 +15,9 @@ export interface NodeFacts {
   readonly tables: Tables;
   /** Whether orders are taken. */
   readonly isTaking: boolean;
+  /** Why orders are not taken. */
+  readonly pauses: readonly Pause[];
+  readonly clock: ClockFacts;
   readonly progress: Progress;
   readonly streams: StreamFacts;
   /** By route; none where nothing is counted. */
@@ -25,10 +29,19 @@ export interface NodeFacts {
   readonly catalogSince: number;
 }
 
+export interface ClockFacts {
+  /** Milliseconds that a clock in doubt is ahead of the time of the node. */
+  readonly jumpMs: number;
+  /** Milliseconds that the newest batch is ahead of that time; 0 = it is not. */
+  readonly aheadMs: number;
+}
+
 export interface StreamFacts {
   readonly clients: number;
   /** That clients have not taken yet. */
   readonly bytesHeld: number;
+  /** Connections that the node has closed, by reason. */
+  readonly closes: ReadonlyMap<string, number>;
 }
 
 /** Where the public API is; '' = on the host by which the page was reached. */

@@ -12,6 +12,7 @@ import { acceptsGzip, CompressedAnswers } from './compressed.ts';
 import type { Generation } from './generation.ts';
 import type { Parameters } from './parameters.ts';
 import { type CatalogQuery, parseQuery } from './query.ts';
+import type { Rendered } from './rendered.ts';
 import { Page } from './select-page.ts';
 
 type Headers = readonly (readonly [string, string])[];
@@ -25,6 +26,7 @@ export type Shown = 'figures' | 'texts';
 /** What a request is answered from, from its beginning to its end. */
 export interface Served {
   readonly generation: Generation;
+  readonly shown: Shown;
   /** Of the generation, and of its figures where they are shown. */
   readonly etag: string;
   /** Of plain answers and of 304; made once, as every answer carries them. */
@@ -51,7 +53,7 @@ export interface CatalogRoute {
    * How a request is answered whose caller has not got the answer already; anything else when it
    * was answered, or is going to be.
    */
-  readonly answer: (asked: Asked) => (() => Uint8Array) | void | Promise<void>;
+  readonly answer: (asked: Asked) => (() => Rendered) | void | Promise<void>;
 }
 
 const UNTAGGED: Headers = [['Vary', 'Accept-Encoding']];
@@ -97,7 +99,7 @@ export class CatalogAnswers {
         }
         const render = answer(asked);
         if (typeof render !== 'function') return render;
-        if (!this.confirm(asked)) return this.send(asked, render());
+        if (!this.confirm(asked)) return this.sendMade(asked, render());
       },
     };
   }
@@ -111,30 +113,64 @@ export class CatalogAnswers {
     return true;
   }
 
-  /** Answers 200 with bytes of the shared writer, compressed if that is wanted and possible. */
-  send(asked: Asked, bytes: Uint8Array, served = asked.served): void | Promise<void> {
+  /** Answers 200 with what was rendered within this call, or is being rendered. */
+  private sendMade(asked: Asked, made: Rendered): void | Promise<void> {
+    const { etag, shown } = asked.served;
+    if (made instanceof Promise) return this.sendLate(asked, made, etag, shown);
+    return this.send(asked, made, asked.served, false);
+  }
+
+  /**
+   * Answers 200, compressed if that is wanted and possible.
+   *
+   * @param isKept the bytes stay as they are: they are not the shared writer's
+   */
+  private send(
+    asked: Asked,
+    bytes: Uint8Array,
+    served: Served,
+    isKept: boolean,
+  ): void | Promise<void> {
     const { exchange } = asked;
     const kind = Object.values(this.kinds).find(({ current }) => current === served);
     if (kind !== undefined && this.acceptsGzip(exchange)) {
-      const compressed = kind.compressed.add(urlOf(exchange), bytes);
+      const compressed = kind.compressed.add(urlOf(exchange), bytes, isKept);
       if (compressed !== undefined) {
         const headers = headersOf(asked, served.gzipHeaders);
         return compressed.then((gzip) => exchange.reply(200, gzip, headers));
       }
     }
-    exchange.replyTransient(200, bytes, headersOf(asked, served.headers));
+    reply(exchange, bytes, headersOf(asked, served.headers), isKept);
   }
 
   /**
    * Answers 200 after a wait with what was selected by the figures of a tag, and shows those of now. If
    * they are others, the answer is of no one moment, and has no tag.
    */
-  sendLate(asked: Asked, bytes: Uint8Array, etag: string): void | Promise<void> {
+  sendLate(
+    asked: Asked,
+    made: Rendered,
+    etag: string,
+    shown: Shown = 'figures',
+  ): void | Promise<void> {
+    if (!(made instanceof Promise)) return this.sendNow(asked, made, etag, shown, false);
+    return made.then((bytes) => {
+      if (bytes !== undefined) return this.sendNow(asked, bytes, etag, shown, true);
+    });
+  }
+
+  private sendNow(
+    asked: Asked,
+    bytes: Uint8Array,
+    etag: string,
+    shown: Shown,
+    isKept: boolean,
+  ): void | Promise<void> {
     const { generation } = asked.served;
     const isServed = generation === this.generation();
-    const served = isServed ? this.served('figures') : servedFrom(generation, 'figures');
-    if (served.etag === etag) return this.send(asked, bytes, served);
-    asked.exchange.replyTransient(200, bytes, headersOf(asked, UNTAGGED));
+    const served = isServed ? this.served(shown) : servedFrom(generation, shown);
+    if (served.etag === etag) return this.send(asked, bytes, served, isKept);
+    reply(asked.exchange, bytes, headersOf(asked, UNTAGGED), isKept);
   }
 
   private served(shown: Shown): Served {
@@ -175,7 +211,18 @@ function servedFrom(generation: Generation, shown: Shown): Served {
     ['ETag', etag],
     ['Vary', 'Accept-Encoding'],
   ];
-  return { generation, etag, headers, gzipHeaders: [...headers, ['Content-Encoding', 'gzip']] };
+  return {
+    generation,
+    shown,
+    etag,
+    headers,
+    gzipHeaders: [...headers, ['Content-Encoding', 'gzip']],
+  };
+}
+
+function reply(exchange: Exchange, bytes: Uint8Array, headers: Headers, isKept: boolean): void {
+  if (isKept) exchange.reply(200, bytes, headers);
+  else exchange.replyTransient(200, bytes, headers);
 }
 
 /** With the header that tells what of the query made no difference. */

@@ -21,6 +21,7 @@ import type { PreparedCatalog } from './prepared.ts';
 import { type CatalogQuery, decodePath } from './query.ts';
 import { isSortedFor, type Ranked, Rankings, rankingOf } from './rankings.ts';
 import { type FoundPage, Renderer } from './render.ts';
+import type { Rendered } from './rendered.ts';
 import { samplingRoutes } from './sampling-routes.ts';
 import { type Place, RowFilter, rowsOf, select } from './select.ts';
 import type { CreatorScope } from './select-creator.ts';
@@ -98,19 +99,20 @@ class CatalogRoutes {
     ];
   }
 
-  private render(catalog: PreparedCatalog, query: CatalogQuery, withMarkets = this.forClients) {
+  private render({ exchange, query, served }: Asked, withMarkets = this.forClients): Renderer {
+    const { prepared } = served.generation;
     const members = this.forClients ? CLIENT_MEMBERS : undefined;
-    return new Renderer(this.answers.writer, catalog, query, members, withMarkets);
+    const isGone = (): boolean => exchange.aborted;
+    return new Renderer(this.answers.writer, prepared, query, members, withMarkets, isGone);
   }
 
   private list(kind: Kind, parameters: Parameters): CatalogRoute {
     const { page } = this.answers;
     const answer = (asked: Asked) => {
       const { query, served } = asked;
-      const { prepared } = served.generation;
       return this.ranked(kind, asked, (ranking) => {
         select(kind, served.generation, query, page, ranking);
-        return this.render(prepared, query).list(kind, page.shown());
+        return this.render(asked).list(kind, page.shown().slice());
       });
     };
     return { path: `/${kind}`, parameters, answer, shown: SHOWN[kind] };
@@ -128,14 +130,14 @@ class CatalogRoutes {
         // One more than is shown tells whether there are more.
         query.limit += 1;
         select(kind, served.generation, query, page, ranking, behind);
-        const rows = page.shown();
+        const rows = page.shown().slice();
         const nextOf = (shown: number): string | undefined => {
           if (shown === rows.length) return undefined;
           const row = rows[shown - 1]!;
           return cursorOf({ id: prepared[kind].ids[row]!, rank: ranking.rankOf(row) });
         };
         const most = rows.subarray(0, query.limit - 1);
-        return this.render(prepared, query, true).keyset(kind, most, nextOf);
+        return this.render(asked, true).keyset(kind, most, nextOf);
       });
     };
     return { path: `/${kind}/keyset`, parameters: PARAMETERS[`${kind}Keyset`], answer };
@@ -145,8 +147,8 @@ class CatalogRoutes {
   private ranked(
     kind: Kind,
     asked: Asked,
-    render: (ranking: Ranking) => Uint8Array,
-  ): (() => Uint8Array) | undefined | Promise<void> {
+    render: (ranking: Ranking) => Rendered,
+  ): (() => Rendered) | undefined | Promise<void> {
     const { query, served } = asked;
     const { generation } = served;
     if (!isSortedFor(kind, generation, query)) {
@@ -159,7 +161,7 @@ class CatalogRoutes {
   private async rankedLater(
     kind: Kind,
     asked: Asked,
-    render: (ranking: Ranking) => Uint8Array,
+    render: (ranking: Ranking) => Rendered,
   ): Promise<void> {
     const ranked = await this.sort(kind, asked);
     if (ranked === undefined) return;
@@ -208,7 +210,7 @@ class CatalogRoutes {
         ? await this.sort('events', asked)
         : { ranking: rankingOf('events', generation, query), etag: generation.figures.etag };
       if (ranked === undefined) return;
-      const renderer = this.render(generation.prepared, query);
+      const renderer = this.render(asked);
       const page = foundPage(generation, found, query, ranked.ranking, renderer.scope);
       const bytes = renderer.found(page);
       return this.answers.sendLate(asked, bytes, ranked.etag);
@@ -219,12 +221,13 @@ class CatalogRoutes {
   /** What is said of one object; of several under one slug of the newest. */
   private found(kind: Kind, path: string, parameters: Parameters, bytesOf: Answer): CatalogRoute {
     const key = path.includes('/:slug') ? 'slug' : 'id';
-    const answer = ({ exchange, query, served }: Asked) => {
+    const answer = (asked: Asked) => {
+      const { exchange, served } = asked;
       const catalog = served.generation.prepared;
       const part = decodePath(exchange.parameters[0]!) ?? '';
       const rows = rowsUnder(catalog, kind, key, part);
       if (rows === undefined) return refuseBadRequest(exchange, `${key} must be a whole number`);
-      const renderer = this.render(catalog, query);
+      const renderer = this.render(asked);
       // Of several under one slug the newest is answered.
       const row = rows.findLast((each) => renderer.scope?.has(kind, each) !== false);
       if (row === undefined) return refuseUnknown(exchange, key);
@@ -234,7 +237,7 @@ class CatalogRoutes {
   }
 }
 
-type Answer = (renderer: Renderer, row: number, catalog: PreparedCatalog) => Uint8Array;
+type Answer = (renderer: Renderer, row: number, catalog: PreparedCatalog) => Rendered;
 
 /**
  * The rows under a part of a path, ascending; undefined where it is no key at all: the id of an

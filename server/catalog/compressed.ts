@@ -53,17 +53,17 @@ export class CompressedAnswers {
 
   /**
    * Compresses an answer and remembers it, or gives undefined at once: it is too small, or another
-   * one is being compressed. The bytes are copied within the call.
+   * one is being compressed. The bytes are copied within the call, unless they are to stay as they are.
    */
-  add(url: string, bytes: Uint8Array): Promise<Buffer> | undefined {
+  add(url: string, bytes: Uint8Array, isKept = false): Promise<Buffer> | undefined {
     if (bytes.length < BYTES_MIN || this.isBusy) return undefined;
     this.isBusy = true;
-    return this.make(url, Buffer.from(bytes)).finally(() => {
+    return this.make(url, isKept ? bytes : Buffer.from(bytes)).finally(() => {
       this.isBusy = false;
     });
   }
 
-  private async make(url: string, bytes: Buffer): Promise<Buffer> {
+  private async make(url: string, bytes: Uint8Array): Promise<Buffer> {
     const { cache } = this;
     const compressed = await compress(bytes, COMPRESSION);
     if (cache === this.cache) this.remember(url, compressed);

@@ -3,7 +3,7 @@
  * fragment holds, and where a bracket or a comma is already there, is written in prepared.ts.
  * Rules: docs/protocol.md#catalog-objects
  *
- * Thread: the I/O thread. Bytes returned are valid until the writer's next begin().
+ * Thread: the I/O thread. Long answers are made in pieces (rendered.ts).
  */
 import type { AnswerWriter } from './answer-writer.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type Relation,
 } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
+import { BYTES_PER_STEP, type Rendered, rendered, type Steps } from './rendered.ts';
 import { scopeOf } from './select.ts';
 import type { CreatorScope } from './select-creator.ts';
 import type { Kind } from './shape.ts';
@@ -43,7 +44,7 @@ export interface FoundPage {
   readonly hasMore: boolean;
 }
 
-/** One answer: made, and asked for its bytes, before another is begun. */
+/** One answer: made at once, or in pieces, before and between others. */
 export class Renderer {
   /** What of the catalog is shown; undefined = everything. */
   readonly scope: CreatorScope | undefined;
@@ -54,10 +55,14 @@ export class Renderer {
   private readonly withoutClosed: boolean;
   private readonly marketMembers: Buffer | undefined;
   private readonly withMarkets: boolean;
+  private readonly isGone: () => boolean;
+  /** Bytes of the pieces before the one that is being written. */
+  private written = 0;
 
   /**
    * @param marketMembers of every market, each behind its comma
    * @param withMarkets whether events of lists carry their markets
+   * @param isGone nobody waits for the answer any more
    */
   constructor(
     writer: AnswerWriter,
@@ -65,6 +70,7 @@ export class Renderer {
     query: CatalogQuery,
     marketMembers: Buffer | undefined,
     withMarkets: boolean,
+    isGone: () => boolean,
   ) {
     this.scope = scopeOf(catalog, query);
     this.writer = writer.begin(catalog.bytes);
@@ -73,13 +79,18 @@ export class Renderer {
     this.withoutClosed = query.keepClosed === 0;
     this.marketMembers = marketMembers;
     this.withMarkets = withMarkets;
+    this.isGone = isGone;
   }
 
   /** A list: the objects of some rows. */
-  list(kind: Kind, rows: Uint32Array): Buffer {
+  list(kind: Kind, rows: Uint32Array): Rendered {
+    return this.made(this.listSteps(kind, rows));
+  }
+
+  private *listSteps(kind: Kind, rows: Uint32Array): Steps {
     this.writer.bytes(OPEN);
-    this.objects(kind, rows);
-    return this.writer.bytes(CLOSE).done();
+    yield* this.objects(kind, rows);
+    this.writer.bytes(CLOSE);
   }
 
   /** `nextOf` makes the cursor behind so many of the rows, or undefined where nothing is. */
@@ -87,14 +98,26 @@ export class Renderer {
     kind: 'markets' | 'events',
     rows: Uint32Array,
     nextOf: (shown: number) => string | undefined,
-  ): Buffer {
+  ): Rendered {
+    return this.made(this.keysetSteps(kind, rows, nextOf));
+  }
+
+  private *keysetSteps(
+    kind: 'markets' | 'events',
+    rows: Uint32Array,
+    nextOf: (shown: number) => string | undefined,
+  ): Steps {
     this.writer.ascii(`{"${kind}":[`);
-    const next = nextOf(this.objects(kind, rows, KEYSET_BYTES_MAX));
-    return this.writer.ascii(next === undefined ? ']}' : `],"next_cursor":"${next}"}`).done();
+    const next = nextOf(yield* this.objects(kind, rows, KEYSET_BYTES_MAX));
+    this.writer.ascii(next === undefined ? ']}' : `],"next_cursor":"${next}"}`);
   }
 
   /** A single object: more of what is nested in it than in lists. */
-  single(kind: Kind, row: number): Buffer {
+  single(kind: Kind, row: number): Rendered {
+    return this.made(this.singleSteps(kind, row));
+  }
+
+  private *singleSteps(kind: Kind, row: number): Steps {
     const { writer } = this;
     const { events, markets } = this.catalog;
     if (kind === 'markets') {
@@ -109,12 +132,11 @@ export class Renderer {
       writer.bytes(END);
     } else if (kind === 'events') {
       writer.fragment(events.coreStart[row]!, events.entryEnd[row]! - 1);
-      this.marketsOf(row);
+      yield* this.marketsOf(row);
       writer.fragment(events.rest.start[row]!, events.rest.end[row]!);
     } else {
-      this.object(kind, row);
+      yield* this.object(kind, row);
     }
-    return writer.done();
   }
 
   /** The tags of an event, as its entry shows them. */
@@ -124,11 +146,15 @@ export class Renderer {
   }
 
   /** GET /public-search; events are counted within the scope. */
-  found(page: FoundPage): Buffer {
+  found(page: FoundPage): Rendered {
+    return this.made(this.foundSteps(page));
+  }
+
+  private *foundSteps(page: FoundPage): Steps {
     const { scope, writer } = this;
     const { tags } = this.catalog;
     writer.bytes(FOUND_EVENTS);
-    this.objects('events', page.events);
+    yield* this.objects('events', page.events);
     writer.bytes(FOUND_TAGS);
     for (const [place, row] of page.tags.entries()) {
       const { ends } = tags.events;
@@ -138,13 +164,25 @@ export class Renderer {
       writer.ascii(`${count}}`);
     }
     const { hasMore, totalResults } = page;
-    return writer
-      .ascii(`],"pagination":{"hasMore":${hasMore},"totalResults":${totalResults}}}`)
-      .done();
+    writer.ascii(`],"pagination":{"hasMore":${hasMore},"totalResults":${totalResults}}}`);
+  }
+
+  private made(steps: Steps): Rendered {
+    return rendered(this.writer, this.catalog.bytes, steps, this.isGone);
+  }
+
+  /** Ends a piece. */
+  private *pause(): Steps {
+    this.written += this.writer.length;
+    yield;
   }
 
   /** Objects as lists show them, until the answer has so many bytes; how many it were. */
-  private objects(kind: Kind, rows: Uint32Array, bytesMax = Number.POSITIVE_INFINITY): number {
+  private *objects(
+    kind: Kind,
+    rows: Uint32Array,
+    bytesMax = Number.POSITIVE_INFINITY,
+  ): Generator<void, number> {
     const { writer } = this;
     if (this.isPlain(kind)) {
       // A comma lies behind each entry.
@@ -156,10 +194,11 @@ export class Renderer {
       return rows.length;
     }
     let shown = 0;
-    while (shown < rows.length && writer.length < bytesMax) {
+    while (shown < rows.length && this.written + writer.length < bytesMax) {
       if (shown > 0) writer.bytes(COMMA);
-      this.object(kind, rows[shown]!);
+      yield* this.object(kind, rows[shown]!);
       shown += 1;
+      if (writer.length >= BYTES_PER_STEP) yield* this.pause();
     }
     return shown;
   }
@@ -171,15 +210,15 @@ export class Renderer {
     return kind === 'tags' || (kind === 'events' && !withMarkets);
   }
 
-  private object(kind: Kind, row: number): void {
+  private *object(kind: Kind, row: number): Steps {
     const { coreEnd, coreStart, entryEnd }: PreparedObjects = this.catalog[kind];
     if (kind === 'series') {
       this.writer.fragment(coreStart[row]!, coreEnd[row]!);
-      this.summaries(row);
+      yield* this.summaries(row);
     } else {
       this.writer.fragment(coreStart[row]!, entryEnd[row]! - 1);
       if (kind === 'markets') this.membersOf(row);
-      if (kind === 'events' && this.withMarkets) this.marketsOf(row);
+      if (kind === 'events' && this.withMarkets) yield* this.marketsOf(row);
     }
     this.writer.bytes(END);
   }
@@ -194,34 +233,34 @@ export class Renderer {
   }
 
   /** The markets of an event, as a member. */
-  private marketsOf(event: number): void {
+  private *marketsOf(event: number): Steps {
     const { events, markets } = this.catalog;
     const { marketMembers, scope, withoutClosed } = this;
     this.writer.bytes(MARKETS);
-    this.related(events.markets, event, markets, marketMembers, (row) => {
+    yield* this.related(events.markets, event, markets, marketMembers, (row) => {
       if (scope !== undefined && !scope.hasMarket(row)) return false;
       return !withoutClosed || (markets.flags[row]! & CatalogFlag.closed) === 0;
     });
   }
 
   /** The summaries of the events of a series (those of the scope), as a member. */
-  private summaries(row: number): void {
+  private *summaries(row: number): Steps {
     const { events, series } = this.catalog;
     const { scope } = this;
     this.writer.bytes(EVENTS);
-    this.related(series.events, row, events, undefined, (event) => {
+    yield* this.related(series.events, row, events, undefined, (event) => {
       return scope === undefined || scope.hasEvent(event);
     });
   }
 
   /** The kept ones of the objects that are related to a row, with some members more; and a bracket. */
-  private related(
+  private *related(
     { ends, values }: Relation,
     row: number,
     { coreEnd, coreStart }: PreparedObjects,
     members: Buffer | undefined,
     keeps: (row: number) => boolean,
-  ): void {
+  ): Steps {
     const { writer } = this;
     let isFirst = true;
     for (let i = ends[row]!; i < ends[row + 1]!; i++) {
@@ -231,6 +270,7 @@ export class Renderer {
       isFirst = false;
       writer.fragment(coreStart[related]!, coreEnd[related]!);
       if (members !== undefined) writer.bytes(members);
+      if (writer.length >= BYTES_PER_STEP) yield* this.pause();
     }
     writer.bytes(isFirst ? CLOSE : LIST_END);
   }

@@ -15,6 +15,7 @@ import type { AnswerWriter } from './answer-writer.ts';
 import type { CatalogAnswers, CatalogRoute } from './catalog-answers.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
+import { BYTES_PER_STEP, rendered, type Steps } from './rendered.ts';
 
 /** docs/protocol.md#sampling-lists. */
 const PAGE_SIZE = 1000;
@@ -40,7 +41,11 @@ export function samplingRoutes({ writer }: CatalogAnswers): CatalogRoute[] {
     answer: ({ exchange, query, served }) => {
       const offset = offsetOf(query.cursor);
       if (offset === -1) return refuse(exchange);
-      return () => renderPage(writer, served.generation.prepared, offset, render);
+      const { prepared } = served.generation;
+      return () => {
+        const steps = renderPage(writer.begin(prepared.bytes), prepared, offset, render);
+        return rendered(writer, prepared.bytes, steps, () => exchange.aborted);
+      };
     },
   }));
 }
@@ -49,22 +54,23 @@ function refuse(exchange: Exchange): void {
   exchange.reply(400, INVALID_CURSOR);
 }
 
-function renderPage(
+function* renderPage(
   writer: AnswerWriter,
   catalog: PreparedCatalog,
   offset: number,
   render: (writer: AnswerWriter, catalog: PreparedCatalog, place: number) => void,
-): Uint8Array {
+): Steps {
   const total = catalog.sampling.markets.length;
   const end = Math.min(offset + PAGE_SIZE, total);
-  writer.begin(catalog.bytes).bytes(DATA);
+  writer.bytes(DATA);
   for (let place = offset; place < end; place++) {
     if (place > offset) writer.bytes(COMMA);
     render(writer, catalog, place);
     writer.bytes(END);
+    if (writer.length >= BYTES_PER_STEP) yield;
   }
   const next = end < total ? cursorOf(end) : LAST_CURSOR;
-  return writer.ascii(`],"next_cursor":"${next}"}`).done();
+  writer.ascii(`],"next_cursor":"${next}"}`);
 }
 
 function renderSimplified(

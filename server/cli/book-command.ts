@@ -1,9 +1,9 @@
 /** `book`: a book as the node serves it, drawn; again whenever it changes. */
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Context, Run } from './context.ts';
-import { Refused } from './exit-codes.ts';
-import { configOf, numberOf, textOf, tokenOf } from './settings.ts';
+import { answerOf, baseOf } from './asked-node.ts';
+import type { Run } from './context.ts';
+import { numberOf, textOf, tokenOf } from './settings.ts';
 import { aligned, CLEAR_SCREEN, isTerminal, type Paint } from './terminal.ts';
 
 interface Level {
@@ -22,18 +22,18 @@ interface Book {
 }
 
 const WATCH_MS = 250;
-const TIMEOUT_MS = 10_000;
 const BAR_WIDTH = 30;
 const LEVELS = 10;
 
 export const book: Run = async (context, [token = ''], options) => {
   const { paint, signal, stdout } = context;
   const levels = numberOf(textOf(options, 'levels') ?? String(LEVELS), '--levels', 1);
-  const url = new URL(`/book?token_id=${tokenOf(token)}`, baseOf(context, textOf(options, 'url')));
+  const base = baseOf(context, options, (config) => config);
+  const url = new URL(`/book?token_id=${tokenOf(token)}`, base);
   let seen: string | undefined;
   let isHeard = true;
   do {
-    const read = await fetched(url, signal);
+    const read = await answerOf<Book>(url, signal);
     if (read.hash + read.timestamp !== seen) {
       const clear = seen !== undefined && isTerminal(stdout) ? CLEAR_SCREEN : '';
       isHeard = await written(stdout, `${clear}${drawn(read, levels, paint).join('\n')}\n`);
@@ -49,33 +49,6 @@ function written(stream: Writable, text: string): Promise<boolean> {
   return new Promise((resolve) => {
     stream.write(text, (error) => resolve(error == null));
   });
-}
-
-function baseOf(context: Context, url: string | undefined): string {
-  if (url !== undefined) {
-    const isHttp = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-    if (!isHttp) throw new Refused('usage', `--url must be an http or https URL, not "${url}"`);
-    return url;
-  }
-  const { host, port } = configOf(context);
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-async function fetched(url: URL, signal: AbortSignal): Promise<Book> {
-  let response: Response;
-  try {
-    response = await fetch(url, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    });
-  } catch (error) {
-    const { cause, message } = error as Error;
-    throw new Error(
-      `no answer from ${url.origin}: ${(cause as Error | undefined)?.message ?? message}`,
-    );
-  }
-  const body = (await response.json()) as Book & { readonly error?: string };
-  if (!response.ok) throw new Error(`${url.origin}: ${body.error ?? response.status}`);
-  return body;
 }
 
 /** Asks above bids, best prices in the middle, a bar as long as what rests up to there. */

@@ -131,6 +131,14 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     args: ['SEQUENCE'],
     run: async () => (await import('./log-command.ts')).cut,
   },
+  'clock accept': {
+    does: 'takes the clock of the machine for right, of which a node that runs says that it jumped',
+    node: 'asked',
+    options: {
+      '--url <url>': 'the admin listener (http://ADMIN_HOST:ADMIN_PORT of the environment)',
+    },
+    run: async () => (await import('./clock-command.ts')).accept,
+  },
   doctor: {
     does: 'looks at versions, native parts, disk, clock, limits and permissions',
     node: 'any',
@@ -144,6 +152,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   keys: 'API keys',
   trades: 'fills',
   log: 'the log of batches',
+  clock: 'the time of a node that runs',
 };
 
 /** How a row of the table gets along with a node, for help and README. */

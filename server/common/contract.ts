@@ -29,6 +29,7 @@ export const RULE_TEXTS: Readonly<Record<Exclude<RuleCode, 0>, string>> = {
   [Rule.signature]: 'invalid order signature',
   [Rule.binding]: 'invalid order signature',
   [Rule.tooManyOpen]: 'too many open orders',
+  [Rule.tooManyWallets]: 'could not insert order',
   [Rule.tableFull]: 'could not insert order',
   [Rule.postOnlyCrossesAsk]: 'postOnly would cross the best ask',
   [Rule.postOnlyCrossesBid]: 'postOnly would cross the best bid',

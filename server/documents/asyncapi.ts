@@ -19,6 +19,8 @@ interface DocumentedStream {
 export interface AsyncApiParts {
   /** By path. */
   readonly streams: Readonly<Record<string, DocumentedStream>>;
+  /** For what a connection is closed with 1008. */
+  readonly bounds: readonly string[];
   /** Of the package. */
   readonly version: string;
   /** Where the node listens, `host:port`. */
@@ -28,7 +30,7 @@ export interface AsyncApiParts {
 const DESCRIPTION = `WebSockets of JSON texts, one event a frame; the text PING is answered PONG. Events of one
 \`stream_id\` have a \`sequence\` without a gap. The routes are described by \`GET /openapi.json\`.`;
 
-export function asyncApiDocument({ host, streams, version }: AsyncApiParts): Json {
+export function asyncApiDocument({ bounds, host, streams, version }: AsyncApiParts): Json {
   const schemas = new Schemas(new Map());
   const channels: Record<string, Json> = {};
   const operations: Record<string, Json> = {};
@@ -55,7 +57,7 @@ export function asyncApiDocument({ host, streams, version }: AsyncApiParts): Jso
     info: {
       title: 'Prediction-market node: streams',
       version,
-      description: DESCRIPTION,
+      description: `${DESCRIPTION} A connection is closed with 1008 for ${bounds.join(', ')}.`,
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     defaultContentType: 'application/json',

@@ -43,6 +43,11 @@ export function callerOfBytes(bytes: Uint8Array): Caller {
   return isMapped ? { high: IPV4_HIGH, low: wordAt(bytes, 12) } : { high, low };
 }
 
+/** @param key the 16 bytes of a UUID, most of which are random */
+export function callerOfKey(key: Uint8Array): Caller {
+  return { high: wordAt(key, 0), low: wordAt(key, 4) };
+}
+
 function wordAt(bytes: Uint8Array, at: number): number {
   return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
 }

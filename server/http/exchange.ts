@@ -3,7 +3,11 @@
  * handler. Types only; what stands behind them is http-exchange.ts.
  */
 import type { Headers } from './answer-head.ts';
+import type { Verdict } from './rate-limiter.ts';
 import type { RateClass } from './rate-limits.ts';
+
+/** Body of a 429 where a route has no other. */
+export const TOO_MANY_REQUESTS = '{"error":"Too Many Requests"}';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
@@ -30,6 +34,11 @@ export interface Exchange {
    * await or not at all: once the exchange is over a first reading gives ''.
    */
   readonly address: string;
+  /**
+   * Has the answer tell of a rate limit that the handler found full, in place of those that were counted
+   * before it. Returns the Retry-After that goes with it.
+   */
+  limitedBy(verdict: Verdict): Headers;
   /** The caller is gone; nothing will be sent any more. */
   readonly aborted: boolean;
   /**

@@ -9,9 +9,9 @@ import assert from 'node:assert/strict';
 import { clientAddress } from './address.ts';
 import { type CommonHead, type Headers, type NumberedLines, writeHead } from './answer-head.ts';
 import { type Caller, callerOf, callerOfBytes } from './callers.ts';
-import type { Exchange, Method, Route } from './exchange.ts';
+import { type Exchange, type Method, type Route, TOO_MANY_REQUESTS } from './exchange.ts';
 import { nextRequestId, oneLine, REQUEST_ID_HEADER } from './failed-request.ts';
-import type { RatePlan } from './rate-limiter.ts';
+import type { RatePlan, Verdict } from './rate-limiter.ts';
 import { RequestBody } from './request-body.ts';
 import { columnOf } from './request-counts.ts';
 import { parametersOf, readLines } from './request-lines.ts';
@@ -41,7 +41,6 @@ const AMBIGUOUS_LENGTH =
 const INTERNAL_ERROR = '{"error":"internal_error"}';
 const SHUTTING_DOWN = '{"error":"shutting down"}';
 const TOO_MANY_BYTES = '{"error":"too many answers in flight"}';
-const TOO_MANY_REQUESTS = '{"error":"Too Many Requests"}';
 
 export class UwsExchange implements Exchange {
   readonly method: Method;
@@ -169,14 +168,19 @@ export class UwsExchange implements Exchange {
   private isAdmitted(plan: RatePlan): boolean {
     const { limiter, rateHeaders } = this.server;
     assert(limiter !== undefined, 'a plan is made by a limiter');
-    const now = this.server.now();
-    const verdict = limiter.take(this.counted(), plan, now);
+    const verdict = limiter.take(this.counted(), plan, this.server.now());
     this.limitLines = rateHeaders.linesOf(verdict);
     this.remaining = verdict.remaining;
     if (verdict.allowed) return true;
-    const { throttled } = this.route;
-    this.reply(429, throttled ?? TOO_MANY_REQUESTS, rateHeaders.retryAfter(verdict, now));
+    this.reply(429, this.route.throttled ?? TOO_MANY_REQUESTS, this.limitedBy(verdict));
     return false;
+  }
+
+  limitedBy(verdict: Verdict): Headers {
+    const { now, rateHeaders } = this.server;
+    this.limitLines = rateHeaders.linesOf(verdict);
+    this.remaining = 0;
+    return rateHeaders.retryAfter(verdict, now());
   }
 
   /** Whom the rate limits count the request against. */

@@ -90,7 +90,8 @@ export async function listen(
   const app = uws.App();
   const server = new RunningServer(options);
   const backlogMax = options.socketBacklogMax ?? SOCKET_BACKLOG_MAX;
-  const sockets = new Sockets(() => server.peers.closed(), backlogMax, options.log);
+  const closed = (): void => server.peers.closed();
+  const sockets = new Sockets(closed, backlogMax, options.log, options.trustProxy);
   for (const route of socketRoutes) sockets.serve(app, route);
   const paths = new Map<string, Route[]>();
   for (const route of routes) {

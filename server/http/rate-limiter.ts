@@ -87,12 +87,12 @@ export class RateLimiter {
   }
 
   /**
-   * Counts one request if it fits every row of the plan.
+   * Counts one request, or so much as `weight`, if it fits every row of the plan.
    *
    * @param nowMs unix milliseconds; a clock that was set back ends the windows it leaves ahead
    * @returns the same object each time, good until the next call
    */
-  take({ high, low }: Caller, plan: RatePlan, nowMs: number): Verdict {
+  take({ high, low }: Caller, plan: RatePlan, nowMs: number, weight = 1): Verdict {
     const { caps, counts, ends, verdict, windowMs } = this;
     const place = this.placeOf(high, low, nowMs);
     const base = place * ROWS;
@@ -100,9 +100,11 @@ export class RateLimiter {
     for (let i = 0; i < plan.length; i++) {
       const row = plan[i]!;
       const end = ends[base + row]!;
-      if (!isOpen(end, nowMs, windowMs[row]!) || counts[base + row]! < caps[row]!) continue;
+      const isNew = !isOpen(end, nowMs, windowMs[row]!);
+      if ((isNew ? 0 : counts[base + row]!) + weight <= caps[row]!) continue;
+      const reset = isNew ? nowMs + windowMs[row]! : end;
       // Of several that are full, the one that is so for longest says when to come back.
-      if (verdict.allowed || end > verdict.resetMs) this.tell(false, caps[row]!, 0, end);
+      if (verdict.allowed || reset > verdict.resetMs) this.tell(false, caps[row]!, 0, reset);
     }
     if (!verdict.allowed) return verdict;
     verdict.remaining = REMAINING_MAX;
@@ -114,7 +116,7 @@ export class RateLimiter {
         counts[at] = 0;
         this.stayUntil(place, ends[at]!, nowMs);
       }
-      const count = counts[at]! + 1;
+      const count = counts[at]! + weight;
       counts[at] = count;
       const remaining = caps[row]! - count;
       if (remaining < verdict.remaining) this.tell(true, caps[row]!, remaining, ends[at]!);

@@ -43,6 +43,13 @@ export const RATE_LIMITS = {
   orderSustained: { covers: 'POST /order', requests: 24_000, seconds: SUSTAINED_SECONDS },
   cancelBurst: { covers: 'DELETE /order', requests: 2400, seconds: BURST_SECONDS },
   cancelSustained: { covers: 'DELETE /order', requests: 24_000, seconds: SUSTAINED_SECONDS },
+  // Counted once a handler knows more than who is calling (late-limits.ts); no route names them.
+  keyOrders: {
+    covers: 'orders of POST /order and POST /orders, those of each API key for themselves',
+    requests: 24_000,
+    seconds: BURST_SECONDS,
+  },
+  keysIssued: { covers: 'API keys and read-only keys issued', requests: 100, seconds: 3_600 },
 } as const satisfies Readonly<Record<string, RateLimit>>;
 
 /** The name of a row. */
@@ -52,7 +59,7 @@ export const RATE_CLASSES = Object.keys(RATE_LIMITS) as readonly RateClass[];
 
 /** Longest window, a day; what is counted above a thousand million requests is no limit. */
 const SECONDS_MAX = 86_400;
-const REQUESTS_MAX = 1e9;
+export const REQUESTS_MAX = 1e9;
 
 /** What stands in place of rows of the table; `off` = the row limits nobody. */
 export type RateOverrides = Readonly<Partial<Record<RateClass, RateCap | 'off'>>>;
@@ -60,11 +67,30 @@ export type RateOverrides = Readonly<Partial<Record<RateClass, RateCap | 'off'>>
 /** The caps that apply: rows that are off are absent. */
 export type RateCaps = Readonly<Partial<Record<RateClass, RateCap>>>;
 
-/** The table under its overrides. */
-export function effectiveCaps(overrides: RateOverrides): RateCaps {
+/** Rows that have a setting of their own beside the overrides, which go over it. */
+export interface OwnCaps {
+  readonly ordersPer10s: number;
+  readonly keysPerHour: number;
+}
+
+const USUAL_CAPS: OwnCaps = {
+  ordersPer10s: RATE_LIMITS.keyOrders.requests,
+  keysPerHour: RATE_LIMITS.keysIssued.requests,
+};
+
+/** The table under its settings and overrides. */
+export function effectiveCaps(
+  overrides: RateOverrides,
+  { keysPerHour, ordersPer10s }: OwnCaps = USUAL_CAPS,
+): RateCaps {
   const caps: Partial<Record<RateClass, RateCap>> = {};
+  const set: RateOverrides = {
+    keyOrders: { ...RATE_LIMITS.keyOrders, requests: ordersPer10s },
+    keysIssued: { ...RATE_LIMITS.keysIssued, requests: keysPerHour },
+    ...overrides,
+  };
   for (const name of RATE_CLASSES) {
-    const cap = overrides[name] ?? RATE_LIMITS[name];
+    const cap = set[name] ?? RATE_LIMITS[name];
     if (cap !== 'off') caps[name] = { requests: cap.requests, seconds: cap.seconds };
   }
   return caps;

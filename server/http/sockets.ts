@@ -7,6 +7,9 @@
  * or a slow peer is borne with.
  */
 import { Buffer } from 'node:buffer';
+import { clientAddress } from './address.ts';
+import { type Caller, callerOf, callerOfBytes } from './callers.ts';
+import { readLines } from './request-lines.ts';
 import { SocketBacklog, type Waiting } from './socket-backlog.ts';
 import type { HttpRequest, HttpResponse, UwsApp, us_socket_context_t, WebSocket } from './uws.ts';
 
@@ -21,14 +24,18 @@ export interface Socket {
   waiting(): number;
   /** Sends a close frame behind what waits, for a while. The handler is told at once. */
   end(code: number, reason: string): void;
+  /** The same at once, and nothing more that the peer has sent is heard; who does not read is cut. */
+  refuse(code: number, reason: string): void;
+  /** Ends it at once, without a word. */
+  cut(): void;
 }
 
 /** What a connection does with what it hears. */
 export interface SocketHandler {
-  /** A text or binary message, as text. */
-  message(text: string): void;
-  /** A protocol ping or pong arrived; pings are answered. */
-  alive(): void;
+  /** A text or binary message, as text, and the bytes of it. */
+  message(text: string, bytes: number): void;
+  /** A protocol ping or pong of so many bytes arrived; pings are answered. */
+  alive(bytes: number): void;
   /** Some of what waited was taken. */
   drained(): void;
   /** The connection is over, whoever ended it. */
@@ -45,7 +52,7 @@ export interface SocketRoute {
   readonly cutSeconds: number;
   /** Body of a 503, or undefined to take the connection. */
   readonly refusal: () => string | undefined;
-  readonly open: (socket: Socket) => SocketHandler;
+  readonly open: (socket: Socket, caller: Caller) => SocketHandler;
 }
 
 /** Sends the same frame to everybody who joined a topic. */
@@ -60,12 +67,19 @@ const CUT_SECONDS_MAX = 960;
 /** Who was ended and does not read what waits holds memory no longer than this. */
 const LINGER_MS = 30_000;
 
+/** Who leaves more than that unread when it is refused is cut: nobody would look after what waits for it. */
+const REFUSED_BYTES_MAX = 65_536;
+
+/** So many messages are ignored of who was told that it is over; then it is cut. */
+const IGNORED_MAX = 64;
+
 const GOING_AWAY = 1001;
 const NO_UPGRADE = '{"error":"websocket upgrade required"}';
 const SHUTTING_DOWN = '{"error":"shutting down"}';
 
 /** What belongs to a connection while the package knows it. */
 interface Holder {
+  readonly caller: Caller;
   socket: UwsSocket | undefined;
 }
 
@@ -75,13 +89,21 @@ export class Sockets {
   private closing = false;
   private readonly closed: () => void;
   private readonly backlog: SocketBacklog;
+  private readonly trustProxy: number;
 
   /**
    * @param closed told of the end of each connection, which nothing else tells of
    * @param backlogMax bytes that may wait for the readers of all of them together
+   * @param trustProxy number of proxies whose X-Forwarded-For entries are believed
    */
-  constructor(closed: () => void, backlogMax: number, log: (line: string) => void) {
+  constructor(
+    closed: () => void,
+    backlogMax: number,
+    log: (line: string) => void,
+    trustProxy: number,
+  ) {
     this.closed = closed;
+    this.trustProxy = trustProxy;
     this.backlog = new SocketBacklog(backlogMax, this.open, log);
   }
 
@@ -102,11 +124,11 @@ export class Sockets {
         const socket = new UwsSocket(ws, this.backlog);
         ws.getUserData().socket = socket;
         this.open.add(socket);
-        socket.handler = route.open(socket);
+        socket.handler = route.open(socket, ws.getUserData().caller);
       },
-      message: (ws, message) => handlerOf(ws)?.message(textOf(message)),
-      ping: (ws) => handlerOf(ws)?.alive(),
-      pong: (ws) => handlerOf(ws)?.alive(),
+      message: (ws, message) => hearerOf(ws)?.message(textOf(message), message.byteLength),
+      ping: (ws, message) => hearerOf(ws)?.alive(message.byteLength),
+      pong: (ws, message) => hearerOf(ws)?.alive(message.byteLength),
       drain: (ws) => ws.getUserData().socket?.drained(),
       close: (ws) => {
         this.closed();
@@ -138,7 +160,10 @@ export class Sockets {
       return;
     }
     const [key, protocol, extensions] = HANDSHAKE.map((name) => request.getHeader(name));
-    const holder: Holder = { socket: undefined };
+    const holder: Holder = {
+      caller: callerBehind(response, request, this.trustProxy),
+      socket: undefined,
+    };
     // Of several protocols one may be named in the answer; to a stream they are all the same.
     const first = protocol!.split(',')[0]!.trim();
     response.upgrade(holder, key!, first, extensions!, context);
@@ -152,6 +177,8 @@ class UwsSocket implements Socket, Waiting {
   private readonly backlog: SocketBacklog;
   /** Is ended when what waits has been taken; nothing comes behind that. */
   private ending: Ending | undefined = undefined;
+  /** Messages that came after its end. */
+  private ignored = 0;
 
   constructor(ws: WebSocket<Holder>, backlog: SocketBacklog) {
     this.ws = ws;
@@ -192,6 +219,22 @@ class UwsSocket implements Socket, Waiting {
     this.tellClosed();
   }
 
+  refuse(code: number, reason: string): void {
+    const { ws } = this;
+    if (ws === undefined) return;
+    if (ws.getBufferedAmount() > REFUSED_BYTES_MAX) ws.close();
+    else ws.end(code, reason);
+  }
+
+  /** Who hears what the peer sends. */
+  hearer(): SocketHandler | undefined {
+    if (this.ending !== undefined) {
+      this.ignored += 1;
+      if (this.ignored > IGNORED_MAX) this.cut();
+    }
+    return this.handler;
+  }
+
   cut(): void {
     this.ws?.close();
   }
@@ -220,8 +263,15 @@ interface Ending {
   readonly timer: NodeJS.Timeout;
 }
 
-function handlerOf(ws: WebSocket<Holder>): SocketHandler | undefined {
-  return ws.getUserData().socket?.handler;
+function hearerOf(ws: WebSocket<Holder>): SocketHandler | undefined {
+  return ws.getUserData().socket?.hearer();
+}
+
+/** Whom the messages of a connection are counted against. */
+function callerBehind(response: HttpResponse, request: HttpRequest, trustProxy: number): Caller {
+  if (trustProxy === 0) return callerOfBytes(new Uint8Array(response.getRemoteAddress()));
+  const peer = Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
+  return callerOf(clientAddress(peer, readLines(request, []).forwardedFor, trustProxy));
 }
 
 /** The package empties the bytes when its callback returns; a text is a copy. */

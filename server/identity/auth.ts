@@ -80,6 +80,7 @@ export type Level1 = WalletOwner | AuthRefused;
 export interface KeyAnswer {
   readonly status: number;
   readonly body: string;
+  readonly headers?: readonly (readonly [string, string])[];
 }
 
 const LEVEL2 = ['ADDRESS', 'API_KEY', 'PASSPHRASE', 'TIMESTAMP', 'SIGNATURE'] as const;
@@ -234,14 +235,22 @@ export function checkLevel1(auth: Auth, headers: readonly string[], nowSeconds: 
 /**
  * POST /auth/api-key: issues the caller's trio, or the same one again. Resolves only
  * when the key is durable; 503 when it cannot be written.
+ *
+ * @param refusal asked before a key that was never issued: why not, or undefined
  * Rules: docs/protocol.md#api-keys
  */
-export async function issueKey(auth: Auth, caller: WalletOwner): Promise<KeyAnswer> {
-  if (!auth.registry.mayHave(caller.address, caller.nonce)) {
-    return { status: 400, body: TOO_MANY_KEYS };
-  }
+export async function issueKey(
+  auth: Auth,
+  caller: WalletOwner,
+  refusal: () => KeyAnswer | undefined = () => undefined,
+): Promise<KeyAnswer> {
+  const { registry } = auth;
+  const { address, nonce } = caller;
+  if (!registry.mayHave(address, nonce)) return { status: 400, body: TOO_MANY_KEYS };
+  const refused = registry.knows(address, nonce) ? undefined : refusal();
+  if (refused !== undefined) return refused;
   try {
-    return trioAnswer(await auth.registry.create(caller.address, caller.nonce));
+    return trioAnswer(await registry.create(address, nonce));
   } catch {
     return { status: 503, body: '{"error":"journal unavailable"}' };
   }

@@ -64,7 +64,7 @@ export class KeyRegistry {
   /** By API key. */
   readonly #entries = new Map<string, Entry>();
   readonly #readOnly = new Map<string, ReadOnlyCredential>();
-  /** By address text. */
+  /** By address text; of those alone that were issued a key, or are being so. */
   readonly #holdings = new Map<string, Holding>();
   /** Writes under way, by row: what concerns the same row waits for them. */
   readonly #pending = new Map<string, Promise<unknown>>();
@@ -93,10 +93,16 @@ export class KeyRegistry {
 
   /** Whether create() may issue the trio of (address, nonce): one that is known, or room for another. */
   mayHave(address: Uint8Array, nonce: string): boolean {
-    const { apiKeys, coming } = this.#holdingOf(address);
-    if (apiKeys.length + coming.size < KEYS_MAX) return true;
+    const held = this.#holdings.get(addressText(address));
+    if (held === undefined || held.apiKeys.length + held.coming.size < KEYS_MAX) return true;
+    return this.knows(address, nonce);
+  }
+
+  /** Whether the trio of (address, nonce) was issued before, or is being so. */
+  knows(address: Uint8Array, nonce: string): boolean {
     const { apiKey } = this.#derive(address, nonce);
-    return this.#entries.has(apiKey) || coming.has(apiKey);
+    if (this.#entries.has(apiKey)) return true;
+    return this.#holdings.get(addressText(address))?.coming.has(apiKey) === true;
   }
 
   /**
@@ -158,13 +164,19 @@ export class KeyRegistry {
     return true;
   }
 
+  /** Whether createReadOnly() may issue another. */
+  mayHaveReadOnly(address: Uint8Array): boolean {
+    const held = this.#holdings.get(addressText(address));
+    if (held === undefined) return true;
+    if (held.readOnly.length >= KEYS_MAX) return false;
+    return this.readOnlyKeysOf(address).length + held.readOnlyComing < READ_ONLY_KEYS_MAX;
+  }
+
   /** Issues a read-only key; undefined when the address has as many as it may have. */
   async createReadOnly(address: Uint8Array): Promise<string | undefined> {
+    if (!this.mayHaveReadOnly(address)) return undefined;
     const holding = this.#holdingOf(address);
     const { readOnly } = holding;
-    if (readOnly.length >= KEYS_MAX) return undefined;
-    const count = this.readOnlyKeysOf(address).length + holding.readOnlyComing;
-    if (count >= READ_ONLY_KEYS_MAX) return undefined;
     const nonce = String(readOnly.length);
     // The number is taken, whatever becomes of the write.
     readOnly.push(undefined);

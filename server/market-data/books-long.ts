@@ -31,6 +31,8 @@ export async function renderBooksLong(
   const places = new Map(tokens.map((token, place) => [token, place]));
   const books: Buffer[] = [];
   let rendered = 0;
+  // Who found that it takes long has rendered some already.
+  await nextTurn();
   for (let place = 0; place < tokens.length; ) {
     if (parts.isGone()) return undefined;
     if (books[place] === undefined) {

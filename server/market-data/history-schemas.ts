@@ -3,6 +3,7 @@
  * the run-time check of what comes in and the document of what goes out.
  * Rules: docs/protocol.md#price-history
  */
+import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';
 
@@ -48,6 +49,8 @@ const HistoryParameters = Type.Object({
 export type HistoryQuery = WindowAsked & { readonly market: string };
 export const HISTORY_QUERY = compileQuery(HistoryParameters);
 
+export const BATCH_HISTORY_BOUNDS = boundsOf(HISTORY_TOKENS_MAX);
+
 /** Both spellings of the times are in use. */
 export const BatchHistoryBody = Type.Object({
   markets: Type.Array(Type.String(), {
@@ -69,6 +72,8 @@ const Points = Type.Array(
 );
 export const HistoryAnswer = Type.Object({ history: Points });
 export const BatchHistoryAnswer = Type.Object({ history: Type.Record(Type.String(), Points) });
+
+export const VOLUMES_BOUNDS = boundsOf(CONDITIONS_MAX);
 
 export const VolumesBody = Type.Object({
   conditions: Type.Array(

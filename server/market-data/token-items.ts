@@ -3,9 +3,9 @@
  *
  * Thread: any. Non-goals: whether the tokens exist.
  */
-import { parseJson } from '../common/json.ts';
+import { parseJson, TOO_MUCH } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
-import { TOKENS_MAX, TokenItem } from './token-schemas.ts';
+import { TOKENS_BOUNDS, TOKENS_MAX, TokenItem } from './token-schemas.ts';
 
 export type ParsedTokens =
   | {
@@ -17,6 +17,7 @@ export type ParsedTokens =
   | { readonly ok: false; readonly error: string };
 
 const INVALID_TOKENS = 'Invalid payload';
+const TOO_LARGE = 'Payload exceeds the limit';
 
 const item = compileShape(TokenItem);
 
@@ -27,9 +28,14 @@ const item = compileShape(TokenItem);
  * Rules: docs/protocol.md#prices-of-a-token
  */
 export function parseTokenItems(body: Uint8Array): ParsedTokens {
-  const sent = parseJson(body);
+  return checkTokenItems(parseJson(body, TOKENS_BOUNDS));
+}
+
+/** The same, of a body that has been parsed. */
+export function checkTokenItems(sent: unknown): ParsedTokens {
+  if (sent === TOO_MUCH) return { ok: false, error: TOO_LARGE };
   if (!Array.isArray(sent)) return { ok: false, error: INVALID_TOKENS };
-  if (sent.length > TOKENS_MAX) return { ok: false, error: 'Payload exceeds the limit' };
+  if (sent.length > TOKENS_MAX) return { ok: false, error: TOO_LARGE };
   const tokens = new Array<string>(sent.length);
   const sides = new Array<'' | 'BUY' | 'SELL'>(sent.length);
   let sidesValid = true;

@@ -25,6 +25,9 @@ const BUY = Buffer.from('"BUY"');
 const SELL = Buffer.from('"SELL"');
 const NONE = Buffer.from('""');
 
+/** The longest body worth reading so: of the most tokens, with room for sides and spaces. */
+export const PLAIN_BYTES_MAX = 128 * TOKENS_MAX;
+
 /** From the end of an id to the next one, as most clients write it. */
 const NEXT = Buffer.from('"},{"token_id":"');
 const NEXT_BYTES = NEXT.length;

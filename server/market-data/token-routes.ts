@@ -9,13 +9,14 @@ import { MarketFlag } from '../../engine/layout.ts';
 import { PIPS_PER_UNIT, type TokenSlot } from '../../engine/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText, pipsText } from '../common/decimal.ts';
+import { readJson } from '../common/json.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import { type BookRenderer, LONG, renderBooks } from './books.ts';
 import { renderBooksLong } from './books-long.ts';
 import { renderLastPrices } from './last-prices.ts';
-import { parseTokenItems } from './token-items.ts';
-import { SideCode, TokenRequest } from './token-request.ts';
-import type { PriceQuery, TokenQuery } from './token-schemas.ts';
+import { checkTokenItems, type ParsedTokens } from './token-items.ts';
+import { PLAIN_BYTES_MAX, SideCode, TokenRequest } from './token-request.ts';
+import { type PriceQuery, TOKENS_BOUNDS, type TokenQuery } from './token-schemas.ts';
 import type { Top, TopReader } from './top.ts';
 
 /** In what the clients of another service differ (the rows of the same names in profile.ts). */
@@ -84,48 +85,50 @@ export function tokenHandlers(parts: TokenRouteParts) {
     (
       render: (tokens: string[], sides: ('' | 'BUY' | 'SELL')[]) => string | Uint8Array | undefined,
     ): Handler<unknown> =>
-    (exchange) => {
-      const parsed = parseTokenItems(exchange.body);
-      if (!parsed.ok) {
-        exchange.reply(400, errorBody(parsed.error));
-        return;
-      }
-      const answerAll = (): void =>
-        answer(exchange, () => {
-          const body = render(parsed.tokens, parsed.sides);
-          return body === undefined ? undefined : ok(body);
-        });
-      const learning = texts.known.learn(parsed.tokens);
-      return learning === undefined ? answerAll() : learning.then(answerAll);
-    };
+    (exchange) =>
+      withTokens(exchange, ({ sides, tokens }) => {
+        const answerAll = (): void =>
+          answer(exchange, () => {
+            const body = render(tokens, sides);
+            return body === undefined ? undefined : ok(body);
+          });
+        const learning = texts.known.learn(tokens);
+        return learning === undefined ? answerAll() : learning.then(answerAll);
+      });
 
   /** As ofMany, where repetitions of a token make one: read and rendered without a value each. */
   const wanted = new TokenRequest(texts.known);
   const ofWanted =
     (render: (request: TokenRequest) => Uint8Array | typeof LONG | undefined): Handler<unknown> =>
     (exchange) => {
-      let hasLearned = false;
-      const attempt = (): Promise<void> | undefined => {
-        if (exchange.aborted) return undefined;
-        // Also after a wait: other requests have been read meanwhile.
-        if (!wanted.scan(exchange.bodyView)) {
-          const parsed = parseTokenItems(exchange.body);
-          if (!parsed.ok) {
-            exchange.reply(400, errorBody(parsed.error));
-            return undefined;
-          }
-          const learning = hasLearned ? undefined : texts.known.learn(parsed.tokens);
-          hasLearned = true;
-          if (learning !== undefined) return learning.then(attempt);
-          wanted.take(parsed.tokens, parsed.sides);
-        }
+      /** @param retake reads the request anew after a wait: others have been read meanwhile */
+      const attempt = (retake: () => void): Promise<void> | undefined => {
         const body = render(wanted);
         if (body === LONG) return answerLong(exchange);
-        if (body === undefined) parts.whenSettled(attempt);
-        else exchange.replyTransient(200, body);
+        if (body !== undefined) exchange.replyTransient(200, body);
+        else {
+          parts.whenSettled(() => {
+            if (exchange.aborted) return;
+            retake();
+            void attempt(retake);
+          });
+        }
         return undefined;
       };
-      return attempt();
+      const isPlain = exchange.bodyView.byteLength <= PLAIN_BYTES_MAX;
+      if (isPlain && wanted.scan(exchange.bodyView)) {
+        return attempt(() => wanted.scan(exchange.bodyView));
+      }
+      return withTokens(exchange, ({ sides, tokens }) => {
+        const take = () => wanted.take(tokens, sides);
+        const answerAll = () => {
+          if (exchange.aborted) return undefined;
+          take();
+          return attempt(take);
+        };
+        const learning = texts.known.learn(tokens);
+        return learning === undefined ? answerAll() : learning.then(answerAll);
+      });
     };
   const answerLong = async (exchange: Exchange): Promise<void> => {
     const { whenSettled } = parts;
@@ -210,6 +213,18 @@ export function tokenHandlers(parts: TokenRouteParts) {
     'GET /fee-rate': feeRate,
     'GET /fee-rate/:token_id': feeRate,
   };
+}
+
+/** Hands over the tokens of a body, at once or after some turns, or refuses it. */
+function withTokens(
+  exchange: Exchange,
+  use: (parsed: Extract<ParsedTokens, { readonly ok: true }>) => void | Promise<void>,
+): void | Promise<void> {
+  return readJson(exchange, TOKENS_BOUNDS, (sent) => {
+    const parsed = checkTokenItems(sent);
+    if (parsed.ok) return use(parsed);
+    exchange.reply(400, errorBody(parsed.error));
+  });
 }
 
 function ok(body: string | Uint8Array): NonNullable<Rendered> {

@@ -4,6 +4,7 @@
  * out.
  * Rules: docs/protocol.md#prices-of-a-token
  */
+import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 
@@ -54,6 +55,7 @@ export const TokenItem = Type.Object({
 
 /** Most tokens of one request (docs/protocol.md#limits-of-a-request). */
 export const TOKENS_MAX = 500;
+export const TOKENS_BOUNDS = boundsOf(TOKENS_MAX);
 export const TokenItems = Type.Array(TokenItem, { maxItems: TOKENS_MAX });
 
 const Level = Type.Object({ price: Decimal, size: Decimal }, { additionalProperties: false });

@@ -6,11 +6,18 @@
  *
  * Thread: any. Non-goals: whether an order is there and whose it is.
  */
-import { parseJson } from '../common/json.ts';
+import { parseJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
 import { compileShape, type Shape } from '../common/schema.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
 import { INVALID_ORDERS } from './order-parse.ts';
-import { CancelMarket, CancelOrder, CancelOrders } from './schemas.ts';
+import {
+  CANCEL_IDS_BOUNDS,
+  CANCEL_IDS_MAX,
+  CancelMarket,
+  CancelOrder,
+  CancelOrders,
+  ONE_BOUNDS,
+} from './schemas.ts';
 
 export interface CancelIds {
   readonly ok: true;
@@ -35,7 +42,6 @@ export interface CancelRefused {
   readonly detail: string;
 }
 
-export const CANCEL_IDS_MAX = 1_000;
 const ID_BYTES = 32;
 
 const orderShape = compileShape(CancelOrder);
@@ -44,7 +50,7 @@ const marketShape = compileShape(CancelMarket);
 
 /** `{"orderID": "0x.."}` or `{"orderId": "0x.."}`. */
 export function parseCancelOrder(body: Uint8Array): CancelIds | CancelRefused {
-  const sent = parseJson(body);
+  const sent = parseJson(body, ONE_BOUNDS);
   if (!orderShape.matches(sent)) return misshapen(orderShape, sent, 'an object');
   const { orderID = '', orderId = '' } = sent;
   if (orderID !== '' && orderId !== '' && orderID !== orderId) {
@@ -56,8 +62,8 @@ export function parseCancelOrder(body: Uint8Array): CancelIds | CancelRefused {
 
 /** `["0x..", "0x.."]`; none at all is allowed. */
 export function parseCancelOrders(body: Uint8Array): CancelIds | CancelRefused {
-  const sent = parseJson(body);
-  if (Array.isArray(sent) && sent.length > CANCEL_IDS_MAX) {
+  const sent = parseJson(body, CANCEL_IDS_BOUNDS);
+  if (sent === TOO_MUCH || (Array.isArray(sent) && sent.length > CANCEL_IDS_MAX)) {
     const error = `Too many orders in payload, max allowed: ${CANCEL_IDS_MAX}`;
     return { ok: false, error, detail: '' };
   }
@@ -66,7 +72,7 @@ export function parseCancelOrders(body: Uint8Array): CancelIds | CancelRefused {
 
 /** `{"market": "0x..", "asset_id": ".."}`, at least one of them; `assetId` means the same. */
 export function parseCancelMarket(body: Uint8Array): CancelScope | CancelRefused {
-  const sent = parseJson(body);
+  const sent = parseJson(body, ONE_BOUNDS);
   if (!marketShape.matches(sent)) return misshapen(marketShape, sent, 'an object');
   const market = sent.market ?? '';
   const asset = sent.asset_id ?? '';
@@ -101,6 +107,7 @@ function sortIds(texts: readonly string[]): CancelIds {
 
 function misshapen<T>(shape: Shape<T>, sent: unknown, whole: string): CancelRefused {
   if (sent === undefined) return invalid('body must be JSON');
+  if (sent === TOO_MUCH) return invalid(TOO_MUCH_DETAIL);
   const member = shape.fault(sent).path.at(-1);
   if (member === undefined) return invalid(`body must be ${whole}`);
   return invalid(`${Array.isArray(sent) ? `[${member}]` : member} must be a string`);

@@ -6,8 +6,8 @@
  */
 
 import { CANCEL_ORDERS_MAX } from '../../engine/limits.ts';
-import { nextTurn } from '../common/next-turn.ts';
-import { CANCEL_IDS_MAX } from './cancel-parse.ts';
+import { concatSlowly } from '../common/concat-slowly.ts';
+import { CANCEL_IDS_MAX } from './schemas.ts';
 import type { Sequencer } from './sequencer.ts';
 import type { Answered, RequestOwner } from './slot-requests.ts';
 import { ORDER_BYTES_MIN, RequestKind } from './slots.ts';
@@ -18,9 +18,6 @@ const ID_BYTES = 68;
 /** A text that is no id is answered with a reason that is longer than the shortest of them. */
 const STRANGER_BYTES = 4;
 const STRANGER_ANSWER_BYTES = 64;
-
-/** Copied without a pause: about a millisecond. */
-const COPIED_PER_TURN = 2 ** 20;
 
 const CANCELED = Buffer.from('{"canceled":[');
 const FILLED = Buffer.from('],"not_canceled":{},"filled":{');
@@ -68,7 +65,7 @@ export function submitSweep(
       filled.push(part.subarray(middle));
     }
     if (next.from !== 0) sequencer.goOn(request(encodeSweep(next, body)));
-    else void join(canceled, filled, (body) => answered(200, body));
+    else join(canceled, filled, (body) => answered(200, body));
   };
   const request = (bytes: Uint8Array) => ({
     kind,
@@ -92,25 +89,15 @@ export function cancelAllOf(sequencer: Sequencer, address: Uint8Array): Promise<
 }
 
 /** Hands over the whole answer: at once, or with pauses where it is long. */
-async function join(
+function join(
   canceled: readonly Uint8Array[],
   filled: readonly Uint8Array[],
   joined: (body: Buffer) => void,
-): Promise<void> {
+): void {
   const listed = (parts: readonly Uint8Array[]): Uint8Array[] =>
     parts.flatMap((part, i) => (i === 0 ? [part] : [COMMA, part]));
   const pieces = [CANCELED, ...listed(canceled), FILLED, ...listed(filled), END];
-  const body = Buffer.allocUnsafe(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  let copied = 0;
-  for (const piece of pieces) {
-    if (copied >= COPIED_PER_TURN) {
-      copied = 0;
-      await nextTurn();
-    }
-    body.set(piece, at);
-    at += piece.length;
-    copied += piece.length;
-  }
-  joined(body);
+  const whole = concatSlowly(pieces);
+  if (whole instanceof Promise) void whole.then(joined);
+  else joined(whole);
 }

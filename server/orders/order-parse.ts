@@ -8,13 +8,15 @@
  * Thread: any. Non-goals: rules that need the market, the clock or the caller; digests.
  */
 import { FEE_BPS_MAX } from '../../engine/limits.ts';
-import { parseJson } from '../common/json.ts';
+import { itemsMeasured, parseJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
+import { boundsOf } from '../common/json-measure.ts';
 import { compileShape, type Fault, type Shape } from '../common/schema.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
 import type { SignedFields2 } from '../identity/eip712.ts';
 import {
   ConditionlessItemShape,
   ConditionlessItemShape2,
+  ONE_BOUNDS,
   OrderItemShape,
   OrderItemShape2,
 } from './schemas.ts';
@@ -132,15 +134,16 @@ const MINUS = 0x2d;
  *   `detail` names the first fault and repeats nothing of the body, and is '' where there is none
  */
 export function parseOrders(body: Uint8Array, maxOrders: number, rules = USUAL): ParsedOrders {
-  const sent = parseJson(body);
+  const sent = parseJson(body, boundsOf(maxOrders));
   if (sent === undefined) return invalid('body must be JSON');
+  if (sent === TOO_MUCH) {
+    const items = itemsMeasured();
+    return items > maxOrders ? tooMany(items, maxOrders) : invalid(TOO_MUCH_DETAIL);
+  }
   if (!Array.isArray(sent)) return invalid('body must be an array');
   const count = sent.length;
   if (count === 0) return invalid('body must hold at least one order');
-  if (count > maxOrders) {
-    const error = `Too many orders in payload: ${count}, max allowed: ${maxOrders}`;
-    return { ok: false, error, detail: '' };
-  }
+  if (count > maxOrders) return tooMany(count, maxOrders);
   const arena = new Uint8Array(count * ITEM_BYTES);
   const items = new Array<OrderItem>(count);
   for (let i = 0; i < count; i++) {
@@ -155,8 +158,9 @@ export function parseOrders(body: Uint8Array, maxOrders: number, rules = USUAL):
 
 /** Reads the body of POST /order: one item, and no index in a `detail`. */
 export function parseOrder(body: Uint8Array, rules = USUAL): ParsedOrders {
-  const sent = parseJson(body);
+  const sent = parseJson(body, ONE_BOUNDS);
   if (sent === undefined) return invalid('body must be JSON');
+  if (sent === TOO_MUCH) return invalid(TOO_MUCH_DETAIL);
   if (!isTaken(sent, rules)) return mismatch('the order', rules);
   const item = checkItem(sent, new Uint8Array(ITEM_BYTES), rules);
   if (typeof item !== 'string') return { ok: true, items: [item] };
@@ -195,6 +199,11 @@ function checkItem(
     item = readItem(sent, bytes);
   }
   return typeof item === 'string' ? `.order.${item} ${RULES[item]}` : item;
+}
+
+function tooMany(count: number, maxOrders: number): ParsedOrders {
+  const error = `Too many orders in payload: ${count}, max allowed: ${maxOrders}`;
+  return { ok: false, error, detail: '' };
 }
 
 function invalid(detail: string): ParsedOrders {

@@ -5,11 +5,20 @@
  * Thread: the I/O thread.
  */
 import { JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { callerOfKey } from '../http/callers.ts';
 import type { Exchange, Handler } from '../http/http.ts';
+import type { LateLimits, LateRefusal } from '../http/late-limits.ts';
 import type { Claim, KeyOwner } from '../identity/auth.ts';
 import { submitCancels, submitSweep } from './cancels.ts';
+import { countOrders } from './count-orders.ts';
 import type { Sequencer } from './sequencer.ts';
-import { type Answered, isProven, orderRequest, type RequestOwner } from './slot-requests.ts';
+import {
+  type Answered,
+  isProven,
+  orderRequest,
+  type Prove,
+  type RequestOwner,
+} from './slot-requests.ts';
 import { RequestKind } from './slots.ts';
 
 type Submit = (
@@ -21,8 +30,11 @@ type Submit = (
 
 const NO_BODY = new Uint8Array(0);
 
-/** `sequencer`: undefined while the data directory cannot be written. */
-export function orderHandlers(sequencer: Sequencer | undefined) {
+/**
+ * @param sequencer undefined while the data directory cannot be written
+ * @param limits undefined where nothing is counted
+ */
+export function orderHandlers(sequencer: Sequencer | undefined, limits: LateLimits | undefined) {
   const taking =
     (submit: Submit): Handler<unknown, KeyOwner> =>
     (exchange, _query, caller) => {
@@ -37,8 +49,11 @@ export function orderHandlers(sequencer: Sequencer | undefined) {
   const placing = (kind: typeof RequestKind.order | typeof RequestKind.orders) => ({
     takesClaims: true as const,
     run(exchange: Exchange, claim: Claim): void {
-      const answered: Answered = (status, answer) => exchange.reply(status, answer);
-      const request = orderRequest(kind, claim, exchange.body, answered, claim.prove);
+      const answered: Answered = (...answer) => exchange.reply(...answer);
+      const { body } = exchange;
+      // Only what the key's owner sent counts against the key.
+      const prove: Prove = () => claim.prove() ?? overOrders(limits, claim, kind, body, exchange);
+      const request = orderRequest(kind, claim, body, answered, prove);
       if (sequencer !== undefined) sequencer.submit(request);
       else if (isProven(request)) exchange.reply(503, JOURNAL_UNAVAILABLE);
     },
@@ -54,4 +69,17 @@ export function orderHandlers(sequencer: Sequencer | undefined) {
     ),
     'DELETE /cancel-market-orders': taking((to, ...rest) => submitSweep(to, cancelMarket, ...rest)),
   };
+}
+
+/** Counts the orders of a request against its API key: all of them, or none where that is too many. */
+function overOrders(
+  limits: LateLimits | undefined,
+  { apiKeyBytes }: KeyOwner,
+  kind: number,
+  body: Uint8Array,
+  exchange: Exchange,
+): LateRefusal | undefined {
+  if (limits?.applies('keyOrders') !== true) return undefined;
+  const count = kind === RequestKind.order ? 1 : countOrders(body);
+  return limits.refusal('keyOrders', callerOfKey(apiKeyBytes), count, exchange);
 }

@@ -31,6 +31,7 @@ import {
 } from '../common/uint256.ts';
 import { order2Digest, orderDigest } from '../identity/eip712.ts';
 import { recoverAddress } from '../identity/secp256k1.ts';
+import { type WalletFactories, Wallets } from '../identity/wallet-factory.ts';
 import { KnownSlots } from './known-slots.ts';
 import type { OrderItem } from './order-parse.ts';
 
@@ -56,6 +57,7 @@ export interface OrderSeparators {
 export interface PrepareOptions {
   readonly separators: OrderSeparators;
   readonly verifySignatures: boolean;
+  readonly walletFactories: WalletFactories;
   /** Status (engine/layout.ts) of an order that has left memory, by its id; 0 = no such order. */
   readonly knownStatus: (id: Uint8Array) => number;
 }
@@ -77,12 +79,14 @@ export class OrderPreparer {
   private readonly signer = new Int32Array(ADDRESS_WORDS);
   private readonly owner = new Int32Array(API_KEY_WORDS);
 
+  private readonly wallets: Wallets;
   private readonly tokens = new KnownSlots((text) => this.lookForToken(text));
   private readonly markets = new KnownSlots((text) => this.lookForMarket(text));
 
   constructor(t: Tables, options: PrepareOptions) {
     this.t = t;
     this.options = options;
+    this.wallets = new Wallets(options.walletFactories);
   }
 
   /** Appends the command of one item to `out`. */
@@ -157,7 +161,7 @@ export class OrderPreparer {
     return owner === market ? 0 : Rule.tokenOfOtherCondition;
   }
 
-  /** Digest, duplicate that has left memory, signature. */
+  /** Digest, duplicate that has left memory, wallet, signature. */
   private verify(item: OrderItem, token: TokenSlot): number {
     const { options, t } = this;
     const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
@@ -171,6 +175,9 @@ export class OrderPreparer {
     if (item.signatureType === EOA && !sameBytes(item.maker, item.signer)) {
       verdict |= Verdict.signature;
     }
+    const wallet = this.wallets.ownershipOf(item.signatureType, item.maker, item.signer);
+    if (wallet === 'foreign') return verdict | Verdict.signature;
+    if (wallet === 'derived') verdict |= Verdict.derivedWallet;
     if (!options.verifySignatures) return verdict;
     const isGood =
       item.signatureType !== CONTRACT_WALLET &&

@@ -1,15 +1,21 @@
 /**
- * Whether there is room for more: the log and the follower tell when they can't write, and nothing is taken
- * until both can again. Reads go on.
+ * Whether orders can be taken: log, follower and clock tell when not, and nothing is taken until all of them
+ * say otherwise; cancels are, where every reason allows them (pauses.ts). Reads go on.
  *
  * Thread: the I/O thread.
  */
+import { PAUSES, type Pause, type PauseReason } from './pauses.ts';
 import type { Sequencer } from './sequencer.ts';
+
+type Teller = Exclude<PauseReason, 'directory' | 'files'>;
+
+/** As the system calls them, and as LMDB does. */
+const OUT_OF_FILES = /\bEMFILE\b|\bENFILE\b|[Tt]oo many open files/;
 
 export class Room {
   private readonly sequencer: Pick<Sequencer, 'pause'>;
   private readonly log: (level: 'info' | 'warn', line: string) => void;
-  private readonly problems = new Map<string, string>();
+  private readonly problems = new Map<Teller, Pause>();
 
   constructor(
     sequencer: Pick<Sequencer, 'pause'>,
@@ -19,17 +25,25 @@ export class Room {
     this.log = log;
   }
 
-  /** @param problem why `who` cannot write; undefined = it can */
-  tell(who: 'log' | 'follower', problem: string | undefined): void {
-    const before = this.problems.size;
+  /** @param problem why orders cannot be taken, as `who` sees it; undefined = they can */
+  tell(who: Teller, problem: string | undefined): void {
+    const before = this.problems.get(who);
     if (problem === undefined) this.problems.delete(who);
-    else this.problems.set(who, problem);
-    if (problem !== undefined) {
-      this.log('warn', `${who}: ${problem}; reads only, until there is room again`);
+    else {
+      const reason = OUT_OF_FILES.test(problem) ? 'files' : who;
+      this.problems.set(who, { reason, detail: `${who}: ${problem}` });
+      this.log('warn', `${who}: ${problem}; ${PAUSES[reason].begins}`);
     }
-    const [first] = this.problems.values();
-    if (first === undefined && before > 0)
-      this.log('info', 'there is room again: orders are taken');
-    this.sequencer.pause(first);
+    const pauses = this.pauses();
+    if (before !== undefined && pauses.length === 0) this.log('info', PAUSES[before.reason].ends);
+    this.sequencer.pause(
+      pauses[0]?.detail,
+      pauses.every(({ reason }) => PAUSES[reason].takesCancels),
+    );
+  }
+
+  /** Those that go on. */
+  pauses(): readonly Pause[] {
+    return [...this.problems.values()];
   }
 }

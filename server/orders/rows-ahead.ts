@@ -8,8 +8,7 @@
 import { State } from '../../engine/layout.ts';
 import { keptFinished } from '../../engine/orders.ts';
 import type { Tables } from '../../engine/tables.ts';
-import { commandsMax, type Request } from './slot-requests.ts';
-import { RequestKind } from './slots.ts';
+import { commandsMax, placesOrders, type Request } from './slot-requests.ts';
 
 export class RowsAhead {
   private readonly t: Tables;
@@ -52,7 +51,5 @@ export class RowsAhead {
 
 /** Never less than it holds. */
 function ordersOf(request: Request): number {
-  const { kind } = request;
-  const holdsOrders = kind === RequestKind.orders || kind === RequestKind.order;
-  return holdsOrders ? commandsMax(request) : 0;
+  return placesOrders(request) ? commandsMax(request) : 0;
 }

@@ -3,6 +3,7 @@
  * order's shape, and the document of both.
  * Rules: docs/protocol.md#shape-of-a-request
  */
+import { boundsOf } from '../common/json-measure.ts';
 import { Type } from '../common/schema.ts';
 
 /**
@@ -13,6 +14,9 @@ const Count = Type.Union([
   Type.String(),
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
 ]);
+
+/** Of a body that names one thing. */
+export const ONE_BOUNDS = boundsOf(1);
 
 /** What orders of both versions have. */
 const COMMON = {
@@ -104,6 +108,8 @@ export const CancelOrder = Type.Object({
  * (docs/protocol.md#limits-of-a-request).
  */
 export const CancelOrders = Type.Array(Type.String());
+export const CANCEL_IDS_MAX = 1_000;
+export const CANCEL_IDS_BOUNDS = boundsOf(CANCEL_IDS_MAX);
 
 /** Some clients send what they leave out as "" or null. */
 const Scope = Type.Optional(Type.Union([Type.String(), Type.Null()]));

@@ -25,15 +25,20 @@ import {
 import type { OrderMeters } from './order-meters.ts';
 import type { WorkerPool } from './pool.ts';
 import { RequestQueue, type Share } from './request-queue.ts';
-import { failAll, isProven, type Request, refuse, writeRequest } from './slot-requests.ts';
+import {
+  failAll,
+  fillSlot,
+  isProven,
+  placesOrders,
+  type Request,
+  refuse,
+} from './slot-requests.ts';
 import {
   align,
   Control,
   leaveTurn,
-  Proof,
   passTurn,
   RequestHead,
-  Slot,
   type SlotMemory,
   SlotState,
   SlotView,
@@ -50,6 +55,7 @@ export interface SequencerOptions {
   readonly ahead: number;
   /** Requests that may wait. */
   readonly queueMax: number;
+  /** Unix milliseconds; it may pause the sequencer before it returns, where the clock has jumped. */
   readonly now: () => number;
   /** Sequence up to which the final states of orders are on disk. */
   readonly finalsFlushed: () => number;
@@ -78,8 +84,10 @@ export class Sequencer {
   private lastTime: number;
   private hasBegun = false;
   private stopped = false;
-  /** Why nothing is taken for the time being; undefined = it is. */
+  /** Why orders are not taken for the time being; undefined = they are. */
   private problem: string | undefined;
+  /** Whether all else is taken meanwhile. */
+  private takesCancels = false;
   private readonly expiry: ExpiryTimer;
   private settled: (() => void)[] = [];
 
@@ -100,7 +108,7 @@ export class Sequencer {
   /** From now on tables may be written: nothing gets a ticket before, not even what expires. */
   begin(): void {
     this.hasBegun = true;
-    this.pause(this.problem);
+    this.pause(this.problem, this.takesCancels);
   }
 
   /**
@@ -113,8 +121,8 @@ export class Sequencer {
     const isFull = this.queue.isFullFor(request);
     const { failure } = this.o.journal;
     const isIdle = this.queue.length + this.unjournaled.batches === 0;
-    const leavesAtOnce =
-      isIdle && !isFull && failure === undefined && this.mayDispatch(this.o.workers);
+    const isTaken = !isFull && failure === undefined && this.admits(request);
+    const leavesAtOnce = isIdle && isTaken && this.mayDispatch(this.o.workers);
     if (!leavesAtOnce && !isProven(request)) return;
     if (isFull && failure === undefined) request.answered(503, ENGINE_BUSY);
     else this.goOn(request);
@@ -123,7 +131,7 @@ export class Sequencer {
   /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
   goOn(request: Request): void {
     if (this.o.journal.failure !== undefined) request.answered(503, JOURNAL_UNAVAILABLE);
-    else if (this.problem !== undefined) refuse(request);
+    else if (!this.admits(request)) refuse(request);
     else if (this.stopped) request.answered(503, ENGINE_BUSY);
     else {
       this.queue.push(request, this.o.meters?.now() ?? 0);
@@ -132,18 +140,15 @@ export class Sequencer {
   }
 
   /**
-   * Takes nothing while there is a problem; what has a ticket goes on, what waits is refused. Own
-   * commands are told that it is busy: they come again.
+   * Takes no orders while there is a problem, and nothing else unless `takesCancels`; what has a ticket goes
+   * on, what waits is refused. Own commands are told that it is busy: they come again.
    */
-  pause(problem: string | undefined): void {
+  pause(problem: string | undefined, takesCancels = false): void {
     this.problem = problem;
-    if (problem === undefined) {
-      this.armExpiry();
-      this.pump();
-    } else {
-      this.expiry.disarm();
-      this.refuseWaiting();
-    }
+    this.takesCancels = takesCancels;
+    this.armExpiry();
+    if (problem !== undefined) this.refuseWaiting();
+    this.pump();
   }
 
   isPaused(): boolean {
@@ -196,18 +201,29 @@ export class Sequencer {
   }
 
   private dispatchUpTo(running: number): void {
-    while (this.mayDispatch(running)) {
-      if (this.queue.length === 0 && !this.tickWanted) return;
+    while (this.mayDispatch(running) && this.hasWork()) {
+      const time = this.o.now();
+      // Where that has found that the clock jumped, orders that waited are refused by now.
+      if (!this.mayDispatch(running) || !this.hasWork()) return;
+      this.lastTime = Math.max(this.lastTime, time);
       this.tickWanted = false;
       this.dispatch(this.queue.takeShare());
     }
+  }
+
+  private hasWork(): boolean {
+    return this.queue.length > 0 || (this.tickWanted && this.problem === undefined);
+  }
+
+  private admits(request: Request): boolean {
+    return this.problem === undefined || (this.takesCancels && !placesOrders(request));
   }
 
   private mayDispatch(running: number): boolean {
     return (
       this.hasBegun &&
       !this.stopped &&
-      this.problem === undefined &&
+      (this.problem === undefined || this.takesCancels) &&
       this.running < running &&
       this.freeSlots.length > 0 &&
       this.unjournaled.hasRoom
@@ -223,7 +239,8 @@ export class Sequencer {
     const slot = this.freeSlots.at(-1)!;
     const view = this.views[slot]!;
     try {
-      this.fill(view, number, requests);
+      const flushedFinished = this.o.finalsFlushed();
+      fillSlot(view, { ticket: number, time: this.lastTime, flushedFinished }, requests);
     } catch (error) {
       this.o.log(`a batch could not be handed to a worker: ${(error as Error).message}`);
       this.queue.leave(requests);
@@ -259,19 +276,6 @@ export class Sequencer {
       }
       view.setProof(isGiven);
     }
-  }
-
-  private fill(view: SlotView, ticket: number, requests: readonly Request[]): void {
-    this.lastTime = Math.max(this.lastTime, this.o.now());
-    view.i32[Slot.ticket] = ticket;
-    view.i32[Slot.requests] = requests.length;
-    // The only one then: it has not waited in the queue.
-    view.i32[Slot.proof] = requests[0]?.prove === undefined ? Proof.given : Proof.awaited;
-    view.f64[Slot.time] = this.lastTime;
-    view.f64[Slot.flushedFinished] = this.o.finalsFlushed();
-    let at = 0;
-    for (const request of requests) at = writeRequest(view, at, request);
-    view.i32[Slot.inputBytes] = at;
   }
 
   private run(ticket: Ticket): void {
@@ -333,9 +337,7 @@ export class Sequencer {
 
   private collectReady(): void {
     while (this.tickets[0]?.finished === true) this.collect(this.tickets.shift()!);
-    const settled = this.settled;
-    this.settled = [];
-    for (const callback of settled) callback();
+    for (const callback of this.settled.splice(0)) callback();
     this.armExpiry();
     this.pump();
   }
@@ -378,8 +380,12 @@ export class Sequencer {
 
   private refuseWaiting(): void {
     for (const request of this.queue.takeAll()) {
-      if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
-      else refuse(request);
+      if (!this.stopped && this.admits(request)) {
+        this.queue.push(request, this.o.meters?.now() ?? 0);
+      } else if (isProven(request)) {
+        if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
+        else refuse(request);
+      }
     }
   }
 

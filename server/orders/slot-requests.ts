@@ -8,8 +8,9 @@ import {
   AnswerHead,
   align,
   ORDER_BYTES_MIN,
+  Proof,
   RequestHead,
-  type RequestKind,
+  RequestKind,
   Slot,
   type SlotView,
 } from './slots.ts';
@@ -22,10 +23,14 @@ export interface RequestOwner {
   readonly address: Uint8Array;
 }
 
-/** What is left to be checked of a caller's credentials: why they are refused, or undefined. */
-export type Prove = () => { readonly status: number; readonly body: string } | undefined;
+/** What is left to be checked before anything is done for a caller: why it is refused, or undefined. */
+export type Prove = () =>
+  | { readonly status: number; readonly body: string; readonly headers?: AnswerHeaders }
+  | undefined;
 
-export type Answered = (status: number, body: Uint8Array | string) => void;
+type AnswerHeaders = readonly (readonly [string, string])[];
+
+export type Answered = (status: number, body: Uint8Array | string, headers?: AnswerHeaders) => void;
 
 /** A request on its way through the sequencer. */
 export interface Request {
@@ -57,16 +62,43 @@ export function commandsMax({ weight }: Request): number {
   return Math.ceil(weight / ORDER_BYTES_MIN);
 }
 
-/** Whether the caller is who it says; if not, that is the answer. */
+/** Whether the caller is who it says, and may have so much; if not, that is the answer. */
 export function isProven(request: Request): boolean {
   const refused = request.prove?.();
   request.prove = undefined;
-  if (refused !== undefined) request.answered(refused.status, refused.body);
+  if (refused !== undefined) {
+    request.answered(refused.status, refused.body, refused.headers);
+  }
   return refused === undefined;
 }
 
+/** Whether it places orders, where others cancel them or are the node's own. */
+export function placesOrders({ kind }: Request): boolean {
+  return kind === RequestKind.orders || kind === RequestKind.order;
+}
+
+/** A ticket as its slot says it, but for its state. */
+export interface SlotHead {
+  readonly ticket: number;
+  readonly time: number;
+  readonly flushedFinished: number;
+}
+
+/** Writes a ticket and its requests into its slot. */
+export function fillSlot(view: SlotView, head: SlotHead, requests: readonly Request[]): void {
+  view.i32[Slot.ticket] = head.ticket;
+  view.i32[Slot.requests] = requests.length;
+  // The only one then: it has not waited in the queue.
+  view.i32[Slot.proof] = requests[0]?.prove === undefined ? Proof.given : Proof.awaited;
+  view.f64[Slot.time] = head.time;
+  view.f64[Slot.flushedFinished] = head.flushedFinished;
+  let at = 0;
+  for (const request of requests) at = writeRequest(view, at, request);
+  view.i32[Slot.inputBytes] = at;
+}
+
 /** Writes a request at byte `at` of the slot's input; returns where the next one begins. */
-export function writeRequest(view: SlotView, at: number, request: Request): number {
+function writeRequest(view: SlotView, at: number, request: Request): number {
   const head = at / 4;
   const { input, inputWords } = view;
   inputWords[head + RequestHead.kind] = request.kind;

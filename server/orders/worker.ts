@@ -16,6 +16,7 @@ import { UNJOURNALED_COMMANDS_MAX } from '../../engine/limits.ts';
 import type { EngineMemory } from '../../engine/tables.ts';
 import { openFinalsReader } from '../../storage/finals.ts';
 import type { OrderTexts } from '../common/contract.ts';
+import type { WalletFactories } from '../identity/wallet-factory.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type Prepared } from './batch-prepare.ts';
 import { FirstAnswers } from './first-answers.ts';
@@ -40,6 +41,7 @@ export interface WorkerSetup {
   readonly slots: SlotMemory;
   readonly separators: OrderSeparators;
   readonly verifySignatures: boolean;
+  readonly walletFactories: WalletFactories;
   readonly maxBatchOrders: number;
   readonly parse: ParseRules;
   readonly orderTexts: OrderTexts;
@@ -60,6 +62,7 @@ const now = setup.measures ? () => performance.now() : () => 0;
 const preparer = new BatchPreparer(engine.t, commands, {
   separators: setup.separators,
   verifySignatures: setup.verifySignatures,
+  walletFactories: setup.walletFactories,
   maxBatchOrders: setup.maxBatchOrders,
   parse: setup.parse,
   now,

@@ -1,11 +1,16 @@
 /**
- * What the connections of both channels share: keep-alive texts, problems, and sending that waits for
- * a reader who is busy instead of burying him.
+ * What the connections of both channels share: keep-alive texts, the budget of what they send, messages
+ * that wait for their turn, problems, and sending that waits for a reader who is busy instead of burying
+ * him.
  *
  * Thread: the I/O thread.
  */
 import type { Socket, SocketHandler } from '../http/sockets.ts';
-import type { Problem } from './messages.ts';
+import { CLOSES, type CloseCounts, type CloseName } from './closes.ts';
+import { isExcessive } from './message-text.ts';
+import { invalid, type Problem } from './messages.ts';
+import type { Paced, Pacer } from './pacer.ts';
+import { type BoundName, type Budget, boundText, subscriptions } from './stream-bounds.ts';
 
 export interface StreamLimits {
   /** A connection that says nothing for so long is closed. */
@@ -15,58 +20,90 @@ export interface StreamLimits {
   readonly connectionsMax: number;
   /** Bytes that may wait for one reader. */
   readonly backpressureBytes: number;
+  /** All connections of one caller may send and ask for as much as so many of them. */
+  readonly callerFactor: number;
 }
 
-/** Codes of RFC 6455 and its registry. */
-export const CloseCode = { goingAway: 1001, policy: 1008, internal: 1011, tryLater: 1013 } as const;
+/**
+ * How a message is obeyed: in pieces, with a yield between two of them. Ends with what is wrong with it, if
+ * anything is; what it asks to be sent comes behind it.
+ */
+export type Obeying = Generator<undefined, Problem | undefined>;
 
-export abstract class Connection implements SocketHandler {
+export abstract class Connection implements SocketHandler, Paced {
   /** When it was heard of last, by the clock that nobody sets. */
   heardAt: number;
   protected readonly socket: Socket;
   protected readonly limits: StreamLimits;
   protected isOver = false;
+  protected readonly openedAt: number;
   private readonly elapsed: () => number;
+  private readonly budget: Budget;
+  private readonly pacer: Pacer;
+  private readonly closes: CloseCounts;
   private readonly onClosed: (connection: Connection) => void;
-  private pumpWanted = false;
+  /** Messages that wait for the one at hand, or for their turn. */
+  private readonly inbox: string[] = [];
+  private obeying: Obeying | undefined = undefined;
+  /** Pieces of what the last message asked for that go before the next message, so small answers come first. */
+  private leading = 0;
 
   constructor(parts: ConnectionParts) {
     this.socket = parts.socket;
     this.limits = parts.limits;
     this.elapsed = parts.elapsed;
+    this.budget = parts.budget;
+    this.pacer = parts.pacer;
+    this.closes = parts.closes;
     this.onClosed = parts.onClosed;
-    this.heardAt = parts.elapsed();
+    this.openedAt = parts.elapsed();
+    this.heardAt = this.openedAt;
   }
 
-  message(text: string): void {
-    this.heardAt = this.elapsed();
-    if (text.length === 4 && text.toUpperCase() === 'PING') {
-      this.socket.send('PONG');
+  get caller(): object {
+    return this.budget.caller;
+  }
+
+  message(text: string, bytes = text.length): void {
+    if (!this.isHeard(bytes)) return;
+    if (isPing(text) && !this.isBusy() && !this.isLeading()) {
+      this.socket.send(PONG);
       return;
     }
-    const problem = this.receive(text);
-    if (problem === undefined) return;
-    this.socket.send(JSON.stringify(problem));
-    // Whoever may not subscribe has nothing to stay for.
-    if (problem.error === 'invalid_auth') this.end(CloseCode.policy, problem.error);
+    this.inbox.push(text);
+    this.pacer.go(this);
   }
 
-  alive(): void {
-    this.heardAt = this.elapsed();
+  alive(bytes = 0): void {
+    this.isHeard(bytes);
   }
 
   drained(): void {
-    this.pump();
+    if (this.hasDue()) this.pacer.go(this);
   }
 
   closed(): void {
     this.isOver = true;
+    this.inbox.length = 0;
+    this.obeying = undefined;
+    this.pacer.forget(this);
     this.forget();
     this.onClosed(this);
   }
 
+  /** A piece of the message at hand, or of the next, or of what is due. */
+  step(): boolean {
+    if (this.isOver) return false;
+    if (this.obeying !== undefined) this.obeyOn(this.obeying);
+    else if (this.inbox.length > 0 && !this.isLeading()) this.take(this.inbox.shift()!);
+    else if (!this.hasRoom())
+      return false; // goes on when the reader has taken some
+    else if (this.sendNext()) this.leading -= 1;
+    return !this.isOver && (this.isBusy() || (this.hasDue() && this.hasRoom()));
+  }
+
   /** Why it may stay no longer, looked at now and then; undefined = it may. */
-  reasonToGo(): string | undefined {
+  reasonToGo(_now: number): { readonly why: CloseName; readonly text: string } | undefined {
     return undefined;
   }
 
@@ -79,48 +116,113 @@ export abstract class Connection implements SocketHandler {
   closeIfSlow(): boolean {
     const waiting = this.socket.waiting();
     if (waiting <= this.limits.backpressureBytes) return false;
-    this.end(CloseCode.tryLater, `slow reader: ${waiting} bytes are waiting`);
+    this.end('slow_reader', `slow reader: ${waiting} bytes are waiting`);
     return true;
   }
 
-  end(code: number, reason: string): void {
-    this.socket.end(code, reason);
+  end(why: CloseName, reason: string): void {
+    if (this.isOver) return;
+    this.closes.add(why);
+    this.socket.end(CLOSES.get(why)!, reason);
   }
 
-  /** Takes a message that is no keep-alive; says what is wrong with it. */
-  protected abstract receive(text: string): Problem | undefined;
+  /** Obeys a message that is no keep-alive. */
+  protected abstract receive(text: string): Obeying;
 
-  /** Sends one piece of what is due; false when nothing is. */
+  /** Whether anything waits to be sent. */
+  protected abstract hasDue(): boolean;
+
+  /** Sends one piece of what is due; false when nothing can be sent. */
   protected abstract sendNext(): boolean;
 
   /** Gives back whatever the connection holds. */
   protected abstract forget(): void;
 
-  /** Sends what is due while the reader keeps up, a bounded part of it in each turn. */
+  /** Sends what is due while the reader keeps up, in its turn. */
   protected pump(): void {
-    const room = this.limits.backpressureBytes / 2;
-    for (let sent = 0; !this.isOver; sent++) {
-      // What cannot go now goes when the reader has taken some.
-      if (this.socket.waiting() >= room) return;
-      if (sent === PIECES_PER_TURN) break;
-      if (!this.sendNext()) return;
+    if (!this.isOver) this.pacer.go(this);
+  }
+
+  /** Counts names that are looked up; false: that was one too many, and it is over. */
+  protected mayLookUp(names: number): boolean {
+    return this.isWithin(this.budget.names(names, this.elapsed()));
+  }
+
+  private isHeard(bytes: number): boolean {
+    const now = this.elapsed();
+    this.heardAt = now;
+    return this.isWithin(this.budget.message(bytes, now));
+  }
+
+  private isWithin(bound: BoundName | undefined): boolean {
+    if (bound === undefined) return true;
+    if (this.isOver) return false;
+    this.closes.add(bound);
+    // What else it has sent is not even looked at.
+    if (this.budget.mayBeTold()) {
+      this.socket.refuse(CLOSES.get(bound)!, boundText(bound, this.limits));
+    } else {
+      this.socket.cut();
     }
-    if (this.pumpWanted || this.isOver) return;
-    this.pumpWanted = true;
-    setImmediate(() => {
-      this.pumpWanted = false;
-      this.pump();
-    });
+    return false;
+  }
+
+  private isBusy(): boolean {
+    return this.obeying !== undefined || this.inbox.length > 0;
+  }
+
+  private isLeading(): boolean {
+    return this.leading > 0 && this.hasDue() && this.hasRoom();
+  }
+
+  private hasRoom(): boolean {
+    return this.socket.waiting() < this.limits.backpressureBytes / 2;
+  }
+
+  private take(text: string): void {
+    if (isPing(text)) this.socket.send(PONG);
+    else if (isExcessive(text, VALUES_EACH * subscriptions(this.limits) + VALUES_MORE)) {
+      this.tell(invalid('too many values, or too deep'));
+    } else {
+      this.obeyOn(this.receive(text));
+    }
+  }
+
+  private obeyOn(obeying: Obeying): void {
+    const { done, value } = obeying.next();
+    this.obeying = done === true || this.isOver ? undefined : obeying;
+    if (done === true) this.leading = LEADING_MAX;
+    if (value !== undefined && !this.isOver) this.tell(value);
+  }
+
+  private tell(problem: Problem): void {
+    this.socket.send(JSON.stringify(problem));
+    // Whoever may not subscribe has nothing to stay for.
+    if (problem.error === 'invalid_auth') this.end('wrong_auth', problem.error);
   }
 }
 
-/** About a millisecond of rendering books. */
-const PIECES_PER_TURN = 32;
+const PONG = 'PONG';
+const LEADING_MAX = 32;
+
+function isPing(text: string): boolean {
+  return text.length === 4 && text.toUpperCase() === 'PING';
+}
+
+/** A place to resume from is four values: an object, its two members and the comma behind it, and more for names. */
+const VALUES_EACH = 8;
+const VALUES_MORE = 64;
+
+/** Names of a message that are looked up in one piece: a new one takes some 10 us. */
+export const NAMES_A_PIECE = 8;
 
 export interface ConnectionParts {
   readonly socket: Socket;
   readonly limits: StreamLimits;
   readonly elapsed: () => number;
+  readonly budget: Budget;
+  readonly pacer: Pacer;
+  readonly closes: CloseCounts;
   readonly onClosed: (connection: Connection) => void;
 }
 

@@ -1,10 +1,13 @@
 /**
- * All connections of the streams: how many there may be, and the end of those that are silent or too
- * slow.
+ * All connections of the streams: how many there may be, what they share, and the end of those that are
+ * silent or too slow.
  *
  * Thread: the I/O thread.
  */
-import { CloseCode, type Connection, type StreamLimits } from './connection.ts';
+import { CloseCounts, type CloseName } from './closes.ts';
+import type { Connection, StreamLimits } from './connection.ts';
+import { Pacer, Turns } from './pacer.ts';
+import { Budgets } from './stream-bounds.ts';
 
 const MS = 1_000;
 /** How often silent and slow connections, and those of revoked keys, are looked for. */
@@ -14,9 +17,21 @@ const SLOW_MS = 50;
 
 const TOO_MANY = '{"error":"too many stream connections"}';
 
+/** What is told of the streams. */
+export interface StreamFacts {
+  readonly clients: number;
+  /** That clients have not taken yet. */
+  readonly bytesHeld: number;
+  /** Connections that the node has closed, by reason. */
+  readonly closes: ReadonlyMap<string, number>;
+}
+
 export class Connections {
   private readonly limits: StreamLimits;
   private readonly elapsed: () => number;
+  readonly closes = new CloseCounts();
+  readonly budgets: Budgets;
+  readonly pacer: Pacer;
   private readonly open = new Set<Connection>();
   private lookedAt = 0;
   private readonly timer: NodeJS.Timeout;
@@ -24,6 +39,9 @@ export class Connections {
   constructor(limits: StreamLimits, elapsed: () => number) {
     this.limits = limits;
     this.elapsed = elapsed;
+    const turns = new Turns();
+    this.budgets = new Budgets(limits, turns);
+    this.pacer = new Pacer(elapsed, turns);
     this.timer = setInterval(() => this.look(), LOOK_MS);
     this.timer.unref();
   }
@@ -34,10 +52,10 @@ export class Connections {
   }
 
   /** Asks each socket what waits: not for every batch. */
-  facts(): { readonly clients: number; readonly bytesHeld: number } {
+  facts(): StreamFacts {
     let bytesHeld = 0;
     for (const connection of this.open) bytesHeld += connection.waiting();
-    return { clients: this.open.size, bytesHeld };
+    return { clients: this.open.size, bytesHeld, closes: this.closes.all() };
   }
 
   add(connection: Connection): void {
@@ -56,8 +74,8 @@ export class Connections {
     for (const connection of this.open) connection.closeIfSlow();
   }
 
-  endAll(code: number, reason: string): void {
-    for (const connection of [...this.open]) connection.end(code, reason);
+  endAll(why: CloseName, reason: string): void {
+    for (const connection of [...this.open]) connection.end(why, reason);
   }
 
   stop(): void {
@@ -66,13 +84,15 @@ export class Connections {
 
   private look(): void {
     const { idleSeconds } = this.limits;
-    const since = this.elapsed() - idleSeconds * MS;
+    const now = this.elapsed();
+    const since = now - idleSeconds * MS;
+    this.budgets.sweep(now);
     for (const connection of [...this.open]) {
       if (connection.closeIfSlow()) continue;
-      const reason = connection.reasonToGo();
-      if (reason !== undefined) connection.end(CloseCode.policy, reason);
+      const reason = connection.reasonToGo(now);
+      if (reason !== undefined) connection.end(reason.why, reason.text);
       else if (connection.heardAt <= since) {
-        connection.end(CloseCode.goingAway, `nothing was heard for ${idleSeconds} seconds`);
+        connection.end('silent', `nothing was heard for ${idleSeconds} seconds`);
       }
     }
   }

@@ -7,7 +7,13 @@ import { MARKET_I, Market } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { TokenSlot } from '../../engine/units.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
-import { Connection, type ConnectionParts, parseMessage } from './connection.ts';
+import {
+  Connection,
+  type ConnectionParts,
+  NAMES_A_PIECE,
+  type Obeying,
+  parseMessage,
+} from './connection.ts';
 import { type FollowedBook, topics } from './followed-book.ts';
 import type { MarketFeed } from './market-feed.ts';
 import { invalid, type MarketMessageFields, marketMessage, type Problem } from './messages.ts';
@@ -20,9 +26,11 @@ export interface MarketChannelParts {
 }
 
 interface Following {
-  readonly book: FollowedBook;
-  /** Asked for best_bid_ask as well. */
+  /** Undefined until its turn has come: to follow a book may take a copy of it. */
+  book: FollowedBook | undefined;
+  /** The book is followed for best_bid_ask as well; whether it was asked for. */
   hasExtras: boolean;
+  wantsExtras: boolean;
   isJoined: boolean;
 }
 
@@ -37,7 +45,7 @@ export class MarketConnection extends Connection {
     this.o = parts;
   }
 
-  protected override receive(text: string): Problem | undefined {
+  protected override *receive(text: string): Obeying {
     const message = parseMessage(text);
     if (message === undefined) return invalid('not a JSON object');
     if (!marketMessage.matches(message)) {
@@ -51,55 +59,69 @@ export class MarketConnection extends Connection {
     if (type !== undefined && type.toLowerCase() !== 'market') {
       return invalid('type must be market on this path');
     }
-    const wanted = this.wantedTokens(message);
+    const wanted = new Set<TokenSlot>();
+    const ids = message.assets_ids ?? [];
+    const conditions = message.markets ?? [];
+    if (!this.mayLookUp(ids.length + conditions.length)) return undefined;
+    for (const [i, id] of [...ids, ...conditions].entries()) {
+      if (i % NAMES_A_PIECE === NAMES_A_PIECE - 1) yield;
+      if (i < ids.length) this.addToken(wanted, id);
+      else this.addMarket(wanted, id);
+    }
+    // Of a market all tokens are meant.
+    const more = Math.max(0, wanted.size - ids.length - conditions.length);
+    if (!this.mayLookUp(more)) return undefined;
     if (operation !== 'unsubscribe') return this.subscribe(wanted, message);
     for (const token of wanted) this.unsubscribe(token);
     return undefined;
   }
 
+  protected override hasDue(): boolean {
+    return this.due.size > 0;
+  }
+
+  /** The book and what changes it are one step: nothing comes between a first book and its changes. */
   protected override sendNext(): boolean {
-    for (const [token, wantsBook] of this.due) {
-      this.due.delete(token);
-      const following = this.tokens.get(token)!;
-      const { book } = following;
-      if (!book.isTold) {
-        book.waiting.push(() => {
-          if (this.tokens.get(token) !== following) return;
-          this.due.set(token, wantsBook);
-          this.pump();
-        });
-        continue;
-      }
+    const next = this.due.entries().next().value;
+    if (next === undefined) return false;
+    const [token, wantsBook] = next;
+    this.due.delete(token);
+    const following = this.tokens.get(token)!;
+    const book = this.follow(token, following);
+    if (book.isTold) {
       if (wantsBook) this.socket.send(this.o.feed.snapshot(book, token));
-      this.join(token, following);
-      return true;
+      this.join(token, book, following);
+    } else {
+      book.waiting.push(() => {
+        if (this.tokens.get(token) !== following) return;
+        this.due.set(token, wantsBook || this.due.get(token) === true);
+        this.pump();
+      });
     }
-    return false;
+    return true;
   }
 
   protected override forget(): void {
-    for (const [token, { hasExtras }] of this.tokens) this.o.feed.leave(token, hasExtras);
+    for (const [token, { book, hasExtras }] of this.tokens) {
+      if (book !== undefined) this.o.feed.leave(token, hasExtras);
+    }
     this.tokens.clear();
     this.due.clear();
   }
 
-  /** Tokens that a message names and that there are, each once. */
-  private wantedTokens(message: MarketMessageFields): Set<TokenSlot> {
-    const { tables, texts } = this.o;
-    const wanted = new Set<TokenSlot>();
-    for (const id of message.assets_ids ?? []) {
-      const token = texts.find(id);
-      if (token !== 0) wanted.add(token);
-    }
-    for (const condition of message.markets ?? []) {
-      const market = findCondition(tables, condition);
-      if (market === 0) continue;
-      const row = market << MARKET_I;
-      const first = tables.marketI[row + Market.firstToken]!;
-      const count = tables.marketI[row + Market.tokenCount]!;
-      for (let i = 0; i < count; i++) wanted.add((first + i) as TokenSlot);
-    }
-    return wanted;
+  private addToken(wanted: Set<TokenSlot>, id: string): void {
+    const token = this.o.texts.find(id);
+    if (token !== 0) wanted.add(token);
+  }
+
+  private addMarket(wanted: Set<TokenSlot>, condition: string): void {
+    const { tables } = this.o;
+    const market = findCondition(tables, condition);
+    if (market === 0) return;
+    const row = market << MARKET_I;
+    const first = tables.marketI[row + Market.firstToken]!;
+    const count = tables.marketI[row + Market.tokenCount]!;
+    for (let i = 0; i < count; i++) wanted.add((first + i) as TokenSlot);
   }
 
   private subscribe(
@@ -116,12 +138,11 @@ export class MarketConnection extends Connection {
     if (hasExtras) this.socket.join(topics.markets);
     for (const token of wanted) {
       const known = this.tokens.get(token);
-      if (known === undefined || (hasExtras && !known.hasExtras)) {
-        // Anew before the old one ends, so that the book is kept.
-        const book = this.o.feed.follow(token, hasExtras);
-        if (known !== undefined) this.o.feed.leave(token, known.hasExtras);
-        const isJoined = known?.isJoined ?? false;
-        this.tokens.set(token, { book, hasExtras, isJoined });
+      if (known === undefined) {
+        const still = { book: undefined, hasExtras: false, isJoined: false };
+        this.tokens.set(token, { ...still, wantsExtras: hasExtras });
+      } else if (hasExtras) {
+        known.wantsExtras = true;
       }
       // A book that is still to be sent was asked for.
       const isDue = this.due.get(token) ?? false;
@@ -131,10 +152,22 @@ export class MarketConnection extends Connection {
     return undefined;
   }
 
-  private join(token: TokenSlot, following: Following): void {
+  /** The book, followed for all that was asked for. */
+  private follow(token: TokenSlot, following: Following): FollowedBook {
+    const { book: known, hasExtras, wantsExtras } = following;
+    if (known !== undefined && hasExtras === wantsExtras) return known;
+    // Anew before the old one ends, so that the book is kept.
+    const book = this.o.feed.follow(token, wantsExtras);
+    if (known !== undefined) this.o.feed.leave(token, hasExtras);
+    following.book = book;
+    following.hasExtras = wantsExtras;
+    return book;
+  }
+
+  private join(token: TokenSlot, { slot }: FollowedBook, following: Following): void {
     following.isJoined = true;
     this.socket.join(topics.asset(token));
-    this.socket.join(topics.book(following.book.slot));
+    this.socket.join(topics.book(slot));
     if (following.hasExtras) this.socket.join(topics.best(token));
   }
 
@@ -144,6 +177,7 @@ export class MarketConnection extends Connection {
     const { book, hasExtras } = following;
     this.tokens.delete(token);
     this.due.delete(token);
+    if (book === undefined) return;
     this.socket.leave(topics.asset(token));
     if (hasExtras) this.socket.leave(topics.best(token));
     const isOtherJoined = book.tokens.some((other) => this.tokens.get(other)?.isJoined === true);

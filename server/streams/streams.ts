@@ -9,13 +9,15 @@ import type { Credential } from '../identity/key-registry.ts';
 import type { BookRenderer } from '../market-data/books.ts';
 import type { MarketLookup, MarketStory, TokenTexts } from '../market-data/texts.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';
-import { CloseCode, type Connection, type StreamLimits } from './connection.ts';
-import { Connections } from './connections.ts';
+import type { CloseName } from './closes.ts';
+import type { Connection, ConnectionParts, StreamLimits } from './connection.ts';
+import { Connections, type StreamFacts } from './connections.ts';
 import { MarketConnection } from './market-channel.ts';
 import { MarketFeed } from './market-feed.ts';
 import { Names } from './names.ts';
 import { NewMarkets } from './new-markets.ts';
 import { runName } from './numbering.ts';
+import { messageBytesMax } from './stream-bounds.ts';
 import { UserConnection } from './user-channel.ts';
 import { UserFeed } from './user-feed.ts';
 import { EVENTS_KEPT, UserLog } from './user-log.ts';
@@ -41,9 +43,6 @@ export interface StreamParts {
   readonly eventsKept?: number;
 }
 
-/** A message names tokens and markets by texts of about 80 bytes. */
-const NAME_BYTES = 128;
-const MESSAGE_BYTES = 16 * 1024;
 /** Beyond what a slow reader is closed for, until the next look at it. */
 const HARD_FACTOR = 8;
 /** A connection on which nothing moves is cut so much later than a silent one is closed. */
@@ -72,13 +71,10 @@ export class Streams {
     this.user = new UserFeed(names, this.userLog);
     const feed = this.market;
     this.routes = [
-      this.route('/ws/market', (socket, onClosed) => {
-        return new MarketConnection({ tables, texts, feed }, { socket, limits, elapsed, onClosed });
-      }),
-      this.route('/ws/user', (socket, onClosed) => {
+      this.route('/ws/market', (common) => new MarketConnection({ tables, texts, feed }, common)),
+      this.route('/ws/user', (common) => {
         const keys = { lookup: parts.key, lookupReadOnly: parts.readOnlyKey };
-        const own = { log: this.userLog, tables, ...keys };
-        return new UserConnection(own, { socket, limits, elapsed, onClosed });
+        return new UserConnection({ log: this.userLog, tables, ...keys }, common);
       }),
     ];
   }
@@ -98,17 +94,17 @@ export class Streams {
         this.market.flushed(batch);
         this.user.flushed(batch);
       } else {
-        this.restart(CloseCode.tryLater, 'too much has changed at once: subscribe anew');
+        this.restart('begin_anew', 'too much has changed at once: subscribe anew');
       }
     } catch (error) {
       this.o.log(`streams: ${error instanceof Error ? error.stack : String(error)}`);
-      this.restart(CloseCode.internal, 'internal error: subscribe anew');
+      this.restart('failed', 'internal error: subscribe anew');
     }
     this.connections.closeSlow();
   }
 
-  /** How many listen, and what waits for them. */
-  facts(): { readonly clients: number; readonly bytesHeld: number } {
+  /** How many listen, what waits for them, and who was closed. */
+  facts(): StreamFacts {
     return this.connections.facts();
   }
 
@@ -123,28 +119,29 @@ export class Streams {
     this.connections.stop();
   }
 
-  private restart(code: number, reason: string): void {
-    this.connections.endAll(code, reason);
+  private restart(why: CloseName, reason: string): void {
+    this.connections.endAll(why, reason);
     this.userLog.forgetAll();
     this.market.begin();
   }
 
-  private route(
-    path: string,
-    open: (
-      socket: Parameters<SocketRoute['open']>[0],
-      onClosed: (connection: Connection) => void,
-    ) => Connection,
-  ): SocketRoute {
-    const { backpressureBytes, idleSeconds, subscriptionsMax } = this.o.limits;
+  private route(path: string, open: (common: ConnectionParts) => Connection): SocketRoute {
+    const { elapsed, limits } = this.o;
+    const { backpressureBytes, idleSeconds, subscriptionsMax } = limits;
+    const { budgets, closes, pacer } = this.connections;
     return {
       path,
-      messageBytesMax: MESSAGE_BYTES + NAME_BYTES * subscriptionsMax,
+      messageBytesMax: messageBytesMax(subscriptionsMax),
       waitingBytesMax: HARD_FACTOR * backpressureBytes,
       cutSeconds: idleSeconds + CUT_LATER_SECONDS,
       refusal: () => this.connections.refusal(),
-      open: (socket) => {
-        const connection = open(socket, (closed) => this.connections.delete(closed));
+      open: (socket, caller) => {
+        const budget = budgets.open(caller);
+        const onClosed = (closed: Connection): void => {
+          budgets.close(budget);
+          this.connections.delete(closed);
+        };
+        const connection = open({ socket, limits, elapsed, budget, pacer, closes, onClosed });
         this.connections.add(connection);
         return connection;
       },

@@ -8,7 +8,14 @@ import { ADDRESS_WORDS } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import type { Credential } from '../identity/key-registry.ts';
-import { CloseCode, Connection, type ConnectionParts, parseMessage } from './connection.ts';
+import type { CloseName } from './closes.ts';
+import {
+  Connection,
+  type ConnectionParts,
+  NAMES_A_PIECE,
+  type Obeying,
+  parseMessage,
+} from './connection.ts';
 import { invalid, type Problem, type UserMessageFields, userMessage } from './messages.ts';
 import { findCondition } from './names.ts';
 import {
@@ -49,6 +56,13 @@ const OTHER_KEY: Problem = {
   detail: 'a connection belongs to one wallet',
 };
 
+/** Who has not said by then who it is takes the place of somebody who would. */
+export const AUTH_SECONDS = 10;
+const MS = 1_000;
+
+/** Events to be sent once more that cost as much as a name to be looked up. */
+const MISSED_A_NAME = 16;
+
 /** Events that wait for a connection that catches up: all that are kept, and as many new ones. */
 const DUE_MAX = 2 * EVENTS_KEPT;
 /** Characters of the new ones, which nobody else may hold any more. */
@@ -76,8 +90,10 @@ export class UserConnection extends Connection implements CatchingUp {
     this.o = parts;
   }
 
-  override reasonToGo(): string | undefined {
-    return this.isActive() ? undefined : 'the API key was revoked';
+  override reasonToGo(now: number): { readonly why: CloseName; readonly text: string } | undefined {
+    if (!this.isActive()) return { why: 'revoked', text: 'the API key was revoked' };
+    if (this.user !== undefined || now - this.openedAt < AUTH_SECONDS * MS) return undefined;
+    return { why: 'no_auth', text: `no valid auth within ${AUTH_SECONDS} seconds` };
   }
 
   later(event: KeptEvent): void {
@@ -86,10 +102,10 @@ export class UserConnection extends Connection implements CatchingUp {
     this.due.push({ event, name });
     this.arrived += event.body.length;
     const isMuch = this.arrived > ARRIVED_MAX || this.due.length - this.sent > DUE_MAX;
-    if (isMuch) this.end(CloseCode.tryLater, 'slow reader');
+    if (isMuch) this.end('slow_reader', 'slow reader');
   }
 
-  protected override receive(text: string): Problem | undefined {
+  protected override *receive(text: string): Obeying {
     const message = parseMessage(text);
     if (message === undefined) return invalid('not a JSON object');
     if (!userMessage.matches(message)) {
@@ -104,9 +120,14 @@ export class UserConnection extends Connection implements CatchingUp {
     }
     const problem = this.identify(message);
     if (problem !== undefined) return problem;
-    const markets = (message.markets ?? []).map((text) => text.toLowerCase());
+    const markets = [...new Set((message.markets ?? []).map((text) => text.toLowerCase()))];
+    if (!this.mayLookUp(markets.length + (message.resume?.length ?? 0))) return undefined;
     if (operation === 'unsubscribe') return this.unsubscribe(markets);
-    return this.subscribe(markets, message);
+    return yield* this.subscribe(markets, message);
+  }
+
+  protected override hasDue(): boolean {
+    return this.user?.catchingUp.has(this) === true;
   }
 
   protected override sendNext(): boolean {
@@ -168,13 +189,15 @@ export class UserConnection extends Connection implements CatchingUp {
     return { address: found.address, isActive: () => lookup(key) !== undefined };
   }
 
-  private subscribe(markets: readonly string[], message: UserMessageFields): Problem | undefined {
+  private *subscribe(markets: readonly string[], message: UserMessageFields): Obeying {
     const places = placesOf(message);
     if (places === undefined) return invalid('stream_id and sequence go together');
     const isAll = markets.length === 0 || this.followed.has(ALL);
-    const added = isAll
-      ? [ALL]
-      : [...new Set(markets)].filter((text) => findCondition(this.o.tables, text) !== 0);
+    const added: string[] = isAll ? [ALL] : [];
+    for (const [i, text] of isAll ? [] : markets.entries()) {
+      if (i % NAMES_A_PIECE === NAMES_A_PIECE - 1) yield;
+      if (findCondition(this.o.tables, text) !== 0) added.push(text);
+    }
     const { subscriptionsMax } = this.limits;
     const total = new Set([...this.followed, ...added]).size;
     if (total > subscriptionsMax) {
@@ -184,41 +207,45 @@ export class UserConnection extends Connection implements CatchingUp {
     if (isAll) this.drop([...this.followed].filter((name) => name !== ALL));
     // Who names a place behind what it follows may have heard anything since, or nothing: it begins there.
     this.drop(added.filter((name) => this.isBehind(name, places)));
-    for (const name of added) {
+    // From here on it is told of what happens, also between two pieces.
+    this.user!.catchingUp.add(this);
+    for (const [i, name] of added.entries()) {
+      if (i % NAMES_A_PIECE === NAMES_A_PIECE - 1) yield;
       const isNew = !this.followed.has(name);
       this.followed.add(name);
-      if (message.resume !== undefined || places.length > 0) this.resume(name, places, isNew);
+      const asksPlace = message.resume !== undefined || places.size > 0;
+      if (asksPlace && !this.resume(name, places, isNew)) return undefined;
     }
-    this.user!.catchingUp.add(this);
-    this.pump();
     return undefined;
   }
 
-  private isBehind(name: string, places: readonly Place[]): boolean {
-    if (places.length === 0) return false;
+  private isBehind(name: string, places: Places): boolean {
+    if (places.size === 0) return false;
     const { id, sequence } = this.streamOf(name);
-    return places.some((place) => place.stream_id === id && Number(place.sequence) < sequence);
+    return Number(places.get(id) ?? sequence) < sequence;
   }
 
-  /** Says where a stream stands, and what of it comes first. */
-  private resume(name: string, places: readonly Place[], isNew: boolean): void {
+  /** Says where a stream stands, and what of it comes first; false: that was too much, and it is over. */
+  private resume(name: string, places: Places, isNew: boolean): boolean {
     const { log } = this.o;
     const user = this.user!;
     const condition = name === ALL ? undefined : name;
     const { id, sequence } = this.streamOf(name);
-    const place = places.find(({ stream_id }) => stream_id === id);
-    const missed = place && log.since(user, condition, Number(place.sequence));
-    if (missed === undefined && places.length > 0) {
+    const place = places.get(id);
+    const missed = place === undefined ? undefined : log.since(user, condition, Number(place));
+    if (missed === undefined && places.size > 0) {
       const detail = 'events after that place are no longer kept, or it is of another run';
       const problem: Problem = { error: 'resume_unavailable', detail, stream_id: id };
       this.socket.send(JSON.stringify({ ...problem, sequence: String(sequence) }));
-      return;
+      return true;
     }
     // Who follows the stream already is where it stands.
     const due = isNew ? (missed ?? []) : [];
+    if (!this.mayLookUp(due.length / MISSED_A_NAME)) return false;
     const resumed = { event_type: 'resumed', stream_id: id, sequence: String(sequence) };
     this.socket.send(JSON.stringify({ ...resumed, missed: String(due.length) }));
     for (const event of due) this.due.push({ event, name });
+    return true;
   }
 
   private unsubscribe(markets: readonly string[]): Problem | undefined {
@@ -264,13 +291,18 @@ export class UserConnection extends Connection implements CatchingUp {
   }
 }
 
-type Place = NonNullable<UserMessageFields['resume']>[number];
+/** Where streams were left, by their ids. */
+type Places = ReadonlyMap<string, string>;
 
-/** Where streams were left; undefined when a message says half of it. */
-function placesOf({ resume, sequence, stream_id }: UserMessageFields): Place[] | undefined {
+/** Undefined when a message says half of a place; of several for one stream the first counts. */
+function placesOf({ resume, sequence, stream_id }: UserMessageFields): Places | undefined {
   if ((sequence === undefined) !== (stream_id === undefined)) return undefined;
+  const places = new Map<string, string>();
   const single = sequence === undefined ? [] : [{ stream_id: stream_id!, sequence }];
-  return [...(resume ?? []), ...single];
+  for (const place of [...(resume ?? []), ...single]) {
+    if (!places.has(place.stream_id)) places.set(place.stream_id, place.sequence);
+  }
+  return places;
 }
 
 function isSame(a: Buffer, b: Buffer): boolean {

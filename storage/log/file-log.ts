@@ -1,14 +1,17 @@
 /**
  * The log in segment files (segments.ts): one write in flight, each of as many records as were handed
  * in together, to a file opened with O_DSYNC, so that a write that ends is on disk. The next segment is
- * prepared while the present one is used: a full disk shows there, before a record is at risk.
+ * prepared while the present one is used, and stays open: a full disk, or a process that can open no more
+ * files, shows there, before a record is at risk.
  *
  * Thread: the I/O thread writes; the work itself is done by the threads of libuv.
  */
 import assert from 'node:assert/strict';
 import { constants, promises, write } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { makeDirectory } from '../make-directory.ts';
+import { isOutOfFiles } from '../out-of-files.ts';
 import { cutTorn, findEnd, type LogEnd } from './find-end.ts';
 import { type Log, LogDamage, type LogEntry, type LogReader, WrongSequence } from './log.ts';
 import { SegmentReader } from './reader.ts';
@@ -16,10 +19,11 @@ import { recordBytes, writeRecord } from './record.ts';
 import {
   fillZeros,
   listSegments,
+  type OpenSegment,
+  openDirectory,
   prepareSegment,
   removeUnfinished,
   type Segment,
-  syncDirectory,
 } from './segments.ts';
 
 export interface FileLogOptions {
@@ -50,11 +54,14 @@ export class FileLog implements Log {
   private file: promises.FileHandle | undefined;
   private offset: number;
   private link: number;
-  private next: Segment | undefined;
+  private next: OpenSegment | undefined;
+  /** The directory, kept open: its names are brought to the disk by it. */
+  private names: promises.FileHandle | undefined;
   private preparing: Promise<void> | undefined;
   private retry: NodeJS.Timeout | undefined;
   private isFull = false;
   private isWriting = false;
+  private isClosing = false;
   private failure: Error | undefined;
   private scratch = Buffer.allocUnsafeSlow(1 << 16);
 
@@ -86,7 +93,13 @@ export class FileLog implements Log {
     }
     if (end.message !== undefined) options.log(end.message);
     const log = new FileLog(options, directory, end);
-    if (options.readOnly !== true) await log.prove(end);
+    if (options.readOnly === true) return log;
+    try {
+      await log.prove(end);
+    } catch (error) {
+      await log.close();
+      throw error;
+    }
     return log;
   }
 
@@ -123,38 +136,54 @@ export class FileLog implements Log {
       this.first = next.first;
       hasRemoved = true;
     }
-    if (hasRemoved) await syncDirectory(this.directory);
+    if (hasRemoved) await this.names?.sync();
   }
 
   async close(): Promise<void> {
+    this.isClosing = true;
     this.stopRetrying();
     await this.preparing;
     this.stopRetrying();
-    await this.file?.close();
+    for (const file of [this.file, this.next?.file, this.names]) await file?.close();
     this.file = undefined;
+    this.next = undefined;
+    this.names = undefined;
   }
 
   /** Cuts off what was torn, and opens the segment that is written next. */
   private async prove({ torn }: LogEnd): Promise<void> {
     removeUnfinished(this.directory);
     cutTorn(torn);
+    this.names = await openDirectory(this.directory);
     const segments = listSegments(this.directory);
-    this.segment ??= await prepareSegment(this.directory, 1, this.o.segmentBytes);
-    const [next, ...others] = segments.filter(({ number }) => number > this.segment!.number);
-    this.next = next;
+    if (this.segment === undefined) {
+      const { file, segment } = await this.make(1, this.o.segmentBytes);
+      this.segment = segment;
+      this.file = file;
+    }
+    const present = this.segment;
+    const [next, ...others] = segments.filter(({ number }) => number > present.number);
     // They are empty now; each is made when its turn comes.
     for (const { path } of others.reverse()) await promises.rm(path);
-    this.file = await this.openFile(this.segment);
+    this.file ??= await this.openFile(present);
+    if (next !== undefined) this.next = { segment: next, file: await this.openFile(next) };
     // One that is half full needs the next one before it takes anything.
-    if (this.next === undefined && 2 * this.offset > this.segment.bytes) {
-      const { number } = this.segment;
-      this.next = await prepareSegment(this.directory, number + 1, this.o.segmentBytes);
+    else if (2 * this.offset > present.bytes) {
+      this.next = await this.make(present.number + 1, this.o.segmentBytes);
     }
   }
 
+  private get syncs(): number {
+    return this.o.durability === 'flushed' ? (O_DSYNC ?? 0) : 0;
+  }
+
   private openFile({ path }: Segment): Promise<promises.FileHandle> {
-    const syncs = this.o.durability === 'flushed' ? (O_DSYNC ?? 0) : 0;
-    return promises.open(path, constants.O_RDWR | syncs);
+    return promises.open(path, constants.O_RDWR | this.syncs);
+  }
+
+  private make(number: number, bytes: number): Promise<OpenSegment> {
+    const { directory, names, syncs } = this;
+    return prepareSegment({ directory, names, syncs }, number, bytes);
   }
 
   /** Encodes as many records as fit into a segment, and writes them at once. */
@@ -198,22 +227,34 @@ export class FileLog implements Log {
     await this.preparing;
     // Whoever tries again meanwhile would make the same segment, over this one.
     this.stopRetrying();
-    let next = this.next;
-    next ??= await prepareSegment(
-      this.directory,
-      this.segment!.number + 1,
-      Math.max(bytes, this.o.segmentBytes),
-    );
-    this.next = undefined;
-    const file = await this.openFile(next);
-    if (bytes > next.bytes) {
-      await fillZeros(file, next.bytes, bytes);
-      next = { ...next, bytes };
-    }
-    await this.file!.close();
+    this.next ??= await this.makeNow(Math.max(bytes, this.o.segmentBytes));
+    const { file, segment } = this.next;
+    if (bytes > segment.bytes) await fillZeros(file, segment.bytes, bytes);
+    const before = this.file!;
     this.file = file;
-    this.segment = next;
+    this.segment = { ...segment, bytes: Math.max(bytes, segment.bytes) };
+    this.next = undefined;
     this.offset = 0;
+    await before.close();
+  }
+
+  /** The next segment, which was not prepared in time. Where no file can be opened, who appends waits. */
+  private async makeNow(bytes: number): Promise<OpenSegment> {
+    for (;;) {
+      try {
+        return await this.make(this.segment!.number + 1, bytes);
+      } catch (error) {
+        if (!isOutOfFiles(error) || this.isClosing) throw error;
+        this.lack(error as Error);
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  /** Nothing more shall be taken in, until the next segment is there. */
+  private lack({ message }: Error): void {
+    if (!this.isFull) this.onRoom(`the next segment cannot be made: ${message}`);
+    this.isFull = true;
   }
 
   private stopRetrying(): void {
@@ -237,12 +278,11 @@ export class FileLog implements Log {
   private async prepare(): Promise<void> {
     const { number } = this.segment!;
     try {
-      this.next = await prepareSegment(this.directory, number + 1, this.o.segmentBytes);
+      this.next = await this.make(number + 1, this.o.segmentBytes);
       if (this.isFull) this.onRoom(undefined);
       this.isFull = false;
     } catch (error) {
-      if (!this.isFull) this.onRoom(`the next segment cannot be made: ${(error as Error).message}`);
-      this.isFull = true;
+      this.lack(error as Error);
       this.retry = setTimeout(() => {
         this.retry = undefined;
         this.prepareAhead();

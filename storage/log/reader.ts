@@ -95,9 +95,11 @@ export class SegmentReader implements LogReader {
   private enterNext(): boolean {
     const next = lookAt(this.directory, this.segment.number + 1);
     if (next === undefined || next.first !== this.sequence) return false;
+    // First of all: where it cannot be opened, nothing has changed.
+    const file = openSync(next.path, 'r');
     closeSync(this.file);
     this.segment = next;
-    this.file = openSync(next.path, 'r');
+    this.file = file;
     this.at = 0;
     this.filled = 0;
     return true;

@@ -6,9 +6,19 @@
  * Thread: the writer prepares and removes; any thread may look.
  */
 import assert from 'node:assert/strict';
-import { constants, fstatSync, openSync, promises, readdirSync, readSync, rmSync } from 'node:fs';
+import {
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  promises,
+  readdirSync,
+  readSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { closed } from '../closed.ts';
+import { isOutOfFiles } from '../out-of-files.ts';
 import { LogDamage } from './log.ts';
 import { PREFIX_BYTES, storedBytes } from './record.ts';
 
@@ -45,7 +55,10 @@ export function listSegments(directory: string): Segment[] {
   return numbers.flatMap((number) => lookAt(directory, number) ?? []);
 }
 
-/** One segment, or undefined where there is none of this number. Throws LogDamage where it cannot be read. */
+/**
+ * One segment, or undefined where there is none of this number. Throws LogDamage where it cannot be read, and
+ * the system's Error where no file can be opened at all.
+ */
 export function lookAt(directory: string, number: number): Segment | undefined {
   const path = segmentPath(directory, number);
   try {
@@ -59,6 +72,7 @@ export function lookAt(directory: string, number: number): Segment | undefined {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
+    if (isOutOfFiles(error)) throw error;
     throw new LogDamage(`${path} cannot be read: ${message}`);
   }
 }
@@ -70,26 +84,42 @@ export function removeUnfinished(directory: string): void {
   }
 }
 
-/** Makes an empty segment, on disk when it resolves; rejects, with nothing left behind. */
+/** A segment with the descriptor by which it is written: to go on in it opens nothing. */
+export interface OpenSegment {
+  readonly segment: Segment;
+  readonly file: promises.FileHandle;
+}
+
+/** Where segments are made. */
+export interface SegmentPlace {
+  readonly directory: string;
+  /** Of the directory, so that a name is brought to the disk without another one. */
+  readonly names: promises.FileHandle | undefined;
+  /** O_DSYNC or 0: how the segment is written. */
+  readonly syncs: number;
+}
+
+/**
+ * Makes an empty segment, on disk when it resolves; rejects, with nothing left behind. It opens one file, before
+ * anything else.
+ */
 export async function prepareSegment(
-  directory: string,
+  { directory, names, syncs }: SegmentPlace,
   number: number,
   bytes: number,
-): Promise<Segment> {
+): Promise<OpenSegment> {
   const path = segmentPath(directory, number);
   const unfinished = `${path}.tmp`;
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | syncs;
+  const file = await promises.open(unfinished, flags);
   try {
-    const file = await promises.open(unfinished, 'w');
-    try {
-      await fillZeros(file, 0, bytes);
-    } finally {
-      await file.close();
-    }
-    assert(lookAt(directory, number) === undefined, `${path} is there already`);
+    await fillZeros(file, 0, bytes);
+    assert(!existsSync(path), `${path} is there already`);
     await promises.rename(unfinished, path);
-    await syncDirectory(directory);
-    return { number, path, bytes, first: 0 };
+    await names?.sync();
+    return { segment: { number, path, bytes, first: 0 }, file };
   } catch (error) {
+    await file.close().catch(() => undefined);
     await promises.rm(unfinished, { force: true }).catch(() => undefined);
     throw error;
   }
@@ -111,14 +141,18 @@ export async function fillZeros(
   await file.sync();
 }
 
+/** For the names in it; undefined where the system opens no directories. */
+export function openDirectory(directory: string): Promise<promises.FileHandle | undefined> {
+  if (process.platform === 'win32') return Promise.resolve(undefined);
+  return promises.open(directory, constants.O_RDONLY);
+}
+
 /** Names that were made or removed are on disk when it resolves. */
 export async function syncDirectory(directory: string): Promise<void> {
-  // Not every system opens directories.
-  if (process.platform === 'win32') return;
-  const file = await promises.open(directory, constants.O_RDONLY);
+  const file = await openDirectory(directory);
   try {
-    await file.sync();
+    await file?.sync();
   } finally {
-    await file.close();
+    await file?.close();
   }
 }

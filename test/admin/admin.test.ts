@@ -1,7 +1,9 @@
 /** The admin listener: who is answered what, and what it says at each moment of a node's life. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { ADMIN_TABLE } from '../../server/admin/admin-table.ts';
@@ -41,8 +43,13 @@ function ask(
   });
 }
 
-async function listening(t: TestContext, options: Partial<AdminOptions> = {}): Promise<number> {
-  const answering = (body: string) => () => ({ status: 200, body });
+const answering = (body: string) => () => ({ status: 200, body });
+
+async function listening(
+  t: TestContext,
+  options: Partial<AdminOptions> = {},
+  metrics = answering('up 1'),
+): Promise<number> {
   const server = await listenAdmin({
     host: '127.0.0.1',
     port: 0,
@@ -50,8 +57,9 @@ async function listening(t: TestContext, options: Partial<AdminOptions> = {}): P
     handlers: {
       '/live': answering('{"status":"live"}'),
       '/ready': answering('{"status":"ready"}'),
-      '/metrics': answering('up 1'),
+      '/metrics': metrics,
       '/page/summary': answering('{}'),
+      '/clock/accept': answering('{}'),
     },
     files: new Map(),
     api: () => ({ host: '', port: 3000 }),
@@ -79,14 +87,29 @@ test('what is not there is a 404 in JSON, and only GET and HEAD are taken', asyn
 
 test('where a token is set, it is asked for on every route that the table says', async (t) => {
   const port = await listening(t, { token: TOKEN });
-  for (const [path, { token }] of Object.entries(ADMIN_TABLE)) {
-    const none = await ask(port, path);
+  for (const [path, { method, token }] of Object.entries(ADMIN_TABLE)) {
+    const bearing = (text: string) => ({ Authorization: `Bearer ${text}` });
+    const none = await ask(port, path, {}, method);
     assert.equal(none.status, token ? 401 : 200, path);
     if (token) assert.equal(none.headers['www-authenticate'], 'Bearer');
-    const wrong = await ask(port, path, { Authorization: `Bearer ${TOKEN}x` });
+    const wrong = await ask(port, path, bearing(`${TOKEN}x`), method);
     assert.equal(wrong.status, token ? 401 : 200, path);
-    assert.equal((await ask(port, path, { Authorization: `Bearer ${TOKEN}` })).status, 200, path);
-    assert.equal((await ask(port, `${path}?token=${TOKEN}`)).status, token ? 401 : 200, path);
+    assert.equal((await ask(port, path, bearing(TOKEN), method)).status, 200, path);
+    const inQuery = await ask(port, `${path}?token=${TOKEN}`, {}, method);
+    assert.equal(inQuery.status, token ? 401 : 200, path);
+  }
+});
+
+test('what changes something is taken by POST only, and from no web page', async (t) => {
+  const port = await listening(t);
+  const accept = (method: string, headers = {}) => ask(port, '/clock/accept', headers, method);
+  assert.equal((await accept('POST')).status, 200);
+  for (const method of ['GET', 'HEAD', 'DELETE']) {
+    const { headers, status } = await accept(method);
+    assert.deepEqual([status, headers.allow], [405, 'POST'], method);
+  }
+  for (const Origin of ['http://evil.example', `http://127.0.0.1:${port}`, 'null']) {
+    assert.equal((await accept('POST', { Origin })).status, 403, Origin);
   }
 });
 
@@ -101,6 +124,60 @@ test('a loopback listener takes names of this machine only', async (t) => {
   const anywhere = await listening(t, { host: '0.0.0.0', token: TOKEN });
   assert.equal((await ask(anywhere, '/live', { Host: 'node.example' })).status, 200);
   assert.equal((await ask(anywhere, '/live', { Host: "a';script-src *" })).status, 421);
+});
+
+test('a page of another site is refused, a navigation to the page is not', async (t) => {
+  const files = new Map([['/', { type: 'text/html', bytes: Buffer.from('<p>') }]]);
+  const port = await listening(t, { files });
+  const own = `http://127.0.0.1:${port}`;
+  for (const path of ['/live', '/ready', '/metrics', '/page/summary']) {
+    for (const site of ['cross-site', 'same-site']) {
+      assert.equal((await ask(port, path, { 'Sec-Fetch-Site': site })).status, 403, path);
+    }
+    assert.equal((await ask(port, path, { Origin: 'https://evil.example' })).status, 403, path);
+    assert.equal((await ask(port, path, { Origin: 'null' })).status, 403, path);
+    assert.equal((await ask(port, path, { Origin: own })).status, 200, path);
+    assert.equal((await ask(port, path, { 'Sec-Fetch-Site': 'same-origin' })).status, 200, path);
+  }
+  assert.equal((await ask(port, '/', { 'Sec-Fetch-Site': 'cross-site' })).status, 200);
+});
+
+test('scrapes without end take a bounded part of the thread, and get the last text meanwhile', async (t) => {
+  let made = 0;
+  const slow = (): { status: number; body: string } => {
+    const until = performance.now() + 10;
+    while (performance.now() < until);
+    made += 1;
+    return { status: 200, body: String(made) };
+  };
+  const port = await listening(t, {}, slow);
+  const SCRAPES = 100;
+  let last = '';
+  const beganAt = performance.now();
+  for (let i = 0; i < SCRAPES; i++) {
+    const { status, text } = await ask(port, '/metrics');
+    assert.equal(status, 200);
+    last = text;
+  }
+  const seconds = (performance.now() - beganAt) / 1_000;
+  // 200 ms ahead and 50 ms of each second, by ten; the last one may be begun with little left.
+  assert(made <= 22 + 5 * seconds, `${made} were made in ${seconds} s`);
+  assert(made >= 10, `${made} were made: a few at once are`);
+  assert.equal(last, String(made));
+});
+
+test('who goes on without waiting for answers loses the connection, others do not', async (t) => {
+  const port = await listening(t);
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  let answers = 0;
+  socket.on('data', (chunk: Buffer) => {
+    answers += chunk.toString().split('HTTP/1.1 200').length - 1;
+  });
+  socket.write('GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(5_000));
+  await once(socket, 'close');
+  assert(answers <= 64, `${answers} were answered`);
+  assert.equal((await ask(port, '/live')).status, 200);
 });
 
 test('the page may load its own files and reach the public API, and nothing else', async (t) => {
@@ -144,6 +221,7 @@ test('a handler that fails is a 500, and is told in the log', async (t) => {
       '/ready': () => failing,
       '/metrics': () => failing,
       '/page/summary': () => Promise.reject(new Error('no such thing')),
+      '/clock/accept': () => failing,
     },
     log: (line) => lines.push(line),
   });
@@ -163,14 +241,18 @@ test('ready says why not: starting, read-only, draining', async (t) => {
     const { status, text } = await ask(port, '/ready');
     return [status, (JSON.parse(text) as { status: string }).status];
   };
-  let isTaking = true;
-  const facts = (): NodeFacts => ({ isTaking }) as NodeFacts;
-  const node = { port: 1, writable: true, facts, close: () => Promise.resolve() };
+  const paused = { reason: 'log', detail: 'log: no space left' } as const;
+  let told = { isTaking: true, pauses: [] as (typeof paused)[], clock: { jumpMs: 0, aheadMs: 0 } };
+  const facts = (): NodeFacts => told as unknown as NodeFacts;
+  const close = () => Promise.resolve();
+  const node = { port: 1, writable: true, facts, acceptClock: () => undefined, close };
   assert.deepEqual(await ready(), [503, 'starting']);
   admin.tellOf(node);
   assert.deepEqual(await ready(), [200, 'ready']);
-  isTaking = false;
+  told = { ...told, isTaking: false, pauses: [paused] };
   assert.deepEqual(await ready(), [503, 'read-only']);
+  const { text } = await ask(port, '/ready');
+  assert.deepEqual(JSON.parse(text), { status: 'read-only', reason: 'log: no space left' });
   admin.tellOf(undefined);
   assert.deepEqual(await ready(), [503, 'starting']);
   admin.tellOf(node);

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
+import { BODIES } from '../../bench/spans/spans-bodies.ts';
 import { WORST } from '../../bench/spans/spans-questions.ts';
+import { ROUTE_TABLE } from '../../server/route-table.ts';
 import { useCompiledNodes, withoutPreloads } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 
@@ -18,8 +20,13 @@ test('the suite asks every route whose answer grows with what is stored, and tel
 }, async () => {
   const spans = await withoutPreloads(() => spansSuite(TINY));
   const asked = Object.values(WORST).filter((worst) => typeof worst !== 'string');
-  assert.equal(spans.length, asked.length);
-  for (const { route, spans: longest } of spans) {
-    assert(longest.length === 2 && longest.every((span) => span > 0), route);
+  assert.equal(spans.filter(({ name }) => name in WORST).length, asked.length);
+  for (const { name, spans: longest } of spans) {
+    const count = name in WORST ? TINY.rounds : Object.keys(BODIES).length;
+    assert(longest.length === count && longest.every((span) => span > 0), name);
+  }
+  for (const [route, { access, body }] of Object.entries(ROUTE_TABLE)) {
+    const sent = spans.filter(({ name }) => name.startsWith(`${route}, `));
+    assert.equal(sent.length, body === undefined ? 0 : access === 'none' ? 1 : 2, route);
   }
 });

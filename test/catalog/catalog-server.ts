@@ -10,6 +10,7 @@ import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
 import { Figures } from '../../server/catalog/figures.ts';
 import type { Generation } from '../../server/catalog/generation.ts';
 import type { PreparedCatalog } from '../../server/catalog/prepared.ts';
+import type { Route } from '../../server/http/http.ts';
 import { readCatalog } from '../../storage/catalog-file.ts';
 import { documentCheck } from '../common/document-check.ts';
 import { type Answer, type Fixture, serve } from '../common/http-client.ts';
@@ -45,9 +46,10 @@ export async function serveCatalog(
   context: TestContext,
   search: Search = nothingFound,
   forClients = false,
+  around: (route: Route) => Route = (route) => route,
 ): Promise<CatalogServer> {
   let generation = generationOf(json, 1, search);
-  const routes = catalogRoutes({ generation: () => generation, forClients });
+  const routes = catalogRoutes({ generation: () => generation, forClients }).map(around);
   const fixture: Fixture = await serve(context, routes);
   const ask = async (path: string, ...headers: string[]): Promise<Answer> => {
     const answer = await fixture.ask([`GET ${path} HTTP/1.1`, ...headers].join('\r\n'));

@@ -3,8 +3,12 @@
  * signatures of the node and of its client.
  */
 import {
+  AbiCoder,
   computeAddress,
+  getCreate2Address,
+  keccak256,
   recoverAddress,
+  solidityPacked,
   TypedDataEncoder,
   type TypedDataField,
   Wallet,
@@ -102,4 +106,17 @@ export function authDigestByEthers(
 /** The checksummed signer of a digest, as ethers sees it; throws on a malformed signature. */
 export function recoverByEthers(digest: string, signature: string): string {
   return recoverAddress(digest, signature);
+}
+
+/** The wallet that a factory makes for a signer; `packed` = the factory hashes the 20 bytes of its address alone. */
+export function walletByEthers(
+  factory: string,
+  initCodeHash: string,
+  signer: string,
+  packed: boolean,
+): string {
+  const salted = packed
+    ? solidityPacked(['address'], [signer])
+    : AbiCoder.defaultAbiCoder().encode(['address'], [signer]);
+  return getCreate2Address(factory, keccak256(salted), initCodeHash);
 }

@@ -23,6 +23,11 @@ export interface Closed {
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
+export interface OpenOptions {
+  readonly from?: string;
+  readonly header?: string;
+}
+
 export class SocketClient {
   /** Texts that have come and nobody has taken. */
   readonly texts: string[] = [];
@@ -41,14 +46,23 @@ export class SocketClient {
     if (rest.length > 0) this.take(rest);
   }
 
-  /** Opens a connection; rejects with the answer's first line when it is refused. */
-  static async open({ port }: { readonly port: number }, path: string): Promise<SocketClient> {
-    const socket = connect(port, '127.0.0.1');
+  /**
+   * Opens a connection; rejects with the answer's first line when it is refused.
+   *
+   * @param header one more line of the request's head
+   * @param from own address, where it makes a difference
+   */
+  static async open(
+    { port }: { readonly port: number },
+    path: string,
+    { from = '127.0.0.1', header = 'Accept: */*' }: OpenOptions = {},
+  ): Promise<SocketClient> {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from });
     const key = randomBytes(16).toString('base64');
     socket.setNoDelay(true);
     socket.write(
       `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-        `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+        `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n${header}\r\n\r\n`,
     );
     let head = Buffer.alloc(0);
     let end = -1;
@@ -78,6 +92,11 @@ export class SocketClient {
   }
 
   frame(opcode: number, payload: Buffer): void {
+    this.burst(opcode, payload, 1);
+  }
+
+  /** The same frame many times, in one write. */
+  burst(opcode: number, payload: Buffer, count: number): void {
     const mask = randomBytes(4);
     const length =
       payload.length < 126
@@ -86,7 +105,8 @@ export class SocketClient {
           ? Buffer.of(0x80 | 126, payload.length >> 8, payload.length & 255)
           : Buffer.concat([Buffer.of(0x80 | 127, 0, 0, 0, 0), uint32(payload.length)]);
     const masked = Buffer.from(payload.map((byte, i) => byte ^ mask[i % 4]!));
-    this.socket.write(Buffer.concat([Buffer.of(0x80 | opcode), length, mask, masked]));
+    const frame = Buffer.concat([Buffer.of(0x80 | opcode), length, mask, masked]);
+    this.socket.write(Buffer.concat(new Array<Buffer>(count).fill(frame)));
   }
 
   /** The next text; waits for it. */

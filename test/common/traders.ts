@@ -94,10 +94,18 @@ export class Trader {
     node: { readonly port: number },
     name: string,
     rules = SPEC_RULES,
+    connection?: Agent,
   ): Promise<Trader> {
     const wallet = Wallet.fromSeed(`whole node test/${name}`);
     const headers = level1(rules.prefix, wallet, CHAIN_ID, seconds(), '0');
-    const { json, status, text } = await send(node, 'POST', '/auth/api-key', headers);
+    const { json, status, text } = await send(
+      node,
+      'POST',
+      '/auth/api-key',
+      headers,
+      '',
+      connection,
+    );
     assert.equal(status, 200, text);
     return new Trader(wallet, json as ApiKey, rules);
   }

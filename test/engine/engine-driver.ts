@@ -106,6 +106,7 @@ export class EngineDriver {
   flushedFinished = 0;
   /** What a change of the self-trade policy sets beside it; 0 = no bound. */
   openOrdersPerAccount = 0;
+  walletsPerSigner = 0;
   readonly #buffer = new CommandBuffer();
   readonly #depth = new Depth();
   /** Ids that were accepted: what LMDB would know once memory has forgotten them. */
@@ -275,6 +276,7 @@ export class EngineDriver {
           this.t.state[State.history]!,
           this.openOrdersPerAccount,
           0,
+          this.walletsPerSigner,
         );
     }
   }
@@ -320,7 +322,8 @@ export class EngineDriver {
       (line.feeRateBps > 1_000 ? Verdict.feeTooHigh : 0) |
       (isTooLarge(line) ? Verdict.tooLarge : 0) |
       (faults.includes('private') ? Verdict.taker : 0) |
-      (faults.includes('forged') ? Verdict.signature : 0)
+      (faults.includes('forged') ? Verdict.signature : 0) |
+      (line.derived === true ? Verdict.derivedWallet : 0)
     );
   }
 }

@@ -42,7 +42,7 @@ test('on a busy stream over several markets the engine does what the reference d
     const unseen = Object.entries(Rule).filter(([, rule]) => !rules.has(rule));
     assert.deepEqual(
       unseen.map(([name]) => name),
-      ['tooManyOpen', 'tableFull'],
+      ['tooManyOpen', 'tooManyWallets', 'tableFull'],
       'a stream this long meets every rule that needs no bound',
     );
     assert(duel.naive.fills > LONG / 10, 'and trades');

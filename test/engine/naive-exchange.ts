@@ -31,6 +31,8 @@ export class NaiveExchange {
   fills = 0;
   /** 0 = no bound. */
   openOrdersPerAccount = 0;
+  /** Beside the signer's own address; 0 = no bound. */
+  walletsPerSigner = 0;
   #time = 0;
   #policy: Policy = 'allow';
   readonly #conditions = new Set<number>();
@@ -165,8 +167,10 @@ export class NaiveExchange {
     if (line.shares < market.terms.minSize) return Rule.sizeBelowMinimum;
     if (line.faults.includes('forged')) return Rule.signature;
     const bound = this.#bindings.get(line.maker) ?? line.signer;
-    if (line.signatureType !== 0 && bound !== line.signer) return Rule.binding;
+    const isFree = line.signatureType === 0 || line.derived === true;
+    if (!isFree && bound !== line.signer) return Rule.binding;
     if (!this.#mayRest(line)) return Rule.tooManyOpen;
+    if (!this.#mayHaveWallet(line)) return Rule.tooManyWallets;
 
     const arrival = this.#accepted.size;
     const taker: NaiveOrder = { line, price, arrival, remaining: line.shares, paid: 0n };
@@ -183,6 +187,13 @@ export class NaiveExchange {
     if (this.openOrdersPerAccount === 0 || type === 'FOK' || type === 'FAK') return true;
     const open = this.markets.flatMap((market) => market.open);
     return open.filter(({ line }) => line.signer === signer).length < this.openOrdersPerAccount;
+  }
+
+  #mayHaveWallet({ maker, signer }: OrderLine): boolean {
+    if (this.walletsPerSigner === 0 || maker === signer) return true;
+    const wallets = [...this.#bindings].filter(([wallet, to]) => to === signer && wallet !== to);
+    const isKnown = wallets.some(([wallet]) => wallet === maker);
+    return isKnown || wallets.length < this.walletsPerSigner;
   }
 
   /** Rules 1 to 3: what the request shows by itself. */

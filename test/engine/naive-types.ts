@@ -46,6 +46,8 @@ export interface OrderLine {
   readonly signer: number;
   readonly signatureType: number;
   readonly faults: readonly Fault[];
+  /** Its maker is the wallet that follows from its signer. */
+  readonly derived?: true;
 }
 
 export interface Terms {

@@ -173,6 +173,17 @@ test('a wallet that signs for itself is bound to itself and never refused', () =
   `);
 });
 
+test('a wallet that follows from its signer is its own, whoever came first', () => {
+  check(`
+    buy #1 5 @ 0.40 by 7/1           rests
+    buy #2 5 @ 0.40 by 7/2           refused binding
+    buy #3 5 @ 0.40 by 7/2 derived   rests
+    buy #4 5 @ 0.40 by 7/1           refused binding
+    buy #5 5 @ 0.40 by 7/2           rests
+    cancel #1 by 1                   ends #1 canceled
+  `);
+});
+
 test('shares and collateral go up to 2^53 - 1, and not beyond', () => {
   const duel = check('change 1 grid 10');
   const largest = (MAX / 10n) * 10n;

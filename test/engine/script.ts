@@ -147,6 +147,7 @@ function readOrder(side: 'BUY' | 'SELL', words: Words): OrderLine {
     signatureType: 0,
     faults: [] as Fault[],
   };
+  let derived: Pick<OrderLine, 'derived'> = {};
   while (words.peek() !== undefined) {
     const word = words.take();
     if (word === 'Yes' || word === 'No') order.token = word === 'Yes' ? 1 : 2;
@@ -155,6 +156,7 @@ function readOrder(side: 'BUY' | 'SELL', words: Words): OrderLine {
     else if (word === 'fee') order.feeRateBps = words.takeNumber();
     else if (word === 'type') order.signatureType = words.takeNumber();
     else if (word === 'post-only') order.postOnly = true;
+    else if (word === 'derived') derived = { derived: true };
     else if (TYPES.includes(word)) order.type = word as TypeName;
     else if (FAULTS.includes(word as Fault)) order.faults.push(word as Fault);
     else if (word === 'by') {
@@ -164,7 +166,7 @@ function readOrder(side: 'BUY' | 'SELL', words: Words): OrderLine {
       order.signatureType = order.maker === order.signer ? 0 : 1;
     } else throw new Error(`not part of an order: ${word}`);
   }
-  return order;
+  return { ...order, ...derived };
 }
 
 function readCancelAll(words: Words): Command {
@@ -228,6 +230,7 @@ function orderText(o: OrderLine): string {
   if (o.postOnly) words.push('post-only');
   if (o.expiration !== 0) words.push(`until ${o.expiration}`);
   if (o.feeRateBps !== 0) words.push(`fee ${o.feeRateBps}`);
+  if (o.derived === true) words.push('derived');
   return [...words, ...o.faults].join(' ');
 }
 

@@ -191,6 +191,7 @@ export class Stream {
       signer,
       signatureType: isProxy ? 1 + random.below(2) : 0,
       faults: [],
+      ...(isProxy && random.chance(30) ? { derived: true as const } : {}),
     };
     const sent = isFaulty ? this.#spoil(line) : line;
     this.#recent.push({ id: sent.id, signer: sent.signer });

@@ -50,6 +50,19 @@ test('a window starts with its first request and ends to the millisecond', () =>
   assert.equal(stage.taken(plan), 199, 'what was refused does not count in the next window');
 });
 
+test('what weighs more than a request fits whole or not at all, also at the start of a window', () => {
+  const { limiter, now } = new Stage({ keyOrders: { requests: 10, seconds: 10 } });
+  const plan = limiter.plan(['keyOrders'])!;
+  const take = (weight: number, at = now) => ({ ...limiter.take(ADDRESS, plan, at, weight) });
+  const full = { allowed: false, limit: 10, remaining: 0, resetMs: START + 10_000 };
+  assert.deepEqual(take(11), full, 'no window holds it');
+  assert.deepEqual(take(10), { ...full, allowed: true });
+  assert.deepEqual(take(1), full);
+  assert.equal(take(7, START + 10_000).remaining, 3);
+  assert.equal(take(4, START + 10_001).allowed, false);
+  assert.equal(take(3, START + 10_002).remaining, 0);
+});
+
 test('a request has to fit every row that covers it, and a refused one counts in none', () => {
   const stage = new Stage();
   const events = stage.plan('events', 'listing', 'catalog');

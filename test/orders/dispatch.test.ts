@@ -27,14 +27,18 @@ async function answersAround(stage: Stage, name: string, mend: () => void): Prom
 
 test('a batch that cannot be written into its slot is answered, and takes no turn with it', async () => {
   const stage = new Stage(1);
-  const { time } = stage;
-  Object.defineProperty(stage, 'time', {
+  const { finalsFlushed } = stage;
+  let asked = 0;
+  Object.defineProperty(stage, 'finalsFlushed', {
     configurable: true,
     get: () => {
+      // First the queue asks, whether there are rows for it.
+      if (asked++ === 0) return finalsFlushed;
       throw new RangeError('offset is out of bounds');
     },
   });
-  const mend = (): void => void Object.defineProperty(stage, 'time', { value: time });
+  const mend = (): void =>
+    void Object.defineProperty(stage, 'finalsFlushed', { value: finalsFlushed });
   const answers = await answersAround(stage, 'unlucky', mend);
   assert.deepEqual(answers, [`unlucky: 500 ${INTERNAL_ERROR}`, 'next']);
   assert.deepEqual(stage.lines, [

@@ -80,7 +80,13 @@ export class Stage {
   private readonly writer = new AnswerWriter();
   private sequence = 0;
 
-  constructor(workers: number, queueMax = 1_000, ahead = 0, begins = true) {
+  constructor(
+    workers: number,
+    queueMax = 1_000,
+    ahead = 0,
+    begins = true,
+    now: () => number = () => this.time,
+  ) {
     const slots = allocateSlots(2 * workers, 4_096, BATCH_COMMANDS_MAX);
     const views = slots.slots.map((buffer) => new SlotView(buffer, slots.sizes));
     this.control = new Int32Array(slots.control);
@@ -100,7 +106,7 @@ export class Stage {
       workers,
       ahead,
       queueMax,
-      now: () => this.time,
+      now,
       finalsFlushed: () => this.finalsFlushed,
       onFlushed: (sequence, _fill, batch) => {
         this.flushed.push(sequence);
@@ -114,12 +120,12 @@ export class Stage {
   }
 
   /** Submits a request; its answer appears in `answers`. `prove`: of a caller whose signature is not checked. */
-  submit(name: string, prove?: Prove): void {
+  submit(name: string, prove?: Prove, kind: number = RequestKind.orders): void {
     const answered = (status: number, body: Uint8Array | string): void => {
       this.answers.push({ name, status, body: Buffer.from(body).toString() });
     };
-    const { orders } = RequestKind;
-    this.sequencer.submit(orderRequest(orders, OWNER, Buffer.from(name), answered, prove));
+    const request = orderRequest(RequestKind.orders, OWNER, Buffer.from(name), answered, prove);
+    this.sequencer.submit({ ...request, kind });
   }
 
   /** The next part of a request that was taken before. */
@@ -203,8 +209,8 @@ function taskOf(view: SlotView, resolve: () => void, reject: (error: Error) => v
   };
 }
 
-/** An order that expires at second 2, and the engine that has it. */
-export function withExpiring(stage: Stage): Engine {
+/** An order that expires at this second, and the engine that has it. */
+export function withExpiring(stage: Stage, expiration = 2): Engine {
   const engine = new Engine(stage.tables.memory);
   const out = new CommandBuffer(256);
   const fields = {
@@ -221,7 +227,7 @@ export function withExpiring(stage: Stage): Engine {
     postOnly: false,
     shares: 100 as MicroShares,
     collateral: 50 as MicroCollateral,
-    expiration: 2,
+    expiration,
     feeRateBps: 0,
     signatureType: 0,
     verdict: 0,

@@ -53,6 +53,18 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
     spec: 'invalid order signature',
     polymarket: '',
   },
+  proxyWalletFactory: {
+    look: (venue) =>
+      refusal(venue, { signed: { maker: `0x${'11'.repeat(20)}`, signatureType: 1 } }),
+    spec: '',
+    polymarket: 'invalid order signature',
+  },
+  safeWalletFactory: {
+    look: (venue) =>
+      refusal(venue, { signed: { maker: `0x${'22'.repeat(20)}`, signatureType: 2 } }),
+    spec: '',
+    polymarket: 'invalid order signature',
+  },
   orderVersion: {
     look: async (venue) => {
       const { error, errorMsg } = await post(venue, signed2(venue).item);

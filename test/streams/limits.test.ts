@@ -132,6 +132,8 @@ test('a connection that says nothing is closed; a ping of either kind is enough 
   const silent = await connected();
   const texts = await connected();
   const pings = await connected('/ws/user');
+  pings.send({ type: 'user', auth: stage.auth(1) });
+  assert.deepEqual(await pings.upToNow(), []);
   // A clock that is set anew has nothing to do with it.
   stage.clock += 86_400_000;
   stage.elapsed += (LIMITS.idleSeconds - 1) * 1_000;

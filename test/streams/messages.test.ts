@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { EndReason } from '../../engine/layout.ts';
+import { readConfig } from '../../server/config.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
+import { boundTexts } from '../../server/streams/stream-bounds.ts';
 import { newsOfEnd } from '../../server/streams/user-frames.ts';
 import { ROOT } from '../common/root.ts';
 
@@ -22,6 +24,16 @@ test('API.md lists both streams, and that of the room each of their events', () 
       assert.equal(row?.[1], sent, name);
     }
   }
+});
+
+test('the README of the streams has the bounds of the table, as the defaults make them', () => {
+  const room = read('server/streams/README.md');
+  const rows = [...room.matchAll(/^\| `(\w+)` \| (more than .*) \|$/gm)].map(([, ...row]) => row);
+  const configured = readConfig({}, [], 1);
+  assert(configured.ok);
+  const { streamCallerFactor, streamSubscriptionsMax } = configured.config;
+  const limits = { callerFactor: streamCallerFactor, subscriptionsMax: streamSubscriptionsMax };
+  assert.deepEqual(rows, boundTexts(limits));
 });
 
 test('every stream says what it is sent', () => {

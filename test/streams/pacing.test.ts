@@ -1,12 +1,17 @@
 /** First books and missed events are sent as fast as their reader takes them, and no faster. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import type { TokenSlot } from '../../engine/units.ts';
 import type { Socket } from '../../server/http/sockets.ts';
+import { CloseCounts } from '../../server/streams/closes.ts';
+import type { ConnectionParts, StreamLimits } from '../../server/streams/connection.ts';
 import { MarketConnection } from '../../server/streams/market-channel.ts';
+import { type Paced, Pacer, Turns } from '../../server/streams/pacer.ts';
+import { Budgets } from '../../server/streams/stream-bounds.ts';
 import { UserConnection } from '../../server/streams/user-channel.ts';
 import { KEPT_BYTES_MAX } from '../../server/streams/user-log.ts';
+import { until } from '../common/node-harness.ts';
 import type { OrderLine } from '../engine/naive-types.ts';
 import { FeedStage } from './feed-stage.ts';
 import { LIMITS } from './socket-stage.ts';
@@ -70,7 +75,33 @@ class FakeSocket implements Socket {
   end(): void {
     assert.fail('nobody is closed here');
   }
+
+  refuse(): void {
+    assert.fail('nobody is refused here');
+  }
+
+  cut(): void {
+    assert.fail('nobody is cut here');
+  }
 }
+
+/** What connections share, by a clock that stands still: slices are bounded by pieces alone. */
+function common(socket: Socket, limits: StreamLimits = LIMITS): ConnectionParts {
+  const turns = new Turns();
+  const elapsed = (): number => 0;
+  return {
+    socket,
+    limits,
+    elapsed,
+    budget: new Budgets(limits, turns).open({ high: 0, low: 0 }),
+    pacer: new Pacer(elapsed, turns),
+    closes: new CloseCounts(),
+    onClosed: () => undefined,
+  };
+}
+
+/** The next slice of the work for streams has been done. */
+const nextSlice = (): Promise<void> => setTimeout(5);
 
 test('books come in pieces over turns, stop while the reader is busy, and go on behind it', async () => {
   const stage = new FeedStage();
@@ -86,18 +117,18 @@ test('books come in pieces over turns, stop while the reader is busy, and go on 
   const limits = { ...LIMITS, subscriptionsMax: tokens.length };
   const connection = new MarketConnection(
     { tables: stage.t, texts: stage.texts, feed: stage.market },
-    { socket, limits, elapsed: () => 0, onClosed: () => undefined },
+    common(socket, limits),
   );
   const subscribe = JSON.stringify({ type: 'market', assets_ids: tokens });
   socket.unread = limits.backpressureBytes / 2;
   connection.message(subscribe);
-  await nextTurn();
+  await nextSlice();
   assert.deepEqual([socket.sent.length, socket.joined.size], [0, 0], 'it does not read');
   socket.unread = 0;
   connection.drained();
   assert.equal(socket.sent.length, PIECES, 'a turn is bounded');
   socket.unread = limits.backpressureBytes;
-  await nextTurn();
+  await nextSlice();
   assert.equal(socket.sent.length, PIECES, 'it does not read again');
   socket.unread = 0;
   connection.drained();
@@ -108,6 +139,26 @@ test('books come in pieces over turns, stop while the reader is busy, and go on 
     const { followers } = stage.market.follow(slot, false);
     assert.deepEqual(followers, [1], 'nothing is left of who has gone');
   }
+});
+
+test('callers have their turns one after another, however many connections one has', async () => {
+  const done: string[] = [];
+  const pacer = new Pacer(() => 0, new Turns());
+  const [many, single] = [{}, {}];
+  const worker = (caller: object, name: string, pieces: number): Paced => ({
+    caller,
+    step: () => {
+      done.push(name);
+      pieces -= 1;
+      return pieces > 0;
+    },
+  });
+  for (let i = 0; i < 10; i++) pacer.go(worker(many, 'many', 20));
+  assert.equal(done.length, PIECES, 'a slice is bounded for all of them together');
+  pacer.go(worker(single, 'single', 5));
+  await until(() => done.length === 205);
+  const of = done.flatMap((name, i) => (name === 'single' ? [i] : []));
+  assert(of.at(-1)! <= PIECES + 10, `every other piece is for the one connection: ${of}`);
 });
 
 test('what waits in the middle of a batch is sent books of before it or after it, and none between', () => {
@@ -129,7 +180,7 @@ test('what waits in the middle of a batch is sent books of before it or after it
   const socket = new FakeSocket();
   const connection = new MarketConnection(
     { tables: stage.t, texts: stage.texts, feed: stage.market },
-    { socket, limits: LIMITS, elapsed: () => 0, onClosed: () => undefined },
+    common(socket),
   );
   const subscribe = (token: TokenSlot): void => {
     connection.message(JSON.stringify({ type: 'market', assets_ids: [bookOf(token).asset_id] }));
@@ -151,16 +202,11 @@ function userChannel(stage: FeedStage, socket: FakeSocket, subscriptionsMax = 4)
   const keys = { lookup: () => undefined, lookupReadOnly: () => ({ address: WALLET }) };
   return new UserConnection(
     { log: stage.users, tables: stage.t, ...keys },
-    {
-      socket,
-      limits: { ...LIMITS, subscriptionsMax },
-      elapsed: () => 0,
-      onClosed: () => undefined,
-    },
+    common(socket, { ...LIMITS, subscriptionsMax }),
   );
 }
 
-test('who leaves a stream while it catches up is sent nothing more of it, however often it asks', () => {
+test('who leaves a stream while it catches up is sent nothing more of it, however often it asks', async () => {
   const stage = new FeedStage();
   const first = new FakeSocket();
   const auth = { apiKey: 'key' };
@@ -176,9 +222,12 @@ test('who leaves a stream while it catches up is sent nothing more of it, howeve
     channel.message(JSON.stringify({ operation: 'unsubscribe' }));
   }
   channel.message(JSON.stringify({ type: 'user', stream_id, sequence }));
+  await until(() => socket.sent.length >= 101);
   assert.equal(socket.sent.length, 101, 'each time it was told how much it missed');
   socket.unread = 0;
-  for (let i = 0; i < 4; i++) channel.drained();
+  channel.drained();
+  await until(() => socket.sent.length >= 101 + 48);
+  await nextSlice();
   const told = socket.sent.slice(101).map((text) => JSON.parse(text).n);
   assert.deepEqual(
     told,
@@ -235,7 +284,7 @@ test('a book that is due is sent, whatever is asked for behind it', () => {
   const socket = new FakeSocket();
   const connection = new MarketConnection(
     { tables: stage.t, texts: stage.texts, feed: stage.market },
-    { socket, limits: LIMITS, elapsed: () => 0, onClosed: () => undefined },
+    common(socket),
   );
   const { asset_id } = JSON.parse(String(stage.books.render(1 as TokenSlot)));
   const subscribe = { type: 'market', assets_ids: [asset_id] };

@@ -22,6 +22,7 @@ export const LIMITS: StreamLimits = {
   subscriptionsMax: 4,
   connectionsMax: 3,
   backpressureBytes: 2 ** 20,
+  callerFactor: 2,
 };
 
 export class SocketStage extends FeedStage {
@@ -57,9 +58,9 @@ export class SocketStage extends FeedStage {
   }
 
   /** @param socketBacklogMax bytes that may wait for all readers together */
-  async open(socketBacklogMax = 2 ** 28): Promise<void> {
+  async open(socketBacklogMax = 2 ** 28, trustProxy = 0): Promise<void> {
     const log = (line: string): void => void this.lines.push(line);
-    const options = { host: '127.0.0.1', port: 0, trustProxy: 0, log, socketBacklogMax };
+    const options = { host: '127.0.0.1', port: 0, trustProxy, log, socketBacklogMax };
     this.server = await listen([], options, this.streams.routes);
     this.streams.open(this.server.publish);
   }

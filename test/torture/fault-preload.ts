@@ -5,11 +5,12 @@
  *   FAULT_WRITE_FAILS   the write of the log of this number fails with EIO
  *   FAULT_FOLLOWER      the follower's thread ends at its first `open` of an image, at its first `write`
  *                       into one, or after its first `rename` of one
- *   FAULT_CLOCK_MS      milliseconds, one after the other: with each SIGUSR2 the clock jumps by the next
+ *   FAULT_CLOCK_MS      milliseconds, one after the other: with each SIGUSR2 the clock jumps by the next, for
+ *                       every thread
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { isMainThread } from 'node:worker_threads';
+import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 
 const { FAULT_CLOCK_MS, FAULT_FOLLOWER, FAULT_WRITE_FAILS, FAULT_WRITE_MS } = process.env;
 
@@ -32,15 +33,20 @@ if (isMainThread && (FAULT_WRITE_MS ?? FAULT_WRITE_FAILS) !== undefined) {
   syncBuiltinESMExports();
 }
 
-if (isMainThread && FAULT_CLOCK_MS !== undefined) {
+if (FAULT_CLOCK_MS !== undefined) {
   const jumps = FAULT_CLOCK_MS.split(',').map(Number);
   const { now } = Date;
-  let offset = 0;
-  Date.now = () => now() + offset;
-  process.on('SIGUSR2', () => {
-    offset += jumps.shift() ?? 0;
-    process.stderr.write(`the clock has jumped to ${Date.now()}\n`);
-  });
+  const inherited = getEnvironmentData('clock') as SharedArrayBuffer | undefined;
+  const memory = inherited ?? new SharedArrayBuffer(8);
+  const offset = new Float64Array(memory);
+  Date.now = () => now() + offset[0]!;
+  if (isMainThread) {
+    setEnvironmentData('clock', memory);
+    process.on('SIGUSR2', () => {
+      offset[0]! += jumps.shift() ?? 0;
+      process.stderr.write(`the clock has jumped to ${Date.now()}\n`);
+    });
+  }
 }
 
 if (!isMainThread && FAULT_FOLLOWER !== undefined) {

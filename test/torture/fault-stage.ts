@@ -3,10 +3,7 @@
  * and it may be replaced by another process on the same directory.
  */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { CatalogMarket } from '../../storage/catalog-file.ts';
-import { useCompiledNodes } from '../common/forms.ts';
 import {
   type Settings,
   TestNode,
@@ -106,13 +103,6 @@ export class FaultStage {
       await restarts;
     }
   }
-}
-
-/** NODE_OPTIONS that load the faults of fault-preload.ts, or of another such file. */
-export function preloaded(faults: Settings, file = 'fault-preload'): Settings {
-  const path = join(useCompiledNodes(), `test/torture/${file}.js`);
-  const options = `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(path)}`;
-  return { ...faults, NODE_OPTIONS: options };
 }
 
 /** A line of the node's log, which must be there. */

@@ -10,10 +10,20 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { get, remount, smallDisk, statusOf, TestNode, until } from '../common/node-harness.ts';
+import {
+  freePort,
+  get,
+  remount,
+  send,
+  smallDisk,
+  statusOf,
+  TestNode,
+  until,
+} from '../common/node-harness.ts';
+import { preloaded } from '../common/preloaded.ts';
 import { Random } from '../common/random.ts';
 import { damagedFiles } from './fault-files.ts';
-import { assertSays, FaultStage, preloaded } from './fault-stage.ts';
+import { assertSays, FaultStage } from './fault-stage.ts';
 import { KILL_MOMENTS } from './kill-moments.ts';
 import { type Done, Pace, type PartOptions, withRoundSeed } from './part.ts';
 
@@ -132,11 +142,14 @@ async function clockJumps(seed: number): Promise<string> {
   const random = new Random(seed);
   const jumps = Array.from({ length: 6 }, () => random.between(-9, 9) * HOUR_MS);
   const stage = await FaultStage.open(seed, preloaded({ FAULT_CLOCK_MS: String(jumps) }));
-  const skew = { AUTH_SKEW_SECONDS: '86400' };
-  await stage.restart({ ...preloaded({ FAULT_CLOCK_MS: String(jumps) }), ...skew });
-  for (const [i] of jumps.entries()) {
+  const port = await freePort();
+  const settings = { AUTH_SKEW_SECONDS: '86400', ADMIN_PORT: String(port) };
+  await stage.restart({ ...preloaded({ FAULT_CLOCK_MS: String(jumps) }), ...settings });
+  for (const [i, jump] of jumps.entries()) {
     process.kill(stage.node.pid, 'SIGUSR2');
     await until(() => stage.node.log.split('the clock has jumped').length > i + 1);
+    const { status } = await send({ port }, 'POST', '/clock/accept');
+    assert.equal(status, jump === 0 ? 409 : 200, 'it was in doubt, and is no more');
     if (Math.abs(jumps.slice(0, i + 1).reduce((a, b) => a + b, 0)) >= 23 * HOUR_MS) continue;
     await stage.trade(1);
     await stage.check();

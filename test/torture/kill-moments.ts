@@ -10,8 +10,6 @@ export const KILL_MOMENTS: readonly string[] = [
   'after open segment.tmp',
   'before rename segment.tmp',
   'after rename segment.tmp',
-  'before open segment',
-  'after open segment',
   'before rm segment',
   'after rm segment',
   'before openSync image.tmp',

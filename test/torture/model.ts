@@ -14,8 +14,9 @@ import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from './part
 const STREAM_COMMANDS = 25_000;
 const AUDIT_COMMANDS = 1_000;
 const TAIL = 40;
-/** Bounds of open orders of an account; 0 = none. */
+/** Bounds of open orders of an account, and of wallets of a signer; 0 = none. */
 const BOUNDS = [0, 0, 0, 4, 40];
+const WALLETS = [0, 0, 1, 3];
 
 export async function model(options: PartOptions): Promise<Done> {
   const pace = new Pace(options, 'commands');
@@ -41,6 +42,8 @@ function runStream(seed: number, length: number): number {
   const duel = new Duel(capacities);
   duel.naive.openOrdersPerAccount = random.pick(BOUNDS);
   duel.driver.openOrdersPerAccount = duel.naive.openOrdersPerAccount;
+  duel.naive.walletsPerSigner = random.pick(WALLETS);
+  duel.driver.walletsPerSigner = duel.naive.walletsPerSigner;
   const first = random.below(MARKETS.length);
   const shape = {
     accounts: random.pick([2, 3, 7, 7, 40]),

@@ -10,6 +10,8 @@ export interface PartOptions {
   readonly goal: number;
   /** After so much time it ends, whatever has been done. */
   readonly milliseconds: number;
+  /** Names of what alone is to be done, where a part has names for it. */
+  readonly only?: readonly string[] | undefined;
   /** Tells how far it is. */
   readonly say: (line: string) => void;
 }

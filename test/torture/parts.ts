@@ -1,5 +1,6 @@
 /** The parts of `npm run torture`, in the order in which it runs them. */
 import { ALL_FAULTS, faults } from './faults.ts';
+import { ATTACKS_COUNT, hostile } from './hostile/hostile.ts';
 import { input } from './input.ts';
 import { interleavings } from './interleavings.ts';
 import { kills } from './kills.ts';
@@ -13,7 +14,7 @@ interface Part {
   readonly does: string;
   /** What the long form does, in the unit of the part. */
   readonly goal: number;
-  /** When it ends although the goal is not reached: all of them together are an hour. */
+  /** When it ends although the goal is not reached: all of them together are two hours at most. */
   readonly minutes: number;
   /** Beside the others on a processor of its own, after one another, or with nothing beside it. */
   readonly how: 'beside' | 'in turn' | 'alone';
@@ -69,6 +70,13 @@ export const PARTS: Readonly<Record<string, Part>> = {
     minutes: 4,
     how: 'alone',
     run: overload,
+  },
+  hostile: {
+    does: 'one client against the others: every attack beside a well-behaved client',
+    goal: ATTACKS_COUNT,
+    minutes: 50,
+    how: 'alone',
+    run: hostile,
   },
   soak: {
     does: 'mixed load with catalogs, images and streams: minutes',

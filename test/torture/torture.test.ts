@@ -1,8 +1,19 @@
 /** A little of every part of `npm run torture`, each run with seeds of its own. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { freshSeed, SHORT } from '../common/random.ts';
+import { ROOT } from '../common/root.ts';
 import { faults } from './faults.ts';
+import { ATTACKS } from './hostile/attacks.ts';
+import {
+  gainProblem,
+  heldProblem,
+  latencyProblem,
+  middleP99,
+  refusalProblem,
+} from './hostile/verdict.ts';
 import { input } from './input.ts';
 import { interleavings } from './interleavings.ts';
 import { kills } from './kills.ts';
@@ -90,4 +101,51 @@ test('a run that gets slower is told from one with disturbed minutes, and from a
   assert.equal(problem(inSteps, slower), undefined, 'as the machine does');
   const quicker = run((minute) => (minute >= 12 ? 0.5 : 1));
   assert.match(problem(inSteps, quicker) ?? '', /^p99 grows/);
+});
+
+test('each attack of the hostile part is on a row of SECURITY.md', () => {
+  const text = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
+  const [, table = ''] = text.split('\n| resource | bound |');
+  const rows = table.split('\n\n')[0]!.split('\n').slice(2);
+  const resources = rows.map((row) => row.split(' | ')[0]!.slice(2));
+  assert(resources.length > 20, 'the table is there');
+  for (const [name, { bound }] of Object.entries(ATTACKS)) {
+    assert(resources.includes(bound), `${name}: no row ${bound}`);
+  }
+});
+
+test('an attack is borne where orders stay quick, nothing is refused, and memory comes back', () => {
+  const MIB = 2 ** 20;
+  const slow = (quiet: number, under: number, bare: number) =>
+    latencyProblem({ quiet, under, bare });
+  const borne = [slow(10, 29, 5), slow(1, 14, 1), slow(10, 59, 20)];
+  assert.deepEqual(borne, [undefined, undefined, undefined]);
+  const hurt = [slow(10, 30, 5), slow(1, 15, 1), slow(10, 60, 20), slow(10, 300, 999)].map((why) =>
+    why?.slice(0, 3),
+  );
+  assert.deepEqual(hurt, ['p99', 'p99', 'p99', 'p99']);
+  const middle = middleP99([[1], [900], [2], [3], [1]]);
+  assert.equal(middle, 2, 'a disturbed stretch does not decide');
+  const stretch = { orders: [], bare: [], requests: 9, wrong: [] };
+  assert.equal(refusalProblem(stretch), undefined);
+  assert.match(refusalProblem({ ...stretch, wrong: ['503'] }) ?? '', /503/);
+  assert.match(refusalProblem({ ...stretch, requests: 0 }) ?? '', /nothing/);
+  const held = { residentBytes: 400 * MIB, handles: 50, rows: 0, accounts: 5 };
+  const before = { ...held, streamClients: 1, streamBytes: 0, queued: 0 };
+  const after = (change: Partial<typeof before>) => heldProblem(before, { ...before, ...change });
+  assert.equal(after({ residentBytes: 440 * MIB }), undefined);
+  assert.match(after({ residentBytes: 441 * MIB }) ?? '', /^memory 400 to 441 MiB/);
+  assert.equal(after({ residentBytes: 441 * MIB, rows: 2_000 }), undefined, 'rows stay');
+  assert.match(after({ handles: 100 }) ?? '', /descriptors/);
+  assert.match(after({ streamClients: 2 }) ?? '', /stream connections/);
+  assert.match(after({ streamBytes: 2 * MIB }) ?? '', /wait for streams/);
+  assert.match(after({ queued: 1 }) ?? '', /queued/);
+  const attack = { ...ATTACKS['invented-wallets']!, accountsMax: 10, servedMax: 3 };
+  const gain = (did: number, served: number, accounts: number) =>
+    gainProblem(attack, { did, answers: { 200: served } }, before, { ...before, accounts });
+  assert.equal(gain(9, 3, 15), undefined);
+  assert.match(gain(9, 3, 16) ?? '', /^11 accounts/);
+  assert.match(gain(9, 3, Number.NaN) ?? '', /accounts/);
+  assert.match(gain(9, 4, 15) ?? '', /^4 requests/);
+  assert.match(gain(0, 0, 5) ?? '', /nothing/);
 });

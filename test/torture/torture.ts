@@ -13,8 +13,9 @@ import { PARTS } from './parts.ts';
 const MS_PER_MINUTE = 60_000;
 const NAMES = Object.keys(PARTS);
 const WIDTH = 12;
-const USAGE = `usage: npm run torture -- [part ...] [--seed N] [--minutes M]
-Without a part: all of them, an hour at most. With --minutes a part runs so long, whatever its goal.
+const USAGE = `usage: npm run torture -- [part ...] [--seed N] [--minutes M] [--only NAME,NAME]
+Without a part: all of them, two hours at most. With --minutes a part runs so long, whatever its goal;
+hostile has a short form of a minute. With --only it runs these of its attacks.
 ${NAMES.map((name) => `  ${name.padEnd(WIDTH)} ${PARTS[name]?.does}`).join('\n')}`;
 
 interface Outcome {
@@ -29,19 +30,26 @@ const say = (line: string): void => {
 };
 
 /** Runs a part in this process. */
-async function runHere(part: string, seed: number, minutes: number | undefined): Promise<Outcome> {
+async function runHere(
+  part: string,
+  seed: number,
+  minutes: number | undefined,
+  only: readonly string[] | undefined,
+): Promise<Outcome> {
   const { goal, minutes: most, run } = PARTS[part]!;
   say(`${part}: --seed ${seed}`);
   const startedAt = performance.now();
+  const isPart = minutes !== undefined || only !== undefined;
   const since = (): number => Math.round((performance.now() - startedAt) / 1_000);
   try {
     const { count, text } = await run({
       seed,
-      goal: minutes === undefined ? goal : Number.POSITIVE_INFINITY,
+      goal: isPart ? Number.POSITIVE_INFINITY : goal,
       milliseconds: (minutes ?? most) * MS_PER_MINUTE,
+      only,
       say: (line) => say(`${part}: ${line}`),
     });
-    const isWell = minutes !== undefined || count >= goal;
+    const isWell = isPart || count >= goal;
     const short = isWell ? '' : `; the goal of ${goal} was not reached in ${most} minutes`;
     return { part, isWell, text: `${text}${short}`, seconds: since() };
   } catch (error) {
@@ -97,6 +105,7 @@ async function main(): Promise<number> {
     options: {
       seed: { type: 'string' },
       minutes: { type: 'string' },
+      only: { type: 'string' },
       report: { type: 'boolean' },
       help: { type: 'boolean' },
     },
@@ -113,7 +122,7 @@ async function main(): Promise<number> {
   const args = ['--seed', String(seed), ...(minutes ? ['--minutes', String(minutes)] : [])];
   const outcomes: Outcome[] =
     names.length === 1
-      ? [await runHere(names[0]!, seed, minutes)]
+      ? [await runHere(names[0]!, seed, minutes, values.only?.split(','))]
       : await runAll(names, (name) => runApart(name, args));
   if (values.report === true) process.send?.(outcomes[0]);
   else say(table(seed, outcomes));

@@ -1,0 +1,51 @@
+/** A node that runs, as a command asks it over HTTP. */
+import type { Config } from '../config.ts';
+import type { Context, Options } from './context.ts';
+import { Refused } from './exit-codes.ts';
+import { configOf, textOf } from './settings.ts';
+
+const TIMEOUT_MS = 10_000;
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What `--url` says, else one of the listeners of the environment. */
+export function baseOf(
+  context: Context,
+  options: Options,
+  listener: (config: Config) => Place,
+): string {
+  const url = textOf(options, 'url');
+  if (url !== undefined) {
+    const isHttp = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+    if (!isHttp) throw new Refused('usage', `--url must be an http or https URL, not "${url}"`);
+    return url;
+  }
+  const { host, port } = listener(configOf(context));
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** The answer as JSON; throws an Error that says what was answered instead. */
+export async function answerOf<T>(
+  url: URL,
+  signal: AbortSignal,
+  init: RequestInit = {},
+): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      ...init,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+  } catch (error) {
+    const { cause, message } = error as Error;
+    throw new Error(
+      `no answer from ${url.origin}: ${(cause as Error | undefined)?.message ?? message}`,
+    );
+  }
+  const body = (await response.json()) as T & { readonly error?: string };
+  if (!response.ok) throw new Error(`${url.origin}: ${body.error ?? response.status}`);
+  return body;
+}

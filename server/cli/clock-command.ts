@@ -1,0 +1,24 @@
+/** `clock accept`: tells a node that runs that the clock of its machine is right. */
+import { answerOf, baseOf } from './asked-node.ts';
+import type { Run } from './context.ts';
+import { Refused } from './exit-codes.ts';
+
+const MS = 1_000;
+
+export const accept: Run = async (context, _args, options) => {
+  const base = baseOf(context, options, ({ adminHost: host, adminPort: port }) => {
+    if (port === 0) throw new Refused('usage', 'ADMIN_PORT is 0: the node has no admin listener');
+    return { host, port };
+  });
+  const token = context.env.ADMIN_TOKEN ?? '';
+  const headers = { Authorization: `Bearer ${token}` };
+  const url = new URL('/clock/accept', base);
+  const { jump_ms: jumpMs } = await answerOf<{ readonly jump_ms: number }>(url, context.signal, {
+    method: 'POST',
+    ...(token === '' ? {} : { headers }),
+  });
+  const seconds = Math.round(Math.abs(jumpMs) / MS);
+  const way = jumpMs > 0 ? 'ahead' : 'back';
+  context.stdout.write(`accepted: the clock jumped ${seconds} s ${way}, and orders are taken\n`);
+  return 'done';
+};

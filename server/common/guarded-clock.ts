@@ -1,0 +1,133 @@
+/**
+ * The time of the node: the wall clock, held against the steady one at every reading. A wall clock that jumps
+ * by more than five seconds is in doubt: from that moment on time goes on as the steady clock counts it, and
+ * whoever listens is told. The new time counts once the wall clock has gone on steadily for a minute (a laptop
+ * that slept, a clock that was corrected), or when an operator accepts it; a clock that comes back is
+ * trusted again at once. Small corrections are followed.
+ *
+ * Thread: the I/O thread.
+ */
+const DOUBT_MS = 5_000;
+const ACCEPT_MS = 60_000;
+const LOOK_MS = 1_000;
+const MS = 1_000;
+
+interface ClockSources {
+  /** Unix milliseconds, as the system tells them. */
+  readonly wall: () => number;
+  /** Milliseconds that nobody sets. */
+  readonly steady: () => number;
+}
+
+interface Doubt {
+  /** What the wall clock is ahead of the steady one since it jumped. */
+  offset: number;
+  /** By the steady clock. */
+  readonly since: number;
+}
+
+const SYSTEM: ClockSources = { wall: Date.now, steady: () => performance.now() };
+
+export class GuardedClock {
+  /** Told why the wall clock is in doubt, and undefined once it is not. */
+  onDoubt: (problem: string | undefined) => void = () => undefined;
+  private readonly sources: ClockSources;
+  private readonly timer: NodeJS.Timeout;
+  /** What the wall clock is ahead of the steady one, as far as it is trusted. */
+  private offset: number;
+  private doubt: Doubt | undefined;
+
+  constructor(sources = SYSTEM) {
+    this.sources = sources;
+    this.offset = this.measured();
+    this.timer = setInterval(() => this.look(), LOOK_MS);
+    this.timer.unref();
+  }
+
+  /** Unix milliseconds. Who calls it may be told of a jump before it returns. */
+  readonly now = (): number => {
+    const { steady, wall } = this.sources;
+    const time = wall();
+    if (this.doubt === undefined) {
+      if (isNear(time - steady(), this.offset)) return time;
+      this.look();
+    }
+    return Math.floor(steady() + this.offset);
+  };
+
+  /** Holds the clocks against each other; called by its own timer too. */
+  look(): void {
+    // Measured anew: a process that stood still between two readings takes that for a jump.
+    const offset = this.measured();
+    const { doubt } = this;
+    if (isNear(offset, this.offset)) this.trust(offset);
+    else if (doubt === undefined || !isNear(offset, doubt.offset)) this.begin(offset);
+    else if (this.sources.steady() - doubt.since >= ACCEPT_MS) this.trust(offset);
+    else doubt.offset = offset;
+  }
+
+  /** Takes the wall clock for right: by how many milliseconds it had jumped, or undefined where it is not in doubt. */
+  accept(): number | undefined {
+    this.look();
+    const jump = this.jumpMs();
+    if (this.doubt === undefined) return undefined;
+    this.trust(this.doubt.offset);
+    return jump;
+  }
+
+  /** Milliseconds that the wall clock is ahead of the time of the node; 0 where it is not in doubt. */
+  jumpMs(): number {
+    return this.doubt === undefined ? 0 : Math.round(this.doubt.offset - this.offset);
+  }
+
+  /** Why the wall clock is in doubt; undefined = it is not. */
+  problem(): string | undefined {
+    if (this.doubt === undefined) return undefined;
+    const jump = this.jumpMs();
+    const way = jump > 0 ? 'ahead' : 'back';
+    const until = `it has gone on steadily for ${ACCEPT_MS / MS} s, or an operator accepts it`;
+    return `the clock of this machine jumped ${secondsOf(jump)} ${way}; it counts once ${until}`;
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private measured(): number {
+    return this.sources.wall() - this.sources.steady();
+  }
+
+  private begin(offset: number): void {
+    this.doubt = { offset, since: this.sources.steady() };
+    this.onDoubt(this.problem());
+  }
+
+  private trust(offset: number): void {
+    const wasInDoubt = this.doubt !== undefined;
+    this.offset = offset;
+    this.doubt = undefined;
+    if (wasInDoubt) this.onDoubt(undefined);
+  }
+}
+
+function isNear(offset: number, other: number): boolean {
+  return Math.abs(offset - other) <= DOUBT_MS;
+}
+
+function secondsOf(ms: number): string {
+  return `${Math.round(Math.abs(ms) / MS)} s`;
+}
+
+/** Milliseconds that the time of the newest batch is ahead of the clock; 0 = by no more than a correction. */
+export function aheadOf(time: number, now: number): number {
+  return time - now > DOUBT_MS ? time - now : 0;
+}
+
+/** What that means, and what to do. */
+export function aheadText(aheadMs: number): string {
+  return (
+    `the log is ${secondsOf(aheadMs)} ahead of the clock of this machine: until the clock is there, batches ` +
+    'carry the time of the newest one, and orders that expire before it are refused; if the clock is wrong, ' +
+    'set it; if the log is, see server/OPERATIONS.md, "The clock"'
+  );
+}

@@ -1,0 +1,42 @@
+/**
+ * Why the node closes stream connections: the code of each reason, and how often it has happened, for the
+ * metrics. Thread: the I/O thread.
+ */
+import { type BoundName, STREAM_BOUNDS } from './stream-bounds.ts';
+
+/** Codes of RFC 6455 and its registry. */
+const GOING_AWAY = 1001;
+const POLICY = 1008;
+const INTERNAL = 1011;
+const TRY_LATER = 1013;
+
+const OWN_CLOSES = {
+  silent: GOING_AWAY,
+  wrong_auth: POLICY,
+  no_auth: POLICY,
+  revoked: POLICY,
+  slow_reader: TRY_LATER,
+  begin_anew: TRY_LATER,
+  failed: INTERNAL,
+} as const;
+
+export type CloseName = keyof typeof OWN_CLOSES | BoundName;
+
+/** Every reason, and its code: a bound is one. */
+export const CLOSES: ReadonlyMap<CloseName, number> = new Map<CloseName, number>([
+  ...(Object.entries(OWN_CLOSES) as [CloseName, number][]),
+  ...(Object.keys(STREAM_BOUNDS) as BoundName[]).map((name) => [name, POLICY] as const),
+]);
+
+export class CloseCounts {
+  private readonly counts = new Map([...CLOSES.keys()].map((name) => [name, 0]));
+
+  add(name: CloseName): void {
+    this.counts.set(name, this.counts.get(name)! + 1);
+  }
+
+  /** By reason. */
+  all(): ReadonlyMap<string, number> {
+    return this.counts;
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * A reader of the log that waits where no file can be opened: the next segment is entered once one can be.
+ * Until then there is no next record, as if none had been written.
+ *
+ * Thread: that of its reader.
+ */
+import { isOutOfFiles } from '../out-of-files.ts';
+import type { LogEntry, LogReader } from './log.ts';
+
+export class PatientReader implements LogReader {
+  private readonly reader: LogReader;
+  private readonly warn: (line: string) => void;
+  private isWaiting = false;
+
+  /** @param warn told once when it begins to wait */
+  constructor(reader: LogReader, warn: (line: string) => void) {
+    this.reader = reader;
+    this.warn = warn;
+  }
+
+  next(end: number): LogEntry | undefined {
+    try {
+      const entry = this.reader.next(end);
+      this.isWaiting = false;
+      return entry;
+    } catch (error) {
+      if (!isOutOfFiles(error)) throw error;
+      if (!this.isWaiting) this.warn(`the log is read on later: ${(error as Error).message}`);
+      this.isWaiting = true;
+      return undefined;
+    }
+  }
+
+  close(): void {
+    this.reader.close();
+  }
+}

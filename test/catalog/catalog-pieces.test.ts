@@ -1,0 +1,99 @@
+/** Long answers of the catalog are made in pieces, with turns of the event loop for others, and say the same. */
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import test from 'node:test';
+import { generateCatalog } from '../../bench/catalog/catalog-generator.ts';
+import { turnsOf } from '../common/turns.ts';
+import { serveCatalog } from './catalog-server.ts';
+
+const MARKETS = 3_000;
+/** Of one piece; the last of an answer may be short, and a market is far smaller. */
+const PIECE_BYTES = 2 ** 18;
+
+type Listed = Record<string, { id: string }[]>;
+
+test('a long answer is made in as many turns as it has pieces', async (context) => {
+  const turns = new Map<string, number>();
+  const server = await serveCatalog(
+    generateCatalog(MARKETS, 'pieces'),
+    context,
+    undefined,
+    true,
+    (route) => ({
+      ...route,
+      run: async (exchange) => {
+        const { path, query } = exchange;
+        turns.set(`${path}?${query}`, (await turnsOf(Promise.resolve(route.run(exchange)))).turns);
+      },
+    }),
+  );
+  for (const path of [
+    '/events/keyset?limit=500',
+    '/events?limit=500',
+    '/events?limit=500&order=volume,title&ascending=false',
+    '/markets?limit=500&include_tag=true',
+    '/markets/keyset?limit=500&include_tag=true',
+    '/sampling-markets?next_cursor=',
+  ]) {
+    const { body, status } = await server.ask(path);
+    assert.equal(status, 200, path);
+    assert(body.length > PIECE_BYTES, `${path}: ${body.length} bytes`);
+    // The last pause may end before others have had their turn.
+    const least = Math.floor(body.length / (PIECE_BYTES + 2 ** 16)) - 1;
+    assert(turns.get(path)! >= least, `${path}: ${turns.get(path)} turns of ${least}`);
+  }
+});
+
+test('pages in pieces list what short pages list, and go on where they end', async (context) => {
+  const server = await serveCatalog(generateCatalog(MARKETS, 'pages'), context, undefined, true);
+  for (const kind of ['events', 'markets']) {
+    const pages = async (limit: number): Promise<unknown[]> => {
+      const objects: unknown[] = [];
+      for (let cursor = ''; ; ) {
+        const path = `/${kind}/keyset?limit=${limit}&include_tag=true${cursor}`;
+        const page = (await server.json(path)) as Listed & { next_cursor?: string };
+        objects.push(...page[kind]!);
+        if (page.next_cursor === undefined) return objects;
+        cursor = `&after_cursor=${page.next_cursor}`;
+      }
+    };
+    assert.deepEqual(await pages(500), await pages(25), kind);
+  }
+  const listed = async (limit: number): Promise<unknown[]> => {
+    const objects: unknown[] = [];
+    for (let offset = 0; ; offset += limit) {
+      const page = (await server.json(`/events?limit=${limit}&offset=${offset}`)) as unknown[];
+      objects.push(...page);
+      if (page.length < limit) return objects;
+    }
+  };
+  assert.deepEqual(await listed(500), await listed(20));
+});
+
+test('many at a time each get their own answer, compressed and tagged as a short one is', async (context) => {
+  const server = await serveCatalog(generateCatalog(MARKETS, 'many'), context, undefined, true);
+  const paths = ['/events?limit=500', '/events?limit=500&offset=7', '/series', '/events?limit=3'];
+  const alone = await Promise.all(paths.map((path) => server.json(path)));
+  const asked = Array.from({ length: 12 }, (_, i) => paths[i % paths.length]!);
+  const together = await Promise.all(
+    asked.map((path, i) => server.json(path, ...(i % 2 === 0 ? ['Accept-Encoding: gzip'] : []))),
+  );
+  for (const [i, answer] of together.entries()) {
+    assert.deepEqual(answer, alone[i % paths.length]);
+  }
+  const long = await server.ask(paths[0]!);
+  const etag = long.headers.get('etag')!;
+  assert.equal((await server.ask(paths[0]!, `If-None-Match: ${etag}`)).status, 304);
+});
+
+test('a caller who leaves while an answer is made costs no more, and others are answered', async (context) => {
+  const server = await serveCatalog(generateCatalog(MARKETS, 'gone'), context, undefined, true);
+  for (let round = 0; round < 5; round++) {
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('GET /events?limit=500 HTTP/1.1\r\nHost: node\r\n\r\n');
+    await new Promise((resolve) => setImmediate(resolve));
+    socket.destroy();
+  }
+  assert.equal((await server.ask('/events?limit=2')).status, 200);
+  assert.deepEqual(server.log, []);
+});

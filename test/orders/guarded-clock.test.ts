@@ -1,0 +1,207 @@
+/** The time of the node under a wall clock that jumps, and what a sequencer does meanwhile. */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { GuardedClock } from '../../server/common/guarded-clock.ts';
+import { Room } from '../../server/orders/room.ts';
+import { RequestKind } from '../../server/orders/slots.ts';
+import { seeded } from '../storage/stored-exchange.ts';
+import { Stage, withExpiring } from './sequencer-stage.ts';
+
+const START = 1_700_000_000_000;
+const DAY = 86_400_000;
+const UNAVAILABLE = '503 {"error":"journal unavailable"}';
+
+/** Both clocks go on together, unless the wall clock is set. */
+class Clocks {
+  wallMs = START;
+  steadyMs = 5_000;
+  readonly told: (string | undefined)[] = [];
+  readonly clock = new GuardedClock({ wall: () => this.wallMs, steady: () => this.steadyMs });
+
+  constructor(t: TestContext) {
+    this.clock.onDoubt = (problem) => this.told.push(problem);
+    t.after(() => this.clock.stop());
+  }
+
+  /** Time passes, a look at every second of it, as the timer takes them. */
+  pass(ms: number): void {
+    for (let left = ms; left > 0; left -= 1_000) {
+      this.wallMs += Math.min(left, 1_000);
+      this.steadyMs += Math.min(left, 1_000);
+      this.clock.look();
+    }
+  }
+}
+
+test('a clock that goes on as it should, or is corrected a little, is the time', (t) =>
+  seeded(async (random) => {
+    const clocks = new Clocks(t);
+    for (let i = 0; i < 2_000; i++) {
+      clocks.pass(random.between(1, 9_000));
+      if (random.chance(10)) clocks.wallMs += random.between(-4_900, 4_900);
+      assert.equal(clocks.clock.now(), clocks.wallMs);
+    }
+    assert.deepEqual(clocks.told, []);
+  }));
+
+test('a jump is seen at the first reading, and time goes on as before it', (t) => {
+  for (const jump of [DAY, -DAY, 5_001, -5_001]) {
+    const clocks = new Clocks(t);
+    clocks.pass(10_000);
+    clocks.wallMs += jump;
+    assert.equal(clocks.clock.now(), START + 10_000);
+    assert.equal(clocks.told.length, 1);
+    const seconds = Math.round(Math.abs(jump) / 1_000);
+    assert.match(clocks.told[0]!, new RegExp(`jumped ${seconds} s ${jump > 0 ? 'ahead' : 'back'}`));
+    clocks.pass(59_000);
+    assert.equal(clocks.clock.now(), START + 69_000);
+    assert.equal(clocks.clock.jumpMs(), jump);
+    clocks.pass(2_000);
+    assert.equal(clocks.clock.now(), START + 71_000 + jump, 'after a minute it counts');
+    assert.equal(clocks.clock.jumpMs(), 0);
+    assert.deepEqual(clocks.told.slice(1), [undefined]);
+  }
+});
+
+test('a clock that comes back is trusted at once, one that jumps again has a minute again', (t) => {
+  const clocks = new Clocks(t);
+  clocks.wallMs += DAY;
+  clocks.pass(50_000);
+  clocks.wallMs += DAY;
+  clocks.pass(50_000);
+  assert.equal(clocks.clock.now(), START + 100_000);
+  assert.equal(clocks.told.length, 2);
+  assert.match(clocks.told[1]!, /172800 s ahead/);
+  clocks.wallMs -= 2 * DAY;
+  assert.equal(clocks.clock.now(), START + 100_000);
+  clocks.pass(1_000);
+  assert.deepEqual(clocks.told.slice(2), [undefined]);
+  assert.equal(clocks.clock.now(), clocks.wallMs);
+});
+
+test('an operator accepts it at once; where nothing is in doubt there is nothing to accept', (t) => {
+  const clocks = new Clocks(t);
+  assert.equal(clocks.clock.accept(), undefined);
+  clocks.wallMs += DAY;
+  assert.equal(clocks.clock.accept(), DAY, 'also one that nobody has read yet');
+  assert.equal(clocks.clock.now(), clocks.wallMs);
+  assert.equal(clocks.clock.accept(), undefined);
+});
+
+test('a process that stood still between two readings does not take that for a jump', (t) => {
+  const clocks = new Clocks(t);
+  let stands = false;
+  const steady = (): number => {
+    if (stands) clocks.pass(60_000);
+    stands = false;
+    return clocks.steadyMs;
+  };
+  const clock = new GuardedClock({ wall: () => clocks.wallMs, steady });
+  t.after(() => clock.stop());
+  clock.onDoubt = () => assert.fail('it is not in doubt');
+  stands = true;
+  assert.equal(clock.now(), START + 60_000);
+});
+
+/** A sequencer by a guarded clock, in a room that pauses it. */
+function guarded(t: TestContext) {
+  const clocks = new Clocks(t);
+  const stage = new Stage(1, 1_000, 0, true, clocks.clock.now);
+  const lines: string[] = [];
+  const room = new Room(stage.sequencer, (_, line) => lines.push(line));
+  clocks.clock.onDoubt = (problem) => room.tell('clock', problem);
+  return { clocks, stage, room, lines };
+}
+
+test('no batch is stamped by a clock that jumped; orders are refused until it counts', async (t) => {
+  const { clocks, lines, room, stage } = guarded(t);
+  stage.submit('before');
+  assert.equal(stage.tasks[0]!.time, START);
+  await stage.run(stage.tasks[0]!, false);
+  clocks.wallMs += DAY;
+  stage.submit('after');
+  assert.equal(stage.tasks.length, 0, 'the very next one is not');
+  assert.deepEqual(stage.names(), ['before', `after: ${UNAVAILABLE}`]);
+  assert.deepEqual(
+    room.pauses().map(({ reason }) => reason),
+    ['clock'],
+  );
+  clocks.wallMs -= DAY;
+  clocks.pass(1_000);
+  stage.submit('again');
+  assert.equal(stage.tasks[0]!.time, START + 1_000);
+  assert.match(lines[0]!, /^clock: .*86400 s ahead.*; reads and cancels only, until then$/);
+  assert.equal(lines[1], 'the clock is trusted again: orders are taken');
+});
+
+test('cancels go on meanwhile, at the time as it was before', async (t) => {
+  const { clocks, room, stage } = guarded(t);
+  clocks.wallMs += DAY;
+  stage.submit('order');
+  clocks.pass(3_000);
+  stage.submit('cancel', undefined, RequestKind.cancelOrder);
+  assert.equal(stage.tasks[0]!.time, START + 3_000);
+  stage.submit('waiting', undefined, RequestKind.cancelAll);
+  stage.submit('refused');
+  room.tell('log', 'no space');
+  await stage.run(stage.tasks[0]!, false);
+  assert.deepEqual(stage.names(), [
+    `order: ${UNAVAILABLE}`,
+    `refused: ${UNAVAILABLE}`,
+    `waiting: ${UNAVAILABLE}`,
+    'cancel',
+  ]);
+  room.tell('log', undefined);
+  stage.submit('cancel', undefined, RequestKind.cancelOrder);
+  assert.equal(stage.tasks.length, 1, 'the clock alone lets them through');
+});
+
+test('a cancel that waits while the clock jumps stays, orders beside it are refused', async (t) => {
+  const { clocks, stage } = guarded(t);
+  stage.submit('runs');
+  stage.submit('order');
+  stage.submit('cancel', undefined, RequestKind.cancelOrders);
+  clocks.wallMs -= DAY;
+  await stage.run(stage.tasks[0]!, false);
+  assert.deepEqual(stage.tasks[0]!.bodies, ['cancel']);
+  await stage.run(stage.tasks[0]!, false);
+  assert.deepEqual(stage.names(), ['runs', `order: ${UNAVAILABLE}`, 'cancel']);
+});
+
+test('whose signature is wrong hears that first, also where the clock has just jumped', async (t) => {
+  const { clocks, stage } = guarded(t);
+  clocks.wallMs += DAY;
+  stage.submit('stranger', () => ({ status: 401, body: 'who?' }));
+  stage.submit('later', () => ({ status: 401, body: 'who?' }));
+  assert.deepEqual(stage.names(), ['stranger: 401 who?', 'later: 401 who?']);
+});
+
+test('an order does not expire by a clock that jumped', async (t) => {
+  const { clocks, stage } = guarded(t);
+  withExpiring(stage, START / 1_000 + 1);
+  clocks.wallMs += DAY;
+  clocks.clock.look();
+  stage.submit('cancel', undefined, RequestKind.cancelOrder);
+  assert.equal(stage.tasks[0]!.time, START);
+  await stage.run(stage.tasks[0]!, false);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(stage.tasks.length, 0, 'no batch for what has expired');
+  clocks.clock.accept();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(stage.tasks[0]!.time, START + DAY, 'once it counts it does');
+});
+
+test('a process out of files is told as such, whoever has met it', (t) => {
+  const { lines, room, stage } = guarded(t);
+  room.tell('log', "the next segment cannot be made: EMFILE: too many open files, open 'x'");
+  room.tell('follower', 'derived: a write failed: Too many open files');
+  assert.deepEqual(
+    room.pauses().map(({ reason }) => reason),
+    ['files', 'files'],
+  );
+  stage.submit('cancel', undefined, RequestKind.cancelOrder);
+  assert.deepEqual(stage.names(), [`cancel: ${UNAVAILABLE}`]);
+  room.tell('log', undefined);
+  room.tell('follower', undefined);
+  assert.equal(lines.at(-1), 'files can be opened again: orders are taken');
+});

@@ -1,0 +1,79 @@
+/** Long bodies under false credentials on a whole node: the hash over them is bounded for each caller. */
+import assert from 'node:assert/strict';
+import { Agent } from 'node:http';
+import test from 'node:test';
+import { level2 } from '../../client/credentials.ts';
+import { useCompiledNodes } from '../common/forms.ts';
+import { type Reply, send, TestNode, temporaryDirectory } from '../common/node-harness.ts';
+import { seconds, Trader } from '../common/traders.ts';
+
+const MIB = 2 ** 20;
+const LONG = `[${' '.repeat(MIB - 2)}]`;
+/** Sixteen mebibytes are hashed. */
+const HASHED = 16;
+/** Of who is believed: the list is empty. */
+const BELIEVED = 400;
+const FALSE_KEY = {
+  apiKey: '00000000-0000-4000-8000-000000000000',
+  secret: Buffer.alloc(32).toString('base64'),
+  passphrase: '0'.repeat(64),
+};
+
+useCompiledNodes();
+const node = await TestNode.start(temporaryDirectory(), { RATE_LIMITS: 'on' });
+const agents = new Map<string, Agent>();
+const trader = await Trader.join(node, 'failed proofs');
+
+/** POST with a signature over another body where `signs` is given. */
+function post(from: string, path: string, key: Trader['trio'], body: string, signs = body) {
+  const agent = agents.get(from) ?? new Agent({ keepAlive: true, localAddress: from });
+  agents.set(from, agent);
+  const { address } = trader;
+  const headers = level2('SERVICE', address, key, 'POST', path, signs, seconds());
+  return send(node, 'POST', path, headers, body, agent);
+}
+
+async function statuses(count: number, ask: () => Promise<Reply>): Promise<number[]> {
+  const found: number[] = [];
+  for (let i = 0; i < count; i++) found.push((await ask()).status);
+  return found;
+}
+
+test('long bodies of a caller without credentials are refused unread after sixteen', async () => {
+  const caller = '127.0.0.11';
+  const long = () => post(caller, '/orders', FALSE_KEY, LONG);
+  const hashed = await statuses(HASHED, long);
+  assert.deepEqual(hashed, new Array<number>(HASHED).fill(401));
+  const { headers, status } = await long();
+  assert.equal(status, 429);
+  assert(Number(headers['retry-after']) <= 10, String(headers['retry-after']));
+  for (const path of ['/order', '/heartbeats', '/v1/heartbeats']) {
+    assert.equal((await post(caller, path, FALSE_KEY, LONG)).status, 429, path);
+  }
+  // Short ones are told as before, and nobody else is refused.
+  assert.equal((await post(caller, '/orders', FALSE_KEY, '[]')).status, 401);
+  assert.equal((await post('127.0.0.12', '/orders', trader.trio, LONG)).status, BELIEVED);
+});
+
+test('the same of a key whose signatures are wrong, also where a worker begins before they are seen', async () => {
+  const caller = '127.0.0.13';
+  const wrong = () => post(caller, '/orders', trader.trio, LONG, '[]');
+  const found = await statuses(HASHED + 1, wrong);
+  assert.deepEqual(found, [...new Array<number>(HASHED).fill(401), 429]);
+  assert.equal((await post(caller, '/orders', trader.trio, '[]')).status, BELIEVED);
+});
+
+test('who signs well is never refused for long bodies', async () => {
+  const right = () => post('127.0.0.14', '/orders', trader.trio, LONG);
+  const found = await statuses(2 * HASHED, right);
+  assert.deepEqual(found, new Array<number>(2 * HASHED).fill(BELIEVED));
+});
+
+test('without rate limits nobody is refused', async () => {
+  const free = await TestNode.start(temporaryDirectory());
+  const { address } = trader;
+  const headers = level2('SERVICE', address, FALSE_KEY, 'POST', '/orders', LONG, seconds());
+  const found = await statuses(HASHED + 2, () => send(free, 'POST', '/orders', headers, LONG));
+  assert.deepEqual(found, new Array<number>(HASHED + 2).fill(401));
+  await free.stop();
+});

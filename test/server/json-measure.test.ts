@@ -1,0 +1,209 @@
+/** What is counted of a JSON text from its bytes is what a plain walk over its value counts. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { parseJson, readJson, TOO_MUCH } from '../../server/common/json.ts';
+import { boundsOf, type JsonMeasure, measureJson } from '../../server/common/json-measure.ts';
+import { JsonPieces } from '../../server/common/json-pieces.ts';
+import { type Random, rounds, withSeed } from '../common/random.ts';
+import { turnsOf } from '../common/turns.ts';
+
+const TEXTS = [
+  '',
+  'a',
+  '"',
+  '\\',
+  '\\"',
+  '[',
+  ']',
+  '{},',
+  '\n\t\b',
+  'é',
+  '中',
+  '😀',
+  '\u0001',
+  '\ud800',
+];
+
+function measured(text: string | Uint8Array): JsonMeasure {
+  const measure = { depth: 0, values: 0, items: 0 };
+  measureJson(Buffer.from(text), measure);
+  return measure;
+}
+
+/** The obvious way: the value is walked. */
+function counted(value: unknown): JsonMeasure {
+  let depth = 0;
+  let values = 1;
+  const walk = (each: unknown, level: number): void => {
+    depth = Math.max(depth, level);
+    if (typeof each !== 'object' || each === null) return;
+    const inside = Object.values(each);
+    values += Math.max(1, inside.length);
+    depth = Math.max(depth, level + 1);
+    for (const member of inside) walk(member, level + 1);
+  };
+  walk(value, 0);
+  const outermost = typeof value === 'object' && value !== null ? Object.values(value).length : 0;
+  return { depth, values, items: Math.max(1, outermost) };
+}
+
+function textOf(random: Random): string {
+  return Array.from({ length: random.below(6) }, () => random.pick(TEXTS)).join('');
+}
+
+function jsonOf(random: Random, depth = 0): unknown {
+  const kind = random.below(depth > 6 ? 4 : 7);
+  if (kind === 0) return random.pick([true, false, null]);
+  if (kind === 1) return random.pick([0, -1, 1.5, 1e300, -2e-7, random.next()]);
+  if (kind < 4) return textOf(random);
+  const inside = Array.from({ length: random.below(5) }, () => jsonOf(random, depth + 1));
+  if (kind < 6) return inside;
+  return Object.fromEntries(inside.map((value, i) => [`${i}${textOf(random)}`, value]));
+}
+
+/** As some client might write it: spaces, escapes that need not be, names twice, a name that objects have. */
+function written(random: Random, value: unknown): string {
+  const space = () => random.pick(['', '', '', ' ', '\n', '\t\r ']);
+  const quoted = (text: string): string =>
+    random.chance(70)
+      ? JSON.stringify(text)
+      : `"${[...Array(text.length).keys()].map((i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')}"`;
+  let parts: string[];
+  if (typeof value === 'string') return space() + quoted(value) + space();
+  if (typeof value !== 'object' || value === null) return space() + JSON.stringify(value) + space();
+  if (Array.isArray(value)) {
+    parts = value.map((each) => written(random, each));
+    return `${space()}[${parts.join(',') || space()}]${space()}`;
+  }
+  parts = Object.entries(value).map(([name, each]) => {
+    const called = random.chance(10) ? '__proto__' : name;
+    return `${space()}${quoted(called)}${space()}:${written(random, each)}`;
+  });
+  return `${space()}{${parts.join(',') || space()}}${space()}`;
+}
+
+/** Something else than was meant, most often no JSON. */
+function damaged(random: Random, bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  const at = random.below(copy.length);
+  const byte = random.pick([
+    ...Buffer.from('[]{},:"\\ 0-.etru\n'),
+    0xff,
+    0x80,
+    0xc3,
+    random.below(256),
+  ]);
+  if (random.chance(50)) copy[at] = byte;
+  return random.chance(50) ? copy.subarray(0, at + 1) : Buffer.concat([copy, Buffer.from([byte])]);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function whole(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+function inPieces(bytes: Uint8Array): unknown {
+  const pieces = new JsonPieces(bytes);
+  try {
+    while (pieces.step());
+    return pieces.value;
+  } catch {
+    return undefined;
+  }
+}
+
+test('depth, values and items are those of the value, whatever is in its texts', () =>
+  withSeed((random) => {
+    for (let round = 0; round < rounds(3_000); round++) {
+      const text = JSON.stringify(jsonOf(random));
+      assert.deepEqual(measured(text), counted(JSON.parse(text)), text);
+      const pretty = JSON.stringify(JSON.parse(text), undefined, random.below(3));
+      assert.deepEqual(measured(pretty), counted(JSON.parse(text)), pretty);
+    }
+  }));
+
+test('what ends inside a text or an escape is measured up to there', () => {
+  assert.deepEqual(measured(''), { depth: 0, values: 1, items: 1 });
+  assert.deepEqual(measured('["a\\'), { depth: 1, values: 2, items: 1 });
+  assert.deepEqual(measured('[["\\",[[[['), { depth: 2, values: 3, items: 1 });
+  assert.deepEqual(measured('['.repeat(2 ** 20)).depth, 2 ** 20);
+});
+
+test('in pieces the same is read as at once, or refused as well', () =>
+  withSeed((random) => {
+    for (let round = 0; round < rounds(3_000); round++) {
+      const mark = random.chance(5) ? '\ufeff' : '';
+      const bytes = Buffer.from(mark + written(random, jsonOf(random)));
+      assert.deepEqual(inPieces(bytes), whole(bytes), bytes.toString());
+      if (bytes.length === 0) continue;
+      const other = damaged(random, bytes);
+      assert.deepEqual(inPieces(other), whole(other), other.toString('latin1'));
+    }
+  }));
+
+/** Longer than a step, so that a pause falls into each kind of place. */
+const LONG = 80_000;
+const longBodies: Readonly<Record<string, string>> = {
+  'a text of two-byte escapes': `["${'\\n'.repeat(LONG)}"]`,
+  'a text of long escapes': `["${'\\ud83d\\ude00'.repeat(LONG / 8)}a"]`,
+  'a text of characters of three bytes': `{"a":"${'中'.repeat(LONG)}"}`,
+  'a text of characters of four bytes': `["x${'😀'.repeat(LONG)}"]`,
+  'a long name': `{"${'é\\"'.repeat(LONG)}":{"b":[]}}`,
+  'spaces everywhere': `${' '.repeat(LONG)}[${'\n'.repeat(LONG)}1${' '.repeat(LONG)},2 ]${'\t'.repeat(LONG)}`,
+  'many small values': JSON.stringify(Array.from({ length: LONG }, (_, i) => ({ i, t: `${i}` }))),
+  'a long number': `[${'1'.repeat(LONG)}, 0.${'1'.repeat(LONG)}]`,
+  'names twice': `{${'"a":1,"__proto__":{"b":2},'.repeat(LONG / 8)}"a":3}`,
+};
+
+for (const [name, text] of Object.entries(longBodies)) {
+  test(`in pieces, as at once: ${name}`, () => {
+    for (let shift = 0; shift < 8; shift++) {
+      const bytes = Buffer.from(' '.repeat(shift) + text);
+      assert.deepEqual(inPieces(bytes), JSON.parse(bytes.toString()));
+      const broken = Buffer.from(' '.repeat(shift) + text.trimEnd().slice(0, -1));
+      assert.equal(inPieces(broken), undefined);
+    }
+  });
+}
+
+test('a body is read at once where it is short, and in turns by its length where it is long', async () => {
+  const bounds = boundsOf(500);
+  const read = (text: string, aborted = false) => {
+    let sent: unknown = 'nothing';
+    const done = readJson({ body: Buffer.from(text), aborted }, bounds, (value) => {
+      sent = value;
+    });
+    return { done, sent: () => sent };
+  };
+  const item = { token_id: '7'.repeat(77), note: 'x'.repeat(1_000) };
+  const short = read(JSON.stringify([item]));
+  assert.deepEqual([short.done, short.sent()], [undefined, [item]]);
+  const long = read(JSON.stringify(Array.from({ length: 500 }, () => item)));
+  assert.equal(long.sent(), 'nothing');
+  const { turns } = await turnsOf(long.done!);
+  assert(turns >= (500 * 1_000) / 2 ** 16, `${turns} turns`);
+  assert.equal((long.sent() as unknown[]).length, 500);
+  const bad = read(`[${'"a" '.repeat(2 ** 15)}]`);
+  await bad.done;
+  assert.equal(bad.sent(), undefined);
+  const gone = read(JSON.stringify(Array.from({ length: 500 }, () => item)), true);
+  await gone.done;
+  assert.equal(gone.sent(), 'nothing');
+});
+
+test('what goes deeper or holds more than the bounds is not parsed', () => {
+  const bounds = boundsOf(1);
+  const deep = (levels: number) => Buffer.from('['.repeat(levels) + ']'.repeat(levels));
+  const many = (values: number) => Buffer.from(`[${'1,'.repeat(values - 2)}1]`);
+  assert.deepEqual(parseJson(deep(2), bounds), [[]]);
+  assert.notEqual(parseJson(deep(bounds.depth), bounds), TOO_MUCH);
+  assert.equal(parseJson(deep(bounds.depth + 1), bounds), TOO_MUCH);
+  assert.equal((parseJson(many(bounds.values), bounds) as unknown[]).length, bounds.values - 1);
+  assert.equal(parseJson(many(bounds.values + 1), bounds), TOO_MUCH);
+  assert.equal(parseJson(Buffer.from('{"a":"\\u12"}'), bounds), undefined);
+});

@@ -1,0 +1,151 @@
+/**
+ * A node whose open files are used up by idle connections: it goes on, refuses orders while the log needs a file,
+ * says so, and takes orders again by itself. A real limit, set by prlimit while the node runs.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import test from 'node:test';
+import { useCompiledNodes } from '../common/forms.ts';
+import {
+  book,
+  freePort,
+  type Reply,
+  send,
+  TestNode,
+  temporaryDirectory,
+  until,
+  withMarkets,
+} from '../common/node-harness.ts';
+import { bodyOf, type Result, Trader } from '../common/traders.ts';
+
+useCompiledNodes();
+const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'no prlimit here';
+const SEGMENT_BYTES = 65_536;
+const SPARE_FILES = 20;
+const ORDERS = 20;
+const SHARES = 5;
+/** Fewer than fill three segments. */
+const ROUNDS_MAX = 40;
+
+function filesOf({ pid }: TestNode): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+function segmentsOf({ dataDir }: TestNode): number {
+  return readdirSync(join(dataDir, 'log')).filter((name) => name.endsWith('.segment')).length;
+}
+
+/**
+ * Opens connections that say nothing, until the node has no file left for another one, and some more: they wait
+ * in the kernel, and take each file that comes free.
+ */
+async function idleConnections(node: TestNode): Promise<Socket[]> {
+  const limit = filesOf(node) + SPARE_FILES;
+  const { status } = spawnSync('prlimit', [
+    '--pid',
+    String(node.pid),
+    `--nofile=${limit}:${limit}`,
+  ]);
+  assert.equal(status, 0);
+  const sockets: Socket[] = [];
+  for (let waiting = 0; waiting < SPARE_FILES; waiting += filesOf(node) < limit ? 0 : 1) {
+    const socket = connect(node.port, '127.0.0.1').on('error', () => undefined);
+    await once(socket, 'connect');
+    sockets.push(socket);
+    assert(sockets.length < 10 * SPARE_FILES, 'the node has reached its limit');
+  }
+  return sockets;
+}
+
+test('idle connections that use up all files do not end the node', { skip }, async (t) => {
+  const dataDir = temporaryDirectory();
+  const [market] = await withMarkets(dataDir, [{ id: 1 }]);
+  assert(market);
+  const settings = { LOG_SEGMENT_BYTES: String(SEGMENT_BYTES) };
+  const adminPort = await freePort();
+  let node = await TestNode.start(dataDir, { ...settings, ADMIN_PORT: String(adminPort) });
+  const alice = await Trader.join(node, 'alice');
+  const connection = new Agent({ keepAlive: true, maxSockets: 1 });
+  const operator = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => {
+    connection.destroy();
+    operator.destroy();
+  });
+  let taken = 0;
+  const post = async (): Promise<Reply> => {
+    const orders = Array.from({ length: ORDERS }, () =>
+      alice.sign({ market, side: 'BUY', ticks: 10, shares: SHARES }),
+    );
+    const reply = await alice.ask(node, 'POST', '/orders', bodyOf(orders), connection);
+    if (reply.status !== 200) return reply;
+    assert((reply.json as Result[]).every(({ success }) => success));
+    taken += ORDERS;
+    return reply;
+  };
+  const status = async () => {
+    const reply = await send(node, 'GET', '/status', {}, '', connection);
+    return reply.json as {
+      readonly status: string;
+      readonly paused: readonly { readonly reason: string }[];
+      readonly follower: { readonly behind: number };
+    };
+  };
+  const told = async (path: string): Promise<Reply> =>
+    send({ port: adminPort }, 'GET', path, {}, '', operator);
+
+  // The next file of the log has just been prepared: the switch to it comes without another one.
+  const before = segmentsOf(node);
+  while (segmentsOf(node) === before) assert.equal((await post()).status, 200);
+  assert.equal((await told('/ready')).status, 200);
+  const idle = await idleConnections(node);
+
+  await t.test('orders are refused once the log needs a file, and it is said why', async () => {
+    const prepared = taken;
+    let reply = await post();
+    for (let i = 0; reply.status === 200; i++) {
+      assert(i < ROUNDS_MAX, 'the log needs a file by now');
+      reply = await post();
+    }
+    assert(taken > prepared, 'it has gone on to the file that was prepared');
+    assert.deepEqual([reply.status, reply.json], [503, { error: 'journal unavailable' }]);
+    const { paused, status: word } = await status();
+    assert.deepEqual([word, paused.map(({ reason }) => reason)], ['read-only', ['files']]);
+    assert.match(
+      node.log,
+      /warn log: the next segment cannot be made: EMFILE.*; reads only, until/,
+    );
+    const ready = await told('/ready');
+    assert.equal(ready.status, 503);
+    assert.match(ready.text, /EMFILE/);
+    assert.match((await told('/metrics')).text, /^exchange_paused\{reason="files"\} 1$/m);
+    // Who reads behind the log cannot open it either.
+    await until(() => /the log is read on later: EMFILE/.test(node.log));
+    assert(!node.hasEnded);
+  });
+
+  await t.test('a new catalog waits, and the old one stays in use', async () => {
+    await withMarkets(dataDir, [{ id: 1 }, { id: 2 }]);
+    await until(() =>
+      node.log.includes('a new catalog cannot be loaded, the old one stays in use'),
+    );
+    assert.equal((await status()).status, 'read-only');
+  });
+
+  await t.test('it goes on by itself, with all that was acknowledged', async () => {
+    for (const socket of idle) socket.destroy();
+    await until(() => node.log.includes('files can be opened again: orders are taken'));
+    assert.equal((await post()).status, 200);
+    await until(() => node.log.includes('catalog generation 2'));
+    await until(async () => (await status()).follower.behind === 0);
+    await node.end('SIGKILL');
+    node = await TestNode.start(dataDir, settings);
+    const { bids } = await book(node, market.tokenIds[0]!);
+    assert.equal(Number(bids[0]?.size), taken * SHARES);
+    await node.stop();
+  });
+});

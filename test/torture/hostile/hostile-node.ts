@@ -1,0 +1,139 @@
+/**
+ * The node that is attacked: the bundle in a process of its own, with the settings that it has by default,
+ * on a fresh directory; and what it says of itself.
+ *
+ * What differs: ports are free ones, the process may open 6,144 files, so that one attacker has enough for
+ * all of them, and segments of the log are short, because what fails for want of a descriptor fails when one is
+ * opened.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CatalogMarket } from '../../../storage/catalog-file.ts';
+import { fileArgs } from '../../common/forms.ts';
+import {
+  freePort,
+  send,
+  temporaryDirectory,
+  until,
+  withMarkets,
+} from '../../common/node-harness.ts';
+import { ROOT } from '../../common/root.ts';
+import { type Taken, takenBy } from '../load-child.ts';
+
+const OPEN_FILES = 6_144;
+const MARKETS = 600;
+const LISTENING = /listening on http:\/\/[^ ]+:(\d+)/;
+const ROWS = /^exchange_table_rows\{.*\} (\d+)$/gm;
+const START_MS_MAX = 60_000;
+const END_MS_MAX = 15_000;
+const ADMIN_MS_MAX = 5_000;
+const LOG_KEPT = 20_000;
+
+/** What is to be back after an attack. */
+export interface Held extends Taken {
+  readonly streamClients: number;
+  readonly streamBytes: number;
+  readonly queued: number;
+  /** Of all tables of the engine, and of that of accounts. */
+  readonly rows: number;
+  readonly accounts: number;
+}
+
+export class HostileNode {
+  readonly adminPort: number;
+  /** That the attackers trade in; the well-behaved client has one of its own. */
+  readonly markets: readonly CatalogMarket[];
+  private readonly child: ChildProcess;
+  private said = '';
+  private listening = 0;
+
+  private constructor(dataDir: string, adminPort: number, markets: readonly CatalogMarket[]) {
+    this.adminPort = adminPort;
+    this.markets = markets;
+    const settings = {
+      PORT: '0',
+      ADMIN_PORT: String(adminPort),
+      DATA_DIR: dataDir,
+      LOG_FORMAT: 'pretty',
+      LOG_SEGMENT_BYTES: '262144',
+    };
+    const limited = `ulimit -n ${OPEN_FILES}; exec "$0" "$@"`;
+    const args = ['-c', limited, process.execPath, ...fileArgs('server/main')];
+    const { HOME = '/', PATH = '' } = process.env;
+    this.child = spawn('sh', args, {
+      cwd: ROOT,
+      env: { HOME, PATH, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.said = this.port === 0 ? this.said + chunk : (this.said + chunk).slice(-LOG_KEPT);
+        if (this.listening === 0) this.listening = Number(LISTENING.exec(this.said)?.[1] ?? 0);
+      });
+    }
+    process.once('exit', () => this.child.kill('SIGKILL'));
+  }
+
+  static async start(): Promise<HostileNode> {
+    const dataDir = temporaryDirectory();
+    const terms = Array.from({ length: MARKETS }, (_, i) => ({ id: i + 1 }));
+    const node = new HostileNode(dataDir, await freePort(), await withMarkets(dataDir, terms));
+    await until(() => node.port !== 0 || node.hasEnded, START_MS_MAX);
+    assert(!node.hasEnded, `the node did not start:\n${node.log}`);
+    return node;
+  }
+
+  get port(): number {
+    return this.listening;
+  }
+
+  get log(): string {
+    return this.said;
+  }
+
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** How it ended. */
+  get ending(): string {
+    return `${this.child.exitCode ?? this.child.signalCode}: ${this.log.trim().split('\n').at(-1)}`;
+  }
+
+  async held(): Promise<Held> {
+    const { text } = await this.admin('/metrics');
+    const value = (name: string): number =>
+      Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+    return {
+      ...takenBy(this.child.pid ?? 0),
+      streamClients: value('exchange_stream_clients'),
+      streamBytes: value('exchange_stream_held_bytes'),
+      queued: value('exchange_queue_requests'),
+      accounts: value('exchange_table_rows\\{table="accounts"\\}'),
+      rows: [...text.matchAll(ROWS)].reduce((sum, [, rows]) => sum + Number(rows), 0),
+    };
+  }
+
+  async readyStatus(): Promise<number> {
+    return (await this.admin('/ready')).status;
+  }
+
+  /** SIGTERM, and a while later SIGKILL. */
+  async end(): Promise<void> {
+    if (this.hasEnded) return;
+    const closed = once(this.child, 'close');
+    this.child.kill('SIGTERM');
+    const cut = setTimeout(() => this.child.kill('SIGKILL'), END_MS_MAX);
+    await closed;
+    clearTimeout(cut);
+  }
+
+  private async admin(path: string): Promise<{ readonly status: number; readonly text: string }> {
+    const asked = send({ port: this.adminPort }, 'GET', path);
+    const none = { status: 0, text: '' };
+    asked.catch(() => undefined);
+    return await Promise.race([asked.catch(() => none), sleep(ADMIN_MS_MAX, none)]);
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Whether a node has borne an attack: what the well-behaved client saw, and what the node holds
+ * afterwards.
+ *
+ * Pure.
+ */
+import type { Attack, Attacked } from './attack.ts';
+import type { Stretch } from './good-client.ts';
+import type { Held } from './hostile-node.ts';
+
+const MIB = 2 ** 20;
+const RATIO_MAX = 3;
+/**
+ * Milliseconds below which a p99 is not told from another: the processors are shared with others, and with
+ * the attacker. Of the same time counts in its place, where it is more, what a bare process takes that
+ * writes as durably.
+ */
+const FLOOR_MS = 5;
+/** On a machine that stalls a bare process for longer nothing can be told: no more than that is excused. */
+const BARE_MS_MAX = 100;
+const GROWTH_SHARE = 0.1;
+/** The young generation of V8 takes that much of each thread as it likes, attack or none. */
+const GROWTH_FLOOR = 32 * MIB;
+/** What the tables of the engine and their copy touch for good, of each row that an attack has filled. */
+const ROW_BYTES = 1_024;
+const HANDLES_MAX = 32;
+const STREAM_BYTES_MAX = MIB;
+
+export interface Latency {
+  readonly quiet: number;
+  readonly under: number;
+  /** Of a bare durable answer, during the attack. */
+  readonly bare: number;
+}
+
+export function p99(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(0.99 * sorted.length))] ?? 0;
+}
+
+/** The p99 of the middle one of some stretches: a disturbed one does not decide. */
+export function middleP99(stretches: readonly (readonly number[])[]): number {
+  const sorted = stretches.map(p99).sort((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+}
+
+/** The longest p99 that counts as borne. */
+export function boundOf({ bare, quiet }: Latency): number {
+  return RATIO_MAX * Math.max(quiet, Math.min(bare, BARE_MS_MAX), FLOOR_MS);
+}
+
+export function latencyProblem(latency: Latency): string | undefined {
+  const bound = boundOf(latency);
+  if (latency.under < bound) return undefined;
+  const [under, quiet, bare, most] = [latency.under, latency.quiet, latency.bare, bound].map((ms) =>
+    ms.toFixed(1),
+  );
+  return `p99 ${under} ms, quiet ${quiet}, a bare answer ${bare}: bound ${most}`;
+}
+
+export function refusalProblem({ requests, wrong }: Stretch): string | undefined {
+  if (wrong.length > 0) return `${wrong.length} or more of ${requests} went wrong: ${wrong[0]}`;
+  return requests === 0 ? 'the client sent nothing' : undefined;
+}
+
+/** What is not back yet; undefined = all is. */
+export function heldProblem(before: Held, after: Held): string | undefined {
+  const rows = Math.max(0, after.rows - before.rows);
+  const allowed =
+    before.residentBytes +
+    Math.max(GROWTH_SHARE * before.residentBytes, GROWTH_FLOOR) +
+    rows * ROW_BYTES;
+  const mib = (bytes: number): string => (bytes / MIB).toFixed(0);
+  if (after.residentBytes > allowed) {
+    return `memory ${mib(before.residentBytes)} to ${mib(after.residentBytes)} MiB, ${rows} rows`;
+  }
+  if (after.handles > before.handles + HANDLES_MAX) {
+    return `descriptors ${before.handles} to ${after.handles}`;
+  }
+  if (after.streamClients > before.streamClients)
+    return `${after.streamClients} stream connections`;
+  if (after.streamBytes > STREAM_BYTES_MAX) return `${after.streamBytes} bytes wait for streams`;
+  return after.queued > 0 ? `${after.queued} requests are queued` : undefined;
+}
+
+/** What the attacker got that it must not get. */
+export function gainProblem(
+  { accountsMax = Number.POSITIVE_INFINITY, servedMax = Number.POSITIVE_INFINITY }: Attack,
+  { answers, did }: Attacked,
+  before: Held,
+  after: Held,
+): string | undefined {
+  if (did === 0) return 'the attacker did nothing';
+  const accounts = after.accounts - before.accounts;
+  // What is not told is not borne.
+  if (!(accounts <= accountsMax)) return `${accounts} accounts were added: bound ${accountsMax}`;
+  const served = answers['200'] ?? 0;
+  return served > servedMax
+    ? `${served} requests were answered 200: bound ${servedMax}`
+    : undefined;
+}
