@@ -184,6 +184,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
       isTaking: writer?.sequencer.isPaused() === false,
       progress: progress(),
       streams: told.streams?.facts() ?? { clients: 0, bytesHeld: 0 },
+      http: server.facts(),
       requests: counts?.rows ?? [],
       orders: writer?.meters,
       queue: { waiting: writer?.sequencer.waiting() ?? 0, max: config.engineQueue },

@@ -7,7 +7,10 @@
  * or a slow peer is borne with.
  */
 import { Buffer } from 'node:buffer';
+import type { Caller } from './callers.ts';
+import { NO_UPGRADE, SHUTTING_DOWN } from './refusals.ts';
 import { SocketBacklog, type Waiting } from './socket-backlog.ts';
+import type { UpgradeGate } from './upgrade-gate.ts';
 import type { HttpRequest, HttpResponse, UwsApp, us_socket_context_t, WebSocket } from './uws.ts';
 
 /** One connection; every call after its end does nothing. */
@@ -61,11 +64,10 @@ const CUT_SECONDS_MAX = 960;
 const LINGER_MS = 30_000;
 
 const GOING_AWAY = 1001;
-const NO_UPGRADE = '{"error":"websocket upgrade required"}';
-const SHUTTING_DOWN = '{"error":"shutting down"}';
 
 /** What belongs to a connection while the package knows it. */
 interface Holder {
+  readonly caller: Caller;
   socket: UwsSocket | undefined;
 }
 
@@ -73,14 +75,22 @@ interface Holder {
 export class Sockets {
   private readonly open = new Set<UwsSocket>();
   private closing = false;
+  private readonly gate: UpgradeGate;
   private readonly closed: () => void;
   private readonly backlog: SocketBacklog;
 
   /**
+   * @param gate refuses those of callers who have or want too many
    * @param closed told of the end of each connection, which nothing else tells of
    * @param backlogMax bytes that may wait for the readers of all of them together
    */
-  constructor(closed: () => void, backlogMax: number, log: (line: string) => void) {
+  constructor(
+    gate: UpgradeGate,
+    closed: () => void,
+    backlogMax: number,
+    log: (line: string) => void,
+  ) {
+    this.gate = gate;
     this.closed = closed;
     this.backlog = new SocketBacklog(backlogMax, this.open, log);
   }
@@ -110,14 +120,18 @@ export class Sockets {
       drain: (ws) => ws.getUserData().socket?.drained(),
       close: (ws) => {
         this.closed();
-        const { socket } = ws.getUserData();
+        const { caller, socket } = ws.getUserData();
+        this.gate.left(caller);
         if (socket === undefined) return;
         this.open.delete(socket);
         socket.close();
       },
     });
     // A plain GET that asks for no upgrade comes here.
-    app.any(route.path, (response) => refuse(response, '426 Upgrade Required', NO_UPGRADE));
+    app.any(route.path, (response, request) => {
+      if (this.gate.callerOf(response, request) === undefined) response.close();
+      else refuse(response, '426 Upgrade Required', NO_UPGRADE);
+    });
   }
 
   /** Takes no more connections, and ends those that there are. */
@@ -132,15 +146,26 @@ export class Sockets {
     request: HttpRequest,
     context: us_socket_context_t,
   ): void {
+    const caller = this.gate.callerOf(response, request);
+    if (caller === undefined) {
+      response.close();
+      return;
+    }
     const refusal = this.closing ? SHUTTING_DOWN : route.refusal();
     if (refusal !== undefined) {
       refuse(response, '503 Service Unavailable', refusal);
       return;
     }
+    const tooMany = this.gate.refusal(caller);
+    if (tooMany !== undefined) {
+      refuse(response, tooMany.status, tooMany.body, tooMany.retryAfter);
+      return;
+    }
     const [key, protocol, extensions] = HANDSHAKE.map((name) => request.getHeader(name));
-    const holder: Holder = { socket: undefined };
+    const holder: Holder = { caller, socket: undefined };
     // Of several protocols one may be named in the answer; to a stream they are all the same.
     const first = protocol!.split(',')[0]!.trim();
+    this.gate.entered(caller);
     response.upgrade(holder, key!, first, extensions!, context);
   }
 }
@@ -229,6 +254,8 @@ function textOf(message: ArrayBuffer): string {
   return Buffer.from(message).toString('utf8');
 }
 
-function refuse(response: HttpResponse, status: string, body: string): void {
-  response.writeStatus(status).writeHeader('Content-Type', 'application/json').end(body);
+function refuse(response: HttpResponse, status: string, body: string, retryAfter?: string): void {
+  response.writeStatus(status).writeHeader('Content-Type', 'application/json');
+  if (retryAfter !== undefined) response.writeHeader('Retry-After', retryAfter);
+  response.end(body);
 }
