@@ -25,8 +25,10 @@ export interface Asker {
  */
 const REQUESTS_MAX = 256;
 
-/** Where no caller is limited: load is tested with many connections that all pipeline. */
+/** Of all together where no caller is limited: load is tested with many connections that all pipeline. */
 const REQUESTS_MAX_UNLIMITED = 4096;
+/** Where nobody asks who a caller is: to look that up costs a third of a small answer. */
+const EVERYBODY: Caller = { high: 0, low: 0 };
 
 /**
  * Requests that take long are bounded by their time: each may take a quarter of a millisecond, and all of
@@ -50,6 +52,7 @@ interface Share {
 export class TurnBudget {
   /** Requests that had to wait, since the start. */
   putOff = 0;
+  private readonly isLimited: boolean;
   private readonly requestsMax: number;
   /** Requests since the last turn that was looked at. */
   private seen = 0;
@@ -62,6 +65,7 @@ export class TurnBudget {
 
   /** @param isLimited whether the rates of callers are limited at all */
   constructor(isLimited: boolean) {
+    this.isLimited = isLimited;
     this.requestsMax = isLimited ? REQUESTS_MAX : REQUESTS_MAX_UNLIMITED;
   }
 
@@ -71,7 +75,7 @@ export class TurnBudget {
     if (this.seen < UNWATCHED) return true;
     // Some of those before may be of earlier turns; all that come now are of this one.
     if (this.seen === UNWATCHED) setImmediate(() => this.turn());
-    return this.isWithinShare(asker.counted());
+    return this.isWithinShare(this.isLimited ? asker.counted() : EVERYBODY);
   }
 
   /** Calls back in a later turn. */
