@@ -199,6 +199,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
       clock: clockFacts(),
       progress: progress(),
       streams: told.streams?.facts() ?? { clients: 0, bytesHeld: 0, closes: new Map() },
+      http: server.facts(),
       requests: counts?.rows ?? [],
       orders: writer?.meters,
       queue: { waiting: writer?.sequencer.waiting() ?? 0, max: config.engineQueue },

@@ -47,6 +47,10 @@ export interface Config extends ProfileSettings {
   readonly tradesAllowlist: Allowlist;
   /** Proxies in front of the node whose X-Forwarded-For entries count. */
   readonly trustProxy: number;
+  /** Connections in all, as far as the open files allow; of an address, and opened by one in a second. */
+  readonly connectionsMax: number;
+  readonly connectionsPerAddress: number;
+  readonly connectionsOpenedPerSecond: number;
   /** Whether the rate limits apply, and what stands in place of rows of their table. */
   readonly rateLimits: boolean;
   readonly rateLimitsOverrides: RateOverrides;
@@ -88,6 +92,7 @@ export interface Config extends ProfileSettings {
   readonly streamIdleSeconds: number;
   readonly streamSubscriptionsMax: number;
   readonly streamConnectionsMax: number;
+  readonly streamConnectionsPerAddress: number;
   readonly streamBackpressureBytes: number;
   readonly streamBacklogMax: number;
   /** What all stream connections of one address may ask for, in budgets of one of them. */
@@ -121,6 +126,9 @@ export function readConfig(
     durability: from.choice('DURABILITY', DURABILITIES, 'flushed'),
     tradesAllowlist: from.allowlist('TRADES_ALLOWLIST'),
     trustProxy: from.integer('TRUST_PROXY', 0, 0, 16),
+    connectionsMax: from.integer('CONNECTIONS_MAX', 65_536, 16, 2 ** 20),
+    connectionsPerAddress: from.integer('CONNECTIONS_PER_ADDRESS', 2048, 1, 2 ** 20),
+    connectionsOpenedPerSecond: from.integer('CONNECTIONS_OPENED_PER_SECOND', 1000, 1, 1_000_000),
     rateLimits: from.choice('RATE_LIMITS', SWITCH, 'on') === 'on',
     rateLimitsOverrides: from.rateOverrides('RATE_LIMITS_OVERRIDES'),
     ordersPer10s: from.integer('ORDERS_PER_10S', RATE_LIMITS.keyOrders.requests, 1, REQUESTS_MAX),
@@ -149,6 +157,7 @@ export function readConfig(
     streamIdleSeconds: from.integer('STREAM_IDLE_SECONDS', 120, 1, 900),
     streamSubscriptionsMax: from.integer('STREAM_SUBSCRIPTIONS_MAX', 500, 1, 10_000),
     streamConnectionsMax: from.integer('STREAM_CONNECTIONS_MAX', 4096, 1, 65_536),
+    streamConnectionsPerAddress: from.integer('STREAM_CONNECTIONS_PER_ADDRESS', 512, 1, 65_536),
     streamBackpressureBytes: from.integer('STREAM_BACKPRESSURE_BYTES', 2 ** 22, 2 ** 20, 2 ** 28),
     streamBacklogMax: from.integer('STREAM_BACKLOG_MAX', 2 ** 28, 2 ** 22, 2 ** 36),
     streamCallerFactor: from.integer('STREAM_CALLER_FACTOR', 10, 1, 10_000),
@@ -180,6 +189,9 @@ export function settingsOf(config: Config): Readonly<Record<string, string>> {
     ['DURABILITY', config.durability],
     ['TRADES_ALLOWLIST', config.tradesAllowlist.entries.join(',') || '(everyone)'],
     ['TRUST_PROXY', config.trustProxy],
+    ['CONNECTIONS_MAX', config.connectionsMax],
+    ['CONNECTIONS_PER_ADDRESS', config.connectionsPerAddress],
+    ['CONNECTIONS_OPENED_PER_SECOND', config.connectionsOpenedPerSecond],
     ['RATE_LIMITS', config.rateLimits],
     ['RATE_LIMITS_OVERRIDES', overridesText(config.rateLimitsOverrides) || '(none)'],
     ['ORDERS_PER_10S', config.ordersPer10s],
@@ -216,6 +228,7 @@ export function settingsOf(config: Config): Readonly<Record<string, string>> {
     ['STREAM_IDLE_SECONDS', config.streamIdleSeconds],
     ['STREAM_SUBSCRIPTIONS_MAX', config.streamSubscriptionsMax],
     ['STREAM_CONNECTIONS_MAX', config.streamConnectionsMax],
+    ['STREAM_CONNECTIONS_PER_ADDRESS', config.streamConnectionsPerAddress],
     ['STREAM_BACKPRESSURE_BYTES', config.streamBackpressureBytes],
     ['STREAM_BACKLOG_MAX', config.streamBacklogMax],
     ['STREAM_CALLER_FACTOR', config.streamCallerFactor],

@@ -4,6 +4,7 @@ import type { LogFields } from './common/logger.ts';
 import type { Config } from './config.ts';
 import type { HttpOptions } from './http/http.ts';
 import { LateLimits } from './http/late-limits.ts';
+import { connectionBounds, openFilesMax } from './http/open-files.ts';
 import { familyOf, RateHeaders } from './http/rate-headers.ts';
 import { RateLimiter } from './http/rate-limiter.ts';
 import { effectiveCaps } from './http/rate-limits.ts';
@@ -23,11 +24,13 @@ export function httpOptions(
   );
   const socketBacklogMax = config.streamBacklogMax;
   const counted = counts === undefined ? {} : { counts };
-  const common = { host, port, trustProxy, corsOrigins, log };
+  const connections = connectionBounds(config, openFilesMax());
+  const common = { host, port, trustProxy, corsOrigins, log, connections };
   const options = { ...common, rateHeaders, socketBacklogMax, ...counted };
   if (!config.rateLimits) return options;
   const caps = effectiveCaps(rateLimitsOverrides, config);
-  return { ...options, limiter: new RateLimiter({ caps, seed: randomInt(SEEDS) }) };
+  const limiter = new RateLimiter({ caps, seed: randomInt(SEEDS) });
+  return { ...options, limiter, socketsPerCaller: config.streamConnectionsPerAddress };
 }
 
 /** What handlers count; undefined where nothing is counted. */

@@ -8,6 +8,7 @@ import { State } from '../../engine/layout.ts';
 import { Rule } from '../../engine/rules.ts';
 import { RULE_TEXTS } from '../common/contract.ts';
 import type { Histogram } from '../common/histogram.ts';
+import { REFUSALS } from '../http/connection-counts.ts';
 import { COUNTED_STATUSES } from '../http/request-counts.ts';
 import { STAGES } from '../orders/order-meters.ts';
 import { PAUSE_REASONS } from '../orders/pauses.ts';
@@ -73,6 +74,34 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
           value,
         })).filter(({ value }) => value > 0),
       ),
+  },
+  exchange_http_connections: {
+    type: 'gauge',
+    help: 'open connections, those of the streams among them',
+    labels: [],
+    read: ({ node }) => one(node.http.connections.open),
+  },
+  exchange_http_connections_max: {
+    type: 'gauge',
+    help: 'so many there may be (CONNECTIONS_MAX, and the open files of the process)',
+    labels: [],
+    read: ({ node }) => one(node.http.connections.max),
+  },
+  exchange_http_refused_connections_total: {
+    type: 'counter',
+    help: 'connections closed as soon as accepted: too many in all, of an address, or of it in a second',
+    labels: ['reason'],
+    read: ({ node }) =>
+      REFUSALS.map((reason) => ({
+        labels: { reason },
+        value: node.http.connections.refused[reason],
+      })),
+  },
+  exchange_http_put_off_requests_total: {
+    type: 'counter',
+    help: 'requests that waited for a later turn, as their callers had had enough of one',
+    labels: [],
+    read: ({ node }) => one(node.http.putOff),
   },
   exchange_orders_total: {
     type: 'counter',

@@ -3,6 +3,7 @@ import { State } from '../../engine/layout.ts';
 import { Rule } from '../../engine/rules.ts';
 import type { Tables } from '../../engine/tables.ts';
 import { BUCKET_BOUNDS } from '../common/histogram.ts';
+import type { HttpFacts } from '../http/http.ts';
 import type { RouteCounts } from '../http/request-counts.ts';
 import type { OrderMeters } from '../orders/order-meters.ts';
 import type { Pause } from '../orders/pauses.ts';
@@ -20,6 +21,7 @@ export interface NodeFacts {
   readonly clock: ClockFacts;
   readonly progress: Progress;
   readonly streams: StreamFacts;
+  readonly http: HttpFacts;
   /** By route; none where nothing is counted. */
   readonly requests: readonly RouteCounts[];
   /** Undefined while nothing can be written. */

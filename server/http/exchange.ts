@@ -6,9 +6,6 @@ import type { Headers } from './answer-head.ts';
 import type { Verdict } from './rate-limiter.ts';
 import type { RateClass } from './rate-limits.ts';
 
-/** Body of a 429 where a route has no other. */
-export const TOO_MANY_REQUESTS = '{"error":"Too Many Requests"}';
-
 export type Method = 'GET' | 'POST' | 'DELETE';
 
 /** One request being answered. */

@@ -8,24 +8,34 @@
 import assert from 'node:assert/strict';
 import { clientAddress } from './address.ts';
 import { type CommonHead, type Headers, type NumberedLines, writeHead } from './answer-head.ts';
-import { type Caller, callerOf, callerOfBytes } from './callers.ts';
-import { type Exchange, type Method, type Route, TOO_MANY_REQUESTS } from './exchange.ts';
+import type { Caller } from './callers.ts';
+import type { Exchange, Method, Route } from './exchange.ts';
 import { nextRequestId, oneLine, REQUEST_ID_HEADER } from './failed-request.ts';
 import type { RatePlan, Verdict } from './rate-limiter.ts';
+import {
+  AMBIGUOUS_LENGTH,
+  INTERNAL_ERROR,
+  PAYLOAD_TOO_LARGE,
+  SHUTTING_DOWN,
+  TOO_MANY_BYTES,
+  TOO_MANY_REQUESTS,
+} from './refusals.ts';
+import { discardRest } from './refused-body.ts';
 import { RequestBody } from './request-body.ts';
 import { columnOf } from './request-counts.ts';
 import { parametersOf, readLines } from './request-lines.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
+import { callerOfRequest, peerAddress } from './who-asks.ts';
 
 /** Answers above this wait for their turn under the cap; those below are bounded by connections. */
 const LARGE_BYTES = 64 * 1024;
 
-/** Of a body that was refused, this much is read on, so that its sender gets to see why. */
-const DISCARD_BYTES_MAX = 64 * 1024 * 1024;
+/** Who goes on after so many answers of 429 in a row loses its connection with the next one. */
+const REFUSED_MAX = 100;
 
-/** The statuses whose answers have no body. */
 const FAILED = 500;
+/** The statuses whose answers have no body. */
 const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
 
@@ -34,13 +44,6 @@ const NO_TEXTS: readonly string[] = [];
 const NO_HEADERS: Headers = [];
 const RETRY_SOON: Headers = [['Retry-After', '1']];
 const CONNECTION_CLOSE: Headers = [['Connection', 'close']];
-
-const PAYLOAD_TOO_LARGE = '{"error":"payload too large"}';
-const AMBIGUOUS_LENGTH =
-  '{"error":"bad request","detail":"Content-Length twice, or a Transfer-Encoding other than chunked"}';
-const INTERNAL_ERROR = '{"error":"internal_error"}';
-const SHUTTING_DOWN = '{"error":"shutting down"}';
-const TOO_MANY_BYTES = '{"error":"too many answers in flight"}';
 
 export class UwsExchange implements Exchange {
   readonly method: Method;
@@ -59,6 +62,12 @@ export class UwsExchange implements Exchange {
   private readonly declared: string | undefined = undefined;
   /** Until the package's handler returns. */
   private request: HttpRequest | undefined;
+  private plan: RatePlan | undefined = undefined;
+  private who: Caller | undefined = undefined;
+  /** Is run in a later turn, when its body is there. */
+  private isPutOff = false;
+  /** The connection ends with the answer. */
+  private isLast = false;
   private url: string | undefined = undefined;
   private caller: string | undefined = undefined;
   private bytes: Buffer = NO_BODY;
@@ -108,15 +117,11 @@ export class UwsExchange implements Exchange {
   }
 
   get address(): string {
-    this.caller ??= clientAddress(this.peer(), this.forwardedFor, this.server.trustProxy);
+    if (this.caller === undefined) {
+      const peer = this.over ? '' : peerAddress(this.server, this.response);
+      this.caller = clientAddress(peer, this.forwardedFor, this.server.trustProxy);
+    }
     return this.caller;
-  }
-
-  /** Address of the other end of the connection; looked up when asked for, as that costs. */
-  private peer(): string {
-    const { sole } = this.server.peers;
-    if (this.over) return '';
-    return sole === undefined ? latin1(this.response.getRemoteAddressAsText()) : sole.address;
   }
 
   /** Asked for on first use only: most routes know their path. */
@@ -145,15 +150,36 @@ export class UwsExchange implements Exchange {
    * @param plan the rate limits that it has to fit, undefined where nothing is counted
    */
   start(request: HttpRequest, plan: RatePlan | undefined): void {
-    if (this.isAmbiguous) this.refuseLength();
+    this.plan = plan;
+    if (!this.server.turn.takes(this)) this.putOff(request);
+    else if (this.isAmbiguous) this.refuseLength();
     else if (this.server.closing) this.reply(503, SHUTTING_DOWN);
-    else if (plan === undefined || this.isAdmitted(plan)) {
+    else if (this.isAdmitted()) {
       if (this.route.bodyBytesMax === 0) this.run();
       else this.startBody(request);
     }
     this.request = undefined;
     // Whoever returns without an answer and without this ends the process.
     if (!this.over) this.response.onAborted(() => this.abort());
+  }
+
+  /** Leaves the request for a later turn; what would end the connection ends it at once. */
+  private putOff(request: HttpRequest): void {
+    if (this.isAmbiguous || this.server.closing) {
+      this.abort();
+      this.response.close();
+      return;
+    }
+    this.isPutOff = true;
+    this.url = request.getUrl();
+    if (this.route.bodyBytesMax === 0) this.run();
+    else this.startBody(request);
+  }
+
+  private resume(): void {
+    if (this.over) return;
+    this.corked = true;
+    this.response.cork(() => void (this.isAdmitted() && this.run()));
   }
 
   /** Nothing more is read of this connection. */
@@ -165,13 +191,17 @@ export class UwsExchange implements Exchange {
   }
 
   /** Counts the request; refuses it at once if there are too many: the package skips its body. */
-  private isAdmitted(plan: RatePlan): boolean {
-    const { limiter, rateHeaders } = this.server;
+  private isAdmitted(): boolean {
+    const { plan, server } = this;
+    const { limiter, rateHeaders } = server;
+    if (plan === undefined) return true;
     assert(limiter !== undefined, 'a plan is made by a limiter');
-    const verdict = limiter.take(this.counted(), plan, this.server.now());
+    const verdict = limiter.take(this.counted(), plan, server.now());
     this.limitLines = rateHeaders.linesOf(verdict);
     this.remaining = verdict.remaining;
     if (verdict.allowed) return true;
+    // A proxy's connection is shared by callers who have done nothing.
+    this.isLast = verdict.refusedInRow > REFUSED_MAX && server.trustProxy === 0;
     this.reply(429, this.route.throttled ?? TOO_MANY_REQUESTS, this.limitedBy(verdict));
     return false;
   }
@@ -184,11 +214,9 @@ export class UwsExchange implements Exchange {
   }
 
   /** Whom the rate limits count the request against. */
-  private counted(): Caller {
-    const { peers, trustProxy } = this.server;
-    if (trustProxy > 0) return callerOf(this.address);
-    if (peers.sole !== undefined) return peers.sole.caller;
-    return callerOfBytes(new Uint8Array(this.response.getRemoteAddress()));
+  counted(): Caller {
+    this.who ??= callerOfRequest(this.server, this.response, this.forwardedFor);
+    return this.who;
   }
 
   private startBody(request: HttpRequest): void {
@@ -226,32 +254,24 @@ export class UwsExchange implements Exchange {
     this.chunk = undefined;
   }
 
-  /**
-   * Answers that the body is too large, and returns what is to be told of the rest of it. The sender
-   * of a body reads the answer only when it has sent it all, so closing at once would take the answer
-   * from it: the rest is read and dropped, within bounds, before the connection ends. The answer has
-   * no length, because the package lets go of the connection as soon as an answer is complete.
-   */
+  /** Answers that the body is too large, and returns what is to be told of the rest of it. */
   private refuseBody(): (bytes: number, isLast: boolean) => void {
     const { response, server } = this;
     this.answered = true;
     this.writeHead(413, CONNECTION_CLOSE);
     response.write(PAYLOAD_TOO_LARGE);
-    const giveUp = (): void => void (this.over || response.close());
-    const patience = setTimeout(giveUp, server.discardMsMax).unref();
-    let discarded = 0;
+    const discard = discardRest(response, () => this.over, server.discardMsMax);
     return (bytes, isLast) => {
-      discarded += bytes;
-      if (this.over) return;
-      if (isLast) response.end();
-      else if (discarded > DISCARD_BYTES_MAX) response.close();
-      else return;
-      clearTimeout(patience);
-      if (isLast) this.finish();
+      if (discard(bytes, isLast)) this.finish();
     };
   }
 
   private run(): void {
+    if (this.isPutOff) {
+      this.isPutOff = false;
+      this.server.turn.later(() => this.resume());
+      return;
+    }
     this.corked = true;
     try {
       const pending = this.route.run(this);
@@ -312,7 +332,7 @@ export class UwsExchange implements Exchange {
     if (this.isHead || hasNoBody) {
       this.writeHead(status, headers);
       if (hasNoBody) this.response.endWithoutBody();
-      else this.response.endWithoutBody(Buffer.byteLength(body));
+      else this.response.endWithoutBody(Buffer.byteLength(body), this.isLast);
       this.finish();
       return;
     }
@@ -336,7 +356,7 @@ export class UwsExchange implements Exchange {
         ? head.with(headers)
         : head.withNumber(headers, limitLines, this.remaining);
     writeHead(this.response, status, value);
-    if (this.server.closing) this.response.writeHeader('Connection', 'close');
+    if (this.server.closing || this.isLast) this.response.writeHeader('Connection', 'close');
   }
 
   /**
@@ -346,6 +366,11 @@ export class UwsExchange implements Exchange {
   private write(status: number, body: string | Uint8Array, headers: Headers): void {
     const { server, response } = this;
     this.writeHead(status, headers);
+    if (this.isLast) {
+      response.end(body, true);
+      this.finish();
+      return;
+    }
     const [, complete] = response.tryEnd(body, 0); // 0 = this is all of it
     if (complete) {
       this.finish();
@@ -375,8 +400,4 @@ export class UwsExchange implements Exchange {
     this.server.bytesInFlight -= this.bytesHeld;
     this.server.settled();
   }
-}
-
-function latin1(bytes: ArrayBuffer): string {
-  return Buffer.from(bytes).toString('latin1');
 }

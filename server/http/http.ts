@@ -8,19 +8,29 @@
  * its answer closes the connection (the package does that); malformed HTTP is answered by the
  * package itself, not in JSON.
  */
+import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { LogFields } from '../common/logger.ts';
+import { systemCensus } from './address-census.ts';
 import type { Headers } from './answer-head.ts';
 import { ConnectedPeers, peerOf } from './callers.ts';
+import {
+  type ConnectionBounds,
+  ConnectionCounts,
+  type ConnectionFacts,
+} from './connection-counts.ts';
 import { ALL_ORIGINS, Cors, type CorsOrigins, preflightHeaders } from './cors.ts';
 import type { Exchange, Route } from './exchange.ts';
 import { UwsExchange } from './http-exchange.ts';
 import { IGNORED_HEADER } from './ignored.ts';
 import { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
+import { METHOD_NOT_ALLOWED, NOT_FOUND } from './refusals.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import { type Publish, type SocketRoute, Sockets } from './sockets.ts';
+import { TurnBudget } from './turn-budget.ts';
+import { UpgradeGate } from './upgrade-gate.ts';
 import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './uws.ts';
 
 export type { Exchange, Handler, Method, Route } from './exchange.ts';
@@ -30,8 +40,16 @@ export interface HttpServer {
   readonly port: number;
   /** To whoever joined a topic of a WebSocket route. */
   readonly publish: Publish;
+  /** Connections and requests that were too many. */
+  facts(): HttpFacts;
   /** Stops accepting, lets what is in flight finish for a while, closes every connection. */
   close(): Promise<void>;
+}
+
+export interface HttpFacts {
+  readonly connections: ConnectionFacts;
+  /** Requests that waited for a later turn, because their callers had had enough of theirs. */
+  readonly putOff: number;
 }
 
 export interface HttpOptions {
@@ -45,6 +63,10 @@ export interface HttpOptions {
   readonly bytesInFlightMax?: number;
   /** Cap on the bytes that wait for the readers of all WebSockets together. */
   readonly socketBacklogMax?: number;
+  /** How many connections there may be; as many as there can be without it. */
+  readonly connections?: ConnectionBounds;
+  /** WebSockets that one caller may have. */
+  readonly socketsPerCaller?: number;
   /** Longest wait of close() for what is in flight. */
   readonly drainMsMax?: number;
   /** Longest wait for the rest of a body that was refused. */
@@ -69,13 +91,16 @@ const SOCKET_BACKLOG_MAX = 256 * 1024 * 1024;
 /** Far above what an order takes: only who sends or reads slowly is cut off at the end. */
 const DRAIN_MS_MAX = 10_000;
 
+/**
+ * Who has connected, or begun to send a body, has so long to end its request: the package looks every
+ * four seconds, so 8 to 12. Single bytes do not prolong it, 16 KB a second of a body do.
+ */
+const REQUEST_SECONDS_MAX = 10;
+
 /** As long as the package promises to let an idle connection be: it looks at them every few seconds. */
 const DISCARD_MS_MAX = 10_000;
 
 const CLOCK_MS = 5;
-
-const NOT_FOUND = '{"error":"not found"}';
-const METHOD_NOT_ALLOWED = '{"error":"method not allowed"}';
 
 /**
  * Listens and serves the routes. Rejects when the port is taken or the address is not of this
@@ -90,8 +115,8 @@ export async function listen(
   const app = uws.App();
   const server = new RunningServer(options);
   const backlogMax = options.socketBacklogMax ?? SOCKET_BACKLOG_MAX;
-  const closed = (): void => server.peers.closed();
-  const sockets = new Sockets(closed, backlogMax, options.log, options.trustProxy);
+  const gate = new UpgradeGate(server, options.socketsPerCaller ?? Number.POSITIVE_INFINITY);
+  const sockets = new Sockets(gate, () => server.connectionClosed(), backlogMax, options.log);
   for (const route of socketRoutes) sockets.serve(app, route);
   const paths = new Map<string, Route[]>();
   for (const route of routes) {
@@ -114,6 +139,7 @@ export async function listen(
   }
   app.any('/*', server.always(404, NOT_FOUND, []));
   app.filter((response, count) => server.count(response, Number(count)));
+  app.setIdleTimeout(REQUEST_SECONDS_MAX);
 
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
@@ -125,8 +151,10 @@ export async function listen(
       `cannot listen on ${where}: the port is taken, not permitted, or the host is not ours`,
     );
   }
+  server.port = uws.us_socket_local_port(socket);
   return {
-    port: uws.us_socket_local_port(socket),
+    port: server.port,
+    facts: () => server.facts(),
     publish: (topic, text) => {
       app.publish(topic, text, false);
       sockets.published(text.length);
@@ -172,9 +200,15 @@ class RunningServer implements ServerState {
   readonly rateHeaders: RateHeaders;
   readonly now: () => number;
   readonly peers = new ConnectedPeers();
+  readonly turn: TurnBudget;
   private readonly counts: RequestCounts | undefined;
+  /** Known once it is listened on. */
+  port = 0;
   bytesInFlight = 0;
   closing = false;
+  private readonly connections: ConnectionCounts;
+  /** A connection that does not count is being closed. */
+  private isRefusing = false;
   private readonly drainMsMax: number;
   private exchanges = 0;
   private whenIdle: (() => void) | undefined = undefined;
@@ -188,6 +222,12 @@ class RunningServer implements ServerState {
     this.drainMsMax = options.drainMsMax ?? DRAIN_MS_MAX;
     this.discardMsMax = options.discardMsMax ?? DISCARD_MS_MAX;
     this.limiter = options.limiter;
+    this.turn = new TurnBudget(options.limiter !== undefined);
+    this.connections = new ConnectionCounts(
+      options.connections ?? { all: Number.POSITIVE_INFINITY, perAddress: undefined },
+      systemCensus(() => this.port),
+      () => performance.now(),
+    );
     this.rateHeaders = options.rateHeaders ?? new RateHeaders();
     const exposed = ['ETag', IGNORED_HEADER, ...this.rateHeaders.names];
     this.cors = new Cors(options.corsOrigins ?? ALL_ORIGINS, exposed);
@@ -220,9 +260,28 @@ class RunningServer implements ServerState {
 
   /** @param change positive when a connection opens, negative when it has closed */
   count(response: HttpResponse, change: number): void {
-    if (change < 0) this.peers.closed();
-    else
-      this.peers.opened(peerOf(Buffer.from(response.getRemoteAddressAsText()).toString('latin1')));
+    if (change < 0) {
+      if (!this.isRefusing) this.connectionClosed();
+      return;
+    }
+    const peer = peerOf(Buffer.from(response.getRemoteAddressAsText()).toString('latin1'));
+    if (this.connections.opened(peer.caller) === undefined) {
+      this.peers.opened(peer);
+      return;
+    }
+    // The package tells of its end within the call.
+    this.isRefusing = true;
+    response.close();
+    this.isRefusing = false;
+  }
+
+  connectionClosed(): void {
+    this.peers.closed();
+    this.connections.closed();
+  }
+
+  facts(): HttpFacts {
+    return { connections: this.connections.facts(), putOff: this.turn.putOff };
   }
 
   settled(): void {

@@ -7,9 +7,10 @@
  */
 import type { Headers } from './answer-head.ts';
 import type { Caller } from './callers.ts';
-import { type Exchange, TOO_MANY_REQUESTS } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RateClass } from './rate-limits.ts';
+import { TOO_MANY_REQUESTS } from './refusals.ts';
 
 /** The answer to what is too much. */
 export interface LateRefusal {

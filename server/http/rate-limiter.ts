@@ -26,6 +26,8 @@ export interface Verdict {
   readonly remaining: number;
   /** When its window ends, on the given clock. */
   readonly resetMs: number;
+  /** Requests of the caller that were refused since one was allowed. */
+  readonly refusedInRow: number;
 }
 
 export interface RateLimiterOptions {
@@ -60,8 +62,16 @@ export class RateLimiter {
   /** By place and row: requests of the window, and when it ends. */
   private readonly counts: Int32Array;
   private readonly ends: Float64Array;
+  /** By place: requests that were refused since one was allowed. */
+  private readonly refused: Int32Array;
   /** One object for all verdicts, because there is one for each request. */
-  private readonly verdict = { allowed: false, limit: 0, remaining: 0, resetMs: 0 };
+  private readonly verdict = {
+    allowed: false,
+    limit: 0,
+    remaining: 0,
+    resetMs: 0,
+    refusedInRow: 0,
+  };
 
   constructor({ caps, seed, callersMax = CALLERS_MAX }: RateLimiterOptions) {
     const given = RATE_CLASSES.map((name) => caps[name]);
@@ -77,6 +87,7 @@ export class RateLimiter {
     this.busyUntil = new Float64Array(places);
     this.counts = new Int32Array(places * ROWS);
     this.ends = new Float64Array(places * ROWS);
+    this.refused = new Int32Array(places);
   }
 
   /** Undefined where no row applies: nothing is counted there. */
@@ -106,7 +117,13 @@ export class RateLimiter {
       // Of several that are full, the one that is so for longest says when to come back.
       if (verdict.allowed || reset > verdict.resetMs) this.tell(false, caps[row]!, 0, reset);
     }
-    if (!verdict.allowed) return verdict;
+    if (!verdict.allowed) {
+      if (this.refused[place]! < REMAINING_MAX) this.refused[place]! += 1;
+      verdict.refusedInRow = this.refused[place]!;
+      return verdict;
+    }
+    this.refused[place] = 0;
+    verdict.refusedInRow = 0;
     verdict.remaining = REMAINING_MAX;
     for (let i = 0; i < plan.length; i++) {
       const row = plan[i]!;
@@ -149,6 +166,7 @@ export class RateLimiter {
     this.high[free] = high;
     this.low[free] = low;
     this.busyUntil[free] = 0;
+    this.refused[free] = 0;
     this.counts.fill(0, free * ROWS, (free + 1) * ROWS);
     this.ends.fill(0, free * ROWS, (free + 1) * ROWS);
     return free;

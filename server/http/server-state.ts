@@ -5,6 +5,7 @@ import type { Cors } from './cors.ts';
 import type { Route } from './exchange.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
+import type { TurnBudget } from './turn-budget.ts';
 
 /** What the exchanges of one server share. */
 export interface ServerState {
@@ -17,6 +18,7 @@ export interface ServerState {
   readonly closing: boolean;
   readonly cors: Cors;
   readonly peers: ConnectedPeers;
+  readonly turn: TurnBudget;
   /** Undefined where no request is limited. */
   readonly limiter: RateLimiter | undefined;
   readonly rateHeaders: RateHeaders;

@@ -7,10 +7,10 @@
  * or a slow peer is borne with.
  */
 import { Buffer } from 'node:buffer';
-import { clientAddress } from './address.ts';
-import { type Caller, callerOf, callerOfBytes } from './callers.ts';
-import { readLines } from './request-lines.ts';
+import type { Caller } from './callers.ts';
+import { NO_UPGRADE, SHUTTING_DOWN } from './refusals.ts';
 import { SocketBacklog, type Waiting } from './socket-backlog.ts';
+import type { UpgradeGate } from './upgrade-gate.ts';
 import type { HttpRequest, HttpResponse, UwsApp, us_socket_context_t, WebSocket } from './uws.ts';
 
 /** One connection; every call after its end does nothing. */
@@ -74,8 +74,6 @@ const REFUSED_BYTES_MAX = 65_536;
 const IGNORED_MAX = 64;
 
 const GOING_AWAY = 1001;
-const NO_UPGRADE = '{"error":"websocket upgrade required"}';
-const SHUTTING_DOWN = '{"error":"shutting down"}';
 
 /** What belongs to a connection while the package knows it. */
 interface Holder {
@@ -87,23 +85,23 @@ interface Holder {
 export class Sockets {
   private readonly open = new Set<UwsSocket>();
   private closing = false;
+  private readonly gate: UpgradeGate;
   private readonly closed: () => void;
   private readonly backlog: SocketBacklog;
-  private readonly trustProxy: number;
 
   /**
+   * @param gate refuses those of callers who have or want too many
    * @param closed told of the end of each connection, which nothing else tells of
    * @param backlogMax bytes that may wait for the readers of all of them together
-   * @param trustProxy number of proxies whose X-Forwarded-For entries are believed
    */
   constructor(
+    gate: UpgradeGate,
     closed: () => void,
     backlogMax: number,
     log: (line: string) => void,
-    trustProxy: number,
   ) {
+    this.gate = gate;
     this.closed = closed;
-    this.trustProxy = trustProxy;
     this.backlog = new SocketBacklog(backlogMax, this.open, log);
   }
 
@@ -132,14 +130,18 @@ export class Sockets {
       drain: (ws) => ws.getUserData().socket?.drained(),
       close: (ws) => {
         this.closed();
-        const { socket } = ws.getUserData();
+        const { caller, socket } = ws.getUserData();
+        this.gate.left(caller);
         if (socket === undefined) return;
         this.open.delete(socket);
         socket.close();
       },
     });
     // A plain GET that asks for no upgrade comes here.
-    app.any(route.path, (response) => refuse(response, '426 Upgrade Required', NO_UPGRADE));
+    app.any(route.path, (response, request) => {
+      if (this.gate.callerOf(response, request) === undefined) response.close();
+      else refuse(response, '426 Upgrade Required', NO_UPGRADE);
+    });
   }
 
   /** Takes no more connections, and ends those that there are. */
@@ -154,18 +156,26 @@ export class Sockets {
     request: HttpRequest,
     context: us_socket_context_t,
   ): void {
+    const caller = this.gate.callerOf(response, request);
+    if (caller === undefined) {
+      response.close();
+      return;
+    }
     const refusal = this.closing ? SHUTTING_DOWN : route.refusal();
     if (refusal !== undefined) {
       refuse(response, '503 Service Unavailable', refusal);
       return;
     }
+    const tooMany = this.gate.refusal(caller);
+    if (tooMany !== undefined) {
+      refuse(response, tooMany.status, tooMany.body, tooMany.retryAfter);
+      return;
+    }
     const [key, protocol, extensions] = HANDSHAKE.map((name) => request.getHeader(name));
-    const holder: Holder = {
-      caller: callerBehind(response, request, this.trustProxy),
-      socket: undefined,
-    };
+    const holder: Holder = { caller, socket: undefined };
     // Of several protocols one may be named in the answer; to a stream they are all the same.
     const first = protocol!.split(',')[0]!.trim();
+    this.gate.entered(caller);
     response.upgrade(holder, key!, first, extensions!, context);
   }
 }
@@ -267,18 +277,13 @@ function hearerOf(ws: WebSocket<Holder>): SocketHandler | undefined {
   return ws.getUserData().socket?.hearer();
 }
 
-/** Whom the messages of a connection are counted against. */
-function callerBehind(response: HttpResponse, request: HttpRequest, trustProxy: number): Caller {
-  if (trustProxy === 0) return callerOfBytes(new Uint8Array(response.getRemoteAddress()));
-  const peer = Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
-  return callerOf(clientAddress(peer, readLines(request, []).forwardedFor, trustProxy));
-}
-
 /** The package empties the bytes when its callback returns; a text is a copy. */
 function textOf(message: ArrayBuffer): string {
   return Buffer.from(message).toString('utf8');
 }
 
-function refuse(response: HttpResponse, status: string, body: string): void {
-  response.writeStatus(status).writeHeader('Content-Type', 'application/json').end(body);
+function refuse(response: HttpResponse, status: string, body: string, retryAfter?: string): void {
+  response.writeStatus(status).writeHeader('Content-Type', 'application/json');
+  if (retryAfter !== undefined) response.writeHeader('Retry-After', retryAfter);
+  response.end(body);
 }

@@ -22,7 +22,7 @@ export type {
   WebSocket,
 } from 'uWebSockets.js';
 
-/** `listen` with host and options together, which 20.57.0 has but does not declare. */
+/** `listen` with host and options together, and a time-out, which 20.57.0 has but does not declare. */
 export interface UwsApp extends Omit<TemplatedApp, 'listen'> {
   listen(
     host: string,
@@ -30,6 +30,8 @@ export interface UwsApp extends Omit<TemplatedApp, 'listen'> {
     options: ListenOptions,
     done: (socket: us_listen_socket | false) => void,
   ): unknown;
+  /** Of connections that have not asked yet, and of bodies; those that were answered have another. */
+  setIdleTimeout(seconds: number): unknown;
 }
 
 /** What the node uses of the package. */

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { type HttpOptions, type HttpServer, listen, type Route } from '../../server/http/http.ts';
+import type { SocketRoute } from '../../server/http/sockets.ts';
 
 export interface Answer {
   readonly status: number;
@@ -113,10 +114,11 @@ export async function serve(
   context: TestContext,
   routes: readonly Route[],
   options: Partial<HttpOptions> = {},
+  sockets: readonly SocketRoute[] = [],
 ): Promise<Fixture> {
   const log: string[] = [];
   const base = { host: '127.0.0.1', port: 0, trustProxy: 0, log: (line: string) => log.push(line) };
-  const server = await listen(routes, { ...base, ...options });
+  const server = await listen(routes, { ...base, ...options }, sockets);
   const clients: Client[] = [];
   const client = (from?: string) => {
     const opened = new Client(server.port, from);

@@ -23,7 +23,7 @@ export interface Closed {
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly from?: string;
   readonly header?: string;
 }

@@ -39,12 +39,24 @@ test('a window starts with its first request and ends to the millisecond', () =>
   const stage = new Stage();
   const plan = stage.plan('book');
   const first = stage.take(plan);
-  assert.deepEqual(first, { allowed: true, limit: 200, remaining: 199, resetMs: START + 10_000 });
+  assert.deepEqual(first, {
+    allowed: true,
+    limit: 200,
+    remaining: 199,
+    resetMs: START + 10_000,
+    refusedInRow: 0,
+  });
   stage.now = START + 9_000;
   assert.equal(stage.taken(plan), 199);
   stage.now = START + 9_999;
   const refused = stage.take(plan);
-  assert.deepEqual(refused, { allowed: false, limit: 200, remaining: 0, resetMs: START + 10_000 });
+  assert.deepEqual(refused, {
+    allowed: false,
+    limit: 200,
+    remaining: 0,
+    resetMs: START + 10_000,
+    refusedInRow: 2,
+  });
   stage.now = START + 10_000;
   assert.equal(stage.take(plan).resetMs, START + 20_000);
   assert.equal(stage.taken(plan), 199, 'what was refused does not count in the next window');
@@ -101,6 +113,7 @@ test('writes are subject to their burst and their sustained window at once', () 
     limit: 24_000,
     remaining: 0,
     resetMs: START + 600_000,
+    refusedInRow: 3,
   });
   assert.equal(stage.taken(stage.plan('cancelBurst', 'cancelSustained', 'trading')), 2400);
   stage.now = START + 599_999;

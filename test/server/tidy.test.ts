@@ -19,7 +19,7 @@ const FOLDERS = [
   'bench',
   'test',
 ] as const;
-const LINES_MAX = 400;
+const LINES_MAX = 500;
 /** Written from the schemas of the routes. */
 const GENERATED = 'client/types.ts';
 
@@ -268,7 +268,7 @@ function nameOf(source: Source): string {
   return source.path.split('/').at(-1)!.split('.')[0]!.split('-')[0]!;
 }
 
-test('no file has more than 400 lines', () => {
+test('no file has more than 500 lines', () => {
   for (const { path, text } of sources.filter((source) => source.path !== GENERATED)) {
     const lines = text.trimEnd().split('\n').length;
     assert(lines <= LINES_MAX, `${path} has ${lines} lines`);

@@ -1,0 +1,134 @@
+/**
+ * How many connections there are, and which new ones are refused: too many in all, too many of one
+ * address, or too many opened by one address within a second. A refused connection is closed as soon as it
+ * was accepted, before a byte is read.
+ *
+ * The HTTP library says that a connection has closed, but not whose it was. In all, the count is exact. Of
+ * an address it is exact while all connections are of one; else those that it opened are counted, and
+ * when they come to the bound, the system is asked how many are open (address-census.ts). Until it has
+ * answered more are let in, bounded by what may be opened in a second. Thread: I/O.
+ */
+import type { Census } from './address-census.ts';
+import type { Caller } from './callers.ts';
+
+export const REFUSALS = ['all', 'address', 'rate'] as const;
+export type ConnectionRefusal = (typeof REFUSALS)[number];
+
+export interface ConnectionBounds {
+  readonly all: number;
+  /** Undefined where callers are not told apart: no limits, or all of them behind proxies. */
+  readonly perAddress: { readonly open: number; readonly openedPerSecond: number } | undefined;
+}
+
+export interface ConnectionFacts {
+  readonly open: number;
+  readonly max: number;
+  readonly refused: Readonly<Record<ConnectionRefusal, number>>;
+}
+
+/** What is known of an address. */
+interface Known {
+  /** Open ones, or more: those that closed since the system was asked are among them. */
+  open: number;
+  /** Those that were known when the system was asked last. */
+  before: number;
+  opened: number;
+  openedUntil: number;
+}
+
+const SECOND_MS = 1_000;
+
+/** Far above what is open at a time; forgotten ones are counted anew by the next census. */
+const ADDRESSES_MAX = 65_536;
+
+export class ConnectionCounts {
+  private readonly bounds: ConnectionBounds;
+  private readonly now: () => number;
+  private readonly census: Census;
+  private readonly refused = { all: 0, address: 0, rate: 0 };
+  private readonly addresses = new Map<string, Known>();
+  private open = 0;
+  private isAsking = false;
+  private askedAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * @param census how many connections each caller has, as the system knows it
+   * @param now milliseconds of a clock that nobody sets
+   */
+  constructor(bounds: ConnectionBounds, census: Census, now: () => number) {
+    this.bounds = bounds;
+    this.census = census;
+    this.now = now;
+  }
+
+  /** A connection was accepted: why it must not stay, or undefined, and then it counts. */
+  opened(caller: Caller): ConnectionRefusal | undefined {
+    const why = this.open >= this.bounds.all ? 'all' : this.refusalOf(caller);
+    if (why === undefined) this.open += 1;
+    else this.refused[why] += 1;
+    return why;
+  }
+
+  /** One that was not refused is over. */
+  closed(): void {
+    this.open -= 1;
+  }
+
+  facts(): ConnectionFacts {
+    return { open: this.open, max: this.bounds.all, refused: { ...this.refused } };
+  }
+
+  private refusalOf(caller: Caller): ConnectionRefusal | undefined {
+    const { perAddress } = this.bounds;
+    if (perAddress === undefined) return undefined;
+    const known = this.knownOf(keyOf(caller));
+    const now = this.now();
+    if (now >= known.openedUntil) {
+      known.opened = 0;
+      known.openedUntil = now + SECOND_MS;
+    }
+    known.opened += 1;
+    if (known.opened > perAddress.openedPerSecond) return 'rate';
+    if (known.open >= perAddress.open) {
+      // More than are open at all cannot be open.
+      known.open = Math.min(known.open, this.open);
+      if (known.open >= perAddress.open) {
+        this.ask(now);
+        if (!this.isAsking) return 'address';
+      }
+    }
+    known.open += 1;
+    return undefined;
+  }
+
+  private knownOf(key: string): Known {
+    const found = this.addresses.get(key);
+    if (found !== undefined) return found;
+    if (this.addresses.size >= ADDRESSES_MAX) this.addresses.clear();
+    const known = { open: 0, before: 0, opened: 0, openedUntil: 0 };
+    this.addresses.set(key, known);
+    return known;
+  }
+
+  /** At most once in a second: with many connections the answer is long. */
+  private ask(now: number): void {
+    if (this.isAsking || now - this.askedAt < SECOND_MS) return;
+    this.isAsking = true;
+    this.askedAt = now;
+    for (const known of this.addresses.values()) known.before = known.open;
+    this.census().then((counts) => {
+      this.isAsking = false;
+      for (const [key, known] of this.addresses) {
+        // Where nobody can be asked, an address is bounded by what it opens in a second alone.
+        const found = counts?.get(key) ?? 0;
+        known.open = found + Math.max(0, known.open - known.before);
+        if (known.open === 0 && now >= known.openedUntil) this.addresses.delete(key);
+      }
+    });
+  }
+}
+
+/** Of a caller, as a key of a map. */
+export function keyOf({ high, low }: Caller): string {
+  return `${high} ${low}`;
+}

@@ -1,0 +1,53 @@
+/**
+ * How many files this process may have open, and how many connections that leaves room for.
+ *
+ * Pure but for one read at start.
+ */
+import { readFileSync } from 'node:fs';
+import type { ConnectionBounds } from './connection-counts.ts';
+
+/**
+ * Kept free for what is no connection: segments of the log, images, LMDB, threads and their pipes, a
+ * catalog that is being loaded, connections that are closed as soon as they are accepted.
+ */
+const RESERVED = 512;
+
+/** What is assumed where the system does not tell: the lowest usual limit. */
+const ASSUMED = 1024;
+
+const UNLIMITED = 2 ** 30;
+
+/** Soft limit of open files; Node raises it to the hard one when it starts. */
+export function openFilesMax(): number {
+  try {
+    return readLimit(readFileSync('/proc/self/limits', 'latin1'));
+  } catch {
+    return ASSUMED; // no Linux
+  }
+}
+
+/** @param text of /proc/self/limits */
+export function readLimit(text: string): number {
+  const soft = /^Max open files +(\d+|unlimited)/m.exec(text)?.[1];
+  if (soft === 'unlimited') return UNLIMITED;
+  return soft === undefined ? ASSUMED : Number(soft);
+}
+
+/** What the configuration says of connections. */
+interface Wanted {
+  readonly connectionsMax: number;
+  readonly connectionsPerAddress: number;
+  readonly connectionsOpenedPerSecond: number;
+  readonly rateLimits: boolean;
+  readonly trustProxy: number;
+}
+
+/** @param filesMax files that the process may have open */
+export function connectionBounds(wanted: Wanted, filesMax: number): ConnectionBounds {
+  const reserved = Math.min(RESERVED, Math.floor(filesMax / 2));
+  const all = Math.min(wanted.connectionsMax, filesMax - reserved);
+  // Behind proxies every connection is one of theirs.
+  if (!wanted.rateLimits || wanted.trustProxy > 0) return { all, perAddress: undefined };
+  const open = Math.min(wanted.connectionsPerAddress, Math.ceil(all / 2));
+  return { all, perAddress: { open, openedPerSecond: wanted.connectionsOpenedPerSecond } };
+}

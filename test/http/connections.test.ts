@@ -1,0 +1,175 @@
+/** How many connections there may be, in all and of an address, and how long a request may take to arrive. */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConnectionBounds } from '../../server/http/connection-counts.ts';
+import type { Exchange } from '../../server/http/http.ts';
+import { connectionBounds, readLimit } from '../../server/http/open-files.ts';
+import { RateLimiter } from '../../server/http/rate-limiter.ts';
+import { effectiveCaps } from '../../server/http/rate-limits.ts';
+import type { SocketRoute } from '../../server/http/sockets.ts';
+import { type Client, get, route, serve } from '../common/http-client.ts';
+import { until } from '../common/node-harness.ts';
+
+const FIRST = '127.0.0.2';
+const SECOND = '127.0.0.3';
+const DROP_MS = 2_000;
+
+const ok = (exchange: Exchange) => exchange.reply(200, '"OK"');
+const ROUTES = [
+  route({ run: ok }),
+  route({ method: 'POST', path: '/in', bodyBytesMax: 9e5, run: ok }),
+];
+
+/** Whether a connection was taken: its first request is answered. */
+async function isTaken(client: Client): Promise<boolean> {
+  const answer = client.send(get()).answer();
+  return answer.then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+}
+
+async function takenOf(clients: readonly Client[]): Promise<number> {
+  const taken = await Promise.all(clients.map(isTaken));
+  return taken.filter((each) => each).length;
+}
+
+async function bounded(t: TestContext, connections: ConnectionBounds) {
+  const { client, server } = await serve(t, ROUTES, { connections });
+  const clients = (from: string, count: number) =>
+    Array.from({ length: count }, () => client(from));
+  return { clients, facts: () => server.facts().connections };
+}
+
+test('connections beyond the bound in all are closed, and taken again when others have left', async (t) => {
+  const { clients, facts } = await bounded(t, { all: 5, perAddress: undefined });
+  const first = clients(FIRST, 5);
+  assert.equal(await takenOf(first), 5);
+  assert.equal(await takenOf(clients(SECOND, 3)), 0);
+  assert.deepEqual(facts(), { open: 5, max: 5, refused: { all: 3, address: 0, rate: 0 } });
+  for (const each of first.slice(0, 2)) each.socket.destroy();
+  await until(() => facts().open === 3);
+  assert.equal(await takenOf(clients(SECOND, 2)), 2);
+});
+
+test('an address is bounded while others connect, by what the system says is open', async (t) => {
+  const { clients, facts } = await bounded(t, {
+    all: 200,
+    perAddress: { open: 10, openedPerSecond: 100 },
+  });
+  const other = clients(SECOND, 1);
+  assert.equal(await takenOf(other), 1);
+  // Those that have closed do not count for long: more than the bound, one after the other.
+  for (let i = 0; i < 30; i++) {
+    const [each] = clients(FIRST, 1);
+    assert(await isTaken(each!), `the ${i + 1}. connection`);
+    each!.socket.destroy();
+    await each!.closed;
+    await until(() => facts().open === 1);
+  }
+  await sleep(1_100);
+  const all = clients(FIRST, 12);
+  await takenOf(all);
+  await sleep(1_100);
+  await takenOf(clients(FIRST, 1)); // asks the system
+  await until(async () => (await takenOf(clients(FIRST, 1))) === 0);
+  assert.equal(await takenOf(clients(SECOND, 5)), 5, 'others are taken');
+  assert(facts().refused.address > 0);
+  for (const each of all) each.socket.destroy();
+  await sleep(1_100);
+  assert.equal(await takenOf(clients(FIRST, 1)), 1);
+});
+
+test('an address that opens too many connections in a second is refused for the rest of it', async (t) => {
+  const { clients, facts } = await bounded(t, {
+    all: 200,
+    perAddress: { open: 100, openedPerSecond: 20 },
+  });
+  assert.equal(await takenOf(clients(FIRST, 30)), 20);
+  assert.equal(await takenOf(clients(SECOND, 20)), 20);
+  assert.equal(facts().refused.rate, 10);
+  await sleep(1_050);
+  assert.equal(await takenOf(clients(FIRST, 5)), 5);
+});
+
+test('who begins a request and goes on byte by byte is cut, who is idle between two is not', async (t) => {
+  const { client } = await serve(t, ROUTES);
+  const begun = Date.now();
+  const slow = [
+    client().send('GET / HTTP/1.1\r\nX-Slow: '),
+    client().send('POST /in HTTP/1.1\r\nHost: node\r\nContent-Length: 9000\r\n\r\n'),
+    client().send('POST /in HTTP/1.1\r\nHost: node\r\nTransfer-Encoding: chunked\r\n\r\n'),
+  ];
+  const bytes = ['a', 'a', '1\r\na\r\n'];
+  const drops = setInterval(() => {
+    for (const [i, { socket }] of slow.entries()) if (socket.writable) socket.write(bytes[i]!);
+  }, DROP_MS);
+  t.after(() => clearInterval(drops));
+  const idle = client();
+  assert.equal(await isTaken(idle), true);
+  await Promise.race([Promise.all(slow.map(({ closed }) => closed)), sleep(20_000)]);
+  const seconds = (Date.now() - begun) / 1_000;
+  assert(seconds > 7 && seconds < 14, `cut after ${seconds} s`);
+  assert.equal(await isTaken(idle), true, 'idle between two requests');
+});
+
+test('upgrades count against the rate of the caller, and so many may be open', async (t) => {
+  const limiter = new RateLimiter({
+    caps: effectiveCaps({ trading: { requests: 5, seconds: 10 } }),
+    seed: 7,
+  });
+  const sockets: SocketRoute = {
+    path: '/ws',
+    messageBytesMax: 100,
+    waitingBytesMax: 2 ** 20,
+    cutSeconds: 60,
+    refusal: () => undefined,
+    open: () => ({ message() {}, alive() {}, drained() {}, closed() {} }),
+  };
+  const { client, server } = await serve(t, ROUTES, { limiter, socketsPerCaller: 3 }, [sockets]);
+  const upgrade =
+    'GET /ws HTTP/1.1\r\nHost: node\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n';
+  const ask = async (from: string) => {
+    const asking = client(from);
+    return { asking, answer: await asking.send(upgrade).answer() };
+  };
+  const first = [await ask(FIRST), await ask(FIRST), await ask(FIRST)];
+  assert.deepEqual(
+    first.map(({ answer }) => answer.status),
+    [101, 101, 101],
+  );
+  const fourth = (await ask(FIRST)).answer;
+  assert.equal(fourth.status, 429);
+  assert.equal(String(fourth.body), '{"error":"too many stream connections of this address"}');
+  first[0]!.asking.socket.destroy();
+  await until(() => server.facts().connections.open === 3);
+  assert.equal((await ask(FIRST)).answer.status, 101);
+  const sixth = (await ask(FIRST)).answer;
+  assert.equal(sixth.status, 429);
+  assert.equal(sixth.headers.get('retry-after'), '10');
+  assert.equal(String(sixth.body), '{"error":"Too Many Requests"}');
+  assert.equal((await ask(SECOND)).answer.status, 101);
+});
+
+test('connections leave files to what is no connection, whatever the limit of the process', () => {
+  const text =
+    'Limit   Soft Limit  Hard Limit Units\nMax open files            20000    20000   files\n';
+  assert.equal(readLimit(text), 20_000);
+  assert.equal(readLimit('Max open files            unlimited    unlimited   files'), 2 ** 30);
+  const wanted = {
+    connectionsMax: 65_536,
+    connectionsPerAddress: 2_048,
+    connectionsOpenedPerSecond: 1_000,
+    rateLimits: true,
+    trustProxy: 0,
+  };
+  const perAddress = { open: 2_048, openedPerSecond: 1_000 };
+  assert.deepEqual(connectionBounds(wanted, 20_000), { all: 19_488, perAddress });
+  assert.deepEqual(connectionBounds(wanted, 2 ** 30).all, 65_536);
+  const small = { open: 256, openedPerSecond: 1_000 };
+  assert.deepEqual(connectionBounds(wanted, 1_024), { all: 512, perAddress: small });
+  const proxied = { ...wanted, trustProxy: 1 };
+  assert.deepEqual(connectionBounds(proxied, 20_000), { all: 19_488, perAddress: undefined });
+});
