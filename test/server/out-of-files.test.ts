@@ -26,7 +26,7 @@ import { bodyOf, type Result, Trader } from '../common/traders.ts';
 useCompiledNodes();
 const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'no prlimit here';
 const SEGMENT_BYTES = 65_536;
-const SPARE_FILES = 20;
+const SPARE_FILES = 40;
 const ORDERS = 20;
 const SHARES = 5;
 /** Fewer than fill three segments. */
