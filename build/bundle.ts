@@ -25,15 +25,15 @@ import { type InputOptions, type OutputOptions, type Plugin, rollup } from 'roll
 /** What is started as a process or as a thread, by its path. */
 const PROGRAMS = [
   'server/cli/cli',
-  'server/main',
+  'server/app/main',
   'server/orders/worker',
   'server/catalog/catalog-thread',
   'server/catalog/search-thread',
   'server/catalog/sync-thread',
-  'storage/beside-thread',
-  'storage/follower-thread',
-  'storage/lmdb-probe',
-  'storage/recovery-thread',
+  'storage/recovery/assistant-thread',
+  'storage/projection/follower-thread',
+  'storage/kv/lmdb-probe',
+  'storage/recovery/recovery-thread',
   // Loaded while the container's image is built.
   'server/http/uws',
   // Nodes of tests, with workers of their own; the package leaves them out.

@@ -2,12 +2,12 @@
  * Whether the index of order ids holds exactly the orders that memory knows, and a search for each comes to it.
  * The searches go from region to region of the index: in the order of the rows, each would wait for memory.
  */
-import { assert } from './assert.ts';
-import { byRegion, home, next } from './hash-index.ts';
-import { ORDER_I, Order } from './layout.ts';
-import { orderEntries } from './rebuild.ts';
-import type { Tables } from './tables.ts';
-import { sameId } from './words.ts';
+import { assert } from './book/matching.ts';
+import { orderEntries } from './orders/rebuild.ts';
+import { byRegion, home, next } from './tables/hash-index.ts';
+import { ORDER_I, Order } from './tables/layout.ts';
+import type { Tables } from './tables/tables.ts';
+import { sameId } from './tables/words.ts';
 
 export function auditOrderIndex(t: Tables): void {
   const { orderIndex } = t;

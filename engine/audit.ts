@@ -3,9 +3,11 @@
  * Throws on the first one that is broken.
  */
 
-import { findAccount } from './accounts.ts';
-import { assert } from './assert.ts';
 import { auditOrderIndex } from './audit-index.ts';
+import { assert, auditMatching, LANES, matchingUse, Side, sideBySide } from './book/matching.ts';
+import { findMarket, findToken } from './markets/markets.ts';
+import { findAccount } from './orders/accounts.ts';
+import { endStatus, finishedOrder, keptFinished, orderStatus, orderTag } from './orders/orders.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -28,13 +30,10 @@ import {
   Status,
   TOKEN_I,
   Token,
-} from './layout.ts';
-import { findMarket, findToken } from './markets.ts';
-import { auditMatching, LANES, matchingUse, Side, sideBySide } from './matching/matching.ts';
-import { endStatus, finishedOrder, keptFinished, orderStatus, orderTag } from './orders.ts';
-import type { Tables } from './tables.ts';
-import type { BookSlot, MarketSlot, OrderSlot, TokenSlot } from './units.ts';
-import { isTickGrid } from './units.ts';
+} from './tables/layout.ts';
+import type { Tables } from './tables/tables.ts';
+import type { BookSlot, MarketSlot, OrderSlot, TokenSlot } from './tables/units.ts';
+import { isTickGrid } from './tables/units.ts';
 
 export function audit(t: Tables): void {
   auditBooks(t);

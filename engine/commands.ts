@@ -13,9 +13,9 @@
  *                 orderRows f64 (the oldest have none) | walletsPerSigner f64 (older ones have none)
  *                                                                                      8 words
  */
-import { assert } from './assert.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './layout.ts';
-import { OUTCOMES_MAX } from './limits.ts';
+import { assert } from './book/matching.ts';
+import { OUTCOMES_MAX } from './tables/capacities.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './tables/layout.ts';
 import type {
   MarketSlot,
   MicroCollateral,
@@ -23,7 +23,7 @@ import type {
   OrderSlot,
   TicksPerUnit,
   TokenSlot,
-} from './units.ts';
+} from './tables/units.ts';
 
 export const CommandKind = {
   order: 1,
@@ -211,7 +211,7 @@ export function encodeMarketChange(
 }
 
 /**
- * Sets what changes results and is not of one market: the self-trade policy (core.ts), how many
+ * Sets what changes results and is not of one market: the self-trade policy (context.ts), how many
  * finished orders keep their ids in memory, how many open orders an account may have (0 = any), how
  * many rows of orders may be used (0 = all that the table has), and how many wallets a signer may have
  * beside its own address (0 = any).

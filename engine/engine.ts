@@ -11,23 +11,23 @@
  * core.taking. Who wants to know in which order it happened hands in a log (events.ts).
  */
 
-import { findAccount, newestOwned, nextOwned } from './accounts.ts';
-import { readAhead } from './ahead.ts';
-import { assert } from './assert.ts';
+import { assert } from './book/matching.ts';
 import * as commands from './commands.ts';
 import { commandKind, commandWords } from './commands.ts';
-import { type Applier, Core } from './core.ts';
+import { type Applier, Core } from './context.ts';
 import { EventLog } from './events.ts';
-import { nextExpiring } from './expiries.ts';
-import * as layout from './layout.ts';
-import { changeMarket, registerMarket } from './markets.ts';
-import { closeOrder, evictFinished, findOrder, orderStatus } from './orders.ts';
-import { placing } from './place.ts';
-import type { RuleCode } from './rules.ts';
-import * as rules from './rules.ts';
-import type { EngineMemory, Tables } from './tables.ts';
-import type { MarketSlot, OrderSlot, TokenSlot } from './units.ts';
-import { sameAddress } from './words.ts';
+import { changeMarket, registerMarket } from './markets/markets.ts';
+import { findAccount, newestOwned, nextOwned } from './orders/accounts.ts';
+import { nextExpiring } from './orders/expiry.ts';
+import { closeOrder, evictFinished, findOrder, orderStatus } from './orders/orders.ts';
+import { placing } from './orders/place.ts';
+import { readAhead } from './orders/prefetch.ts';
+import type { RuleCode } from './orders/reject-reasons.ts';
+import * as rules from './orders/reject-reasons.ts';
+import * as layout from './tables/layout.ts';
+import type { EngineMemory, Tables } from './tables/tables.ts';
+import type { MarketSlot, OrderSlot, TokenSlot } from './tables/units.ts';
+import { sameAddress } from './tables/words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { ACCOUNT_I, EndReason, ORDER_F, ORDER_I, Order, State, Status, TOKEN_I, Token } = layout;

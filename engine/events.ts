@@ -18,8 +18,8 @@
  * One per writing thread. Grows up to its bound; beyond it `overflowed` says that the log is not
  * whole. A bound of 0 turns it off.
  */
-import { assert } from './assert.ts';
-import type { BookSlot, MarketSlot, MicroShares, Ticks } from './units.ts';
+import { assert } from './book/matching.ts';
+import type { BookSlot, MarketSlot, MicroShares, Ticks } from './tables/units.ts';
 
 const EVENT_WORDS = 8;
 /** A partly filled maker takes its head and the four records that hold its row. */

@@ -6,7 +6,7 @@
  * For millions of commands a second encode into a CommandBuffer and drive an Engine directly, as
  * bench/engine/engine.bench.ts does.
  */
-import { assert } from './assert.ts';
+import { assert } from './book/matching.ts';
 import {
   CommandBuffer,
   encodeCancel,
@@ -18,8 +18,10 @@ import {
   OrderType,
   Side,
 } from './commands.ts';
-import { Depth, marketOf, readDepth } from './depth.ts';
 import { Engine } from './engine.ts';
+import { Rule, type RuleCode } from './orders/reject-reasons.ts';
+import { type Capacities, DEFAULT_CAPACITIES } from './tables/capacities.ts';
+import { Depth, marketOf, readDepth } from './tables/depth.ts';
 import {
   ADDRESS_WORDS,
   API_KEY_WORDS,
@@ -32,10 +34,8 @@ import {
   Market,
   MarketFlag,
   State,
-} from './layout.ts';
-import { type Capacities, DEFAULT_CAPACITIES } from './limits.ts';
-import { Rule, type RuleCode } from './rules.ts';
-import { allocateEngine } from './tables.ts';
+} from './tables/layout.ts';
+import { allocateEngine } from './tables/tables.ts';
 import {
   collateralOf,
   type MicroShares,
@@ -43,7 +43,7 @@ import {
   type Ticks,
   type TicksPerUnit,
   type TokenSlot,
-} from './units.ts';
+} from './tables/units.ts';
 
 export interface SimulatedMarket {
   readonly outcomes?: number;
@@ -69,7 +69,7 @@ export interface SimulatedOrder {
 }
 
 export interface Placed {
-  /** 0 = accepted, else why not (rules.ts). */
+  /** 0 = accepted, else why not (reject-reasons.ts). */
   readonly rule: RuleCode;
   /** For cancel(). */
   readonly order: number;
@@ -187,7 +187,7 @@ export class Simulator {
     this.apply(at);
   }
 
-  /** One of core.ts SelfTrade. */
+  /** One of context.ts SelfTrade. */
   setSelfTrade(policy: number): void {
     this.out.clear();
     this.apply(encodeConfigure(this.out, policy, this.engine.t.state[State.history]!, 0, 0));

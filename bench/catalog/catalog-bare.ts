@@ -7,7 +7,7 @@
 import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
 import { openGeneration } from '../../server/catalog/generation.ts';
 import { listen } from '../../server/http/http.ts';
-import { openCatalog } from '../../storage/catalog.ts';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
 import {
   type BareCase,
   type BarePorts,

@@ -6,7 +6,7 @@
  * Pure: the same size and seed give the same file.
  * Non-goals: odd data. What a reader must survive is the tests' business.
  */
-import type { JsonObject } from '../../storage/catalog-file.ts';
+import type { JsonObject } from '../../storage/catalog/catalog-file.ts';
 import { Random } from '../random.ts';
 import { type Prose, slugOf, titleCase, Words } from './catalog-prose.ts';
 

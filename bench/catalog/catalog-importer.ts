@@ -6,8 +6,8 @@
  */
 import assert from 'node:assert/strict';
 import { replaceCatalog } from '../../server/catalog/snapshot.ts';
-import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
-import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
+import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
+import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { answerQuestions } from '../common/child.ts';
 import { generateCatalog, revise } from './catalog-generator.ts';
 

@@ -7,11 +7,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { allocateEngine } from '../../engine/tables.ts';
+import { allocateEngine } from '../../engine/tables/tables.ts';
 import { openGeneration } from '../../server/catalog/generation.ts';
 import { buffersOf } from '../../server/catalog/prepared.ts';
 import { buildSearchIndex, type SearchIndex } from '../../server/catalog/search-index.ts';
-import { openCatalog } from '../../storage/catalog.ts';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { answerQuestions } from '../common/child.ts';
 
 export interface LoadRequest {

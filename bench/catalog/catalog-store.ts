@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import { replaceCatalog } from '../../server/catalog/snapshot.ts';
-import { openCatalog } from '../../storage/catalog.ts';
-import { readCatalog } from '../../storage/catalog-file.ts';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
+import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import type { GeneratedCatalog } from './catalog-generator.ts';
 
 /**

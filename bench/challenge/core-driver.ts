@@ -2,8 +2,8 @@
  * A challenge stream on the matching core alone. What the core leaves to its caller is here: from an
  * id to the slot where its order rests, and the reports. Prices are levels as they are.
  */
-import * as matching from '../../engine/matching/matching.ts';
-import { allocateMatching, ladderRows, Matching } from '../../engine/matching/matching.ts';
+import * as matching from '../../engine/book/matching.ts';
+import { allocateMatching, ladderRows, Matching } from '../../engine/book/matching.ts';
 import type { Contender } from './contender.ts';
 import type { Reports } from './reports.ts';
 import * as reports from './reports.ts';

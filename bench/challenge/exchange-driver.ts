@@ -7,7 +7,12 @@
  */
 import type { CommandBuffer } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { MicroCollateral, MicroShares, TicksPerUnit, TokenSlot } from '../../engine/units.ts';
+import type {
+  MicroCollateral,
+  MicroShares,
+  TicksPerUnit,
+  TokenSlot,
+} from '../../engine/tables/units.ts';
 import { type EngineModules, encodeClearing } from '../common/engine-modules.ts';
 import { Random } from '../random.ts';
 import type { Contender } from './contender.ts';

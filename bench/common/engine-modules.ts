@@ -7,9 +7,9 @@ import { pathToFileURL } from 'node:url';
 import * as commands from '../../engine/commands.ts';
 import * as engine from '../../engine/engine.ts';
 import * as events from '../../engine/events.ts';
-import * as layout from '../../engine/layout.ts';
-import * as orders from '../../engine/orders.ts';
-import * as tables from '../../engine/tables.ts';
+import * as orders from '../../engine/orders/orders.ts';
+import * as layout from '../../engine/tables/layout.ts';
+import * as tables from '../../engine/tables/tables.ts';
 
 export interface EngineModules {
   readonly commands: typeof commands;

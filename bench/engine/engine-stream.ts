@@ -20,9 +20,14 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/layout.ts';
-import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/limits.ts';
-import type { MicroCollateral, MicroShares, TicksPerUnit, TokenSlot } from '../../engine/units.ts';
+import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/layout.ts';
+import type {
+  MicroCollateral,
+  MicroShares,
+  TicksPerUnit,
+  TokenSlot,
+} from '../../engine/tables/units.ts';
 import { type EngineModules, encodeClearing, OWN_MODULES } from '../common/engine-modules.ts';
 import { Random } from '../random.ts';
 

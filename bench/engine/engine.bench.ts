@@ -5,8 +5,8 @@
  * Not measured: reading books, rendering, threads.
  */
 import { audit } from '../../engine/audit.ts';
-import type { Capacities } from '../../engine/limits.ts';
-import { stateHash } from '../../engine/state-hash.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { stateHash } from '../../engine/tables/state-hash.ts';
 import { type EngineModules, OWN_MODULES, olderModules } from '../common/engine-modules.ts';
 import { printGarbage } from '../common/garbage.ts';
 import { type Measured, measure, measureBeside, type Task } from '../harness.ts';

@@ -4,10 +4,10 @@
  */
 import { type CommandBuffer, commandWords } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
-import { State } from '../../engine/layout.ts';
-import type { Capacities } from '../../engine/limits.ts';
-import { allocateEngine } from '../../engine/tables.ts';
-import { decodeBatch, encodeBatch } from '../../storage/batch-record.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { State } from '../../engine/tables/layout.ts';
+import { allocateEngine } from '../../engine/tables/tables.ts';
+import { decodeBatch, encodeBatch } from '../../storage/log/batch-record.ts';
 
 /** Commands of one record. */
 const BATCH = 64;

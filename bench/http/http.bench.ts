@@ -8,7 +8,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../../server/config.ts';
+import { readConfig } from '../../server/config/config.ts';
 import type { BarePorts } from '../common/bare.ts';
 import { Child } from '../common/child.ts';
 import { type LoadRequest, loadProblem, SERVER_CORE } from '../common/http-load.ts';

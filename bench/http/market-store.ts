@@ -16,6 +16,7 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
 import {
   ADDRESS_WORDS,
   API_KEY_WORDS,
@@ -24,20 +25,19 @@ import {
   Market,
   MarketFlag,
   State,
-} from '../../engine/layout.ts';
-import type { Capacities } from '../../engine/limits.ts';
-import { allocateEngine, type Tables } from '../../engine/tables.ts';
+} from '../../engine/tables/layout.ts';
+import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import {
   MICRO,
   type MicroCollateral,
   type MicroShares,
   type TokenSlot,
-} from '../../engine/units.ts';
+} from '../../engine/tables/units.ts';
 import { marketCommands } from '../../server/catalog/market-registry.ts';
-import { encodeBatch } from '../../storage/batch-record.ts';
-import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
-import { Journal } from '../../storage/journal.ts';
+import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
+import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
+import { Journal } from '../../storage/log/journal.ts';
 import { generateCatalog } from '../catalog/catalog-generator.ts';
 import { storeCatalog } from '../catalog/catalog-store.ts';
 import { Random } from '../random.ts';

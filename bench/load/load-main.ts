@@ -6,7 +6,7 @@
  * Non-goals: measuring (bench/measure does: here a connection waits for each answer before its next
  * batch), and self-trade policies other than the default, allow.
  */
-import { readConfig } from '../../server/config.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { parseOptions, USAGE } from './load-options.ts';
 import { LoadRun } from './load-run.ts';
 import { targetMarkets, withTarget } from './load-target.ts';

@@ -3,7 +3,7 @@
  * Thread: the tool's only one.
  * Non-goals: reading the catalog file (storage does), and what the catalog says beyond trading.
  */
-import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import type { Random } from '../random.ts';
 import { MICRO } from './load-amounts.ts';
 import { NaiveBook } from './load-book.ts';

@@ -80,7 +80,12 @@ export class LocalNode {
   #up: Promise<void> = Promise.resolve();
 
   private constructor(port: number, dataDir: string, options: LocalNodeOptions) {
-    const { demo, environment, flags = process.execArgv, main = program('server/main') } = options;
+    const {
+      demo,
+      environment,
+      flags = process.execArgv,
+      main = program('server/app/main'),
+    } = options;
     this.url = new URL(`http://127.0.0.1:${port}`);
     this.#command = [...flags, main];
     this.#environment = {

@@ -1,7 +1,7 @@
 /**
  * The command line of the load tool's checking mode, and what both of its modes share.
  * Thread: the tool's only one.
- * Non-goals: the node's own configuration (server/config.ts reads it from the environment).
+ * Non-goals: the node's own configuration (server/config/config.ts reads it from the environment).
  */
 import { type OptionTable, type OptionValues, optionHelp, readOptions } from './option-table.ts';
 

@@ -9,7 +9,7 @@ import type { Exchange } from '../../client/exchange.ts';
 import type { HttpClient } from '../../client/http.ts';
 import type { Keys } from '../../client/keys.ts';
 import { Wallet } from '../../client/wallet.ts';
-import type { Config } from '../../server/config.ts';
+import type { Config } from '../../server/config/config.ts';
 import { Random } from '../random.ts';
 import { compareBooks, compareLastPrices, compareTrades, seedBooks } from './load-check.ts';
 import { keysOf, type Level1, openClient } from './load-client.ts';

@@ -7,8 +7,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CatalogMarket, readCatalog } from '../../storage/catalog-file.ts';
-import { demoCatalog } from '../../storage/demo-catalog.ts';
+import { demoCatalog } from '../../server/app/demo-catalog.ts';
+import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { Random } from '../random.ts';
 import { chooseMarkets, type LoadMarket } from './load-market.ts';
 import { importCatalog, LocalNode } from './load-node.ts';

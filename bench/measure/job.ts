@@ -6,7 +6,7 @@ import type { ApiKey } from '../../client/credentials.ts';
 import type { Share } from './arrivals.ts';
 import type { MeasureOptions } from './measure-options.ts';
 
-/** The configuration that signing needs (server/config.ts). */
+/** The configuration that signing needs (server/config/config.ts). */
 export interface Signing {
   readonly credentialPrefix: string;
   readonly chainId: number;

@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
-import { readConfig } from '../../server/config.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { ask, openClient } from '../load/load-client.ts';
 import { Exit } from '../load/load-main.ts';
 import type { LocalNode } from '../load/load-node.ts';

@@ -1,7 +1,7 @@
 /**
  * The command line of the load tool's measuring mode.
  * Thread: the tool's only one.
- * Non-goals: the node's own configuration (server/config.ts reads it from the environment).
+ * Non-goals: the node's own configuration (server/config/config.ts reads it from the environment).
  */
 import {
   ENVIRONMENT_HELP,

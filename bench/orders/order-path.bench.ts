@@ -6,7 +6,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../../server/config.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { domainSeparator } from '../../server/identity/eip712.ts';
 import { Child } from '../common/child.ts';
 import { latencies, median, percentile, print, type Ratio, ratioLine } from '../common/figures.ts';
@@ -249,7 +249,7 @@ class Suite {
   private startBaseline(root: string): Promise<LocalNode> {
     const bundled = join(root, 'node/server/main.js');
     // A build from before there was a bundle runs as it was compiled.
-    const main = existsSync(bundled) ? bundled : join(root, 'server/main.js');
+    const main = existsSync(bundled) ? bundled : join(root, 'server/app/main.js');
     return this.start('baseline', {}, main);
   }
 

@@ -3,7 +3,7 @@
  *
  * Thread: the suite's only one. Non-goals: several sending processes (bench/measure has them).
  */
-import { readConfig } from '../../server/config.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { openClient } from '../load/load-client.ts';
 import { exchangeOf } from '../load/load-orders.ts';
 import { targetMarkets } from '../load/load-target.ts';

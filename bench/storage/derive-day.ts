@@ -1,7 +1,7 @@
 /** The follower over a day that lies in a log, in this thread, with an image at its end. */
-import { State } from '../../engine/layout.ts';
-import { Follower } from '../../storage/follower.ts';
+import { State } from '../../engine/tables/layout.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
+import { Follower } from '../../storage/projection/follower.ts';
 import { CAPACITIES } from './log-day.ts';
 
 export interface Derived {

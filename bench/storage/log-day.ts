@@ -12,13 +12,19 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag, State } from '../../engine/layout.ts';
-import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/limits.ts';
-import { allocateEngine } from '../../engine/tables.ts';
-import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
-import { encodeBatch } from '../../storage/batch-record.ts';
-import { Journal, type JournalEntry } from '../../storage/journal.ts';
+import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
+import {
+  ADDRESS_WORDS,
+  API_KEY_WORDS,
+  ID_WORDS,
+  MarketFlag,
+  State,
+} from '../../engine/tables/layout.ts';
+import { allocateEngine } from '../../engine/tables/tables.ts';
+import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/tables/units.ts';
+import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
+import { Journal, type JournalEntry } from '../../storage/log/journal.ts';
 import { Random } from '../random.ts';
 
 export interface DayShape {

@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandBuffer } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { State } from '../../engine/layout.ts';
+import { State } from '../../engine/tables/layout.ts';
 import { FollowerKeeper } from '../../server/orders/follower-keeper.ts';
-import { openDerivedTables, positionOf } from '../../storage/derived.ts';
-import { Images } from '../../storage/images.ts';
-import { Journal } from '../../storage/journal.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
-import { recover } from '../../storage/recover.ts';
+import { Journal } from '../../storage/log/journal.ts';
+import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
+import { recover } from '../../storage/recovery/recover.ts';
+import { Images } from '../../storage/snapshot/snapshots.ts';
 import { applyBatch, BATCH, CAPACITIES, Orders, writeDay } from './log-day.ts';
 
 export interface PausesShape {

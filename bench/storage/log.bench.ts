@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audit } from '../../engine/audit.ts';
-import { State } from '../../engine/layout.ts';
-import { Images } from '../../storage/images.ts';
-import { openEnvironment, openSequence } from '../../storage/lmdb.ts';
+import { State } from '../../engine/tables/layout.ts';
+import { openEnvironment, openSequence } from '../../storage/kv/lmdb.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
-import { recover } from '../../storage/recover.ts';
+import { recover } from '../../storage/recovery/recover.ts';
+import { Images } from '../../storage/snapshot/snapshots.ts';
 import { deriveDay, readLog } from './derive-day.ts';
 import { CAPACITIES, type DayShape, writeDay } from './log-day.ts';
 

@@ -13,10 +13,21 @@ import {
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventLog } from '../../engine/events.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag, State } from '../../engine/layout.ts';
-import { DEFAULT_CAPACITIES } from '../../engine/limits.ts';
-import { allocateEngine } from '../../engine/tables.ts';
-import { collateralOf, type MicroShares, type Ticks, type TokenSlot } from '../../engine/units.ts';
+import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
+import {
+  ADDRESS_WORDS,
+  API_KEY_WORDS,
+  ID_WORDS,
+  MarketFlag,
+  State,
+} from '../../engine/tables/layout.ts';
+import { allocateEngine } from '../../engine/tables/tables.ts';
+import {
+  collateralOf,
+  type MicroShares,
+  type Ticks,
+  type TokenSlot,
+} from '../../engine/tables/units.ts';
 import { type HttpServer, listen } from '../../server/http/http.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';

@@ -8,10 +8,10 @@
  * Thread: I/O.
  */
 
-import { findAccount } from '../../engine/accounts.ts';
-import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/layout.ts';
-import { findMarket } from '../../engine/markets.ts';
-import type { Tables } from '../../engine/tables.ts';
+import { findMarket } from '../../engine/markets/markets.ts';
+import { findAccount } from '../../engine/orders/accounts.ts';
+import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import { ENGINE_BUSY, errorBody } from '../common/contract.ts';
 import { offsetOf } from '../common/cursor.ts';
 import { nextTurn } from '../common/next-turn.ts';
@@ -20,7 +20,7 @@ import type { Handler } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';
 import { matchOfTradeId } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
-import type { QuietReads } from '../orders/quiet-reads.ts';
+import type { QuietReads } from '../orders/seqlock-reader.ts';
 import type { OrdersQuery, OwnTradesQuery } from './account-schemas.ts';
 import { AccountTexts, type OrderStatusCase } from './account-texts.ts';
 import type { OrderRow } from './order-rows.ts';

@@ -13,9 +13,9 @@ import {
   Market,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { MarketSlot } from '../../engine/units.ts';
+} from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketSlot } from '../../engine/tables/units.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';

@@ -10,7 +10,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HeartbeatStore } from '../../storage/heartbeats.ts';
+import type { HeartbeatStore } from '../../storage/kv/heartbeats.ts';
 import { bytesToHex } from '../common/uint256.ts';
 
 export interface HeartbeatsOptions {

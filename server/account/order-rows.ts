@@ -16,9 +16,9 @@ import {
   Order,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
-import { type OrderSlot, PIPS_PER_UNIT } from '../../engine/units.ts';
+} from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import { type OrderSlot, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 
 export interface OrderRow {
   /** Eight words of the id, and four of the API key that placed it. */

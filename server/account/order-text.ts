@@ -4,8 +4,8 @@
  * Thread: I/O.
  */
 import { OrderType } from '../../engine/commands.ts';
-import { ID_WORDS } from '../../engine/layout.ts';
-import type { Pips } from '../../engine/units.ts';
+import { ID_WORDS } from '../../engine/tables/layout.ts';
+import type { Pips } from '../../engine/tables/units.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { reasonText, statusText } from '../orders/order-states.ts';

@@ -9,7 +9,8 @@
  * Thread: I/O, while workers write.
  */
 
-import { findAccount, newestOwned, nextOwned } from '../../engine/accounts.ts';
+import { findAccount, newestOwned, nextOwned } from '../../engine/orders/accounts.ts';
+import { findOrder, orderStatus } from '../../engine/orders/orders.ts';
 import {
   ADDRESS_WORDS,
   ID_WORDS,
@@ -18,14 +19,13 @@ import {
   Status,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import { findOrder, orderStatus } from '../../engine/orders.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { AccountSlot, OrderSlot } from '../../engine/units.ts';
-import { sameId } from '../../engine/words.ts';
+} from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { AccountSlot, OrderSlot } from '../../engine/tables/units.ts';
+import { sameId } from '../../engine/tables/words.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { bytesToWords } from '../common/uint256.ts';
-import type { QuietReads } from '../orders/quiet-reads.ts';
+import type { QuietReads } from '../orders/seqlock-reader.ts';
 import { finishedOrderRow, type OrderRow, openOrderRow, storedOrderRow } from './order-rows.ts';
 import { NOBODY, PAGE_SIZE, type Page } from './pages.ts';
 

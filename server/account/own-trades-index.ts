@@ -7,7 +7,7 @@
  *
  * Thread: I/O writes and reads.
  */
-import { FILL_WORDS, Fill } from '../../engine/layout.ts';
+import { FILL_WORDS, Fill } from '../../engine/tables/layout.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
 
 /** No further match or fill; sequences start at 0. */

@@ -8,8 +8,8 @@
  * Thread: I/O.
  */
 
-import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/layout.ts';
-import { sameId } from '../../engine/words.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import { sameId } from '../../engine/tables/words.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { tradeIdOf } from '../market-data/match-ids.ts';
 import type { OrderRow } from './order-rows.ts';

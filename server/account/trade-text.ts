@@ -15,8 +15,8 @@ import {
   MatchKind,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import { MICRO, PIPS_PER_UNIT, type Pips } from '../../engine/units.ts';
+} from '../../engine/tables/layout.ts';
+import { MICRO, PIPS_PER_UNIT, type Pips } from '../../engine/tables/units.ts';
 import { microText, pipsText, ratioMicro } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';

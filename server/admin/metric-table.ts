@@ -4,8 +4,9 @@
  *
  * Thread: I/O. Not here: how they are written (metrics.ts), how they are counted.
  */
-import { State } from '../../engine/layout.ts';
-import { Rule } from '../../engine/rules.ts';
+
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { State } from '../../engine/tables/layout.ts';
 import { RULE_TEXTS } from '../common/contract.ts';
 import type { Histogram } from '../common/histogram.ts';
 import { REFUSALS } from '../http/connection-counts.ts';

@@ -1,7 +1,8 @@
 /** How full the engine's tables are. Thread: any that may read them. */
-import { State } from '../../engine/layout.ts';
-import { matchingUse } from '../../engine/matching/matching.ts';
-import type { Tables } from '../../engine/tables.ts';
+
+import { matchingUse } from '../../engine/book/matching.ts';
+import { State } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 
 export interface Occupancy {
   readonly table: string;

@@ -1,7 +1,8 @@
 /** What the page shows of the node: the answer of GET /page/summary. Thread: I/O. */
-import { State } from '../../engine/layout.ts';
-import { Rule } from '../../engine/rules.ts';
-import type { Tables } from '../../engine/tables.ts';
+
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { State } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import { BUCKET_BOUNDS } from '../common/histogram.ts';
 import type { HttpFacts } from '../http/http.ts';
 import type { RouteCounts } from '../http/request-counts.ts';

@@ -4,7 +4,7 @@
  *
  * Runs on the catalog thread.
  */
-import { isObject, type JsonObject, text } from '../../storage/catalog-json.ts';
+import { isObject, type JsonObject, text } from '../../storage/catalog/catalog-json.ts';
 import { type ByteCollector, spansOf } from './build-bytes.ts';
 import { closedTexts, prepareObjects, type Rows, rowsOf } from './build-objects.ts';
 import { inverseOf, relationOf } from './build-relation.ts';

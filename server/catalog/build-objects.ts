@@ -4,7 +4,7 @@
  *
  * Runs on the catalog thread.
  */
-import { textList } from '../../storage/catalog-json.ts';
+import { textList } from '../../storage/catalog/catalog-json.ts';
 import type { ByteCollector } from './build-bytes.ts';
 import type { PreparedObjects, TextIndex } from './prepared.ts';
 import {

@@ -5,7 +5,7 @@
  * Pure; runs on the catalog thread. Non-goals: full-text search, and the markets' books.
  */
 import { createHash } from 'node:crypto';
-import type { Catalog } from '../../storage/catalog-file.ts';
+import type { Catalog } from '../../storage/catalog/catalog-file.ts';
 import { ByteCollector } from './build-bytes.ts';
 import { ownersOf, prepareEvents, prepareOwners } from './build-events.ts';
 import {

@@ -6,11 +6,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
-import { exportToFile, exportToStream } from '../../storage/catalog-export.ts';
-import { type CatalogReport, readCatalog } from '../../storage/catalog-file.ts';
-import { describeReport } from '../../storage/catalog-report.ts';
-import type { Durability } from '../../storage/lmdb.ts';
+import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
+import { exportToFile, exportToStream } from '../../storage/catalog/catalog-export.ts';
+import { type CatalogReport, readCatalog } from '../../storage/catalog/catalog-file.ts';
+import { describeReport } from '../../storage/catalog/catalog-report.ts';
+import type { Durability } from '../../storage/kv/lmdb.ts';
 import { replaceCatalog } from './snapshot.ts';
 import { Mirror } from './sync.ts';
 import { SYNC_LIMITS } from './sync-client.ts';

@@ -5,10 +5,10 @@
  *
  * Thread: the I/O thread, which does nothing here that grows with the catalog.
  */
-import { Rule } from '../../engine/rules.ts';
-import type { EngineMemory } from '../../engine/tables.ts';
-import type { CatalogStore } from '../../storage/catalog.ts';
-import type { Durability } from '../../storage/lmdb.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import type { EngineMemory } from '../../engine/tables/tables.ts';
+import type { CatalogStore } from '../../storage/catalog/catalog.ts';
+import type { Durability } from '../../storage/kv/lmdb.ts';
 import { applyCommands } from '../orders/own-commands.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import type { FiguresKeeper } from './figures-keeper.ts';

@@ -7,8 +7,8 @@
  */
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Tables } from '../../engine/tables.ts';
-import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
+import { Tables } from '../../engine/tables/tables.ts';
+import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
 import type { CatalogThreadData, CatalogThreadSetup, LoadedCatalog } from './generation.ts';
 import { marketCommands } from './market-registry.ts';
 import { buffersOf } from './prepared.ts';

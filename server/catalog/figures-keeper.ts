@@ -7,11 +7,11 @@
  * Thread: the I/O thread.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import { ID_WORDS } from '../../engine/layout.ts';
-import { AMOUNT_MAX } from '../../engine/limits.ts';
-import { findMarket } from '../../engine/markets.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { MarketSlot } from '../../engine/units.ts';
+import { findMarket } from '../../engine/markets/markets.ts';
+import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
+import { ID_WORDS } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketSlot } from '../../engine/tables/units.ts';
 import type { Figures } from './figures.ts';
 import { BookFigures, BUSY } from './figures-read.ts';
 import type { PreparedCatalog, TextIndex } from './prepared.ts';

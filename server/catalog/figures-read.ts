@@ -7,10 +7,11 @@
  *
  * Thread: the I/O thread. Non-goals: volumes, and when to read.
  */
-import { Depth, type DepthSide, readDepth } from '../../engine/depth.ts';
-import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
-import { AMOUNT_MAX } from '../../engine/limits.ts';
-import type { Tables } from '../../engine/tables.ts';
+
+import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
+import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
+import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import {
   collateralOf,
   type MarketSlot,
@@ -21,7 +22,7 @@ import {
   type Ticks,
   type TicksPerUnit,
   type TokenSlot,
-} from '../../engine/units.ts';
+} from '../../engine/tables/units.ts';
 import { READ_TRIES } from '../market-data/books.ts';
 import { figuresWithoutBook } from './figures-text.ts';
 import { type MarketFigures, PRICE_UNKNOWN } from './shape.ts';

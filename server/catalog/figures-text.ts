@@ -5,7 +5,7 @@
  *
  * Pure; any thread. Non-goals: where spans lie (prepared.ts), and what the figures are.
  */
-import { MICRO } from '../../engine/units.ts';
+import { MICRO } from '../../engine/tables/units.ts';
 import { DECIMAL_BYTES_MAX, writeMicro } from '../common/decimal.ts';
 import { ascii, put } from '../market-data/texts.ts';
 import {

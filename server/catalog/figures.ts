@@ -9,7 +9,7 @@
  * Thread: the I/O thread. Non-goals: where figures come from (figures-keeper.ts).
  */
 import { randomBytes } from 'node:crypto';
-import { AMOUNT_MAX } from '../../engine/limits.ts';
+import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { EVENT_TEXT, type FigureText, figuresWithoutBook, MARKET_TEXT } from './figures-text.ts';
 import type { PreparedCatalog, PreparedObjects, SortOrder } from './prepared.ts';
 import {

@@ -5,9 +5,9 @@
  * Thread: the I/O thread. Non-goals: noticing new generations, and applying their commands.
  */
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
-import type { EngineMemory } from '../../engine/tables.ts';
-import type { Durability } from '../../storage/lmdb.ts';
-import { startThread } from '../../storage/thread.ts';
+import type { EngineMemory } from '../../engine/tables/tables.ts';
+import { startThread } from '../../storage/files/thread.ts';
+import type { Durability } from '../../storage/kv/lmdb.ts';
 import { Figures } from './figures.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { SearchRows } from './search-index.ts';

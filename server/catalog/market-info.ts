@@ -4,7 +4,7 @@
  *
  * Thread: the I/O thread.
  */
-import { textList } from '../../storage/catalog-json.ts';
+import { textList } from '../../storage/catalog/catalog-json.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import type { MarketInfo, MarketStory } from '../market-data/texts.ts';
 import type { PreparedCatalog, PreparedObjects } from './prepared.ts';

@@ -13,6 +13,8 @@ import {
   encodeMarketChange,
   MarketCommand,
 } from '../../engine/commands.ts';
+import { findMarket, findToken } from '../../engine/markets/markets.ts';
+import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import {
   ID_WORDS,
   MARKET_F,
@@ -22,12 +24,10 @@ import {
   State,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import { OUTCOMES_MAX } from '../../engine/limits.ts';
-import { findMarket, findToken } from '../../engine/markets.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { MarketSlot, MicroShares, TicksPerUnit } from '../../engine/units.ts';
-import type { CatalogMarket } from '../../storage/catalog-file.ts';
+} from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketSlot, MicroShares, TicksPerUnit } from '../../engine/tables/units.ts';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { bytesToWords, decimalToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
 import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
 

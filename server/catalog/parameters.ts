@@ -5,7 +5,7 @@
  *
  * Pure data, any thread. Non-goals: whether what is asked for exists.
  */
-import { normaliseSite } from '../../storage/catalog-sites.ts';
+import { normaliseSite } from '../../storage/catalog/catalog-sites.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import type { Setting } from './query.ts';
 import {
@@ -23,7 +23,7 @@ import { keyOf } from './text-index.ts';
 export const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 100;
 const LIMIT_PER_TYPE_DEFAULT = 25;
-/** Ids are whole numbers below 10^15, see storage/catalog-file.ts. */
+/** Ids are whole numbers below 10^15, see storage/catalog/catalog-file.ts. */
 const ID_MAX = 1e15 - 1;
 /** Sorting by a column that changed takes two or three milliseconds of the thread that answers. */
 const ORDER_COLUMNS_MAX = 3;

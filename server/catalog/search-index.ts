@@ -9,7 +9,7 @@
  * Thread: the search thread. Non-goals: pages, the `creator` filter, rendering.
  */
 import MiniSearch, { type Options } from 'minisearch';
-import type { Catalog } from '../../storage/catalog-file.ts';
+import type { Catalog } from '../../storage/catalog/catalog-file.ts';
 import { SEARCH_FIELDS, type SearchTexts, searchTexts } from './search-texts.ts';
 import { type QueryWord, queryWords, WordTable } from './search-words.ts';
 

@@ -5,7 +5,7 @@
  *
  * Pure; any thread. Non-goals: words.
  */
-import type { Catalog, JsonObject } from '../../storage/catalog-file.ts';
+import type { Catalog, JsonObject } from '../../storage/catalog/catalog-file.ts';
 
 /** Fields in the order of their weight; a row's texts stand in this order. */
 export const SEARCH_FIELDS = {

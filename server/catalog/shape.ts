@@ -8,8 +8,8 @@
  * Pure; runs on the catalog thread, names of columns and figures are read anywhere. Non-goals:
  * nesting.
  */
-import { type JsonObject, listOf, text } from '../../storage/catalog-json.ts';
-import type { TradingTerms } from '../../storage/catalog-market.ts';
+import { type JsonObject, listOf, text } from '../../storage/catalog/catalog-json.ts';
+import type { TradingTerms } from '../../storage/catalog/catalog-market.ts';
 
 /** How a field compares and what its JSON is; only dates can be null. */
 export type FieldKind = 'id' | 'text' | 'date' | 'boolean' | 'number';

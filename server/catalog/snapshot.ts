@@ -5,8 +5,8 @@
  *
  * Thread: any but the I/O thread, because both take time.
  */
-import type { CatalogSnapshot, CatalogStore } from '../../storage/catalog.ts';
-import type { Catalog } from '../../storage/catalog-file.ts';
+import type { CatalogSnapshot, CatalogStore } from '../../storage/catalog/catalog.ts';
+import type { Catalog } from '../../storage/catalog/catalog-file.ts';
 import { prepareCatalog } from './build.ts';
 import type { MarketTerms } from './market-registry.ts';
 import type { PreparedCatalog } from './prepared.ts';

@@ -6,7 +6,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isObject } from '../../storage/catalog-json.ts';
+import { isObject } from '../../storage/catalog/catalog-json.ts';
 
 export interface SyncLimits {
   /** One try of one request, its body included. */

@@ -5,7 +5,7 @@
  * Thread: the I/O thread. Non-goals: switching to what was pulled (CatalogKeeper).
  */
 import type { Worker } from 'node:worker_threads';
-import { startThread } from '../../storage/thread.ts';
+import { startThread } from '../../storage/files/thread.ts';
 import { backoffSeconds, type SyncLog } from './sync.ts';
 import type { SyncLine, SyncSetup } from './sync-thread.ts';
 

@@ -5,7 +5,7 @@
  * Thread: the sync thread, or the sync command. Non-goals: reading the objects' fields, and sites,
  * which the API does not serve.
  */
-import { isObject, type JsonObject } from '../../storage/catalog-json.ts';
+import { isObject, type JsonObject } from '../../storage/catalog/catalog-json.ts';
 import { CLIENT_MEMBER, EVENT_FIGURES, MARKET_FIGURES } from './shape.ts';
 import {
   type Answer,

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
-import { openCatalog } from '../../storage/catalog.ts';
-import type { Durability } from '../../storage/lmdb.ts';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
+import type { Durability } from '../../storage/kv/lmdb.ts';
 import { keepInSync, Mirror, type SyncLog } from './sync.ts';
 import { SYNC_LIMITS } from './sync-client.ts';
 

@@ -7,9 +7,13 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CatalogStore, KINDS } from '../../storage/catalog.ts';
-import { type Catalog, type CatalogReport, readCatalog } from '../../storage/catalog-file.ts';
-import { describeReport } from '../../storage/catalog-report.ts';
+import { type CatalogStore, KINDS } from '../../storage/catalog/catalog.ts';
+import {
+  type Catalog,
+  type CatalogReport,
+  readCatalog,
+} from '../../storage/catalog/catalog-file.ts';
+import { describeReport } from '../../storage/catalog/catalog-report.ts';
 import { replaceCatalog } from './snapshot.ts';
 import type { SyncLimits } from './sync-client.ts';
 import { pullCatalog } from './sync-pull.ts';

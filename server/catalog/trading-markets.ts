@@ -5,10 +5,11 @@
  *
  * Thread: I/O. A page is rendered row by row, so it is shorter than one of prepared fragments.
  */
-import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
-import { findMarket } from '../../engine/markets.ts';
-import type { Tables } from '../../engine/tables.ts';
-import { textList } from '../../storage/catalog-json.ts';
+
+import { findMarket } from '../../engine/markets/markets.ts';
+import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import { textList } from '../../storage/catalog/catalog-json.ts';
 import { errorBody } from '../common/contract.ts';
 import { cursorOf, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
 import { nextTurn } from '../common/next-turn.ts';

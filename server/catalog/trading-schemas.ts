@@ -4,7 +4,7 @@
  *
  * Pure; any thread.
  */
-import { textList } from '../../storage/catalog-json.ts';
+import { textList } from '../../storage/catalog/catalog-json.ts';
 import { compileQuery } from '../common/query.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import type { ShownMarket } from './market-info.ts';

@@ -1,5 +1,5 @@
 /** A node that runs, as a command asks it over HTTP. */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Context, Options } from './context.ts';
 import { Refused } from './exit-codes.ts';
 import { configOf, textOf } from './settings.ts';

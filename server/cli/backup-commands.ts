@@ -1,7 +1,7 @@
 /** `backup` and `restore`. */
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { backUp, type Manifest, restore } from '../../storage/backup.ts';
+import { backUp, type Manifest, restore } from '../../storage/operations/backup.ts';
 import type { Run } from './context.ts';
 
 const MIB = 2 ** 20;

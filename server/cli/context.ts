@@ -1,6 +1,6 @@
 /** What a command is given: streams, settings, and how it may write. */
 import type { Readable, Writable } from 'node:stream';
-import type { Durability } from '../../storage/lmdb.ts';
+import type { Durability } from '../../storage/kv/lmdb.ts';
 import type { Exit } from './exit-codes.ts';
 import type { Environment, Paint, Progress } from './terminal.ts';
 

@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type KeyRow, type KeyStore, openKeyStore } from '../../storage/keys.ts';
-import { OwnStore } from '../../storage/own-store.ts';
+import { type KeyRow, type KeyStore, openKeyStore } from '../../storage/kv/keys.ts';
+import { OwnStore } from '../../storage/kv/own-store.ts';
 import { isUint256 } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import { openNodeKey } from '../identity/credentials.ts';

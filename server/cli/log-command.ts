@@ -1,5 +1,5 @@
 /** `log cut`: what to do about a damaged log without a copy (OPERATIONS.md). */
-import { cutLog } from '../../storage/cut-log.ts';
+import { cutLog } from '../../storage/operations/cut-log.ts';
 import type { Run } from './context.ts';
 import { numberOf } from './settings.ts';
 

@@ -3,9 +3,9 @@
  * running of one command, with its lock and its exit code.
  */
 import { Command, CommanderError } from 'commander';
-import { foreignHolder, takeDirectoryLock } from '../../storage/directory-lock.ts';
-import type { Durability } from '../../storage/lmdb.ts';
-import { makeDirectory } from '../../storage/make-directory.ts';
+import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
+import { makeDirectory } from '../../storage/files/make-directory.ts';
+import type { Durability } from '../../storage/kv/lmdb.ts';
 import { packageVersion } from '../common/package-version.ts';
 import { BESIDE_NODE, COMMANDS, type CommandRow, GROUPS } from './commands.ts';
 import type { Context, Options, Streams } from './context.ts';

@@ -1,11 +1,12 @@
 /** `replay`: the state after any batch that is kept, and what differs between two of them. */
-import { Depth, type DepthSide, readDepth } from '../../engine/depth.ts';
-import { ID_WORDS, State, TOKEN_I, Token } from '../../engine/layout.ts';
-import { findToken } from '../../engine/markets.ts';
-import { digestOf, stateHash } from '../../engine/state-hash.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { TokenSlot } from '../../engine/units.ts';
-import { type Rebuilt, rebuild } from '../../storage/rebuild.ts';
+
+import { findToken } from '../../engine/markets/markets.ts';
+import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
+import { ID_WORDS, State, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
+import { type Rebuilt, rebuild } from '../../storage/recovery/rebuild.ts';
 import { microText, ratioMicro } from '../common/decimal.ts';
 import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
 import type { Context, Run } from './context.ts';

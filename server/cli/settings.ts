@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os';
 import { decimalToSafe, hexToBytes, isUint256 } from '../common/uint256.ts';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { isAddressText } from '../identity/checksum.ts';
 import type { Context, Options } from './context.ts';
 import { Refused } from './exit-codes.ts';

@@ -18,6 +18,6 @@ export const start: Run = async ({ dataDir }, _, options) => {
     Number.POSITIVE_INFINITY,
     ...(options.demo === false ? ['--no-demo'] : []),
   );
-  await import('../main.ts');
+  await import('../app/main.ts');
   return new Promise(() => undefined);
 };

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { verify } from '../../storage/verify.ts';
+import { verify } from '../../storage/operations/verify.ts';
 import { openNodeKey } from '../identity/credentials.ts';
 import type { Run } from './context.ts';
 import { configOf } from './settings.ts';

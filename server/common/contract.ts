@@ -4,7 +4,7 @@
  * equal to this one by a test.
  * Rules: docs/protocol.md#order-of-checks
  */
-import { Rule, type RuleCode } from '../../engine/rules.ts';
+import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
 
 export const RULE_TEXTS: Readonly<Record<Exclude<RuleCode, 0>, string>> = {
   [Rule.ownerMismatch]: 'owner_address_mismatch',

@@ -7,7 +7,7 @@
  *
  * Thread: any. Non-goals: negative amounts; amounts of 2^53 and above.
  */
-import { assert } from '../../engine/assert.ts';
+import { assert } from '../../engine/book/matching.ts';
 import {
   MICRO,
   PIPS_PER_UNIT,
@@ -15,7 +15,7 @@ import {
   pipsOf,
   type Ticks,
   type TicksPerUnit,
-} from '../../engine/units.ts';
+} from '../../engine/tables/units.ts';
 
 /** Digits of the largest amount: `9007199254.740991`. */
 export const DECIMAL_BYTES_MAX = 17;

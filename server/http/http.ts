@@ -1,7 +1,7 @@
 /**
  * The HTTP server: listens, finds the route, and ends in good order.
  *
- * Runs on the I/O thread. One request is an Exchange (http-exchange.ts). Not here: what routes
+ * Runs on the I/O thread. One request is an Exchange (uws-request-context.ts). Not here: what routes
  * mean, credentials, TLS; WebSockets are in sockets.ts.
  *
  * Known to its callers: a request that is pipelined behind one that is still waiting for
@@ -20,20 +20,20 @@ import {
   type ConnectionFacts,
 } from './connection-counts.ts';
 import { ALL_ORIGINS, Cors, type CorsOrigins, preflightHeaders } from './cors.ts';
-import type { Exchange, Route } from './exchange.ts';
-import { UwsExchange } from './http-exchange.ts';
 import { IGNORED_HEADER } from './ignored.ts';
 import { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { METHOD_NOT_ALLOWED, NOT_FOUND } from './refusals.ts';
+import type { Exchange, Route } from './request-context.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import { type Publish, type SocketRoute, Sockets } from './sockets.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { UpgradeGate } from './upgrade-gate.ts';
 import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './uws.ts';
+import { UwsExchange } from './uws-request-context.ts';
 
-export type { Exchange, Handler, Method, Route } from './exchange.ts';
+export type { Exchange, Handler, Method, Route } from './request-context.ts';
 
 export interface HttpServer {
   /** The port that is listened on, also when an ephemeral one was asked for. */

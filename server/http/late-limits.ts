@@ -7,10 +7,10 @@
  */
 import type { Headers } from './answer-head.ts';
 import type { Caller } from './callers.ts';
-import type { Exchange } from './exchange.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RateClass } from './rate-limits.ts';
 import { TOO_MANY_REQUESTS } from './refusals.ts';
+import type { Exchange } from './request-context.ts';
 
 /** The answer to what is too much. */
 export interface LateRefusal {

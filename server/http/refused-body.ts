@@ -2,7 +2,7 @@
  * The rest of a body that was refused: it is read and dropped, within bounds, before the connection ends.
  * Its sender reads the answer only when it has sent it all, so closing at once would take the answer from it.
  *
- * Thread: I/O. What is answered is in http-exchange.ts.
+ * Thread: I/O. What is answered is in uws-request-context.ts.
  */
 import type { HttpResponse } from './uws.ts';
 

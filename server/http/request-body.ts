@@ -1,7 +1,7 @@
 /**
  * The bytes of a request's body, collected as they arrive, up to a bound.
  *
- * Thread: I/O. Not here: what is told to a caller whose body is too large (http-exchange.ts).
+ * Thread: I/O. Not here: what is told to a caller whose body is too large (uws-request-context.ts).
  */
 
 /** First allocation for a body of unknown length, doubled as it grows. */

@@ -2,9 +2,9 @@
 import type { LogFields } from '../common/logger.ts';
 import type { ConnectedPeers } from './callers.ts';
 import type { Cors } from './cors.ts';
-import type { Route } from './exchange.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
+import type { Route } from './request-context.ts';
 import type { TurnBudget } from './turn-budget.ts';
 
 /** What the exchanges of one server share. */

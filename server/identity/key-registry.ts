@@ -5,7 +5,7 @@
  * Thread: the I/O thread. Non-goals: HTTP, checking of requests (auth.ts). Nothing here logs.
  */
 import assert from 'node:assert/strict';
-import type { KeyRow, KeyStore } from '../../storage/keys.ts';
+import type { KeyRow, KeyStore } from '../../storage/kv/keys.ts';
 import { bytesToHex } from '../common/uint256.ts';
 import { deriveCredentials, deriveReadOnlyKey, NODE_KEY_BYTES, type Trio } from './credentials.ts';
 

@@ -6,15 +6,21 @@
  * Thread: I/O, while workers write. Non-goals: parsing of the request, parking it.
  */
 import { createHash } from 'node:crypto';
-import { Depth, type DepthSide, marketFlags, marketOf, readDepth } from '../../engine/depth.ts';
-import { MarketFlag, TOKEN_I, Token } from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
+import {
+  Depth,
+  type DepthSide,
+  marketFlags,
+  marketOf,
+  readDepth,
+} from '../../engine/tables/depth.ts';
+import { MarketFlag, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import {
   PIPS_PER_UNIT,
   type Ticks,
   type TicksPerUnit,
   type TokenSlot,
-} from '../../engine/units.ts';
+} from '../../engine/tables/units.ts';
 import {
   DECIMAL_BYTES_MAX,
   writeInteger,

@@ -3,11 +3,12 @@
  *
  * Thread: any; the scratch belongs to the thread's own instance of this module.
  */
-import { findAccount } from '../../engine/accounts.ts';
-import { ADDRESS_WORDS, ID_WORDS } from '../../engine/layout.ts';
-import { findMarket } from '../../engine/markets.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { AccountSlot, MarketSlot } from '../../engine/units.ts';
+
+import { findMarket } from '../../engine/markets/markets.ts';
+import { findAccount } from '../../engine/orders/accounts.ts';
+import { ADDRESS_WORDS, ID_WORDS } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { AccountSlot, MarketSlot } from '../../engine/tables/units.ts';
 import { bytesToWords, hexToBytes } from '../common/uint256.ts';
 
 const conditionBytes = new Uint8Array(4 * ID_WORDS);

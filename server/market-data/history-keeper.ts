@@ -11,12 +11,19 @@
  */
 
 import { crc32 } from 'node:zlib';
-import { assert } from '../../engine/assert.ts';
-import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind, TOKEN_I, Token } from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { MarketSlot, MicroCollateral, Pips, TokenSlot } from '../../engine/units.ts';
-import type { StoredFills } from '../../storage/fills.ts';
-import type { HistoryHand, HistoryStore } from '../../storage/history.ts';
+import { assert } from '../../engine/book/matching.ts';
+import {
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  MatchKind,
+  TOKEN_I,
+  Token,
+} from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketSlot, MicroCollateral, Pips, TokenSlot } from '../../engine/tables/units.ts';
+import type { StoredFills } from '../../storage/projection/fills.ts';
+import type { HistoryHand, HistoryStore } from '../../storage/projection/history.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { PriceHistory } from './price-history.ts';
 import { Volumes } from './volumes.ts';

@@ -7,7 +7,7 @@
  * Thread: any; pure.
  */
 
-import type { Pips } from '../../engine/units.ts';
+import type { Pips } from '../../engine/tables/units.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writePips } from '../common/decimal.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { type Buckets, startOf } from './history-window.ts';

@@ -6,8 +6,8 @@
  * POINTS_MAX.
  */
 
-import type { Tables } from '../../engine/tables.ts';
-import type { TokenSlot } from '../../engine/units.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText } from '../common/decimal.ts';
 import { readJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';

@@ -12,10 +12,10 @@
  * Thread: I/O. Non-goals: rendering (books.ts, last-prices.ts).
  */
 
-import { BOOK_I, Book, ID_WORDS, TOKEN_I, Token } from '../../engine/layout.ts';
-import { findToken } from '../../engine/markets.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { TokenSlot } from '../../engine/units.ts';
+import { findToken } from '../../engine/markets/markets.ts';
+import { BOOK_I, Book, ID_WORDS, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
 

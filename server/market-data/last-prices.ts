@@ -6,10 +6,10 @@
  *
  * Thread: I/O, while workers write. Non-goals: parsing of the request, parking it.
  */
-import { bookVersion } from '../../engine/depth.ts';
-import { TOKEN_I, Token } from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { Pips, TokenSlot } from '../../engine/units.ts';
+import { bookVersion } from '../../engine/tables/depth.ts';
+import { TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { Pips, TokenSlot } from '../../engine/tables/units.ts';
 import { pipsText } from '../common/decimal.ts';
 import { READ_TRIES } from './books.ts';
 import { CELL_BYTES, CELL_HEAD, type KnownTokens } from './known-tokens.ts';

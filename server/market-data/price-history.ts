@@ -1,6 +1,6 @@
 /**
  * Prices of tokens over time: the last trade price of every minute, and of every 5, 30, 180 and 720
- * minutes, in rows of 256 buckets in LMDB (storage/history-rows.ts).
+ * minutes, in rows of 256 buckets in LMDB (storage/projection/history-rows.ts).
  *
  * A fill costs two stores: the open minute of its token, which is folded into the five rows when the
  * minute ends, when somebody reads, and when it is written. Rows in memory belong to tokens that
@@ -8,10 +8,10 @@
  *
  * Thread: I/O. Non-goals: when to write (history-keeper.ts), text (history-render.ts).
  */
-import { assert } from '../../engine/assert.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { Pips, TokenSlot } from '../../engine/units.ts';
-import type { HistorySink, HistoryStore } from '../../storage/history.ts';
+import { assert } from '../../engine/book/matching.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { Pips, TokenSlot } from '../../engine/tables/units.ts';
+import type { HistorySink, HistoryStore } from '../../storage/projection/history.ts';
 import {
   CHUNK_BUCKETS,
   CHUNK_BUCKETS_LOG2,
@@ -20,7 +20,7 @@ import {
   decodePrices,
   encodePrices,
   priceKey,
-} from '../../storage/history-rows.ts';
+} from '../../storage/projection/history-rows.ts';
 
 /** Lengths of a bucket (docs/protocol.md#price-history). */
 export const STEP_MINUTES = [1, 5, 30, 180, 720] as const;

@@ -5,10 +5,10 @@
  *
  * Thread: I/O. Non-goals: prices, sizes, anything that a book's version covers.
  */
-import { marketOf } from '../../engine/depth.ts';
-import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
+import { marketOf } from '../../engine/tables/depth.ts';
+import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketSlot, TokenSlot } from '../../engine/tables/units.ts';
 import { KnownTokens, UNKNOWN } from './known-tokens.ts';
 
 /** What the catalog knows of a market and a trade row shows. */

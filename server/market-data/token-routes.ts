@@ -4,9 +4,9 @@
  *
  * Thread: I/O. A read that meets a writer at every try waits for the batch to end.
  */
-import { marketFlags, marketOf } from '../../engine/depth.ts';
-import { MarketFlag } from '../../engine/layout.ts';
-import { PIPS_PER_UNIT, type TokenSlot } from '../../engine/units.ts';
+import { marketFlags, marketOf } from '../../engine/tables/depth.ts';
+import { MarketFlag } from '../../engine/tables/layout.ts';
+import { PIPS_PER_UNIT, type TokenSlot } from '../../engine/tables/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { readJson } from '../common/json.ts';

@@ -5,11 +5,12 @@
  *
  * Thread: I/O, while workers write. Non-goals: what an answer looks like, waiting for a writer.
  */
-import { bestTick } from '../../engine/books.ts';
-import { bookVersion } from '../../engine/depth.ts';
-import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
-import { Side } from '../../engine/matching/matching.ts';
-import type { Tables } from '../../engine/tables.ts';
+
+import { Side } from '../../engine/book/matching.ts';
+import { bestTick } from '../../engine/orders/books.ts';
+import { bookVersion } from '../../engine/tables/depth.ts';
+import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import {
   type BookSlot,
   type Pips,
@@ -17,7 +18,7 @@ import {
   type Ticks,
   type TicksPerUnit,
   type TokenSlot,
-} from '../../engine/units.ts';
+} from '../../engine/tables/units.ts';
 import { READ_TRIES } from './books.ts';
 
 /** What one version of a book says, in the prices of the token. */

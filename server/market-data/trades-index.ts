@@ -13,9 +13,9 @@
  * Thread: I/O writes and reads; fills become visible here once they are on disk
  * (docs/protocol.md#consistent-reads).
  */
-import { assert } from '../../engine/assert.ts';
-import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
+import { assert } from '../../engine/book/matching.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 
 export class TradesIndex {
   readonly t: Tables;

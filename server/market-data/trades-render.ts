@@ -12,10 +12,10 @@
  * Thread: I/O. Non-goals: the choice of rows (trades-select.ts), the query (trades-query.ts).
  */
 
-import { marketOf } from '../../engine/depth.ts';
-import { ACCOUNT_I, Account, ADDRESS_WORDS } from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { AccountSlot, TokenSlot } from '../../engine/units.ts';
+import { marketOf } from '../../engine/tables/depth.ts';
+import { ACCOUNT_I, Account, ADDRESS_WORDS } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { AccountSlot, TokenSlot } from '../../engine/tables/units.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writeMicro } from '../common/decimal.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { checksumAddress } from '../identity/checksum.ts';

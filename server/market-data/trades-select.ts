@@ -12,8 +12,13 @@
  *
  * Thread: I/O. Non-goals: text.
  */
-import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind } from '../../engine/layout.ts';
-import { type AccountSlot, type MarketSlot, MICRO, PIPS_PER_UNIT } from '../../engine/units.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind } from '../../engine/tables/layout.ts';
+import {
+  type AccountSlot,
+  type MarketSlot,
+  MICRO,
+  PIPS_PER_UNIT,
+} from '../../engine/tables/units.ts';
 import { ratioMicro } from '../common/decimal.ts';
 import { accountByAddress, marketsByConditions } from './find.ts';
 import { NewestHeap } from './newest-heap.ts';

@@ -1,6 +1,6 @@
 /**
  * Volumes of markets: the collateral of taker fills (usdcSize of GET /trades), of all time and of the
- * last 24 hours, derived from fills alone and kept in LMDB (storage/history-rows.ts).
+ * last 24 hours, derived from fills alone and kept in LMDB (storage/projection/history-rows.ts).
  *
  * The window of 24 hours is 288 parts of five minutes, the present one included: a fill leaves it up
  * to five minutes early. Sums are exact, as whole units and millionths; what is told stops at
@@ -8,9 +8,9 @@
  *
  * Thread: I/O. Non-goals: when to write (history-keeper.ts).
  */
-import type { Tables } from '../../engine/tables.ts';
-import { type MarketSlot, MICRO, type MicroCollateral } from '../../engine/units.ts';
-import type { HistorySink, HistoryStore } from '../../storage/history.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import { type MarketSlot, MICRO, type MicroCollateral } from '../../engine/tables/units.ts';
+import type { HistorySink, HistoryStore } from '../../storage/projection/history.ts';
 import {
   DAMAGED,
   decodeHour,
@@ -22,7 +22,7 @@ import {
   newSums,
   type Sums,
   totalKey,
-} from '../../storage/history-rows.ts';
+} from '../../storage/projection/history-rows.ts';
 
 const PART_MS = 300_000;
 const DAY_PARTS = 24 * HOUR_PARTS;

@@ -4,8 +4,9 @@
  *
  * Thread: the worker that holds its turn.
  */
-import { Status } from '../../engine/layout.ts';
-import { Rule, type RuleCode } from '../../engine/rules.ts';
+
+import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
+import { Status } from '../../engine/tables/layout.ts';
 import { type OrderTexts, RULE_TEXTS, ruleTexts } from '../common/contract.ts';
 import { writeMicro } from '../common/decimal.ts';
 import { AnswerHead, align, Slot, type SlotView } from './slots.ts';

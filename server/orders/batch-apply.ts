@@ -6,9 +6,9 @@
  */
 import { type CommandBuffer, commandWords, OrderCommand, Verdict } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { Flag, ORDER_I, Order, State, Status } from '../../engine/layout.ts';
-import { findOrder } from '../../engine/orders.ts';
-import { Rule, type RuleCode } from '../../engine/rules.ts';
+import { findOrder } from '../../engine/orders/orders.ts';
+import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
+import { Flag, ORDER_I, Order, State, Status } from '../../engine/tables/layout.ts';
 import type { OrderTexts } from '../common/contract.ts';
 import { AnswerWriter, ruleBytes } from './answers.ts';
 import type { Prepared } from './batch-prepare.ts';

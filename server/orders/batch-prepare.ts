@@ -11,13 +11,14 @@ import {
   encodeCancel,
   encodeCancelOwner,
 } from '../../engine/commands.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/layout.ts';
-import { CANCEL_ORDERS_MAX } from '../../engine/limits.ts';
-import { findMarket, findToken } from '../../engine/markets.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { MarketSlot, OrderSlot, TokenSlot } from '../../engine/units.ts';
+import { findMarket, findToken } from '../../engine/markets/markets.ts';
+import { CANCEL_ORDERS_MAX } from '../../engine/tables/capacities.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketSlot, OrderSlot, TokenSlot } from '../../engine/tables/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { bytesToWords, decimalToWords } from '../common/uint256.ts';
+import { readSweepHead, SWEEP_HEAD_BYTES } from './cancel-all.ts';
 import { strangerBytes } from './cancel-answers.ts';
 import {
   type CancelRefused,
@@ -29,7 +30,6 @@ import {
 import { type ParsedOrders, type ParseRules, parseOrder, parseOrders } from './order-parse.ts';
 import { type Caller, OrderPreparer, type PrepareOptions } from './prepare.ts';
 import { align, RequestHead, RequestKind, Slot, type SlotView } from './slots.ts';
-import { readSweepHead, SWEEP_HEAD_BYTES } from './sweep.ts';
 
 export interface BatchOptions extends PrepareOptions {
   readonly maxBatchOrders: number;

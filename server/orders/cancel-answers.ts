@@ -6,13 +6,13 @@
  * Thread: the worker that holds its turn.
  */
 import { CancelCommand } from '../../engine/commands.ts';
-import { ORDER_F, ORDER_I, Order, State } from '../../engine/layout.ts';
-import { finishedOrder } from '../../engine/orders.ts';
-import { Rule } from '../../engine/rules.ts';
-import type { Tables } from '../../engine/tables.ts';
+import { finishedOrder } from '../../engine/orders/orders.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { ORDER_F, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import { RULE_TEXTS } from '../common/contract.ts';
 import type { AnswerWriter } from './answers.ts';
-import { SWEEP_HEAD_BYTES, type SweepPlace, writeSweepHead } from './sweep.ts';
+import { SWEEP_HEAD_BYTES, type SweepPlace, writeSweepHead } from './cancel-all.ts';
 
 const CANCELED = Buffer.from('{"canceled":[');
 const NOT_CANCELED = Buffer.from('],"not_canceled":{');

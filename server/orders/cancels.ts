@@ -5,13 +5,13 @@
  * Thread: the I/O thread.
  */
 
-import { CANCEL_ORDERS_MAX } from '../../engine/limits.ts';
+import { CANCEL_ORDERS_MAX } from '../../engine/tables/capacities.ts';
 import { concatSlowly } from '../common/concat-slowly.ts';
+import { encodeSweep, readSweepHead, SWEEP_HEAD_BYTES, SWEEP_START } from './cancel-all.ts';
 import { CANCEL_IDS_MAX } from './schemas.ts';
 import type { Sequencer } from './sequencer.ts';
 import type { Answered, RequestOwner } from './slot-requests.ts';
 import { ORDER_BYTES_MIN, RequestKind } from './slots.ts';
-import { encodeSweep, readSweepHead, SWEEP_HEAD_BYTES, SWEEP_START } from './sweep.ts';
 
 /** An id in a body: 0x, 64 digits, quotes and comma, not counting the comma. */
 const ID_BYTES = 68;

@@ -3,8 +3,8 @@
  *
  * Thread: the I/O thread.
  */
-import { earliestExpiry } from '../../engine/expiries.ts';
-import type { Tables } from '../../engine/tables.ts';
+import { earliestExpiry } from '../../engine/orders/expiry.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
 const MS = 1_000;

@@ -7,6 +7,7 @@
  * Thread: the worker that holds its turn.
  */
 import { OrderCommand, OrderFlag, OrderType, Verdict } from '../../engine/commands.ts';
+import { findOrder } from '../../engine/orders/orders.ts';
 import {
   API_KEY_WORDS,
   FILL_WORDS,
@@ -16,10 +17,9 @@ import {
   ORDER_I,
   Order,
   State,
-} from '../../engine/layout.ts';
-import { findOrder } from '../../engine/orders.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { FinalsReader } from '../../storage/finals.ts';
+} from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { FinalsReader } from '../../storage/projection/finals.ts';
 
 /** Micro-units that the order paid and received at once; both 0 = it rested with no fill. */
 export interface FirstAnswer {

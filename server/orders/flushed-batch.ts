@@ -5,8 +5,8 @@
  * Thread: the I/O thread.
  */
 import assert from 'node:assert/strict';
-import { encodeBatch } from '../../storage/batch-record.ts';
-import type { JournalEntry } from '../../storage/journal.ts';
+import { encodeBatch } from '../../storage/log/batch-record.ts';
+import type { JournalEntry } from '../../storage/log/journal.ts';
 import { failAll, type Request, takeAnswers } from './slot-requests.ts';
 import { Slot, SlotState, type SlotView } from './slots.ts';
 

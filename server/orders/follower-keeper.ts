@@ -6,14 +6,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import type { DerivedPosition } from '../../storage/derived.ts';
-import { FollowerLink } from '../../storage/follower-link.ts';
+import { startThread } from '../../storage/files/thread.ts';
+import type { DerivedPosition } from '../../storage/projection/derived.ts';
+import { FollowerLink } from '../../storage/projection/follower-link.ts';
 import type {
   FollowerMessage,
   FollowerOrder,
   FollowerSetup,
-} from '../../storage/follower-thread.ts';
-import { startThread } from '../../storage/thread.ts';
+} from '../../storage/projection/follower-thread.ts';
 
 export interface FollowerKeeperOptions {
   readonly setup: Omit<FollowerSetup, 'link'>;
@@ -78,7 +78,7 @@ export class FollowerKeeper {
    */
   start(): void {
     if (this.thread !== undefined) return;
-    const file = new URL('../../storage/follower-thread', import.meta.url);
+    const file = new URL('../../storage/projection/follower-thread', import.meta.url);
     const workerData: FollowerSetup = { ...this.o.setup, link: this.link.memory };
     const thread = startThread(file, { workerData });
     thread.on('message', (message: FollowerMessage) => this.hear(message));

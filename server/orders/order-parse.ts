@@ -7,7 +7,7 @@
  *
  * Thread: any. Non-goals: rules that need the market, the clock or the caller; digests.
  */
-import { FEE_BPS_MAX } from '../../engine/limits.ts';
+import { FEE_BPS_MAX } from '../../engine/tables/capacities.ts';
 import { itemsMeasured, parseJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
 import { boundsOf } from '../common/json-measure.ts';
 import { compileShape, type Fault, type Shape } from '../common/schema.ts';

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commandWords } from '../../engine/commands.ts';
-import { BATCH_COMMANDS_MAX } from '../../engine/limits.ts';
+import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR } from '../common/contract.ts';
 import type { Sequencer } from './sequencer.ts';
 import type { Answered, Request } from './slot-requests.ts';

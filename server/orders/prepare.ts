@@ -8,6 +8,9 @@
  */
 import assert from 'node:assert/strict';
 import { type CommandBuffer, encodeOrder, OrderType, Verdict } from '../../engine/commands.ts';
+import { findMarket, findToken } from '../../engine/markets/markets.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { FEE_BPS_MAX } from '../../engine/tables/capacities.ts';
 import {
   ADDRESS_WORDS,
   API_KEY_WORDS,
@@ -16,12 +19,14 @@ import {
   MarketFlag,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import { FEE_BPS_MAX } from '../../engine/limits.ts';
-import { findMarket, findToken } from '../../engine/markets.ts';
-import { Rule } from '../../engine/rules.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { MarketSlot, MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
+} from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type {
+  MarketSlot,
+  MicroCollateral,
+  MicroShares,
+  TokenSlot,
+} from '../../engine/tables/units.ts';
 import {
   bytesToWords,
   decimalToSafe,
@@ -58,7 +63,7 @@ export interface PrepareOptions {
   readonly separators: OrderSeparators;
   readonly verifySignatures: boolean;
   readonly walletFactories: WalletFactories;
-  /** Status (engine/layout.ts) of an order that has left memory, by its id; 0 = no such order. */
+  /** Status (engine/tables/layout.ts) of an order that has left memory, by its id; 0 = no such order. */
   readonly knownStatus: (id: Uint8Array) => number;
 }
 

@@ -3,8 +3,8 @@
  *
  * Thread: the I/O thread.
  */
-import { BATCH_COMMANDS_MAX } from '../../engine/limits.ts';
-import type { Tables } from '../../engine/tables.ts';
+import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import { RowsAhead } from './rows-ahead.ts';
 import type { Request } from './slot-requests.ts';
 import { align, ORDER_BYTES_MIN, RequestHead } from './slots.ts';

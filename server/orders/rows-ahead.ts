@@ -5,9 +5,10 @@
  *
  * Thread: the I/O thread. Counts are read while workers write: they may be off by the orders of a batch.
  */
-import { State } from '../../engine/layout.ts';
-import { keptFinished } from '../../engine/orders.ts';
-import type { Tables } from '../../engine/tables.ts';
+
+import { keptFinished } from '../../engine/orders/orders.ts';
+import { State } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import { commandsMax, placesOrders, type Request } from './slot-requests.ts';
 
 export class RowsAhead {

@@ -10,9 +10,9 @@
  * Thread: the I/O thread.
  */
 import assert from 'node:assert/strict';
-import { State } from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { Journal } from '../../storage/journal.ts';
+import { State } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { Journal } from '../../storage/log/journal.ts';
 import { ENGINE_BUSY, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import {

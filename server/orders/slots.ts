@@ -29,7 +29,7 @@ export const RequestKind = {
   /** Bodies of DELETE /order and DELETE /orders. */
   cancelOrder: 2,
   cancelOrders: 3,
-  /** DELETE /cancel-all and DELETE /cancel-market-orders, in parts (sweep.ts). */
+  /** DELETE /cancel-all and DELETE /cancel-market-orders, in parts (cancel-all.ts). */
   cancelAll: 4,
   cancelMarket: 5,
   /** Encoded commands of the node's own. */

@@ -8,7 +8,7 @@ import {
   BATCH_COMMANDS_MAX,
   UNJOURNALED_BATCHES_MAX,
   UNJOURNALED_COMMANDS_MAX,
-} from '../../engine/limits.ts';
+} from '../../engine/tables/capacities.ts';
 import { commandsMax, type Request } from './slot-requests.ts';
 
 /** A batch on its way. */

@@ -11,10 +11,10 @@
 import { CommandBuffer } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventLog } from '../../engine/events.ts';
-import { State } from '../../engine/layout.ts';
-import { UNJOURNALED_COMMANDS_MAX } from '../../engine/limits.ts';
-import type { EngineMemory } from '../../engine/tables.ts';
-import { openFinalsReader } from '../../storage/finals.ts';
+import { UNJOURNALED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
+import { State } from '../../engine/tables/layout.ts';
+import type { EngineMemory } from '../../engine/tables/tables.ts';
+import { openFinalsReader } from '../../storage/projection/finals.ts';
 import type { OrderTexts } from '../common/contract.ts';
 import type { WalletFactories } from '../identity/wallet-factory.ts';
 import { BatchApplier } from './batch-apply.ts';

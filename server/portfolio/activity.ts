@@ -8,8 +8,8 @@
  * Thread: I/O.
  */
 
-import { marketOf } from '../../engine/depth.ts';
-import type { TokenSlot } from '../../engine/units.ts';
+import { marketOf } from '../../engine/tables/depth.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';

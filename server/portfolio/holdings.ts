@@ -5,11 +5,11 @@
  * Thread: I/O. Non-goals: text (position-text.ts).
  */
 
-import { marketOf } from '../../engine/depth.ts';
-import { MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
-import type { HeldPosition, PositionsReader } from '../../storage/positions.ts';
+import { marketOf } from '../../engine/tables/depth.ts';
+import { MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketSlot, TokenSlot } from '../../engine/tables/units.ts';
+import type { HeldPosition, PositionsReader } from '../../storage/projection/positions.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
 import { Best, type SortKey } from './best.ts';

@@ -4,10 +4,10 @@
  *
  * Thread: I/O. Positions are as far as the follower has come, a tenth of a second behind or so.
  */
-import { marketOf } from '../../engine/depth.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
-import { type PositionsReader, PositionsUnready } from '../../storage/positions.ts';
+import { marketOf } from '../../engine/tables/depth.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketSlot, TokenSlot } from '../../engine/tables/units.ts';
+import { type PositionsReader, PositionsUnready } from '../../storage/projection/positions.ts';
 import { AccountTexts } from '../account/account-texts.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
 import type { DataQuery } from '../common/data-query.ts';

@@ -2,7 +2,7 @@
  * What the data API beside GET /trades is asked, and what it answers: positions, holders, open interest
  * and activity, all by the fills of this node. Field names are those that clients of this family read.
  */
-import { MICRO } from '../../engine/units.ts';
+import { MICRO } from '../../engine/tables/units.ts';
 import {
   amount,
   choice,

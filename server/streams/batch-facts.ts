@@ -6,9 +6,17 @@
  */
 import { OrderCommand, OrderFlag } from '../../engine/commands.ts';
 import { EventKind } from '../../engine/events.ts';
-import { FILL_WORDS, Fill, ID_WORDS, ORDER_I, Order, TOKEN_I, Token } from '../../engine/layout.ts';
-import { finishedOrder } from '../../engine/orders.ts';
-import type { Tables } from '../../engine/tables.ts';
+import { finishedOrder } from '../../engine/orders/orders.ts';
+import {
+  FILL_WORDS,
+  Fill,
+  ID_WORDS,
+  ORDER_I,
+  Order,
+  TOKEN_I,
+  Token,
+} from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';
 import type { LevelCause } from './published-book.ts';

@@ -3,8 +3,8 @@
  *
  * Thread: the I/O thread.
  */
-import type { Tables } from '../../engine/tables.ts';
-import type { BookSlot, TokenSlot } from '../../engine/units.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { BookSlot, TokenSlot } from '../../engine/tables/units.ts';
 import type { PublicTrade } from './market-frames.ts';
 import { PublishedBook } from './published-book.ts';
 

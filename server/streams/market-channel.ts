@@ -3,9 +3,9 @@
  *
  * Thread: the I/O thread.
  */
-import { MARKET_I, Market } from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { TokenSlot } from '../../engine/units.ts';
+import { MARKET_I, Market } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import {
   Connection,

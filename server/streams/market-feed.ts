@@ -11,8 +11,9 @@
  *
  * Thread: the I/O thread.
  */
-import { Depth } from '../../engine/depth.ts';
+
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
+import { Depth } from '../../engine/tables/depth.ts';
 import {
   BOOK_I,
   Book,
@@ -24,9 +25,15 @@ import {
   State,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import type { BookSlot, MicroShares, Pips, TicksPerUnit, TokenSlot } from '../../engine/units.ts';
-import { PIPS_PER_UNIT } from '../../engine/units.ts';
+} from '../../engine/tables/layout.ts';
+import type {
+  BookSlot,
+  MicroShares,
+  Pips,
+  TicksPerUnit,
+  TokenSlot,
+} from '../../engine/tables/units.ts';
+import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { BookRenderer } from '../market-data/books.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';

@@ -5,7 +5,7 @@
  *
  * Thread: the I/O thread.
  */
-import { PIPS_PER_UNIT, type Pips } from '../../engine/units.ts';
+import { PIPS_PER_UNIT, type Pips } from '../../engine/tables/units.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import type { MarketStory } from '../market-data/texts.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';

@@ -3,6 +3,8 @@
  *
  * Thread: I/O. Markets, tokens and accounts are never removed, so no version is needed to read them.
  */
+
+import { findMarket } from '../../engine/markets/markets.ts';
 import {
   ADDRESS_WORDS,
   API_KEY_WORDS,
@@ -11,10 +13,9 @@ import {
   Market,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import { findMarket } from '../../engine/markets.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { MarketSlot } from '../../engine/units.ts';
+} from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketSlot } from '../../engine/tables/units.ts';
 import { AccountTexts, apiKeyText } from '../account/account-texts.ts';
 import { bytesToWords, hexToBytes, wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';

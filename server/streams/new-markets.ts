@@ -6,8 +6,8 @@
  *
  * Thread: the I/O thread.
  */
-import { MARKET_I, Market, State } from '../../engine/layout.ts';
-import type { MarketSlot } from '../../engine/units.ts';
+import { MARKET_I, Market, State } from '../../engine/tables/layout.ts';
+import type { MarketSlot } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { MarketStory } from '../market-data/texts.ts';
 import { topics } from './followed-book.ts';

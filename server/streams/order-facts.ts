@@ -14,9 +14,9 @@ import {
   Order,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
-import { PIPS_PER_UNIT } from '../../engine/units.ts';
+} from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';
 import { addressText, apiKeyAt, type Names } from './names.ts';

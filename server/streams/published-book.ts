@@ -4,9 +4,9 @@
  *
  * Thread: the I/O thread. Non-goals: JSON, who is told.
  */
-import { bookVersion, type Depth, type DepthSide, readDepth } from '../../engine/depth.ts';
-import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
+import { bookVersion, type Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
+import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import {
   type BookSlot,
   type MarketSlot,
@@ -15,7 +15,7 @@ import {
   type Pips,
   type TicksPerUnit,
   type TokenSlot,
-} from '../../engine/units.ts';
+} from '../../engine/tables/units.ts';
 
 /** Where the id of the order behind a change is found (batch-facts.ts). */
 export interface LevelCause {

@@ -3,7 +3,7 @@
  *
  * Thread: the I/O thread.
  */
-import type { Tables } from '../../engine/tables.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import type { Publish, SocketRoute } from '../http/sockets.ts';
 import type { Credential } from '../identity/key-registry.ts';
 import type { BookRenderer } from '../market-data/books.ts';
@@ -17,10 +17,10 @@ import { MarketFeed } from './market-feed.ts';
 import { Names } from './names.ts';
 import { NewMarkets } from './new-markets.ts';
 import { runName } from './numbering.ts';
+import { EVENTS_KEPT, UserLog } from './replay-buffer.ts';
 import { messageBytesMax } from './stream-bounds.ts';
 import { UserConnection } from './user-channel.ts';
 import { UserFeed } from './user-feed.ts';
-import { EVENTS_KEPT, UserLog } from './user-log.ts';
 
 export interface StreamParts {
   readonly tables: Tables;

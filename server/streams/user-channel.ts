@@ -4,8 +4,8 @@
  * Thread: the I/O thread.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { ADDRESS_WORDS } from '../../engine/layout.ts';
-import type { Tables } from '../../engine/tables.ts';
+import { ADDRESS_WORDS } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import type { Credential } from '../identity/key-registry.ts';
 import type { CloseName } from './closes.ts';
@@ -25,7 +25,7 @@ import {
   type KeptEvent,
   type User,
   type UserLog,
-} from './user-log.ts';
+} from './replay-buffer.ts';
 
 export interface UserChannelParts {
   readonly log: UserLog;

@@ -7,7 +7,7 @@
  */
 import { OrderCommand } from '../../engine/commands.ts';
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
-import { ACCOUNT_I, Account, Fill, ID_WORDS, Order } from '../../engine/layout.ts';
+import { ACCOUNT_I, Account, Fill, ID_WORDS, Order } from '../../engine/tables/layout.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';
 import { fillRow, finishedRow } from './batch-facts.ts';
 import { apiKeyAt, type Names } from './names.ts';
@@ -18,8 +18,8 @@ import {
   placedOrder,
   sameWords,
 } from './order-facts.ts';
+import type { User, UserLog } from './replay-buffer.ts';
 import { newsOfEnd, OrderNews, orderBody, type TradeFill, tradeBody } from './user-frames.ts';
-import type { User, UserLog } from './user-log.ts';
 
 /** Words of the maker's row in a record. */
 const PARTLY_ROW_WORDS = 32;

@@ -6,7 +6,14 @@
  * Thread: the I/O thread.
  */
 import { OrderType } from '../../engine/commands.ts';
-import { EndReason, Fill, ID_WORDS, MARKET_I, Market, MatchKind } from '../../engine/layout.ts';
+import {
+  EndReason,
+  Fill,
+  ID_WORDS,
+  MARKET_I,
+  Market,
+  MatchKind,
+} from '../../engine/tables/layout.ts';
 import { NIL_UUID } from '../account/account-texts.ts';
 import { microText, ratioMicro } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';

@@ -7,7 +7,7 @@
  * Thread: any, while nobody writes.
  */
 import { constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { closed } from '../closed.ts';
+import { closed } from '../files/with-file.ts';
 import { LogDamage } from './log.ts';
 import {
   linkProblem,

@@ -4,7 +4,7 @@
  *
  * Thread: that of its reader.
  */
-import { isOutOfFiles } from '../out-of-files.ts';
+import { isOutOfFiles } from '../files/out-of-files.ts';
 import type { LogEntry, LogReader } from './log.ts';
 
 export class PatientReader implements LogReader {

@@ -16,7 +16,7 @@
  * them was acknowledged before all of them were there.
  */
 import { crc32 } from 'node:zlib';
-import { otherFormat } from '../other-format.ts';
+import { otherFormat } from '../files/other-format.ts';
 import type { LogEntry } from './log.ts';
 
 const MAGIC = 0x474f4c42;

@@ -17,8 +17,8 @@ import {
   rmSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { closed } from '../closed.ts';
-import { isOutOfFiles } from '../out-of-files.ts';
+import { isOutOfFiles } from '../files/out-of-files.ts';
+import { closed } from '../files/with-file.ts';
 import { LogDamage } from './log.ts';
 import { PREFIX_BYTES, storedBytes } from './record.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Heartbeats } from '../../server/account/heartbeats.ts';
-import type { HeartbeatStore } from '../../storage/heartbeats.ts';
+import type { HeartbeatStore } from '../../storage/kv/heartbeats.ts';
 import {
   type Reply,
   TestNode,

@@ -3,7 +3,7 @@
  * Sends one message when done.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { EngineMemory } from '../../engine/tables.ts';
+import type { EngineMemory } from '../../engine/tables/tables.ts';
 import { enterTurn, leaveTurn } from '../../server/orders/slots.ts';
 import { Random } from '../common/random.ts';
 import { Fixture } from '../market-data/read-fixture.ts';

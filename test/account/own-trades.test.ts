@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
-import { Fill } from '../../engine/layout.ts';
+import { Fill } from '../../engine/tables/layout.ts';
 import { accountHandlers } from '../../server/account/account-routes.ts';
 import { AccountTexts, NIL_UUID } from '../../server/account/account-texts.ts';
 import { type OwnTrade, OwnTrades, type TradeFilter } from '../../server/account/own-trades.ts';
@@ -10,10 +10,10 @@ import { NOBODY, PAGE_SIZE } from '../../server/account/pages.ts';
 import { TradeTexts } from '../../server/account/trade-text.ts';
 import { LAST_CURSOR } from '../../server/common/cursor.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
-import type { Exchange } from '../../server/http/exchange.ts';
+import type { Exchange } from '../../server/http/request-context.ts';
 import type { KeyOwner } from '../../server/identity/auth.ts';
 import { matchOfTradeId, tradeIdOf } from '../../server/market-data/match-ids.ts';
-import { QuietReads } from '../../server/orders/quiet-reads.ts';
+import { QuietReads } from '../../server/orders/seqlock-reader.ts';
 import { turnsOf } from '../common/turns.ts';
 import { orderIdWords, walletWords, withSeedAsync } from '../market-data/read-fixture.ts';
 

@@ -1,12 +1,12 @@
 /** Own trades and orders over real engine tables, and a scan of every fill beside them. */
 import { OrderType } from '../../engine/commands.ts';
-import { FILL_DOUBLES, FILL_WORDS, Fill, State } from '../../engine/layout.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill, State } from '../../engine/tables/layout.ts';
 import { OwnOrders } from '../../server/account/own-orders.ts';
 import type { OwnTrade, TradeFilter } from '../../server/account/own-trades.ts';
 import { OwnTradesIndex } from '../../server/account/own-trades-index.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
-import { QuietReads } from '../../server/orders/quiet-reads.ts';
+import { QuietReads } from '../../server/orders/seqlock-reader.ts';
 import type { Random } from '../common/random.ts';
 import { Fixture, SMALL, walletWords } from '../market-data/read-fixture.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { generateCatalog, revise, revisionOf } from '../../bench/catalog/catalog-generator.ts';
 import { loadProblem, runLoad } from '../../bench/common/http-load.ts';
-import { readCatalog } from '../../storage/catalog-file.ts';
+import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { useCompiledNodes, withoutPreloads } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 

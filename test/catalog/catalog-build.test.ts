@@ -17,7 +17,7 @@ import {
 } from '../../server/catalog/prepared.ts';
 import { KEY_COLUMNS } from '../../server/catalog/shape.ts';
 import { findKey, keyOf, rowsOfKey } from '../../server/catalog/text-index.ts';
-import type { JsonObject } from '../../storage/catalog-json.ts';
+import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
 import { SHORT, withSeed } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
 import { expectedCatalog } from './catalog-expected.ts';

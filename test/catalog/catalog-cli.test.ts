@@ -16,9 +16,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
-import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog-file.ts';
-import { demoCatalog } from '../../storage/demo-catalog.ts';
+import { demoCatalog } from '../../server/app/demo-catalog.ts';
+import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
+import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { SHORT } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
 import { command, commandProcess, startCommand } from './catalog-commands.ts';

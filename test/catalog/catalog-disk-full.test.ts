@@ -4,7 +4,7 @@ import { statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { generateCatalog } from '../../bench/catalog/catalog-generator.ts';
-import { openCatalog } from '../../storage/catalog.ts';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { smallDisk, temporaryDirectory } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 import { commandProcess } from './catalog-commands.ts';

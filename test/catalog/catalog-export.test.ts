@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import test, { type TestContext } from 'node:test';
-import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
-import { exportToFile, exportToStream } from '../../storage/catalog-export.ts';
-import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
+import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
+import { exportToFile, exportToStream } from '../../storage/catalog/catalog-export.ts';
+import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { freshSeed, rounds } from '../common/random.ts';
 import { oddCatalog } from './catalog-fixture.ts';
 

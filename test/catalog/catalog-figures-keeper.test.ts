@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { BOOK_I, Book, MARKET_I, Market, State } from '../../engine/layout.ts';
-import type { MarketSlot } from '../../engine/units.ts';
+import { BOOK_I, Book, MARKET_I, Market, State } from '../../engine/tables/layout.ts';
+import type { MarketSlot } from '../../engine/tables/units.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
 import { Figures } from '../../server/catalog/figures.ts';
 import { FiguresKeeper } from '../../server/catalog/figures-keeper.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { AMOUNT_MAX } from '../../engine/limits.ts';
+import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
 import { Figures } from '../../server/catalog/figures.ts';
 import { NumberSorter } from '../../server/catalog/sort-orders.ts';

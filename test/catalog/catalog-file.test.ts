@@ -4,14 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { demoCatalog } from '../../server/app/demo-catalog.ts';
 import {
   type Catalog,
   type CatalogMarket,
   type CatalogReport,
   type JsonObject,
   readCatalog,
-} from '../../storage/catalog-file.ts';
-import { demoCatalog } from '../../storage/demo-catalog.ts';
+} from '../../storage/catalog/catalog-file.ts';
 
 const condition = (n: number) => `0x${n.toString(16).padStart(64, '0')}`;
 const token = (n: number, index: number) => `${7}${String(n * 10 + index).padStart(75, '0')}`;

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { type CatalogMarket, readCatalog } from '../../storage/catalog-file.ts';
+import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   book,

@@ -1,6 +1,6 @@
 /** An invented catalog file that is odd in as many ways as real ones are, for tests of preparing one. */
 import assert from 'node:assert/strict';
-import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
+import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 
 /** Creators, in the order of their lower-case forms. */
 export const WALLETS = ['0xAAAA', '0xbbbb', '0xcccc'].map((start) => start.padEnd(42, '0'));

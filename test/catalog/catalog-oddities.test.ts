@@ -11,8 +11,8 @@ import {
   type CatalogReport,
   type JsonObject,
   readCatalog,
-} from '../../storage/catalog-file.ts';
-import { tradingTerms } from '../../storage/catalog-market.ts';
+} from '../../storage/catalog/catalog-file.ts';
+import { tradingTerms } from '../../storage/catalog/catalog-market.ts';
 import { ROOT } from '../common/root.ts';
 
 const REAL_FILE = join(ROOT, '../shared/data/catalog-shared.json');

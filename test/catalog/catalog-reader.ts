@@ -3,7 +3,7 @@
  * again and again, and tells the titles that it saw.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { openCatalog } from '../../storage/catalog.ts';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
 
 const { dataDir, rounds } = workerData as { readonly dataDir: string; readonly rounds: number };
 

@@ -1,14 +1,14 @@
 /** The sampling lists over real sockets: their members and forms, and walks by cursor. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { allocateEngine, Tables } from '../../engine/tables.ts';
+import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
 import type { Generation } from '../../server/catalog/generation.ts';
 import { tradingMarketHandlers } from '../../server/catalog/trading-markets.ts';
 import { cursorOf, LAST_CURSOR, offsetOf } from '../../server/common/cursor.ts';
 import type { Exchange } from '../../server/http/http.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
-import { readCatalog } from '../../storage/catalog-file.ts';
+import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { withSeed } from '../common/random.ts';
 import { turnsOf } from '../common/turns.ts';
 import { TIGHT } from '../storage/stored-exchange.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Generation } from '../../server/catalog/generation.ts';
 import { buildSearchIndex } from '../../server/catalog/search-index.ts';
-import { readCatalog } from '../../storage/catalog-file.ts';
+import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import type { Random } from '../common/random.ts';
 import { rounds, SHORT } from '../common/random.ts';
 import { NO_REAL_FILE, oddCatalog, realCatalog } from './catalog-fixture.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { buildSearchIndex, type SearchIndex } from '../../server/catalog/search-index.ts';
 import { WordTable } from '../../server/catalog/search-words.ts';
-import { type JsonObject, readCatalog } from '../../storage/catalog-file.ts';
+import { type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { type Random, withSeed } from '../common/random.ts';
 
 function indexOf(events: readonly JsonObject[], tags: readonly JsonObject[] = []): SearchIndex {

@@ -11,7 +11,7 @@ import { Figures } from '../../server/catalog/figures.ts';
 import type { Generation } from '../../server/catalog/generation.ts';
 import type { PreparedCatalog } from '../../server/catalog/prepared.ts';
 import type { Route } from '../../server/http/http.ts';
-import { readCatalog } from '../../storage/catalog-file.ts';
+import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { documentCheck } from '../common/document-check.ts';
 import { type Answer, type Fixture, serve } from '../common/http-client.ts';
 

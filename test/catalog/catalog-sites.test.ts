@@ -5,9 +5,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { type CatalogReport, type JsonObject, readCatalog } from '../../storage/catalog-file.ts';
-import { creatorOf } from '../../storage/catalog-market.ts';
-import { normaliseSite, type Site } from '../../storage/catalog-sites.ts';
+import {
+  type CatalogReport,
+  type JsonObject,
+  readCatalog,
+} from '../../storage/catalog/catalog-file.ts';
+import { creatorOf } from '../../storage/catalog/catalog-market.ts';
+import { normaliseSite, type Site } from '../../storage/catalog/catalog-sites.ts';
 import { anyText } from '../common/any-text.ts';
 
 const wallet = (digit: string) => `0x${digit.repeat(40)}`;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { demoCatalog } from '../../server/app/demo-catalog.ts';
 import {
   makeReady,
   type ReadyCatalog,
@@ -11,10 +12,9 @@ import {
   SNAPSHOT_FORMAT,
 } from '../../server/catalog/snapshot.ts';
 import { decodeTree, encodeTree } from '../../server/catalog/snapshot-codec.ts';
-import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
-import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
-import { demoCatalog } from '../../storage/demo-catalog.ts';
-import { openEnvironment, openTable } from '../../storage/lmdb.ts';
+import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
+import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
+import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { oddCatalog } from './catalog-fixture.ts';

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { JsonObject } from '../../storage/catalog-file.ts';
+import type { JsonObject } from '../../storage/catalog/catalog-file.ts';
 
 export interface SourceFile {
   readonly events: readonly JsonObject[];

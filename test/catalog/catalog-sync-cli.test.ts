@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { openCatalog } from '../../storage/catalog.ts';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { SHORT } from '../common/random.ts';
 import { command, startCommand } from './catalog-commands.ts';
 import { FakeSource, sourceFile } from './catalog-source.ts';

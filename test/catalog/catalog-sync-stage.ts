@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { Mirror, type SyncResult } from '../../server/catalog/sync.ts';
 import { SYNC_LIMITS, type SyncLimits } from '../../server/catalog/sync-client.ts';
-import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
+import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
 import { FakeSource, type Fault, type SourceFile, sourceFile } from './catalog-source.ts';
 
 export const FOR_EVER = new AbortController().signal;

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { keepInSync, Mirror } from '../../server/catalog/sync.ts';
 import { SYNC_LIMITS, sourceUrlProblem } from '../../server/catalog/sync-client.ts';
-import { type JsonObject, readCatalog } from '../../storage/catalog-file.ts';
+import { type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { catalogEtag, sourceFile } from './catalog-source.ts';
 import {
   atFirst,

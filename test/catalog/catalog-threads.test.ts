@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
-import { type Catalog, readCatalog } from '../../storage/catalog-file.ts';
+import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
+import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { startThread } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 

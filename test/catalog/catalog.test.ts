@@ -9,11 +9,11 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { type CatalogStore, openCatalog } from '../../storage/catalog.ts';
-import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog-file.ts';
-import { creatorOf } from '../../storage/catalog-market.ts';
-import { demoCatalog } from '../../storage/demo-catalog.ts';
-import { openEnvironment, openTable } from '../../storage/lmdb.ts';
+import { demoCatalog } from '../../server/app/demo-catalog.ts';
+import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
+import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
+import { creatorOf } from '../../storage/catalog/catalog-market.ts';
+import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
 import { scriptArgs } from '../common/forms.ts';
 
 function temporary(t: TestContext): string {

@@ -1,14 +1,14 @@
 /** The engine's markets follow the catalog: registered once, changed where they differ. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { ladderRows, Side } from '../../engine/book/matching.ts';
 import { CommandKind, commandKind, commandWords } from '../../engine/commands.ts';
-import { MARKET_F, MARKET_I, Market, MarketFlag, State } from '../../engine/layout.ts';
-import { ladderRows, Side } from '../../engine/matching/matching.ts';
-import { Rule, type RuleCode } from '../../engine/rules.ts';
-import type { MarketSlot } from '../../engine/units.ts';
+import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
+import { MARKET_F, MARKET_I, Market, MarketFlag, State } from '../../engine/tables/layout.ts';
+import type { MarketSlot } from '../../engine/tables/units.ts';
 import { MarketInfos, marketCommands } from '../../server/catalog/market-registry.ts';
 import { allocateSlots } from '../../server/orders/slots.ts';
-import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
 import { Exchange } from '../storage/stored-exchange.ts';
 

@@ -10,7 +10,7 @@ import { DockerfileParser, type Instruction } from 'dockerfile-ast';
 import { parse } from 'yaml';
 import { METRICS } from '../../server/admin/metric-table.ts';
 import { COMMANDS } from '../../server/cli/commands.ts';
-import { readConfig } from '../../server/config.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { ROOT } from '../common/root.ts';
 
 const FOLDER = join(ROOT, 'server/deploy');

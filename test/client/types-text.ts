@@ -5,6 +5,9 @@
  * Pure. Non-goals: patterns and bounds, which types cannot say.
  */
 import * as account from '../../server/account/account-schemas.ts';
+import * as info from '../../server/api/node-info.ts';
+import type { RouteRow } from '../../server/api/route-row.ts';
+import { ROUTE_TABLE } from '../../server/api/route-table.ts';
 import * as catalog from '../../server/catalog/schemas.ts';
 import * as catalogTrading from '../../server/catalog/trading-schemas.ts';
 import type { TSchema } from '../../server/common/schema.ts';
@@ -12,11 +15,8 @@ import * as identity from '../../server/identity/schemas.ts';
 import * as history from '../../server/market-data/history-schemas.ts';
 import * as token from '../../server/market-data/token-schemas.ts';
 import * as trades from '../../server/market-data/trades-schemas.ts';
-import * as info from '../../server/node-info.ts';
 import * as order from '../../server/orders/schemas.ts';
 import * as portfolio from '../../server/portfolio/portfolio-schemas.ts';
-import type { RouteRow } from '../../server/route-row.ts';
-import { ROUTE_TABLE } from '../../server/route-table.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
 
 const ROOMS = [

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict';
 import type { AnySchema, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { type Config, readConfig } from '../../server/config.ts';
-import { PROFILE_ROWS } from '../../server/profile.ts';
+import { type Config, readConfig } from '../../server/config/config.ts';
+import { PROFILE_ROWS } from '../../server/config/profile.ts';
 
 interface Operation {
   readonly servers?: readonly { readonly url: string }[];
@@ -129,6 +129,6 @@ export function documentCheck(settings: Readonly<Record<string, string>>): Promi
 }
 
 async function load(config: Config): Promise<DocumentCheck> {
-  const { documentsOf } = await import('../../server/documented.ts');
+  const { documentsOf } = await import('../../server/api/documented.ts');
   return new DocumentCheck(await documentsOf(config).openApi());
 }

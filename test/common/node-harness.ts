@@ -14,8 +14,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openCatalog } from '../../storage/catalog.ts';
-import { type CatalogMarket, readCatalog } from '../../storage/catalog-file.ts';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
+import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { documentCheck } from './document-check.ts';
 import { fileArgs, IS_COVERAGE, useCompiledNodes } from './forms.ts';
 import { ROOT } from './root.ts';
@@ -131,7 +131,7 @@ export class TestNode {
     dataDir: string,
     settings: Settings = {},
     flags: readonly string[] = [],
-    file = 'server/main',
+    file = 'server/app/main',
   ): Promise<TestNode> {
     const node = new TestNode(dataDir, settings, flags, file);
     await until(() => node.port !== 0 || node.hasEnded, START_MS_MAX);
@@ -146,7 +146,7 @@ export class TestNode {
     settings: Settings = {},
     flags: readonly string[] = [],
   ): Promise<{ readonly code: number | null; readonly log: string }> {
-    const node = new TestNode(dataDir, settings, flags, 'server/main');
+    const node = new TestNode(dataDir, settings, flags, 'server/app/main');
     await until(() => node.port !== 0 || node.hasEnded, START_MS_MAX);
     const started = node.port !== 0;
     const { code } = await (started ? node.end('SIGKILL') : node.exit());

@@ -7,7 +7,7 @@ import type { Agent } from 'node:http';
 import { type ApiKey, level1, level2 } from '../../client/credentials.ts';
 import type { OrderDomain, UnsignedOrder } from '../../client/typed-data.ts';
 import { Wallet } from '../../client/wallet.ts';
-import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { type Reply, send } from './node-harness.ts';
 
 export const CHAIN_ID = 137;

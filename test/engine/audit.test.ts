@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
+import { finishedOrder, keptFinished, orderStatus } from '../../engine/orders/orders.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -14,10 +15,9 @@ import {
   Order,
   State,
   Status,
-} from '../../engine/layout.ts';
-import { finishedOrder, keptFinished, orderStatus } from '../../engine/orders.ts';
-import type { Tables } from '../../engine/tables.ts';
-import type { OrderSlot } from '../../engine/units.ts';
+} from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { OrderSlot } from '../../engine/tables/units.ts';
 import { type Random, withSeed } from '../common/random.ts';
 import { EngineDriver, ROOMY } from './engine-driver.ts';
 import { BUSY, MARKETS, Stream } from './stream.ts';

@@ -1,7 +1,7 @@
 /** The bitmap of any size finds the next occupied key as a sorted set of keys does. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { bitmapWords, highest, nextBelow, occupy, vacate } from '../../engine/matching/bitmap.ts';
+import { bitmapWords, highest, nextBelow, occupy, vacate } from '../../engine/book/bitmap.ts';
 import { type Random, withSeed } from '../common/random.ts';
 
 const SIZES = [2, 3, 31, 32, 33, 99, 1_023, 1_024, 1_025, 32_769, 2 ** 20];

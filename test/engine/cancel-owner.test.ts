@@ -2,10 +2,17 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommandBuffer, encodeCancelOwner } from '../../engine/commands.ts';
-import { ADDRESS_WORDS, EndReason, Flag, ORDER_I, Order, State } from '../../engine/layout.ts';
-import { finishedOrder } from '../../engine/orders.ts';
+import { finishedOrder } from '../../engine/orders/orders.ts';
 import { Simulator } from '../../engine/simulator.ts';
-import type { MarketSlot, OrderSlot, TokenSlot } from '../../engine/units.ts';
+import {
+  ADDRESS_WORDS,
+  EndReason,
+  Flag,
+  ORDER_I,
+  Order,
+  State,
+} from '../../engine/tables/layout.ts';
+import type { MarketSlot, OrderSlot, TokenSlot } from '../../engine/tables/units.ts';
 import { withSeed } from '../common/random.ts';
 
 const OWNER = 7;

@@ -3,9 +3,9 @@
  * crossed or unsorted sides, empty levels. For depth.test.ts.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { Depth, type DepthSide, readDepth } from '../../engine/depth.ts';
-import { type EngineMemory, Tables } from '../../engine/tables.ts';
-import type { TokenSlot } from '../../engine/units.ts';
+import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
+import { type EngineMemory, Tables } from '../../engine/tables/tables.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
 
 interface Task {
   readonly memory: EngineMemory;

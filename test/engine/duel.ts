@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { audit } from '../../engine/audit.ts';
-import { State } from '../../engine/layout.ts';
-import type { Capacities } from '../../engine/limits.ts';
-import { Rule } from '../../engine/rules.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { State } from '../../engine/tables/layout.ts';
 import { EngineDriver, ROOMY } from './engine-driver.ts';
 import { NaiveExchange } from './naive-exchange.ts';
 import {

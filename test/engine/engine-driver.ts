@@ -15,9 +15,12 @@ import {
   Side,
   Verdict,
 } from '../../engine/commands.ts';
-import { Depth, type DepthSide, readDepth } from '../../engine/depth.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EventLog } from '../../engine/events.ts';
+import { findOrder, finishedOrder } from '../../engine/orders/orders.ts';
+import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import {
   ACCOUNT_I,
   EndReason,
@@ -33,18 +36,15 @@ import {
   Order,
   State,
   Status,
-} from '../../engine/layout.ts';
-import type { Capacities } from '../../engine/limits.ts';
-import { findOrder, finishedOrder } from '../../engine/orders.ts';
-import { Rule, type RuleCode } from '../../engine/rules.ts';
-import { allocateEngine, type Tables } from '../../engine/tables.ts';
+} from '../../engine/tables/layout.ts';
+import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import type {
   MarketSlot,
   MicroCollateral,
   MicroShares,
   TicksPerUnit,
   TokenSlot,
-} from '../../engine/units.ts';
+} from '../../engine/tables/units.ts';
 import {
   type BookView,
   type Command,

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { Rule } from '../../engine/rules.ts';
-import { digestOf, stateHash } from '../../engine/state-hash.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { freshSeed, rounds, SHORT, withSeed } from '../common/random.ts';
 import { Duel } from './duel.ts';
 import { ROOMY, replay } from './engine-driver.ts';

@@ -4,8 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Depth, type DepthSide, readDepth } from '../../engine/depth.ts';
 import { Event, EventKind, EventLog, eventWords } from '../../engine/events.ts';
+import { finishedOrder, orderStatus } from '../../engine/orders/orders.ts';
+import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import {
   BOOK_F,
   BOOK_I,
@@ -22,10 +23,9 @@ import {
   Status,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import { finishedOrder, orderStatus } from '../../engine/orders.ts';
-import { stateHash } from '../../engine/state-hash.ts';
-import type { OrderSlot, TokenSlot } from '../../engine/units.ts';
+} from '../../engine/tables/layout.ts';
+import { stateHash } from '../../engine/tables/state-hash.ts';
+import type { OrderSlot, TokenSlot } from '../../engine/tables/units.ts';
 import { withSeed } from '../common/random.ts';
 import { EngineDriver, replay } from './engine-driver.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from './stream.ts';

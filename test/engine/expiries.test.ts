@@ -6,10 +6,10 @@ import {
   nextExpiring,
   scheduleExpiry,
   unscheduleExpiry,
-} from '../../engine/expiries.ts';
-import { ORDER_F, ORDER_I, Order, State } from '../../engine/layout.ts';
-import { allocateEngine, Tables } from '../../engine/tables.ts';
-import type { OrderSlot } from '../../engine/units.ts';
+} from '../../engine/orders/expiry.ts';
+import { ORDER_F, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
+import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
+import type { OrderSlot } from '../../engine/tables/units.ts';
 import { withSeed } from '../common/random.ts';
 import { ROOMY } from './engine-driver.ts';
 

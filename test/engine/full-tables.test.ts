@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
+import { ladderRows } from '../../engine/book/matching.ts';
 import { CommandBuffer, commandKind, encodeConfigure } from '../../engine/commands.ts';
-import { State } from '../../engine/layout.ts';
-import { ladderRows } from '../../engine/matching/matching.ts';
-import { Rule } from '../../engine/rules.ts';
-import { stateHash } from '../../engine/state-hash.ts';
-import { allocateEngine, copyTables, Tables } from '../../engine/tables.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { State } from '../../engine/tables/layout.ts';
+import { stateHash } from '../../engine/tables/state-hash.ts';
+import { allocateEngine, copyTables, Tables } from '../../engine/tables/tables.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
 import { check, Duel } from './duel.ts';
 import { ROOMY, replay } from './engine-driver.ts';

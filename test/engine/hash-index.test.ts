@@ -8,7 +8,7 @@ import {
   indexRemove,
   sameWords,
   tagOf,
-} from '../../engine/hash-index.ts';
+} from '../../engine/tables/hash-index.ts';
 import { type Random, withSeed } from '../common/random.ts';
 
 const WORDS = 2;

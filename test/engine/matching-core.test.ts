@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import * as matching from '../../engine/matching/matching.ts';
+import * as matching from '../../engine/book/matching.ts';
 import {
   allocateMatching,
   auditMatching,
@@ -13,7 +13,7 @@ import {
   NO_LEVEL,
   rescale,
   Side,
-} from '../../engine/matching/matching.ts';
+} from '../../engine/book/matching.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
 import { NaiveLevels, type NaiveOrder } from './naive-levels.ts';
@@ -195,8 +195,8 @@ test('what crosses, has no quantity or no level is a mistake of the caller', () 
   auditMatching(core);
 });
 
-test('the example of engine/matching/README.md prints what it says', (t) => {
-  const readme = readFileSync(join(ROOT, 'engine/matching/README.md'), 'utf8');
+test('the example of engine/book/README.md prints what it says', (t) => {
+  const readme = readFileSync(join(ROOT, 'engine/book/README.md'), 'utf8');
   const code = /```ts\n([\s\S]*?)```/.exec(readme)![1]!;
   const lines = code.split('\n').filter((line) => line !== '' && !line.startsWith('import'));
   assert(lines.length <= 20, 'it has twenty lines');

@@ -3,7 +3,7 @@
  * wallets and their signers, cancels, expiry, changes of a market. Written from the documents.
  * Rules: docs/protocol.md#order-of-checks
  */
-import { Rule, type RuleCode } from '../../engine/rules.ts';
+import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
 import {
   NaiveMarket,
   type NaiveOrder,

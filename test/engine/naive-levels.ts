@@ -1,5 +1,5 @@
 /**
- * The obvious matching core, written from the rules of engine/matching/README.md: a list of orders in
+ * The obvious matching core, written from the rules of engine/book/README.md: a list of orders in
  * the order in which they came, searched from end to end for every answer.
  */
 export interface NaiveOrder {

@@ -3,7 +3,7 @@
  * reference, the engine's driver and the trading scripts of the tests share. Amounts are
  * micro-units in bigints, prices are pips (ten-thousandths), everybody and everything is a number.
  */
-import type { RuleCode } from '../../engine/rules.ts';
+import type { RuleCode } from '../../engine/orders/reject-reasons.ts';
 
 export type SideName = 'BUY' | 'SELL';
 export type TypeName = 'GTC' | 'GTD' | 'FOK' | 'FAK';

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommandBuffer, encodeMarket } from '../../engine/commands.ts';
-import { MarketFlag } from '../../engine/layout.ts';
-import { Rule } from '../../engine/rules.ts';
-import type { MicroShares } from '../../engine/units.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { MarketFlag } from '../../engine/tables/layout.ts';
+import type { MicroShares } from '../../engine/tables/units.ts';
 import { check, type Duel } from './duel.ts';
 import { EngineDriver, idWords } from './engine-driver.ts';
 import type { OrderLine } from './naive-types.ts';

@@ -9,7 +9,7 @@
  * An order without `by` is of the account that has its number.
  */
 
-import { Rule } from '../../engine/rules.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
 import {
   type BookView,
   type Command,

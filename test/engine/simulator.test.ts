@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
-import { SelfTrade } from '../../engine/core.ts';
-import { Rule } from '../../engine/rules.ts';
+import { SelfTrade } from '../../engine/context.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
 import { Simulator } from '../../engine/simulator.ts';
-import type { TokenSlot } from '../../engine/units.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
 
 const SMALL = {
   markets: 16,

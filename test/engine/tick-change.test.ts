@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Rule } from '../../engine/rules.ts';
-import { stateHash } from '../../engine/state-hash.ts';
-import { TICK_GRIDS } from '../../engine/units.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { stateHash } from '../../engine/tables/state-hash.ts';
+import { TICK_GRIDS } from '../../engine/tables/units.ts';
 import { check, Duel } from './duel.ts';
 import type { OrderLine } from './naive-types.ts';
 

@@ -1,7 +1,7 @@
 /** Whole-number money and prices from amounts, against bigints. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { exactTicks, nearestTicks } from '../../engine/price.ts';
+import { exactTicks, nearestTicks } from '../../engine/tables/prices.ts';
 import {
   collateralOf,
   feeOf,
@@ -13,7 +13,7 @@ import {
   TICK_GRIDS,
   type Ticks,
   type TicksPerUnit,
-} from '../../engine/units.ts';
+} from '../../engine/tables/units.ts';
 import { type Random, withSeed } from '../common/random.ts';
 import { ticksOf } from './naive-book.ts';
 import type { OrderLine, SideName, TypeName } from './naive-types.ts';

@@ -16,7 +16,7 @@ import {
   type WalletOwner,
 } from '../../server/identity/auth.ts';
 import { KeyRegistry } from '../../server/identity/key-registry.ts';
-import type { KeyStore } from '../../storage/keys.ts';
+import type { KeyStore } from '../../storage/kv/keys.ts';
 
 const NOW = 1_700_000_000;
 const CHAIN = 137;

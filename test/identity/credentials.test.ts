@@ -16,8 +16,8 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { deriveCredentials, openNodeKey } from '../../server/identity/credentials.ts';
 import { KEYS_MAX, KeyRegistry, READ_ONLY_KEYS_MAX } from '../../server/identity/key-registry.ts';
-import { type KeyRow, type KeyStore, openKeyStore } from '../../storage/keys.ts';
-import { openEnvironment, openTable } from '../../storage/lmdb.ts';
+import { type KeyRow, type KeyStore, openKeyStore } from '../../storage/kv/keys.ts';
+import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
 
 const KEY = Buffer.alloc(32, 7);
 const ADDRESS = new Uint8Array(20).fill(0xab);

@@ -1,8 +1,8 @@
 /** Wallets that follow from a signer, against ethers and against the addresses that client libraries publish. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { PROFILE_TABLE } from '../../server/config/profile.ts';
 import { Wallets, walletFactory } from '../../server/identity/wallet-factory.ts';
-import { PROFILE_TABLE } from '../../server/profile.ts';
 import { walletByEthers } from '../common/ethers.ts';
 import { rounds, withSeed } from '../common/random.ts';
 

@@ -1,8 +1,8 @@
 /** POST /books for books that take long: the same answer, with pauses in which others are served. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { BOOK_I, Book, TOKEN_I, Token } from '../../engine/layout.ts';
-import type { TokenSlot } from '../../engine/units.ts';
+import { BOOK_I, Book, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
 import { BookRenderer, LONG, renderBooks } from '../../server/market-data/books.ts';
 import { renderBooksLong } from '../../server/market-data/books-long.ts';
 import { type BookSide, TokenRequest } from '../../server/market-data/token-request.ts';

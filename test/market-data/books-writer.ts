@@ -1,6 +1,6 @@
 /** A thread that trades on shared tables while a test reads them. Sends one message when done. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { EngineMemory } from '../../engine/tables.ts';
+import type { EngineMemory } from '../../engine/tables/tables.ts';
 import { Random } from '../common/random.ts';
 import { Fixture } from './read-fixture.ts';
 

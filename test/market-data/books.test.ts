@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
-import { bookVersion } from '../../engine/depth.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { bookVersion } from '../../engine/tables/depth.ts';
 import {
   BOOK_I,
   Book,
@@ -16,10 +17,9 @@ import {
   Status,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import { Rule } from '../../engine/rules.ts';
-import { allocateEngine, type Tables } from '../../engine/tables.ts';
-import type { TokenSlot } from '../../engine/units.ts';
+} from '../../engine/tables/layout.ts';
+import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
 import { BookRenderer, LONG, renderBooks } from '../../server/market-data/books.ts';
 import { renderLastPrices } from '../../server/market-data/last-prices.ts';
 import { type BookSide, TokenRequest } from '../../server/market-data/token-request.ts';

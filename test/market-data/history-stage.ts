@@ -13,13 +13,13 @@ import {
   State,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import type { TokenSlot } from '../../engine/units.ts';
+} from '../../engine/tables/layout.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
 import { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
 import { STEP_MINUTES, type Step } from '../../server/market-data/price-history.ts';
-import { type DerivedTables, openDerivedTables } from '../../storage/derived.ts';
-import { fillCopier, StoredFills } from '../../storage/fills.ts';
-import { HistoryStore } from '../../storage/history.ts';
+import { type DerivedTables, openDerivedTables } from '../../storage/projection/derived.ts';
+import { fillCopier, StoredFills } from '../../storage/projection/fills.ts';
+import { HistoryStore } from '../../storage/projection/history.ts';
 import type { Random } from '../common/random.ts';
 import { Fixture, SMALL } from './read-fixture.ts';
 

@@ -1,7 +1,7 @@
 /** Requests for many tokens that nobody has asked for yet: looked up with pauses, answered at one moment. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Exchange } from '../../server/http/exchange.ts';
+import type { Exchange } from '../../server/http/request-context.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
 import { tokenHandlers } from '../../server/market-data/token-routes.ts';
 import { TopReader } from '../../server/market-data/top.ts';

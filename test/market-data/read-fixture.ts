@@ -11,8 +11,10 @@ import {
   OrderType,
   Side,
 } from '../../engine/commands.ts';
-import { marketOf } from '../../engine/depth.ts';
 import { Engine } from '../../engine/engine.ts';
+import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { marketOf } from '../../engine/tables/depth.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -21,17 +23,15 @@ import {
   Market,
   MarketFlag,
   State,
-} from '../../engine/layout.ts';
-import type { Capacities } from '../../engine/limits.ts';
-import { Rule, type RuleCode } from '../../engine/rules.ts';
-import { allocateEngine, type EngineMemory, type Tables } from '../../engine/tables.ts';
+} from '../../engine/tables/layout.ts';
+import { allocateEngine, type EngineMemory, type Tables } from '../../engine/tables/tables.ts';
 import type {
   MarketSlot,
   MicroCollateral,
   MicroShares,
   TicksPerUnit,
   TokenSlot,
-} from '../../engine/units.ts';
+} from '../../engine/tables/units.ts';
 import { decimalToWords } from '../../server/common/uint256.ts';
 import type { MarketInfo } from '../../server/market-data/texts.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';

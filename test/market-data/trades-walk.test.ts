@@ -1,6 +1,7 @@
 /** Walks over many matches that find few: others are served in between, and the answer is the same. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
 import {
   FILL_DOUBLES,
   FILL_WORDS,
@@ -10,9 +11,8 @@ import {
   State,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import { rebuildIndexes } from '../../engine/rebuild.ts';
-import { allocateEngine, Tables } from '../../engine/tables.ts';
+} from '../../engine/tables/layout.ts';
+import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { NewestHeap } from '../../server/market-data/newest-heap.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';

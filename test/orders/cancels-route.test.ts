@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CANCEL_ORDERS_MAX } from '../../engine/limits.ts';
+import { CANCEL_ORDERS_MAX } from '../../engine/tables/capacities.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { book, levels, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { type Result, type Signed, type Terms, Trader } from '../common/traders.ts';

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
-import { submitSweep } from '../../server/orders/cancels.ts';
-import type { Request } from '../../server/orders/slot-requests.ts';
-import { RequestKind } from '../../server/orders/slots.ts';
 import {
   encodeSweep,
   readSweepHead,
   SWEEP_HEAD_BYTES,
   type SweepPlace,
   writeSweepHead,
-} from '../../server/orders/sweep.ts';
+} from '../../server/orders/cancel-all.ts';
+import { submitSweep } from '../../server/orders/cancels.ts';
+import type { Request } from '../../server/orders/slot-requests.ts';
+import { RequestKind } from '../../server/orders/slots.ts';
 import { turnsOf } from '../common/turns.ts';
 import { Stage } from './sequencer-stage.ts';
 

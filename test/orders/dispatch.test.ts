@@ -1,7 +1,7 @@
 /** Handing over to a worker: what goes wrong there costs its batch, and never the turns of the others. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { State } from '../../engine/layout.ts';
+import { State } from '../../engine/tables/layout.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
 import { commandsRequest } from '../../server/orders/own-commands.ts';
 import { allocateSlots, awaitProof, Proof, RequestKind, Slot } from '../../server/orders/slots.ts';

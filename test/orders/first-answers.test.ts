@@ -6,10 +6,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommandKind, commandKind, OrderCommand, Verdict } from '../../engine/commands.ts';
-import { FILL_WORDS, ID_WORDS, ORDER_I, Order, State } from '../../engine/layout.ts';
-import { Rule } from '../../engine/rules.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { FILL_WORDS, ID_WORDS, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
 import { type FirstAnswer, FirstAnswers } from '../../server/orders/first-answers.ts';
-import { fillCopy, finalCopier } from '../../storage/fills.ts';
+import { fillCopy, finalCopier } from '../../storage/projection/fills.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { SHORT, withSeed } from '../common/random.ts';

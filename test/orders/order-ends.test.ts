@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { EndReason, Flag, Order, Status } from '../../engine/layout.ts';
-import { openDerivedTables } from '../../storage/derived.ts';
-import { StoredFinals } from '../../storage/finals.ts';
+import { EndReason, Flag, Order, Status } from '../../engine/tables/layout.ts';
+import { openDerivedTables } from '../../storage/projection/derived.ts';
+import { StoredFinals } from '../../storage/projection/finals.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   type MarketTerms,

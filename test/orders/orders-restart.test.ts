@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openFinalsReader } from '../../storage/finals.ts';
+import { openFinalsReader } from '../../storage/projection/finals.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   book,

@@ -11,11 +11,11 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
-import { MarketFlag } from '../../engine/layout.ts';
-import { BATCH_COMMANDS_MAX } from '../../engine/limits.ts';
-import { Rule } from '../../engine/rules.ts';
-import { allocateEngine, Tables } from '../../engine/tables.ts';
-import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/units.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
+import { MarketFlag } from '../../engine/tables/layout.ts';
+import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
+import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/tables/units.ts';
 import { AnswerWriter } from '../../server/orders/answers.ts';
 import { Sequencer } from '../../server/orders/sequencer.ts';
 import { orderRequest, type Prove, type RequestOwner } from '../../server/orders/slot-requests.ts';

@@ -7,7 +7,7 @@ import {
   BATCH_COMMANDS_MAX,
   UNJOURNALED_BATCHES_MAX,
   UNJOURNALED_COMMANDS_MAX,
-} from '../../engine/limits.ts';
+} from '../../engine/tables/capacities.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
 import { commandsRequest } from '../../server/orders/own-commands.ts';
 import type { Answered } from '../../server/orders/slot-requests.ts';

@@ -1,7 +1,7 @@
 /** The page of the admin listener in a real browser, on a real node that trades and is killed. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { freePort, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 import { Trader } from '../common/traders.ts';

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { configuredRow } from '../../server/api/configured-row.ts';
+import { ROUTE_TABLE, type RouteKey } from '../../server/api/route-table.ts';
 import type { JsonBounds } from '../../server/common/json-measure.ts';
-import { readConfig } from '../../server/config.ts';
-import { configuredRow } from '../../server/configured-row.ts';
-import { ROUTE_TABLE, type RouteKey } from '../../server/route-table.ts';
+import { readConfig } from '../../server/config/config.ts';
 import {
   type Reply,
   SMALL_NODE,

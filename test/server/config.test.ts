@@ -1,8 +1,8 @@
 /** The configuration: defaults, bounds, what a wrong value is told, what is printed. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readConfig, settingsOf } from '../../server/config.ts';
-import { PROFILE_ROWS } from '../../server/profile.ts';
+import { readConfig, settingsOf } from '../../server/config/config.ts';
+import { PROFILE_ROWS } from '../../server/config/profile.ts';
 
 type Env = Record<string, string | undefined>;
 

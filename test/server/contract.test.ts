@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { Rule } from '../../engine/rules.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { ROUTE_TABLE } from '../../server/api/route-table.ts';
 import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
 import { RULE_TEXTS } from '../../server/common/contract.ts';
-import { readConfig, settingsOf } from '../../server/config.ts';
-import { PROFILE_ROWS } from '../../server/profile.ts';
-import { ROUTE_TABLE } from '../../server/route-table.ts';
+import { readConfig, settingsOf } from '../../server/config/config.ts';
+import { PROFILE_ROWS } from '../../server/config/profile.ts';
 import { anchorOf } from '../common/anchors.ts';
 import { ROOT } from '../common/root.ts';
 

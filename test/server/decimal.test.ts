@@ -1,7 +1,7 @@
 /** Printing and reading of decimal amounts, against BigInt arithmetic. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Pips, Ticks } from '../../engine/units.ts';
+import type { Pips, Ticks } from '../../engine/tables/units.ts';
 import {
   DECIMAL_BYTES_MAX,
   microText,

@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDerivedTables, positionOf } from '../../storage/derived.ts';
+import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { get, TestNode, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';

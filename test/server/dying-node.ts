@@ -2,8 +2,9 @@
  * `npm start` with another worker, as a script for tests: the one that TEST_WORKER names, below test/, or the
  * one that dies on command (dying-worker.ts).
  */
-import { readConfig } from '../../server/config.ts';
-import { startNode } from '../../server/node.ts';
+
+import { startNode } from '../../server/app/node.ts';
+import { readConfig } from '../../server/config/config.ts';
 
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const EXIT_MS = 100;

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { level1 } from '../../client/credentials.ts';
 import { Wallet } from '../../client/wallet.ts';
-import { PROFILE_TABLE } from '../../server/profile.ts';
+import { PROFILE_TABLE } from '../../server/config/profile.ts';
 import { walletByEthers } from '../common/ethers.ts';
 import {
   get,

@@ -2,8 +2,9 @@
  * A node that says when its I/O thread parses a long JSON text at once, and how long the text is, as a script
  * for tests.
  */
-import { readConfig } from '../../server/config.ts';
-import { startNode } from '../../server/node.ts';
+
+import { startNode } from '../../server/app/node.ts';
+import { readConfig } from '../../server/config/config.ts';
 
 /** A short body is parsed at once, whatever is in it, and so is a part of a long one, in quotes. */
 const LENGTH_MAX = 2 ** 16 + 16;

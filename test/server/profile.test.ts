@@ -1,10 +1,10 @@
 /** The table of what CLIENT_PROFILE changes: what it sets, what is set beside it, what CONFIGURATION.md says. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readConfig } from '../../server/config.ts';
+import { type InfoParts, infoHandlers } from '../../server/api/node-info.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { PROFILE_ROWS, PROFILES } from '../../server/config/profile.ts';
 import type { Exchange } from '../../server/http/http.ts';
-import { type InfoParts, infoHandlers } from '../../server/node-info.ts';
-import { PROFILE_ROWS, PROFILES } from '../../server/profile.ts';
 
 function settings(env: Readonly<Record<string, string>>) {
   const read = readConfig(env, [], 2);

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { level1, level2 } from '../../client/credentials.ts';
-import { placesOf } from '../../server/base-paths.ts';
+import { placesOf } from '../../server/api/base-paths.ts';
+import type { RouteRow } from '../../server/api/route-row.ts';
+import { ROUTE_TABLE, type RouteKey } from '../../server/api/route-table.ts';
 import { compileShape } from '../../server/common/schema.ts';
-import type { RouteRow } from '../../server/route-row.ts';
-import { ROUTE_TABLE, type RouteKey } from '../../server/route-table.ts';
 import {
   type Reply,
   send,

@@ -6,12 +6,12 @@ import { copyFileSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { allocateEngine, Tables } from '../../engine/tables.ts';
-import { assemble } from '../../server/assembly.ts';
-import { patiently } from '../../server/common/patience.ts';
-import { readConfig } from '../../server/config.ts';
-import type { Recovery } from '../../server/recovery.ts';
-import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
+import { assemble } from '../../server/app/assembly.ts';
+import type { Recovery } from '../../server/app/recovery.ts';
+import { patiently } from '../../server/common/with-deadline.ts';
+import { readConfig } from '../../server/config/config.ts';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import {
   book,
@@ -96,7 +96,7 @@ test('SIGTERM at any moment of a start ends it with 0, and the next one begins',
   markets = await withMarkets(dataDir, terms);
   const times = SHORT ? 1 : 60;
   for (let i = 0; i < times; i++) {
-    const node = start(t, process.execPath, fileArgs('server/main'), ROOT, dataDir);
+    const node = start(t, process.execPath, fileArgs('server/app/main'), ROOT, dataDir);
     await once(node.child.stderr!, 'data');
     await sleep(random.below(400));
     node.child.kill('SIGTERM');
@@ -166,7 +166,7 @@ test('a log reader that goes away does not take the node along', async (t) => {
   const dataDir = temporaryDirectory();
   const [market] = await withMarkets(dataDir, [{ id: 1 }]);
   assert(market);
-  const node = start(t, process.execPath, fileArgs('server/main'), ROOT, dataDir);
+  const node = start(t, process.execPath, fileArgs('server/app/main'), ROOT, dataDir);
   await until(() => node.log.includes('listening on'));
   const port = Number(/listening on http:\/\/[^ ]+:(\d+)/.exec(node.log)![1]);
   node.child.stdout?.destroy();

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { openStores } from '../../server/stores.ts';
-import { putPosition } from '../../storage/derived.ts';
+import { openStores } from '../../server/app/stores.ts';
+import { putPosition } from '../../storage/projection/derived.ts';
 import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 import { Trader } from '../common/traders.ts';

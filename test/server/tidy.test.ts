@@ -81,10 +81,26 @@ test('imports go one way: engine <- storage <- server <- bench, test, and client
 });
 
 /**
- * Rooms: the folders of server/, bench/ and test/, each with the rooms of its own top folder that it
- * may import beside itself. Files directly in server/ and bench/ put rooms together and import all.
+ * Rooms: the folders below a top folder, each with the rooms of the same top folder that it may import beside
+ * itself. '' are files directly in the top folder: there are some in engine/ and bench/, which put rooms together.
  */
 const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  engine: {
+    book: [],
+    tables: ['book'],
+    orders: ['', 'book', 'tables'],
+    markets: ['', 'book', 'tables', 'orders'],
+  },
+  storage: {
+    files: [],
+    log: ['files'],
+    kv: ['files'],
+    snapshot: ['files'],
+    recovery: ['files', 'kv', 'log', 'snapshot'],
+    projection: ['files', 'kv', 'log', 'recovery', 'snapshot'],
+    catalog: ['files', 'kv'],
+    operations: ['catalog', 'files', 'kv', 'log', 'projection', 'recovery', 'snapshot'],
+  },
   server: {
     common: [],
     http: ['common'],
@@ -97,7 +113,35 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     catalog: ['common', 'http', 'market-data', 'orders'],
     admin: ['common', 'http', 'orders'],
     documents: ['common', 'http'],
-    cli: ['', 'common', 'http', 'identity', 'market-data', 'account', 'catalog'],
+    config: ['catalog', 'http', 'identity'],
+    api: [
+      'account',
+      'admin',
+      'catalog',
+      'common',
+      'config',
+      'documents',
+      'http',
+      'identity',
+      'market-data',
+      'orders',
+      'portfolio',
+      'streams',
+    ],
+    app: [
+      'account',
+      'admin',
+      'api',
+      'catalog',
+      'common',
+      'config',
+      'http',
+      'identity',
+      'market-data',
+      'orders',
+      'streams',
+    ],
+    cli: ['account', 'app', 'catalog', 'common', 'config', 'http', 'identity', 'market-data'],
   },
   bench: {
     common: [],
@@ -145,7 +189,7 @@ function roomOf(path: string): string {
   return parts.length > 2 ? parts[1]! : '';
 }
 
-test('rooms of server, bench and test import one way', () => {
+test('rooms import one way', () => {
   for (const source of sources) {
     const rooms = ROOMS[source.folder];
     const room = roomOf(source.path);
@@ -164,6 +208,16 @@ test('rooms of server, bench and test import one way', () => {
       );
     }
   }
+});
+
+test('storage and server have no file outside of a room', () => {
+  const loose = sources.filter(
+    ({ folder, path }) => /^(storage|server)$/.test(folder) && roomOf(path) === '',
+  );
+  assert.deepEqual(
+    loose.map(({ path }) => path),
+    [],
+  );
 });
 
 test('npm test runs every test file once', () => {
@@ -197,13 +251,14 @@ test('the engine knows no clock, randomness, environment, I/O or package', () =>
   for (const source of sources.filter(({ folder }) => folder === 'engine')) {
     assert.doesNotMatch(source.code, banned, source.path);
     for (const specifier of importsOf(source)) {
-      assert(specifier.startsWith('./'), `${source.path} imports ${specifier}`);
+      const target = normalize(join(dirname(source.path), specifier));
+      assert(target.startsWith('engine/'), `${source.path} imports ${specifier}`);
     }
   }
 });
 
 test('the matching core knows nothing outside of its folder, which has one way in', () => {
-  const folder = 'engine/matching';
+  const folder = 'engine/book';
   const isOf = (path: string): boolean => path.startsWith(`${folder}/`);
   let files = 0;
   for (const source of sources) {

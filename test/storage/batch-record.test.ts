@@ -1,7 +1,7 @@
 /** The journal's record: it reads back as it was written, and nothing else reads as a record. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type BatchFacts, decodeBatch, encodeBatch } from '../../storage/batch-record.ts';
+import { type BatchFacts, decodeBatch, encodeBatch } from '../../storage/log/batch-record.ts';
 import { type Random, withSeed } from '../common/random.ts';
 
 function randomFacts(random: Random): BatchFacts {

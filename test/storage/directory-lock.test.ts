@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { foreignHolder, takeDirectoryLock } from '../../storage/directory-lock.ts';
+import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { scriptArgs } from '../common/forms.ts';
 import { directoryOf } from './stored-exchange.ts';
 

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { ID_WORDS, ORDER_I, Order } from '../../engine/layout.ts';
-import { type DerivedTables, openDerivedTables } from '../../storage/derived.ts';
-import { openFinalsReader, StoredFinals } from '../../storage/finals.ts';
-import { IdIndex } from '../../storage/id-index.ts';
-import { pageKey, pagesOf } from '../../storage/id-runs.ts';
-import { openSequence } from '../../storage/lmdb.ts';
+import { ID_WORDS, ORDER_I, Order } from '../../engine/tables/layout.ts';
+import { openSequence } from '../../storage/kv/lmdb.ts';
+import { type DerivedTables, openDerivedTables } from '../../storage/projection/derived.ts';
+import { openFinalsReader, StoredFinals } from '../../storage/projection/finals.ts';
+import { IdIndex } from '../../storage/projection/id-index.ts';
+import { pageKey, pagesOf } from '../../storage/projection/id-runs.ts';
 import { type Random, rounds } from '../common/random.ts';
 import { directoryOf, seeded } from './stored-exchange.ts';
 

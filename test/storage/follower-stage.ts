@@ -1,12 +1,16 @@
 /** A node's engine, its log, and a follower that a test drives. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { State } from '../../engine/layout.ts';
-import { openDerivedTables, positionOf } from '../../storage/derived.ts';
-import { fillCopy } from '../../storage/fills.ts';
-import { StoredFinals } from '../../storage/finals.ts';
-import { Follower, type FollowerOptions, type FollowerReport } from '../../storage/follower.ts';
-import { Journal } from '../../storage/journal.ts';
+import { State } from '../../engine/tables/layout.ts';
+import { Journal } from '../../storage/log/journal.ts';
+import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
+import { fillCopy } from '../../storage/projection/fills.ts';
+import { StoredFinals } from '../../storage/projection/finals.ts';
+import {
+  Follower,
+  type FollowerOptions,
+  type FollowerReport,
+} from '../../storage/projection/follower.ts';
 import type { JournalBatch } from '../engine/engine-driver.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
 import {

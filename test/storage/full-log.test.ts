@@ -1,11 +1,11 @@
 /** A log that was written by an engine whose rows of orders had run out, in tables of other sizes. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { State } from '../../engine/layout.ts';
-import type { Capacities } from '../../engine/limits.ts';
-import { Images } from '../../storage/images.ts';
-import { Journal } from '../../storage/journal.ts';
-import { recover } from '../../storage/recover.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { State } from '../../engine/tables/layout.ts';
+import { Journal } from '../../storage/log/journal.ts';
+import { recover } from '../../storage/recovery/recover.ts';
+import { Images } from '../../storage/snapshot/snapshots.ts';
 import type { Random } from '../common/random.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
 import { appended, directoryOf, Exchange, seeded, TIGHT, tradingDay } from './stored-exchange.ts';

@@ -1,6 +1,6 @@
 /** The real journal over a log whose appends end when the test says so: what is acknowledged when, without a disk. */
 import assert from 'node:assert/strict';
-import { Journal } from '../../storage/journal.ts';
+import { Journal } from '../../storage/log/journal.ts';
 import type { Log, LogEntry } from '../../storage/log/log.ts';
 
 /** A journal whose appends begin, end and fail when the test says so; no disk is involved. */

@@ -1,11 +1,11 @@
 /** Rows of API keys: what is not as it was written is never a key. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openHeartbeatStore } from '../../storage/heartbeats.ts';
-import { openKeyStore } from '../../storage/keys.ts';
-import { openEnvironment, openTable } from '../../storage/lmdb.ts';
-import { OwnStore } from '../../storage/own-store.ts';
-import { sealed } from '../../storage/sealed.ts';
+import { sealed } from '../../storage/kv/checksum.ts';
+import { openHeartbeatStore } from '../../storage/kv/heartbeats.ts';
+import { openKeyStore } from '../../storage/kv/keys.ts';
+import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
+import { OwnStore } from '../../storage/kv/own-store.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 
 const ADDRESS = new Uint8Array(20).fill(0xab);

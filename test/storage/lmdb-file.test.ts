@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { openEnvironment, openTable } from '../../storage/lmdb.ts';
-import { TruncatedFile } from '../../storage/lmdb-file.ts';
+import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
+import { TruncatedFile } from '../../storage/kv/lmdb-file.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 import { withSeed } from '../common/random.ts';
 

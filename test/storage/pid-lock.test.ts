@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { takePidLock } from '../../storage/pid-lock.ts';
+import { takePidLock } from '../../storage/files/pid-lock.ts';
 import { scriptArgs } from '../common/forms.ts';
 import { directoryOf } from './stored-exchange.ts';
 

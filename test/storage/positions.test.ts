@@ -13,9 +13,9 @@ import {
   State,
   TOKEN_I,
   Token,
-} from '../../engine/layout.ts';
-import { openDerivedTables } from '../../storage/derived.ts';
-import { fillCopy, StoredFills } from '../../storage/fills.ts';
+} from '../../engine/tables/layout.ts';
+import { openDerivedTables } from '../../storage/projection/derived.ts';
+import { fillCopy, StoredFills } from '../../storage/projection/fills.ts';
 import {
   decodePosition,
   encodePosition,
@@ -23,7 +23,7 @@ import {
   type Position,
   trade,
   walletKey,
-} from '../../storage/position-rows.ts';
+} from '../../storage/projection/position-rows.ts';
 import {
   beginPositions,
   openPositions,
@@ -31,8 +31,8 @@ import {
   PositionsUnready,
   putMark,
   readMark,
-} from '../../storage/positions.ts';
-import { PositionsWriter } from '../../storage/positions-writer.ts';
+} from '../../storage/projection/positions.ts';
+import { PositionsWriter } from '../../storage/projection/positions-writer.ts';
 import type { Random } from '../common/random.ts';
 import { directoryOf, Exchange, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
 

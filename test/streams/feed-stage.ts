@@ -3,15 +3,15 @@
  * random stream are applied, and told when the test says that they are flushed.
  */
 import { EventLog } from '../../engine/events.ts';
-import { State } from '../../engine/layout.ts';
+import { State } from '../../engine/tables/layout.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
 import type { FlushedBatch } from '../../server/orders/flushed-batch.ts';
 import { MarketFeed } from '../../server/streams/market-feed.ts';
 import { Names } from '../../server/streams/names.ts';
 import { NewMarkets } from '../../server/streams/new-markets.ts';
+import { UserLog } from '../../server/streams/replay-buffer.ts';
 import { UserFeed } from '../../server/streams/user-feed.ts';
-import { UserLog } from '../../server/streams/user-log.ts';
 import { EngineDriver, ROOMY } from '../engine/engine-driver.ts';
 import type { Command, Outcome } from '../engine/naive-types.ts';
 

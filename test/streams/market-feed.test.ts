@@ -1,8 +1,8 @@
 /** The market channel's events lead to the very books of POST /books, batch by batch. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { State } from '../../engine/layout.ts';
-import type { TokenSlot } from '../../engine/units.ts';
+import { State } from '../../engine/tables/layout.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
 import { topics } from '../../server/streams/followed-book.ts';
 import type { BookJson } from '../common/node-harness.ts';
 import { withSeed } from '../common/random.ts';

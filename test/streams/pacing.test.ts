@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import type { TokenSlot } from '../../engine/units.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
 import type { Socket } from '../../server/http/sockets.ts';
 import { CloseCounts } from '../../server/streams/closes.ts';
 import type { ConnectionParts, StreamLimits } from '../../server/streams/connection.ts';
 import { MarketConnection } from '../../server/streams/market-channel.ts';
 import { type Paced, Pacer, Turns } from '../../server/streams/pacer.ts';
+import { KEPT_BYTES_MAX } from '../../server/streams/replay-buffer.ts';
 import { Budgets } from '../../server/streams/stream-bounds.ts';
 import { UserConnection } from '../../server/streams/user-channel.ts';
-import { KEPT_BYTES_MAX } from '../../server/streams/user-log.ts';
 import { until } from '../common/node-harness.ts';
 import type { OrderLine } from '../engine/naive-types.ts';
 import { FeedStage } from './feed-stage.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { compileShape, type Shape } from '../../server/common/schema.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
-import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import {
   type MarketTerms,
   type Settings,

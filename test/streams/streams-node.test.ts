@@ -1,8 +1,8 @@
 /** The streams of a whole node: forms of subscribing, and what each event says. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openCatalog } from '../../storage/catalog.ts';
-import { readCatalog } from '../../storage/catalog-file.ts';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
+import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { book, catalogFile, until } from '../common/node-harness.ts';
 import { SocketClient } from '../common/socket-client.ts';
 import { Trader } from '../common/traders.ts';

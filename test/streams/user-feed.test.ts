@@ -1,7 +1,7 @@
 /** What the owner of an order is told of it, on random streams: nothing is missing, nothing is late. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { KEPT_BYTES_MAX } from '../../server/streams/user-log.ts';
+import { KEPT_BYTES_MAX } from '../../server/streams/replay-buffer.ts';
 import { rounds, withSeed } from '../common/random.ts';
 import { addressWords } from '../engine/engine-driver.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from '../engine/stream.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import type { Reply } from '../common/node-harness.ts';
 import type { Random } from '../common/random.ts';
 import { bodyOf, type Canceled, type Result, Trader } from '../common/traders.ts';

@@ -1,7 +1,7 @@
 /** Catalogs that change beside a serving node. */
 import assert from 'node:assert/strict';
-import { openCatalog } from '../../storage/catalog.ts';
-import { readCatalog } from '../../storage/catalog-file.ts';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
+import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 
 /** Generation `n` of a catalog, with another title, beside a serving node, as the import command writes it. */
 export async function writeCatalog(dataDir: string, file: object, n: number) {

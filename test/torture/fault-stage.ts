@@ -3,7 +3,7 @@
  * and it may be replaced by another process on the same directory.
  */
 import assert from 'node:assert/strict';
-import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import {
   type Settings,
   TestNode,

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import type { CatalogMarket } from '../../storage/catalog-file.ts';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import {
   type BookJson,
   books,

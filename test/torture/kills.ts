@@ -9,7 +9,7 @@ import { chooseMarkets } from '../../bench/load/load-market.ts';
 import { parseOptions } from '../../bench/load/load-options.ts';
 import { LoadRun } from '../../bench/load/load-run.ts';
 import { Random as LoadRandom } from '../../bench/random.ts';
-import { readConfig } from '../../server/config.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   catalogFile,

@@ -3,7 +3,7 @@
  * to agree on every outcome and every book; the audit of the engine's tables after every thousandth
  * command, money and shares at the end of each stream. Each stream has a shape of its own.
  */
-import { stateHash } from '../../engine/state-hash.ts';
+import { stateHash } from '../../engine/tables/state-hash.ts';
 import { Random } from '../common/random.ts';
 import { Duel } from '../engine/duel.ts';
 import { ROOMY, replay } from '../engine/engine-driver.ts';

@@ -1,5 +1,5 @@
 /** What an attack is: a row of the table of attacks.ts, and what it is given to work with. */
-import type { CatalogMarket } from '../../../storage/catalog-file.ts';
+import type { CatalogMarket } from '../../../storage/catalog/catalog-file.ts';
 
 /** Runs in the process of the attacker, until its time is up. */
 type Attacking = (target: Target) => Promise<void>;

@@ -15,7 +15,7 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CatalogMarket } from '../../../storage/catalog-file.ts';
+import type { CatalogMarket } from '../../../storage/catalog/catalog-file.ts';
 import { send } from '../../common/node-harness.ts';
 import { SocketClient } from '../../common/socket-client.ts';
 import { type Canceled, type Result, type Signed, Trader } from '../../common/traders.ts';

@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CatalogMarket } from '../../../storage/catalog-file.ts';
+import type { CatalogMarket } from '../../../storage/catalog/catalog-file.ts';
 import { fileArgs } from '../../common/forms.ts';
 import {
   freePort,
@@ -60,7 +60,7 @@ export class HostileNode {
       LOG_SEGMENT_BYTES: '262144',
     };
     const limited = `ulimit -n ${OPEN_FILES}; exec "$0" "$@"`;
-    const args = ['-c', limited, process.execPath, ...fileArgs('server/main')];
+    const args = ['-c', limited, process.execPath, ...fileArgs('server/app/main')];
     const { HOME = '/', PATH = '' } = process.env;
     this.child = spawn('sh', args, {
       cwd: ROOT,

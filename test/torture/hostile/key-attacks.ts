@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { level1, level2 } from '../../../client/credentials.ts';
 import { Wallet } from '../../../client/wallet.ts';
-import type { CatalogMarket } from '../../../storage/catalog-file.ts';
+import type { CatalogMarket } from '../../../storage/catalog/catalog-file.ts';
 import {
   bodyOf,
   CHAIN_ID,

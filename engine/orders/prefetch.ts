@@ -1,0 +1,98 @@
+/**
+ * Reading ahead: what the commands of a batch will touch is fetched before the first of them is
+ * applied, because a look-up in a table of many megabytes waits longer for memory than the rest of a
+ * command takes, and many can wait at once. In steps, each over many commands: what a step needs came
+ * with the one before. Changes nothing and decides nothing.
+ */
+import * as commands from '../commands.ts';
+import type { Core } from '../context.ts';
+import * as hashIndex from '../tables/hash-index.ts';
+import * as layout from '../tables/layout.ts';
+import * as orders from './orders.ts';
+
+// A module's own constants are folded into machine code; what is imported is loaded at each use.
+const { BOOK_I, Book, FINISHED_I, LINK_I, ORDER_I, Order, State, TOKEN_I, Token } = layout;
+const { CancelCommand, CommandKind, commandKind, commandWords, OrderCommand } = commands;
+const { home } = hashIndex;
+const { orderTag } = orders;
+
+/** Commands of one step: more lines than these need would push out one another. */
+const STEP_COMMANDS = 64;
+/** Of each cancel of a step: where its index entry is, then the row that is named there. */
+const FOUND = new Int32Array(STEP_COMMANDS);
+
+/** For the commands at words [at, end). */
+export function readAhead(core: Core, i32: Int32Array, at: number, end: number): void {
+  for (let from = at, orders = 0; from < end; ) {
+    let to = from;
+    let cancels = 0;
+    const ordersBefore = orders;
+    for (let n = 0; n < STEP_COMMANDS && to < end; n++) {
+      const kind = commandKind(i32, to);
+      if (kind === CommandKind.cancel) {
+        FOUND[cancels] = fetchEntry(core, i32, to + CancelCommand.id);
+        cancels += 1;
+      } else if (kind === CommandKind.order) {
+        fetchEntry(core, i32, to + OrderCommand.id);
+        fetchToken(core, i32[to + OrderCommand.token]!);
+        orders += 1;
+      }
+      to += commandWords(i32, to);
+    }
+    fetchFreeRows(core, ordersBefore, orders);
+    fetchRows(core, cancels);
+    fetchPlaces(core, cancels);
+    from = to;
+  }
+}
+
+/** Fetches the index entry of an id; returns where it is. */
+function fetchEntry(core: Core, i32: Int32Array, id: number): number {
+  const { orderIndex } = core.t;
+  const entry = 2 * home(orderIndex, orderTag(i32, id));
+  core.fetched = orderIndex[entry]!;
+  return entry;
+}
+
+/** What an order looks up before anything: its token and its book. */
+function fetchToken(core: Core, token: number): void {
+  const { bookI, tokenI } = core.t;
+  const book = tokenI[(token << TOKEN_I) | Token.book]!;
+  core.fetched = bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
+}
+
+/** The rows that orders number `from` to `to` of the batch will be written to. */
+function fetchFreeRows(core: Core, from: number, to: number): void {
+  const { finishedI, finishedRows, orderI, state } = core.t;
+  const free = state[State.finishedFree]!;
+  let fetched = 0;
+  for (let n = free + from; n < free + to; n++) {
+    const row = finishedI[(n & (finishedRows - 1)) << FINISHED_I]! << ORDER_I;
+    fetched ^= orderI[row | Order.flags]! ^ orderI[row | Order.slot]!;
+  }
+  core.fetched = fetched;
+}
+
+/** The rows of the orders that are cancelled: both lines of each. */
+function fetchRows(core: Core, count: number): void {
+  const { orderI, orderIndex } = core.t;
+  let fetched = 0;
+  for (let i = 0; i < count; i++) {
+    const slot = orderIndex[FOUND[i]! | 1]!;
+    const row = slot << ORDER_I;
+    FOUND[i] = slot;
+    fetched ^= orderI[row | Order.flags]! ^ orderI[row | Order.slot]!;
+  }
+  core.fetched = fetched;
+}
+
+/** Where they rest: their places in the matching core and in their owners' lists. */
+function fetchPlaces(core: Core, count: number): void {
+  const { linkI, matching, orderI } = core.t;
+  let fetched = 0;
+  for (let i = 0; i < count; i++) {
+    const place = orderI[(FOUND[i]! << ORDER_I) | Order.slot]!;
+    fetched ^= linkI[place << LINK_I]! ^ matching.level(place);
+  }
+  core.fetched = fetched;
+}

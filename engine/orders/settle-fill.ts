@@ -1,0 +1,171 @@
+/**
+ * What a fill means: who pays what, and its record. The amounts of the fill at hand
+ * stand in core.legs, because an amount that is passed on would be garbage.
+ * Rules: docs/protocol.md#settlement
+ */
+import type { Core } from '../context.ts';
+import * as coreModule from '../context.ts';
+import * as layout from '../tables/layout.ts';
+import type { Tables } from '../tables/tables.ts';
+import type {
+  BookSlot,
+  MarketSlot,
+  MicroCollateral,
+  MicroShares,
+  OrderSlot,
+  Ticks,
+  TicksPerUnit,
+  TokenSlot,
+} from '../tables/units.ts';
+import * as units from '../tables/units.ts';
+import { collateralOf, feeOf } from '../tables/units.ts';
+import { copyId } from '../tables/words.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const {
+  BOOK_I,
+  Book,
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  Flag,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  MatchKind,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  TOKEN_I,
+  Token,
+} = layout;
+const { Leg } = coreModule;
+const { PIPS_PER_UNIT } = units;
+
+/**
+ * Settles fill `i` of the match at hand: pays both sides, records it, moves the last prices, and
+ * takes its size off both orders.
+ */
+export function settleFill(
+  core: Core,
+  taker: OrderSlot,
+  maker: OrderSlot,
+  book: BookSlot,
+  tick: Ticks,
+  i: number,
+): void {
+  const { legs, t } = core;
+  const { orderF, orderI, tokenI } = t;
+  const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]! as TicksPerUnit;
+  const takerToken = orderI[(taker << ORDER_I) | Order.token]! as TokenSlot;
+  const makerToken = orderI[(maker << ORDER_I) | Order.token]! as TokenSlot;
+  const isMirrored = tokenI[(makerToken << TOKEN_I) | Token.mirrored] === 1;
+  const makerTicks = (isMirrored ? grid - tick : tick) as Ticks;
+  const isSame = takerToken === makerToken;
+  const takerTicks = (isSame ? makerTicks : grid - makerTicks) as Ticks;
+  legs[Leg.size] = t.matching.sizes[i]!;
+  pay(core, taker, maker, book, isSame, makerTicks, takerTicks);
+
+  const perTick = PIPS_PER_UNIT / grid;
+  const takerSells = orderI[(taker << ORDER_I) | Order.flags]! & Flag.sell;
+  const makerSells = orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell;
+  lastTrade(t, takerToken, takerTicks * perTick, takerSells);
+  if (!isSame) lastTrade(t, makerToken, makerTicks * perTick, makerSells);
+  record(core, taker, maker, takerTicks * perTick, makerTicks * perTick);
+
+  orderF[(taker << ORDER_F) | Order.remaining]! -= legs[Leg.size]!;
+  orderF[(maker << ORDER_F) | Order.remaining]! -= legs[Leg.size]!;
+  core.noteWord(orderI[(maker << ORDER_I) | Order.id]!);
+  core.note(legs[Leg.size]!);
+  core.note(legs[Leg.maker]!);
+  core.note(legs[Leg.taker]!);
+}
+
+/** Works out what both sides pay and the taker's fee, and takes it from the buyers' budgets. */
+function pay(
+  core: Core,
+  taker: OrderSlot,
+  maker: OrderSlot,
+  book: BookSlot,
+  isSame: boolean,
+  makerTicks: Ticks,
+  takerTicks: Ticks,
+): void {
+  const { legs, t } = core;
+  const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]! as TicksPerUnit;
+  const market = t.bookI[(book << BOOK_I) | Book.market]! as MarketSlot;
+  const takerBuys = (t.orderI[(taker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
+  const makerBuys = (t.orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
+  const size = legs[Leg.size]! as MicroShares;
+  // The maker's leg is rounded down; in a mint or merge the taker's is the rest of the size.
+  const makerLeg = collateralOf(size, makerTicks, grid);
+  const takerLeg = (isSame ? makerLeg : size - makerLeg) as MicroCollateral;
+  const makerPays = makerBuys ? takeFromBudget(t, maker, makerLeg) : makerLeg;
+  const takerPays = takerBuys ? takeFromBudget(t, taker, takerLeg) : takerLeg;
+  const missing = makerLeg - makerPays + (takerLeg - takerPays);
+  if (missing !== 0) t.marketF[(market << MARKET_F) | Market.rounding]! -= missing;
+  const baseFeeBps = t.marketI[(market << MARKET_I) | Market.baseFeeBps]!;
+  const fee = feeOf(takerBuys, size, takerTicks, grid, baseFeeBps);
+  core.making += takerBuys ? takerPays : size;
+  core.taking += takerBuys ? size - fee : takerPays - fee;
+  legs[Leg.maker] = makerPays;
+  legs[Leg.taker] = takerPays;
+  legs[Leg.fee] = fee;
+}
+
+/** Takes collateral from a buyer's budget, at most what is left of it. */
+function takeFromBudget(t: Tables, order: OrderSlot, leg: MicroCollateral): MicroCollateral {
+  const at = (order << ORDER_F) | Order.budget;
+  const budget = t.orderF[at]! as MicroCollateral;
+  const paid = Math.min(leg, budget) as MicroCollateral;
+  t.orderF[at] = budget - paid;
+  return paid;
+}
+
+function lastTrade(t: Tables, token: TokenSlot, pips: number, sells: number): void {
+  const row = token << TOKEN_I;
+  t.tokenI[row | Token.lastPrice] = pips;
+  t.tokenI[row | Token.lastSide] = sells === 0 ? 0 : 1;
+}
+
+/** Writes the fill to the ring, in columns of both orders and core.legs. */
+function record(
+  core: Core,
+  takerOrder: OrderSlot,
+  makerOrder: OrderSlot,
+  takerPips: number,
+  makerPips: number,
+): void {
+  const { legs, t } = core;
+  const { fillF, fillI, orderI } = t;
+  const taker = takerOrder << ORDER_I;
+  const maker = makerOrder << ORDER_I;
+  const sequence = t.state[State.fills]!;
+  const at = sequence & (t.fillRows - 1);
+  const f = at * FILL_DOUBLES;
+  fillF[f + Fill.time] = core.time;
+  fillF[f + Fill.size] = legs[Leg.size]!;
+  fillF[f + Fill.match] = core.firstFill;
+  fillF[f + Fill.takerCollateral] = legs[Leg.taker]!;
+  fillF[f + Fill.makerCollateral] = legs[Leg.maker]!;
+  fillF[f + Fill.fee] = legs[Leg.fee]!;
+  const i = at * FILL_WORDS;
+  const takerSells = (orderI[taker | Order.flags]! & Flag.sell) !== 0;
+  const isSame = orderI[taker | Order.token] === orderI[maker | Order.token];
+  const across = takerSells ? MatchKind.merge : MatchKind.mint;
+  fillI[i + Fill.kind] = isSame ? MatchKind.complementary : across;
+  fillI[i + Fill.takerSide] = takerSells ? 1 : 0;
+  fillI[i + Fill.takerToken] = orderI[taker | Order.token]!;
+  fillI[i + Fill.makerToken] = orderI[maker | Order.token]!;
+  fillI[i + Fill.takerPrice] = takerPips;
+  fillI[i + Fill.makerPrice] = makerPips;
+  fillI[i + Fill.taker] = orderI[taker | Order.maker]!;
+  fillI[i + Fill.maker] = orderI[maker | Order.maker]!;
+  fillI[i + Fill.takerOwner] = orderI[taker | Order.owner]!;
+  fillI[i + Fill.makerOwner] = orderI[maker | Order.owner]!;
+  copyId(orderI, taker | Order.id, fillI, i + Fill.takerId);
+  copyId(orderI, maker | Order.id, fillI, i + Fill.makerId);
+  t.state[State.fills] = sequence + 1;
+  core.events.fill(sequence);
+}

@@ -1,0 +1,84 @@
+/** Every bound of the engine, with its reason. Cross-checked at import. */
+import { assert } from '../book/matching.ts';
+
+/** Shares or collateral of one order, and the total of a level: the exact integers of a double. */
+export const AMOUNT_MAX = Number.MAX_SAFE_INTEGER;
+
+/** A signed fee rate above a tenth is taken for a mistake (docs/protocol.md#bounds-of-an-order). */
+export const FEE_BPS_MAX = 1_000;
+
+/** Outcomes of one market: the widest market seen in the field has 7; a command must stay small. */
+export const OUTCOMES_MAX = 64;
+
+/** Commands of one batch, which bounds how many fills can wait for the journal. */
+export const BATCH_COMMANDS_MAX = 8_192;
+
+/** Orders of an owner that one command looks at when it cancels them all: a turn stays short. */
+export const CANCEL_ORDERS_MAX = 1_000;
+
+/** Batches that may be applied and not yet journaled; the I/O thread holds back beyond it. */
+export const UNJOURNALED_BATCHES_MAX = 64;
+
+/**
+ * Commands of all these batches: several times what comes in while a slow disk writes. The ring of fills has
+ * room for what they do, and is touched from one end to the other; with the default tables two million rows
+ * are enough of them.
+ */
+export const UNJOURNALED_COMMANDS_MAX = 24_000;
+
+/**
+ * Sizes of the tables, in rows. A full table is a per-order error, never a crash
+ * (docs/protocol.md#full-tables).
+ */
+export interface Capacities {
+  readonly markets: number;
+  readonly tokens: number;
+  readonly accounts: number;
+  /** Open orders. */
+  readonly orders: number;
+  /** Rows of all ladders together: matching/memory.ts says how many a book takes. */
+  readonly levels: number;
+  /** Newest fills that GET /trades can reach. */
+  readonly trades: number;
+  /** Newest finished orders whose ids stay in memory. */
+  readonly history: number;
+}
+
+export const DEFAULT_CAPACITIES: Capacities = {
+  markets: 65_536,
+  tokens: 262_144,
+  accounts: 1_048_576,
+  orders: 1_048_576,
+  levels: 8_388_608,
+  trades: 1_000_000,
+  history: 1_048_576,
+};
+
+/** A ring has a power of two of rows, so that a sequence finds its row by a mask. */
+function ringRows(rows: number): number {
+  return 2 ** Math.ceil(Math.log2(rows));
+}
+
+/**
+ * Rows of the order table: each order that is taken in keeps its row until its id is forgotten, so
+ * those that wait to be flushed never exceed what was reserved for them when they came.
+ */
+export function orderRows(capacities: Capacities): number {
+  return capacities.orders + capacities.history;
+}
+
+/** Rows of the ring of finished orders: a row of the order table is in it once at most. */
+export function finishedRows(capacities: Capacities): number {
+  return ringRows(orderRows(capacities));
+}
+
+/**
+ * Rows of the ring of fills. A fill ends a maker or a taker, so the fills that wait for the journal
+ * are at most the open orders plus two for each command that waits with them.
+ */
+export function fillRows(capacities: Capacities): number {
+  return ringRows(capacities.trades + capacities.orders + 2 * UNJOURNALED_COMMANDS_MAX);
+}
+
+assert(2 * BATCH_COMMANDS_MAX <= UNJOURNALED_COMMANDS_MAX, 'one batch is journaled beside another');
+assert(FEE_BPS_MAX * 10_000 * 10_000 * 10_000 <= AMOUNT_MAX, 'fee products are exact');

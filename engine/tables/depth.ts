@@ -1,0 +1,127 @@
+/**
+ * Reading a book from any thread while a worker may be writing it: the copy is believed only if the
+ * book's version was even before and the same after. Nothing here writes to shared memory.
+ *
+ * Words are read by plain loads between two atomic ones; this was never seen torn on x64 and is not
+ * tested on other processors.
+ */
+
+import * as matching from '../book/matching.ts';
+import { readSide } from '../book/matching.ts';
+import * as layout from './layout.ts';
+import type { Tables } from './tables.ts';
+import type { BookSlot, MarketSlot, MicroShares, Pips, TicksPerUnit, TokenSlot } from './units.ts';
+import * as units from './units.ts';
+import { isTickGrid } from './units.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { BOOK_F, BOOK_I, Book, MARKET_F, MARKET_I, Market, TOKEN_I, Token } = layout;
+const { PIPS_PER_UNIT } = units;
+const { Side } = matching;
+
+/** One side of a book, worst price first, in the prices of the token that was asked for. */
+export interface DepthSide {
+  count: number;
+  readonly ticks: Int32Array;
+  /** Micro-shares. */
+  readonly sizes: Float64Array;
+}
+
+/** A consistent copy of one token's book, reused from read to read. */
+export class Depth {
+  version = 0;
+  ticksPerUnit: TicksPerUnit | 0 = 0;
+  /** Unix milliseconds of the last change. */
+  changedAt = 0;
+  /** Micro-shares. */
+  minSize = 0 as MicroShares;
+  /** Pips; 0 = never traded. */
+  lastPrice: Pips | 0 = 0;
+  /** 0 BUY, 1 SELL. */
+  lastSide = 0;
+  /** Ascending: the best bid is the last. */
+  readonly bids: DepthSide;
+  /** Descending: the best ask is the last. */
+  readonly asks: DepthSide;
+
+  constructor() {
+    this.bids = emptySide();
+    this.asks = emptySide();
+  }
+}
+
+function emptySide(): DepthSide {
+  return {
+    count: 0,
+    ticks: new Int32Array(PIPS_PER_UNIT),
+    sizes: new Float64Array(PIPS_PER_UNIT),
+  };
+}
+
+/** Version of the book of a token; odd while it is being written. Compare for equality only. */
+export function bookVersion(t: Tables, token: TokenSlot): number {
+  const book = t.tokenI[(token << TOKEN_I) + Token.book]!;
+  return Atomics.load(t.bookI, (book << BOOK_I) + Book.version);
+}
+
+/** Copies the book of a token. False when a writer was inside: nothing in `out` may be used. */
+export function readDepth(t: Tables, token: TokenSlot, out: Depth): boolean {
+  const tokenRow = token << TOKEN_I;
+  const book = t.tokenI[tokenRow + Token.book]! as BookSlot;
+  const versionAt = (book << BOOK_I) + Book.version;
+  const version = Atomics.load(t.bookI, versionAt);
+  if ((version & 1) !== 0) return false;
+  const market = t.bookI[(book << BOOK_I) + Book.market]!;
+  out.version = version;
+  out.ticksPerUnit = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]! as TicksPerUnit;
+  out.changedAt = t.bookF[(book << BOOK_F) + Book.changedAt]!;
+  out.minSize = t.marketF[(market << MARKET_F) + Market.minSize]! as MicroShares;
+  out.lastPrice = t.tokenI[tokenRow + Token.lastPrice]! as Pips | 0;
+  out.lastSide = t.tokenI[tokenRow + Token.lastSide]!;
+  const mirrored = t.tokenI[tokenRow + Token.mirrored] === 1;
+  const readable = isTickGrid(out.ticksPerUnit) && copyLevels(t, book, mirrored, out);
+  return readable && Atomics.load(t.bookI, versionAt) === version;
+}
+
+/** Copies both sides; false when what it reads cannot be a book, because it is being changed. */
+function copyLevels(t: Tables, book: BookSlot, mirrored: boolean, out: Depth): boolean {
+  const low = mirrored ? out.asks : out.bids;
+  const high = mirrored ? out.bids : out.asks;
+  const isWhole = copySide(t, book, Side.bid, low) && copySide(t, book, Side.ask, high);
+  if (isWhole && mirrored) {
+    mirror(low, out.ticksPerUnit);
+    mirror(high, out.ticksPerUnit);
+  }
+  return isWhole;
+}
+
+/** Worst first: the other way round than it is read. */
+function copySide(t: Tables, book: BookSlot, side: matching.Side, out: DepthSide): boolean {
+  const { sizes, ticks } = out;
+  const count = readSide(t.matching, book, side, ticks, sizes);
+  if (count === -1) return false;
+  out.count = count;
+  for (let i = 0, j = count - 1; i < j; i++, j--) {
+    const tick = ticks[i]!;
+    const size = sizes[i]!;
+    ticks[i] = ticks[j]!;
+    sizes[i] = sizes[j]!;
+    ticks[j] = tick;
+    sizes[j] = size;
+  }
+  return true;
+}
+
+function mirror(side: DepthSide, grid: number): void {
+  for (let i = 0; i < side.count; i++) side.ticks[i] = grid - side.ticks[i]!;
+}
+
+/** Registration facts of a token that never change. */
+export function marketOf(t: Tables, token: TokenSlot): MarketSlot {
+  return t.tokenI[(token << TOKEN_I) + Token.market]! as MarketSlot;
+}
+
+/** Flags of a market (MarketFlag). */
+export function marketFlags(t: Tables, market: MarketSlot): number {
+  return t.marketI[(market << MARKET_I) + Market.flags]!;
+}

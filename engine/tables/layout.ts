@@ -1,0 +1,286 @@
+/**
+ * The memory of the engine, drawn: which tables there are, how wide a row is, and where each column
+ * lies in it. Offsets live here and nowhere else.
+ *
+ * What matching touches is in the matching core's own tables (matching/memory.ts): 32 bytes an order,
+ * used again at once. What is written when an order is taken in, and read when it is asked for, when
+ * it trades and when it ends, is its row here. It stays where it is for as long as its id is known: an
+ * end is a status, a reason and a place in the queue of finished orders, which is also the list of
+ * rows that can be used again once it has forgotten them.
+ *
+ * Rows, not one array per column: an order is touched as a whole, so a row of two cache lines costs
+ * two misses where a column each would cost a dozen. The links of an owner's list are a table of their
+ * own, because a neighbour is touched for its links alone (bench/README.md).
+ *
+ *   order (128 bytes)  id (8) | remaining f64 | price | flags | token | owner | maker | heap
+ *                      original f64 | budget f64 | expiry f64 | created f64 | apiKey (4) | ended f64
+ *                      slot | -
+ *   link (8 bytes)     ownerNext | ownerPrev
+ *   wallets (4 bytes)  by account: how many wallets are bound to it, its own address left out. It
+ *                      follows from the bindings, so images leave it out.
+ *   finished (8 bytes) row | tag of its id: an order that ended, by sequence
+ *
+ * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
+ */
+import { assert, matchingBytes } from '../book/matching.ts';
+import { type Capacities, fillRows, finishedRows, orderRows } from './capacities.ts';
+
+export const ID_WORDS = 8;
+export const ADDRESS_WORDS = 5;
+export const API_KEY_WORDS = 4;
+
+/** Order row: shifts turn a slot into an index of its first word or double. */
+export const ORDER_I = 5;
+export const ORDER_F = 4;
+export const Order = {
+  // Int32 columns
+  id: 0,
+  /** Open: ticks of the book (the first outcome's price). Finished: pips of its own token. */
+  price: 10,
+  flags: 11,
+  token: 12,
+  owner: 13,
+  maker: 14,
+  /** 1-based place in the expiry heap; 0 = not in it. */
+  heap: 15,
+  apiKey: 24,
+  // Float64 columns
+  remaining: 4,
+  original: 8,
+  /** BUY: collateral that it may still pay; never more than its makerAmount in all. */
+  budget: 9,
+  /** Unix seconds; 0 = never. */
+  expiry: 10,
+  /** Unix milliseconds of the command that brought it. */
+  created: 11,
+  /** Unix milliseconds; of finished orders only. */
+  finishedAt: 14,
+  // Int32: its slot in the matching core while it rests; 0 = it does not.
+  slot: 30,
+} as const;
+
+export const LINK_I = 1;
+/** Neighbours of an open order in its owner's list: slots of the matching core, as is the row. */
+export const Link = { ownerNext: 0, ownerPrev: 1 } as const;
+
+export const FINISHED_I = 1;
+/** The tag finds the index entry of an order that is forgotten without a look at its row. */
+export const Finished = { row: 0, tag: 1 } as const;
+
+/** Order.flags, from the low bit up. */
+export const Flag = {
+  /** 0 bid, 1 ask, in the prices of the book. */
+  ask: 1 << 0,
+  /** 0 BUY, 1 SELL, of its own token. */
+  sell: 1 << 1,
+  typeShift: 2,
+  signatureShift: 4,
+  feeShift: 8,
+  statusShift: 20,
+  /** Of finished orders only. */
+  reasonShift: 23,
+} as const;
+
+/** Status in Order.flags; while an order is being placed it has none of them. */
+export const Status = { free: 0, live: 1, matched: 2, canceled: 3, expired: 4 } as const;
+
+/**
+ * Why an order ended, in Order.flags beside the status that follows from it (endStatus, orders.ts).
+ * The numbers are stored; names and what each means to a client stand in server/orders/README.md.
+ */
+export const EndReason = {
+  none: 0,
+  /** All of it was filled. */
+  filled: 1,
+  /** A fill-and-kill whose rest found nobody. */
+  fakRemainder: 2,
+  /** By its owner. */
+  canceled: 3,
+  expired: 4,
+  /** Its market was closed or archived. */
+  marketEnded: 5,
+  /** A coarser tick left its price off the grid. */
+  tickChange: 6,
+  /** It met an order of its own account, and the policy ended it. */
+  selfTrade: 7,
+} as const;
+export type EndReasonCode = Exclude<(typeof EndReason)[keyof typeof EndReason], 0>;
+
+export const MARKET_I = 5;
+export const MARKET_F = 4;
+export const Market = {
+  condition: 0,
+  flags: 8,
+  ticksPerUnit: 9,
+  baseFeeBps: 10,
+  firstToken: 11,
+  tokenCount: 12,
+  firstBook: 13,
+  bookCount: 14,
+  // Float64
+  minSize: 8,
+  /**
+   * Micro-units of collateral by which settlement differs from the exact sums
+   * (docs/protocol.md#settlement).
+   */
+  rounding: 9,
+  registeredAt: 10,
+} as const;
+export const MarketFlag = { tradable: 1, ended: 2, negRisk: 4 } as const;
+
+export const TOKEN_I = 4;
+export const Token = {
+  id: 0,
+  market: 8,
+  outcome: 9,
+  book: 10,
+  /** 1 = its book is the mirror image of the ladder's prices. */
+  mirrored: 11,
+  /** The other token of a mirrored pair; 0 = none. */
+  complement: 12,
+  /** Pips of the last trade; 0 = never traded. */
+  lastPrice: 13,
+  lastSide: 14,
+} as const;
+
+export const BOOK_I = 4;
+export const BOOK_F = 3;
+export const Book = {
+  /** Odd while a writer is inside; compared for equality only, because it wraps. */
+  version: 0,
+  market: 1,
+  ticksPerUnit: 2,
+  firstToken: 3,
+  // Float64: unix milliseconds of the last change.
+  changedAt: 4,
+} as const;
+
+export const ACCOUNT_I = 3;
+export const Account = {
+  address: 0,
+  /** The account whose key signs for this wallet; 0 = not bound. */
+  binding: 5,
+  /** Slot of the newest open order in the matching core. */
+  openHead: 6,
+  openCount: 7,
+} as const;
+
+/** Fill row: 160 bytes. Fill `n` lies at row n % rows. */
+export const FILL_WORDS = 40;
+export const FILL_DOUBLES = 20;
+export const Fill = {
+  // Float64
+  time: 0,
+  size: 1,
+  /** Sequence of the first fill of its match; all fills of one taker command share it. */
+  match: 2,
+  takerCollateral: 3,
+  makerCollateral: 4,
+  /** The taker's: shares when it buys, collateral when it sells; micro-units. */
+  fee: 5,
+  // Int32
+  kind: 12,
+  takerSide: 13,
+  takerToken: 14,
+  makerToken: 15,
+  takerPrice: 16,
+  makerPrice: 17,
+  taker: 18,
+  maker: 19,
+  takerOwner: 20,
+  makerOwner: 21,
+  takerId: 22,
+  makerId: 30,
+} as const;
+/** Match kinds (docs/protocol.md#match-kinds). */
+export const MatchKind = { complementary: 0, mint: 1, merge: 2 } as const;
+
+/** Words of the state table: every number of the engine that is not in a row. */
+export const State = {
+  time: 0,
+  batch: 1,
+  /** Sequence of the next fill. */
+  fills: 2,
+  /** Digest of every change so far: each batch goes on from the one before. */
+  digest: 3,
+  markets: 4,
+  tokens: 5,
+  books: 6,
+  accounts: 7,
+  openOrders: 8,
+  /** Order rows ever used; rows above it were never touched. */
+  orderRows: 9,
+  /** Sequence of the next finished order, and of the oldest whose id is still kept. */
+  finished: 10,
+  finishedFirst: 11,
+  /** Sequence of the oldest finished order whose row was not used again. */
+  finishedFree: 12,
+  expiries: 13,
+  selfTrade: 14,
+  /** Finished orders whose ids stay in memory. */
+  history: 15,
+  /** Open orders that an account may have; 0 = as many as there is room for. */
+  openOrdersPerAccount: 16,
+  /** Rows of orders that may be used; 0 = as many as the table has. */
+  orderRowsMax: 17,
+  /** Wallets that may be bound to a signer beside its own address; 0 = as many as there is room for. */
+  walletsPerSigner: 18,
+  size: 32,
+} as const;
+
+/** Entries of a hash index: a power of two, at most half full. */
+function indexEntries(rows: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(2, rows * 2)));
+}
+
+const INDEX_ENTRY_BYTES = 8;
+
+export function tableShapes(c: Capacities): Record<TableName, number> {
+  const matching = matchingBytes({ books: c.tokens, orders: c.orders, levels: c.levels });
+  return {
+    state: State.size * 8,
+    markets: (c.markets + 1) * (4 << MARKET_I),
+    tokens: (c.tokens + 1) * (4 << TOKEN_I),
+    books: (c.tokens + 1) * (4 << BOOK_I),
+    accounts: (c.accounts + 1) * (4 << ACCOUNT_I),
+    wallets: (c.accounts + 1) * 4,
+    orders: (orderRows(c) + 1) * (4 << ORDER_I),
+    links: (c.orders + 1) * (4 << LINK_I),
+    finished: finishedRows(c) * (4 << FINISHED_I),
+    matchingHeader: matching.header,
+    matchingBooks: matching.books,
+    matchingRows: matching.rows,
+    expiries: (c.orders + 2) * 4,
+    marketIndex: indexEntries(c.markets) * INDEX_ENTRY_BYTES,
+    tokenIndex: indexEntries(c.tokens) * INDEX_ENTRY_BYTES,
+    accountIndex: indexEntries(c.accounts) * INDEX_ENTRY_BYTES,
+    orderIndex: indexEntries(orderRows(c)) * INDEX_ENTRY_BYTES,
+    fills: fillRows(c) * FILL_WORDS * 4,
+  };
+}
+
+export const TABLE_NAMES = [
+  'state',
+  'markets',
+  'tokens',
+  'books',
+  'accounts',
+  'wallets',
+  'orders',
+  'links',
+  'finished',
+  'matchingHeader',
+  'matchingBooks',
+  'matchingRows',
+  'expiries',
+  'marketIndex',
+  'tokenIndex',
+  'accountIndex',
+  'orderIndex',
+  'fills',
+] as const;
+export type TableName = (typeof TABLE_NAMES)[number];
+
+assert(2 * Order.finishedAt >= Order.apiKey + API_KEY_WORDS, 'columns of an order do not overlap');
+assert(Order.slot >= 2 * Order.finishedAt + 2, 'columns of an order do not overlap');
+assert(Fill.makerId + ID_WORDS <= FILL_WORDS, 'a fill row holds both ids');

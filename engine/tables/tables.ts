@@ -1,0 +1,176 @@
+/**
+ * The tables of layout.ts as typed views over shared buffers. Allocated once at boot and never
+ * grown: other threads hold the same buffers.
+ *
+ * Thread: the worker that holds its turn writes; everyone may read, books under their version.
+ */
+import {
+  allocateTable,
+  assert,
+  doublesOf,
+  Matching,
+  matchingSpans,
+  matchingUse,
+  type TableBytes,
+  wordsOf,
+} from '../book/matching.ts';
+import { type Capacities, fillRows, finishedRows, orderRows } from './capacities.ts';
+import {
+  ACCOUNT_I,
+  BOOK_I,
+  FINISHED_I,
+  LINK_I,
+  MARKET_I,
+  ORDER_I,
+  State,
+  TABLE_NAMES,
+  type TableName,
+  TOKEN_I,
+  tableShapes,
+} from './layout.ts';
+
+/** What a thread needs to attach to an engine: pass it to a worker as it is. */
+export interface EngineMemory {
+  readonly capacities: Capacities;
+  readonly buffers: Readonly<Record<TableName, TableBytes>>;
+}
+
+export function allocateEngine(capacities: Capacities): EngineMemory {
+  const shapes = tableShapes(capacities);
+  const buffers = {} as Record<TableName, TableBytes>;
+  for (const name of TABLE_NAMES) buffers[name] = allocateTable(shapes[name]);
+  return { capacities, buffers };
+}
+
+export class Tables {
+  readonly memory: EngineMemory;
+  readonly capacities: Capacities;
+  readonly state: Float64Array;
+  readonly marketI: Int32Array;
+  readonly marketF: Float64Array;
+  readonly tokenI: Int32Array;
+  readonly bookI: Int32Array;
+  readonly bookF: Float64Array;
+  readonly accountI: Int32Array;
+  /** By account: how many wallets are bound to it, its own address left out. */
+  readonly wallets: Int32Array;
+  readonly orderI: Int32Array;
+  readonly orderF: Float64Array;
+  readonly linkI: Int32Array;
+  /** Ring of finished orders: their rows in the order table and tags, by sequence. */
+  readonly finishedI: Int32Array;
+  /** The books themselves. Who only reads them reads under their version (depth.ts). */
+  readonly matching: Matching;
+  /** Binary heap of order slots by expiry; 1-based. */
+  readonly expiries: Int32Array;
+  readonly marketIndex: Int32Array;
+  readonly tokenIndex: Int32Array;
+  readonly accountIndex: Int32Array;
+  readonly orderIndex: Int32Array;
+  readonly fillI: Int32Array;
+  readonly fillF: Float64Array;
+  /** Rows of the two rings, each a power of two. */
+  readonly fillRows: number;
+  readonly finishedRows: number;
+  /** Rows of the order table. */
+  readonly orderRows: number;
+
+  constructor(memory: EngineMemory) {
+    const b = memory.buffers;
+    this.memory = memory;
+    this.capacities = memory.capacities;
+    this.state = doublesOf(b.state);
+    this.marketI = wordsOf(b.markets);
+    this.marketF = doublesOf(b.markets);
+    this.tokenI = wordsOf(b.tokens);
+    this.bookI = wordsOf(b.books);
+    this.bookF = doublesOf(b.books);
+    this.accountI = wordsOf(b.accounts);
+    this.wallets = wordsOf(b.wallets);
+    this.orderI = wordsOf(b.orders);
+    this.orderF = doublesOf(b.orders);
+    this.linkI = wordsOf(b.links);
+    this.finishedI = wordsOf(b.finished);
+    this.matching = new Matching({
+      header: b.matchingHeader,
+      books: b.matchingBooks,
+      rows: b.matchingRows,
+      orders: memory.capacities.orders,
+    });
+    this.expiries = wordsOf(b.expiries);
+    this.marketIndex = wordsOf(b.marketIndex);
+    this.tokenIndex = wordsOf(b.tokenIndex);
+    this.accountIndex = wordsOf(b.accountIndex);
+    this.orderIndex = wordsOf(b.orderIndex);
+    this.fillI = wordsOf(b.fills);
+    this.fillF = doublesOf(b.fills);
+    this.fillRows = fillRows(memory.capacities);
+    this.finishedRows = finishedRows(memory.capacities);
+    this.orderRows = orderRows(memory.capacities);
+    assert(this.state.length === State.size, 'the state table has its own size');
+  }
+}
+
+/** A run of bytes of a table that holds something. */
+export interface Span {
+  readonly name: TableName;
+  readonly start: number;
+  readonly bytes: number;
+}
+
+/**
+ * What of each table holds anything: what an image copies and a state hash covers. The ring of
+ * finished orders goes by sequence, so that it reads the same whatever the capacity. Indexes are
+ * rebuilt from the rows, as are the counts of wallets, and fills lie in the journal's own table, so
+ * none of them is listed.
+ */
+export function usedSpans(t: Tables): Span[] {
+  const s = t.state;
+  const whole = (name: TableName, bytes: number): Span => ({ name, start: 0, bytes });
+  return [
+    whole('state', State.size * 8),
+    whole('markets', (s[State.markets]! + 1) * (4 << MARKET_I)),
+    whole('tokens', (s[State.tokens]! + 1) * (4 << TOKEN_I)),
+    whole('books', (s[State.books]! + 1) * (4 << BOOK_I)),
+    whole('accounts', (s[State.accounts]! + 1) * (4 << ACCOUNT_I)),
+    whole('orders', (s[State.orderRows]! + 1) * (4 << ORDER_I)),
+    whole('links', (matchingUse(t.matching).orders + 1) * (4 << LINK_I)),
+    whole('expiries', (s[State.expiries]! + 1) * 4),
+    ...finishedSpans(t),
+    ...matchingTables(t),
+  ];
+}
+
+/** Finished orders whose rows were not used again, oldest first: one run of the ring, or two. */
+function finishedSpans(t: Tables): Span[] {
+  const first = t.state[State.finishedFree]!;
+  const count = t.state[State.finished]! - first;
+  const at = first % t.finishedRows;
+  const head = Math.min(count, t.finishedRows - at);
+  const row = 4 << FINISHED_I;
+  const spans = [{ name: 'finished' as const, start: at * row, bytes: head * row }];
+  if (head < count) spans.push({ name: 'finished', start: 0, bytes: (count - head) * row });
+  return spans;
+}
+
+const MATCHING_TABLES = {
+  header: 'matchingHeader',
+  books: 'matchingBooks',
+  rows: 'matchingRows',
+} as const;
+
+function matchingTables(t: Tables): Span[] {
+  return matchingSpans(t.matching, t.state[State.books]!).map(({ bytes, start, table }) => ({
+    name: MATCHING_TABLES[table],
+    start,
+    bytes,
+  }));
+}
+
+/** Copies everything in use into tables of the same capacities, which nobody reads meanwhile. */
+export function copyTables(from: Tables, into: Tables): void {
+  for (const { bytes, name, start } of usedSpans(from)) {
+    const source = from.memory.buffers[name].subarray(start, start + bytes);
+    into.memory.buffers[name].set(source, start);
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * How many bytes of bodies may be hashed for a caller whose credentials then turn out wrong. A level-2
+ * signature is over the whole body and has several forms, so a body of a mebibyte takes the I/O thread
+ * milliseconds, and who has no key at all could send hundreds of them a second within the rate limits.
+ * Beyond the bound long bodies of that caller are refused before anything is hashed; short ones, which every
+ * client sends, never are.
+ *
+ * Thread: I/O. Not here: what credentials have to be (identity/auth.ts).
+ */
+import { callerOf } from '../http/callers.ts';
+import type { Exchange } from '../http/http.ts';
+
+/** A batch of some fifteen orders: up to here a request costs as much without its body. */
+const SHORT_BYTES = 16 * 1024;
+/** Of one caller in a window: sixteen of the longest bodies, some 40 ms of hashing. */
+const BYTES_MAX = 16 * 1024 * 1024;
+const WINDOW_MS = 10_000;
+/** Whoever fails with more addresses at once makes all of them new. */
+const CALLERS_MAX = 4_096;
+
+const TOO_MANY_REQUESTS = '{"error":"Too Many Requests"}';
+const MS = 1_000;
+
+/** Of a request that counts nowhere. */
+export const UNCOUNTED = (): void => undefined;
+
+interface Failed {
+  bytes: number;
+  readonly until: number;
+}
+
+export class FailedProofs {
+  private readonly isLimited: boolean;
+  private readonly elapsed: () => number;
+  private readonly callers = new Map<string, Failed>();
+
+  /**
+   * @param isLimited false: nobody is refused, as by the rate limits
+   * @param elapsed milliseconds, by a clock that nobody sets
+   */
+  constructor(isLimited: boolean, elapsed: () => number) {
+    this.isLimited = isLimited;
+    this.elapsed = elapsed;
+  }
+
+  /**
+   * Answers 429 where the caller has failed too much; otherwise returns what is to be called when the
+   * credentials of this request are wrong. Undefined: it is answered.
+   */
+  admit(exchange: Exchange): (() => void) | undefined {
+    const bytes = exchange.bodyView.byteLength;
+    if (!this.isLimited || bytes <= SHORT_BYTES) return UNCOUNTED;
+    const { high, low } = callerOf(exchange.address);
+    const key = `${high} ${low}`;
+    const now = this.elapsed();
+    const known = this.callers.get(key);
+    if (known !== undefined && now < known.until && known.bytes >= BYTES_MAX) {
+      const seconds = Math.ceil((known.until - now) / MS);
+      exchange.reply(429, TOO_MANY_REQUESTS, [['Retry-After', String(seconds)]]);
+      return undefined;
+    }
+    return () => this.failed(key, bytes);
+  }
+
+  private failed(key: string, bytes: number): void {
+    const now = this.elapsed();
+    const known = this.callers.get(key);
+    if (known !== undefined && now < known.until) {
+      known.bytes += bytes;
+      return;
+    }
+    if (this.callers.size >= CALLERS_MAX) this.callers.clear();
+    this.callers.set(key, { bytes, until: now + WINDOW_MS });
+  }
+}

@@ -1,0 +1,262 @@
+/**
+ * What the node says of itself: health, time, what a client needs to sign and to behave, and what an
+ * order may spend.
+ *
+ * Thread: I/O.
+ */
+import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
+import { type Progress, shownProgress } from '../admin/progress.ts';
+import type { ClockFacts } from '../admin/summary.ts';
+import { errorBody } from '../common/contract.ts';
+import { packageVersion } from '../common/package-version.ts';
+import { compileQuery } from '../common/query.ts';
+import { Type } from '../common/schema.ts';
+import type { Config } from '../config/config.ts';
+import type { Handler } from '../http/http.ts';
+import { effectiveCaps, RATE_CLASSES, RATE_LIMITS } from '../http/rate-limits.ts';
+import type { KeyOwner } from '../identity/auth.ts';
+import type { TokenTexts } from '../market-data/texts.ts';
+import { TOKENS_MAX } from '../market-data/token-schemas.ts';
+import { PAUSE_REASONS, PAUSES, type Pause } from '../orders/pauses.ts';
+
+const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+
+export const StatusAnswer = Type.Object({
+  status: Type.Union([Type.Literal('ok'), Type.Literal('read-only')]),
+  paused: Type.Array(
+    Type.Object({
+      reason: Type.Union(PAUSE_REASONS.map((reason) => Type.Literal(reason))),
+      means: Type.String(),
+      takes_cancels: Type.Boolean(),
+    }),
+    { description: 'why orders are refused for the time being' },
+  ),
+  clock: Type.Object({
+    jump_ms: Type.Integer({
+      description:
+        'by how much a clock that jumped is ahead of the time of the node; 0 = it has not',
+    }),
+    log_ahead_ms: Type.Integer({
+      description: 'by how much the newest batch is ahead of that time; 0 up to five seconds',
+    }),
+  }),
+  log: Type.Object({ sequence: Type.Integer({ description: 'newest durable batch' }) }),
+  follower: Type.Union([
+    Type.Object({
+      sequence: Type.Integer({
+        description: 'newest batch whose fills and final states are in LMDB',
+      }),
+      behind: Type.Integer({ description: 'batches' }),
+      behind_ms: Type.Integer({ description: 'since the oldest of them was durable' }),
+    }),
+    Type.Null({ description: 'the data directory cannot be written' }),
+  ]),
+  image: Type.Union([
+    Type.Object({ sequence: Type.Integer(), age_seconds: Type.Integer() }),
+    Type.Null({ description: 'there is none' }),
+  ]),
+});
+
+const RateCapAnswer = Type.Object({ requests: Type.Integer(), seconds: Type.Integer() });
+const RateLimitRow = Type.Object({
+  name: Type.String(),
+  covers: Type.String(),
+  requests: Type.Integer(),
+  seconds: Type.Integer(),
+});
+
+export const ExchangeInfoAnswer = Type.Object({
+  version: Type.String(),
+  server_time: Type.Integer({ description: 'unix seconds' }),
+  chain_id: Type.Integer(),
+  domain: Type.Object({ name: Type.String(), version: Type.String() }),
+  exchange_address: Address,
+  neg_risk_exchange_address: Address,
+  order_versions: Type.Optional(
+    Type.Array(Type.Integer(), { description: 'where it is not version 1 alone' }),
+  ),
+  exchange_address_2: Type.Optional(Address),
+  neg_risk_exchange_address_2: Type.Optional(Address),
+  credential_prefix: Type.String(),
+  auth_skew_seconds: Type.Integer(),
+  durability: Type.Union([Type.Literal('flushed'), Type.Literal('committed')]),
+  verify_signatures: Type.Boolean(),
+  max_batch_orders: Type.Integer(),
+  max_batch_tokens: Type.Integer(),
+  max_body_bytes: Type.Object({ orders: Type.Integer(), other: Type.Integer() }),
+  rate_limits: Type.Array(RateLimitRow),
+});
+
+export const VersionAnswer = Type.Object({
+  version: Type.Union([Type.Literal(1), Type.Literal(2)]),
+});
+
+export const RateLimitsAnswer = Type.Object({
+  enabled: Type.Boolean({ description: 'RATE_LIMITS' }),
+  counted_by: Type.Literal('address', { description: 'IPv4 address, or /64 prefix of IPv6' }),
+  limits: Type.Array(
+    Type.Intersect([
+      RateLimitRow,
+      Type.Object({
+        applies: Type.Boolean({ description: 'false: nobody is limited by this row' }),
+        default: RateCapAnswer,
+      }),
+    ]),
+  ),
+});
+
+export const BALANCE_QUERY = compileQuery(
+  Type.Object({
+    asset_type: Type.Union([Type.Literal('COLLATERAL'), Type.Literal('CONDITIONAL')], {
+      error: 'Invalid asset type',
+      description: 'COLLATERAL or CONDITIONAL',
+    }),
+    token_id: Type.Optional(Type.String()),
+    signature_type: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 3,
+        error: 'Invalid signature type',
+        description: 'a whole number from 0 to 3',
+      }),
+    ),
+  }),
+);
+export interface BalanceQuery {
+  readonly asset_type: 'COLLATERAL' | 'CONDITIONAL';
+  readonly token_id?: string;
+}
+
+export const BalanceAnswer = Type.Object({
+  balance: Type.String({ pattern: '^\\d+$', description: 'base units' }),
+  allowances: Type.Record(Address, Type.String({ pattern: '^\\d+$' })),
+});
+
+const MIB = 2 ** 20;
+const ORDER_BODY_BYTES = 2 * 2 ** 10;
+
+/** Largest body of POST /orders (docs/protocol.md#limits-of-a-request). */
+export function ordersBodyMax(maxBatchOrders: number): number {
+  return Math.max(MIB, maxBatchOrders * ORDER_BODY_BYTES);
+}
+
+/** Largest body of every other route. */
+export const BODY_MAX = MIB;
+
+export interface InfoParts {
+  readonly config: Config;
+  readonly texts: TokenTexts;
+  /** Whether orders are taken. */
+  readonly writable: () => boolean;
+  readonly pauses: () => readonly Pause[];
+  readonly clock: () => ClockFacts;
+  readonly progress: () => Progress;
+  /** Unix seconds. */
+  readonly seconds: () => number;
+}
+
+export function infoHandlers(parts: InfoParts) {
+  const { clock, config, pauses, progress, seconds, texts, writable } = parts;
+  const ok: Handler<unknown> = (exchange) => exchange.reply(200, '"OK"');
+  const status = (): string => {
+    const { aheadMs, jumpMs } = clock();
+    return JSON.stringify({
+      status: writable() ? 'ok' : 'read-only',
+      paused: pauses().map(({ reason }) => {
+        const { means, takesCancels } = PAUSES[reason];
+        return { reason, means, takes_cancels: takesCancels };
+      }),
+      clock: { jump_ms: jumpMs, log_ahead_ms: aheadMs },
+      ...shownProgress(progress(), seconds()),
+    });
+  };
+  const version = JSON.stringify({ version: config.orderVersion === '2' ? 2 : 1 });
+  const info = exchangeInfo(config);
+  const rateLimits = JSON.stringify({
+    enabled: config.rateLimits,
+    counted_by: 'address',
+    limits: rateLimitRows(config),
+  });
+  // No ledger, no limit: the answer is the largest amount that an order may have.
+  const most = String(AMOUNT_MAX);
+  const balance = JSON.stringify({
+    balance: most,
+    allowances: Object.fromEntries(exchangesOf(config).map((address) => [address, most])),
+  });
+  const balanceAllowance: Handler<BalanceQuery, KeyOwner> = (exchange, query) => {
+    const isOfToken = query.asset_type === 'CONDITIONAL';
+    if (isOfToken && (query.token_id ?? '') === '') {
+      exchange.reply(400, errorBody('Invalid token id'));
+    } else if (isOfToken && texts.find(query.token_id!) === 0) {
+      exchange.reply(404, errorBody('No orderbook exists for the requested token id'));
+    } else {
+      exchange.reply(200, balance);
+    }
+  };
+  return {
+    'GET /': ok,
+    'GET /ok': ok,
+    'GET /status': ((exchange) => exchange.reply(200, status())) as Handler<unknown>,
+    'GET /time': ((exchange) => exchange.reply(200, String(seconds()))) as Handler<unknown>,
+    'GET /version': ((exchange) => exchange.reply(200, version)) as Handler<unknown>,
+    'GET /exchange-info': ((exchange) =>
+      exchange.reply(200, JSON.stringify({ ...info, server_time: seconds() }))) as Handler<unknown>,
+    'GET /rate-limits': ((exchange) => exchange.reply(200, rateLimits)) as Handler<unknown>,
+    'GET /balance-allowance': balanceAllowance,
+    'GET /balance-allowance/update': balanceAllowance,
+  };
+}
+
+/** All of GET /exchange-info but the time. */
+function exchangeInfo(config: Config) {
+  return {
+    version: packageVersion(),
+    server_time: 0,
+    chain_id: config.chainId,
+    domain: { name: config.domainName, version: config.domainVersion },
+    exchange_address: config.exchangeAddress,
+    neg_risk_exchange_address: config.negRiskExchangeAddress,
+    ...version2Info(config),
+    credential_prefix: config.credentialPrefix,
+    auth_skew_seconds: config.authSkewSeconds,
+    durability: config.durability,
+    verify_signatures: config.verifySignatures,
+    max_batch_orders: config.maxBatchOrders,
+    max_batch_tokens: TOKENS_MAX,
+    max_body_bytes: { orders: ordersBodyMax(config.maxBatchOrders), other: BODY_MAX },
+    rate_limits: rateLimitRows(config)
+      .filter(({ applies }) => applies)
+      .map(({ covers, name, requests, seconds }) => ({ name, covers, requests, seconds })),
+  };
+}
+
+/** The contracts that orders of the versions taken are signed for. */
+function exchangesOf(config: Config): string[] {
+  const { exchangeAddress, exchangeAddress2, orderVersion } = config;
+  const first = [exchangeAddress, config.negRiskExchangeAddress];
+  const second = [exchangeAddress2, config.negRiskExchangeAddress2];
+  if (orderVersion === 'both') return [...first, ...second];
+  return orderVersion === '1' ? first : second;
+}
+
+/** Nothing where only orders of version 1 are taken. */
+function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion }: Config) {
+  if (orderVersion === '1') return {};
+  return {
+    order_versions: orderVersion === 'both' ? [1, 2] : [2],
+    exchange_address_2: exchangeAddress2,
+    neg_risk_exchange_address_2: negRiskExchangeAddress2,
+  };
+}
+
+/** Every row of the table with the cap that applies; where none does, with that of the table. */
+function rateLimitRows(config: Config) {
+  const { rateLimits, rateLimitsOverrides } = config;
+  const caps = effectiveCaps(rateLimitsOverrides, config);
+  return RATE_CLASSES.map((name) => {
+    const { covers, requests, seconds } = RATE_LIMITS[name];
+    const usual = { requests, seconds };
+    const applies = rateLimits && caps[name] !== undefined;
+    return { name, covers, ...(caps[name] ?? usual), applies, default: usual };
+  });
+}

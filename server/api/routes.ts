@@ -1,0 +1,179 @@
+/**
+ * The routes of the node: the handlers of every room, joined with the rows of the route table.
+ *
+ * Thread: the I/O thread.
+ */
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { PositionsReader } from '../../storage/projection/positions.ts';
+import { accountHandlers } from '../account/account-routes.ts';
+import { heartbeatHandlers } from '../account/heartbeat-routes.ts';
+import type { Heartbeats } from '../account/heartbeats.ts';
+import { keyHandlers } from '../account/key-routes.ts';
+import type { OwnTradesIndex } from '../account/own-trades-index.ts';
+import type { Progress } from '../admin/progress.ts';
+import type { ClockFacts } from '../admin/summary.ts';
+import { CATALOG_FAILURE, catalogRoutes } from '../catalog/catalog-routes.ts';
+import type { Generation } from '../catalog/generation.ts';
+import { conditionsOfEvent } from '../catalog/market-info.ts';
+import { tradingMarketHandlers } from '../catalog/trading-markets.ts';
+import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
+import type { Config } from '../config/config.ts';
+import { documentHandlers } from '../documents/document-routes.ts';
+import type { Route } from '../http/http.ts';
+import { ignoredHeaders } from '../http/ignored.ts';
+import type { Auth } from '../identity/auth.ts';
+import type { BookRenderer } from '../market-data/books.ts';
+import type { HistoryKeeper } from '../market-data/history-keeper.ts';
+import { historyHandlers } from '../market-data/history-routes.ts';
+import { liveActivityHandlers } from '../market-data/live-activity.ts';
+import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
+import { tokenHandlers } from '../market-data/token-routes.ts';
+import { TopReader } from '../market-data/top.ts';
+import { parseTradesQuery } from '../market-data/trades-query.ts';
+import type { TradesRenderer } from '../market-data/trades-render.ts';
+import { orderHandlers } from '../orders/order-routes.ts';
+import type { Pause } from '../orders/pauses.ts';
+import type { QuietReads } from '../orders/seqlock-reader.ts';
+import type { Sequencer } from '../orders/sequencer.ts';
+import { portfolioHandlers } from '../portfolio/portfolio-routes.ts';
+import { configuredRow } from './configured-row.ts';
+import { documentsOf } from './documented.ts';
+import { lateLimits } from './http-options.ts';
+import { infoHandlers } from './node-info.ts';
+import { PROGRAM_HANDLERS } from './programs.ts';
+import type { ROUTE_TABLE } from './route-table.ts';
+import { type HeaderHandler, serveTable } from './serve.ts';
+import { type TradingMarkets, withPublicTrades, withTradingMarkets } from './shared-paths.ts';
+
+export interface RouteParts {
+  readonly config: Config;
+  readonly auth: Auth;
+  readonly tables: Tables;
+  readonly texts: TokenTexts;
+  readonly books: BookRenderer;
+  readonly trades: TradesRenderer;
+  readonly positions: PositionsReader;
+  readonly history: HistoryKeeper;
+  readonly ownTrades: OwnTradesIndex;
+  readonly quiet: QuietReads;
+  /** The final state of an order (32 bytes) on disk. */
+  readonly storedFinal: (id: Buffer) => Buffer | undefined;
+  readonly infos: MarketLookup;
+  /** Undefined while the data directory cannot be written. */
+  readonly heartbeats: Heartbeats | undefined;
+  /** The generation of the catalog in use; an answer is made of one. */
+  readonly catalog: () => Generation;
+  /** Undefined while the data directory cannot be written: reads go on, orders do not. */
+  readonly sequencer: Sequencer | undefined;
+  /** Why orders are not taken; none = they are. */
+  readonly pauses: () => readonly Pause[];
+  readonly clock: () => ClockFacts;
+  /** How far log, follower and images are. */
+  readonly progress: () => Progress;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+const MS = 1_000;
+
+export function nodeRoutes(parts: RouteParts): Route[] {
+  const { config, sequencer, texts } = parts;
+  const seconds = (): number => Math.floor(parts.now() / MS);
+  const whenSettled = (callback: () => void): void => {
+    if (sequencer === undefined) throw new Error('a book is written while nobody may write');
+    sequencer.whenSettled(callback);
+  };
+  const tops = new TopReader(parts.tables);
+  const limits = lateLimits(config, parts.now);
+  const markets = tradingMarketHandlers(parts);
+  const publicTrades = tradesHandler(parts);
+  const routes = serveTable(
+    {
+      auth: parts.auth,
+      credentialPrefix: config.credentialPrefix,
+      maxBatchOrders: config.maxBatchOrders,
+      rowOf: (key) => configuredRow(key, config),
+      seconds,
+      rateLimits: config.rateLimits,
+      failures: { catalog: () => CATALOG_FAILURE, data: dataFailure },
+    },
+    {
+      ...infoHandlers({
+        config,
+        texts,
+        seconds,
+        writable: () => sequencer?.isPaused() === false,
+        pauses: parts.pauses,
+        clock: parts.clock,
+        progress: parts.progress,
+      }),
+      ...keyHandlers(parts.auth, config, limits),
+      ...tokenHandlers({ config, books: parts.books, tops, whenSettled }),
+      ...historyHandlers(parts),
+      ...orderHandlers(sequencer, limits),
+      ...accountHandlers(parts),
+      ...heartbeatHandlers(parts.heartbeats),
+      'GET /trades': publicTrades,
+      ...portfolioHandlers({
+        ...parts,
+        index: parts.ownTrades.index,
+        allowlist: config.tradesAllowlist,
+        isTolerant: config.tradesFields === 'ignore',
+        eventMarkets: (id) => conditionsOfEvent(parts.catalog().prepared, id),
+      }),
+      ...catalogHandlers(parts, markets),
+      ...markets.handlers,
+      ...liveActivityHandlers(parts.trades, config.tradesAllowlist),
+      ...PROGRAM_HANDLERS,
+      ...documentHandlers(documentsOf(config)),
+    },
+  );
+  return config.dataTrades === 'own' ? routes : withPublicTrades(routes, publicTrades);
+}
+
+/** GET /trades: the allow-list comes before the query (docs/protocol.md#data-api-queries). */
+function tradesHandler({ config, trades }: RouteParts): HeaderHandler {
+  const isTolerant = config.tradesFields === 'ignore';
+  const isListed = config.tradesAllowlist.entries.length > 0;
+  return {
+    headers: [],
+    run(exchange) {
+      // An address costs a call into the HTTP server; without a list nobody asks for it.
+      if (isListed && !config.tradesAllowlist.allows(exchange.address)) {
+        return exchange.reply(401, NOT_ALLOWED_ADDRESS);
+      }
+      const ignored: string[] = [];
+      const parsed = parseTradesQuery(exchange.query, isTolerant ? ignored : undefined);
+      if (!parsed.ok) return exchange.reply(400, errorBody(parsed.error));
+      const headers = ignoredHeaders(ignored);
+      const page = trades.render(parsed.query);
+      if (page instanceof Promise) return page.then((rows) => exchange.reply(200, rows, headers));
+      return exchange.replyTransient(200, page, headers);
+    },
+  };
+}
+
+type CatalogKey = Extract<
+  keyof typeof ROUTE_TABLE,
+  | `GET /markets${string}`
+  | `GET /events${string}`
+  | `GET /series${string}`
+  | `GET /tags${string}`
+  | 'GET /public-search'
+  | `GET /sampling${string}`
+>;
+
+/** The catalog's routes read their headers and queries themselves. */
+function catalogHandlers({ catalog, config }: RouteParts, markets: TradingMarkets) {
+  const handlers: Record<string, HeaderHandler> = {};
+  const forClients = config.catalogObjects === 'clients';
+  for (const { headers, method, path, run } of catalogRoutes({ generation: catalog, forClients })) {
+    handlers[`${method} ${path}`] = { headers, run };
+  }
+  const byKey = handlers as Record<CatalogKey, HeaderHandler>;
+  return config.marketRoutes === 'catalog' ? byKey : withTradingMarkets(byKey, markets);
+}
+
+function dataFailure(error: unknown): string {
+  return errorBody(`internal_error: ${error instanceof Error ? error.message : 'unexpected'}`);
+}

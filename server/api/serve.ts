@@ -1,0 +1,207 @@
+/**
+ * From a row of the route table and its handler to a route of the HTTP server: who is asking, then
+ * the query, then the handler.
+ *
+ * Thread: I/O.
+ */
+
+import { NO_QUERY, type QuerySpec } from '../common/query.ts';
+import type { Exchange, Handler, Route } from '../http/http.ts';
+import {
+  type Auth,
+  type Claim,
+  checkLevel1,
+  checkLevel2,
+  claimLevel2,
+  type KeyOwner,
+  level1Headers,
+  level2Headers,
+  readOnlyHeader,
+  type SignedRequest,
+  type WalletOwner,
+} from '../identity/auth.ts';
+import { checkReadOnly } from '../identity/read-only.ts';
+import { type Place, placesOf } from './base-paths.ts';
+import { FailedProofs, UNCOUNTED } from './failed-proofs.ts';
+import { BODY_MAX, ordersBodyMax } from './node-info.ts';
+import type { Api, RouteRow } from './route-row.ts';
+import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
+
+/** A handler that reads headers of its own, in lower case, and checks its query itself. */
+export interface HeaderHandler {
+  readonly headers: readonly string[];
+  readonly run: (exchange: Exchange) => void | Promise<void>;
+}
+
+/**
+ * A handler that is called before the signature of a request has been looked at, which takes longest of all
+ * credentials, and sees to that itself: before anything is done for the caller, and before anything else
+ * is refused.
+ */
+export interface ClaimHandler {
+  readonly takesClaims: true;
+  readonly run: (exchange: Exchange, claim: Claim) => void;
+}
+
+type Table = typeof ROUTE_TABLE;
+type QueryOf<K extends RouteKey> = Table[K]['query'] extends QuerySpec<infer Query> ? Query : never;
+type CallerOf<K extends RouteKey> = Table[K]['access'] extends 'none'
+  ? undefined
+  : Table[K]['access'] extends 'level1'
+    ? WalletOwner
+    : KeyOwner;
+
+/** A handler for every row of the table, given what the row says. */
+export type Handlers = {
+  readonly [K in RouteKey]:
+    | Handler<QueryOf<K>, CallerOf<K>>
+    | HeaderHandler
+    | (Table[K]['access'] extends 'level2' ? ClaimHandler : never);
+};
+
+export interface ServeParts {
+  readonly auth: Auth;
+  readonly credentialPrefix: string;
+  readonly maxBatchOrders: number;
+  /** A row of the table as it is under the configuration. */
+  readonly rowOf: (key: RouteKey) => RouteRow;
+  /** Unix seconds. */
+  readonly seconds: () => number;
+  /** Whether callers are limited at all. */
+  readonly rateLimits: boolean;
+  /** Bodies of a 500, where they are not {"error":"internal_error"}. */
+  readonly failures: Readonly<Partial<Record<Api, (error: unknown) => string>>>;
+}
+
+/** Body of a 429 of the catalog API (docs/protocol.md#rate-limits). */
+const CATALOG_THROTTLED = '{"type":"too many requests","error":"Too Many Requests"}';
+
+/** Every row of the table as a route, at the root and under the base path of its API. */
+export function serveTable(given: ServeParts, handlers: Handlers): Route[] {
+  const proofs = new FailedProofs(given.rateLimits, () => performance.now());
+  const parts = { ...given, proofs };
+  return (Object.keys(ROUTE_TABLE) as RouteKey[]).flatMap((key) => {
+    const row = parts.rowOf(key);
+    return placesOf(key, row, ROUTE_TABLE).map((place) => {
+      return serveRow(parts, place, row, handlers[key]);
+    });
+  });
+}
+
+interface RowParts extends ServeParts {
+  /** One for all rows. */
+  readonly proofs: FailedProofs;
+}
+
+function serveRow(
+  parts: RowParts,
+  { base, method, path }: Place,
+  row: RouteRow,
+  handler: Handlers[RouteKey],
+): Route {
+  const failure = parts.failures[row.api];
+  const route = {
+    method,
+    path,
+    bodyBytesMax: bodyBytesMax(row, parts.maxBatchOrders),
+    limits: row.limits,
+    ...(row.api === 'catalog' ? { throttled: CATALOG_THROTTLED } : {}),
+    ...(failure === undefined ? {} : { failure }),
+  };
+  const prefix = parts.credentialPrefix;
+  const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix)];
+  if ('takesClaims' in handler) {
+    return {
+      ...route,
+      headers: headers2,
+      run: (exchange) => {
+        const failed = parts.proofs.admit(exchange);
+        if (failed === undefined) return;
+        const claim = claimOf(parts, exchange, base);
+        if (claim.ok) return handler.run(exchange, watched(claim, failed));
+        failed();
+        return exchange.reply(claim.status, claim.body);
+      },
+    };
+  }
+  if (typeof handler !== 'function') {
+    return { ...route, headers: handler.headers, run: handler.run };
+  }
+  const run = handler as Handler<unknown, unknown>;
+  const { parse } = row.query;
+  if (row.access === 'none') {
+    return {
+      ...route,
+      headers: [],
+      readsQuery: row.query !== NO_QUERY,
+      run: (exchange) => {
+        const query = parse(exchange.query, exchange.parameters);
+        if (typeof query === 'string') return exchange.reply(400, query);
+        return run(exchange, query, undefined);
+      },
+    };
+  }
+  const isLevel1 = row.access === 'level1';
+  return {
+    ...route,
+    headers: isLevel1 ? level1Headers(prefix) : headers2,
+    run: (exchange) => {
+      const failed = parts.proofs.admit(exchange);
+      if (failed === undefined) return undefined;
+      const caller = isLevel1
+        ? checkLevel1(parts.auth, exchange.headers, parts.seconds())
+        : callerOf(parts, row.access === 'level2-read', exchange, base);
+      if (!caller.ok) {
+        failed();
+        return exchange.reply(caller.status, caller.body);
+      }
+      const query = parse(exchange.query, exchange.parameters);
+      if (typeof query === 'string') return exchange.reply(400, query);
+      return run(exchange, query, caller);
+    },
+  };
+}
+
+function callerOf(
+  { auth, seconds }: ServeParts,
+  mayRead: boolean,
+  exchange: Exchange,
+  base: string,
+) {
+  const { headers } = exchange;
+  const reader = readerOf(auth, headers, mayRead);
+  return reader ?? checkLevel2(auth, headers, signedOf(exchange, base), seconds());
+}
+
+/** As callerOf, without a look at the signature. A read-only key is not enough. */
+function claimOf({ auth, seconds }: ServeParts, exchange: Exchange, base: string) {
+  const { headers } = exchange;
+  const reader = readerOf(auth, headers, false);
+  if (reader?.ok === false) return reader;
+  return claimLevel2(auth, headers, signedOf(exchange, base), seconds());
+}
+
+/** The same claim; `failed` is called when its signature is wrong. */
+function watched(claim: Claim, failed: () => void): Claim {
+  if (failed === UNCOUNTED) return claim;
+  const prove = (): ReturnType<Claim['prove']> => {
+    const refused = claim.prove();
+    if (refused !== undefined) failed();
+    return refused;
+  };
+  return { ...claim, prove };
+}
+
+function readerOf(auth: Auth, headers: readonly string[], mayRead: boolean) {
+  const [address, apiKey, , , , readOnlyKey] = headers;
+  return checkReadOnly(auth, { address, apiKey, readOnlyKey }, mayRead);
+}
+
+function signedOf({ body, method, path, query }: Exchange, base: string): SignedRequest {
+  return { method, path, query, body, base };
+}
+
+function bodyBytesMax({ bodyMax }: RouteRow, maxBatchOrders: number): number {
+  if (bodyMax === 'batch') return ordersBodyMax(maxBatchOrders);
+  return bodyMax === 'mebibyte' ? BODY_MAX : 0;
+}

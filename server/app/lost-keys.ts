@@ -1,0 +1,35 @@
+/**
+ * Whether the table of API keys was lost: it is empty, though orders are known that were placed under a
+ * key. Nothing else would tell that DATA_DIR/keys was removed, as an empty one is made at once.
+ *
+ * Thread: the I/O thread, before the port opens.
+ */
+import { API_KEY_WORDS, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+
+/**
+ * Of a store without a key: why nobody is let in any more, and what else is gone; undefined = there never
+ * was one.
+ */
+export function lostKeys(t: Tables): string | undefined {
+  const orders = placedUnderKeys(t);
+  if (orders === 0) return undefined;
+  return (
+    `keys/ holds no API key, but ${orders} orders in memory were placed under one: keys/data.mdb is new. ` +
+    'Everybody has to ask for their keys again, and gets the same ones, revoked ones too; read-only keys ' +
+    'and who is watched for its silence are gone'
+  );
+}
+
+function placedUnderKeys({ orderI, state }: Tables): number {
+  let orders = 0;
+  for (let row = 1; row <= state[State.orderRows]!; row++) {
+    const at = (row << ORDER_I) + Order.apiKey;
+    for (let w = 0; w < API_KEY_WORDS; w++) {
+      if (orderI[at + w] === 0) continue;
+      orders += 1;
+      break;
+    }
+  }
+  return orders;
+}

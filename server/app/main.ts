@@ -1,0 +1,158 @@
+/**
+ * `npm start`: reads the configuration, runs the node, and ends it on SIGTERM, SIGINT or a failure
+ * that it must not outlive.
+ */
+import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Log, type Logger, openLogger } from '../common/logger.ts';
+import { type Config, readConfig, settingsOf } from '../config/config.ts';
+import { keccakIsNative } from '../identity/keccak.ts';
+import { secp256k1IsNative } from '../identity/secp256k1.ts';
+import { PAUSES } from '../orders/pauses.ts';
+import { type RunningNode, startNode } from './node.ts';
+import { NodeAdmin } from './node-admin.ts';
+
+const RETRY_MS = 2_000;
+const RETRY_MS_MAX = 300_000;
+/** Enough to show that the disk has room again. */
+const PROBE_BYTES = 1 << 20;
+
+/** Who reads the log may go away; the node stays. */
+function ignoreLostReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+}
+
+async function main(): Promise<void> {
+  ignoreLostReaders();
+  const read = readConfig(process.env, process.argv.slice(2), availableParallelism());
+  if (!read.ok) {
+    for (const problem of read.problems) process.stderr.write(`${problem}\n`);
+    process.exit(2);
+  }
+  const { config } = read;
+  const logger = openLogger({ format: config.logFormat, level: config.logLevel });
+  // Whatever ends the process: an exception that nobody caught, too.
+  process.on('exit', () => logger.finish());
+  const { log } = logger;
+  log('info', 'configuration', { settings: settingsOf(config) });
+  for (const line of read.warnings) log('warn', line);
+  if (!secp256k1IsNative || !keccakIsNative) {
+    log('warn', 'no prebuilt secp256k1 or keccak for this machine: signatures are checked slowly');
+  }
+  if (!config.verifySignatures) {
+    log('warn', 'VERIFY_SIGNATURES=off: ANYONE WITH AN API KEY CAN SIGN FOR ANY WALLET OF ITS KEY');
+  }
+  try {
+    await run(config, logger);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    log('error', why);
+    // Nobody shall wonder why it does not start.
+    if (config.logLevel === 'silent') process.stderr.write(`${why}\n`);
+    await logger.flushed();
+    process.exit(1);
+  }
+}
+
+/** Runs the node until it is told to stop; rejects with an Error when it must not run. */
+async function run(config: Config, logger: Logger): Promise<void> {
+  const { log } = logger;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const admin = new NodeAdmin(config);
+  const stop = (name: string): void => {
+    if (signal.aborted) return;
+    log('info', `${name}: stopping`);
+    admin.draining();
+    stopping.abort();
+  };
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  process.on('SIGINT', () => stop('SIGINT'));
+  // Before recovery, so that it can tell of the start.
+  await admin.open((line) => log('error', line));
+  if (config.adminPort !== 0) {
+    const { adminHost: host, adminPort: port } = config;
+    log('info', `admin listener on http://${host}:${port}`, { host, port });
+  }
+  let waitMs = RETRY_MS;
+  while (!signal.aborted) {
+    const node = await start(config, logger, signal);
+    if (node === undefined) break;
+    admin.tellOf(node);
+    await (node.writable ? whenAborted(signal) : whenWritable(config.dataDir, waitMs, signal));
+    // Each attempt interrupts the reads, and may fail for a reason that the probe cannot see.
+    waitMs = Math.min(2 * waitMs, RETRY_MS_MAX);
+    if (!signal.aborted) log('info', PAUSES.directory.ends);
+    await node.close();
+    admin.tellOf(undefined);
+  }
+  admin.close();
+  log('info', 'stopped');
+  await logger.flushed();
+  process.exit(0);
+}
+
+/** Undefined when it was told to stop meanwhile: what was opened is closed again. */
+async function start(
+  config: Config,
+  { log }: Logger,
+  signal: AbortSignal,
+): Promise<RunningNode | undefined> {
+  try {
+    const node = await startNode({ config, log, signal, onFatal: (error) => fatal(log, error) });
+    const { durability, host } = config;
+    const { port } = node;
+    log('info', `listening on http://${host}:${port}, durability ${durability}`, {
+      host,
+      port,
+      durability,
+    });
+    return node;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    if (error !== signal.reason) log('info', (error as Error).message);
+    return undefined;
+  }
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Resolves when the directory can be written again, looked at every so often, or at the end. */
+async function whenWritable(dataDir: string, waitMs: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    if (!signal.aborted && canWrite(dataDir)) return;
+  }
+}
+
+/** The journal failed or the memory may be wrong: answers that are on their way leave, no more. */
+function fatal(log: Log, error: Error): void {
+  log('error', `stopping: ${error.message}; the next start recovers from the journal`);
+  setTimeout(() => process.exit(1), 100);
+}
+
+function canWrite(dataDir: string): boolean {
+  const path = join(dataDir, 'probe.tmp');
+  try {
+    const file = openSync(path, 'w');
+    try {
+      writeSync(file, Buffer.alloc(PROBE_BYTES, 1));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+      unlinkSync(path);
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+void main();

@@ -1,0 +1,88 @@
+/**
+ * What a start brings about before the port opens, as commands of the node's own: configuration
+ * that changes results, the markets of the catalog, and on a first start the demo.
+ *
+ * Thread: the I/O thread.
+ */
+import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
+import { SelfTrade } from '../../engine/context.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { State } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { TokenSlot } from '../../engine/tables/units.ts';
+import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
+import { CatalogKeeper, type CatalogKeeperOptions } from '../catalog/catalog-keeper.ts';
+import { replaceCatalog } from '../catalog/snapshot.ts';
+import { keyOf, rowsNamed } from '../catalog/text-index.ts';
+import type { Config } from '../config/config.ts';
+import { applyCommands } from '../orders/own-commands.ts';
+import type { Separators } from '../orders/prepare.ts';
+import type { Sequencer } from '../orders/sequencer.ts';
+import { appendDemoOrders } from './demo-books.ts';
+import { demoCatalog } from './demo-catalog.ts';
+
+const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
+  allow: SelfTrade.allow,
+  'cancel-taker': SelfTrade.cancelTaker,
+  'cancel-maker': SelfTrade.cancelMaker,
+  'cancel-both': SelfTrade.cancelBoth,
+};
+
+/** Compares the environment with the state; a difference becomes a journaled command. */
+export async function settleConfiguration(
+  config: Config,
+  t: Tables,
+  sequencer: Sequencer,
+): Promise<void> {
+  const selfTrade = SELF_TRADE[config.selfTrade];
+  const { history } = config.capacities;
+  const isSame =
+    t.state[State.selfTrade] === selfTrade &&
+    t.state[State.history] === history &&
+    t.state[State.openOrdersPerAccount] === config.openOrdersPerAccount &&
+    t.state[State.walletsPerSigner] === config.walletsPerSigner &&
+    t.state[State.orderRowsMax] === t.orderRows;
+  // The first batch of all says it in any case: the journal must not depend on an environment.
+  if (isSame && t.state[State.batch] !== 0) return;
+  const out = new CommandBuffer(16);
+  const { openOrdersPerAccount, walletsPerSigner } = config;
+  encodeConfigure(out, selfTrade, history, openOrdersPerAccount, t.orderRows, walletsPerSigner);
+  const [rule] = await applyCommands(sequencer, out.i32.slice(0, out.words));
+  if (rule !== Rule.accepted) throw new Error(`the configuration was refused by rule ${rule}`);
+}
+
+/**
+ * Opens the catalog; on the first start of a new directory it is the demo, unless one is there or is
+ * mirrored from elsewhere.
+ */
+export async function settleCatalog(
+  config: Config,
+  t: Tables,
+  separators: Separators,
+  options: CatalogKeeperOptions,
+): Promise<CatalogKeeper> {
+  const wantsDemo = config.demo && config.catalogSyncUrl === '';
+  const isDemo = wantsDemo && options.engine !== undefined && t.state[State.markets] === 0;
+  if (!isDemo) return CatalogKeeper.open(options);
+  const demo = readDemo();
+  if (options.store.current() === undefined) {
+    await replaceCatalog(options.store, demo);
+    options.log('info', `demo catalog: ${demo.markets.length} markets`);
+  }
+  return CatalogKeeper.open(options, ({ commands, prepared }) => {
+    const first = demo.markets[0]!.conditionId;
+    const conditions = prepared.markets.keys.conditionId!;
+    if (rowsNamed(conditions, keyOf('number', first)).length === 0) return commands;
+    // One batch with the registrations: a kill leaves both or neither.
+    const out = new CommandBuffer();
+    appendDemoOrders(demo.markets, 1 as TokenSlot, separators, out);
+    const batch = Int32Array.from([...commands[0]!, ...out.i32.subarray(0, out.words)]);
+    return [batch, ...commands.slice(1)];
+  });
+}
+
+function readDemo(): Catalog {
+  const read = readCatalog(demoCatalog());
+  if (!read.ok) throw new Error(`demo catalog: ${read.error}`);
+  return read.catalog;
+}

@@ -1,0 +1,115 @@
+/**
+ * What a node keeps: the log, images, and LMDB environments; opened for writing where a write really
+ * reaches the disk, else read-only: a node on a full or read-only disk still serves what it has
+ * (docs/protocol.md#retries).
+ *
+ * Thread: the I/O thread.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
+import { makeDirectory } from '../../storage/files/make-directory.ts';
+import type { Durability } from '../../storage/kv/lmdb.ts';
+import { TruncatedFile } from '../../storage/kv/lmdb-file.ts';
+import { OwnStore } from '../../storage/kv/own-store.ts';
+import { FileLog } from '../../storage/log/file-log.ts';
+import { type Log, LogDamage } from '../../storage/log/log.ts';
+import {
+  type DerivedTables,
+  openDerivedTables,
+  positionOf,
+} from '../../storage/projection/derived.ts';
+import {
+  beginPositions,
+  openSoundPositions,
+  PositionsReader,
+} from '../../storage/projection/positions.ts';
+import { Images } from '../../storage/snapshot/snapshots.ts';
+
+export interface Stores {
+  readonly log: Log;
+  readonly images: Images;
+  /** What the follower writes, to be read. */
+  readonly derived: DerivedTables;
+  readonly positions: PositionsReader;
+  readonly own: OwnStore;
+  readonly catalog: CatalogStore;
+  close(): Promise<void>;
+}
+
+export interface Place {
+  readonly dataDir: string;
+  readonly durability: Durability;
+  readonly segmentBytes: number;
+  readonly log: (line: string) => void;
+}
+
+/** `problem`: why the directory cannot be written; the stores are then read-only. */
+export async function openStores(
+  place: Place,
+): Promise<{ readonly stores: Stores; readonly problem: string | undefined }> {
+  let problem: string;
+  try {
+    makeDirectory(place.dataDir);
+    return { stores: await open(place, false), problem: undefined };
+  } catch (error) {
+    problem = (error as Error).message;
+    if (error instanceof LogDamage || error instanceof TruncatedFile) throw error;
+    if (problem.includes('this node reads')) throw error;
+  }
+  try {
+    return { stores: await open(place, true), problem };
+  } catch (error) {
+    const detail = (error as Error).message;
+    throw new Error(
+      `DATA_DIR ${place.dataDir}: not writable (${problem}), not readable (${detail})`,
+    );
+  }
+}
+
+/** Opens all of it, or nothing; for writing only where writes go through. */
+async function open(place: Place, readOnly: boolean): Promise<Stores> {
+  const { dataDir } = place;
+  const options = { durability: place.durability, readOnly };
+  const opened: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closeOne of opened.splice(0).reverse()) await closeOne();
+  };
+  try {
+    refuseOlder(dataDir);
+    const derived = openDerivedTables(dataDir, options);
+    opened.push(() => derived.root.close());
+    const { sequence } = positionOf(derived);
+    const log = await FileLog.open({ ...place, readOnly, seen: { sequence, by: 'derived/' } });
+    opened.push(() => log.close());
+    const positions = openSoundPositions(dataDir, options);
+    opened.push(async () => positions?.root.close());
+    if (!readOnly && positions !== undefined && log.last === 0) beginPositions(positions);
+    const own = new OwnStore(dataDir, options);
+    opened.push(() => own.close());
+    if (!readOnly) await own.prove();
+    const catalog = openCatalog(dataDir, options);
+    opened.push(() => catalog.close());
+    return {
+      log,
+      images: new Images(dataDir, place.durability),
+      derived,
+      positions: new PositionsReader(positions),
+      own,
+      catalog,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Older versions kept the journal in LMDB: without it the exchange would begin empty, and say nothing. */
+function refuseOlder(dataDir: string): void {
+  if (!existsSync(join(dataDir, 'journal'))) return;
+  throw new Error(
+    `DATA_DIR ${dataDir}: it holds the journal of an older version, this node reads a log of files; it ` +
+      'has no way from one to the other: run the version that wrote it, or begin with another DATA_DIR',
+  );
+}

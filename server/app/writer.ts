@@ -1,0 +1,210 @@
+/**
+ * What a node has that may write: workers, sequencer, journal and follower, put together.
+ *
+ * Thread: the I/O thread.
+ */
+
+import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
+import { State } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import { Journal } from '../../storage/log/journal.ts';
+import { positionOf } from '../../storage/projection/derived.ts';
+import type { HistoryHand } from '../../storage/projection/history.ts';
+import { ordersBodyMax } from '../api/node-info.ts';
+import { aheadOf, aheadText, type GuardedClock } from '../common/guarded-clock.ts';
+import { patiently } from '../common/with-deadline.ts';
+import type { Config } from '../config/config.ts';
+import { walletFactory } from '../identity/wallet-factory.ts';
+import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import { FollowerKeeper, type FollowerProgress } from '../orders/follower-keeper.ts';
+import { OrderMeters } from '../orders/order-meters.ts';
+import { applyCommands } from '../orders/own-commands.ts';
+import type { Pause } from '../orders/pauses.ts';
+import { openPool } from '../orders/pool.ts';
+import type { OrderSeparators } from '../orders/prepare.ts';
+import { QuietReads } from '../orders/seqlock-reader.ts';
+import { Sequencer } from '../orders/sequencer.ts';
+import { allocateSlots } from '../orders/slots.ts';
+import type { WorkerSetup } from '../orders/worker.ts';
+import { Room } from '../orders/write-gate.ts';
+import { settleConfiguration } from './startup-commands.ts';
+import type { Stores } from './stores.ts';
+
+interface WriterOptions {
+  readonly config: Config;
+  readonly stores: Stores;
+  /** Recovered; from here on the workers write them. */
+  readonly tables: Tables;
+  /** Resolves once they have been audited: nothing writes them before. */
+  readonly sound: Promise<void>;
+  readonly separators: OrderSeparators;
+  /** Orders pause while it is in doubt. */
+  readonly clock: GuardedClock;
+  readonly log: (level: 'info' | 'warn', line: string) => void;
+  /** The node cannot go on. */
+  readonly onFatal: (error: Error) => void;
+  /** Told of each batch that is durable, and of the sequence before which all fills are. */
+  readonly onFlushed: (endFill: number, batch: FlushedBatch) => void;
+  /** Another worker file, for tests of what happens when one dies. */
+  readonly workerFile?: URL;
+  /** Gives up the start. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Longest wait for the node's own first commands, for requests and the log at the end, and for threads. */
+const WAIT_MS_MAX = 60_000;
+/** What is derived may have to be made again from all of the log; at the end an image is written. */
+const DERIVE_MS_MAX = 6 * 3_600_000;
+const IMAGE_MS_MAX = 900_000;
+
+export interface Writer {
+  readonly sequencer: Sequencer;
+  /** Undefined where there is no admin listener to tell of them. */
+  readonly meters: OrderMeters | undefined;
+  readonly quiet: QuietReads;
+  /** Why orders are not taken; none = they are. */
+  pauses(): readonly Pause[];
+  /** How far what is derived is behind the log. */
+  progress(): FollowerProgress;
+  /** Has the follower write rows of history. */
+  readonly writeHistory: HistoryHand;
+  /** Resolves once the orders that have expired by now are gone. */
+  expireDue(): Promise<void>;
+  /** Resolves when every worker has loaded: until then an order waits longer than others. */
+  ready(): Promise<void>;
+  /** Has the follower begin, where it has not: once nothing of the start waits for a processor any more. */
+  follow(): void;
+  /** Finishes what is in flight, and has all of it derived and in an image. */
+  close(): Promise<void>;
+}
+
+/** What the configuration changes is in place when it resolves. */
+export async function startWriter(o: WriterOptions): Promise<Writer> {
+  const { clock, config, log, stores, tables } = o;
+  const slots = allocateSlots(
+    2 * config.workers,
+    ordersBodyMax(config.maxBatchOrders),
+    BATCH_COMMANDS_MAX,
+  );
+  const setup: WorkerSetup = {
+    memory: tables.memory,
+    slots,
+    separators: o.separators,
+    verifySignatures: config.verifySignatures,
+    walletFactories: {
+      proxy: walletFactory(config.proxyWalletFactory),
+      safe: walletFactory(config.safeWalletFactory),
+    },
+    maxBatchOrders: config.maxBatchOrders,
+    parse: { resolvesCondition: config.resolveConditionId, orderVersion: config.orderVersion },
+    orderTexts: config.orderTexts,
+    replaysDuplicates: config.duplicateOrders === 'replay',
+    dataDir: config.dataDir,
+    measures: config.adminPort !== 0,
+  };
+  const meters = setup.measures ? new OrderMeters() : undefined;
+  const pool = openPool({
+    ...(o.workerFile === undefined ? {} : { file: o.workerFile }),
+    workers: config.workers,
+    setup,
+    report: (error) => log('warn', `a worker died: ${String(error)}`),
+  });
+  const journal = new Journal(stores.log);
+  const sequencer: Sequencer = new Sequencer({
+    tables,
+    slots,
+    pool,
+    journal,
+    workers: config.workers,
+    ahead: config.workers,
+    queueMax: config.engineQueue,
+    now: clock.now,
+    finalsFlushed: () => follower.finished(),
+    onFlushed: (sequence, endFill, batch) => {
+      o.onFlushed(endFill, batch);
+      follower.reach(sequence);
+    },
+    onFatal: o.onFatal,
+    log: (line) => log('warn', line),
+    meters,
+  });
+  const room = new Room(sequencer, log);
+  const follower = followerOf(o, sequencer, room);
+  const tell = (line: string): void => log('info', line);
+  const wait = (what: string, promise: Promise<unknown>, msMax = WAIT_MS_MAX): Promise<unknown> =>
+    patiently(promise, { what, msMax, log: tell });
+  clock.onDoubt = (problem) => {
+    room.tell('clock', problem);
+    const aheadMs = aheadOf(tables.state[State.time]!, clock.now());
+    if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
+  };
+  const close = async (): Promise<void> => {
+    await wait('requests that are under way', sequencer.drain());
+    await wait('the log', journal.drained());
+    await wait('the follower to end, with an image', follower.close(), IMAGE_MS_MAX);
+    await wait('the workers to end', pool.close());
+  };
+  try {
+    const audit = { what: 'the audit of what was recovered', msMax: DERIVE_MS_MAX, log: tell };
+    await patiently(o.sound, { ...audit, signal: o.signal });
+    if (clock.problem() !== undefined) room.tell('clock', clock.problem());
+    // Orders may have expired meanwhile: the audit would see them leave.
+    sequencer.begin();
+    // Ids that memory has forgotten are recognised by what is derived.
+    const forgotten = tables.state[State.finishedFirst]!;
+    if (follower.finished() < forgotten) follower.start();
+    const known = follower.derived(forgotten, o.signal);
+    await wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
+    o.signal?.throwIfAborted();
+    const settled = settleConfiguration(config, tables, sequencer);
+    await wait('the workers to take the configuration', settled);
+  } catch (error) {
+    await close().catch((second: Error) => log('warn', second.message));
+    throw error;
+  }
+  return {
+    sequencer,
+    meters,
+    pauses: () => room.pauses(),
+    progress: () => follower.progress(),
+    writeHistory: (rows) => follower.writeHistory(rows),
+    ready: () => pool.loaded(),
+    quiet: new QuietReads(slots.control, (callback) => sequencer.whenSettled(callback)),
+    async expireDue() {
+      const due = applyCommands(sequencer, new Int32Array(0));
+      await wait('the orders that expired while the node was down', due);
+    },
+    follow: () => follower.start(),
+    close() {
+      follower.start();
+      return close();
+    },
+  };
+}
+
+function followerOf(
+  { clock, config, log, stores, tables }: WriterOptions,
+  sequencer: Sequencer,
+  room: Room,
+): FollowerKeeper {
+  const { capacities, dataDir, durability, imageBatches, imageSeconds } = config;
+  const logFirst = stores.log.first;
+  const damagedImages = stores.images.passedOver();
+  stores.log.onRoom = (problem) => room.tell('log', problem);
+  return new FollowerKeeper({
+    setup: {
+      ...{ capacities, dataDir, durability, imageBatches, imageSeconds },
+      ...{ logFirst, damagedImages },
+    },
+    position: positionOf(stores.derived),
+    durable: tables.state[State.batch]!,
+    onImage: (older) => {
+      if (config.journalKeep === 'all') return;
+      stores.log.trim(older).catch((error: unknown) => log('warn', `log: ${String(error)}`));
+    },
+    onProblem: (problem) => room.tell('follower', problem),
+    now: clock.now,
+    onFatal: (error) => sequencer.stop(error),
+    log,
+  });
+}

@@ -1,0 +1,85 @@
+/**
+ * What the rooms see of the HTTP server: a route, the exchange that its handler answers, and the
+ * handler. Types only; what stands behind them is uws-request-context.ts.
+ */
+import type { Headers } from './answer-head.ts';
+import type { Verdict } from './rate-limiter.ts';
+import type { RateClass } from './rate-limits.ts';
+
+export type Method = 'GET' | 'POST' | 'DELETE';
+
+/** One request being answered. */
+export interface Exchange {
+  readonly method: Method;
+  /**
+   * URL path as sent, without the query string. Where the route takes no body it is read before
+   * the first await or not at all: later, a first reading gives ''.
+   */
+  readonly path: string;
+  /** Raw query string without '?', '' when absent. */
+  readonly query: string;
+  /** Values of the ':name' parts of the route's path, as sent (still percent-encoded). */
+  readonly parameters: readonly string[];
+  /** Values of the route's headers, in that order, '' when absent. */
+  readonly headers: readonly string[];
+  /** Raw bytes, empty when none. May lie in Node's shared pool: copy it, never transfer it. */
+  readonly body: Buffer;
+  /** The same bytes without a copy, good until the handler returns or awaits. */
+  readonly bodyView: DataView;
+  /**
+   * The caller's address as clientAddress gives it, '' when unknown. Read it before the first
+   * await or not at all: once the exchange is over a first reading gives ''.
+   */
+  readonly address: string;
+  /**
+   * Has the answer tell of a rate limit that the handler found full, in place of those that were counted
+   * before it. Returns the Retry-After that goes with it.
+   */
+  limitedBy(verdict: Verdict): Headers;
+  /** The caller is gone; nothing will be sent any more. */
+  readonly aborted: boolean;
+  /**
+   * Answers with JSON, or what a Content-Type at the head of the headers says. Does nothing after an abort; a second answer is an assertion error. Bytes
+   * given must stay unchanged, because a slow reader may take them later. Header values must be
+   * free of control characters.
+   */
+  reply(
+    status: number,
+    body: string | Uint8Array,
+    headers?: readonly (readonly [string, string])[],
+  ): void;
+  /** As reply(), for bytes that stay as they are only until this call returns. */
+  replyTransient(status: number, body: Uint8Array, headers?: Headers): void;
+}
+
+export interface Route {
+  readonly method: Method;
+  /** Starts with '/'; a part ':name' matches anything up to the next '/'. */
+  readonly path: string;
+  /** Lower-case names of the headers to keep. */
+  readonly headers: readonly string[];
+  /** 0 = a body is neither read nor refused. */
+  readonly bodyBytesMax: number;
+  /** False: nobody asks for its query string, which is then ''. */
+  readonly readsQuery?: boolean;
+  /** May answer at once or later; what it throws or rejects with becomes a 500. */
+  readonly run: (exchange: Exchange) => void | Promise<void>;
+  /** Body of that 500; by default {"error":"internal_error"}. */
+  readonly failure?: (error: unknown) => string;
+  /** The rate limits that cover it; none by default. */
+  readonly limits?: readonly RateClass[];
+  /** Body of a 429; by default {"error":"Too Many Requests"}. */
+  readonly throttled?: string;
+}
+
+/**
+ * What a route does with a request whose caller and query have been checked.
+ *
+ * @param query values of the query string, as the route's schema gives them
+ * @param caller what the credentials of the request proved; undefined where a route asks for none
+ */
+export type Handler<Query, Caller = undefined> = (
+  exchange: Exchange,
+  query: Query,
+  caller: Caller,
+) => void | Promise<void>;

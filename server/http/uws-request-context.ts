@@ -1,0 +1,403 @@
+/**
+ * One HTTP request being answered, on top of uWebSockets.js, whose rules are kept here.
+ *
+ * Runs on the I/O thread. A request object of the package dies when its handler returns, a body
+ * chunk with its callback, and a response with its answer or its abort; an exchange stays valid for
+ * as long as anyone holds it. Not here: routing and listening (http.ts), what routes mean.
+ */
+import assert from 'node:assert/strict';
+import { clientAddress } from './address.ts';
+import { type CommonHead, type Headers, type NumberedLines, writeHead } from './answer-head.ts';
+import type { Caller } from './callers.ts';
+import { nextRequestId, oneLine, REQUEST_ID_HEADER } from './failed-request.ts';
+import type { RatePlan, Verdict } from './rate-limiter.ts';
+import {
+  AMBIGUOUS_LENGTH,
+  INTERNAL_ERROR,
+  PAYLOAD_TOO_LARGE,
+  SHUTTING_DOWN,
+  TOO_MANY_BYTES,
+  TOO_MANY_REQUESTS,
+} from './refusals.ts';
+import { discardRest } from './refused-body.ts';
+import { RequestBody } from './request-body.ts';
+import type { Exchange, Method, Route } from './request-context.ts';
+import { columnOf } from './request-counts.ts';
+import { parametersOf, readLines } from './request-lines.ts';
+import type { ServedRoute, ServerState } from './server-state.ts';
+import type { HttpRequest, HttpResponse } from './uws.ts';
+import { callerOfRequest, peerAddress } from './who-asks.ts';
+
+/** Answers above this wait for their turn under the cap; those below are bounded by connections. */
+const LARGE_BYTES = 64 * 1024;
+
+/** Who goes on after so many answers of 429 in a row loses its connection with the next one. */
+const REFUSED_MAX = 100;
+
+const FAILED = 500;
+/** The statuses whose answers have no body. */
+const NO_CONTENT = 204;
+const NOT_MODIFIED = 304;
+
+const NO_BODY = Buffer.alloc(0);
+const NO_TEXTS: readonly string[] = [];
+const NO_HEADERS: Headers = [];
+const RETRY_SOON: Headers = [['Retry-After', '1']];
+const CONNECTION_CLOSE: Headers = [['Connection', 'close']];
+
+export class UwsExchange implements Exchange {
+  readonly method: Method;
+  readonly query: string;
+  readonly parameters: readonly string[];
+  readonly headers: readonly string[] = NO_TEXTS;
+  aborted = false;
+  private readonly server: ServerState;
+  private readonly route: Route;
+  private readonly counts: Float64Array | undefined;
+  private readonly response: HttpResponse;
+  private readonly forwardedFor: string = '';
+  /** Where its body ends is not sure; looked at behind proxies, and where credentials are asked for. */
+  private readonly isAmbiguous: boolean = false;
+  /** Length of its body as the caller says it, '' = it does not; undefined = lines were not looked at. */
+  private readonly declared: string | undefined = undefined;
+  /** Until the package's handler returns. */
+  private request: HttpRequest | undefined;
+  private plan: RatePlan | undefined = undefined;
+  private who: Caller | undefined = undefined;
+  /** Is run in a later turn, when its body is there. */
+  private isPutOff = false;
+  /** The connection ends with the answer. */
+  private isLast = false;
+  private url: string | undefined = undefined;
+  private caller: string | undefined = undefined;
+  private bytes: Buffer = NO_BODY;
+  /** A body that came at once, until its callback returns. */
+  private chunk: ArrayBuffer | undefined = undefined;
+  /** What the answer tells of the rate limits; undefined where nothing was counted. */
+  private limitLines: NumberedLines | undefined = undefined;
+  private remaining = 0;
+  private readonly head: CommonHead;
+  private readonly isHead: boolean;
+  /** Bytes of the answer that are held for a slow reader. */
+  private bytesHeld = 0;
+  /** Inside a callback of the package, which has corked the socket already. */
+  private corked = true;
+  /** What the log says of a 500. */
+  private failed = 'was answered 500';
+  /** reply() was called, or an error took its place. */
+  private answered = false;
+  /** The bytes of the answer are another's as soon as they have been offered. */
+  private transient = false;
+  /** The whole answer is on its way, or the caller is gone: the response is dead. */
+  private over = false;
+
+  constructor(
+    server: ServerState,
+    { counts, isHead, parameterCount, route }: ServedRoute,
+    response: HttpResponse,
+    request: HttpRequest,
+  ) {
+    this.server = server;
+    this.route = route;
+    this.counts = counts;
+    this.response = response;
+    this.isHead = isHead;
+    this.method = route.method;
+    this.request = request;
+    this.query = route.readsQuery === false ? '' : (request.getQuery() ?? '');
+    this.parameters = parameterCount === 0 ? NO_TEXTS : parametersOf(request, parameterCount);
+    if (server.trustProxy > 0 || route.headers.length > 0) {
+      const { forwardedFor, isAmbiguous, length, values } = readLines(request, route.headers);
+      this.headers = values;
+      this.forwardedFor = forwardedFor;
+      this.isAmbiguous = isAmbiguous;
+      this.declared = length;
+    }
+    this.head = server.cors.headFor(server.cors.asksOrigin ? request.getHeader('origin') : '');
+  }
+
+  get address(): string {
+    if (this.caller === undefined) {
+      const peer = this.over ? '' : peerAddress(this.server, this.response);
+      this.caller = clientAddress(peer, this.forwardedFor, this.server.trustProxy);
+    }
+    return this.caller;
+  }
+
+  /** Asked for on first use only: most routes know their path. */
+  get path(): string {
+    this.url ??= this.request?.getUrl() ?? '';
+    return this.url;
+  }
+
+  get body(): Buffer {
+    if (this.chunk !== undefined) {
+      this.bytes = Buffer.from(new Uint8Array(this.chunk));
+      this.chunk = undefined;
+    }
+    return this.bytes;
+  }
+
+  get bodyView(): DataView {
+    const { bytes, chunk } = this;
+    if (chunk !== undefined) return new DataView(chunk);
+    return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  /**
+   * Runs the route, at once or when the body is there.
+   *
+   * @param plan the rate limits that it has to fit, undefined where nothing is counted
+   */
+  start(request: HttpRequest, plan: RatePlan | undefined): void {
+    this.plan = plan;
+    if (!this.server.turn.takes(this)) this.putOff(request);
+    else if (this.isAmbiguous) this.refuseLength();
+    else if (this.server.closing) this.reply(503, SHUTTING_DOWN);
+    else if (this.isAdmitted()) {
+      if (this.route.bodyBytesMax === 0) this.run();
+      else this.startBody(request);
+    }
+    this.request = undefined;
+    // Whoever returns without an answer and without this ends the process.
+    if (!this.over) this.response.onAborted(() => this.abort());
+  }
+
+  /** Leaves the request for a later turn; what would end the connection ends it at once. */
+  private putOff(request: HttpRequest): void {
+    if (this.isAmbiguous || this.server.closing) {
+      this.abort();
+      this.response.close();
+      return;
+    }
+    this.isPutOff = true;
+    this.url = request.getUrl();
+    if (this.route.bodyBytesMax === 0) this.run();
+    else this.startBody(request);
+  }
+
+  private resume(): void {
+    if (this.over) return;
+    this.corked = true;
+    this.response.cork(() => void (this.isAdmitted() && this.run()));
+  }
+
+  /** Nothing more is read of this connection. */
+  private refuseLength(): void {
+    this.answered = true;
+    this.writeHead(400, CONNECTION_CLOSE);
+    this.response.end(AMBIGUOUS_LENGTH, true);
+    this.finish();
+  }
+
+  /** Counts the request; refuses it at once if there are too many: the package skips its body. */
+  private isAdmitted(): boolean {
+    const { plan, server } = this;
+    const { limiter, rateHeaders } = server;
+    if (plan === undefined) return true;
+    assert(limiter !== undefined, 'a plan is made by a limiter');
+    const verdict = limiter.take(this.counted(), plan, server.now());
+    this.limitLines = rateHeaders.linesOf(verdict);
+    this.remaining = verdict.remaining;
+    if (verdict.allowed) return true;
+    // A proxy's connection is shared by callers who have done nothing.
+    this.isLast = verdict.refusedInRow > REFUSED_MAX && server.trustProxy === 0;
+    this.reply(429, this.route.throttled ?? TOO_MANY_REQUESTS, this.limitedBy(verdict));
+    return false;
+  }
+
+  limitedBy(verdict: Verdict): Headers {
+    const { now, rateHeaders } = this.server;
+    this.limitLines = rateHeaders.linesOf(verdict);
+    this.remaining = 0;
+    return rateHeaders.retryAfter(verdict, now());
+  }
+
+  /** Whom the rate limits count the request against. */
+  counted(): Caller {
+    this.who ??= callerOfRequest(this.server, this.response, this.forwardedFor);
+    return this.who;
+  }
+
+  private startBody(request: HttpRequest): void {
+    const { bodyBytesMax, path } = this.route;
+    // The path of a route without parameters is matched byte for byte.
+    this.url = this.parameters.length === 0 ? path : request.getUrl();
+    const declared = Number(this.declared ?? request.getHeader('content-length')); // '' is 0
+    if (declared > bodyBytesMax) {
+      const discard = this.refuseBody();
+      this.response.onData((chunk, isLast) => discard(chunk.byteLength, isLast));
+      return;
+    }
+    let body: RequestBody | undefined;
+    let discard: ((bytes: number, isLast: boolean) => void) | undefined;
+    this.response.onData((chunk, isLast) => {
+      if (isLast && body === undefined && chunk.byteLength <= bodyBytesMax) {
+        this.runWith(chunk);
+        return;
+      }
+      body ??= new RequestBody(bodyBytesMax, declared);
+      if (discard === undefined && !body.add(chunk, isLast)) discard = this.refuseBody();
+      if (discard !== undefined) discard(chunk.byteLength, isLast);
+      else if (isLast) {
+        this.bytes = body.whole();
+        this.run();
+      }
+    });
+  }
+
+  /** Most bodies come in one chunk: it is copied when the handler asks for a copy, or goes on later. */
+  private runWith(chunk: ArrayBuffer): void {
+    this.chunk = chunk;
+    this.run();
+    if (!this.answered) void this.body;
+    this.chunk = undefined;
+  }
+
+  /** Answers that the body is too large, and returns what is to be told of the rest of it. */
+  private refuseBody(): (bytes: number, isLast: boolean) => void {
+    const { response, server } = this;
+    this.answered = true;
+    this.writeHead(413, CONNECTION_CLOSE);
+    response.write(PAYLOAD_TOO_LARGE);
+    const discard = discardRest(response, () => this.over, server.discardMsMax);
+    return (bytes, isLast) => {
+      if (discard(bytes, isLast)) this.finish();
+    };
+  }
+
+  private run(): void {
+    if (this.isPutOff) {
+      this.isPutOff = false;
+      this.server.turn.later(() => this.resume());
+      return;
+    }
+    this.corked = true;
+    try {
+      const pending = this.route.run(this);
+      if (pending !== undefined) pending.then(undefined, (error: unknown) => this.fail(error));
+    } catch (error) {
+      this.fail(error);
+    }
+    this.corked = false;
+  }
+
+  private fail(error: unknown): void {
+    const { method, path, failure } = this.route;
+    const why = `failed: ${oneLine(error)}`;
+    if (this.answered || this.aborted) {
+      this.server.log(`${method} ${path} ${why}`);
+      return;
+    }
+    let body = INTERNAL_ERROR;
+    let second: unknown;
+    try {
+      if (failure !== undefined) body = failure(error);
+    } catch (thrown) {
+      second = thrown;
+    }
+    this.failed = why;
+    this.reply(FAILED, body);
+    if (second === undefined) return;
+    this.server.log(`${method} ${path} failed to say why: ${oneLine(second)}`);
+  }
+
+  /** Tells of a failure in the log; the caller is told where to find it there. */
+  private named(headers: Headers): Headers {
+    const { method, path } = this.route;
+    const request_id = nextRequestId();
+    this.server.log(`${method} ${path} ${this.failed}`, { method, route: path, request_id });
+    return [...headers, [REQUEST_ID_HEADER, request_id]];
+  }
+
+  replyTransient(status: number, body: Uint8Array, headers: Headers = NO_HEADERS): void {
+    // Out of a callback of the package the bytes are sent within this call too: cork() is.
+    this.transient = true;
+    this.reply(status, body, headers);
+  }
+
+  reply(status: number, body: string | Uint8Array, headers: Headers = NO_HEADERS): void {
+    if (this.aborted) return;
+    assert(!this.answered, 'an exchange is answered once');
+    const told = status === FAILED ? this.named(headers) : headers;
+    this.head.with(told); // asserts, while it can still become a 500
+    this.answered = true;
+    if (this.corked) this.send(status, body, told);
+    else this.response.cork(() => this.send(status, body, told));
+  }
+
+  private send(status: number, body: string | Uint8Array, headers: Headers): void {
+    const { server } = this;
+    const hasNoBody = status === NOT_MODIFIED || status === NO_CONTENT;
+    if (this.isHead || hasNoBody) {
+      this.writeHead(status, headers);
+      if (hasNoBody) this.response.endWithoutBody();
+      else this.response.endWithoutBody(Buffer.byteLength(body), this.isLast);
+      this.finish();
+      return;
+    }
+    let content = body;
+    if (content.length > LARGE_BYTES) {
+      if (typeof content === 'string') content = Buffer.from(content);
+      const held = server.bytesInFlight;
+      if (held > 0 && held + content.length > server.bytesInFlightMax) {
+        this.write(503, TOO_MANY_BYTES, RETRY_SOON);
+        return;
+      }
+    }
+    this.write(status, content, headers);
+  }
+
+  private writeHead(status: number, headers: Headers): void {
+    const { counts, head, limitLines } = this;
+    if (counts !== undefined) counts[columnOf(status)]! += 1;
+    const value =
+      limitLines === undefined
+        ? head.with(headers)
+        : head.withNumber(headers, limitLines, this.remaining);
+    writeHead(this.response, status, value);
+    if (this.server.closing || this.isLast) this.response.writeHeader('Connection', 'close');
+  }
+
+  /**
+   * Hands over what the socket takes now and the rest when it takes more, so that nothing piles up
+   * in the package, however small the answers and slow the reader.
+   */
+  private write(status: number, body: string | Uint8Array, headers: Headers): void {
+    const { server, response } = this;
+    this.writeHead(status, headers);
+    if (this.isLast) {
+      response.end(body, true);
+      this.finish();
+      return;
+    }
+    const [, complete] = response.tryEnd(body, 0); // 0 = this is all of it
+    if (complete) {
+      this.finish();
+      return;
+    }
+    let bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    const total = bytes.length;
+    const start = this.transient ? response.getWriteOffset() : 0;
+    if (this.transient) bytes = Buffer.from(bytes.subarray(start));
+    this.bytesHeld = bytes.length;
+    server.bytesInFlight += bytes.length;
+    response.onWritable((offset) => {
+      const [taken, completed] = response.tryEnd(bytes.subarray(offset - start), total);
+      if (completed) this.finish();
+      return taken;
+    });
+  }
+
+  private abort(): void {
+    this.aborted = true;
+    this.finish();
+  }
+
+  private finish(): void {
+    assert(!this.over, 'an exchange ends once');
+    this.over = true;
+    this.server.bytesInFlight -= this.bytesHeld;
+    this.server.settled();
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * What trading needs of one raw market: whether it can have a book, its terms, who made it.
+ *
+ * Pure; any thread. Non-goals: what the catalog routes show of a market.
+ */
+import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
+import { PIPS_PER_UNIT, TICK_GRIDS, type TicksPerUnit } from '../../engine/tables/units.ts';
+import type { Claims, Tally } from './catalog-collect.ts';
+import { type JsonObject, scaledDecimal, text, textList, walletOf } from './catalog-json.ts';
+
+/** What trading needs of a market. */
+export interface CatalogMarket {
+  /** A whole number below 10^15 as text. */
+  readonly id: string;
+  readonly question: string;
+  /** `0x` and 64 lower-case hex digits. */
+  readonly conditionId: string;
+  readonly slug: string;
+  readonly icon: string;
+  readonly outcomes: readonly string[];
+  /** Decimal uint256 texts, one per outcome, in the order of the outcomes. */
+  readonly tokenIds: readonly string[];
+  readonly ticksPerUnit: TicksPerUnit;
+  /** Micro-shares, at least 1. */
+  readonly minSizeMicro: number;
+  readonly negRisk: boolean;
+  /**
+   * Active, and not closed, archived, or barred from taking orders
+   * (docs/protocol.md#market-terms).
+   */
+  readonly tradable: boolean;
+  /** See hasEnded. */
+  readonly ended: boolean;
+  readonly eventId: string;
+  readonly eventSlug: string;
+}
+
+/** The terms in effect, defaults filled in; undefined where the raw value is unreadable. */
+export interface TradingTerms {
+  /** The market's own flag, else its event's, else false. */
+  readonly negRisk: boolean;
+  /** From `orderPriceMinTickSize`; 100 when absent (docs/protocol.md#units). */
+  readonly ticksPerUnit: TicksPerUnit | undefined;
+  /**
+   * Micro-shares, at least 1, from `orderMinSize`; 5 shares when absent
+   * (docs/protocol.md#units).
+   */
+  readonly minSizeMicro: number | undefined;
+  readonly acceptingOrders: boolean;
+  readonly enableOrderBook: boolean;
+}
+
+const DEFAULT_TICK_SIZE = '0.01';
+const DEFAULT_MIN_SIZE = '5';
+const CONDITION_PATTERN = /^0x[0-9a-f]{64}$/;
+const TOKEN_PATTERN = /^[1-9][0-9]{0,77}$/;
+/** 78 digits: texts of that length compare as the numbers do. */
+const TOKEN_END = String(2n ** 256n);
+/** By the size of the tick in ten-thousandths. */
+const TICKS_PER_UNIT = new Map<number | undefined, TicksPerUnit>(
+  TICK_GRIDS.map((grid) => [PIPS_PER_UNIT / grid, grid]),
+);
+
+/** `market` and `event` are raw objects: a market of a catalog file and the event it is in. */
+export function tradingTerms(market: JsonObject, event: JsonObject): TradingTerms {
+  return {
+    negRisk: typeof market.negRisk === 'boolean' ? market.negRisk : event.negRisk === true,
+    ticksPerUnit: readTicksPerUnit(market.orderPriceMinTickSize),
+    minSizeMicro: readMinSizeMicro(market.orderMinSize),
+    acceptingOrders: market.acceptingOrders !== false,
+    enableOrderBook: market.enableOrderBook !== false,
+  };
+}
+
+/**
+ * The creator wallet of a raw market, lower case: its own `creator` or `submitted_by`, else its
+ * event's; '' when none of them is a wallet (docs/protocol.md#creator-filter).
+ */
+export function creatorOf(market: JsonObject, event: JsonObject): string {
+  return (
+    walletOf(market.creator) ??
+    walletOf(market.submitted_by) ??
+    walletOf(event.creator) ??
+    walletOf(event.submitted_by) ??
+    ''
+  );
+}
+
+/** The condition id of a raw market, `0x` and 64 lower-case hex digits; undefined if it has none. */
+export function conditionIdOf(market: JsonObject): string | undefined {
+  const conditionId = text(market.conditionId).trim().toLowerCase();
+  return CONDITION_PATTERN.test(conditionId) ? conditionId : undefined;
+}
+
+/**
+ * Whether a raw market is closed or archived: its resting orders are cancelled
+ * (docs/protocol.md#market-terms).
+ */
+export function hasEnded(market: JsonObject): boolean {
+  return market.closed === true || market.archived === true;
+}
+
+/** A raw market as trading sees it, or undefined (and counted) when it cannot have a book. */
+export function readMarket(
+  raw: JsonObject,
+  event: JsonObject,
+  claims: Claims,
+  tally: Tally,
+): CatalogMarket | undefined {
+  const id = String(raw.id);
+  const conditionId = conditionIdOf(raw);
+  const tokenIds = textList(raw.clobTokenIds);
+  const hasTokens = tokenIds !== undefined && tokenIds.length > 0 && tokenIds.every(isTokenId);
+  // A market without a book still owns its ids: nobody else may trade under them.
+  if (conditionId !== undefined) claims.condition(conditionId, id);
+  if (hasTokens) claims.tokens(tokenIds, id);
+
+  const { negRisk, ticksPerUnit, minSizeMicro, ...switches } = tradingTerms(raw, event);
+  const outcomes = textList(raw.outcomes);
+  const without = (reason: string): undefined => tally.add(`markets ${reason}: no book`, id);
+  if (raw.clobTokenIds == null || tokenIds?.length === 0) return without('without token ids');
+  if (!hasTokens) return without('with unreadable token ids');
+  if (conditionId === undefined) return without('without a 32-byte condition id');
+  if (outcomes?.length !== tokenIds.length || outcomes.length < 2) {
+    return without('whose outcomes and token ids do not pair up');
+  }
+  if (outcomes.length > OUTCOMES_MAX) return without(`with over ${OUTCOMES_MAX} outcomes`);
+  if (new Set(tokenIds).size < tokenIds.length) return without('that list one token id twice');
+  if (ticksPerUnit === undefined) return without('with an unknown tick size');
+  if (minSizeMicro === undefined) return without('with an unreadable minimum size');
+  const ended = hasEnded(raw);
+  return {
+    id,
+    question: text(raw.question),
+    conditionId,
+    slug: text(raw.slug),
+    icon: text(raw.icon),
+    outcomes,
+    tokenIds,
+    ticksPerUnit,
+    minSizeMicro,
+    negRisk,
+    tradable: raw.active === true && !ended && switches.acceptingOrders && switches.enableOrderBook,
+    ended,
+    eventId: String(event.id),
+    eventSlug: text(event.slug),
+  };
+}
+
+function readTicksPerUnit(value: unknown): TicksPerUnit | undefined {
+  return TICKS_PER_UNIT.get(scaledDecimal(orDefault(value, DEFAULT_TICK_SIZE), 4));
+}
+
+function readMinSizeMicro(value: unknown): number | undefined {
+  const micro = scaledDecimal(orDefault(value, DEFAULT_MIN_SIZE), 6);
+  // No minimum means the smallest order there is.
+  return micro === 0 ? 1 : micro;
+}
+
+function orDefault(value: unknown, fallback: string): unknown {
+  return value == null || value === '' ? fallback : value;
+}
+
+function isTokenId(value: string): boolean {
+  return TOKEN_PATTERN.test(value) && (value.length < TOKEN_END.length || value < TOKEN_END);
+}

@@ -1,0 +1,399 @@
+/**
+ * The catalog on disk: LMDB environment DATA_DIR/catalog, one generation at a time. A new
+ * generation is written beside the one in use, in chunks, and switched to by one atomic put, so
+ * a crash anywhere leaves the old one whole; older generations go after the switch.
+ *
+ *   state    'current' -> header of the generation in use;  'next' -> number of the next one
+ *   objects  generation (6 bytes) | kind (1) | id (8), all big-endian -> JSON of one object
+ *   snapshots  generation (6) | part (1) | chunk (8) -> bytes made from the generation by whoever
+ *            wrote it, to be read instead of being made anew (see CatalogSnapshot)
+ *
+ * Every value begins with a checksum over key and value (checksum.ts). What fails it is
+ * never served: of a snapshot it is made anew from the objects, an object or header is refused by name,
+ * and an import replaces it.
+ *
+ * A site has no number: its place among the sites stands for its id.
+ *
+ * Thread: any, with a store of its own: several threads and processes may have it open at a time.
+ * Non-goals: indexes, and noticing a new generation (callers compare `current()`).
+ */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { makeDirectory } from '../files/make-directory.ts';
+import { otherFormat } from '../files/other-format.ts';
+import { CRC_BYTES, isWhole, sealed } from '../kv/checksum.ts';
+import {
+  type BinaryTable,
+  type Durability,
+  openEnvironment,
+  openTable,
+  writeFailure,
+} from '../kv/lmdb.ts';
+import { type Catalog, readCatalog } from './catalog-file.ts';
+
+export interface CatalogStore {
+  /** Number of the generation in use, also when another process switched; undefined: none. */
+  current(): number | undefined;
+  /** The generation in use, read from one snapshot; an empty catalog when there is none. */
+  load(): Catalog;
+  /**
+   * The stored objects of the generation in use, by kind, ids ascending, as the JSON they are kept
+   * as; from one snapshot, however slowly they are taken. Each value is the caller's own.
+   */
+  objects(): Iterable<StoredObject>;
+  /**
+   * Writes a generation, switches to it, removes older ones; resolves with its number once that
+   * is durable. Of overlapping calls, in any process, the one that began last prevails. Rejects
+   * when the disk refuses; the old generation then stays in use.
+   */
+  replace(catalog: Catalog, snapshot?: CatalogSnapshot): Promise<number>;
+  /**
+   * What was written with the generation in use, if it is of this format; its own buffers. A text says
+   * what of it is damaged.
+   */
+  snapshot(format: string): ArrayBuffer[] | string | undefined;
+  close(): Promise<void>;
+}
+
+/** Parts of bytes that follow from a generation; the store does not know what they mean. */
+export interface CatalogSnapshot {
+  /** Another program, or another version of it, does not read them. */
+  readonly format: string;
+  /** Each part in pieces of any length, taken once. */
+  readonly parts: readonly Iterable<Uint8Array>[];
+}
+
+export interface StoredObject {
+  readonly kind: (typeof KINDS)[number];
+  readonly json: Buffer;
+}
+
+interface Header {
+  readonly format: number;
+  readonly generation: number;
+  /** Objects of each kind, in the order of KINDS. */
+  readonly counts: readonly number[];
+  readonly snapshot?: {
+    readonly format: string;
+    /** Bytes of each part. */
+    readonly lengths: readonly number[];
+  };
+}
+
+/** Version of what stands in this environment; an unknown one is refused. 3: every value has a checksum. */
+const FORMAT = 3;
+/** A kind's place is its number on disk. */
+export const KINDS = ['events', 'tags', 'series', 'sites'] as const;
+const CURRENT_KEY = Buffer.from('current');
+const NEXT_KEY = Buffer.from('next');
+const KEY_BYTES = 15;
+/** One transaction's worth: bounds its memory and how long it holds the write lock. */
+const CHUNK_BYTES = 1 << 20;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const REMOVE_MAX = 4096;
+
+export function openCatalog(
+  dataDir: string,
+  options: { readonly durability: Durability; readonly readOnly?: boolean },
+): CatalogStore {
+  const path = join(dataDir, 'catalog');
+  if (options.readOnly !== true) makeDirectory(path);
+  else if (!existsSync(path)) throw new Error(`there is no directory ${path}`);
+  const root = openEnvironment({ path, ...options });
+  const state = openTable(root, 'state');
+  const objects = openTable(root, 'objects');
+  const snapshots = openTable(root, 'snapshots');
+
+  function nextGeneration(): number {
+    return root.transactionSync(() => {
+      const stored = state.get(NEXT_KEY);
+      const kept = stored === undefined ? undefined : opened(NEXT_KEY, stored);
+      // A damaged one must not lead to a number that is taken.
+      const next = kept === undefined ? newestOf(objects) + 1 : Number(kept.toString());
+      putSealed(state, NEXT_KEY, Buffer.from(String(next + 1)));
+      return next;
+    });
+  }
+
+  /** Returns the generation in use afterwards: a later one if that overtook this one. */
+  function switchTo(header: Header): number {
+    return root.transactionSync(() => {
+      const held = soundHeader(state);
+      if (held !== undefined && held.generation > header.generation) return held.generation;
+      putSealed(state, CURRENT_KEY, Buffer.from(JSON.stringify(header)));
+      return header.generation;
+    });
+  }
+
+  /** Removes what was written of a generation, unless it is in use after all. */
+  async function forget(generation: number): Promise<void> {
+    root.resetReadTxn();
+    if (soundHeader(state)?.generation === generation) return;
+    for (const table of [objects, snapshots])
+      await removeBetween(table, generation, generation + 1);
+  }
+
+  return {
+    current() {
+      root.resetReadTxn();
+      return readHeader(state)?.generation;
+    },
+
+    load() {
+      root.resetReadTxn();
+      const file = { events: [], tags: [], series: [], sites: [] };
+      for (const { kind, json } of readGeneration(state, objects)) {
+        const list: unknown[] = file[kind];
+        list.push(JSON.parse(json.toString()));
+      }
+      // The raw objects are the stored form; what trading needs is read from them anew.
+      const result = readCatalog(file);
+      assert(result.ok, 'a stored catalog has been read before');
+      return result.catalog;
+    },
+
+    *objects() {
+      root.resetReadTxn();
+      yield* readGeneration(state, objects);
+    },
+
+    snapshot(format) {
+      root.resetReadTxn();
+      const header = readHeader(state);
+      if (header?.snapshot?.format !== format) return undefined;
+      return readSnapshot(snapshots, header.generation, header.snapshot.lengths);
+    },
+
+    async replace(catalog, snapshot) {
+      let generation: number | undefined;
+      try {
+        generation = nextGeneration();
+        const header: Header = {
+          format: FORMAT,
+          generation,
+          counts: KINDS.map((kind) => catalog[kind].length),
+        };
+        await writeObjects(objects, generation, catalog);
+        const inUse = switchTo(
+          snapshot === undefined
+            ? header
+            : { ...header, snapshot: await writeSnapshot(snapshots, generation, snapshot) },
+        );
+        // Only what is older: a younger one may be half written by another process.
+        for (const table of [objects, snapshots]) await removeBetween(table, 0, inUse);
+        return generation;
+      } catch (error) {
+        const reason = await writeFailure(error);
+        // What was written of it would lie there until the next import that succeeds.
+        if (generation !== undefined) await forget(generation).catch(() => undefined);
+        throw new Error(reason);
+      }
+    },
+
+    async close() {
+      await root.close();
+    },
+  };
+}
+
+async function writeObjects(
+  objects: BinaryTable,
+  generation: number,
+  catalog: Catalog,
+): Promise<void> {
+  let pending: Entry[] = [];
+  let bytes = 0;
+  for (const [kind, name] of KINDS.entries()) {
+    for (const [place, object] of catalog[name].entries()) {
+      const value = Buffer.from(JSON.stringify(object));
+      const id = name === 'sites' ? String(place) : String(object.id);
+      pending.push([objectKey(generation, kind, id), value]);
+      bytes += value.length;
+      if (bytes < CHUNK_BYTES) continue;
+      await putTogether(objects, pending);
+      pending = [];
+      bytes = 0;
+    }
+  }
+  await putTogether(objects, pending);
+}
+
+type Entry = readonly [key: Buffer, value: Buffer];
+
+/**
+ * One transaction, in this thread: with many asynchronous writes under way a full disk corrupted
+ * the package's memory (reproduced), and each left a rejection that nobody heard. Lets other work of
+ * the thread in between.
+ */
+async function putTogether(table: BinaryTable, entries: readonly Entry[]): Promise<void> {
+  await nextTurn();
+  table.transactionSync(() => {
+    for (const [key, value] of entries) putSealed(table, key, value);
+  });
+}
+
+function putSealed(table: BinaryTable, key: Buffer, bytes: Buffer): void {
+  const value = Buffer.allocUnsafeSlow(CRC_BYTES + bytes.length);
+  value.set(bytes, CRC_BYTES);
+  table.putSync(key, sealed(key, value));
+}
+
+/** What was put under this key, or undefined where these are other bytes. */
+function opened(key: Buffer, value: Buffer): Buffer | undefined {
+  return isWhole(key, value) ? value.subarray(CRC_BYTES) : undefined;
+}
+
+/** The newest generation of which anything was written; 0 = there is none. */
+function newestOf(objects: BinaryTable): number {
+  for (const key of objects.getKeys({ reverse: true, limit: 1 })) return key.readUIntBE(0, 6);
+  return 0;
+}
+
+async function writeSnapshot(
+  snapshots: BinaryTable,
+  generation: number,
+  { format, parts }: CatalogSnapshot,
+): Promise<NonNullable<Header['snapshot']>> {
+  const lengths: number[] = [];
+  for (const [part, pieces] of parts.entries()) {
+    let length = 0;
+    let chunks = 0;
+    for (const chunk of chunksOf(pieces)) {
+      await putTogether(snapshots, [[objectKey(generation, part, String(chunks)), chunk]]);
+      chunks += 1;
+      length += chunk.length;
+    }
+    lengths.push(length);
+  }
+  return { format, lengths };
+}
+
+/** Chunks of one size but for the last, each in a buffer that nobody else writes to. */
+function* chunksOf(pieces: Iterable<Uint8Array>): Generator<Buffer> {
+  let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  let at = 0;
+  for (const piece of pieces) {
+    for (let taken = 0; taken < piece.length; ) {
+      const part = piece.subarray(taken, taken + CHUNK_BYTES - at);
+      chunk.set(part, at);
+      at += part.length;
+      taken += part.length;
+      if (at < CHUNK_BYTES) continue;
+      yield chunk;
+      chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      at = 0;
+    }
+  }
+  if (at > 0) yield chunk.subarray(0, at);
+}
+
+/** Runs in one turn, hence on one snapshot of the environment. */
+function readSnapshot(
+  snapshots: BinaryTable,
+  generation: number,
+  lengths: readonly number[],
+): ArrayBuffer[] | string {
+  const parts: ArrayBuffer[] = [];
+  for (const [part, length] of lengths.entries()) {
+    const bytes = new Uint8Array(length);
+    let at = 0;
+    const start = objectKey(generation, part, '0');
+    const end = objectKey(generation, part + 1, '0');
+    for (const { key, value } of snapshots.getRange({ start, end })) {
+      const chunk = opened(key, value);
+      if (chunk === undefined || at + chunk.length > length) {
+        return `part ${part} of what was prepared of it, behind byte ${at}`;
+      }
+      bytes.set(chunk, at);
+      at += chunk.length;
+    }
+    if (at !== length) return `part ${part} of what was prepared of it, which ends at byte ${at}`;
+    parts.push(bytes.buffer);
+  }
+  return parts;
+}
+
+/** Removes the generations from `first` on and before `end`. */
+async function removeBetween(table: BinaryTable, first: number, end: number): Promise<void> {
+  const range = { start: objectKey(first, 0, '0'), end: objectKey(end, 0, '0'), limit: REMOVE_MAX };
+  for (;;) {
+    await nextTurn();
+    table.resetReadTxn();
+    const keys = [...table.getKeys(range)];
+    if (keys.length === 0) return;
+    table.transactionSync(() => {
+      for (const key of keys) table.removeSync(key);
+    });
+  }
+}
+
+/**
+ * Header and first object are read in one turn, hence from one snapshot, and the range holds on to
+ * that snapshot until it ends.
+ */
+function* readGeneration(state: BinaryTable, objects: BinaryTable): Iterable<StoredObject> {
+  const header = readHeader(state);
+  if (header === undefined) return;
+  const counts = KINDS.map(() => 0);
+  const start = objectKey(header.generation, 0, '0');
+  const end = objectKey(header.generation + 1, 0, '0');
+  for (const { key, value } of objects.getRange({ start, end })) {
+    const number = key[6] ?? KINDS.length;
+    const kind = KINDS[number];
+    assert(kind !== undefined, 'a catalog key names a known kind');
+    counts[number] = (counts[number] ?? 0) + 1;
+    const json = opened(key, value);
+    if (json === undefined) {
+      const place = key.readBigUInt64BE(7);
+      throw damaged(`generation ${header.generation}: ${kind} ${place}: the checksum is wrong`);
+    }
+    yield { kind, json };
+  }
+  for (const [number, kind] of KINDS.entries()) {
+    const [found, expected] = [counts[number], header.counts[number]];
+    if (found === expected) continue;
+    throw damaged(`generation ${header.generation}: ${found} ${kind} of ${expected} are there`);
+  }
+}
+
+function readHeader(state: BinaryTable): Header | undefined {
+  const value = state.get(CURRENT_KEY);
+  if (value === undefined) return undefined;
+  const bytes = opened(CURRENT_KEY, value);
+  if (bytes === undefined && !isOlder(value)) {
+    throw damaged('the row of the generation in use: the checksum is wrong');
+  }
+  const header: Header = JSON.parse((bytes ?? value).toString());
+  if (header.format !== FORMAT) {
+    throw new Error(`the catalog: ${otherFormat(header.format, FORMAT)}; import it again`);
+  }
+  return header;
+}
+
+/** Until format 2 it was JSON from its first byte on. */
+function isOlder(value: Buffer): boolean {
+  return value[0] === OPEN_BRACE && value.at(-1) === CLOSE_BRACE && value.length > 2;
+}
+
+/** For who replaces it: a header that is damaged is as good as none. */
+function soundHeader(state: BinaryTable): Header | undefined {
+  const value = state.get(CURRENT_KEY);
+  if (value === undefined) return undefined;
+  const isDamaged = opened(CURRENT_KEY, value) === undefined && !isOlder(value);
+  return isDamaged ? undefined : readHeader(state);
+}
+
+function damaged(what: string): Error {
+  return new Error(`the catalog is damaged: ${what}; import it again, or put back a copy`);
+}
+
+function objectKey(generation: number, kind: number, id: string): Buffer {
+  const key = Buffer.alloc(KEY_BYTES);
+  key.writeUIntBE(generation, 0, 6);
+  key.writeUInt8(kind, 6);
+  key.writeBigUInt64BE(BigInt(id), 7);
+  return key;
+}

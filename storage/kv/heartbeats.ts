@@ -1,0 +1,60 @@
+/**
+ * Who is to lose its orders when it falls silent: an entry of the table `meta` (own-store.ts) for each
+ * address, `heartbeat/` and its 20 bytes, with a checksum over it. When it was heard last is not stored: a
+ * node that was down cannot have heard anybody.
+ *
+ * Thread: the I/O thread.
+ */
+
+import { CRC_BYTES, isWhole, sealed } from './checksum.ts';
+import type { OwnStore } from './own-store.ts';
+
+const PREFIX = Buffer.from('heartbeat/');
+/** `0` follows `/`. */
+const END = Buffer.from('heartbeat0');
+const ADDRESS_BYTES = 20;
+/** Value: crc u32 of key and value | version. Version 1 was the same without a checksum. */
+const VERSION = 2;
+const VALUE_BYTES = CRC_BYTES + 1;
+
+const ADVICE =
+  'put back a copy of DATA_DIR/keys, or remove it: then everybody asks for their keys again';
+
+export interface HeartbeatStore {
+  /** The addresses, 20 bytes each. Throws on a row that is damaged, naming it. */
+  read(): Uint8Array[];
+  /** Resolves when it is on disk. */
+  put(address: Uint8Array): Promise<void>;
+  remove(address: Uint8Array): Promise<void>;
+}
+
+export function openHeartbeatStore(own: Pick<OwnStore, 'meta' | 'transact'>): HeartbeatStore {
+  const { meta } = own;
+  const keyOf = (address: Uint8Array): Buffer => Buffer.concat([PREFIX, address]);
+  return {
+    read() {
+      const found: Uint8Array[] = [];
+      for (const { key, value } of meta.getRange({ start: PREFIX, end: END })) {
+        const address = key.subarray(PREFIX.length);
+        const name = `heartbeat row of keys ${address.toString('hex')}`;
+        if (value.length === 1) throw new Error(`${name}: of an older version; ${ADVICE}`);
+        const isSound = value.length === VALUE_BYTES && isWhole(key, value);
+        if (!isSound || address.length !== ADDRESS_BYTES) {
+          throw new Error(`${name}: damaged; ${ADVICE}`);
+        }
+        if (value[CRC_BYTES] !== VERSION) {
+          throw new Error(`${name}: found version ${value[CRC_BYTES]}, expected ${VERSION}`);
+        }
+        found.push(new Uint8Array(address));
+      }
+      return found;
+    },
+    put(address) {
+      const key = keyOf(address);
+      const value = Buffer.alloc(VALUE_BYTES);
+      value[CRC_BYTES] = VERSION;
+      return own.transact(() => void meta.put(key, sealed(key, value)));
+    },
+    remove: (address) => own.transact(() => void meta.remove(keyOf(address))),
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * Whether a data file of LMDB has all the pages that it says it has. LMDB maps the file and believes it:
+ * a page that is not there ends the process by a signal, with no line and nothing that could be caught.
+ *
+ *   page 0, page 1   header (24 bytes) | magic u32 | version u32 | address 8 | map size 8 | two trees of 48,
+ *                    the first of which begins with the page size u32 | last page 8 | transaction 8
+ *
+ * Thread: any; reads two pages, and only where the file is too short all of it, in another process.
+ */
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { closed } from '../files/with-file.ts';
+
+const FILE = 'data.mdb';
+const LOCK = 'lock.mdb';
+const HEADER_BYTES = 24;
+const MAGIC = 0xbeefc0de;
+const MAGIC_AT = HEADER_BYTES;
+const PAGE_SIZE_AT = HEADER_BYTES + 24;
+const LAST_PAGE_AT = PAGE_SIZE_AT + 96;
+const TRANSACTION_AT = LAST_PAGE_AT + 8;
+const META_BYTES = TRANSACTION_AT + 8;
+const PAGE_BYTES_MAX = 65_536;
+/** Reading a large one through takes a while. */
+const PROBE_MS_MAX = 600_000;
+
+/** A file of an environment lacks something; the message names it and says what to do. */
+export class TruncatedFile extends Error {
+  constructor(path: string, what: string) {
+    super(
+      `${join(path, FILE)} is damaged: ${what}; put back a copy of ${path}, or see server/OPERATIONS.md`,
+    );
+  }
+}
+
+/**
+ * Throws an Error that names the file which cannot be read, TruncatedFile where pages are missing; an
+ * environment that is not there, or still empty, is as good as whole.
+ */
+export function checkDataFile(path: string): void {
+  checkLockFile(join(path, LOCK));
+  const lack = seen(join(path, FILE), (name) => {
+    const file = openSync(name, 'r');
+    return closed(file, () => lackOf(file));
+  });
+  // Pages that the last transaction took and gave back need not be there: the tree tells.
+  if (lack !== undefined && !(lack.mayBeWhole && canBeRead(path))) {
+    throw new TruncatedFile(path, lack.what);
+  }
+}
+
+/**
+ * The package ends the process by a signal where it cannot open this file. Only asked about: to open and
+ * close it would give up the locks that this process holds on it.
+ */
+function checkLockFile(path: string): void {
+  seen(path, (name) => {
+    if (!statSync(name).isFile()) throw new Error('it is not a file');
+    accessSync(name, constants.R_OK | constants.W_OK);
+  });
+}
+
+/** Looks at a file; undefined where there is none, or the disk is read-only. */
+function seen<T>(path: string, look: (path: string) => T): T | undefined {
+  try {
+    return look(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'EROFS') return undefined;
+    throw new Error(`${path} cannot be read: ${message}`);
+  }
+}
+
+interface Lack {
+  readonly what: string;
+  readonly mayBeWhole: boolean;
+}
+
+function lackOf(file: number): Lack | undefined {
+  // First the pages, then the size: somebody else may be writing.
+  const first = readMeta(file, 0);
+  const second = first === undefined ? undefined : readMeta(file, first.pageBytes);
+  const { size } = fstatSync(file);
+  if (first === undefined || second === undefined) {
+    return { what: `its first pages are not there, ${size} bytes are`, mayBeWhole: false };
+  }
+  const newest = second.transaction > first.transaction ? second : first;
+  const bytes = (newest.lastPage + 1) * first.pageBytes;
+  if (size >= bytes) return undefined;
+  const isCutInside = size % first.pageBytes !== 0;
+  return { what: `it has ${size} bytes of ${bytes}`, mayBeWhole: !isCutInside };
+}
+
+interface Meta {
+  readonly pageBytes: number;
+  readonly lastPage: number;
+  readonly transaction: bigint;
+}
+
+function readMeta(file: number, at: number): Meta | undefined {
+  const bytes = Buffer.alloc(META_BYTES);
+  if (readSync(file, bytes, 0, META_BYTES, at) < META_BYTES) return undefined;
+  if (bytes.readUInt32LE(MAGIC_AT) !== MAGIC) return undefined;
+  const pageBytes = bytes.readUInt32LE(PAGE_SIZE_AT);
+  if (pageBytes === 0 || pageBytes > PAGE_BYTES_MAX) return undefined;
+  return {
+    pageBytes,
+    lastPage: Number(bytes.readBigUInt64LE(LAST_PAGE_AT)),
+    transaction: bytes.readBigUInt64LE(TRANSACTION_AT),
+  };
+}
+
+/** Reads all of an environment in a process of its own, which may die of it. */
+function canBeRead(path: string): boolean {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const probe = fileURLToPath(new URL(`./lmdb-probe.${extension}`, import.meta.url));
+  const loader = extension === 'ts' ? ['--import', import.meta.resolve('tsx')] : [];
+  const { status } = spawnSync(process.execPath, [...loader, probe, path], {
+    stdio: 'ignore',
+    timeout: PROBE_MS_MAX,
+  });
+  return status === 0;
+}

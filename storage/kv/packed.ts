@@ -1,0 +1,134 @@
+/**
+ * Rows of one length under whole numbers without a gap, many to a value of LMDB:
+ *
+ *   sequence / rows of a value -> crc u32 | missing u16 | rows u16 | row after row
+ *
+ * `missing` rows at the beginning are not there: what was gone when the table was begun. The checksum
+ * covers the key. A value fills four pages of LMDB; the last one grows with every transaction.
+ *
+ * Thread: the follower writes; any thread reads.
+ */
+import assert from 'node:assert/strict';
+import { Damage, isWhole, sealed } from './checksum.ts';
+import type { SequenceTable } from './lmdb.ts';
+
+const HEADER_BYTES = 8;
+/** Four pages without the header of LMDB. */
+const VALUE_BYTES = 4 * 4_096 - 16;
+
+/** Rows [first, first + count) of a value, one behind the other in `rows`. */
+interface Block {
+  readonly first: number;
+  readonly count: number;
+  readonly rows: Buffer;
+}
+
+export class PackedRows {
+  readonly rowBytes: number;
+  /** Rows of a full value. */
+  readonly blockRows: number;
+  private readonly table: SequenceTable;
+  private readonly name: string;
+
+  /** @param name what the rows are, for messages */
+  constructor(table: SequenceTable, name: string, rowBytes: number) {
+    this.table = table;
+    this.name = name;
+    this.rowBytes = rowBytes;
+    this.blockRows = Math.floor((VALUE_BYTES - HEADER_BYTES) / rowBytes);
+  }
+
+  /** One row, or undefined where it is not there. Throws Damage. */
+  get(sequence: number): Buffer | undefined {
+    const block = this.read(Math.floor(sequence / this.blockRows));
+    return block === undefined ? undefined : this.rowOf(block, sequence);
+  }
+
+  /**
+   * Those from `start` to before `end` that are there, in order.
+   *
+   * @param onDamage told of a value that is damaged, which is left out; without it, Damage is thrown
+   */
+  *range(
+    start: number,
+    end: number,
+    onDamage?: (damage: Damage) => void,
+  ): Generator<readonly [number, Buffer]> {
+    const { blockRows } = this;
+    for (let number = Math.floor(start / blockRows); number * blockRows < end; number++) {
+      const block = this.read(number, onDamage);
+      if (block === undefined) continue;
+      const last = Math.min(end, block.first + block.count);
+      for (let n = Math.max(start, block.first); n < last; n++) yield [n, this.rowOf(block, n)!];
+    }
+  }
+
+  /**
+   * Puts the rows from `from` to before `to`, behind those that are there; only inside a transaction.
+   *
+   * @param copy writes row `sequence` to `into` from byte `at` on
+   */
+  put(from: number, to: number, copy: (sequence: number, into: Buffer, at: number) => void): void {
+    const { blockRows, rowBytes } = this;
+    for (let number = Math.floor(from / blockRows); number * blockRows < to; number++) {
+      const start = Math.max(from, number * blockRows);
+      const end = Math.min(to, (number + 1) * blockRows);
+      const kept = start === number * blockRows ? undefined : this.keptOf(number, start);
+      const first = kept?.first ?? start;
+      const value = Buffer.allocUnsafeSlow(HEADER_BYTES + (end - first) * rowBytes);
+      value.writeUInt16LE(first - number * blockRows, 4);
+      value.writeUInt16LE(end - first, 6);
+      kept?.rows.copy(value, HEADER_BYTES, 0, (start - first) * rowBytes);
+      for (let n = start; n < end; n++) copy(n, value, HEADER_BYTES + (n - first) * rowBytes);
+      this.table.put(number, sealed(keyBytes(number), value));
+    }
+  }
+
+  /** Whether the value that has this row is what was written. */
+  isSound(sequence: number): boolean {
+    const number = Math.floor(sequence / this.blockRows);
+    const value = this.table.get(number);
+    return value !== undefined && this.decode(number, value) !== undefined;
+  }
+
+  /** What precedes row `start` in a value; undefined = nothing, or nothing that is sound. */
+  private keptOf(number: number, start: number): Block | undefined {
+    const value = this.table.get(number);
+    const block = value && this.decode(number, value);
+    const reaches = block !== undefined && block.first + block.count >= start;
+    return reaches && block.first < start ? block : undefined;
+  }
+
+  private rowOf({ count, first, rows }: Block, sequence: number): Buffer | undefined {
+    if (sequence < first || sequence >= first + count) return undefined;
+    const at = (sequence - first) * this.rowBytes;
+    return rows.subarray(at, at + this.rowBytes);
+  }
+
+  private read(number: number, onDamage?: (damage: Damage) => void): Block | undefined {
+    const value = this.table.get(number);
+    if (value === undefined) return undefined;
+    const block = this.decode(number, value);
+    if (block !== undefined) return block;
+    const { blockRows, name } = this;
+    const last = (number + 1) * blockRows - 1;
+    const damage = new Damage(`a value of ${name} ${number * blockRows} to ${last}`);
+    if (onDamage === undefined) throw damage;
+    onDamage(damage);
+    return undefined;
+  }
+
+  private decode(number: number, value: Buffer): Block | undefined {
+    if (value.length < HEADER_BYTES || !isWhole(keyBytes(number), value)) return undefined;
+    const count = value.readUInt16LE(6);
+    const rows = value.subarray(HEADER_BYTES);
+    assert.equal(rows.length, count * this.rowBytes, 'a value has the rows that it says');
+    return { first: number * this.blockRows + value.readUInt16LE(4), count, rows };
+  }
+}
+
+function keyBytes(number: number): Buffer {
+  const key = Buffer.allocUnsafe(8);
+  key.writeDoubleBE(number, 0);
+  return key;
+}

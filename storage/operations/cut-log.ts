@@ -1,0 +1,107 @@
+/**
+ * Gives up every batch from one sequence on, where a log is damaged there and no copy of it is left.
+ * Nothing is deleted: what is given up keeps its name with `.cut` behind it, or lies in a copy. Where an
+ * earlier cut has left one of that name, a number follows.
+ *
+ * Thread: a command-line tool, while no node runs on the directory.
+ */
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { closed } from '../files/with-file.ts';
+import { logDirectory } from '../log/file-log.ts';
+import { LogDamage } from '../log/log.ts';
+import { SegmentReader } from '../log/reader.ts';
+import { readRecord } from '../log/record.ts';
+import { listSegments, syncDirectory } from '../log/segments.ts';
+import { type DerivedPosition, openDerivedTables, positionOf } from '../projection/derived.ts';
+import { batchOf } from '../recovery/replay.ts';
+import { Images } from '../snapshot/snapshots.ts';
+
+/** Names of what was set aside. Throws an Error that says why nothing was done. */
+export async function cutLog(dataDir: string, sequence: number): Promise<string[]> {
+  const segments = listSegments(logDirectory(dataDir));
+  const index = segments.findLastIndex(({ first }) => first > 0 && first <= sequence);
+  const segment = segments[index];
+  if (segment === undefined) throw new Error(`the log does not reach back to batch ${sequence}`);
+  const bytes = readFileSync(segment.path);
+  let at = 0;
+  let last = segment.first - 1;
+  for (;;) {
+    const record = readRecord(bytes, at);
+    if (typeof record === 'string' || record.sequence === sequence) break;
+    at += record.bytes;
+    last = record.sequence;
+  }
+  if (last !== sequence - 1) {
+    throw new Error(`the log is whole up to batch ${last} only: cut it at ${last + 1}`);
+  }
+  const cut: string[] = [];
+  const setAside = (path: string): void => {
+    const aside = freeName(path);
+    renameSync(path, aside);
+    cut.push(aside);
+  };
+  if (await isAhead(dataDir, sequence)) {
+    for (const name of ['derived', 'positions']) {
+      if (existsSync(join(dataDir, name))) setAside(join(dataDir, name));
+    }
+  }
+  const images = new Images(dataDir, 'flushed').list();
+  for (const image of images) if (image.sequence >= sequence) setAside(image.path);
+  // From the end on: whenever this is broken off, the log has no gap.
+  for (const { path } of segments.slice(index + 1).reverse()) setAside(path);
+  const copy = freeName(segment.path);
+  copyFileSync(segment.path, copy, constants.COPYFILE_EXCL);
+  cut.push(copy);
+  const copied = openSync(copy, constants.O_RDWR);
+  closed(copied, () => fsyncSync(copied));
+  // Nothing is overwritten before all of it has another place, also after a power cut.
+  for (const path of new Set([dataDir, ...cut.map((path) => dirname(path))]))
+    await syncDirectory(path);
+  const file = openSync(segment.path, constants.O_RDWR);
+  closed(file, () => {
+    writeSync(file, Buffer.alloc(bytes.length - at), 0, bytes.length - at, at);
+    fsyncSync(file);
+  });
+  return cut;
+}
+
+function freeName(path: string): string {
+  let name = `${path}.cut`;
+  for (let number = 2; existsSync(name); number++) name = `${path}.cut.${number}`;
+  return name;
+}
+
+/** Whether LMDB holds what is given up. */
+async function isAhead(dataDir: string, sequence: number): Promise<boolean> {
+  if (!existsSync(join(dataDir, 'derived'))) return false;
+  const tables = openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
+  const position = positionOf(tables);
+  await tables.root.close();
+  return position.sequence >= sequence || hasMoreRows(dataDir, position);
+}
+
+/** Whether a commit was broken off that had put rows of batches behind the position. */
+function hasMoreRows(dataDir: string, { fills, finished, sequence }: DerivedPosition): boolean {
+  if (sequence === 0) return fills + finished > 0;
+  try {
+    const reader = new SegmentReader(logDirectory(dataDir), sequence);
+    const entry = reader.next(sequence);
+    reader.close();
+    const { endFill, endFinished } = batchOf(entry!);
+    return fills > endFill || finished > endFinished;
+  } catch (error) {
+    // The log does not reach back so far.
+    if (error instanceof LogDamage) return false;
+    throw error;
+  }
+}

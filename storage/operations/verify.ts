@@ -1,0 +1,238 @@
+/**
+ * Holds what a data directory keeps against one another: the log against itself, images against the log
+ * replayed, what is derived against both. Writes nothing; no node may run meanwhile.
+ *
+ * Thread: a command-line tool.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { audit } from '../../engine/audit.ts';
+import { Engine } from '../../engine/engine.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { State } from '../../engine/tables/layout.ts';
+import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
+import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
+import { openCatalog } from '../catalog/catalog.ts';
+import { openHeartbeatStore } from '../kv/heartbeats.ts';
+import { openKeyStore } from '../kv/keys.ts';
+import { OwnStore } from '../kv/own-store.ts';
+import { logDirectory } from '../log/file-log.ts';
+import { findEnd } from '../log/find-end.ts';
+import type { LogEntry } from '../log/log.ts';
+import { SegmentReader } from '../log/reader.ts';
+import {
+  type Seen,
+  verifyDerived,
+  verifyHistory,
+  verifyPositions,
+} from '../projection/verify-derived.ts';
+import { largest } from '../recovery/rebuild.ts';
+import { batchOf, replay } from '../recovery/replay.ts';
+import { refit } from '../snapshot/resize-tables.ts';
+import { type ImageInfo, Images } from '../snapshot/snapshots.ts';
+
+/** What was looked at, and what is wrong with it. */
+export interface Finding {
+  /** A folder of the directory, or the name of an image. */
+  readonly part: string;
+  readonly ok: boolean;
+  /** What was found, or what is wrong. */
+  readonly text: string;
+}
+
+export interface VerifyOptions {
+  readonly dataDir: string;
+  /** Of a node that has no image yet. */
+  readonly capacities: Capacities;
+  readonly onProgress: (what: string, done: number, total: number) => void;
+}
+
+const READ_ONLY = { durability: 'flushed', readOnly: true } as const;
+const PROGRESS_BATCHES = 1_024;
+
+/** Yields a finding as soon as it is one; what is damaged ends neither it nor the others. */
+export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
+  const { dataDir } = options;
+  const replayed = yield* attempt('log', () => verifyLog(options));
+  if (replayed !== undefined) {
+    const { seen } = replayed;
+    yield* replayed.findings;
+    yield* attempt('derived', () => verifyDerived(dataDir, seen));
+    yield* attempt('positions', () => verifyPositions(dataDir, seen));
+    yield* attempt('history', () => verifyHistory(dataDir, seen));
+  }
+  yield* attempt('keys', () => verifyKeys(dataDir));
+  yield* attempt('catalog', () => verifyCatalog(dataDir));
+}
+
+/** What looks at a part: what it found, and perhaps something for those after it. */
+export interface Looked {
+  readonly text: string;
+}
+
+async function* attempt<T extends Looked>(
+  part: string,
+  look: () => T | Promise<T>,
+): AsyncGenerator<Finding, T | undefined> {
+  try {
+    const looked = await look();
+    yield { part, ok: true, text: looked.text };
+    return looked;
+  } catch (error) {
+    yield { part, ok: false, text: (error as Error).message };
+    return undefined;
+  }
+}
+
+interface Replayed extends Looked {
+  readonly seen: Seen;
+  readonly findings: readonly Finding[];
+}
+
+/** The log from its beginning; from where an image leads up to it, through the engine. */
+function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed {
+  const directory = logDirectory(dataDir);
+  if (!existsSync(directory)) throw new Error(`${dataDir} holds no log: is it a DATA_DIR?`);
+  const { first, message, newest } = findEnd(directory);
+  const last = newest?.sequence ?? 0;
+  const images = new LoadedImages(dataDir, capacities, Math.max(1, first));
+  let engine = images.begin();
+  const digests = new Map<number, number>([[0, 0]]);
+  if (engine !== undefined) images.compare(engine.t);
+  if (last > 0) {
+    const reader = new SegmentReader(directory, first);
+    for (;;) {
+      const entry: LogEntry | undefined = reader.next(last);
+      if (entry === undefined) break;
+      const { sequence } = entry;
+      const batch = batchOf(entry);
+      digests.set(sequence, entry.after);
+      engine ??= images.at(sequence - 1);
+      if (engine !== undefined && sequence > engine.t.state[State.batch]!) {
+        replay(engine, entry, batch);
+        images.compare(engine.t);
+      }
+      if (sequence % PROGRESS_BATCHES === 0) onProgress('log', sequence - first, last - first);
+    }
+    reader.close();
+  }
+  engine ??= images.at(last);
+  if (engine === undefined) throw new Error(`no image leads up to its first batch, ${first}`);
+  const { t } = engine;
+  if (last < t.state[State.batch]!) {
+    throw new Error(`it ends with batch ${last}, but an image holds ${t.state[State.batch]}`);
+  }
+  images.refuseAhead(last);
+  audit(t);
+  const range = last === 0 ? 'no batch' : `batches ${first} to ${last}`;
+  const torn = message === undefined ? '' : `; ${message}`;
+  const seen = { t, last, digests, firstFill: images.firstFill };
+  const text = `${range}, state ${stateHash(t)}${torn}`;
+  return { text, seen, findings: images.findings };
+}
+
+/** The images of a directory, each held against the tables when they are of its batch. */
+class LoadedImages {
+  readonly findings: Finding[] = [];
+  /** The oldest fill in the ring of the tables that were begun with. */
+  firstFill = 0;
+  private readonly images: Images;
+  /** Oldest first. */
+  private readonly waiting: ImageInfo[];
+  private readonly first: number;
+  private capacities: Capacities;
+
+  constructor(dataDir: string, capacities: Capacities, first: number) {
+    this.images = new Images(dataDir, 'flushed');
+    this.waiting = this.images.list().reverse();
+    this.first = first;
+    this.capacities = capacities;
+  }
+
+  /** Empty tables, where the log begins with the first batch of all. */
+  begin(): Engine | undefined {
+    if (this.first > 1) return undefined;
+    for (const info of this.waiting) {
+      const loaded = this.images.load(info);
+      if (typeof loaded === 'string') continue;
+      this.capacities = largest(this.capacities, loaded.tables.capacities);
+    }
+    return new Engine(allocateEngine(this.capacities));
+  }
+
+  /** Tables to go on from, if the oldest image that can be used is of this batch. */
+  at(batch: number): Engine | undefined {
+    for (;;) {
+      const info = this.waiting[0];
+      if (info === undefined || info.sequence > batch) return undefined;
+      this.waiting.shift();
+      const loaded = this.images.load(info);
+      if (typeof loaded === 'string') {
+        this.say(info, loaded);
+        continue;
+      }
+      this.capacities = largest(this.capacities, loaded.tables.capacities);
+      const t = refit(loaded.tables, this.capacities);
+      audit(t);
+      this.firstFill = loaded.firstFill;
+      this.say(info, undefined, `state ${stateHash(t)}, where the replay begins`);
+      return new Engine(t.memory);
+    }
+  }
+
+  /** Looks at the image of the batch of these tables, if there is one. */
+  compare(t: Tables): void {
+    const batch = t.state[State.batch]!;
+    while (this.waiting[0] !== undefined && this.waiting[0].sequence <= batch) {
+      const info = this.waiting.shift()!;
+      if (info.sequence < batch) continue;
+      const loaded = this.images.load(info);
+      if (typeof loaded === 'string') {
+        this.say(info, loaded);
+        continue;
+      }
+      const { tables } = loaded;
+      const [own, replayed] = [stateHash(tables), stateHash(t)];
+      const isEqual = own === replayed && digestOf(tables) === digestOf(t);
+      const problem = isEqual ? undefined : `its state is ${own}, the log leads to ${replayed}`;
+      this.say(info, problem, `state ${own}, as the log leads to`);
+    }
+  }
+
+  /** Those that are left are of batches that the log does not have: no node starts with them. */
+  refuseAhead(last: number): void {
+    for (const info of this.waiting.splice(0)) this.say(info, `the log ends with batch ${last}`);
+  }
+
+  private say({ sequence }: ImageInfo, problem: string | undefined, text = ''): void {
+    const part = `image ${sequence}`;
+    this.findings.push({ part, ok: problem === undefined, text: problem ?? text });
+  }
+}
+
+async function verifyKeys(dataDir: string): Promise<Looked> {
+  if (!existsSync(join(dataDir, 'keys'))) return { text: 'none' };
+  const own = new OwnStore(dataDir, READ_ONLY);
+  try {
+    let keys = 0;
+    for (const _ of openKeyStore(own.keys, () => undefined).rows()) keys += 1;
+    openHeartbeatStore(own).read();
+    return { text: `${keys} API keys` };
+  } finally {
+    await own.close();
+  }
+}
+
+async function verifyCatalog(dataDir: string): Promise<Looked> {
+  if (!existsSync(join(dataDir, 'catalog'))) return { text: 'none' };
+  const store = openCatalog(dataDir, READ_ONLY);
+  try {
+    const generation = store.current();
+    if (generation === undefined) return { text: 'none' };
+    let objects = 0;
+    for (const _ of store.objects()) objects += 1;
+    return { text: `generation ${generation}, ${objects} objects` };
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * LMDB environment DATA_DIR/derived: what the follower makes of the log (follower.ts).
+ *
+ *   fills   fills by their sequence, rows of the engine's ring (packed.ts)
+ *   finals  finished orders in the order in which they ended, rows of the engine's (packed.ts)
+ *   ids     where among finals an order is, by its id (id-runs.ts)
+ *   meta    position: crc u32 | format u32 | batch f64 | digest f64 | fills f64 | finished orders f64
+ *           ids: the runs of the table ids
+ *
+ * The position goes with the rows in one transaction, so the rows are those of its batch exactly. Every
+ * value has a checksum that covers its key.
+ *
+ * Thread: the follower writes; the I/O thread and the workers read. LMDB never sees shared memory: every
+ * value is an ordinary Buffer.
+ */
+import { join } from 'node:path';
+import { FILL_WORDS, ORDER_I } from '../../engine/tables/layout.ts';
+import { makeDirectory } from '../files/make-directory.ts';
+import { otherFormat } from '../files/other-format.ts';
+import { isWhole, sealed } from '../kv/checksum.ts';
+import {
+  type BinaryTable,
+  type Durability,
+  openEnvironment,
+  openSequence,
+  openTable,
+  type RootDatabase,
+} from '../kv/lmdb.ts';
+import { PackedRows } from '../kv/packed.ts';
+
+export interface DerivedTables {
+  readonly root: RootDatabase<Buffer, string>;
+  readonly fills: PackedRows;
+  readonly finals: PackedRows;
+  readonly ids: BinaryTable;
+  readonly meta: BinaryTable;
+}
+
+/** Up to where the log is derived. */
+export interface DerivedPosition {
+  readonly sequence: number;
+  /** The engine's digest after that batch. */
+  readonly digest: number;
+  /** Fills before this one are there. */
+  readonly fills: number;
+  /** Orders that finished before this one are there. */
+  readonly finished: number;
+}
+
+const META_POSITION = Buffer.from('position');
+/** 4: rows in packed values, an index by id beside them, checksums. */
+const FORMAT = 4;
+const POSITION_BYTES = 40;
+
+export function openDerivedTables(
+  dataDir: string,
+  options: { readonly durability: Durability; readonly readOnly: boolean },
+): DerivedTables {
+  const path = join(dataDir, 'derived');
+  if (!options.readOnly) makeDirectory(path);
+  const root = openEnvironment({ path, ...options });
+  return {
+    root,
+    fills: new PackedRows(openSequence(root, 'fills'), 'fills', 4 * FILL_WORDS),
+    finals: new PackedRows(openSequence(root, 'finals'), 'final states', 4 << ORDER_I),
+    ids: openTable(root, 'ids'),
+    meta: openTable(root, 'meta'),
+  };
+}
+
+/** Throws an Error that names both formats where what is there is of another, or that it is damaged. */
+export function positionOf({ meta }: DerivedTables): DerivedPosition {
+  const stored = meta.get(META_POSITION);
+  if (stored === undefined) return { sequence: 0, digest: 0, fills: 0, finished: 0 };
+  // Until format 3 it began with the format as a double.
+  const older = stored.length === POSITION_BYTES ? stored.readDoubleLE(0) : 0;
+  const isOlder = Number.isInteger(older) && older > 0 && older < FORMAT;
+  const format = isOlder ? older : stored.readUInt32LE(4);
+  if (isOlder || (isWhole(META_POSITION, stored) && format !== FORMAT)) {
+    throw new Error(`derived: ${otherFormat(format, FORMAT)}`);
+  }
+  if (stored.length !== POSITION_BYTES || !isWhole(META_POSITION, stored)) {
+    throw new Error(
+      'derived: its position is damaged; remove DATA_DIR/derived, and what log and images hold is derived again',
+    );
+  }
+  return {
+    sequence: stored.readDoubleLE(8),
+    digest: stored.readDoubleLE(16),
+    fills: stored.readDoubleLE(24),
+    finished: stored.readDoubleLE(32),
+  };
+}
+
+/** Only inside a transaction. */
+export function putPosition({ meta }: DerivedTables, position: DerivedPosition): void {
+  const { digest, fills, finished, sequence } = position;
+  const value = Buffer.allocUnsafeSlow(POSITION_BYTES);
+  value.writeUInt32LE(FORMAT, 4);
+  [sequence, digest, fills, finished].forEach((double, i) => {
+    value.writeDoubleLE(double, 8 + 8 * i);
+  });
+  meta.put(META_POSITION, sealed(META_POSITION, value));
+}

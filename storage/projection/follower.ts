@@ -1,0 +1,393 @@
+/**
+ * The follower: applies the log to tables of its own with the very same engine, holds every batch
+ * against the digest that was recorded of it, and keeps what follows from it: fills and final states in
+ * LMDB (derived.ts), positions by those fills (positions-writer.ts), images as files (snapshots.ts). So none
+ * of that stands between an order and its answer.
+ *
+ * What it has not derived yet lies in its own rings, and in the log, which is not trimmed past an image.
+ *
+ * Thread: the follower, synchronously; it is driven by step().
+ */
+import assert from 'node:assert/strict';
+import type { Engine } from '../../engine/engine.ts';
+import {
+  BATCH_COMMANDS_MAX,
+  type Capacities,
+  UNJOURNALED_COMMANDS_MAX,
+} from '../../engine/tables/capacities.ts';
+import { State } from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import { needRoom } from '../files/disk-room.ts';
+import { Damage } from '../kv/checksum.ts';
+import type { Log, LogEntry, LogReader } from '../log/log.ts';
+import { beginBehind } from '../recovery/recover.ts';
+import { batchOf, replay } from '../recovery/replay.ts';
+import { type ImageInfo, Images } from '../snapshot/snapshots.ts';
+import {
+  type DerivedPosition,
+  type DerivedTables,
+  openDerivedTables,
+  positionOf,
+  putPosition,
+} from './derived.ts';
+import { type Copier, fillCopier, finalCopier, finalWord } from './fills.ts';
+import { IdIndex } from './id-index.ts';
+import { openPositions } from './positions.ts';
+import { PositionsWriter } from './positions-writer.ts';
+import { repairs } from './repair.ts';
+
+export interface FollowerOptions {
+  readonly dataDir: string;
+  readonly durability: 'flushed' | 'committed';
+  readonly capacities: Capacities;
+  /** An image is taken after so many seconds or batches, whichever comes first. */
+  readonly imageSeconds: number;
+  readonly imageBatches: number;
+  /** Batches before it are not in the log any more. */
+  readonly logFirst: number;
+  /** Images that somebody found to be damaged, though this thread may not look at them. */
+  readonly damagedImages?: readonly number[];
+  readonly read: Log['read'];
+  readonly report: (report: FollowerReport) => void;
+}
+
+export type FollowerReport =
+  | { readonly kind: 'line'; readonly level: 'info' | 'warn'; readonly line: string }
+  /** Nothing can be written, for this reason; or, undefined, it can again. */
+  | { readonly kind: 'problem'; readonly problem: string | undefined }
+  /** An image is on disk; recovery may begin with one of this batch. */
+  | { readonly kind: 'image'; readonly sequence: number; readonly older: number | undefined };
+
+/** Rows wait so long at most, so that a transaction takes many and a fill is there within a second. */
+const COMMIT_MS = 100;
+/**
+ * Rows of one transaction, which holds up nobody but is put together in memory. With those of one more batch
+ * they are in the ring.
+ */
+const ROWS_PER_COMMIT = 30_000;
+/** Batches of one step: between two, a piece of an image is written. */
+const BATCHES_PER_STEP = 256;
+/** Values of LMDB that are looked at in one step, some microseconds each. */
+const CHECKS_PER_STEP = 64;
+const RETRY_MS = 1_000;
+const BEHIND_MS = 10_000;
+const MS = 1_000;
+
+assert(
+  ROWS_PER_COMMIT + 2 * BATCH_COMMANDS_MAX <= 2 * UNJOURNALED_COMMANDS_MAX,
+  'fills that wait are in the ring',
+);
+
+export class Follower {
+  readonly t: Tables;
+  /** What is in LMDB. */
+  written: DerivedPosition;
+  private readonly o: FollowerOptions;
+  private readonly engine: Engine;
+  private readonly derived: DerivedTables;
+  private ids: IdIndex;
+  private readonly copyFill: Copier;
+  private readonly copyFinal: Copier;
+  private readonly positions: PositionsWriter;
+  /** The newest batch that was durable at the first look. */
+  private reach: number | undefined;
+  /** False: fills that positions follow from are damaged. */
+  private isFollowing = true;
+  private readonly images: Images;
+  private readonly reader: LogReader;
+  /** The oldest fill that the ring holds. */
+  private readonly firstFill: number;
+  /** Read, and not applied yet. */
+  private held: LogEntry | undefined;
+  private repairing: Generator<void> | undefined;
+  private imaging: Generator<void, ImageInfo> | undefined;
+  private imaged: number;
+  /** Batch of the last attempt at an image: one that fails is not repeated at once. */
+  private attempted: number;
+  private attemptedAt: number;
+  /** When the oldest change that is not in LMDB was applied; undefined = there is none. */
+  private waitingSince: number | undefined;
+  /** Since when LMDB has been behind the log without a break, or when that was last said. */
+  private behindSince: number | undefined;
+  private retryAt = 0;
+  private hasProblem = false;
+  private readonly warn = (line: string): void => this.line('warn', line);
+  private readonly needRoom = (rows: number): void => needRoom(this.o.dataDir, rows);
+
+  /** Throws an Error that says why it cannot begin. */
+  constructor(options: FollowerOptions, now: number) {
+    this.o = options;
+    const { dataDir, durability } = options;
+    this.images = new Images(dataDir, durability);
+    this.images.passOver(options.damagedImages ?? []);
+    this.derived = openDerivedTables(dataDir, { durability, readOnly: false });
+    this.written = positionOf(this.derived);
+    const begun = beginBehind(options, this.images, this.written.sequence, this.warn);
+    this.engine = begun.engine;
+    this.t = begun.engine.t;
+    this.copyFill = fillCopier(this.t);
+    this.copyFinal = finalCopier(this.t);
+    this.ids = this.openIds();
+    this.firstFill = begun.firstFill;
+    this.imaged = begun.image;
+    this.attempted = begun.image;
+    this.attemptedAt = now;
+    const { state } = this.t;
+    this.refuseOther();
+    if (state[State.batch]! > this.written.sequence) this.skipGone(now);
+    this.reader = options.read(state[State.batch]! + 1);
+    this.repairing = this.repairs();
+    const positions = openPositions(dataDir, { durability, readOnly: false });
+    this.positions = new PositionsWriter(this.t, positions, this.warn, this.needRoom);
+    // In a new directory they begin before there is anything to say.
+    if (this.written.fills === 0) this.follow(undefined, now);
+  }
+
+  /** Does some of what is due; false = there is nothing to do before more is durable or time passes. */
+  step(durable: number, now: number): boolean {
+    if (this.hasProblem && now < this.retryAt) return false;
+    const applied = this.apply(durable, now);
+    const isDue = this.waitingSince !== undefined && now - this.waitingSince >= COMMIT_MS;
+    const wantsImage = this.imaging === undefined && this.hasMetRows() && this.isImageDue(now);
+    if (isDue || wantsImage || this.rows() >= ROWS_PER_COMMIT) this.commit(now);
+    if (wantsImage && !this.hasProblem) this.beginImage(now);
+    const follows = this.follow(durable, now);
+    this.watch(durable, now);
+    const isRepairing = this.repairStep();
+    return this.imageStep() || isRepairing || follows || applied > 0;
+  }
+
+  /** Derives all that is durable, takes an image unless the newest is as new, and closes. */
+  close(durable: number, now: number): void {
+    for (;;) {
+      const applied = this.apply(durable, now);
+      if (this.rows() >= ROWS_PER_COMMIT) this.commit(now);
+      else if (applied === 0) break;
+      if (this.hasProblem) break;
+    }
+    this.commit(now);
+    // A derivation from the beginning goes on after the next start.
+    this.follow(durable, now + MS);
+    while (this.imageStep());
+    const isCaughtUp = this.t.state[State.batch] === durable && !this.hasProblem;
+    if (isCaughtUp && durable !== this.imaged) {
+      this.beginImage(now);
+      while (this.imageStep());
+    }
+    this.reader.close();
+    this.positions.close();
+    void this.derived.root.close();
+  }
+
+  /** Milliseconds until something is due although nothing comes. */
+  patience(now: number): number {
+    const { retryAt, waitingSince } = this;
+    if (this.hasProblem) return Math.max(1, retryAt - now);
+    const commit = waitingSince === undefined ? MS : waitingSince + COMMIT_MS - now;
+    return Math.max(1, Math.min(commit, this.positions.patience(now)));
+  }
+
+  /** LMDB lacks what came before the oldest image: what its rings hold is put, the rest is gone. */
+  private skipGone(now: number): void {
+    const { state } = this.t;
+    const { digest, fills, finished, sequence } = this.written;
+    const first = { fills: this.firstFill, finished: state[State.finishedFirst]! };
+    const gone = (what: string, from: number, to: number): void => {
+      if (to <= from) return;
+      const line = `derived: ${what} ${from} to ${to - 1} are gone, neither log nor images have them`;
+      this.line('warn', line);
+    };
+    gone('fills', fills, first.fills);
+    gone('final states of orders', finished, first.finished);
+    this.written = {
+      sequence,
+      digest,
+      fills: Math.max(fills, first.fills),
+      finished: Math.max(finished, first.finished),
+    };
+    this.waitingSince = now;
+  }
+
+  /** Applies batches; how many. */
+  private apply(durable: number, now: number): number {
+    let applied = 0;
+    while (applied < BATCHES_PER_STEP && this.rows() < ROWS_PER_COMMIT && !this.hasProblem) {
+      const entry = this.held ?? this.reader.next(durable);
+      if (entry === undefined) break;
+      this.held = entry;
+      const record = batchOf(entry);
+      // When it was stamped LMDB had more than it has now, since somebody deleted it.
+      if (record.flushedFinished > this.written.finished) this.commit(now);
+      if (this.hasProblem) break;
+      replay(this.engine, entry, record);
+      this.held = undefined;
+      applied += 1;
+      this.refuseOther();
+      if (entry.sequence > this.written.sequence) this.waitingSince ??= now;
+    }
+    return applied;
+  }
+
+  /** Throws where the tables are at the batch that is derived, and it is not the same. */
+  private refuseOther(): void {
+    const { digest, sequence } = this.written;
+    const { state } = this.t;
+    if (state[State.batch] !== sequence || state[State.digest] === digest) return;
+    throw new Error(`derived: it holds batch ${sequence} of another log; remove DATA_DIR/derived`);
+  }
+
+  /** Rows that wait to be put. */
+  private rows(): number {
+    const { state } = this.t;
+    const { fills, finished } = this.written;
+    // Behind the position there are none.
+    return Math.max(0, state[State.fills]! - fills + state[State.finished]! - finished);
+  }
+
+  /**
+   * False: LMDB has rows of batches that come yet, since only some transactions of a commit were made. They are
+   * the same when they come again, and no position leads back behind them.
+   */
+  private hasMetRows(): boolean {
+    const { fills, finished, sequence } = this.written;
+    const { state } = this.t;
+    if (state[State.batch]! <= sequence) return true;
+    return state[State.fills]! >= fills && state[State.finished]! >= finished;
+  }
+
+  /** Puts all rows that wait, in transactions of a bounded size; the position goes with the last. */
+  private commit(now: number): void {
+    if (this.waitingSince === undefined || !this.hasMetRows()) return;
+    const { state } = this.t;
+    try {
+      while (this.rows() > ROWS_PER_COMMIT) this.commitSome(ROWS_PER_COMMIT, undefined);
+      const sequence = state[State.batch]!;
+      this.commitSome(ROWS_PER_COMMIT, { sequence, digest: state[State.digest]! });
+      this.waitingSince = undefined;
+      if (this.hasProblem) this.o.report({ kind: 'problem', problem: undefined });
+      this.hasProblem = false;
+    } catch (error) {
+      // What it knows of runs was not written.
+      this.ids = this.openIds();
+      this.repairing = undefined;
+      this.fail('derived', error as Error, now);
+    }
+  }
+
+  /** Derives positions from the fills that are in LMDB; false = they are derived, or cannot be now. */
+  private follow(durable: number | undefined, now: number): boolean {
+    const { derived, positions, t, written } = this;
+    this.reach ??= durable;
+    // Tables that are behind do not know every token of the fills.
+    const isBehind = t.state[State.batch]! < written.sequence;
+    const isReached = this.reach !== undefined && written.sequence >= this.reach;
+    if (this.hasProblem || !this.isFollowing || isBehind) return false;
+    try {
+      return positions.step(derived.fills, written.fills, isReached, now);
+    } catch (error) {
+      if (!(error instanceof Damage)) {
+        this.fail('positions', error as Error, now);
+      } else if (this.repairing === undefined) {
+        this.isFollowing = false;
+        this.line('warn', `positions: ${error.message}; the next start derives on`);
+      }
+      return false;
+    }
+  }
+
+  /** Nothing is derived until a write goes through; the next commit shows it. */
+  private fail(what: string, { message }: Error, now: number): void {
+    this.retryAt = now + RETRY_MS;
+    this.waitingSince ??= now;
+    const problem = `${what}: a write failed: ${message}`;
+    if (!this.hasProblem) this.o.report({ kind: 'problem', problem });
+    this.hasProblem = true;
+  }
+
+  /** @param at the position that is reached with these rows, unless there are more to come */
+  private commitSome(rows: number, at: { sequence: number; digest: number } | undefined): void {
+    const { derived, t, written } = this;
+    const fills = Math.min(t.state[State.fills]!, written.fills + rows);
+    const left = rows - (fills - written.fills);
+    const finished = Math.min(t.state[State.finished]!, written.finished + left);
+    const { digest, sequence } = at ?? written;
+    const position = { sequence, digest, fills, finished };
+    this.needRoom(fills - written.fills + finished - written.finished);
+    derived.root.transactionSync(() => {
+      derived.fills.put(written.fills, fills, this.copyFill);
+      derived.finals.put(written.finished, finished, this.copyFinal);
+      this.ids.add(written.finished, finished, (sequence) => finalWord(t, sequence));
+      putPosition(derived, position);
+    });
+    this.written = position;
+  }
+
+  private openIds(): IdIndex {
+    return new IdIndex(this.derived, this.warn);
+  }
+
+  private repairs(): Generator<void> {
+    const { derived, firstFill, ids, needRoom, t: tables, warn } = this;
+    const position = (): DerivedPosition => this.written;
+    return repairs({ derived, ids, tables, firstFill, position, warn, needRoom });
+  }
+
+  /** Looks at some of what is derived; false = all of it was looked at. */
+  private repairStep(): boolean {
+    try {
+      for (let i = 0; i < CHECKS_PER_STEP && this.repairing !== undefined; i++) {
+        if (this.repairing.next().done === true) this.repairing = undefined;
+      }
+    } catch (error) {
+      this.line('warn', `${(error as Error).message}; the next start looks at it again`);
+      this.repairing = undefined;
+    }
+    return this.repairing !== undefined;
+  }
+
+  /** Says how far it is behind, when it has been for long and not too often. */
+  private watch(durable: number, now: number): void {
+    const behind = durable - this.written.sequence;
+    if (behind <= 0) this.behindSince = undefined;
+    else this.behindSince ??= now;
+    if (this.behindSince === undefined || now - this.behindSince < BEHIND_MS) return;
+    this.behindSince = now;
+    this.line('warn', `follower: ${behind} batches behind the log`);
+  }
+
+  private isImageDue(now: number): boolean {
+    const batches = this.t.state[State.batch]! - this.attempted;
+    if (batches === 0) return false;
+    return batches >= this.o.imageBatches || now - this.attemptedAt >= this.o.imageSeconds * MS;
+  }
+
+  /** Everything before it is in LMDB: an image never holds more. */
+  private beginImage(now: number): void {
+    const { state } = this.t;
+    this.attempted = state[State.batch]!;
+    this.attemptedAt = now;
+    const reach = state[State.fills]! - this.o.capacities.trades;
+    this.imaging = this.images.save(this.t, Math.max(0, reach, this.firstFill));
+  }
+
+  /** Writes a piece of the image in progress; false = there is none. */
+  private imageStep(): boolean {
+    if (this.imaging === undefined) return false;
+    try {
+      const { done, value } = this.imaging.next();
+      if (done !== true) return true;
+      this.imaged = value.sequence;
+      this.line('info', `image of batch ${value.sequence}`);
+      const { sequence } = value;
+      this.o.report({ kind: 'image', sequence, older: this.images.list()[1]?.sequence });
+    } catch (error) {
+      this.line('warn', `image: ${(error as Error).message}`);
+    }
+    this.imaging = undefined;
+    return true;
+  }
+
+  private line(level: 'info' | 'warn', line: string): void {
+    this.o.report({ kind: 'line', level, line });
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Rows of the environment `positions` (positions.ts), which are derived from fills alone:
+ *
+ *   wallets   token u32 | account u32 (big-endian) -> crc u32, the time of the newest fill f64, then net |
+ *             cost | realised | bought | spent in words of 64 bits, or of 128 where one of them needs it
+ *   tokens    account u32 | token u32 (big-endian) -> one byte, for every row of wallets
+ *   interest  market u32 (big-endian), 0 for all of them -> crc u32 | shares minted less shares merged
+ *
+ * Rows lie by token, because trades of a time are in few of them: what they change lies in few pages. The
+ * tokens of an account are written once.
+ *
+ * Sums of whole micro-units in up to 128 bits: no number of fills is too many. A checksum covers the key too.
+ *
+ * Thread: any; pure.
+ */
+import { CRC_BYTES, isWhole, sealed } from '../kv/checksum.ts';
+
+/**
+ * What a wallet has of a token by its fills here. Always: collateral received less collateral paid is
+ * `realised - cost`.
+ */
+export interface Position {
+  /** Micro-shares bought, less those sold and those paid as a fee. Negative: more were sold than bought. */
+  net: bigint;
+  /** What the net shares cost in micro-units; of a negative net what they were sold for, as a negative. */
+  cost: bigint;
+  /** What was received for shares that were bought and sold again, less what they had cost. */
+  realised: bigint;
+  /** Of all purchases: micro-shares after fees, and what was paid for them. */
+  bought: bigint;
+  spent: bigint;
+  /** Unix milliseconds of the newest fill. */
+  time: number;
+}
+
+/** What a checksum or a rule of the format says against a row. */
+export const DAMAGED_ROW = 'damaged';
+
+const WORD_BYTES = 16;
+const WORDS = ['net', 'cost', 'realised', 'bought', 'spent'] as const;
+const SHORT_BYTES = 8;
+const WORDS_AT = CRC_BYTES + 8;
+const INTEREST_BYTES = CRC_BYTES + WORD_BYTES;
+
+export function newPosition(): Position {
+  return { net: 0n, cost: 0n, realised: 0n, bought: 0n, spent: 0n, time: 0 };
+}
+
+/**
+ * One side of a fill: so many micro-shares against so many micro-units of collateral, net of fees. What
+ * closes a part of the position takes the same part of its cost with it, rounded towards zero; what is
+ * left over opens a position of the other sign at its own price.
+ */
+export function trade(p: Position, isBuy: boolean, shares: bigint, collateral: bigint): void {
+  if (isBuy) {
+    p.bought += shares;
+    p.spent += collateral;
+  }
+  const sign = isBuy ? 1n : -1n;
+  const open = -sign * p.net;
+  const closing = open <= 0n ? 0n : open < shares ? open : shares;
+  const closingFor = closing === 0n ? 0n : (collateral * closing) / shares;
+  const closedCost = closing === 0n ? 0n : (p.cost * closing) / open;
+  p.realised -= sign * closingFor + closedCost;
+  p.cost += sign * (collateral - closingFor) - closedCost;
+  p.net += sign * shares;
+}
+
+export function walletKey(token: number, account: number): Buffer {
+  return pairKey(token, account);
+}
+
+export function tokenKey(account: number, token: number): Buffer {
+  return pairKey(account, token);
+}
+
+/** The second half of a key of wallets or tokens. */
+export function secondOf(key: Buffer): number {
+  return key.readUInt32BE(4);
+}
+
+function pairKey(first: number, second: number): Buffer {
+  const key = Buffer.allocUnsafeSlow(8);
+  key.writeUInt32BE(first, 0);
+  key.writeUInt32BE(second, 4);
+  return key;
+}
+
+export function encodePosition(key: Buffer, position: Position): Buffer {
+  const isShort = WORDS.every((name) => position[name] === BigInt.asIntN(64, position[name]));
+  const bytes = isShort ? SHORT_BYTES : WORD_BYTES;
+  const value = Buffer.allocUnsafeSlow(WORDS_AT + WORDS.length * bytes);
+  value.writeDoubleLE(position.time, CRC_BYTES);
+  WORDS.forEach((name, i) => {
+    if (isShort) value.writeBigInt64LE(position[name], WORDS_AT + i * bytes);
+    else writeWord(value, WORDS_AT + i * bytes, position[name]);
+  });
+  return sealed(key, value);
+}
+
+export function decodePosition(key: Buffer, value: Buffer): Position | typeof DAMAGED_ROW {
+  const bytes = (value.length - WORDS_AT) / WORDS.length;
+  if ((bytes !== SHORT_BYTES && bytes !== WORD_BYTES) || !isWhole(key, value)) return DAMAGED_ROW;
+  const position = newPosition();
+  WORDS.forEach((name, i) => {
+    const at = WORDS_AT + i * bytes;
+    position[name] = bytes === SHORT_BYTES ? value.readBigInt64LE(at) : readWord(value, at);
+  });
+  position.time = value.readDoubleLE(CRC_BYTES);
+  return position;
+}
+
+export function interestKey(market: number): Buffer {
+  const key = Buffer.allocUnsafeSlow(4);
+  key.writeUInt32BE(market, 0);
+  return key;
+}
+
+export function encodeInterest(key: Buffer, shares: bigint): Buffer {
+  const value = Buffer.allocUnsafeSlow(INTEREST_BYTES);
+  writeWord(value, CRC_BYTES, shares);
+  return sealed(key, value);
+}
+
+export function decodeInterest(key: Buffer, value: Buffer): bigint | typeof DAMAGED_ROW {
+  if (value.length !== INTEREST_BYTES || !isWhole(key, value)) return DAMAGED_ROW;
+  return readWord(value, CRC_BYTES);
+}
+
+function writeWord(bytes: Buffer, at: number, word: bigint): void {
+  bytes.writeBigUInt64LE(BigInt.asUintN(64, word), at);
+  bytes.writeBigInt64LE(word >> 64n, at + 8);
+}
+
+function readWord(bytes: Buffer, at: number): bigint {
+  return (bytes.readBigInt64LE(at + 8) << 64n) | bytes.readBigUInt64LE(at);
+}

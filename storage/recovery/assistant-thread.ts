@@ -1,0 +1,48 @@
+/** The thread of recovery-assistant.ts: answers each task with what it found wrong, or nothing. */
+import { type MessagePort, workerData } from 'node:worker_threads';
+import { auditOrders } from '../../engine/audit.ts';
+import { type EngineMemory, Tables } from '../../engine/tables/tables.ts';
+import { readSpans, type SpanJob } from '../snapshot/snapshots.ts';
+
+export type BesideTask =
+  | ({ readonly kind: 'spans' } & SpanJob)
+  | { readonly kind: 'orders'; readonly memory: EngineMemory };
+
+/** What is wrong with what it looked at, or that it failed itself. */
+export interface BesideAnswer {
+  readonly problem: string | undefined;
+  readonly bug: string | undefined;
+}
+
+export interface BesideSetup {
+  readonly port: MessagePort;
+  /** Tasks that are answered: one word, which is waited for. */
+  readonly answered: Int32Array;
+}
+
+const { answered, port } = workerData as BesideSetup;
+
+function answerOf(task: BesideTask): BesideAnswer {
+  try {
+    if (task.kind === 'spans') return { problem: readSpans(task), bug: undefined };
+    return { problem: brokenOf(task.memory), bug: undefined };
+  } catch (error) {
+    return { problem: undefined, bug: (error as Error).message };
+  }
+}
+
+/** The invariant of orders that is broken. */
+function brokenOf(memory: EngineMemory): string | undefined {
+  try {
+    auditOrders(new Tables(memory));
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+port.on('message', (task: BesideTask) => {
+  port.postMessage(answerOf(task));
+  Atomics.add(answered, 0, 1);
+  Atomics.notify(answered, 0);
+});

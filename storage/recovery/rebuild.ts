@@ -1,0 +1,119 @@
+/**
+ * The engine's tables as they were after any batch that log and images lead up to, also of a directory in which
+ * a node runs: files are read, nothing is written.
+ *
+ * Thread: a command-line tool. Non-goals: recovery (recover.ts), which stops at what it cannot explain.
+ */
+import { existsSync } from 'node:fs';
+import { Engine } from '../../engine/engine.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
+import { logDirectory } from '../log/file-log.ts';
+import { LogDamage } from '../log/log.ts';
+import { SegmentReader } from '../log/reader.ts';
+import { type WholeEnd, wholeEnd } from '../log/whole-end.ts';
+import { refit } from '../snapshot/resize-tables.ts';
+import { Images } from '../snapshot/snapshots.ts';
+import { batchOf, replay } from './replay.ts';
+
+export interface Rebuilt {
+  readonly t: Tables;
+  /** The batch of the image that it began with; 0 = none. */
+  readonly image: number;
+  /** The batch that the tables are of. */
+  readonly sequence: number;
+  /** The oldest fill that the ring holds. */
+  readonly firstFill: number;
+}
+
+export interface RebuildOptions {
+  readonly dataDir: string;
+  /** Of a node that has no image yet; those of an image are never made smaller. */
+  readonly capacities: Capacities;
+  /** The batch after which to stop; undefined = the newest. */
+  readonly to?: number | undefined;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** A segment or an image may be given up while they are looked for. */
+const ATTEMPTS_MAX = 3;
+const PROGRESS_BATCHES = 1_024;
+
+/** Throws an Error that says which batches can be rebuilt, or what is damaged. */
+export function rebuild(options: RebuildOptions): Rebuilt {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return rebuildOnce(options);
+    } catch (error) {
+      if (!(error instanceof LogDamage) || attempt === ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+function rebuildOnce({ capacities, dataDir, onProgress, to }: RebuildOptions): Rebuilt {
+  const directory = logDirectory(dataDir);
+  if (!existsSync(directory)) throw new Error(`${dataDir} holds no log: is it a DATA_DIR?`);
+  const end = wholeEnd(directory);
+  const last = end?.last ?? 0;
+  const target = to ?? last;
+  if (target > last) throw new Error(`the log ends with batch ${last}`);
+  const begun = beginAt(dataDir, capacities, end, target);
+  const { engine, image } = begun;
+  if (target > image) {
+    const reader = new SegmentReader(directory, image + 1);
+    try {
+      for (;;) {
+        const entry = reader.next(target);
+        if (entry === undefined) break;
+        replay(engine, entry, batchOf(entry));
+        const done = entry.sequence - image;
+        if (done % PROGRESS_BATCHES === 0) onProgress?.(done, target - image);
+      }
+    } finally {
+      reader.close();
+    }
+  }
+  return { ...begun, t: engine.t, sequence: target };
+}
+
+interface Begun {
+  readonly engine: Engine;
+  readonly image: number;
+  readonly firstFill: number;
+}
+
+/** The newest image from which the log leads up to `target`, or nothing where it begins with batch 1. */
+function beginAt(
+  dataDir: string,
+  capacities: Capacities,
+  end: WholeEnd | undefined,
+  target: number,
+): Begun {
+  const images = new Images(dataDir, 'flushed');
+  const first = end?.first ?? 1;
+  const reasons: string[] = [];
+  for (const info of images.list()) {
+    if (info.sequence > target || (info.sequence < target && info.sequence + 1 < first)) continue;
+    const loaded = images.load(info);
+    if (typeof loaded === 'string') {
+      reasons.push(`image ${info.sequence}: ${loaded}`);
+      continue;
+    }
+    const t = refit(loaded.tables, largest(loaded.tables.capacities, capacities));
+    return { engine: new Engine(t.memory), image: info.sequence, firstFill: loaded.firstFill };
+  }
+  if (first > 1) {
+    const oldest = images.list().at(-1)?.sequence ?? first;
+    const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
+    throw new Error(`batch ${target} is not kept any more: ${oldest} is the oldest${why}`);
+  }
+  return { engine: new Engine(allocateEngine(capacities)), image: 0, firstFill: 0 };
+}
+
+/** A table that grew after the image was taken must have room for what came into it. */
+export function largest(a: Capacities, b: Capacities): Capacities {
+  const names = Object.keys(a) as (keyof Capacities)[];
+  return Object.fromEntries(
+    names.map((name) => [name, Math.max(a[name], b[name])]),
+  ) as unknown as Capacities;
+}

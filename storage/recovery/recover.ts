@@ -1,0 +1,165 @@
+/**
+ * Recovery: the newest valid image, then every batch of the log after it through the very same engine;
+ * then who asked for it audits the tables. Stops, naming the batch, at any gap, bad checksum or other digest: a
+ * book that might be wrong is worse than a node that is down.
+ *
+ * Thread: recovery-thread.ts, before workers start and before the port opens; the follower begins the same way.
+ */
+import { Engine } from '../../engine/engine.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { FILL_WORDS, State } from '../../engine/tables/layout.ts';
+import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
+import { Damage } from '../kv/checksum.ts';
+import type { PackedRows } from '../kv/packed.ts';
+import { type Log, LogDamage } from '../log/log.ts';
+import { refit } from '../snapshot/resize-tables.ts';
+import type { ImageInfo, Images, SpanReader } from '../snapshot/snapshots.ts';
+import { batchOf, replay } from './replay.ts';
+
+export interface Recovered {
+  readonly engine: Engine;
+  /** The batch of the image that it began with; 0 = none. */
+  readonly image: number;
+  readonly replayed: number;
+  /** The oldest fill that the ring holds. */
+  readonly firstFill: number;
+}
+
+/** Tables that an image was loaded into, or empty ones. */
+export interface Begun {
+  readonly engine: Engine;
+  readonly image: number;
+  readonly firstFill: number;
+  /** Images that were passed over, and why. */
+  readonly passedOver: readonly number[];
+  readonly reasons: readonly string[];
+}
+
+const FILL_BYTES = FILL_WORDS * 4;
+
+/**
+ * Rebuilds the engine's memory in tables of `capacities`, which may be larger than those of the last
+ * run; throws an Error that names what is wrong and where.
+ *
+ * @param fills where fills are that the ring had no room for when the image was taken
+ */
+export function recover(
+  capacities: Capacities,
+  images: Images,
+  log: LogBehind,
+  fills: PackedRows | undefined,
+  warn: (line: string) => void,
+): Recovered {
+  const begun = begin(capacities, images, images.list(), warn);
+  const { engine, image } = begun;
+  const replayed = catchUp(begun, log);
+  const firstFill =
+    fills === undefined ? begun.firstFill : loadFills(engine.t, fills, begun.firstFill, warn);
+  return { engine, image, replayed, firstFill };
+}
+
+/**
+ * The tables that a follower begins with: such that everything that LMDB, which has the batches up to
+ * `sequence`, lacks is derived again. Where log and images do not reach back so far, the oldest that there is.
+ * Throws an Error where nothing leads up to the log.
+ */
+export function beginBehind(
+  { capacities, logFirst }: { readonly capacities: Capacities; readonly logFirst: number },
+  images: Images,
+  sequence: number,
+  warn: (line: string) => void,
+): Begun {
+  const reaching = images.list().filter((image) => image.sequence + 1 >= logFirst);
+  const behind = reaching.filter((image) => image.sequence <= sequence);
+  const ahead = reaching.filter((image) => image.sequence > sequence).reverse();
+  let begun = begin(capacities, images, behind, warn);
+  if (begun.image === 0 && logFirst > 1) begun = begin(capacities, images, ahead, warn);
+  if (begun.image === 0 && logFirst > 1) {
+    throw new Error(`the log begins with batch ${logFirst}, and no image leads up to it`);
+  }
+  return begun;
+}
+
+/** What recovery needs of a log. */
+export type LogBehind = Pick<Log, 'digest' | 'first' | 'last' | 'read'>;
+
+/** Applies every batch of the log after the image; returns how many. */
+export function catchUp({ engine, reasons }: Begun, log: LogBehind): number {
+  const start = engine.t.state[State.batch]!;
+  const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
+  if (log.last < start) {
+    throw new LogDamage(`it ends with batch ${log.last}, but an image holds batch ${start}`);
+  }
+  if (log.last === start) {
+    if (log.digest === engine.t.state[State.digest]) return 0;
+    throw new LogDamage(`its batch ${start} is not the one that an image holds${why}`);
+  }
+  if (log.first > start + 1) throw new LogDamage(`batch ${start + 1} is missing${why}`);
+  const reader = log.read(start + 1);
+  for (;;) {
+    const entry = reader.next(log.last);
+    if (entry === undefined) break;
+    replay(engine, entry, batchOf(entry));
+  }
+  reader.close();
+  return engine.t.state[State.batch]! - start;
+}
+
+/** The first of these images that can be used, in tables of `capacities`. */
+export function begin(
+  capacities: Capacities,
+  images: Images,
+  candidates: readonly ImageInfo[],
+  warn: (line: string) => void,
+  beside?: SpanReader,
+): Begun {
+  const reasons: string[] = [];
+  const passedOver: number[] = [];
+  for (const info of candidates) {
+    const loaded = images.load(info, beside);
+    if (typeof loaded !== 'string') {
+      const { memory } = refit(loaded.tables, capacities);
+      const engine = new Engine(memory);
+      const { t } = engine;
+      // A ring that is smaller than it was has the newest only.
+      const firstFill = Math.max(loaded.firstFill, t.state[State.fills]! - t.fillRows);
+      return { engine, image: info.sequence, firstFill, passedOver, reasons };
+    }
+    passedOver.push(info.sequence);
+    reasons.push(`image ${info.sequence}: ${loaded}`);
+    warn(`recovery: image ${info.sequence} cannot be used: ${loaded}`);
+  }
+  const engine = new Engine(allocateEngine(capacities));
+  return { engine, image: 0, firstFill: 0, passedOver, reasons };
+}
+
+/**
+ * Completes the ring of fills, where it may reach further back than when the image was taken; returns
+ * the oldest fill that it holds now.
+ */
+export function loadFills(
+  t: Tables,
+  fills: PackedRows,
+  firstFill: number,
+  warn: (line: string) => void,
+): number {
+  const first = Math.max(0, t.state[State.fills]! - t.capacities.trades);
+  const ring = t.memory.buffers.fills;
+  let oldest = firstFill;
+  try {
+    while (oldest > first) {
+      const start = Math.max(first, oldest - fills.blockRows);
+      for (const [sequence, row] of [...fills.range(start, oldest)].reverse()) {
+        if (sequence !== oldest - 1) break;
+        ring.set(row, (sequence % t.fillRows) * FILL_BYTES);
+        oldest = sequence;
+      }
+      // Up to the first that is missing.
+      if (oldest > start) break;
+    }
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error;
+    warn(`${error.message}; GET /trades begins with fill ${oldest}`);
+  }
+  return oldest;
+}

@@ -1,0 +1,48 @@
+/**
+ * A thread beside one that recovers: it does one thing at a time, while its owner does another and then waits
+ * for it without a turn of its event loop. Two processors halve what a start with hundreds of megabytes takes.
+ *
+ * Thread: who recovers; never the I/O thread, which must not wait.
+ */
+import assert from 'node:assert/strict';
+import { MessageChannel, receiveMessageOnPort, type Worker } from 'node:worker_threads';
+import { startThread } from '../files/thread.ts';
+import type { BesideAnswer, BesideSetup, BesideTask } from './assistant-thread.ts';
+
+/** It reads from a disk that may be slow. */
+const WAIT_MS_MAX = 600_000;
+
+export class Beside {
+  private readonly answered = new Int32Array(new SharedArrayBuffer(4));
+  private readonly port;
+  private readonly thread: Worker;
+  private asked = 0;
+
+  constructor() {
+    const { port1, port2 } = new MessageChannel();
+    this.port = port1;
+    const workerData: BesideSetup = { port: port2, answered: this.answered };
+    const file = new URL('./assistant-thread', import.meta.url);
+    this.thread = startThread(file, { workerData, transferList: [port2] });
+  }
+
+  /** Begins; who calls what it returns waits, and gets what is wrong or undefined. */
+  ask(task: BesideTask): () => string | undefined {
+    assert(Atomics.load(this.answered, 0) === this.asked, 'one thing at a time');
+    this.asked += 1;
+    this.port.postMessage(task);
+    return () => {
+      Atomics.wait(this.answered, 0, this.asked - 1, WAIT_MS_MAX);
+      const received = receiveMessageOnPort(this.port);
+      assert(received !== undefined, 'the thread beside the recovery answers');
+      const answer = received.message as BesideAnswer;
+      if (answer.bug !== undefined) throw new Error(answer.bug);
+      return answer.problem;
+    };
+  }
+
+  async close(): Promise<void> {
+    this.port.close();
+    await this.thread.terminate();
+  }
+}

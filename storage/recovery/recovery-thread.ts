@@ -1,0 +1,90 @@
+/**
+ * The thread that recovers, while the I/O thread loads its modules and opens its stores: an image, then the
+ * batches of the log after it, then the audit of every table.
+ */
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { auditBooks, auditOrders } from '../../engine/audit.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import type { EngineMemory, Tables } from '../../engine/tables/tables.ts';
+import { logDirectory } from '../log/file-log.ts';
+import type { Log } from '../log/log.ts';
+import { SegmentReader } from '../log/reader.ts';
+import { Images } from '../snapshot/snapshots.ts';
+import { type Begun, begin, catchUp } from './recover.ts';
+import { Beside } from './recovery-assistant.ts';
+
+export interface RecoverySetup {
+  readonly dataDir: string;
+  readonly durability: 'flushed' | 'committed';
+  readonly capacities: Capacities;
+}
+
+/** What it is told once the log is open: how far it reaches. */
+export type LogReach = Pick<Log, 'digest' | 'first' | 'last'>;
+
+/** What it says, in this order: the last two unless it failed. */
+export type RecoveryMessage =
+  | { readonly kind: 'warning'; readonly line: string }
+  | { readonly kind: 'failed'; readonly why: string }
+  | ({ readonly kind: 'recovered'; readonly memory: EngineMemory } & RecoveredImage)
+  | { readonly kind: 'sound' };
+
+/** What an image gave, and the batches of the log after it. */
+export interface RecoveredImage {
+  /** The batch of the image that it began with; 0 = none. */
+  readonly image: number;
+  readonly replayed: number;
+  /** The oldest fill that the ring holds. */
+  readonly firstFill: number;
+  /** Images that cannot be used. */
+  readonly passedOver: readonly number[];
+}
+
+/** An image of so many bytes is worth a second thread. */
+const LARGE_BYTES = 2 ** 26;
+
+const port = parentPort;
+assert(port !== null, 'it runs as a thread');
+
+async function run(setup: RecoverySetup, told: MessagePort): Promise<void> {
+  const { capacities, dataDir, durability } = setup;
+  const say = (message: RecoveryMessage): void => told.postMessage(message);
+  const reach = new Promise<LogReach>((resolve) => told.once('message', resolve));
+  const images = new Images(dataDir, durability);
+  const candidates = images.list();
+  const isLarge = candidates.some(({ path }) => statSync(path).size >= LARGE_BYTES);
+  const beside = isLarge && availableParallelism() > 1 ? new Beside() : undefined;
+  const warn = (line: string): void => say({ kind: 'warning', line });
+  const begun: Begun = begin(capacities, images, candidates, warn, beside);
+  const read = (from: number) => new SegmentReader(logDirectory(dataDir), from);
+  const replayed = catchUp(begun, { ...(await reach), read });
+  const { engine, firstFill, image, passedOver } = begun;
+  const { t } = engine;
+  say({ kind: 'recovered', memory: t.memory, image, replayed, firstFill, passedOver });
+  audit(t, beside);
+  say({ kind: 'sound' });
+  await beside?.close();
+}
+
+function audit(t: Tables, beside: Beside | undefined): void {
+  try {
+    const orders = beside?.ask({ kind: 'orders', memory: t.memory });
+    auditBooks(t);
+    if (orders === undefined) {
+      auditOrders(t);
+      return;
+    }
+    const problem = orders();
+    if (problem !== undefined) throw new Error(problem);
+  } catch (error) {
+    throw new Error(`recovery: the tables are wrong: ${(error as Error).message}`);
+  }
+}
+
+run(workerData as RecoverySetup, port).catch((error: unknown) => {
+  const why = error instanceof Error ? error.message : String(error);
+  port.postMessage({ kind: 'failed', why } satisfies RecoveryMessage);
+});

@@ -1,0 +1,46 @@
+/**
+ * One batch of the log through the engine, held against what was recorded of it.
+ *
+ * Thread: who recovers, before workers start; the follower, on tables of its own.
+ */
+import { commandWords } from '../../engine/commands.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { State } from '../../engine/tables/layout.ts';
+import { type BatchRecord, decodeBatch } from '../log/batch-record.ts';
+import type { LogEntry } from '../log/log.ts';
+
+const TOO_SMALL =
+  'a table is full; MARKETS_MAX, TOKENS_MAX, ACCOUNTS_MAX, ORDERS_MAX, LEVELS_MAX and ' +
+  'ORDER_HISTORY may grow, but not shrink below what is in use';
+
+/** The batch of a record; throws an Error that names it. */
+export function batchOf({ payload, sequence }: LogEntry): BatchRecord {
+  const record = decodeBatch(payload);
+  if (typeof record === 'string') throw new Error(`recovery: batch ${sequence}: ${record}`);
+  return record;
+}
+
+/** Throws an Error that names the batch and what of it differs. */
+export function replay(engine: Engine, entry: LogEntry, record: BatchRecord): void {
+  const { t } = engine;
+  const { sequence } = entry;
+  const wrong = (what: string): Error => new Error(`recovery: batch ${sequence}: ${what}`);
+  if (record.sequence !== sequence) throw wrong('its own sequence differs');
+  if (entry.before !== t.state[State.digest]) throw wrong('its digest before differs');
+  if (record.firstFill !== t.state[State.fills]) throw wrong('its first fill differs');
+  engine.begin(record.time, record.flushedFinished);
+  engine.ahead(record.i32, 0, record.i32.length);
+  for (let at = 0; at < record.i32.length; at += commandWords(record.i32, at)) {
+    const rule = engine.apply(record.i32, record.f64, at);
+    // It found room when it came: the tables are smaller than they were.
+    if (rule === Rule.tableFull) throw wrong(TOO_SMALL);
+  }
+  engine.end();
+  if (t.state[State.batch] !== sequence) throw wrong('its effect differs');
+  if (t.state[State.digest] !== record.digest) throw wrong('its digest differs');
+  if (t.state[State.fills] !== record.endFill) throw wrong('its last fill differs');
+  if (t.state[State.finished] !== record.endFinished) {
+    throw wrong('its number of finished orders differs');
+  }
+}

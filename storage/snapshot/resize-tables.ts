@@ -1,0 +1,74 @@
+/**
+ * Tables moved to other capacities. Rows keep their slots; what depends on a capacity is laid out
+ * anew: the two rings, whose rows are sequences modulo their length, the books, and the hash indexes.
+ *
+ * Capacities may grow between two runs, and never shrink below what is in use
+ * (docs/protocol.md#full-tables).
+ *
+ * Thread: the I/O thread, before workers start.
+ */
+
+import { copyMatching, matchingUse } from '../../engine/book/matching.ts';
+import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { FILL_WORDS, FINISHED_I, State } from '../../engine/tables/layout.ts';
+import { allocateEngine, Tables, usedSpans } from '../../engine/tables/tables.ts';
+
+/** The same content in tables of these capacities; throws an Error that names what is too small. */
+export function refit(t: Tables, capacities: Capacities): Tables {
+  if (sameCapacities(t.capacities, capacities)) return t;
+  checkRoom(t, capacities);
+  const into = new Tables(allocateEngine(capacities));
+  for (const { bytes, name, start } of usedSpans(t)) {
+    // They depend on capacities: below.
+    if (name === 'finished' || name.startsWith('matching')) continue;
+    const source = t.memory.buffers[name].subarray(start, start + bytes);
+    into.memory.buffers[name].set(source, start);
+  }
+  copyMatching(t.matching, into.matching, t.state[State.books]!);
+  copyRing(t.finishedI, into.finishedI, 1 << FINISHED_I, t.state[State.finished]!);
+  copyRing(t.fillI, into.fillI, FILL_WORDS, t.state[State.fills]!);
+  rebuildIndexes(into);
+  return into;
+}
+
+function sameCapacities(a: Capacities, b: Capacities): boolean {
+  return (
+    a.markets === b.markets &&
+    a.tokens === b.tokens &&
+    a.accounts === b.accounts &&
+    a.orders === b.orders &&
+    a.levels === b.levels &&
+    a.trades === b.trades &&
+    a.history === b.history
+  );
+}
+
+function checkRoom(t: Tables, capacities: Capacities): void {
+  const { state } = t;
+  const c = capacities;
+  const use = matchingUse(t.matching);
+  const needs = (what: string, used: number, room: number): void => {
+    if (used > room) {
+      throw new Error(`recovery: ${used} ${what} are in use, more than the configured ${room}`);
+    }
+  };
+  needs('markets (MARKETS_MAX)', state[State.markets]!, c.markets);
+  needs('tokens (TOKENS_MAX)', state[State.tokens]!, c.tokens);
+  needs('accounts (ACCOUNTS_MAX)', state[State.accounts]!, c.accounts);
+  needs('price levels (LEVELS_MAX)', use.levels, c.levels);
+  // Rows are never moved, so the highest one ever used counts, taken or free.
+  needs('rows of open orders (ORDERS_MAX)', use.orders, c.orders);
+  const rows = state[State.orderRows]!;
+  needs('rows of open and kept orders (ORDERS_MAX + ORDER_HISTORY)', rows, c.orders + c.history);
+}
+
+/** Copies the newest rows before sequence `end`, as many as both rings hold. */
+function copyRing(from: Int32Array, into: Int32Array, words: number, end: number): void {
+  const fromRows = from.length / words;
+  const intoRows = into.length / words;
+  for (let n = Math.max(0, end - Math.min(fromRows, intoRows)); n < end; n++) {
+    const source = (n % fromRows) * words;
+    into.set(from.subarray(source, source + words), (n % intoRows) * words);
+  }
+}

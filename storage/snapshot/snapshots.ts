@@ -1,0 +1,372 @@
+/**
+ * Images of the engine's memory, files DATA_DIR/images/<batch>.image: the newest two.
+ *
+ *   tables     the bytes of each span, one behind the other
+ *   JSON       sequence, capacities, which fills of the ring are there, name, place and checksum of each span
+ *   last 16    magic u32 | format u32 | bytes of the JSON u32 | crc32 of the JSON u32
+ *
+ * A file is written under another name, on disk when it gets its own: one that has its name is whole.
+ * It goes out in pieces, each on disk before the next, so that no record of the log waits behind
+ * hundreds of megabytes.
+ *
+ * Thread: the follower writes, from tables of its own; who recovers reads.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { FILL_WORDS, State, type TableName } from '../../engine/tables/layout.ts';
+import {
+  allocateEngine,
+  type EngineMemory,
+  type Span,
+  Tables,
+  usedSpans,
+} from '../../engine/tables/tables.ts';
+import { makeDirectory } from '../files/make-directory.ts';
+import { otherFormat } from '../files/other-format.ts';
+import { closed } from '../files/with-file.ts';
+import { WordSum } from './snapshot-checksum.ts';
+
+interface StoredSpan {
+  readonly name: TableName;
+  readonly start: number;
+  readonly bytes: number;
+  readonly sum: string;
+}
+
+/** A span: where its bytes begin in the file, and the parts of its table that they fill. */
+interface PlacedSpan extends StoredSpan {
+  readonly from: number;
+  readonly parts: readonly Part[];
+}
+
+type Part = Pick<StoredSpan, 'bytes' | 'start'>;
+
+/** Spans of an image that are to be read into the tables of an engine. */
+export interface SpanJob {
+  readonly path: string;
+  readonly memory: EngineMemory;
+  readonly spans: readonly PlacedSpan[];
+}
+
+/** Reads some spans beside its caller, who waits for what is wrong with them by calling what `ask` returns. */
+export interface SpanReader {
+  ask(task: { readonly kind: 'spans' } & SpanJob): () => string | undefined;
+}
+
+interface ImageHeader {
+  readonly sequence: number;
+  readonly capacities: Capacities;
+  /** The oldest fill that its ring holds. */
+  readonly firstFill: number;
+  readonly spans: readonly StoredSpan[];
+}
+
+export interface ImageInfo {
+  /** The batch after which it was taken. */
+  readonly sequence: number;
+  readonly path: string;
+}
+
+/** An image in memory: the ring of fills has those from `firstFill` on. */
+export interface LoadedImage {
+  readonly tables: Tables;
+  readonly firstFill: number;
+}
+
+const MAGIC = 0x474d4942;
+/** 4: files, with the newest fills; the matching core's tables; a finished order stays in its row. */
+const FORMAT = 5;
+const FOOTER_BYTES = 16;
+const PIECE_BYTES = 1 << 20;
+/** An image that counts, and the one before it. */
+const KEPT = 2;
+const NAME = /^(\d{16})\.image$/;
+const FILL_BYTES = 4 * FILL_WORDS;
+const O_DSYNC: number | undefined = constants.O_DSYNC;
+
+export class Images {
+  private readonly directory: string;
+  private readonly isFlushed: boolean;
+  /** Sequences of those that load() found damaged: they are not among the two that are kept. */
+  private readonly damaged = new Set<number>();
+
+  constructor(dataDir: string, durability: 'flushed' | 'committed') {
+    this.directory = join(dataDir, 'images');
+    this.isFlushed = durability === 'flushed';
+  }
+
+  /** When the newest image was there (unix milliseconds); undefined = there is none. */
+  newest(): { readonly sequence: number; readonly at: number } | undefined {
+    const [info] = this.list();
+    return info && { sequence: info.sequence, at: statSync(info.path).mtimeMs };
+  }
+
+  /** Images that count, newest first: those that did not fail to load. */
+  list(): ImageInfo[] {
+    let names: string[];
+    try {
+      names = readdirSync(this.directory);
+    } catch {
+      return [];
+    }
+    return names
+      .flatMap((name) => NAME.exec(name)?.[1] ?? [])
+      .map((digits) => ({
+        sequence: Number(digits),
+        path: join(this.directory, `${digits}.image`),
+      }))
+      .filter(({ sequence }) => !this.damaged.has(sequence))
+      .sort((a, b) => b.sequence - a.sequence);
+  }
+
+  /**
+   * Writes an image of tables as they are now, of which the fills from `firstFill` on are kept; and
+   * removes all but the newest two that count. They are copied by the first step; each further one
+   * writes a piece, and the tables may go on meanwhile. Throws an Error that says why it failed, with
+   * nothing left behind.
+   */
+  *save(t: Tables, firstFill: number): Generator<void, ImageInfo> {
+    const sequence = t.state[State.batch]!;
+    const { capacities } = t;
+    const copies = [...usedSpans(t), ...fillSpans(t, firstFill)].map((span) => ({
+      ...span,
+      copy: copyOf(t.memory.buffers[span.name].subarray(span.start, span.start + span.bytes)),
+    }));
+    yield;
+    const digits = String(sequence).padStart(16, '0');
+    const path = join(this.directory, `${digits}.image`);
+    const unfinished = `${path}.tmp`;
+    makeDirectory(this.directory);
+    let file: number | undefined;
+    try {
+      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
+      file = openSync(unfinished, flags | (this.isFlushed ? (O_DSYNC ?? 0) : 0), 0o644);
+      const spans: StoredSpan[] = [];
+      for (const { bytes, copy, name, start } of copies) {
+        const sum = new WordSum();
+        for (let at = 0; at < bytes; at += PIECE_BYTES) {
+          const piece = copy.subarray(at, at + PIECE_BYTES);
+          sum.add(piece);
+          writeAll(file, piece);
+          yield;
+        }
+        spans.push({ name, start, bytes, sum: sum.text() });
+      }
+      writeAll(file, trailerOf({ sequence, capacities, firstFill, spans }));
+      if (this.isFlushed) fsyncSync(file);
+      closeSync(file);
+      file = undefined;
+      renameSync(unfinished, path);
+      if (this.isFlushed) this.syncNames();
+    } catch (error) {
+      if (file !== undefined) closeSync(file);
+      rmSync(unfinished, { force: true });
+      throw error;
+    }
+    this.damaged.delete(sequence);
+    this.removeOthers();
+    return { sequence, path };
+  }
+
+  /**
+   * Reads an image into tables of its own capacities; a text says why it cannot be used.
+   *
+   * @param beside reads half of it
+   */
+  load(info: ImageInfo, beside?: SpanReader): LoadedImage | string {
+    const loaded = readImage(info, beside);
+    if (typeof loaded === 'string') this.passOver([info.sequence]);
+    return loaded;
+  }
+
+  /** These do not count any more: somebody found that they cannot be used. */
+  passOver(sequences: readonly number[]): void {
+    for (const sequence of sequences) this.damaged.add(sequence);
+  }
+
+  /** Those that do not count. */
+  passedOver(): readonly number[] {
+    return [...this.damaged];
+  }
+
+  /** A damaged image that is newer stays until two newer ones count: it costs room, no more. */
+  private removeOthers(): void {
+    const kept = this.list().slice(0, KEPT);
+    const oldest = kept.at(-1)!.sequence;
+    for (const name of readdirSync(this.directory)) {
+      const digits = NAME.exec(name)?.[1];
+      const isOld = digits !== undefined && Number(digits) < oldest;
+      if (isOld || name.endsWith('.tmp')) rmSync(join(this.directory, name), { force: true });
+    }
+  }
+
+  private syncNames(): void {
+    if (process.platform === 'win32') return;
+    const directory = openSync(this.directory, constants.O_RDONLY);
+    closed(directory, () => fsyncSync(directory));
+  }
+}
+
+/** The rows of the ring of fills from `first` on. */
+function fillSpans(t: Tables, first: number): Span[] {
+  const parts = fillParts(t, first, t.state[State.fills]! - first);
+  return parts.map((part) => ({ name: 'fills', ...part }));
+}
+
+/** Where so many fills from `first` on lie in the ring: in one run, or two. */
+function fillParts({ fillRows }: Tables, first: number, count: number): Part[] {
+  const at = first % fillRows;
+  const head = Math.min(count, fillRows - at);
+  const parts = [{ start: at * FILL_BYTES, bytes: head * FILL_BYTES }];
+  if (head < count) parts.push({ start: 0, bytes: (count - head) * FILL_BYTES });
+  return parts;
+}
+
+/** On a word's boundary, which a small Buffer of the pool need not be. */
+function copyOf(bytes: Uint8Array): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  copy.set(bytes);
+  return copy;
+}
+
+function writeAll(file: number, bytes: Buffer): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+}
+
+function trailerOf(header: ImageHeader): Buffer {
+  const json = Buffer.from(JSON.stringify(header));
+  const footer = Buffer.alloc(FOOTER_BYTES);
+  footer.writeUInt32LE(MAGIC, 0);
+  footer.writeUInt32LE(FORMAT, 4);
+  footer.writeUInt32LE(json.length, 8);
+  footer.writeUInt32LE(crc32(json), 12);
+  return Buffer.concat([json, footer]);
+}
+
+function readImage(info: ImageInfo, beside: SpanReader | undefined): LoadedImage | string {
+  return orWhy(() => {
+    const header = headerOf(info);
+    if (typeof header === 'string') return header;
+    const { firstFill } = header;
+    const tables = new Tables(allocateEngine(header.capacities));
+    const placed = placedSpans(header, tables);
+    const [ours, theirs] = beside === undefined ? [placed, []] : halvesOf(placed);
+    const job = { path: info.path, memory: tables.memory };
+    const second = beside?.ask({ kind: 'spans', ...job, spans: theirs });
+    const problem = readSpans({ ...job, spans: ours });
+    // It writes the tables: nobody goes on before it is done.
+    const besideProblem = second?.();
+    if (problem !== undefined || besideProblem !== undefined) return problem ?? besideProblem!;
+    rebuildIndexes(tables);
+    return { tables, firstFill };
+  });
+}
+
+function headerOf({ path, sequence }: ImageInfo): ImageHeader | string {
+  const file = openSync(path, 'r');
+  const header = closed(file, () => readHeader(file));
+  if (typeof header === 'string' || header.sequence === sequence) return header;
+  return `it holds batch ${header.sequence}`;
+}
+
+/** Spans of fills follow each other by sequence: the ring that they were written from may have had another length. */
+function placedSpans({ firstFill, spans }: ImageHeader, t: Tables): PlacedSpan[] {
+  let from = 0;
+  let fill = firstFill;
+  return spans.map((span) => {
+    const { bytes, name } = span;
+    const count = bytes / FILL_BYTES;
+    const isFills = name === 'fills';
+    const parts = isFills ? fillParts(t, fill, count) : [{ start: span.start, bytes }];
+    const placed = { ...span, from, parts };
+    from += bytes;
+    if (isFills) fill += count;
+    return placed;
+  });
+}
+
+/** Two lists of about as many bytes, each in the order of the file. */
+function halvesOf(spans: readonly PlacedSpan[]): [PlacedSpan[], PlacedSpan[]] {
+  const halves: [PlacedSpan[], PlacedSpan[]] = [[], []];
+  const bytes = [0, 0];
+  for (const span of [...spans].sort((a, b) => b.bytes - a.bytes)) {
+    const half = bytes[0]! <= bytes[1]! ? 0 : 1;
+    halves[half].push(span);
+    bytes[half]! += span.bytes;
+  }
+  for (const half of halves) half.sort((a, b) => a.from - b.from);
+  return halves;
+}
+
+/** Fills parts of tables from an image; what is wrong with them, or undefined. */
+export function readSpans({ memory, path, spans }: SpanJob): string | undefined {
+  return orWhy(() => {
+    const file = openSync(path, 'r');
+    return closed(file, () => {
+      for (const { from, name, parts, sum } of spans) {
+        const table = memory.buffers[name];
+        const targets = parts.map(({ bytes, start }) => table.subarray(start, start + bytes));
+        const found = readSpan(file, from, targets);
+        if (found === undefined) return `a part of its table ${name} is missing`;
+        if (found !== sum) return `the checksum of its table ${name} is wrong`;
+      }
+      return undefined;
+    });
+  });
+}
+
+/** What the disk refuses is as good as damaged: there is an older image. */
+function orWhy<T>(read: () => T): T | string {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    return (error as Error).message;
+  }
+}
+
+function readHeader(file: number): ImageHeader | string {
+  const { size } = fstatSync(file);
+  const footer = Buffer.alloc(FOOTER_BYTES);
+  if (size < FOOTER_BYTES) return 'it is too short';
+  readSync(file, footer, 0, FOOTER_BYTES, size - FOOTER_BYTES);
+  if (footer.readUInt32LE(0) !== MAGIC) return 'it does not end with the magic number';
+  const format = footer.readUInt32LE(4);
+  if (format !== FORMAT) return otherFormat(format, FORMAT);
+  const json = Buffer.alloc(Math.min(footer.readUInt32LE(8), size - FOOTER_BYTES));
+  readSync(file, json, 0, json.length, size - FOOTER_BYTES - json.length);
+  if (crc32(json) !== footer.readUInt32LE(12)) return 'the checksum of its header is wrong';
+  return JSON.parse(json.toString()) as ImageHeader;
+}
+
+/** Fills `targets` from byte `from` of the file on; their checksum, or undefined where the file ends before. */
+function readSpan(file: number, from: number, targets: readonly Uint8Array[]): string | undefined {
+  const sum = new WordSum();
+  let place = from;
+  for (const target of targets) {
+    for (let at = 0; at < target.length; at += PIECE_BYTES) {
+      const piece = target.subarray(at, at + PIECE_BYTES);
+      const bytes = readSync(file, piece, 0, piece.length, place);
+      // A table's bytes are whole words, so a short piece ends the file.
+      if (bytes !== piece.length) return undefined;
+      sum.add(piece);
+      place += bytes;
+    }
+  }
+  return sum.text();
+}
