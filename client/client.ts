@@ -10,7 +10,7 @@ import { type Asked, Calls, type RouteKey, ServerClock } from './calls.ts';
 import { Catalog } from './catalog.ts';
 import type { ApiKey, Identity } from './credentials.ts';
 import { ApiError } from './errors.ts';
-import { exchangeOf } from './exchange.ts';
+import { signingDomainOf } from './exchange.ts';
 import { HttpClient } from './http.ts';
 import { Keys } from './keys.ts';
 import { MarketData } from './market-data.ts';
@@ -77,7 +77,7 @@ export class NodeClient {
     this.info = info;
     this.catalog = new Catalog(calls);
     this.marketData = new MarketData(calls);
-    this.orders = new Orders(calls, wallet, exchangeOf(info, orderVersion));
+    this.orders = new Orders(calls, wallet, signingDomainOf(info, orderVersion));
     this.keys = new Keys(calls, info.credential_prefix, info.chain_id);
   }
 

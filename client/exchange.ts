@@ -9,7 +9,7 @@ import type { Signed } from './wallet.ts';
 export type OrderType = 'GTC' | 'GTD' | 'FOK' | 'FAK';
 
 /** The contracts of an exchange, in the version in which orders are signed. */
-export interface Exchange {
+export interface SigningDomain {
   readonly version: 1 | 2;
   readonly normal: OrderDomain;
   readonly negRisk: OrderDomain;
@@ -57,7 +57,7 @@ const ZERO_WORD = `0x${'0'.repeat(64)}`;
 const VERSION_2 = '2';
 
 /** @param version absent: 1 where the node takes it. @throws Error for one that it does not take */
-export function exchangeOf(info: ExchangeInfoAnswer, version?: 1 | 2): Exchange {
+export function signingDomainOf(info: ExchangeInfoAnswer, version?: 1 | 2): SigningDomain {
   const taken = info.order_versions ?? [1];
   const chosen = version ?? (taken.includes(1) ? 1 : 2);
   if (!taken.includes(chosen)) throw new Error(`the node takes no orders of version ${chosen}`);
@@ -79,7 +79,7 @@ export function exchangeOf(info: ExchangeInfoAnswer, version?: 1 | 2): Exchange 
 
 export function signOrder(
   signer: OrderSigner,
-  exchange: Exchange,
+  signing: SigningDomain,
   fields: OrderFields,
 ): SignedOrder {
   const { expiration = 0, feeRateBps = 0, salt, side, tokenId } = fields;
@@ -92,7 +92,7 @@ export function signOrder(
   };
   const own = { taker: ZERO_ADDRESS, expiration: String(expiration), nonce: '0' };
   const order =
-    exchange.version === 1
+    signing.version === 1
       ? { ...common, ...own, feeRateBps: String(feeRateBps) }
       : {
           ...common,
@@ -100,7 +100,7 @@ export function signOrder(
           metadata: ZERO_WORD,
           builder: ZERO_WORD,
         };
-  const domain = fields.negRisk ? exchange.negRisk : exchange.normal;
+  const domain = fields.negRisk ? signing.negRisk : signing.normal;
   const { digest, signature } = signer.signOrder(domain, order);
   const { conditionId, owner, postOnly, type } = fields;
   const sent = { ...order, side, expiration: String(expiration), conditionId, signature };

@@ -9,10 +9,10 @@ import type { Asked, Calls } from './calls.ts';
 import { amountsOf, toMicro } from './decimal.ts';
 import { ApiError, NoAnswerError } from './errors.ts';
 import {
-  type Exchange,
   type OrderFields,
   type OrderType,
   type SignedOrder,
+  type SigningDomain,
   signOrder,
 } from './exchange.ts';
 import { rowsOnce } from './lists.ts';
@@ -63,13 +63,13 @@ const NOT_FOUND = 404;
 export class Orders {
   readonly #calls: Calls;
   readonly #wallet: Wallet | undefined;
-  readonly #exchange: Exchange;
+  readonly #exchange: SigningDomain;
   readonly #terms = new Map<string, Promise<TokenTerms>>();
 
-  constructor(calls: Calls, wallet: Wallet | undefined, exchange: Exchange) {
+  constructor(calls: Calls, wallet: Wallet | undefined, signing: SigningDomain) {
     this.#calls = calls;
     this.#wallet = wallet;
-    this.#exchange = exchange;
+    this.#exchange = signing;
   }
 
   /** Signs an order; the first one of a token asks the node for the terms of its market. */

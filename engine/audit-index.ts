@@ -22,13 +22,13 @@ export function auditOrderIndex(t: Tables): void {
 }
 
 /** A search for the id in this row ends with its own entry. */
-function auditEntry({ orderI, orderIndex }: Tables, tag: number, slot: number): void {
-  const id = (slot << ORDER_I) + Order.id;
+function auditEntry({ orderI, orderIndex }: Tables, tag: number, row: number): void {
+  const id = (row << ORDER_I) + Order.id;
   for (let at = home(orderIndex, tag); ; at = next(orderIndex, at)) {
     const found = orderIndex[2 * at + 1]!;
     assert(found !== 0, 'an order is known by its id');
     if (orderIndex[2 * at] !== tag) continue;
-    if (found === slot) return;
+    if (found === row) return;
     assert(!sameId(orderI, (found << ORDER_I) + Order.id, orderI, id), 'an order has one id');
   }
 }

@@ -7,16 +7,16 @@ import { auditOrderIndex } from './audit-index.ts';
 import { assert, auditMatching, LANES, matchingUse, Side, sideBySide } from './book/matching.ts';
 import { findMarket, findToken } from './markets/markets.ts';
 import { findAccount } from './orders/accounts.ts';
-import { endStatus, finishedOrder, keptFinished, orderStatus, orderTag } from './orders/orders.ts';
+import { closedOrder, endStatus, keptClosed, orderStatus, orderTag } from './orders/orders.ts';
 import {
   ACCOUNT_I,
   Account,
   BOOK_I,
   Book,
+  CLOSED_I,
+  Closed,
   EndReason,
   type EndReasonCode,
-  FINISHED_I,
-  Finished,
   Flag,
   LINK_I,
   Link,
@@ -32,7 +32,7 @@ import {
   Token,
 } from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
-import type { BookSlot, MarketSlot, OrderSlot, TokenSlot } from './tables/units.ts';
+import type { BookRow, MarketRow, OrderRow, TokenRow } from './tables/units.ts';
 import { isTickGrid } from './tables/units.ts';
 
 export function audit(t: Tables): void {
@@ -44,7 +44,7 @@ export function audit(t: Tables): void {
 export function auditBooks(t: Tables): void {
   const resting = auditMatching(t.matching);
   assert(resting === t.state[State.openOrders], 'every open order rests in a book');
-  for (let book = 1 as BookSlot; book <= t.state[State.books]!; book++) auditBook(t, book);
+  for (let book = 1 as BookRow; book <= t.state[State.books]!; book++) auditBook(t, book);
   auditAccounts(t, resting);
   auditMarkets(t);
 }
@@ -52,12 +52,12 @@ export function auditBooks(t: Tables): void {
 /** The half of it that walks the rows of orders, and what finds them. */
 export function auditOrders(t: Tables): void {
   const expiring = auditRows(t);
-  auditFinished(t);
+  auditClosed(t);
   auditOrderIndex(t);
   auditExpiries(t, expiring);
 }
 
-function auditBook(t: Tables, book: BookSlot): void {
+function auditBook(t: Tables, book: BookRow): void {
   const at = book << BOOK_I;
   const grid = t.bookI[at + Book.ticksPerUnit]!;
   assert((t.bookI[at + Book.version]! & 1) === 0, 'no book is being written');
@@ -71,56 +71,68 @@ function auditRows(t: Tables): number {
   assert(rows <= t.orderRows, 'order rows lie in their table');
   let open = 0;
   let expiring = 0;
-  for (let slot = 1 as OrderSlot; slot <= rows; slot++) {
-    if (orderStatus(t, slot) !== Status.live) continue;
+  for (let row = 1 as OrderRow; row <= rows; row++) {
+    if (orderStatus(t, row) !== Status.live) continue;
     open += 1;
-    auditOpen(t, slot);
-    if (t.orderF[(slot << ORDER_F) + Order.expiry] !== 0) expiring += 1;
+    auditOpen(t, row);
+    if (t.orderF[(row << ORDER_F) + Order.expiry] !== 0) expiring += 1;
   }
   assert(open === t.state[State.openOrders], 'open orders are counted');
-  const inQueue = t.state[State.finished]! - t.state[State.finishedFree]!;
+  const inQueue = t.state[State.closed]! - t.state[State.nextReusableClosed]!;
   assert(open + inQueue === rows, 'every order row is open or in the queue of finished ones');
   return expiring;
 }
 
 /** An open order and what of it rests say the same. */
-function auditOpen(t: Tables, slot: OrderSlot): void {
+function auditOpen(t: Tables, row: OrderRow): void {
   const { matching: m } = t;
-  const row = slot << ORDER_I;
-  const place = t.orderI[row + Order.slot]!;
-  const flags = t.orderI[row + Order.flags]!;
-  const remaining = t.orderF[(slot << ORDER_F) + Order.remaining]!;
-  const token = t.orderI[row + Order.token]! << TOKEN_I;
-  assert(place !== 0 && m.word(place) === slot, 'an open order and its place know each other');
-  assert(m.remaining(place) === remaining && remaining > 0, 'what remains of an order rests');
-  assert(m.level(place) === t.orderI[row + Order.price], 'an order rests at its own price');
-  assert(m.book(place) === t.tokenI[token + Token.book], 'an order rests in the book of its token');
+  const offset = row << ORDER_I;
+  const restingSlot = t.orderI[offset + Order.restingSlot]!;
+  const flags = t.orderI[offset + Order.flags]!;
+  const remaining = t.orderF[(row << ORDER_F) + Order.remaining]!;
+  const token = t.orderI[offset + Order.token]! << TOKEN_I;
+  assert(
+    restingSlot !== 0 && m.userData(restingSlot) === row,
+    'an open order and its place know each other',
+  );
+  assert(m.remaining(restingSlot) === remaining && remaining > 0, 'what remains of an order rests');
+  assert(
+    m.level(restingSlot) === t.orderI[offset + Order.price],
+    'an order rests at its own price',
+  );
+  assert(
+    m.book(restingSlot) === t.tokenI[token + Token.book],
+    'an order rests in the book of its token',
+  );
   const isAsk = (flags & Flag.ask) !== 0;
-  assert((m.side(place) === Side.ask) === isAsk, 'an order rests on its side');
+  assert((m.side(restingSlot) === Side.ask) === isAsk, 'an order rests on its side');
   const sells = (flags & Flag.sell) !== 0;
   assert((sells !== (t.tokenI[token + Token.mirrored] === 1)) === isAsk, 'mirrors are opposite');
-  assert(remaining <= t.orderF[(slot << ORDER_F) + Order.original]!, 'an order only shrinks');
+  assert(remaining <= t.orderF[(row << ORDER_F) + Order.original]!, 'an order only shrinks');
 }
 
-function auditFinished(t: Tables): void {
-  const end = t.state[State.finished]!;
+function auditClosed(t: Tables): void {
+  const end = t.state[State.closed]!;
   const { history, orders } = t.capacities;
-  assert(keptFinished(t) + t.state[State.openOrders]! <= orders + history, 'the rows suffice');
-  assert(t.state[State.finishedFree]! <= t.state[State.finishedFirst]!, 'kept rows are kept');
+  assert(keptClosed(t) + t.state[State.openOrders]! <= orders + history, 'the rows suffice');
+  assert(
+    t.state[State.nextReusableClosed]! <= t.state[State.firstKeptClosed]!,
+    'kept rows are kept',
+  );
   const seen = new Uint8Array(t.state[State.orderRows]! + 1);
-  for (let sequence = t.state[State.finishedFirst]!; sequence < end; sequence++) {
-    const slot = finishedOrder(t, sequence);
-    assert(seen[slot] === 0, 'a row has one finished order');
-    seen[slot] = 1;
-    const row = slot << ORDER_I;
-    const status = (t.orderI[row + Order.flags]! >>> Flag.statusShift) & 7;
-    const reason = (t.orderI[row + Order.flags]! >>> Flag.reasonShift) & 15;
-    assert(t.orderI[row + Order.slot] === 0, 'a finished order does not rest');
+  for (let sequence = t.state[State.firstKeptClosed]!; sequence < end; sequence++) {
+    const row = closedOrder(t, sequence);
+    assert(seen[row] === 0, 'a row has one finished order');
+    seen[row] = 1;
+    const offset = row << ORDER_I;
+    const status = (t.orderI[offset + Order.flags]! >>> Flag.statusShift) & 7;
+    const reason = (t.orderI[offset + Order.flags]! >>> Flag.reasonShift) & 15;
+    assert(t.orderI[offset + Order.restingSlot] === 0, 'a finished order does not rest');
     assert(reason !== EndReason.none, 'a finished order has a reason');
     assert(status === endStatus(reason as EndReasonCode), 'its status follows from its reason');
-    const entry = (sequence & (t.finishedRows - 1)) << FINISHED_I;
-    const tag = t.finishedI[entry + Finished.tag];
-    assert(tag === orderTag(t.orderI, row + Order.id), 'a finished order keeps its tag');
+    const entry = (sequence & (t.closedRows - 1)) << CLOSED_I;
+    const tag = t.closedI[entry + Closed.tag];
+    assert(tag === orderTag(t.orderI, offset + Order.id), 'a finished order keeps its tag');
   }
 }
 
@@ -138,28 +150,28 @@ function auditAccounts(t: Tables, openOrders: number): void {
   const begin = (lane: number): boolean => {
     if (begun === accounts) return false;
     begun += 1;
-    const row = begun << ACCOUNT_I;
-    assert(findAccount(t, accountI, row) === begun, 'an address has one account');
+    const offset = begun << ACCOUNT_I;
+    assert(findAccount(t, accountI, offset) === begun, 'an address has one account');
     owner[lane] = begun;
-    at[lane] = accountI[row + Account.openHead]!;
+    at[lane] = accountI[offset + Account.openHead]!;
     before[lane] = 0;
     count[lane] = 0;
     return true;
   };
   const step = (lane: number): boolean => {
-    const place = at[lane]!;
-    if (place === 0) {
+    const restingSlot = at[lane]!;
+    if (restingSlot === 0) {
       const openCount = accountI[(owner[lane]! << ACCOUNT_I) + Account.openCount];
       assert(count[lane] === openCount, 'an owner counts its orders');
       owned += count[lane]!;
       return false;
     }
-    const link = place << LINK_I;
-    assert(owners[place] === owner[lane], 'an owner lists its own live orders');
+    const link = restingSlot << LINK_I;
+    assert(owners[restingSlot] === owner[lane], 'an owner lists its own live orders');
     assert(linkI[link + Link.ownerPrev] === before[lane], 'lists are linked both ways');
     count[lane]! += 1;
     assert(count[lane]! <= openOrders, 'an owner list ends');
-    before[lane] = place;
+    before[lane] = restingSlot;
     at[lane] = linkI[link + Link.ownerNext]!;
     return true;
   };
@@ -185,10 +197,10 @@ function auditWallets({ accountI, wallets }: Tables, accounts: number): void {
  */
 function ownersOf(t: Tables): Int32Array {
   const owners = new Int32Array(matchingUse(t.matching).orders + 1);
-  for (let slot = 1 as OrderSlot; slot <= t.state[State.orderRows]!; slot++) {
-    if (orderStatus(t, slot) !== Status.live) continue;
-    const row = slot << ORDER_I;
-    owners[t.orderI[row + Order.slot]!] = t.orderI[row + Order.owner]!;
+  for (let row = 1 as OrderRow; row <= t.state[State.orderRows]!; row++) {
+    if (orderStatus(t, row) !== Status.live) continue;
+    const offset = row << ORDER_I;
+    owners[t.orderI[offset + Order.restingSlot]!] = t.orderI[offset + Order.owner]!;
   }
   return owners;
 }
@@ -211,32 +223,35 @@ function auditExpiries(t: Tables, expiring: number): void {
 function auditMarkets(t: Tables): void {
   let tokens = 0;
   let books = 0;
-  for (let market = 1 as MarketSlot; market <= t.state[State.markets]!; market++) {
-    const row = market << MARKET_I;
-    assert(findMarket(t, t.marketI, row) === market, 'a condition id has one market');
-    assert(t.marketI[row + Market.firstToken] === tokens + 1, 'tokens follow one another');
-    assert(t.marketI[row + Market.firstBook] === books + 1, 'books follow one another');
-    const count = t.marketI[row + Market.tokenCount]!;
-    assert(t.marketI[row + Market.bookCount] === (count === 2 ? 1 : count), 'a pair shares a book');
-    const flags = t.marketI[row + Market.flags]!;
+  for (let market = 1 as MarketRow; market <= t.state[State.markets]!; market++) {
+    const offset = market << MARKET_I;
+    assert(findMarket(t, t.marketI, offset) === market, 'a condition id has one market');
+    assert(t.marketI[offset + Market.firstToken] === tokens + 1, 'tokens follow one another');
+    assert(t.marketI[offset + Market.firstBook] === books + 1, 'books follow one another');
+    const count = t.marketI[offset + Market.tokenCount]!;
+    assert(
+      t.marketI[offset + Market.bookCount] === (count === 2 ? 1 : count),
+      'a pair shares a book',
+    );
+    const flags = t.marketI[offset + Market.flags]!;
     const isBoth = (flags & MarketFlag.tradable) !== 0 && (flags & MarketFlag.ended) !== 0;
     assert(!isBoth, 'an ended market is not tradable');
-    for (let token = (tokens + 1) as TokenSlot; token <= tokens + count; token++) {
+    for (let token = (tokens + 1) as TokenRow; token <= tokens + count; token++) {
       assert(findToken(t, t.tokenI, token << TOKEN_I) === token, 'a token id has one token');
       assert(t.tokenI[(token << TOKEN_I) + Token.market] === market, 'a token has its market');
     }
     for (
-      let book = (books + 1) as BookSlot;
-      book <= books + t.marketI[row + Market.bookCount]!;
+      let book = (books + 1) as BookRow;
+      book <= books + t.marketI[offset + Market.bookCount]!;
       book++
     ) {
       const at = book << BOOK_I;
       assert(t.bookI[at + Book.market] === market, 'a book has its market');
-      const grid = t.marketI[row + Market.ticksPerUnit];
+      const grid = t.marketI[offset + Market.ticksPerUnit];
       assert(t.bookI[at + Book.ticksPerUnit] === grid, 'a book has the grid of its market');
     }
     tokens += count;
-    books += t.marketI[row + Market.bookCount]!;
+    books += t.marketI[offset + Market.bookCount]!;
   }
   assert(tokens === t.state[State.tokens], 'every token belongs to a market');
   assert(books === t.state[State.books], 'every book belongs to a market');

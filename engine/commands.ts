@@ -17,12 +17,12 @@ import { assert } from './book/matching.ts';
 import { OUTCOMES_MAX } from './tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './tables/layout.ts';
 import type {
-  MarketSlot,
+  MarketRow,
   MicroCollateral,
   MicroShares,
-  OrderSlot,
+  OrderRow,
   TicksPerUnit,
-  TokenSlot,
+  TokenRow,
 } from './tables/units.ts';
 
 export const CommandKind = {
@@ -40,7 +40,7 @@ export const Side = { buy: 0, sell: 1 } as const;
 
 export const OrderCommand = {
   flags: 1,
-  verdict: 2,
+  precheck: 2,
   token: 3,
   shares: 2,
   collateral: 3,
@@ -66,8 +66,8 @@ export const OrderFlag = {
  * early rule that already failed; the bits are later rules that will fail when
  * their turn in the list comes.
  */
-export const Verdict = {
-  ruleMask: 0xff,
+export const PrecheckFlags = {
+  reasonMask: 0xff,
   amounts: 1 << 9,
   feeNegative: 1 << 10,
   feeTooHigh: 1 << 11,
@@ -198,7 +198,7 @@ export function encodeMarket(
 /** Changes tick, flags, fee or minimum size of a market; negRisk and tokens never change. */
 export function encodeMarketChange(
   out: CommandBuffer,
-  market: MarketSlot,
+  market: MarketRow,
   fields: MarketFields,
 ): number {
   const at = out.begin(CommandKind.marketChange, MarketChangeCommand.words);
@@ -245,12 +245,12 @@ export interface CancelOwnerFields {
   /** 5 words. */
   readonly signer: Int32Array;
   /** 0 = of any. */
-  readonly market: MarketSlot | 0;
-  readonly token: TokenSlot | 0;
+  readonly market: MarketRow | 0;
+  readonly token: TokenRow | 0;
   /** How many of the owner's open orders it looks at, so that a turn stays short. */
   readonly limit: number;
   /** Where the command before it left off (core.nextOwned); 0 = at the owner's newest order. */
-  readonly from: OrderSlot | 0;
+  readonly from: OrderRow | 0;
   /** Unix milliseconds: orders that came later are left alone, so that going on has an end. */
   readonly newest: number;
 }
@@ -269,7 +269,7 @@ export function encodeCancelOwner(out: CommandBuffer, fields: CancelOwnerFields)
 
 export interface OrderFields {
   /** 0 = unknown: the verdict refuses it. */
-  readonly token: TokenSlot | 0;
+  readonly token: TokenRow | 0;
   readonly side: number;
   readonly type: number;
   readonly postOnly: boolean;
@@ -281,7 +281,7 @@ export interface OrderFields {
   readonly expiration: number;
   readonly feeRateBps: number;
   readonly signatureType: number;
-  readonly verdict: number;
+  readonly precheck: number;
   readonly id: Int32Array;
   readonly maker: Int32Array;
   readonly signer: Int32Array;
@@ -297,7 +297,7 @@ export function encodeOrder(out: CommandBuffer, order: OrderFields): number {
     (order.postOnly ? OrderFlag.postOnly : 0) |
     (order.signatureType << OrderFlag.signatureShift) |
     (order.feeRateBps << OrderFlag.feeShift);
-  i32[at + OrderCommand.verdict] = order.verdict;
+  i32[at + OrderCommand.precheck] = order.precheck;
   i32[at + OrderCommand.token] = order.token;
   f64[at / 2 + OrderCommand.shares] = order.shares;
   f64[at / 2 + OrderCommand.collateral] = order.collateral;

@@ -3,12 +3,12 @@
  * book that is being written, and what the last order gave and received. One per writing thread.
  */
 import { assert } from './book/matching.ts';
-import type { EventLog } from './events.ts';
-import type { RuleCode } from './orders/reject-reasons.ts';
+import type { EventBuffer } from './events.ts';
+import type { RejectReasonCode } from './orders/reject-reasons.ts';
 import * as layout from './tables/layout.ts';
 import type { EngineMemory } from './tables/tables.ts';
 import { Tables } from './tables/tables.ts';
-import type { BookSlot, MicroShares, OrderSlot } from './tables/units.ts';
+import type { BookRow, MicroShares, OrderRow } from './tables/units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { BOOK_F, BOOK_I, Book, State } = layout;
@@ -19,23 +19,23 @@ const { BOOK_F, BOOK_I, Book, State } = layout;
  */
 export const SelfTrade = { allow: 0, cancelTaker: 1, cancelMaker: 2, cancelBoth: 3 } as const;
 
-/** Columns of Core.legs: micro-shares, then micro-units of collateral. */
+/** Columns of EngineContext.legs: micro-shares, then micro-units of collateral. */
 export const Leg = { size: 0, maker: 1, taker: 2, fee: 3 } as const;
 
 const HIGH_HALF = 2 ** -32;
 
 /** Applies the command at word `at` of a batch. */
-export type Applier = (i32: Int32Array, f64: Float64Array, at: number) => RuleCode;
+export type Applier = (i32: Int32Array, f64: Float64Array, at: number) => RejectReasonCode;
 
-export class Core {
+export class EngineContext {
   readonly t: Tables;
-  readonly events: EventLog;
+  readonly events: EventBuffer;
   /** Unix milliseconds of the current batch. */
   time = 0;
   /** An order was forgotten for the row of the one that is being placed. */
   hasForgotten = false;
-  /** Finished orders before this one have their final states on disk, as the batch was told. */
-  flushedFinished = 0;
+  /** Closed orders before this one have their final states on disk, as the batch was told. */
+  persistedClosedSequence = 0;
   /** What the last accepted order paid and received at once, in micro-units, net of fees. */
   making = 0;
   taking = 0;
@@ -44,21 +44,21 @@ export class Core {
   /** Changes of the current batch; a batch without any is not journaled. */
   changes = 0;
   /** Where the last cancelOwner left off in its owner's list; 0 = it came to the end. */
-  nextOwned: OrderSlot | 0 = 0;
+  nextOwned: OrderRow | 0 = 0;
   /** The fill at hand (settle.ts), in the columns of Leg. */
   readonly legs = new Float64Array(4);
   /** Sequence of the first fill of the match at hand. */
   firstFill = 0;
   /** What was read ahead (prefetch.ts), so that it is not optimised away. */
   fetched = 0;
-  /** Where survey() (match.ts) leaves its answer. */
-  surveyedQuantity = 0 as MicroShares;
-  surveyStopped = false;
+  /** Where probeLiquidity() (match.ts) leaves its answer. */
+  probedQuantity = 0 as MicroShares;
+  probeStopped = false;
   /** Books that this batch has changed so far. */
   private readonly touched: Int32Array;
   private touchedCount = 0;
 
-  constructor(memory: EngineMemory, events: EventLog) {
+  constructor(memory: EngineMemory, events: EventBuffer) {
     this.t = new Tables(memory);
     this.events = events;
     this.touched = new Int32Array(memory.capacities.tokens + 1);
@@ -81,7 +81,7 @@ export class Core {
    * Marks a book as being written until the end of the batch, and stamps its time of change: what a
    * batch does to a book is seen at once or not at all.
    */
-  touch(book: BookSlot): void {
+  touch(book: BookRow): void {
     const { bookF, bookI } = this.t;
     const version = bookI[(book << BOOK_I) | Book.version]!;
     if ((version & 1) !== 0) return;
@@ -92,14 +92,14 @@ export class Core {
   }
 
   /** Ends the batch's writing: readers may believe the books again. */
-  settle(): void {
+  publishVersions(): void {
     const { bookI } = this.t;
     for (let i = 0; i < this.touchedCount; i++) {
       const at = (this.touched[i]! << BOOK_I) | Book.version;
       const version = bookI[at]!;
       assert((version & 1) === 1, 'a touched book is being written');
       Atomics.store(bookI, at, (version + 1) | 0);
-      this.events.settled(this.touched[i]! as BookSlot, (version + 1) | 0);
+      this.events.settled(this.touched[i]! as BookRow, (version + 1) | 0);
     }
     this.touchedCount = 0;
   }

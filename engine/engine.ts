@@ -2,8 +2,8 @@
  * The engine: a deterministic function of (tables, batch, time). The same batches on the same
  * tables give the same tables, records and digest, whether they come from a client or the journal.
  *
- *   engine.begin(timeMs, flushedFinished)   expired orders leave, old ids are forgotten
- *   engine.apply(i32, f64, at)              one command: a RuleCode, 0 = accepted
+ *   engine.begin(timeMs, persistedClosedSequence)   expired orders leave, old ids are forgotten
+ *   engine.apply(i32, f64, at)              one command: a RejectReasonCode, 0 = accepted
  *   engine.end()                            true when anything changed (then it is journaled)
  *
  * What happened is read from the tables: fills [before, after) in the ring of fills, ended orders
@@ -14,81 +14,81 @@
 import { assert } from './book/matching.ts';
 import * as commands from './commands.ts';
 import { commandKind, commandWords } from './commands.ts';
-import { type Applier, Core } from './context.ts';
-import { EventLog } from './events.ts';
+import { type Applier, EngineContext } from './context.ts';
+import { EventBuffer } from './events.ts';
 import { changeMarket, registerMarket } from './markets/markets.ts';
 import { findAccount, newestOwned, nextOwned } from './orders/accounts.ts';
 import { nextExpiring } from './orders/expiry.ts';
-import { closeOrder, evictFinished, findOrder, orderStatus } from './orders/orders.ts';
+import { closeOrder, evictClosed, findOrder, orderStatus } from './orders/orders.ts';
 import { placing } from './orders/place.ts';
-import { readAhead } from './orders/prefetch.ts';
-import type { RuleCode } from './orders/reject-reasons.ts';
+import { prefetch } from './orders/prefetch.ts';
+import type { RejectReasonCode } from './orders/reject-reasons.ts';
 import * as rules from './orders/reject-reasons.ts';
 import * as layout from './tables/layout.ts';
 import type { EngineMemory, Tables } from './tables/tables.ts';
-import type { MarketSlot, OrderSlot, TokenSlot } from './tables/units.ts';
+import type { MarketRow, OrderRow, TokenRow } from './tables/units.ts';
 import { sameAddress } from './tables/words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { ACCOUNT_I, EndReason, ORDER_F, ORDER_I, Order, State, Status, TOKEN_I, Token } = layout;
 const { CancelCommand, CancelOwnerCommand, CommandKind, ConfigureCommand } = commands;
-const { Rule } = rules;
+const { RejectReason } = rules;
 
 const MS = 1_000;
 
 export class Engine {
-  readonly core: Core;
+  readonly context: EngineContext;
   readonly t: Tables;
 
   /** Fetches what the commands at words [at, end) will look up: optional, before they are applied. */
   readonly ahead: (i32: Int32Array, at: number, end: number) => void;
   /** By kind of command. */
   private readonly appliers: Readonly<Record<number, Applier>>;
-  private readonly forget: (flushedFinished: number) => void;
+  private readonly forget: (persistedClosedSequence: number) => void;
 
-  constructor(memory: EngineMemory, events = new EventLog(0)) {
-    const core = new Core(memory, events);
-    this.core = core;
-    this.t = core.t;
+  constructor(memory: EngineMemory, events = new EventBuffer(0)) {
+    const context = new EngineContext(memory, events);
+    this.context = context;
+    this.t = context.t;
     // The functions of every message close over the core: the compiler then takes tables for constants.
-    this.ahead = (i32, at, end) => readAhead(core, i32, at, end);
+    this.ahead = (i32, at, end) => prefetch(context, i32, at, end);
     this.appliers = {
-      [CommandKind.order]: placing(core),
-      [CommandKind.cancel]: (i32, _f64, at) => cancelOrder(core, i32, at),
-      [CommandKind.cancelOwner]: (i32, f64, at) => cancelOwner(core, i32, f64, at),
-      [CommandKind.market]: (i32, f64, at) => registerMarket(core, i32, f64, at),
-      [CommandKind.marketChange]: (i32, f64, at) => changeMarket(core, i32, f64, at),
-      [CommandKind.configure]: (i32, f64, at) => configure(core, i32, f64, at),
+      [CommandKind.order]: placing(context),
+      [CommandKind.cancel]: (i32, _f64, at) => cancelOrder(context, i32, at),
+      [CommandKind.cancelOwner]: (i32, f64, at) => cancelOwner(context, i32, f64, at),
+      [CommandKind.market]: (i32, f64, at) => registerMarket(context, i32, f64, at),
+      [CommandKind.marketChange]: (i32, f64, at) => changeMarket(context, i32, f64, at),
+      [CommandKind.configure]: (i32, f64, at) => configure(context, i32, f64, at),
     };
-    this.forget = (flushedFinished) => evictFinished(core, flushedFinished);
+    this.forget = (persistedClosedSequence) => evictClosed(context, persistedClosedSequence);
     // Until a command says otherwise, as many as there is room for.
     if (this.t.state[State.batch] === 0) this.t.state[State.history] = memory.capacities.history;
   }
 
   /**
-   * Opens a batch at `time` (unix milliseconds, never before the last one). `flushedFinished`:
+   * Opens a batch at `time` (unix milliseconds, never before the last one). `persistedClosedSequence`:
    * sequence up to which the final states of orders are known to be on disk.
    */
-  begin(time: number, flushedFinished: number): void {
-    const { core, t } = this;
+  begin(time: number, persistedClosedSequence: number): void {
+    const { context, t } = this;
     assert(Number.isInteger(time) && time >= t.state[State.time]!, 'time does not go back');
-    core.time = time;
+    context.time = time;
     // A whole number to the compiler, too.
-    core.digest = t.state[State.digest]! | 0;
-    core.changes = 0;
-    core.flushedFinished = flushedFinished;
-    core.events.clear();
+    context.digest = t.state[State.digest]! | 0;
+    context.changes = 0;
+    context.persistedClosedSequence = persistedClosedSequence;
+    context.events.clear();
     for (;;) {
-      const slot = nextExpiring(t);
-      if (slot === 0 || t.orderF[(slot << ORDER_F) | Order.expiry]! * MS > time) break;
-      core.changes += 1;
-      closeOrder(core, slot, EndReason.expired);
+      const row = nextExpiring(t);
+      if (row === 0 || t.orderF[(row << ORDER_F) | Order.expiry]! * MS > time) break;
+      context.changes += 1;
+      closeOrder(context, row, EndReason.expired);
     }
-    this.forget(flushedFinished);
+    this.forget(persistedClosedSequence);
   }
 
   /** Applies the command at word `at`; a refusal changes nothing. */
-  apply(i32: Int32Array, f64: Float64Array, at: number): RuleCode {
+  apply(i32: Int32Array, f64: Float64Array, at: number): RejectReasonCode {
     const applier = this.appliers[commandKind(i32, at)];
     assert(applier !== undefined, 'a command has a known kind');
     return applier(i32, f64, at);
@@ -96,86 +96,96 @@ export class Engine {
 
   /** Closes the batch. True when it changed any table. */
   end(): boolean {
-    const { core, t } = this;
-    core.settle();
-    if (core.changes === 0) return false;
-    t.state[State.time] = core.time;
+    const { context, t } = this;
+    context.publishVersions();
+    if (context.changes === 0) return false;
+    t.state[State.time] = context.time;
     t.state[State.batch]! += 1;
-    t.state[State.digest] = core.digest;
+    t.state[State.digest] = context.digest;
     return true;
   }
 }
 
 /** Cancels one order by its id, if the command's signer owns it. */
-function cancelOrder(core: Core, i32: Int32Array, at: number): RuleCode {
-  const { t } = core;
+function cancelOrder(context: EngineContext, i32: Int32Array, at: number): RejectReasonCode {
+  const { t } = context;
   const slot = findOrder(t, i32, at + CancelCommand.id);
-  if (slot <= 0) return Rule.orderNotFound;
+  if (slot <= 0) return RejectReason.orderNotFound;
   const owner = t.orderI[(slot << ORDER_I) | Order.owner]! << ACCOUNT_I;
   if (!sameAddress(t.accountI, owner, i32, at + CancelCommand.signer)) {
-    return Rule.orderNotFound;
+    return RejectReason.orderNotFound;
   }
-  core.changes += 1;
-  closeOrder(core, slot as OrderSlot, EndReason.canceled);
-  return Rule.accepted;
+  context.changes += 1;
+  closeOrder(context, slot as OrderRow, EndReason.canceled);
+  return RejectReason.accepted;
 }
 
 /** Cancels what an owner has open, looking at a bounded part of its list; core.nextOwned tells where to go on. */
-function cancelOwner(core: Core, i32: Int32Array, f64: Float64Array, at: number): RuleCode {
-  const { t } = core;
-  core.nextOwned = 0;
+function cancelOwner(
+  context: EngineContext,
+  i32: Int32Array,
+  f64: Float64Array,
+  at: number,
+): RejectReasonCode {
+  const { t } = context;
+  context.nextOwned = 0;
   const owner = findAccount(t, i32, at + CancelOwnerCommand.signer);
-  if (owner === 0) return Rule.accepted;
-  const market = i32[at + CancelOwnerCommand.market]! as MarketSlot | 0;
-  const token = i32[at + CancelOwnerCommand.token]! as TokenSlot | 0;
+  if (owner === 0) return RejectReason.accepted;
+  const market = i32[at + CancelOwnerCommand.market]! as MarketRow | 0;
+  const token = i32[at + CancelOwnerCommand.token]! as TokenRow | 0;
   const newest = f64[at / 2 + CancelOwnerCommand.newest]!;
-  const from = i32[at + CancelOwnerCommand.from]! as OrderSlot | 0;
+  const from = i32[at + CancelOwnerCommand.from]! as OrderRow | 0;
   // An order that ended meanwhile leads nowhere: then the list is walked from its head again.
   const isThere =
     from > 0 &&
     from <= t.state[State.orderRows]! &&
-    orderStatus(t, from as OrderSlot) === Status.live &&
+    orderStatus(t, from as OrderRow) === Status.live &&
     t.orderI[(from << ORDER_I) | Order.owner] === owner;
-  let slot = isThere ? from : newestOwned(t, owner);
-  for (let left = i32[at + CancelOwnerCommand.limit]!; slot !== 0 && left > 0; left--) {
-    const next = nextOwned(t, slot);
-    const its = t.orderI[(slot << ORDER_I) | Order.token]! as TokenSlot;
+  let row = isThere ? from : newestOwned(t, owner);
+  for (let left = i32[at + CancelOwnerCommand.limit]!; row !== 0 && left > 0; left--) {
+    const next = nextOwned(t, row);
+    const its = t.orderI[(row << ORDER_I) | Order.token]! as TokenRow;
     const isMeant =
-      t.orderF[(slot << ORDER_F) | Order.created]! <= newest &&
+      t.orderF[(row << ORDER_F) | Order.created]! <= newest &&
       (token === 0 || token === its) &&
       (market === 0 || market === t.tokenI[(its << TOKEN_I) | Token.market]);
     if (isMeant) {
-      core.changes += 1;
-      closeOrder(core, slot, EndReason.canceled);
+      context.changes += 1;
+      closeOrder(context, row, EndReason.canceled);
     }
-    slot = next;
+    row = next;
   }
-  core.nextOwned = slot;
-  return Rule.accepted;
+  context.nextOwned = row;
+  return RejectReason.accepted;
 }
 
-function configure(core: Core, i32: Int32Array, f64: Float64Array, at: number): RuleCode {
-  const { t } = core;
+function configure(
+  context: EngineContext,
+  i32: Int32Array,
+  f64: Float64Array,
+  at: number,
+): RejectReasonCode {
+  const { t } = context;
   const limits = i32[at + ConfigureCommand.limits]!;
   const policy = limits & ConfigureCommand.selfTradeMask;
   const openOrders = limits >>> ConfigureCommand.openOrdersShift;
   const history = f64[at / 2 + ConfigureCommand.history]!;
-  core.changes += 1;
+  context.changes += 1;
   t.state[State.selfTrade] = policy;
   t.state[State.history] = history;
   t.state[State.openOrdersPerAccount] = openOrders;
-  core.note(limits);
-  core.note(history);
+  context.note(limits);
+  context.note(history);
   const words = commandWords(i32, at);
   if (words > ConfigureCommand.wordsWithoutOrderRows) {
     const orderRows = f64[at / 2 + ConfigureCommand.orderRows]!;
     t.state[State.orderRowsMax] = orderRows;
-    core.note(orderRows);
+    context.note(orderRows);
   }
   if (words > ConfigureCommand.wordsWithoutWallets) {
     const wallets = f64[at / 2 + ConfigureCommand.walletsPerSigner]!;
     t.state[State.walletsPerSigner] = wallets;
-    core.note(wallets);
+    context.note(wallets);
   }
-  return Rule.accepted;
+  return RejectReason.accepted;
 }

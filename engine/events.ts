@@ -19,7 +19,7 @@
  * whole. A bound of 0 turns it off.
  */
 import { assert } from './book/matching.ts';
-import type { BookSlot, MarketSlot, MicroShares, Ticks } from './tables/units.ts';
+import type { BookRow, MarketRow, MicroShares, Ticks } from './tables/units.ts';
 
 const EVENT_WORDS = 8;
 /** A partly filled maker takes its head and the four records that hold its row. */
@@ -29,11 +29,11 @@ export const EventKind = {
   placed: 1,
   fill: 2,
   partly: 3,
-  finished: 4,
+  closed: 4,
   /** By the order placed last, by the maker of a fill, by an order that ended. */
   levelPlaced: 5,
   levelFill: 6,
-  levelFinished: 7,
+  levelClosed: 7,
   tick: 8,
   market: 9,
   settled: 10,
@@ -64,7 +64,7 @@ const RECORDS_KEPT = 2 ** 16;
 /** A cancel of half a million orders: 64 MiB, for a batch that takes a second itself. */
 export const EVENTS_MAX = 2 ** 21;
 
-export class EventLog {
+export class EventBuffer {
   i32: Int32Array;
   f64: Float64Array;
   /** Words in use. */
@@ -106,20 +106,20 @@ export class EventLog {
     this.f64[(at >> 1) + 3] = sequence;
   }
 
-  /** @param row first word of the maker's row in `orderI`, already without what was filled */
-  partly(orderI: Int32Array, row: number): void {
+  /** @param offset first word of the maker's row in `orderI`, already without what was filled */
+  partly(orderI: Int32Array, offset: number): void {
     const at = this.take(PARTLY_WORDS);
     if (at < 0) return;
     const { i32 } = this;
     i32[at] = EventKind.partly;
     for (let w = 0; w < PARTLY_WORDS - EVENT_WORDS; w++)
-      i32[at + EVENT_WORDS + w] = orderI[row + w]!;
+      i32[at + EVENT_WORDS + w] = orderI[offset + w]!;
   }
 
   /** @param sequence of the fill, or of the order among the finished ones */
   level(
     kind: number,
-    book: BookSlot,
+    book: BookRow,
     tick: Ticks,
     grid: number,
     quantity: MicroShares,
@@ -137,29 +137,29 @@ export class EventLog {
   }
 
   /** An order left its level, whose total is told, and has ended: two records. */
-  ended(book: BookSlot, tick: Ticks, grid: number, quantity: MicroShares, sequence: number): void {
+  ended(book: BookRow, tick: Ticks, grid: number, quantity: MicroShares, sequence: number): void {
     const at = this.take(2 * EVENT_WORDS);
     if (at < 0) return;
     const { f64, i32 } = this;
     const d = at >> 1;
-    i32[at] = EventKind.levelFinished;
+    i32[at] = EventKind.levelClosed;
     i32[at | 1] = book;
     i32[at | 2] = tick;
     i32[at | 3] = grid;
     f64[d | 2] = quantity;
     f64[d | 3] = sequence;
-    i32[at + EVENT_WORDS] = EventKind.finished;
+    i32[at + EVENT_WORDS] = EventKind.closed;
     f64[d + EVENT_WORDS / 2 + 3] = sequence;
   }
 
-  finished(sequence: number): void {
+  closed(sequence: number): void {
     const at = this.take(EVENT_WORDS);
     if (at < 0) return;
-    this.i32[at] = EventKind.finished;
+    this.i32[at] = EventKind.closed;
     this.f64[(at >> 1) + 3] = sequence;
   }
 
-  tick(book: BookSlot, before: number, grid: number): void {
+  tick(book: BookRow, before: number, grid: number): void {
     const at = this.take(EVENT_WORDS);
     if (at < 0) return;
     const { i32 } = this;
@@ -169,7 +169,7 @@ export class EventLog {
     i32[at + 3] = grid;
   }
 
-  market(market: MarketSlot, isNew: boolean, baseFeeBps: number, minSize: MicroShares): void {
+  market(market: MarketRow, isNew: boolean, baseFeeBps: number, minSize: MicroShares): void {
     const at = this.take(EVENT_WORDS);
     if (at < 0) return;
     this.i32[at] = EventKind.market;
@@ -179,7 +179,7 @@ export class EventLog {
     this.f64[(at >> 1) + 2] = minSize;
   }
 
-  settled(book: BookSlot, version: number): void {
+  settled(book: BookRow, version: number): void {
     const at = this.take(EVENT_WORDS);
     if (at < 0) return;
     const { i32 } = this;

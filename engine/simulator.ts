@@ -19,7 +19,7 @@ import {
   Side,
 } from './commands.ts';
 import { Engine } from './engine.ts';
-import { Rule, type RuleCode } from './orders/reject-reasons.ts';
+import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from './tables/capacities.ts';
 import { Depth, marketOf, readDepth } from './tables/depth.ts';
 import {
@@ -42,7 +42,7 @@ import {
   type Pips,
   type Ticks,
   type TicksPerUnit,
-  type TokenSlot,
+  type TokenRow,
 } from './tables/units.ts';
 
 export interface SimulatedMarket {
@@ -56,7 +56,7 @@ export interface SimulatedMarket {
 export interface SimulatedOrder {
   readonly account: number;
   /** As addMarket returned it. */
-  readonly token: TokenSlot;
+  readonly token: TokenRow;
   readonly side: keyof typeof Side;
   readonly type?: keyof typeof OrderType;
   /** 1 to ticksPerUnit - 1. */
@@ -70,7 +70,7 @@ export interface SimulatedOrder {
 
 export interface Placed {
   /** 0 = accepted, else why not (reject-reasons.ts). */
-  readonly rule: RuleCode;
+  readonly reason: RejectReasonCode;
   /** For cancel(). */
   readonly order: number;
   /** Micro-units given and received at once, net of fees. */
@@ -82,8 +82,8 @@ export interface SimulatedFill {
   readonly sequence: number;
   readonly taker: number;
   readonly maker: number;
-  readonly takerToken: TokenSlot;
-  readonly makerToken: TokenSlot;
+  readonly takerToken: TokenRow;
+  readonly makerToken: TokenRow;
   readonly size: number;
   /** Each in its own token's prices. */
   readonly takerPips: Pips;
@@ -114,11 +114,11 @@ export class Simulator {
   /** Moves the clock on, in unix milliseconds; orders that expire leave. */
   at(time: number): void {
     this.time = time;
-    this.run(() => Rule.accepted);
+    this.run(() => RejectReason.accepted);
   }
 
   /** Registers a market; its tokens follow one another. Two outcomes share a mirrored book. */
-  addMarket(market: SimulatedMarket = {}): TokenSlot[] {
+  addMarket(market: SimulatedMarket = {}): TokenRow[] {
     const { t } = this.engine;
     const first = t.state[State.tokens]! + 1;
     const count = market.outcomes ?? 2;
@@ -132,13 +132,13 @@ export class Simulator {
       baseFeeBps: market.baseFeeBps ?? 0,
     };
     const at = encodeMarket(this.out, fields, condition, ids);
-    const rule = this.apply(at);
-    assert(rule === Rule.accepted, 'there is room for the market');
-    return ids.map((_, i) => (first + i) as TokenSlot);
+    const reason = this.apply(at);
+    assert(reason === RejectReason.accepted, 'there is room for the market');
+    return ids.map((_, i) => (first + i) as TokenRow);
   }
 
   place(order: SimulatedOrder): Placed {
-    const { core, t } = this.engine;
+    const { context, t } = this.engine;
     const number = this.owners.length;
     this.owners.push(order.account);
     const grid = t.marketI[
@@ -156,19 +156,19 @@ export class Simulator {
       expiration: order.expiration ?? 0,
       feeRateBps: 1_000,
       signatureType: 0,
-      verdict: 0,
+      precheck: 0,
       id: numbered(ID_WORDS, 2, number),
       maker: account,
       signer: account,
       apiKey: this.apiKey,
     });
-    core.making = 0;
-    core.taking = 0;
-    const rule = this.apply(at);
-    return { rule, order: number, making: core.making, taking: core.taking };
+    context.making = 0;
+    context.taking = 0;
+    const reason = this.apply(at);
+    return { reason, order: number, making: context.making, taking: context.taking };
   }
 
-  cancel(order: number): RuleCode {
+  cancel(order: number): RejectReasonCode {
     const owner = numbered(ADDRESS_WORDS, 1, this.owners[order] ?? 0);
     this.out.clear();
     return this.apply(encodeCancel(this.out, numbered(ID_WORDS, 2, order), owner));
@@ -193,21 +193,21 @@ export class Simulator {
     this.apply(encodeConfigure(this.out, policy, this.engine.t.state[State.history]!, 0, 0));
   }
 
-  setTick(token: TokenSlot, ticksPerUnit: TicksPerUnit): RuleCode {
+  setTick(token: TokenRow, ticksPerUnit: TicksPerUnit): RejectReasonCode {
     const { t } = this.engine;
     const market = marketOf(t, token);
-    const row = market << MARKET_I;
+    const offset = market << MARKET_I;
     this.out.clear();
     const at = encodeMarketChange(this.out, market, {
-      flags: t.marketI[row + Market.flags]!,
+      flags: t.marketI[offset + Market.flags]!,
       ticksPerUnit,
-      baseFeeBps: t.marketI[row + Market.baseFeeBps]!,
+      baseFeeBps: t.marketI[offset + Market.baseFeeBps]!,
       minSize: t.marketF[(market << MARKET_F) + Market.minSize]! as MicroShares,
     });
     return this.apply(at);
   }
 
-  book(token: TokenSlot): SimulatedBook {
+  book(token: TokenRow): SimulatedBook {
     const { depth } = this;
     assert(readDepth(this.engine.t, token, depth), 'nobody writes between two calls');
     const side = (levels: Depth['bids']) =>
@@ -226,8 +226,8 @@ export class Simulator {
         sequence,
         taker: t.fillI[i + Fill.takerId + ID_WORDS - 1]!,
         maker: t.fillI[i + Fill.makerId + ID_WORDS - 1]!,
-        takerToken: t.fillI[i + Fill.takerToken]! as TokenSlot,
-        makerToken: t.fillI[i + Fill.makerToken]! as TokenSlot,
+        takerToken: t.fillI[i + Fill.takerToken]! as TokenRow,
+        makerToken: t.fillI[i + Fill.makerToken]! as TokenRow,
         size: t.fillF[f + Fill.size]!,
         takerPips: t.fillI[i + Fill.takerPrice]! as Pips,
         makerPips: t.fillI[i + Fill.makerPrice]! as Pips,
@@ -236,16 +236,16 @@ export class Simulator {
     return found;
   }
 
-  private apply(at: number): RuleCode {
+  private apply(at: number): RejectReasonCode {
     return this.run(() => this.engine.apply(this.out.i32, this.out.f64, at));
   }
 
   /** A batch of its own for each call: what finished earlier may be forgotten. */
-  private run(body: () => RuleCode): RuleCode {
-    this.engine.begin(this.time, this.engine.t.state[State.finished]!);
-    const rule = body();
+  private run(body: () => RejectReasonCode): RejectReasonCode {
+    this.engine.begin(this.time, this.engine.t.state[State.closed]!);
+    const reason = body();
     this.engine.end();
-    return rule;
+    return reason;
   }
 }
 

@@ -3,7 +3,7 @@ import { NodeClient, Wallet } from '../client/client.ts';
 
 const URL_DEFAULT = 'http://127.0.0.1:3000';
 
-export interface Place {
+export interface TradeTarget {
   readonly client: NodeClient;
   readonly tokenId: string;
   /** 'Yes of "Will it rain?"' */
@@ -14,7 +14,7 @@ export interface Place {
  * `[token] [..]` behind the example's name; without a token the busiest market that is open, its first
  * outcome. The node is NODE_URL; the wallet is a throw-away one, or that of PRIVATE_KEY.
  */
-export async function placeOf([token]: readonly string[]): Promise<Place> {
+export async function placeOf([token]: readonly string[]): Promise<TradeTarget> {
   const { NODE_URL = URL_DEFAULT, PRIVATE_KEY } = process.env;
   const wallet = PRIVATE_KEY === undefined ? Wallet.random() : new Wallet(PRIVATE_KEY);
   const client = await NodeClient.connect(NODE_URL, { wallet });

@@ -73,7 +73,7 @@ export class CoreContender implements Contender {
     const fills = core.match(BOOK, side, price, quantity);
     for (let i = 0; i < fills; i++) {
       const slot = core.makers[i]!;
-      const maker = core.word(slot);
+      const maker = core.userData(slot);
       if (core.remaining(slot) === 0) slots[maker] = 0;
       reports.fill(sequence, core.level(slot), core.sizes[i]!, maker, id);
     }

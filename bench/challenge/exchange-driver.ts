@@ -11,7 +11,7 @@ import type {
   MicroCollateral,
   MicroShares,
   TicksPerUnit,
-  TokenSlot,
+  TokenRow,
 } from '../../engine/tables/units.ts';
 import { type EngineModules, encodeClearing } from '../common/engine-modules.ts';
 import { Random } from '../random.ts';
@@ -158,7 +158,7 @@ export class ExchangeContender implements Contender {
 
   private begin(): void {
     const { engine } = this;
-    engine.begin(this.time, engine.t.state[this.modules.layout.State.finished]!);
+    engine.begin(this.time, engine.t.state[this.modules.layout.State.closed]!);
     this.time += 1;
   }
 
@@ -228,7 +228,7 @@ export class ExchangeContender implements Contender {
     const quantity = words[row + Message.quantity]!;
     key[key.length - 1] = words[row + Message.id]!;
     return encodeOrder(this.commands, {
-      token: 1 as TokenSlot,
+      token: 1 as TokenRow,
       side: (flags & MessageFlag.sell) === 0 ? Side.buy : Side.sell,
       type: (flags & MessageFlag.ioc) === 0 ? OrderType.GTC : OrderType.FAK,
       postOnly: false,
@@ -237,7 +237,7 @@ export class ExchangeContender implements Contender {
       expiration: 0,
       feeRateBps: 0,
       signatureType: 0,
-      verdict: 0,
+      precheck: 0,
       id: key,
       maker: account,
       signer: account,

@@ -26,7 +26,7 @@ import type {
   MicroCollateral,
   MicroShares,
   TicksPerUnit,
-  TokenSlot,
+  TokenRow,
 } from '../../engine/tables/units.ts';
 import { type EngineModules, encodeClearing, OWN_MODULES } from '../common/engine-modules.ts';
 import { Random } from '../random.ts';
@@ -67,10 +67,10 @@ export class EngineLoad {
     this.shape = shape;
     this.random = new Random(seed);
     this.modules = modules;
-    this.finished = modules.layout.State.finished;
+    this.finished = modules.layout.State.closed;
     const { engine, events, tables } = modules;
     // As in a node, which tells its streams from the log.
-    const log = events === undefined ? undefined : new events.EventLog(events.EVENTS_MAX);
+    const log = events === undefined ? undefined : new events.EventBuffer(events.EVENTS_MAX);
     this.engine = new engine.Engine(tables.allocateEngine(capacities), log);
     this.accounts = Array.from({ length: ACCOUNTS }, () => this.key(ADDRESS_WORDS));
     for (const account of this.accounts) {
@@ -210,7 +210,7 @@ export class EngineLoad {
     const ticks = isMirrored ? grid - tick : tick;
     const account = random.pick(this.accounts);
     const at = encodeOrder(out, {
-      token: (2 * random.below(this.shape.books) + (isMirrored ? 2 : 1)) as TokenSlot,
+      token: (2 * random.below(this.shape.books) + (isMirrored ? 2 : 1)) as TokenRow,
       side: isBuy ? Side.buy : Side.sell,
       type,
       postOnly: false,
@@ -219,7 +219,7 @@ export class EngineLoad {
       expiration: 0,
       feeRateBps: 0,
       signatureType: 0,
-      verdict: 0,
+      precheck: 0,
       id: this.key(ID_WORDS),
       maker: account,
       signer: account,

@@ -32,16 +32,16 @@ export function recordStreams(
       const start = at;
       const facts = {
         time: records.length + 1,
-        flushedFinished: state[State.finished]!,
+        persistedClosedSequence: state[State.closed]!,
         firstFill: state[State.fills]!,
       };
-      engine.begin(facts.time, facts.flushedFinished);
+      engine.begin(facts.time, facts.persistedClosedSequence);
       for (let i = 0; i < BATCH && at < words; i++, commands++) {
         engine.apply(i32, f64, at);
         at += commandWords(i32, at);
       }
       if (!engine.end()) continue;
-      const ends = { endFill: state[State.fills]!, endFinished: state[State.finished]! };
+      const ends = { endFill: state[State.fills]!, closedEnd: state[State.closed]! };
       const sequence = state[State.batch]!;
       const digest = state[State.digest]!;
       records.push(encodeBatch({ ...facts, ...ends, sequence, digest }, i32.slice(start, at)));
@@ -57,7 +57,7 @@ export function replay({ capacities, records }: Recording): void {
   for (const bytes of records) {
     const record = decodeBatch(bytes);
     if (typeof record === 'string') throw new Error(record);
-    engine.begin(record.time, record.flushedFinished);
+    engine.begin(record.time, record.persistedClosedSequence);
     engine.ahead(record.i32, 0, record.i32.length);
     for (let at = 0; at < record.i32.length; at += commandWords(record.i32, at)) {
       engine.apply(record.i32, record.f64, at);

@@ -31,7 +31,7 @@ import {
   MICRO,
   type MicroCollateral,
   type MicroShares,
-  type TokenSlot,
+  type TokenRow,
 } from '../../engine/tables/units.ts';
 import { marketCommands } from '../../server/catalog/market-registry.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
@@ -186,7 +186,7 @@ class Trading {
     const wallet = isWhale ? this.whale : random.pick(this.wallets);
     this.orders += 1;
     encodeOrder(this.out, {
-      token: (first + (isOther ? 1 : 0)) as TokenSlot,
+      token: (first + (isOther ? 1 : 0)) as TokenRow,
       side: isBid ? Side.buy : Side.sell,
       type,
       postOnly: false,
@@ -195,7 +195,7 @@ class Trading {
       expiration: 0,
       feeRateBps: 0,
       signatureType: 0,
-      verdict: 0,
+      precheck: 0,
       id: this.words(ID_WORDS),
       maker: wallet,
       signer: wallet,
@@ -216,8 +216,8 @@ class Trading {
     const firstFill = t.state[State.fills]!;
     const time = START_MS + this.batches * BATCH_MS;
     this.batches += 1;
-    const flushedFinished = t.state[State.finished]!;
-    engine.begin(time, flushedFinished);
+    const persistedClosedSequence = t.state[State.closed]!;
+    engine.begin(time, persistedClosedSequence);
     const taken = this.applyAll(words);
     assert(engine.end(), 'a batch changes something');
     const sequence = t.state[State.batch]!;
@@ -225,10 +225,10 @@ class Trading {
     const facts = {
       sequence,
       time,
-      flushedFinished,
+      persistedClosedSequence,
       firstFill,
       endFill,
-      endFinished: t.state[State.finished]!,
+      closedEnd: t.state[State.closed]!,
       digest: t.state[State.digest]!,
     };
     const record = encodeBatch(facts, taken);
@@ -247,9 +247,9 @@ class Trading {
     let length = 0;
     for (let at = 0; at < words.length; ) {
       const next = at + commandWords(words, at);
-      const { changes } = engine.core;
+      const { changes } = engine.context;
       engine.apply(words, f64, at);
-      if (engine.core.changes !== changes) {
+      if (engine.context.changes !== changes) {
         taken.set(words.subarray(at, next), length);
         length += next - at;
       }

@@ -5,7 +5,7 @@
  * Non-goals: GTD, FAK, post-only and cancels; orders that are meant to be refused.
  */
 
-import type { Exchange, OrderSigner, SignedOrder as Sent } from '../../client/exchange.ts';
+import type { OrderSigner, SignedOrder as Sent, SigningDomain } from '../../client/exchange.ts';
 import { signOrder as sign } from '../../client/exchange.ts';
 import type { Random } from '../random.ts';
 import { MICRO, notional, SIZE_STEP, sharesForCollateral } from './load-amounts.ts';
@@ -30,7 +30,7 @@ export function exchangeOf(config: {
   readonly chainId: number;
   readonly exchangeAddress: string;
   readonly negRiskExchangeAddress: string;
-}): Exchange {
+}): SigningDomain {
   const { domainName: name, domainVersion: version, chainId } = config;
   return {
     version: 1,
@@ -124,14 +124,14 @@ function order(token: LoadToken, account: number, terms: Terms): LoadOrder {
 export function signOrder(
   order: LoadOrder,
   { owner, wallet }: Signer,
-  exchange: Exchange,
+  context: SigningDomain,
   salt: string,
 ): SignedOrder {
   const { makerAmount, takerAmount, token, type } = order;
   const { conditionId, negRisk } = token.market;
   const side = order.side === BUY ? 'BUY' : 'SELL';
   const market = { tokenId: token.tokenId, conditionId, negRisk };
-  const signed = sign(wallet, exchange, {
+  const signed = sign(wallet, context, {
     ...market,
     ...{ side, makerAmount, takerAmount, type, salt, owner },
   });

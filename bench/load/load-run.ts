@@ -5,7 +5,7 @@
  * Non-goals: the command line and the node's life (load.ts).
  */
 import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises';
-import type { Exchange } from '../../client/exchange.ts';
+import type { SigningDomain } from '../../client/exchange.ts';
 import type { HttpClient } from '../../client/http.ts';
 import type { Keys } from '../../client/keys.ts';
 import { Wallet } from '../../client/wallet.ts';
@@ -46,7 +46,7 @@ export class LoadRun {
   readonly #markets: readonly LoadMarket[];
   readonly #tokens: readonly LoadToken[];
   readonly #level1: Level1;
-  readonly #exchange: Exchange;
+  readonly #exchange: SigningDomain;
   readonly #reader: HttpClient;
   readonly #keys: Keys;
   readonly #ledger = new Ledger();

@@ -5,7 +5,7 @@
  * Non-goals: when they are due (arrivals.ts).
  */
 import { type ApiKey, level2 } from '../../client/credentials.ts';
-import type { Exchange } from '../../client/exchange.ts';
+import type { SigningDomain } from '../../client/exchange.ts';
 import type { LoadMarket } from '../load/load-market.ts';
 import { type Signer, signOrder } from '../load/load-orders.ts';
 import type { Random } from '../random.ts';
@@ -40,7 +40,7 @@ export interface Flow {
   readonly batch: number;
   readonly accounts: readonly Account[];
   readonly markets: readonly LoadMarket[];
-  readonly exchange: Exchange;
+  readonly context: SigningDomain;
   /** First digits of the salts; the rest counts. */
   readonly salts: string;
   /** A cancel comes at least so many requests after the orders that it takes back. */
@@ -81,13 +81,13 @@ export class Drawer {
   }
 
   #orders(kind: 'fok' | 'gtc', account: Account): Request {
-    const { random, batch, salts, exchange } = this.#flow;
+    const { random, batch, salts, context } = this.#flow;
     const make = kind === 'fok' ? takerOrder : restingOrder;
     const signed = Array.from({ length: batch }, () => {
       const order = make(random, random.pick(this.#tokens), 0);
       const salt = `${salts}${String(this.#salt).padStart(SALT_DIGITS, '0')}`;
       this.#salt += 1;
-      return signOrder(order, account.signer, exchange, salt);
+      return signOrder(order, account.signer, context, salt);
     });
     if (kind === 'gtc') {
       this.#resting.push({ account, ids: signed.map(({ id }) => id), since: this.#drawn });

@@ -84,7 +84,7 @@ export class Sending {
       batch: options.batch,
       accounts: this.#accounts(),
       markets: await targetMarkets({ ...options, url }, options.markets),
-      exchange: exchangeOf(signing),
+      context: exchangeOf(signing),
       salts: `${options.run}${share.index + 1}`,
       cancelDistance: CANCEL_DISTANCE_CONNECTIONS * options.connections,
     });

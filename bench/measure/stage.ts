@@ -5,7 +5,7 @@
  * Non-goals: being measured.
  */
 import { level2 } from '../../client/credentials.ts';
-import type { Exchange } from '../../client/exchange.ts';
+import type { SigningDomain } from '../../client/exchange.ts';
 import type { HttpClient } from '../../client/http.ts';
 import { Wallet } from '../../client/wallet.ts';
 import { BUY, SELL } from '../load/load-book.ts';
@@ -54,7 +54,7 @@ export class Stage {
   /** Rests the makers' orders. Throws when the node refuses one. */
   async fill(
     markets: readonly LoadMarket[],
-    exchange: Exchange,
+    context: SigningDomain,
     options: MeasureOptions,
   ): Promise<void> {
     const tokens = bookTokens(markets);
@@ -66,7 +66,7 @@ export class Stage {
     const signer = { wallet: this.#maker.wallet, owner: this.#maker.key.apiKey };
     const items = orders.map((order, i) => {
       const salt = `${options.run}0${String(i).padStart(9, '0')}`;
-      return signOrder(order, signer, exchange, salt).item;
+      return signOrder(order, signer, context, salt).item;
     });
     for (let from = 0; from < items.length; from += MAKER_BATCH) {
       const body = `[${items.slice(from, from + MAKER_BATCH).join(',')}]`;

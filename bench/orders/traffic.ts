@@ -72,7 +72,7 @@ export class Traffic {
           batch,
           accounts,
           markets,
-          exchange: exchangeOf(signing),
+          context: exchangeOf(signing),
           salts: `${options.run}${batch + 1}`,
           cancelDistance: 0,
         }),

@@ -42,7 +42,7 @@ export async function limitsSuite(requests: number, blocks: number): Promise<Lim
   const timed = new Timed();
   uws.App = () => timed.wrap(plainApp());
   const base = { host: '127.0.0.1', port: 0, trustProxy: 0, log: () => undefined };
-  const run = (exchange: Exchange): void => exchange.reply(200, BODY);
+  const run = (context: Exchange): void => context.reply(200, BODY);
   const limits = ['price', 'trading'] as const;
   const route: Route = { method: 'GET', path: PATH, headers: [], bodyBytesMax: 0, limits, run };
   const limited = () =>

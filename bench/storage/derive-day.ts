@@ -44,7 +44,7 @@ export async function deriveDay(dataDir: string, leave: number): Promise<Derived
   const began = performance.now();
   while (follower.step(end, Date.now()));
   const followed = performance.now();
-  const rows = follower.t.state[State.fills]! + follower.t.state[State.finished]!;
+  const rows = follower.t.state[State.fills]! + follower.t.state[State.closed]!;
   follower.close(end, Date.now());
   await log.close();
   return { followMs: followed - began, imageMs: performance.now() - followed, rows };

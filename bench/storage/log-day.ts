@@ -21,7 +21,7 @@ import {
   State,
 } from '../../engine/tables/layout.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';
-import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/tables/units.ts';
+import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { Journal, type JournalEntry } from '../../storage/log/journal.ts';
@@ -43,7 +43,7 @@ export const BATCH = 15;
 const BOOKS = 1_000;
 const GRID = 100;
 const ROUND = 50_000;
-/** Finished orders that the follower has not derived yet. */
+/** Closed orders that the follower has not derived yet. */
 const BEHIND = 100_000;
 const SEED = 'a trading day';
 export const CAPACITIES: Capacities = DEFAULT_CAPACITIES;
@@ -113,7 +113,7 @@ export class Orders {
   private order(out: CommandBuffer, book: number, side: number, tick: number, shares: number) {
     const wallet = this.random.pick(this.wallets);
     encodeOrder(out, {
-      token: (2 * book + 1) as TokenSlot,
+      token: (2 * book + 1) as TokenRow,
       side,
       type: OrderType.GTC,
       postOnly: false,
@@ -122,7 +122,7 @@ export class Orders {
       expiration: 0,
       feeRateBps: 0,
       signatureType: 0,
-      verdict: 0,
+      precheck: 0,
       id: this.words(ID_WORDS),
       maker: wallet,
       signer: wallet,
@@ -151,7 +151,7 @@ class DayWriter {
     const { state } = engine.t;
     for (let at = 0; at < commands.words; ) {
       // As on a node whose follower is a second behind.
-      const derived = Math.max(0, state[State.finished]! - BEHIND);
+      const derived = Math.max(0, state[State.closed]! - BEHIND);
       this.time += 1;
       const applied = applyBatch(engine, commands, at, this.time, derived);
       at = applied.end;
@@ -193,20 +193,20 @@ export function applyBatch(
   let at = start;
   let orders = 0;
   for (; orders < BATCH && at < words; orders++) {
-    const { changes } = engine.core;
+    const { changes } = engine.context;
     const length = commandWords(i32, at);
     engine.apply(i32, f64, at);
-    if (engine.core.changes !== changes) taken.push(...i32.subarray(at, at + length));
+    if (engine.context.changes !== changes) taken.push(...i32.subarray(at, at + length));
     at += length;
   }
   if (!engine.end()) return { entry: undefined, orders, end: at };
   const facts = {
     sequence: state[State.batch]!,
     time,
-    flushedFinished: derived,
+    persistedClosedSequence: derived,
     firstFill,
     endFill: state[State.fills]!,
-    endFinished: state[State.finished]!,
+    closedEnd: state[State.closed]!,
     digest: state[State.digest]!,
   };
   const { digest, sequence } = facts;

@@ -15,7 +15,7 @@ import { FileLog } from '../../storage/log/file-log.ts';
 import { Journal } from '../../storage/log/journal.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { recover } from '../../storage/recovery/recover.ts';
-import { Images } from '../../storage/snapshot/snapshots.ts';
+import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import { applyBatch, BATCH, CAPACITIES, Orders, writeDay } from './log-day.ts';
 
 export interface PausesShape {
@@ -91,8 +91,8 @@ class Live {
       segmentBytes: 2 ** 24,
       log: () => undefined,
     });
-    const images = new Images(dataDir, 'flushed');
-    const { engine } = recover(CAPACITIES, images, log, undefined, () => undefined);
+    const snapshots = new SnapshotFiles(dataDir, 'flushed');
+    const { engine } = recover(CAPACITIES, snapshots, log, undefined, () => undefined);
     return new Live(dataDir, engine, log);
   }
 
@@ -166,7 +166,7 @@ class Live {
       setup: { ...options, imageBatches: NEVER, logFirst: log.first },
       position,
       durable: this.engine.t.state[State.batch]!,
-      onImage: (older) => void log.trim(older),
+      onSnapshot: (older) => void log.trim(older),
       onProblem: (problem) => print('follower', String(problem)),
       onFatal: (error) => print('follower', error.message),
       log: () => undefined,

@@ -10,7 +10,7 @@ import { State } from '../../engine/tables/layout.ts';
 import { openEnvironment, openSequence } from '../../storage/kv/lmdb.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { recover } from '../../storage/recovery/recover.ts';
-import { Images } from '../../storage/snapshot/snapshots.ts';
+import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import { deriveDay, readLog } from './derive-day.ts';
 import { CAPACITIES, type DayShape, writeDay } from './log-day.ts';
 
@@ -85,15 +85,15 @@ async function dayInLog(dataDir: string, shape: LogShape): Promise<{ restartMs: 
   const rate = (count: number): string => `${((count / followMs) * MS).toFixed(0)} a second`;
   print('follower', `${rate(day.orders)} orders, with ${rate(rows)} rows into LMDB`);
   const log = await readLog(dataDir);
-  const images = new Images(dataDir, 'flushed');
-  const [info] = images.list();
+  const snapshots = new SnapshotFiles(dataDir, 'flushed');
+  const [info] = snapshots.list();
   const bytes = statSync(info!.path).size;
   print(
     'image, written in pieces',
     `${imageMs.toFixed(0)} ms for ${(bytes / 2 ** 20).toFixed(0)} MiB`,
   );
   const [recovered, restartMs] = time(() =>
-    recover(CAPACITIES, images, log, undefined, () => undefined),
+    recover(CAPACITIES, snapshots, log, undefined, () => undefined),
   );
   const [, auditMs] = time(() => audit(recovered.engine.t));
   print(

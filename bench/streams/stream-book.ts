@@ -12,7 +12,7 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
-import { EVENTS_MAX, EventLog } from '../../engine/events.ts';
+import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
 import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import {
   ADDRESS_WORDS,
@@ -26,7 +26,7 @@ import {
   collateralOf,
   type MicroShares,
   type Ticks,
-  type TokenSlot,
+  type TokenRow,
 } from '../../engine/tables/units.ts';
 import { type HttpServer, listen } from '../../server/http/http.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
@@ -36,13 +36,13 @@ import { Random } from '../random.ts';
 
 const GRID = 100;
 const ACCOUNTS = 50;
-const TOKEN = 1 as TokenSlot;
+const TOKEN = 1 as TokenRow;
 const SHARE = 1_000_000;
 
 export class StreamBook {
   readonly streams: Streams;
   readonly token: string;
-  private readonly events = new EventLog(EVENTS_MAX);
+  private readonly events = new EventBuffer(EVENTS_MAX);
   private readonly engine: Engine;
   private readonly commands = new CommandBuffer();
   private readonly random = new Random('streams');
@@ -121,7 +121,7 @@ export class StreamBook {
           expiration: 0,
           feeRateBps: 0,
           signatureType: 0,
-          verdict: 0,
+          precheck: 0,
           id: this.key(ID_WORDS, 1_000 + this.orders),
           maker: account,
           signer: account,
@@ -135,7 +135,7 @@ export class StreamBook {
   private apply(starts: readonly number[]): void {
     const { commands, engine, events } = this;
     this.time += 1;
-    engine.begin(this.time, engine.t.state[State.finished]!);
+    engine.begin(this.time, engine.t.state[State.closed]!);
     for (const at of starts) {
       events.command = at;
       engine.apply(commands.i32, commands.f64, at);

@@ -140,7 +140,7 @@ export class Matching {
    */
   match(book: number, side: Side, limit: number, quantity: number): number {
     this.amount[0] = quantity;
-    return this.sweep(book, side, limit);
+    return this.matchUpTo(book, side, limit);
   }
 
   /** What the last match did not fill. */
@@ -199,7 +199,7 @@ export class Matching {
   }
 
   /** The caller's own word of an order. */
-  word(slot: number): number {
+  userData(slot: number): number {
     return this.rowI[(slot << ORDER_I) | Order.word]!;
   }
 
@@ -307,7 +307,7 @@ export class Matching {
   }
 
   /** Fills amount[0] and leaves there what is left of it. */
-  private sweep(book: number, side: Side, limit: number): number {
+  private matchUpTo(book: number, side: Side, limit: number): number {
     const { bookI, header, makers, rowF, rowI, sizes, totals } = this;
     const b = book << BOOK_I;
     const levels = bookI[b | Book.levels]!;

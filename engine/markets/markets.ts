@@ -5,22 +5,22 @@
 
 import { canRescale, NO_LEVEL, rescale, Side } from '../book/matching.ts';
 import * as commands from '../commands.ts';
-import type { Core } from '../context.ts';
+import type { EngineContext } from '../context.ts';
 import { eachOrder } from '../orders/books.ts';
 import { closeOrder } from '../orders/orders.ts';
-import type { RuleCode } from '../orders/reject-reasons.ts';
+import type { RejectReasonCode } from '../orders/reject-reasons.ts';
 import * as rules from '../orders/reject-reasons.ts';
 import { indexFind, indexInsert, tagOf } from '../tables/hash-index.ts';
 import type { EndReasonCode } from '../tables/layout.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type {
-  BookSlot,
-  MarketSlot,
+  BookRow,
+  MarketRow,
   MicroShares,
   Ticks,
   TicksPerUnit,
-  TokenSlot,
+  TokenRow,
 } from '../tables/units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -41,46 +41,46 @@ const {
   Token,
 } = layout;
 const { MarketChangeCommand, MarketCommand } = commands;
-const { Rule } = rules;
+const { RejectReason } = rules;
 const SIDES = [Side.bid, Side.ask] as const;
 
 /** Market slot of a condition id (8 words from `offset`), or 0. */
-export function findMarket(t: Tables, key: Int32Array, offset: number): MarketSlot | 0 {
+export function findMarket(t: Tables, key: Int32Array, offset: number): MarketRow | 0 {
   const tag = tagOf(key, offset, ID_WORDS);
   const { marketIndex, marketI } = t;
   return indexFind(marketIndex, marketI, MARKET_I, Market.condition, key, offset, ID_WORDS, tag);
 }
 
 /** Token slot of a token id (8 words from `offset`), or 0. */
-export function findToken(t: Tables, key: Int32Array, offset: number): TokenSlot | 0 {
+export function findToken(t: Tables, key: Int32Array, offset: number): TokenRow | 0 {
   const tag = tagOf(key, offset, ID_WORDS);
   return indexFind(t.tokenIndex, t.tokenI, TOKEN_I, Token.id, key, offset, ID_WORDS, tag);
 }
 
 /** Applies a market command: two outcomes share one mirrored book, any other number has one each. */
 export function registerMarket(
-  core: Core,
+  context: EngineContext,
   i32: Int32Array,
   f64: Float64Array,
   at: number,
-): RuleCode {
-  const { t } = core;
+): RejectReasonCode {
+  const { t } = context;
   const count = i32[at + MarketCommand.tokenCount]!;
-  if (findMarket(t, i32, at + MarketCommand.condition) !== 0) return Rule.marketRefused;
+  if (findMarket(t, i32, at + MarketCommand.condition) !== 0) return RejectReason.marketRefused;
   for (let outcome = 0; outcome < count; outcome++) {
     const id = at + MarketCommand.tokens + ID_WORDS * outcome;
-    if (findToken(t, i32, id) !== 0) return Rule.marketRefused;
+    if (findToken(t, i32, id) !== 0) return RejectReason.marketRefused;
     for (let other = 0; other < outcome; other++) {
       const same = at + MarketCommand.tokens + ID_WORDS * other;
       let differs = false;
       for (let w = 0; w < ID_WORDS; w++) if (i32[id + w] !== i32[same + w]) differs = true;
-      if (!differs) return Rule.marketRefused;
+      if (!differs) return RejectReason.marketRefused;
     }
   }
-  if (t.state[State.markets]! + 1 > t.capacities.markets) return Rule.tableFull;
-  if (t.state[State.tokens]! + count > t.capacities.tokens) return Rule.tableFull;
+  if (t.state[State.markets]! + 1 > t.capacities.markets) return RejectReason.tableFull;
+  if (t.state[State.tokens]! + count > t.capacities.tokens) return RejectReason.tableFull;
 
-  core.changes += 1;
+  context.changes += 1;
   const isPair = count === 2;
   const market = t.state[State.markets]! + 1;
   const firstToken = t.state[State.tokens]! + 1;
@@ -90,19 +90,19 @@ export function registerMarket(
   t.state[State.tokens] = firstToken + count - 1;
   t.state[State.books] = firstBook + bookCount - 1;
   const grid = i32[at + MarketCommand.ticksPerUnit]!;
-  const row = market << MARKET_I;
+  const offset = market << MARKET_I;
   for (let w = 0; w < ID_WORDS; w++) {
-    t.marketI[row + Market.condition + w] = i32[at + MarketCommand.condition + w]!;
+    t.marketI[offset + Market.condition + w] = i32[at + MarketCommand.condition + w]!;
   }
-  t.marketI[row + Market.flags] = i32[at + MarketCommand.flags]!;
-  t.marketI[row + Market.ticksPerUnit] = grid;
-  t.marketI[row + Market.baseFeeBps] = i32[at + MarketCommand.baseFeeBps]!;
-  t.marketI[row + Market.firstToken] = firstToken;
-  t.marketI[row + Market.tokenCount] = count;
-  t.marketI[row + Market.firstBook] = firstBook;
-  t.marketI[row + Market.bookCount] = bookCount;
+  t.marketI[offset + Market.flags] = i32[at + MarketCommand.flags]!;
+  t.marketI[offset + Market.ticksPerUnit] = grid;
+  t.marketI[offset + Market.baseFeeBps] = i32[at + MarketCommand.baseFeeBps]!;
+  t.marketI[offset + Market.firstToken] = firstToken;
+  t.marketI[offset + Market.tokenCount] = count;
+  t.marketI[offset + Market.firstBook] = firstBook;
+  t.marketI[offset + Market.bookCount] = bookCount;
   t.marketF[(market << MARKET_F) + Market.minSize] = f64[at / 2 + MarketCommand.minSize]!;
-  t.marketF[(market << MARKET_F) + Market.registeredAt] = core.time;
+  t.marketF[(market << MARKET_F) + Market.registeredAt] = context.time;
   for (let outcome = 0; outcome < count; outcome++) {
     const token = firstToken + outcome;
     const tokenRow = token << TOKEN_I;
@@ -121,59 +121,64 @@ export function registerMarket(
     t.bookI[(book << BOOK_I) + Book.market] = market;
     t.bookI[(book << BOOK_I) + Book.ticksPerUnit] = grid;
     t.bookI[(book << BOOK_I) + Book.firstToken] = firstToken + (book - firstBook);
-    t.bookF[(book << BOOK_F) + Book.changedAt] = core.time;
+    t.bookF[(book << BOOK_F) + Book.changedAt] = context.time;
   }
   const minSize = f64[at / 2 + MarketCommand.minSize]! as MicroShares;
-  core.events.market(market as MarketSlot, true, i32[at + MarketCommand.baseFeeBps]!, minSize);
+  context.events.market(market as MarketRow, true, i32[at + MarketCommand.baseFeeBps]!, minSize);
   // Last, so that a reader that finds the market finds all of it.
-  indexInsert(t.marketIndex, tagOf(t.marketI, row + Market.condition, ID_WORDS), market);
-  core.note(market);
-  return Rule.accepted;
+  indexInsert(t.marketIndex, tagOf(t.marketI, offset + Market.condition, ID_WORDS), market);
+  context.note(market);
+  return RejectReason.accepted;
 }
 
 /** Applies a market change: flags, fee, minimum size, tick. An ended market loses its orders. */
-export function changeMarket(core: Core, i32: Int32Array, f64: Float64Array, at: number): RuleCode {
-  const { t } = core;
-  const market = i32[at + MarketChangeCommand.market]! as MarketSlot;
-  if (market < 1 || market > t.state[State.markets]!) return Rule.marketRefused;
-  const row = market << MARKET_I;
-  const before = t.marketI[row + Market.flags]!;
+export function changeMarket(
+  context: EngineContext,
+  i32: Int32Array,
+  f64: Float64Array,
+  at: number,
+): RejectReasonCode {
+  const { t } = context;
+  const market = i32[at + MarketChangeCommand.market]! as MarketRow;
+  if (market < 1 || market > t.state[State.markets]!) return RejectReason.marketRefused;
+  const offset = market << MARKET_I;
+  const before = t.marketI[offset + Market.flags]!;
   const flags = i32[at + MarketChangeCommand.flags]!;
-  if (((flags ^ before) & MarketFlag.negRisk) !== 0) return Rule.marketRefused;
+  if (((flags ^ before) & MarketFlag.negRisk) !== 0) return RejectReason.marketRefused;
   const grid = i32[at + MarketChangeCommand.ticksPerUnit]! as TicksPerUnit;
-  const firstBook = t.marketI[row + Market.firstBook]! as BookSlot;
-  const endBook = firstBook + t.marketI[row + Market.bookCount]!;
+  const firstBook = t.marketI[offset + Market.firstBook]! as BookRow;
+  const endBook = firstBook + t.marketI[offset + Market.bookCount]!;
   const endsNow = (flags & MarketFlag.ended) !== 0 && (before & MarketFlag.ended) === 0;
-  if (grid !== t.marketI[row + Market.ticksPerUnit]!) {
+  if (grid !== t.marketI[offset + Market.ticksPerUnit]!) {
     // One that ends has nothing left to move, so it never fails for want of room.
     const moved = endsNow ? 0 : countBooksInUse(t, firstBook, endBook);
-    if (!canRescale(t.matching, grid, moved)) return Rule.tableFull;
+    if (!canRescale(t.matching, grid, moved)) return RejectReason.tableFull;
   }
 
-  core.changes += 1;
-  core.note(market);
+  context.changes += 1;
+  context.note(market);
   // Before anything else: a reader must not see new terms under an old version.
-  for (let book = firstBook; book < endBook; book++) core.touch(book);
+  for (let book = firstBook; book < endBook; book++) context.touch(book);
   if (endsNow) {
     for (let book = firstBook; book < endBook; book++) {
-      cancelWhere(core, book, EndReason.marketEnded, () => true);
+      cancelWhere(context, book, EndReason.marketEnded, () => true);
     }
   }
-  if (grid !== t.marketI[row + Market.ticksPerUnit]!) {
-    for (let book = firstBook; book < endBook; book++) regrid(core, book, grid);
-    t.marketI[row + Market.ticksPerUnit] = grid;
+  if (grid !== t.marketI[offset + Market.ticksPerUnit]!) {
+    for (let book = firstBook; book < endBook; book++) regrid(context, book, grid);
+    t.marketI[offset + Market.ticksPerUnit] = grid;
   }
-  t.marketI[row + Market.flags] = flags;
+  t.marketI[offset + Market.flags] = flags;
   const baseFeeBps = i32[at + MarketChangeCommand.baseFeeBps]!;
-  t.marketI[row + Market.baseFeeBps] = baseFeeBps;
+  t.marketI[offset + Market.baseFeeBps] = baseFeeBps;
   const minSize = f64[at / 2 + MarketChangeCommand.minSize]! as MicroShares;
   t.marketF[(market << MARKET_F) + Market.minSize] = minSize;
-  core.events.market(market, false, baseFeeBps, minSize);
-  return Rule.accepted;
+  context.events.market(market, false, baseFeeBps, minSize);
+  return RejectReason.accepted;
 }
 
 /** Books in which orders rest. */
-function countBooksInUse(t: Tables, first: BookSlot, end: number): number {
+function countBooksInUse(t: Tables, first: BookRow, end: number): number {
   let count = 0;
   for (let book: number = first; book < end; book++) {
     const isEmpty = SIDES.every((side) => t.matching.best(book, side) === NO_LEVEL);
@@ -183,13 +188,13 @@ function countBooksInUse(t: Tables, first: BookSlot, end: number): number {
 }
 
 function cancelWhere(
-  core: Core,
-  book: BookSlot,
+  context: EngineContext,
+  book: BookRow,
   reason: EndReasonCode,
   matches: (tick: Ticks) => boolean,
 ): void {
-  eachOrder(core.t, book, (slot, tick) => {
-    if (matches(tick)) closeOrder(core, slot, reason);
+  eachOrder(context.t, book, (row, tick) => {
+    if (matches(tick)) closeOrder(context, row, reason);
   });
 }
 
@@ -199,17 +204,17 @@ function cancelWhere(
  * nothing; 0.0025 to 0.001 is finer too and loses what is between its ticks.
  * Rules: docs/protocol.md#market-terms
  */
-function regrid(core: Core, book: BookSlot, grid: TicksPerUnit): void {
-  const { t } = core;
+function regrid(context: EngineContext, book: BookRow, grid: TicksPerUnit): void {
+  const { t } = context;
   const at = book << BOOK_I;
   const oldGrid = t.bookI[at + Book.ticksPerUnit]! as TicksPerUnit;
-  core.touch(book);
+  context.touch(book);
   const isOnGrid = (tick: number): boolean => (tick * grid) % oldGrid === 0;
-  cancelWhere(core, book, EndReason.tickChange, (tick) => !isOnGrid(tick));
-  eachOrder(t, book, (slot, tick) => {
-    t.orderI[(slot << ORDER_I) + Order.price] = (tick * grid) / oldGrid;
+  cancelWhere(context, book, EndReason.tickChange, (tick) => !isOnGrid(tick));
+  eachOrder(t, book, (row, tick) => {
+    t.orderI[(row << ORDER_I) + Order.price] = (tick * grid) / oldGrid;
   });
   rescale(t.matching, book, grid, grid, oldGrid);
   t.bookI[at + Book.ticksPerUnit] = grid;
-  core.events.tick(book, oldGrid, grid);
+  context.events.tick(book, oldGrid, grid);
 }

@@ -6,7 +6,7 @@ import { assert } from '../book/matching.ts';
 import { home, indexInsert, next } from '../tables/hash-index.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
-import type { AccountSlot, OrderSlot } from '../tables/units.ts';
+import type { AccountRow, OrderRow } from '../tables/units.ts';
 import { sameAddress } from '../tables/words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -20,30 +20,30 @@ export function accountTag(key: Int32Array, at: number): number {
 }
 
 /** Account slot of an address (five words from `at`), or 0. */
-export function findAccount(t: Tables, key: Int32Array, at: number): AccountSlot | 0 {
+export function findAccount(t: Tables, key: Int32Array, at: number): AccountRow | 0 {
   const tag = accountTag(key, at);
   const { accountI, accountIndex } = t;
   for (let entry = home(accountIndex, tag); ; entry = next(accountIndex, entry)) {
-    const slot = accountIndex[2 * entry + 1]! as AccountSlot | 0;
-    if (slot === 0) return 0;
+    const row = accountIndex[2 * entry + 1]! as AccountRow | 0;
+    if (row === 0) return 0;
     if (accountIndex[2 * entry] !== tag) continue;
-    if (sameAddress(accountI, slot << ACCOUNT_I, key, at)) return slot;
+    if (sameAddress(accountI, row << ACCOUNT_I, key, at)) return row;
   }
 }
 
 /** Makes the account of an address that has none; the caller made sure of the room. */
-export function makeAccount(t: Tables, key: Int32Array, at: number): AccountSlot {
-  const slot = (t.state[State.accounts]! + 1) as AccountSlot;
-  assert(slot <= t.capacities.accounts, 'an account row is reserved before it is taken');
-  t.state[State.accounts] = slot;
-  const row = slot << ACCOUNT_I;
-  for (let i = 0; i < ADDRESS_WORDS; i++) t.accountI[row + i] = key[at + i]!;
-  indexInsert(t.accountIndex, accountTag(key, at), slot);
-  return slot;
+export function makeAccount(t: Tables, key: Int32Array, at: number): AccountRow {
+  const row = (t.state[State.accounts]! + 1) as AccountRow;
+  assert(row <= t.capacities.accounts, 'an account row is reserved before it is taken');
+  t.state[State.accounts] = row;
+  const offset = row << ACCOUNT_I;
+  for (let i = 0; i < ADDRESS_WORDS; i++) t.accountI[offset + i] = key[at + i]!;
+  indexInsert(t.accountIndex, accountTag(key, at), row);
+  return row;
 }
 
 /** Binds a wallet to the account whose key signs for it, and counts it there unless it is that account's own. */
-export function bindWallet(t: Tables, wallet: AccountSlot, owner: AccountSlot): void {
+export function bindWallet(t: Tables, wallet: AccountRow, owner: AccountRow): void {
   const { accountI, wallets } = t;
   const at = (wallet << ACCOUNT_I) | Account.binding;
   const before = accountI[at]!;
@@ -56,21 +56,21 @@ export function bindWallet(t: Tables, wallet: AccountSlot, owner: AccountSlot): 
  * Puts an order at the head of its owner's list of open orders. The list goes by slots of the matching
  * core: those in use are few and close together, the rows of the orders are not.
  */
-export function linkOwner(t: Tables, owner: AccountSlot, slot: number): void {
+export function linkOwner(t: Tables, owner: AccountRow, restingSlot: number): void {
   const { accountI, linkI } = t;
   const account = owner << ACCOUNT_I;
   const head = accountI[account | Account.openHead]!;
-  linkI[(slot << LINK_I) | Link.ownerNext] = head;
-  linkI[(slot << LINK_I) | Link.ownerPrev] = 0;
-  if (head !== 0) linkI[(head << LINK_I) | Link.ownerPrev] = slot;
-  accountI[account | Account.openHead] = slot;
+  linkI[(restingSlot << LINK_I) | Link.ownerNext] = head;
+  linkI[(restingSlot << LINK_I) | Link.ownerPrev] = 0;
+  if (head !== 0) linkI[(head << LINK_I) | Link.ownerPrev] = restingSlot;
+  accountI[account | Account.openHead] = restingSlot;
   accountI[account | Account.openCount]! += 1;
 }
 
 /** Takes an order out of its owner's list; what its own links say is written when its slot is used again. */
-export function unlinkOwner(t: Tables, owner: AccountSlot, slot: number): void {
+export function unlinkOwner(t: Tables, owner: AccountRow, restingSlot: number): void {
   const { accountI, linkI } = t;
-  const link = slot << LINK_I;
+  const link = restingSlot << LINK_I;
   const account = owner << ACCOUNT_I;
   const after = linkI[link | Link.ownerNext]!;
   const before = linkI[link | Link.ownerPrev]!;
@@ -81,14 +81,14 @@ export function unlinkOwner(t: Tables, owner: AccountSlot, slot: number): void {
 }
 
 /** The newest open order of an owner; 0 = none. */
-export function newestOwned(t: Tables, owner: AccountSlot): OrderSlot | 0 {
-  const slot = t.accountI[(owner << ACCOUNT_I) | Account.openHead]!;
-  return slot === 0 ? 0 : (t.matching.word(slot) as OrderSlot);
+export function newestOwned(t: Tables, owner: AccountRow): OrderRow | 0 {
+  const restingSlot = t.accountI[(owner << ACCOUNT_I) | Account.openHead]!;
+  return restingSlot === 0 ? 0 : (t.matching.userData(restingSlot) as OrderRow);
 }
 
 /** The next older open order of the owner of an open one; 0 = none. */
-export function nextOwned(t: Tables, order: OrderSlot): OrderSlot | 0 {
-  const link = t.orderI[(order << ORDER_I) | Order.slot]! << LINK_I;
-  const slot = t.linkI[link | Link.ownerNext]!;
-  return slot === 0 ? 0 : (t.matching.word(slot) as OrderSlot);
+export function nextOwned(t: Tables, order: OrderRow): OrderRow | 0 {
+  const link = t.orderI[(order << ORDER_I) | Order.restingSlot]! << LINK_I;
+  const restingSlot = t.linkI[link | Link.ownerNext]!;
+  return restingSlot === 0 ? 0 : (t.matching.userData(restingSlot) as OrderRow);
 }

@@ -5,11 +5,11 @@
 
 import * as matching from '../book/matching.ts';
 import { readSide } from '../book/matching.ts';
-import type { Core } from '../context.ts';
+import type { EngineContext } from '../context.ts';
 import * as events from '../events.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
-import type { BookSlot, MicroShares, OrderSlot, Ticks } from '../tables/units.ts';
+import type { BookRow, MicroShares, OrderRow, Ticks } from '../tables/units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { BOOK_I, Book, ORDER_F, Order } = layout;
@@ -17,7 +17,7 @@ const { EventKind } = events;
 const { NO_LEVEL, Side } = matching;
 
 /** Best tick of a side, 0 = nothing rests there. */
-export function bestTick(t: Tables, book: BookSlot, side: matching.Side): Ticks | 0 {
+export function bestTick(t: Tables, book: BookRow, side: matching.Side): Ticks | 0 {
   const level = t.matching.best(book, side);
   return level === NO_LEVEL ? 0 : (level as Ticks);
 }
@@ -25,8 +25,8 @@ export function bestTick(t: Tables, book: BookSlot, side: matching.Side): Ticks 
 /** Calls `visit` for each order of a book, lowest price first, in queue order; it may take it out. */
 export function eachOrder(
   t: Tables,
-  book: BookSlot,
-  visit: (slot: OrderSlot, tick: Ticks) => void,
+  book: BookRow,
+  visit: (row: OrderRow, tick: Ticks) => void,
 ): void {
   const { matching: m } = t;
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
@@ -35,27 +35,33 @@ export function eachOrder(
     return ticks.subarray(0, readSide(m, book, side, ticks, new Float64Array(grid)));
   };
   for (const tick of [...ticksOf(Side.bid).reverse(), ...ticksOf(Side.ask)]) {
-    for (let slot = m.first(book, tick); slot !== 0; ) {
-      const next = m.next(slot);
-      visit(m.word(slot) as OrderSlot, tick as Ticks);
-      slot = next;
+    for (let restingSlot = m.first(book, tick); restingSlot !== 0; ) {
+      const next = m.next(restingSlot);
+      visit(m.userData(restingSlot) as OrderRow, tick as Ticks);
+      restingSlot = next;
     }
   }
 }
 
 /** Puts an order at the end of the queue of its level; returns its slot in the matching core. */
 export function rest(
-  core: Core,
-  order: OrderSlot,
-  book: BookSlot,
+  context: EngineContext,
+  order: OrderRow,
+  book: BookRow,
   side: matching.Side,
   tick: Ticks,
 ): number {
-  const { t } = core;
+  const { t } = context;
   const { matching: m } = t;
-  core.touch(book);
-  const place = m.rest(book, side, tick, t.orderF[(order << ORDER_F) | Order.remaining]!, order);
+  context.touch(book);
+  const restingSlot = m.rest(
+    book,
+    side,
+    tick,
+    t.orderF[(order << ORDER_F) | Order.remaining]!,
+    order,
+  );
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
-  core.events.level(EventKind.levelPlaced, book, tick, grid, m.total as MicroShares, 0);
-  return place;
+  context.events.level(EventKind.levelPlaced, book, tick, grid, m.total as MicroShares, 0);
+  return restingSlot;
 }

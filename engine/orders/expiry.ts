@@ -5,76 +5,76 @@
 import { assert } from '../book/matching.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
-import type { OrderSlot } from '../tables/units.ts';
+import type { OrderRow } from '../tables/units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { ORDER_F, ORDER_I, Order, State } = layout;
 
-function slotAt(t: Tables, at: number): OrderSlot {
-  return t.expiries[at]! as OrderSlot;
+function slotAt(t: Tables, at: number): OrderRow {
+  return t.expiries[at]! as OrderRow;
 }
 
-function before(t: Tables, a: OrderSlot, b: OrderSlot): boolean {
+function before(t: Tables, a: OrderRow, b: OrderRow): boolean {
   const left = t.orderF[(a << ORDER_F) | Order.expiry]!;
   const right = t.orderF[(b << ORDER_F) | Order.expiry]!;
   return left < right || (left === right && a < b);
 }
 
-function put(t: Tables, at: number, slot: OrderSlot): void {
-  t.expiries[at] = slot;
-  t.orderI[(slot << ORDER_I) | Order.heap] = at;
+function put(t: Tables, at: number, row: OrderRow): void {
+  t.expiries[at] = row;
+  t.orderI[(row << ORDER_I) | Order.heap] = at;
 }
 
-function siftUp(t: Tables, from: number, slot: OrderSlot): void {
+function siftUp(t: Tables, from: number, row: OrderRow): void {
   let at = from;
   while (at > 1) {
     const parent = slotAt(t, at >>> 1);
-    if (!before(t, slot, parent)) break;
+    if (!before(t, row, parent)) break;
     put(t, at, parent);
     at >>>= 1;
   }
-  put(t, at, slot);
+  put(t, at, row);
 }
 
-function siftDown(t: Tables, from: number, slot: OrderSlot, size: number): void {
+function siftDown(t: Tables, from: number, row: OrderRow, size: number): void {
   let at = from;
   for (;;) {
     let child = at * 2;
     if (child > size) break;
     if (child < size && before(t, slotAt(t, child + 1), slotAt(t, child))) child += 1;
-    if (!before(t, slotAt(t, child), slot)) break;
+    if (!before(t, slotAt(t, child), row)) break;
     put(t, at, slotAt(t, child));
     at = child;
   }
-  put(t, at, slot);
+  put(t, at, row);
 }
 
-export function scheduleExpiry(t: Tables, slot: OrderSlot): void {
+export function scheduleExpiry(t: Tables, row: OrderRow): void {
   const size = t.state[State.expiries]! + 1;
   t.state[State.expiries] = size;
-  siftUp(t, size, slot);
+  siftUp(t, size, row);
 }
 
-export function unscheduleExpiry(t: Tables, slot: OrderSlot): void {
-  const at = t.orderI[(slot << ORDER_I) | Order.heap]!;
-  assert(t.expiries[at] === slot, 'an order knows its place in the expiry heap');
+export function unscheduleExpiry(t: Tables, row: OrderRow): void {
+  const at = t.orderI[(row << ORDER_I) | Order.heap]!;
+  assert(t.expiries[at] === row, 'an order knows its place in the expiry heap');
   const size = t.state[State.expiries]!;
   const last = slotAt(t, size);
   t.expiries[size] = 0;
   t.state[State.expiries] = size - 1;
-  t.orderI[(slot << ORDER_I) | Order.heap] = 0;
-  if (last === slot) return;
+  t.orderI[(row << ORDER_I) | Order.heap] = 0;
+  if (last === row) return;
   siftDown(t, at, last, size - 1);
   siftUp(t, t.orderI[(last << ORDER_I) | Order.heap]!, last);
 }
 
 /** Slot of the order that expires first; 0 = none. */
-export function nextExpiring(t: Tables): OrderSlot | 0 {
+export function nextExpiring(t: Tables): OrderRow | 0 {
   return t.state[State.expiries] === 0 ? 0 : slotAt(t, 1);
 }
 
 /** Unix seconds of the earliest expiry; 0 = none. */
 export function earliestExpiry(t: Tables): number {
-  const slot = nextExpiring(t);
-  return slot === 0 ? 0 : t.orderF[(slot << ORDER_F) | Order.expiry]!;
+  const row = nextExpiring(t);
+  return row === 0 ? 0 : t.orderF[(row << ORDER_F) | Order.expiry]!;
 }

@@ -6,12 +6,12 @@
  */
 
 import * as matching from '../book/matching.ts';
-import type { Core } from '../context.ts';
+import type { EngineContext } from '../context.ts';
 import * as core from '../context.ts';
 import * as events from '../events.ts';
 import * as layout from '../tables/layout.ts';
-import type { AccountSlot, BookSlot, MicroShares, OrderSlot, Ticks } from '../tables/units.ts';
-import { closeOrder, leave } from './orders.ts';
+import type { AccountRow, BookRow, MicroShares, OrderRow, Ticks } from '../tables/units.ts';
+import { closeOrder, closeRested } from './orders.ts';
 import { settleFill } from './settle-fill.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -27,52 +27,57 @@ export function crosses(side: matching.Side, level: number, limit: Ticks): boole
 
 /**
  * How much a taker could match inside its limit, counted up to `wanted`, into
- * core.surveyedQuantity; core.surveyStopped tells whether an order of its own account stops it
+ * context.probedQuantity; context.probeStopped tells whether an order of its own account stops it
  * first. Changes nothing.
  */
-export function survey(
-  core: Core,
-  book: BookSlot,
+export function probeLiquidity(
+  context: EngineContext,
+  book: BookRow,
   side: matching.Side,
   limit: Ticks,
-  account: AccountSlot | 0,
+  account: AccountRow | 0,
   wanted: MicroShares,
 ): void {
-  const { t } = core;
-  const policy = core.selfTrade();
-  core.surveyStopped = false;
+  const { t } = context;
+  const policy = context.selfTrade();
+  context.probeStopped = false;
   if (policy === SelfTrade.allow || account === 0) {
-    core.surveyedQuantity = t.matching.available(book, side, limit, wanted) as MicroShares;
+    context.probedQuantity = t.matching.available(book, side, limit, wanted) as MicroShares;
     return;
   }
   const skips = policy === SelfTrade.cancelMaker;
-  const own = findOwn(core, book, side, limit, account, wanted, skips);
-  core.surveyStopped = own !== 0;
+  const own = findOwn(context, book, side, limit, account, wanted, skips);
+  context.probeStopped = own !== 0;
 }
 
 /**
  * The first order of an account that a taker would meet within its limit before `wanted` is filled;
- * 0 = none. Leaves in core.surveyedQuantity what others have before it, up to `wanted`. With `skips`
+ * 0 = none. Leaves in context.probedQuantity what others have before it, up to `wanted`. With `skips`
  * the account's own orders are passed over, and none is found.
  */
 function findOwn(
-  core: Core,
-  book: BookSlot,
+  context: EngineContext,
+  book: BookRow,
   side: matching.Side,
   limit: Ticks,
-  account: AccountSlot,
+  account: AccountRow,
   wanted: number,
   skips: boolean,
-): OrderSlot | 0 {
-  const { t } = core;
+): OrderRow | 0 {
+  const { t } = context;
   const { matching: m } = t;
   const facing = (1 - side) as matching.Side;
   let quantity = 0;
-  let own = 0 as OrderSlot | 0;
+  let own = 0 as OrderRow | 0;
   for (let level = m.best(book, facing); crosses(side, level, limit) && own === 0; ) {
-    for (let slot = m.first(book, level); slot !== 0 && quantity < wanted; slot = m.next(slot)) {
-      const maker = m.word(slot) as OrderSlot;
-      if (t.orderI[(maker << ORDER_I) | Order.maker] !== account) quantity += m.remaining(slot);
+    for (
+      let restingSlot = m.first(book, level);
+      restingSlot !== 0 && quantity < wanted;
+      restingSlot = m.next(restingSlot)
+    ) {
+      const maker = m.userData(restingSlot) as OrderRow;
+      if (t.orderI[(maker << ORDER_I) | Order.maker] !== account)
+        quantity += m.remaining(restingSlot);
       else if (!skips) {
         own = maker;
         break;
@@ -81,7 +86,7 @@ function findOwn(
     if (quantity >= wanted) break;
     level = m.worse(book, facing, level);
   }
-  core.surveyedQuantity = Math.min(quantity, wanted) as MicroShares;
+  context.probedQuantity = Math.min(quantity, wanted) as MicroShares;
   return own;
 }
 
@@ -89,50 +94,55 @@ function findOwn(
  * Fills a taker that crosses against the book until it is full, nothing is left inside its limit, or an order of
  * its own account stops it. Returns true when it was stopped.
  */
-export function sweep(core: Core, taker: OrderSlot, book: BookSlot, limit: Ticks): boolean {
-  const { t } = core;
-  const row = taker << ORDER_I;
-  const side = (t.orderI[row | Order.flags]! & Flag.ask) as matching.Side;
-  const policy = core.selfTrade();
-  core.firstFill = t.state[State.fills]!;
-  core.touch(book);
+export function matchTaker(
+  context: EngineContext,
+  taker: OrderRow,
+  book: BookRow,
+  limit: Ticks,
+): boolean {
+  const { t } = context;
+  const offset = taker << ORDER_I;
+  const side = (t.orderI[offset | Order.flags]! & Flag.ask) as matching.Side;
+  const policy = context.selfTrade();
+  context.firstFill = t.state[State.fills]!;
+  context.touch(book);
   if (policy === SelfTrade.allow) {
-    fillUpTo(core, taker, book, side, limit, t.orderF[(taker << ORDER_F) | Order.remaining]!);
+    fillUpTo(context, taker, book, side, limit, t.orderF[(taker << ORDER_F) | Order.remaining]!);
     return false;
   }
-  const account = t.orderI[row | Order.maker]! as AccountSlot;
+  const account = t.orderI[offset | Order.maker]! as AccountRow;
   for (;;) {
     const remaining = t.orderF[(taker << ORDER_F) | Order.remaining]!;
-    const own = findOwn(core, book, side, limit, account, remaining, false);
-    const others = core.surveyedQuantity;
-    if (others > 0) fillUpTo(core, taker, book, side, limit, others);
+    const own = findOwn(context, book, side, limit, account, remaining, false);
+    const others = context.probedQuantity;
+    if (others > 0) fillUpTo(context, taker, book, side, limit, others);
     if (own === 0) return false;
-    if (policy !== SelfTrade.cancelTaker) closeOrder(core, own, EndReason.selfTrade);
+    if (policy !== SelfTrade.cancelTaker) closeOrder(context, own, EndReason.selfTrade);
     if (policy !== SelfTrade.cancelMaker) return true;
   }
 }
 
 /** Matches a quantity, and settles each of its fills in turn. */
 function fillUpTo(
-  core: Core,
-  taker: OrderSlot,
-  book: BookSlot,
+  context: EngineContext,
+  taker: OrderRow,
+  book: BookRow,
   side: matching.Side,
   limit: Ticks,
   quantity: number,
 ): void {
-  const { events, t } = core;
+  const { events, t } = context;
   const { matching: m } = t;
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
   const fills = m.match(book, side, limit, quantity);
   for (let i = 0; i < fills; i++) {
-    const slot = m.makers[i]!;
-    const maker = m.word(slot) as OrderSlot;
-    const tick = m.level(slot) as Ticks;
-    settleFill(core, taker, maker, book, tick, i);
+    const restingSlot = m.makers[i]!;
+    const maker = m.userData(restingSlot) as OrderRow;
+    const tick = m.level(restingSlot) as Ticks;
+    settleFill(context, taker, maker, book, tick, i);
     const total = m.totals[i]! as MicroShares;
     if (t.orderF[(maker << ORDER_F) | Order.remaining] === 0) {
-      leave(core, maker, book, tick, total, EndReason.filled);
+      closeRested(context, maker, book, tick, total, EndReason.filled);
     } else {
       events.partly(t.orderI, maker << ORDER_I);
       events.level(EventKind.levelFill, book, tick, grid, total, t.state[State.fills]! - 1);

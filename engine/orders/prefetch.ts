@@ -5,13 +5,13 @@
  * with the one before. Changes nothing and decides nothing.
  */
 import * as commands from '../commands.ts';
-import type { Core } from '../context.ts';
+import type { EngineContext } from '../context.ts';
 import * as hashIndex from '../tables/hash-index.ts';
 import * as layout from '../tables/layout.ts';
 import * as orders from './orders.ts';
 
 // A module's own constants are folded into machine code; what is imported is loaded at each use.
-const { BOOK_I, Book, FINISHED_I, LINK_I, ORDER_I, Order, State, TOKEN_I, Token } = layout;
+const { BOOK_I, Book, CLOSED_I, LINK_I, ORDER_I, Order, State, TOKEN_I, Token } = layout;
 const { CancelCommand, CommandKind, commandKind, commandWords, OrderCommand } = commands;
 const { home } = hashIndex;
 const { orderTag } = orders;
@@ -22,7 +22,7 @@ const STEP_COMMANDS = 64;
 const FOUND = new Int32Array(STEP_COMMANDS);
 
 /** For the commands at words [at, end). */
-export function readAhead(core: Core, i32: Int32Array, at: number, end: number): void {
+export function prefetch(context: EngineContext, i32: Int32Array, at: number, end: number): void {
   for (let from = at, orders = 0; from < end; ) {
     let to = from;
     let cancels = 0;
@@ -30,69 +30,69 @@ export function readAhead(core: Core, i32: Int32Array, at: number, end: number):
     for (let n = 0; n < STEP_COMMANDS && to < end; n++) {
       const kind = commandKind(i32, to);
       if (kind === CommandKind.cancel) {
-        FOUND[cancels] = fetchEntry(core, i32, to + CancelCommand.id);
+        FOUND[cancels] = fetchEntry(context, i32, to + CancelCommand.id);
         cancels += 1;
       } else if (kind === CommandKind.order) {
-        fetchEntry(core, i32, to + OrderCommand.id);
-        fetchToken(core, i32[to + OrderCommand.token]!);
+        fetchEntry(context, i32, to + OrderCommand.id);
+        fetchToken(context, i32[to + OrderCommand.token]!);
         orders += 1;
       }
       to += commandWords(i32, to);
     }
-    fetchFreeRows(core, ordersBefore, orders);
-    fetchRows(core, cancels);
-    fetchPlaces(core, cancels);
+    fetchFreeRows(context, ordersBefore, orders);
+    fetchRows(context, cancels);
+    fetchPlaces(context, cancels);
     from = to;
   }
 }
 
 /** Fetches the index entry of an id; returns where it is. */
-function fetchEntry(core: Core, i32: Int32Array, id: number): number {
-  const { orderIndex } = core.t;
+function fetchEntry(context: EngineContext, i32: Int32Array, id: number): number {
+  const { orderIndex } = context.t;
   const entry = 2 * home(orderIndex, orderTag(i32, id));
-  core.fetched = orderIndex[entry]!;
+  context.fetched = orderIndex[entry]!;
   return entry;
 }
 
 /** What an order looks up before anything: its token and its book. */
-function fetchToken(core: Core, token: number): void {
-  const { bookI, tokenI } = core.t;
+function fetchToken(context: EngineContext, token: number): void {
+  const { bookI, tokenI } = context.t;
   const book = tokenI[(token << TOKEN_I) | Token.book]!;
-  core.fetched = bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
+  context.fetched = bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
 }
 
 /** The rows that orders number `from` to `to` of the batch will be written to. */
-function fetchFreeRows(core: Core, from: number, to: number): void {
-  const { finishedI, finishedRows, orderI, state } = core.t;
-  const free = state[State.finishedFree]!;
+function fetchFreeRows(context: EngineContext, from: number, to: number): void {
+  const { closedI, closedRows, orderI, state } = context.t;
+  const free = state[State.nextReusableClosed]!;
   let fetched = 0;
   for (let n = free + from; n < free + to; n++) {
-    const row = finishedI[(n & (finishedRows - 1)) << FINISHED_I]! << ORDER_I;
-    fetched ^= orderI[row | Order.flags]! ^ orderI[row | Order.slot]!;
+    const offset = closedI[(n & (closedRows - 1)) << CLOSED_I]! << ORDER_I;
+    fetched ^= orderI[offset | Order.flags]! ^ orderI[offset | Order.restingSlot]!;
   }
-  core.fetched = fetched;
+  context.fetched = fetched;
 }
 
 /** The rows of the orders that are cancelled: both lines of each. */
-function fetchRows(core: Core, count: number): void {
-  const { orderI, orderIndex } = core.t;
+function fetchRows(context: EngineContext, count: number): void {
+  const { orderI, orderIndex } = context.t;
   let fetched = 0;
   for (let i = 0; i < count; i++) {
     const slot = orderIndex[FOUND[i]! | 1]!;
-    const row = slot << ORDER_I;
+    const offset = slot << ORDER_I;
     FOUND[i] = slot;
-    fetched ^= orderI[row | Order.flags]! ^ orderI[row | Order.slot]!;
+    fetched ^= orderI[offset | Order.flags]! ^ orderI[offset | Order.restingSlot]!;
   }
-  core.fetched = fetched;
+  context.fetched = fetched;
 }
 
 /** Where they rest: their places in the matching core and in their owners' lists. */
-function fetchPlaces(core: Core, count: number): void {
-  const { linkI, matching, orderI } = core.t;
+function fetchPlaces(context: EngineContext, count: number): void {
+  const { linkI, matching, orderI } = context.t;
   let fetched = 0;
   for (let i = 0; i < count; i++) {
-    const place = orderI[(FOUND[i]! << ORDER_I) | Order.slot]!;
-    fetched ^= linkI[place << LINK_I]! ^ matching.level(place);
+    const restingSlot = orderI[(FOUND[i]! << ORDER_I) | Order.restingSlot]!;
+    fetched ^= linkI[restingSlot << LINK_I]! ^ matching.level(restingSlot);
   }
-  core.fetched = fetched;
+  context.fetched = fetched;
 }

@@ -19,24 +19,24 @@ import {
   Token,
 } from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
-import type { OrderSlot } from '../tables/units.ts';
+import type { OrderRow } from '../tables/units.ts';
 import { accountTag } from './accounts.ts';
-import { finishedOrder, keptFinished, orderStatus, orderTag } from './orders.ts';
+import { closedOrder, keptClosed, orderStatus, orderTag } from './orders.ts';
 
 export function rebuildIndexes(t: Tables): void {
-  for (let slot = 1; slot <= t.state[State.markets]!; slot++) {
-    const at = (slot << MARKET_I) + Market.condition;
-    indexInsert(t.marketIndex, tagOf(t.marketI, at, ID_WORDS), slot);
+  for (let row = 1; row <= t.state[State.markets]!; row++) {
+    const at = (row << MARKET_I) + Market.condition;
+    indexInsert(t.marketIndex, tagOf(t.marketI, at, ID_WORDS), row);
   }
-  for (let slot = 1; slot <= t.state[State.tokens]!; slot++) {
-    const at = (slot << TOKEN_I) + Token.id;
-    indexInsert(t.tokenIndex, tagOf(t.tokenI, at, ID_WORDS), slot);
+  for (let row = 1; row <= t.state[State.tokens]!; row++) {
+    const at = (row << TOKEN_I) + Token.id;
+    indexInsert(t.tokenIndex, tagOf(t.tokenI, at, ID_WORDS), row);
   }
-  for (let slot = 1; slot <= t.state[State.accounts]!; slot++) {
-    const at = (slot << ACCOUNT_I) + Account.address;
-    indexInsert(t.accountIndex, accountTag(t.accountI, at), slot);
+  for (let row = 1; row <= t.state[State.accounts]!; row++) {
+    const at = (row << ACCOUNT_I) + Account.address;
+    indexInsert(t.accountIndex, accountTag(t.accountI, at), row);
     const owner = t.accountI[at - Account.address + Account.binding]!;
-    if (owner !== 0 && owner !== slot) t.wallets[owner]! += 1;
+    if (owner !== 0 && owner !== row) t.wallets[owner]! += 1;
   }
   const entries = byRegion(t.orderIndex, orderEntries(t));
   for (let i = 0; i < entries.length; i += 2) {
@@ -46,20 +46,20 @@ export function rebuildIndexes(t: Tables): void {
 
 /** What the index of order ids holds, tag and slot by turns: open orders, and finished ones that are kept. */
 export function orderEntries(t: Tables): Int32Array {
-  const entries = new Int32Array(2 * (t.state[State.openOrders]! + keptFinished(t)));
+  const entries = new Int32Array(2 * (t.state[State.openOrders]! + keptClosed(t)));
   let at = 0;
-  const enter = (slot: OrderSlot): void => {
+  const enter = (row: OrderRow): void => {
     assert(at < entries.length, 'orders are counted');
-    entries[at] = orderTag(t.orderI, (slot << ORDER_I) + Order.id);
-    entries[at + 1] = slot;
+    entries[at] = orderTag(t.orderI, (row << ORDER_I) + Order.id);
+    entries[at + 1] = row;
     at += 2;
   };
-  for (let slot = 1 as OrderSlot; slot <= t.state[State.orderRows]!; slot++) {
-    if (orderStatus(t, slot) === Status.live) enter(slot);
+  for (let row = 1 as OrderRow; row <= t.state[State.orderRows]!; row++) {
+    if (orderStatus(t, row) === Status.live) enter(row);
   }
-  const end = t.state[State.finished]!;
-  for (let sequence = t.state[State.finishedFirst]!; sequence < end; sequence++) {
-    enter(finishedOrder(t, sequence));
+  const end = t.state[State.closed]!;
+  for (let sequence = t.state[State.firstKeptClosed]!; sequence < end; sequence++) {
+    enter(closedOrder(t, sequence));
   }
   assert(at === entries.length, 'orders are counted');
   return entries;

@@ -2,7 +2,7 @@
  * Why an order was refused: the rules of docs/protocol.md#order-of-checks, in their order.
  * The first that fails is the answer. Texts belong to the server; the engine knows only codes.
  */
-export const Rule = {
+export const RejectReason = {
   accepted: 0,
   ownerMismatch: 1,
   postOnlyType: 2,
@@ -37,4 +37,4 @@ export const Rule = {
   /** Market commands: already registered, unknown, or a change that may not be. */
   marketRefused: 30,
 } as const;
-export type RuleCode = (typeof Rule)[keyof typeof Rule];
+export type RejectReasonCode = (typeof RejectReason)[keyof typeof RejectReason];

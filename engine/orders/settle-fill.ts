@@ -3,19 +3,19 @@
  * stand in core.legs, because an amount that is passed on would be garbage.
  * Rules: docs/protocol.md#settlement
  */
-import type { Core } from '../context.ts';
+import type { EngineContext } from '../context.ts';
 import * as coreModule from '../context.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type {
-  BookSlot,
-  MarketSlot,
+  BookRow,
+  MarketRow,
   MicroCollateral,
   MicroShares,
-  OrderSlot,
+  OrderRow,
   Ticks,
   TicksPerUnit,
-  TokenSlot,
+  TokenRow,
 } from '../tables/units.ts';
 import * as units from '../tables/units.ts';
 import { collateralOf, feeOf } from '../tables/units.ts';
@@ -48,53 +48,53 @@ const { PIPS_PER_UNIT } = units;
  * takes its size off both orders.
  */
 export function settleFill(
-  core: Core,
-  taker: OrderSlot,
-  maker: OrderSlot,
-  book: BookSlot,
+  context: EngineContext,
+  taker: OrderRow,
+  maker: OrderRow,
+  book: BookRow,
   tick: Ticks,
   i: number,
 ): void {
-  const { legs, t } = core;
+  const { legs, t } = context;
   const { orderF, orderI, tokenI } = t;
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]! as TicksPerUnit;
-  const takerToken = orderI[(taker << ORDER_I) | Order.token]! as TokenSlot;
-  const makerToken = orderI[(maker << ORDER_I) | Order.token]! as TokenSlot;
+  const takerToken = orderI[(taker << ORDER_I) | Order.token]! as TokenRow;
+  const makerToken = orderI[(maker << ORDER_I) | Order.token]! as TokenRow;
   const isMirrored = tokenI[(makerToken << TOKEN_I) | Token.mirrored] === 1;
   const makerTicks = (isMirrored ? grid - tick : tick) as Ticks;
   const isSame = takerToken === makerToken;
   const takerTicks = (isSame ? makerTicks : grid - makerTicks) as Ticks;
   legs[Leg.size] = t.matching.sizes[i]!;
-  pay(core, taker, maker, book, isSame, makerTicks, takerTicks);
+  pay(context, taker, maker, book, isSame, makerTicks, takerTicks);
 
   const perTick = PIPS_PER_UNIT / grid;
   const takerSells = orderI[(taker << ORDER_I) | Order.flags]! & Flag.sell;
   const makerSells = orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell;
   lastTrade(t, takerToken, takerTicks * perTick, takerSells);
   if (!isSame) lastTrade(t, makerToken, makerTicks * perTick, makerSells);
-  record(core, taker, maker, takerTicks * perTick, makerTicks * perTick);
+  record(context, taker, maker, takerTicks * perTick, makerTicks * perTick);
 
   orderF[(taker << ORDER_F) | Order.remaining]! -= legs[Leg.size]!;
   orderF[(maker << ORDER_F) | Order.remaining]! -= legs[Leg.size]!;
-  core.noteWord(orderI[(maker << ORDER_I) | Order.id]!);
-  core.note(legs[Leg.size]!);
-  core.note(legs[Leg.maker]!);
-  core.note(legs[Leg.taker]!);
+  context.noteWord(orderI[(maker << ORDER_I) | Order.id]!);
+  context.note(legs[Leg.size]!);
+  context.note(legs[Leg.maker]!);
+  context.note(legs[Leg.taker]!);
 }
 
 /** Works out what both sides pay and the taker's fee, and takes it from the buyers' budgets. */
 function pay(
-  core: Core,
-  taker: OrderSlot,
-  maker: OrderSlot,
-  book: BookSlot,
+  context: EngineContext,
+  taker: OrderRow,
+  maker: OrderRow,
+  book: BookRow,
   isSame: boolean,
   makerTicks: Ticks,
   takerTicks: Ticks,
 ): void {
-  const { legs, t } = core;
+  const { legs, t } = context;
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]! as TicksPerUnit;
-  const market = t.bookI[(book << BOOK_I) | Book.market]! as MarketSlot;
+  const market = t.bookI[(book << BOOK_I) | Book.market]! as MarketRow;
   const takerBuys = (t.orderI[(taker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
   const makerBuys = (t.orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
   const size = legs[Leg.size]! as MicroShares;
@@ -107,15 +107,15 @@ function pay(
   if (missing !== 0) t.marketF[(market << MARKET_F) | Market.rounding]! -= missing;
   const baseFeeBps = t.marketI[(market << MARKET_I) | Market.baseFeeBps]!;
   const fee = feeOf(takerBuys, size, takerTicks, grid, baseFeeBps);
-  core.making += takerBuys ? takerPays : size;
-  core.taking += takerBuys ? size - fee : takerPays - fee;
+  context.making += takerBuys ? takerPays : size;
+  context.taking += takerBuys ? size - fee : takerPays - fee;
   legs[Leg.maker] = makerPays;
   legs[Leg.taker] = takerPays;
   legs[Leg.fee] = fee;
 }
 
 /** Takes collateral from a buyer's budget, at most what is left of it. */
-function takeFromBudget(t: Tables, order: OrderSlot, leg: MicroCollateral): MicroCollateral {
+function takeFromBudget(t: Tables, order: OrderRow, leg: MicroCollateral): MicroCollateral {
   const at = (order << ORDER_F) | Order.budget;
   const budget = t.orderF[at]! as MicroCollateral;
   const paid = Math.min(leg, budget) as MicroCollateral;
@@ -123,30 +123,30 @@ function takeFromBudget(t: Tables, order: OrderSlot, leg: MicroCollateral): Micr
   return paid;
 }
 
-function lastTrade(t: Tables, token: TokenSlot, pips: number, sells: number): void {
-  const row = token << TOKEN_I;
-  t.tokenI[row | Token.lastPrice] = pips;
-  t.tokenI[row | Token.lastSide] = sells === 0 ? 0 : 1;
+function lastTrade(t: Tables, token: TokenRow, pips: number, sells: number): void {
+  const offset = token << TOKEN_I;
+  t.tokenI[offset | Token.lastPrice] = pips;
+  t.tokenI[offset | Token.lastSide] = sells === 0 ? 0 : 1;
 }
 
 /** Writes the fill to the ring, in columns of both orders and core.legs. */
 function record(
-  core: Core,
-  takerOrder: OrderSlot,
-  makerOrder: OrderSlot,
+  context: EngineContext,
+  takerOrder: OrderRow,
+  makerOrder: OrderRow,
   takerPips: number,
   makerPips: number,
 ): void {
-  const { legs, t } = core;
+  const { legs, t } = context;
   const { fillF, fillI, orderI } = t;
   const taker = takerOrder << ORDER_I;
   const maker = makerOrder << ORDER_I;
   const sequence = t.state[State.fills]!;
   const at = sequence & (t.fillRows - 1);
   const f = at * FILL_DOUBLES;
-  fillF[f + Fill.time] = core.time;
+  fillF[f + Fill.time] = context.time;
   fillF[f + Fill.size] = legs[Leg.size]!;
-  fillF[f + Fill.match] = core.firstFill;
+  fillF[f + Fill.match] = context.firstFill;
   fillF[f + Fill.takerCollateral] = legs[Leg.taker]!;
   fillF[f + Fill.makerCollateral] = legs[Leg.maker]!;
   fillF[f + Fill.fee] = legs[Leg.fee]!;
@@ -167,5 +167,5 @@ function record(
   copyId(orderI, taker | Order.id, fillI, i + Fill.takerId);
   copyId(orderI, maker | Order.id, fillI, i + Fill.makerId);
   t.state[State.fills] = sequence + 1;
-  core.events.fill(sequence);
+  context.events.fill(sequence);
 }

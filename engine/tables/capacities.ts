@@ -68,7 +68,7 @@ export function orderRows(capacities: Capacities): number {
 }
 
 /** Rows of the ring of finished orders: a row of the order table is in it once at most. */
-export function finishedRows(capacities: Capacities): number {
+export function closedRows(capacities: Capacities): number {
   return ringRows(orderRows(capacities));
 }
 

@@ -10,7 +10,7 @@ import * as matching from '../book/matching.ts';
 import { readSide } from '../book/matching.ts';
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
-import type { BookSlot, MarketSlot, MicroShares, Pips, TicksPerUnit, TokenSlot } from './units.ts';
+import type { BookRow, MarketRow, MicroShares, Pips, TicksPerUnit, TokenRow } from './units.ts';
 import * as units from './units.ts';
 import { isTickGrid } from './units.ts';
 
@@ -59,15 +59,15 @@ function emptySide(): DepthSide {
 }
 
 /** Version of the book of a token; odd while it is being written. Compare for equality only. */
-export function bookVersion(t: Tables, token: TokenSlot): number {
+export function bookVersion(t: Tables, token: TokenRow): number {
   const book = t.tokenI[(token << TOKEN_I) + Token.book]!;
   return Atomics.load(t.bookI, (book << BOOK_I) + Book.version);
 }
 
 /** Copies the book of a token. False when a writer was inside: nothing in `out` may be used. */
-export function readDepth(t: Tables, token: TokenSlot, out: Depth): boolean {
+export function readDepth(t: Tables, token: TokenRow, out: Depth): boolean {
   const tokenRow = token << TOKEN_I;
-  const book = t.tokenI[tokenRow + Token.book]! as BookSlot;
+  const book = t.tokenI[tokenRow + Token.book]! as BookRow;
   const versionAt = (book << BOOK_I) + Book.version;
   const version = Atomics.load(t.bookI, versionAt);
   if ((version & 1) !== 0) return false;
@@ -84,7 +84,7 @@ export function readDepth(t: Tables, token: TokenSlot, out: Depth): boolean {
 }
 
 /** Copies both sides; false when what it reads cannot be a book, because it is being changed. */
-function copyLevels(t: Tables, book: BookSlot, mirrored: boolean, out: Depth): boolean {
+function copyLevels(t: Tables, book: BookRow, mirrored: boolean, out: Depth): boolean {
   const low = mirrored ? out.asks : out.bids;
   const high = mirrored ? out.bids : out.asks;
   const isWhole = copySide(t, book, Side.bid, low) && copySide(t, book, Side.ask, high);
@@ -96,7 +96,7 @@ function copyLevels(t: Tables, book: BookSlot, mirrored: boolean, out: Depth): b
 }
 
 /** Worst first: the other way round than it is read. */
-function copySide(t: Tables, book: BookSlot, side: matching.Side, out: DepthSide): boolean {
+function copySide(t: Tables, book: BookRow, side: matching.Side, out: DepthSide): boolean {
   const { sizes, ticks } = out;
   const count = readSide(t.matching, book, side, ticks, sizes);
   if (count === -1) return false;
@@ -117,11 +117,11 @@ function mirror(side: DepthSide, grid: number): void {
 }
 
 /** Registration facts of a token that never change. */
-export function marketOf(t: Tables, token: TokenSlot): MarketSlot {
-  return t.tokenI[(token << TOKEN_I) + Token.market]! as MarketSlot;
+export function marketOf(t: Tables, token: TokenRow): MarketRow {
+  return t.tokenI[(token << TOKEN_I) + Token.market]! as MarketRow;
 }
 
 /** Flags of a market (MarketFlag). */
-export function marketFlags(t: Tables, market: MarketSlot): number {
+export function marketFlags(t: Tables, market: MarketRow): number {
   return t.marketI[(market << MARKET_I) + Market.flags]!;
 }

@@ -38,13 +38,13 @@ export function indexRoom(index: Int32Array, tag: number): number {
 }
 
 /** Writes an empty entry that was found by a search for its tag. */
-export function indexPut(index: Int32Array, at: number, tag: number, slot: number): void {
+export function indexPut(index: Int32Array, at: number, tag: number, row: number): void {
   index[2 * at] = tag;
-  index[2 * at + 1] = slot;
+  index[2 * at + 1] = row;
 }
 
-export function indexInsert(index: Int32Array, tag: number, slot: number): void {
-  indexPut(index, indexRoom(index, tag), tag, slot);
+export function indexInsert(index: Int32Array, tag: number, row: number): void {
+  indexPut(index, indexRoom(index, tag), tag, row);
 }
 
 /** Entries of a region of an index that are treated together: 128 KiB. */
@@ -72,12 +72,12 @@ export function byRegion(index: Int32Array, entries: Int32Array): Int32Array {
 }
 
 /** Removes the entry of `slot`; false when it is not there. */
-export function indexRemove(index: Int32Array, tag: number, slot: number): boolean {
+export function indexRemove(index: Int32Array, tag: number, row: number): boolean {
   let hole = home(index, tag);
   for (;;) {
     const found = index[2 * hole + 1];
     if (found === 0) return false;
-    if (found === slot) break;
+    if (found === row) break;
     hole = next(index, hole);
   }
   const mask = (index.length >>> 1) - 1;
@@ -124,9 +124,9 @@ export function indexFind<Slot extends number>(
   tag: number,
 ): Slot | 0 {
   for (let at = home(index, tag); ; at = next(index, at)) {
-    const slot = index[2 * at + 1]! as Slot | 0;
-    if (slot === 0) return 0;
+    const row = index[2 * at + 1]! as Slot | 0;
+    if (row === 0) return 0;
     if (index[2 * at] !== tag) continue;
-    if (sameWords(rows, (slot << shift) + column, key, offset, words)) return slot;
+    if (sameWords(rows, (row << shift) + column, key, offset, words)) return row;
   }
 }

@@ -23,7 +23,7 @@
  * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
  */
 import { assert, matchingBytes } from '../book/matching.ts';
-import { type Capacities, fillRows, finishedRows, orderRows } from './capacities.ts';
+import { type Capacities, closedRows, fillRows, orderRows } from './capacities.ts';
 
 export const ID_WORDS = 8;
 export const ADDRESS_WORDS = 5;
@@ -35,7 +35,7 @@ export const ORDER_F = 4;
 export const Order = {
   // Int32 columns
   id: 0,
-  /** Open: ticks of the book (the first outcome's price). Finished: pips of its own token. */
+  /** Open: ticks of the book (the first outcome's price). Closed: pips of its own token. */
   price: 10,
   flags: 11,
   token: 12,
@@ -54,18 +54,18 @@ export const Order = {
   /** Unix milliseconds of the command that brought it. */
   created: 11,
   /** Unix milliseconds; of finished orders only. */
-  finishedAt: 14,
+  closedAt: 14,
   // Int32: its slot in the matching core while it rests; 0 = it does not.
-  slot: 30,
+  restingSlot: 30,
 } as const;
 
 export const LINK_I = 1;
 /** Neighbours of an open order in its owner's list: slots of the matching core, as is the row. */
 export const Link = { ownerNext: 0, ownerPrev: 1 } as const;
 
-export const FINISHED_I = 1;
+export const CLOSED_I = 1;
 /** The tag finds the index entry of an order that is forgotten without a look at its row. */
-export const Finished = { row: 0, tag: 1 } as const;
+export const Closed = { row: 0, tag: 1 } as const;
 
 /** Order.flags, from the low bit up. */
 export const Flag = {
@@ -211,13 +211,13 @@ export const State = {
   /** Order rows ever used; rows above it were never touched. */
   orderRows: 9,
   /** Sequence of the next finished order, and of the oldest whose id is still kept. */
-  finished: 10,
-  finishedFirst: 11,
+  closed: 10,
+  firstKeptClosed: 11,
   /** Sequence of the oldest finished order whose row was not used again. */
-  finishedFree: 12,
+  nextReusableClosed: 12,
   expiries: 13,
   selfTrade: 14,
-  /** Finished orders whose ids stay in memory. */
+  /** Closed orders whose ids stay in memory. */
   history: 15,
   /** Open orders that an account may have; 0 = as many as there is room for. */
   openOrdersPerAccount: 16,
@@ -246,7 +246,7 @@ export function tableShapes(c: Capacities): Record<TableName, number> {
     wallets: (c.accounts + 1) * 4,
     orders: (orderRows(c) + 1) * (4 << ORDER_I),
     links: (c.orders + 1) * (4 << LINK_I),
-    finished: finishedRows(c) * (4 << FINISHED_I),
+    finished: closedRows(c) * (4 << CLOSED_I),
     matchingHeader: matching.header,
     matchingBooks: matching.books,
     matchingRows: matching.rows,
@@ -281,6 +281,6 @@ export const TABLE_NAMES = [
 ] as const;
 export type TableName = (typeof TABLE_NAMES)[number];
 
-assert(2 * Order.finishedAt >= Order.apiKey + API_KEY_WORDS, 'columns of an order do not overlap');
-assert(Order.slot >= 2 * Order.finishedAt + 2, 'columns of an order do not overlap');
+assert(2 * Order.closedAt >= Order.apiKey + API_KEY_WORDS, 'columns of an order do not overlap');
+assert(Order.restingSlot >= 2 * Order.closedAt + 2, 'columns of an order do not overlap');
 assert(Fill.makerId + ID_WORDS <= FILL_WORDS, 'a fill row holds both ids');

@@ -14,11 +14,11 @@ import {
   type TableBytes,
   wordsOf,
 } from '../book/matching.ts';
-import { type Capacities, fillRows, finishedRows, orderRows } from './capacities.ts';
+import { type Capacities, closedRows, fillRows, orderRows } from './capacities.ts';
 import {
   ACCOUNT_I,
   BOOK_I,
-  FINISHED_I,
+  CLOSED_I,
   LINK_I,
   MARKET_I,
   ORDER_I,
@@ -58,7 +58,7 @@ export class Tables {
   readonly orderF: Float64Array;
   readonly linkI: Int32Array;
   /** Ring of finished orders: their rows in the order table and tags, by sequence. */
-  readonly finishedI: Int32Array;
+  readonly closedI: Int32Array;
   /** The books themselves. Who only reads them reads under their version (depth.ts). */
   readonly matching: Matching;
   /** Binary heap of order slots by expiry; 1-based. */
@@ -71,7 +71,7 @@ export class Tables {
   readonly fillF: Float64Array;
   /** Rows of the two rings, each a power of two. */
   readonly fillRows: number;
-  readonly finishedRows: number;
+  readonly closedRows: number;
   /** Rows of the order table. */
   readonly orderRows: number;
 
@@ -90,7 +90,7 @@ export class Tables {
     this.orderI = wordsOf(b.orders);
     this.orderF = doublesOf(b.orders);
     this.linkI = wordsOf(b.links);
-    this.finishedI = wordsOf(b.finished);
+    this.closedI = wordsOf(b.finished);
     this.matching = new Matching({
       header: b.matchingHeader,
       books: b.matchingBooks,
@@ -105,7 +105,7 @@ export class Tables {
     this.fillI = wordsOf(b.fills);
     this.fillF = doublesOf(b.fills);
     this.fillRows = fillRows(memory.capacities);
-    this.finishedRows = finishedRows(memory.capacities);
+    this.closedRows = closedRows(memory.capacities);
     this.orderRows = orderRows(memory.capacities);
     assert(this.state.length === State.size, 'the state table has its own size');
   }
@@ -136,20 +136,20 @@ export function usedSpans(t: Tables): Span[] {
     whole('orders', (s[State.orderRows]! + 1) * (4 << ORDER_I)),
     whole('links', (matchingUse(t.matching).orders + 1) * (4 << LINK_I)),
     whole('expiries', (s[State.expiries]! + 1) * 4),
-    ...finishedSpans(t),
+    ...closedSpans(t),
     ...matchingTables(t),
   ];
 }
 
-/** Finished orders whose rows were not used again, oldest first: one run of the ring, or two. */
-function finishedSpans(t: Tables): Span[] {
-  const first = t.state[State.finishedFree]!;
-  const count = t.state[State.finished]! - first;
-  const at = first % t.finishedRows;
-  const head = Math.min(count, t.finishedRows - at);
-  const row = 4 << FINISHED_I;
-  const spans = [{ name: 'finished' as const, start: at * row, bytes: head * row }];
-  if (head < count) spans.push({ name: 'finished', start: 0, bytes: (count - head) * row });
+/** Closed orders whose rows were not used again, oldest first: one run of the ring, or two. */
+function closedSpans(t: Tables): Span[] {
+  const first = t.state[State.nextReusableClosed]!;
+  const count = t.state[State.closed]! - first;
+  const at = first % t.closedRows;
+  const head = Math.min(count, t.closedRows - at);
+  const offset = 4 << CLOSED_I;
+  const spans = [{ name: 'finished' as const, start: at * offset, bytes: head * offset }];
+  if (head < count) spans.push({ name: 'finished', start: 0, bytes: (count - head) * offset });
   return spans;
 }
 

@@ -25,14 +25,14 @@ export type MicroShares = Unit<'MicroShares'>;
 export type MicroCollateral = Unit<'MicroCollateral'>;
 /**
  * Where an order lives in the order table, not which order it is. Slots count from 1; a column or an
- * answer in which 0 stands for "none" is `OrderSlot | 0`, so that nobody forgets to ask.
+ * answer in which 0 stands for "none" is `OrderRow | 0`, so that nobody forgets to ask.
  */
-export type OrderSlot = Unit<'OrderSlot'>;
+export type OrderRow = Unit<'OrderRow'>;
 /** Where a market, token, book or account lives, likewise. */
-export type MarketSlot = Unit<'MarketSlot'>;
-export type TokenSlot = Unit<'TokenSlot'>;
-export type BookSlot = Unit<'BookSlot'>;
-export type AccountSlot = Unit<'AccountSlot'>;
+export type MarketRow = Unit<'MarketRow'>;
+export type TokenRow = Unit<'TokenRow'>;
+export type BookRow = Unit<'BookRow'>;
+export type AccountRow = Unit<'AccountRow'>;
 
 export const MICRO = 1_000_000;
 export const PIPS_PER_UNIT = 10_000;

@@ -20,10 +20,10 @@ import type { Handler } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';
 import { matchOfTradeId } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
-import type { QuietReads } from '../orders/seqlock-reader.ts';
+import type { SeqlockReader } from '../orders/seqlock-reader.ts';
 import type { OrdersQuery, OwnTradesQuery } from './account-schemas.ts';
 import { AccountTexts, type OrderStatusCase } from './account-texts.ts';
-import type { OrderRow } from './order-rows.ts';
+import type { OrderView } from './order-rows.ts';
 import { orderText } from './order-text.ts';
 import { type OrderFilter, OwnOrders } from './own-orders.ts';
 import { type OwnTrade, OwnTrades } from './own-trades.ts';
@@ -36,7 +36,7 @@ export interface AccountRouteParts {
   readonly texts: TokenTexts;
   readonly infos: MarketLookup;
   readonly ownTrades: OwnTradesIndex;
-  readonly quiet: QuietReads;
+  readonly seqlock: SeqlockReader;
   /** The final state of an order (32 bytes) on disk. */
   readonly storedFinal: (id: Buffer) => Buffer | undefined;
   readonly config: { readonly orderStatus: OrderStatusCase };
@@ -62,7 +62,7 @@ export function accountHandlers(parts: AccountRouteParts) {
   /** @param end of the fills when the rows were read: what is filled later is in none of them */
   const textsOf = async (
     owner: number,
-    rows: readonly OrderRow[],
+    rows: readonly OrderView[],
     end: number,
   ): Promise<string[]> => {
     const ids = await trades.tradesOf(owner, rows, end);
@@ -74,19 +74,19 @@ export function accountHandlers(parts: AccountRouteParts) {
     return written;
   };
 
-  const order: Handler<{ id: string }, KeyOwner> = async (exchange, { id }, caller) => {
+  const order: Handler<{ id: string }, KeyOwner> = async (context, { id }, caller) => {
     const owner = orders.owner(caller.address);
     const { end } = index.index;
     const isId = ORDER_ID.test(id);
     const row = isId ? await orders.find(owner, bytesOf(id, ORDER_ID_BYTES)) : undefined;
-    if (row === undefined) return exchange.reply(404, ORDER_NOT_FOUND);
+    if (row === undefined) return context.reply(404, ORDER_NOT_FOUND);
     const [text] = await textsOf(owner, [row], end);
-    exchange.reply(200, text!);
+    context.reply(200, text!);
   };
 
-  const list: Handler<OrdersQuery, KeyOwner> = async (exchange, query, caller) => {
+  const list: Handler<OrdersQuery, KeyOwner> = async (context, query, caller) => {
     const offset = offsetOf(query.next_cursor ?? '');
-    if (offset === -1) return exchange.reply(400, INVALID_CURSOR);
+    if (offset === -1) return context.reply(400, INVALID_CURSOR);
     const owner = orders.owner(caller.address);
     const [maker, address] = [walletSlot(t, query.maker), walletSlot(t, query.maker_address)];
     const filter = {
@@ -99,13 +99,13 @@ export function accountHandlers(parts: AccountRouteParts) {
       query.id === undefined
         ? await orders.page(owner, filter, offset)
         : await pageOfOne(orders, owner, query.id, filter, offset);
-    if (page === undefined) return exchange.reply(503, ENGINE_BUSY);
-    exchange.reply(200, pageBody(await textsOf(owner, page.rows, end), offset, page.more));
+    if (page === undefined) return context.reply(503, ENGINE_BUSY);
+    context.reply(200, pageBody(await textsOf(owner, page.rows, end), offset, page.more));
   };
 
-  const ownTrades: Handler<OwnTradesQuery, KeyOwner> = async (exchange, query, caller) => {
+  const ownTrades: Handler<OwnTradesQuery, KeyOwner> = async (context, query, caller) => {
     const offset = offsetOf(query.next_cursor ?? '');
-    if (offset === -1) return exchange.reply(400, INVALID_CURSOR);
+    if (offset === -1) return context.reply(400, INVALID_CURSOR);
     const owner = orders.owner(caller.address);
     const filter = {
       market: marketSlot(t, query.market),
@@ -136,7 +136,7 @@ export function accountHandlers(parts: AccountRouteParts) {
       await nextTurn();
     }
     const more = page.more && items.length === page.rows.length;
-    exchange.reply(200, pageBody(items, offset, more));
+    context.reply(200, pageBody(items, offset, more));
   };
 
   return { 'GET /data/order/:id': order, 'GET /data/orders': list, 'GET /data/trades': ownTrades };
@@ -149,7 +149,7 @@ async function pageOfOne(
   id: string,
   filter: OrderFilter,
   offset: number,
-): Promise<Page<OrderRow>> {
+): Promise<Page<OrderView>> {
   const row = await orders.find(owner, bytesOf(id, ORDER_ID_BYTES));
   const isMeant =
     row?.status === Status.live && offset === 0 && orders.matches(filter, row.token, row.maker);

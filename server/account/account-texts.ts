@@ -15,7 +15,7 @@ import {
   Token,
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketSlot } from '../../engine/tables/units.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
@@ -57,7 +57,7 @@ export class AccountTexts {
   token(token: number): TokenNames {
     const { marketI, tokenI } = this.t;
     const row = token << TOKEN_I;
-    const market = tokenI[row + Token.market]! as MarketSlot;
+    const market = tokenI[row + Token.market]! as MarketRow;
     const info = this.lookup(market);
     const known = this.names.get(token);
     if (known !== undefined && known.info === info) return known.names;

@@ -27,31 +27,31 @@ export function heartbeatHandlers(heartbeats: Heartbeats | undefined) {
   const beat = async ({ address }: KeyOwner, id: string | undefined): Promise<Beat | undefined> =>
     heartbeats?.beat(address, id).catch(() => undefined);
 
-  const plain: Handler<unknown, KeyOwner> = async (exchange, _query, caller) => {
+  const plain: Handler<unknown, KeyOwner> = async (context, _query, caller) => {
     const taken = await beat(caller, undefined);
-    if (taken === undefined) exchange.reply(503, JOURNAL_UNAVAILABLE);
-    else if (taken.kind === 'full') exchange.reply(503, FULL);
-    else exchange.reply(200, OK);
+    if (taken === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
+    else if (taken.kind === 'full') context.reply(503, FULL);
+    else context.reply(200, OK);
   };
 
-  const chained: Handler<unknown, KeyOwner> = (exchange, _query, caller) =>
-    exchange.body.length === 0
-      ? goOn(exchange, caller, '')
-      : readJson(exchange, HEARTBEAT_BOUNDS, (sent) => goOn(exchange, caller, idOf(sent)));
+  const chained: Handler<unknown, KeyOwner> = (context, _query, caller) =>
+    context.body.length === 0
+      ? goOn(context, caller, '')
+      : readJson(context, HEARTBEAT_BOUNDS, (sent) => goOn(context, caller, idOf(sent)));
 
   const goOn = async (
-    exchange: Exchange,
+    context: Exchange,
     caller: KeyOwner,
     id: string | undefined,
   ): Promise<void> => {
-    if (id === undefined) return exchange.reply(400, INVALID);
+    if (id === undefined) return context.reply(400, INVALID);
     const taken = await beat(caller, id);
-    if (taken === undefined) exchange.reply(503, JOURNAL_UNAVAILABLE);
-    else if (taken.kind === 'full') exchange.reply(503, FULL);
+    if (taken === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
+    else if (taken.kind === 'full') context.reply(503, FULL);
     else {
       const answer = { heartbeat_id: taken.id };
-      if (taken.kind === 'taken') exchange.reply(200, JSON.stringify(answer));
-      else exchange.reply(400, JSON.stringify({ ...answer, error: STALE }));
+      if (taken.kind === 'taken') context.reply(200, JSON.stringify(answer));
+      else context.reply(400, JSON.stringify({ ...answer, error: STALE }));
     }
   };
 

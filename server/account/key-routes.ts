@@ -52,51 +52,51 @@ export function keyHandlers(
 ) {
   const { registry } = auth;
 
-  const overKeys = (exchange: Exchange) =>
-    limits?.refusal('keysIssued', callerOf(exchange.address), 1, exchange);
-  const issue: Handler<unknown, WalletOwner> = async (exchange, _query, caller) => {
-    const { body, headers, status } = await issueKey(auth, caller, () => overKeys(exchange));
-    exchange.reply(status, body, headers);
+  const overKeys = (context: Exchange) =>
+    limits?.refusal('keysIssued', callerOf(context.address), 1, context);
+  const issue: Handler<unknown, WalletOwner> = async (context, _query, caller) => {
+    const { body, headers, status } = await issueKey(auth, caller, () => overKeys(context));
+    context.reply(status, body, headers);
   };
-  const derive: Handler<unknown, WalletOwner> = (exchange, _query, caller) => {
+  const derive: Handler<unknown, WalletOwner> = (context, _query, caller) => {
     const { body, status } = deriveKey(auth, caller);
-    exchange.reply(status, body);
+    context.reply(status, body);
   };
-  const list: Handler<unknown, KeyOwner> = (exchange, _query, { address }) => {
+  const list: Handler<unknown, KeyOwner> = (context, _query, { address }) => {
     const apiKeys = registry.apiKeysOf(address);
-    exchange.reply(200, JSON.stringify(apiKeysAnswer === 'array' ? apiKeys : { apiKeys }));
+    context.reply(200, JSON.stringify(apiKeysAnswer === 'array' ? apiKeys : { apiKeys }));
   };
-  const revoke: Handler<RevokeQuery, KeyOwner> = (exchange, query, { address, apiKey }) =>
-    change(exchange, async () => {
+  const revoke: Handler<RevokeQuery, KeyOwner> = (context, query, { address, apiKey }) =>
+    change(context, async () => {
       const isRevoked = await registry.revoke(address, query.apiKey?.toLowerCase() ?? apiKey);
       if (!isRevoked) return { status: 404, body: KEY_NOT_FOUND };
       return { status: 200, body: REVOKED[revokedAnswer] };
     });
-  const closedOnly: Handler<unknown, KeyOwner> = (exchange) => exchange.reply(200, NOT_CLOSED_ONLY);
+  const closedOnly: Handler<unknown, KeyOwner> = (context) => context.reply(200, NOT_CLOSED_ONLY);
 
-  const issueReadOnly: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
-    change(exchange, async () => {
-      const refused = registry.mayHaveReadOnly(address) ? overKeys(exchange) : undefined;
+  const issueReadOnly: Handler<unknown, KeyOwner> = (context, _query, { address }) =>
+    change(context, async () => {
+      const refused = registry.mayHaveReadOnly(address) ? overKeys(context) : undefined;
       if (refused !== undefined) return refused;
       const key = await registry.createReadOnly(address);
       if (key === undefined) return { status: 400, body: TOO_MANY_KEYS };
       return { status: 200, body: JSON.stringify({ apiKey: key }) };
     });
-  const listReadOnly: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
-    exchange.reply(200, JSON.stringify({ readonlyApiKeys: registry.readOnlyKeysOf(address) }));
-  const revokeReadOnly: Handler<unknown, KeyOwner> = (exchange, _query, { address }) =>
-    readJson(exchange, KEY_BOUNDS, (sent) =>
-      change(exchange, async () => {
+  const listReadOnly: Handler<unknown, KeyOwner> = (context, _query, { address }) =>
+    context.reply(200, JSON.stringify({ readonlyApiKeys: registry.readOnlyKeysOf(address) }));
+  const revokeReadOnly: Handler<unknown, KeyOwner> = (context, _query, { address }) =>
+    readJson(context, KEY_BOUNDS, (sent) =>
+      change(context, async () => {
         const key = keyOf(sent);
         if (key === '') return { status: 400, body: INVALID_KEY };
         const isRevoked = await registry.revokeReadOnly(address, key);
         return isRevoked ? { status: 200, body: '"OK"' } : { status: 404, body: KEY_NOT_FOUND };
       }),
     );
-  const validate: Handler<ValidateQuery> = (exchange, { address, key }) => {
+  const validate: Handler<ValidateQuery> = (context, { address, key }) => {
     const found = registry.lookupReadOnly(key.toLowerCase());
     const isValid = found?.addressText === address.toLowerCase();
-    exchange.reply(isValid ? 200 : 404, isValid ? '"valid"' : KEY_NOT_FOUND);
+    context.reply(isValid ? 200 : 404, isValid ? '"valid"' : KEY_NOT_FOUND);
   };
 
   return {
@@ -120,10 +120,10 @@ interface Answer {
 }
 
 /** Answers with what a change came to; a write that fails has been reported already. */
-async function change(exchange: Exchange, run: () => Promise<Answer>): Promise<void> {
+async function change(context: Exchange, run: () => Promise<Answer>): Promise<void> {
   const unavailable: Answer = { status: 503, body: JOURNAL_UNAVAILABLE };
   const { body, headers, status } = await run().catch(() => unavailable);
-  exchange.reply(status, body, headers);
+  context.reply(status, body, headers);
 }
 
 /** The key that a body names, in lower case; '' when it names none. */

@@ -3,7 +3,7 @@
  * and after it has ended, or a final state on disk. All have the same columns; only the price of an open
  * order stands in ticks of its book.
  *
- * Thread: I/O. Rows in engine memory have to be read under QuietReads.
+ * Thread: I/O. Rows in engine memory have to be read under SeqlockReader.
  */
 import {
   API_KEY_WORDS,
@@ -18,9 +18,9 @@ import {
   Token,
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { type OrderSlot, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
+import { type OrderRow, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 
-export interface OrderRow {
+export interface OrderView {
   /** Eight words of the id, and four of the API key that placed it. */
   readonly id: Int32Array;
   readonly apiKey: Int32Array;
@@ -49,28 +49,28 @@ const ROW_BYTES = 4 << ORDER_I;
 const STATUS_MASK = 7;
 const REASON_MASK = 15;
 
-export function openOrderRow(t: Tables, slot: OrderSlot): OrderRow {
-  const row = slot << ORDER_I;
+export function openOrderRow(t: Tables, orderRow: OrderRow): OrderView {
+  const row = orderRow << ORDER_I;
   const token = t.orderI[row + Order.token]! << TOKEN_I;
   const grid = t.bookI[(t.tokenI[token + Token.book]! << BOOK_I) + Book.ticksPerUnit]!;
   const ticks = t.orderI[row + Order.price]!;
   const own = t.tokenI[token + Token.mirrored] === 1 ? grid - ticks : ticks;
-  return orderRow(t.orderI, t.orderF, slot, own * (PIPS_PER_UNIT / grid));
+  return orderView(t.orderI, t.orderF, orderRow, own * (PIPS_PER_UNIT / grid));
 }
 
-export function finishedOrderRow(t: Tables, slot: OrderSlot): OrderRow {
-  return orderRow(t.orderI, t.orderF, slot, t.orderI[(slot << ORDER_I) + Order.price]!);
+export function closedOrderRow(t: Tables, orderRow: OrderRow): OrderView {
+  return orderView(t.orderI, t.orderF, orderRow, t.orderI[(orderRow << ORDER_I) + Order.price]!);
 }
 
 /** `stored`: the row as the journal's table of final states has it. */
-export function storedOrderRow(stored: Buffer): OrderRow {
+export function storedOrderRow(stored: Buffer): OrderView {
   const bytes = new Uint8Array(ROW_BYTES);
   bytes.set(stored);
   const i32 = new Int32Array(bytes.buffer);
-  return orderRow(i32, new Float64Array(bytes.buffer), 0, i32[Order.price]!);
+  return orderView(i32, new Float64Array(bytes.buffer), 0, i32[Order.price]!);
 }
 
-function orderRow(i32: Int32Array, f64: Float64Array, slot: number, price: number): OrderRow {
+function orderView(i32: Int32Array, f64: Float64Array, slot: number, price: number): OrderView {
   const row = slot << ORDER_I;
   const rowF = slot << ORDER_F;
   const flags = i32[row + Order.flags]!;

@@ -10,7 +10,7 @@ import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { reasonText, statusText } from '../orders/order-states.ts';
 import { type AccountTexts, apiKeyText } from './account-texts.ts';
-import type { OrderRow } from './order-rows.ts';
+import type { OrderView } from './order-rows.ts';
 
 const TYPES: Readonly<Record<number, string>> = {
   [OrderType.GTC]: 'GTC',
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<number, string>> = {
 const MS = 1_000;
 
 /** @param trades ids of its trades, oldest first */
-export function orderText(texts: AccountTexts, row: OrderRow, trades: readonly string[]): string {
+export function orderText(texts: AccountTexts, row: OrderView, trades: readonly string[]): string {
   const status = statusText(row.status);
   return JSON.stringify({
     id: wordsToHex(row.id, 0, ID_WORDS),

@@ -21,12 +21,12 @@ import {
   Token,
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { AccountSlot, OrderSlot } from '../../engine/tables/units.ts';
+import type { AccountRow, OrderRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { bytesToWords } from '../common/uint256.ts';
-import type { QuietReads } from '../orders/seqlock-reader.ts';
-import { finishedOrderRow, type OrderRow, openOrderRow, storedOrderRow } from './order-rows.ts';
+import type { SeqlockReader } from '../orders/seqlock-reader.ts';
+import { closedOrderRow, type OrderView, openOrderRow, storedOrderRow } from './order-rows.ts';
 import { NOBODY, PAGE_SIZE, type Page } from './pages.ts';
 
 /** Which open orders are meant: slots of a market, a token and a wallet; 0 = any, NOBODY = none. */
@@ -42,9 +42,9 @@ const PIECE_ORDERS = 1_000;
 const PIECES_MAX = 65_536;
 
 /** Where a walk goes on: an order, and what lay before it. */
-interface Place {
+interface OwnOrdersCursor {
   /** 0 = the head of the list. */
-  readonly slot: OrderSlot | 0;
+  readonly orderRow: OrderRow | 0;
   readonly id: Int32Array;
   /** Orders before it that pass the filter. */
   readonly passed: number;
@@ -53,30 +53,30 @@ interface Place {
 }
 
 interface Piece {
-  readonly rows: OrderRow[];
+  readonly rows: OrderView[];
   readonly passed: number;
   /** Undefined when the list is at its end, or the page has what it wants. */
-  readonly next: { readonly slot: OrderSlot; readonly id: Int32Array } | undefined;
+  readonly next: { readonly orderRow: OrderRow; readonly id: Int32Array } | undefined;
 }
 
-const HEAD: Place = { slot: 0, id: new Int32Array(ID_WORDS), passed: 0, taken: 0 };
+const HEAD: OwnOrdersCursor = { orderRow: 0, id: new Int32Array(ID_WORDS), passed: 0, taken: 0 };
 
 export interface OwnOrdersParts {
   readonly tables: Tables;
-  readonly quiet: QuietReads;
+  readonly seqlock: SeqlockReader;
   /** The final state of an order (32 bytes) on disk, as a row of finished orders. */
   readonly storedFinal: (id: Buffer) => Buffer | undefined;
 }
 
 export class OwnOrders {
   private readonly t: Tables;
-  private readonly quiet: QuietReads;
+  private readonly seqlock: SeqlockReader;
   private readonly storedFinal: (id: Buffer) => Buffer | undefined;
   private readonly piecesMax: number;
 
   constructor(parts: OwnOrdersParts, piecesMax = PIECES_MAX) {
     this.t = parts.tables;
-    this.quiet = parts.quiet;
+    this.seqlock = parts.seqlock;
     this.storedFinal = parts.storedFinal;
     this.piecesMax = piecesMax;
   }
@@ -87,16 +87,14 @@ export class OwnOrders {
   }
 
   /** An order that was accepted, by its id (32 bytes), when it is of this owner. */
-  async find(owner: number, id: Buffer): Promise<OrderRow | undefined> {
+  async find(owner: number, id: Buffer): Promise<OrderView | undefined> {
     if (owner === 0) return undefined;
     const key = bytesToWords(id, new Int32Array(ID_WORDS));
     const { t } = this;
-    let row = await this.quiet.read(() => {
+    let row = await this.seqlock.read(() => {
       const slot = findOrder(t, key, 0);
       if (slot === 0) return undefined;
-      return slot > 0
-        ? openOrderRow(t, slot as OrderSlot)
-        : finishedOrderRow(t, -slot as OrderSlot);
+      return slot > 0 ? openOrderRow(t, slot as OrderRow) : closedOrderRow(t, -slot as OrderRow);
     });
     if (row === undefined) {
       // What has left memory is on disk: it leaves only then.
@@ -114,17 +112,17 @@ export class OwnOrders {
     owner: number,
     filter: OrderFilter,
     offset: number,
-  ): Promise<Page<OrderRow> | undefined> {
-    const rows: OrderRow[] = [];
+  ): Promise<Page<OrderView> | undefined> {
+    const rows: OrderView[] = [];
     if (owner === 0 || [filter.maker, filter.market, filter.token].includes(NOBODY)) {
       return { rows, more: false };
     }
-    const places: Place[] = [HEAD];
+    const places: OwnOrdersCursor[] = [HEAD];
     for (let pieces = 0; pieces < this.piecesMax; pieces++) {
       if (pieces > 0) await nextTurn();
-      const place = places.at(-1) ?? HEAD;
-      rows.length = place.taken;
-      const piece = await this.quiet.read(() => this.walk(owner, filter, offset, place));
+      const cursor = places.at(-1) ?? HEAD;
+      rows.length = cursor.taken;
+      const piece = await this.seqlock.read(() => this.walk(owner, filter, offset, cursor));
       if (piece === undefined) {
         places.pop();
         continue;
@@ -142,38 +140,38 @@ export class OwnOrders {
     owner: number,
     filter: OrderFilter,
     offset: number,
-    place: Place,
+    cursor: OwnOrdersCursor,
   ): Piece | undefined {
     const { orderI } = this.t;
-    let slot = place.slot;
-    if (slot === 0) slot = newestOwned(this.t, owner as AccountSlot);
-    else if (!this.isStillOpen(owner, slot, place.id)) return undefined;
-    const rows: OrderRow[] = [];
-    let passed = place.passed;
-    for (let walked = 0; slot !== 0; walked++) {
+    let orderRow = cursor.orderRow;
+    if (orderRow === 0) orderRow = newestOwned(this.t, owner as AccountRow);
+    else if (!this.isStillOpen(owner, orderRow, cursor.id)) return undefined;
+    const rows: OrderView[] = [];
+    let passed = cursor.passed;
+    for (let walked = 0; orderRow !== 0; walked++) {
       if (walked === PIECE_ORDERS) {
-        const id = (slot << ORDER_I) + Order.id;
-        return { rows, passed, next: { slot, id: orderI.slice(id, id + ID_WORDS) } };
+        const id = (orderRow << ORDER_I) + Order.id;
+        return { rows, passed, next: { orderRow, id: orderI.slice(id, id + ID_WORDS) } };
       }
-      if (this.passes(slot, filter)) {
-        if (passed >= offset) rows.push(openOrderRow(this.t, slot));
+      if (this.passes(orderRow, filter)) {
+        if (passed >= offset) rows.push(openOrderRow(this.t, orderRow));
         passed += 1;
-        if (place.taken + rows.length > PAGE_SIZE) return { rows, passed, next: undefined };
+        if (cursor.taken + rows.length > PAGE_SIZE) return { rows, passed, next: undefined };
       }
-      slot = nextOwned(this.t, slot);
+      orderRow = nextOwned(this.t, orderRow);
     }
     return { rows, passed, next: undefined };
   }
 
-  private isStillOpen(owner: number, slot: OrderSlot, id: Int32Array): boolean {
+  private isStillOpen(owner: number, orderRow: OrderRow, id: Int32Array): boolean {
     const { orderI } = this.t;
-    const row = slot << ORDER_I;
-    if (orderStatus(this.t, slot) !== Status.live) return false;
+    const row = orderRow << ORDER_I;
+    if (orderStatus(this.t, orderRow) !== Status.live) return false;
     return orderI[row + Order.owner] === owner && sameId(orderI, row + Order.id, id, 0);
   }
 
-  private passes(slot: OrderSlot, filter: OrderFilter): boolean {
-    const row = slot << ORDER_I;
+  private passes(orderRow: OrderRow, filter: OrderFilter): boolean {
+    const row = orderRow << ORDER_I;
     const { orderI } = this.t;
     return this.matches(filter, orderI[row + Order.token]!, orderI[row + Order.maker]!);
   }

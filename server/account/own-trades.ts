@@ -12,7 +12,7 @@ import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/tab
 import { sameId } from '../../engine/tables/words.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { tradeIdOf } from '../market-data/match-ids.ts';
-import type { OrderRow } from './order-rows.ts';
+import type { OrderView } from './order-rows.ts';
 import { NONE, type OwnTradesIndex } from './own-trades-index.ts';
 import { NOBODY, PAGE_SIZE, type Page } from './pages.ts';
 
@@ -115,7 +115,7 @@ export class OwnTrades {
    * Ids of the trades of each order, oldest first: those among the owner's newest ASSOCIATED_FILLS
    * fills, up to the end that the index had before the orders were read.
    */
-  async tradesOf(owner: number, orders: readonly OrderRow[], end: number): Promise<string[][]> {
+  async tradesOf(owner: number, orders: readonly OrderView[], end: number): Promise<string[][]> {
     const found = orders.map((): number[] => []);
     const places = new Map<number, number[]>();
     let oldest = Number.POSITIVE_INFINITY;

@@ -5,9 +5,9 @@
  * Thread: I/O. Not here: how they are written (metrics.ts), how they are counted.
  */
 
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { State } from '../../engine/tables/layout.ts';
-import { RULE_TEXTS } from '../common/contract.ts';
+import { REJECT_TEXTS } from '../common/contract.ts';
 import type { Histogram } from '../common/histogram.ts';
 import { REFUSALS } from '../http/connection-counts.ts';
 import { COUNTED_STATUSES } from '../http/request-counts.ts';
@@ -215,14 +215,14 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     type: 'gauge',
     help: 'batch of the newest image',
     labels: [],
-    read: ({ node }) => one(node.progress.image?.sequence),
+    read: ({ node }) => one(node.progress.snapshot?.sequence),
   },
   exchange_image_age_seconds: {
     type: 'gauge',
     help: 'age of the newest image',
     labels: [],
     read: ({ node: { progress }, now }) =>
-      one(progress.image && Math.max(0, now - progress.image.at) / MS),
+      one(progress.snapshot && Math.max(0, now - progress.snapshot.at) / MS),
   },
   exchange_stream_clients: {
     type: 'gauge',
@@ -283,13 +283,18 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
 function resultsOf(results: ArrayLike<number>): Value[] {
   if (results.length === 0) return [];
   const byText = new Map<string, number>();
-  for (const rule of ORDER_RULES) {
-    const text = rule === Rule.accepted ? 'accepted' : RULE_TEXTS[rule];
+  for (const rule of ORDER_REJECT_REASONS) {
+    const text = rule === RejectReason.accepted ? 'accepted' : REJECT_TEXTS[rule];
     byText.set(text, (byText.get(text) ?? 0) + results[rule]!);
   }
   return [...byText].map(([result, value]) => ({ labels: { result }, value }));
 }
 
 /** Of cancels and of the node's own commands. */
-const OTHER_RULES: readonly number[] = [Rule.orderNotFound, Rule.marketRefused];
-const ORDER_RULES = Object.values(Rule).filter((rule) => !OTHER_RULES.includes(rule));
+const OTHER_REJECT_REASONS: readonly number[] = [
+  RejectReason.orderNotFound,
+  RejectReason.marketRefused,
+];
+const ORDER_REJECT_REASONS = Object.values(RejectReason).filter(
+  (rule) => !OTHER_REJECT_REASONS.includes(rule),
+);

@@ -14,7 +14,7 @@ export interface Occupancy {
 
 export function occupancyOf({ capacities: c, matching, state: s }: Tables): Occupancy[] {
   const { levels } = matchingUse(matching);
-  const finished = s[State.finished]! - s[State.finishedFirst]!;
+  const finished = s[State.closed]! - s[State.firstKeptClosed]!;
   const fills = Math.min(s[State.fills]!, c.trades);
   return [
     { table: 'markets', used: s[State.markets]!, capacity: c.markets, variable: 'MARKETS_MAX' },

@@ -5,13 +5,13 @@ export interface Progress {
   readonly durable: number;
   readonly follower: { readonly derived: number; readonly behindMs: number } | undefined;
   /** The newest image, and when it was there (unix milliseconds). */
-  readonly image: { readonly sequence: number; readonly at: number } | undefined;
+  readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
 }
 
 const MS = 1_000;
 
 /** @param seconds unix seconds */
-export function shownProgress({ durable, follower, image }: Progress, seconds: number) {
+export function shownProgress({ durable, follower, snapshot }: Progress, seconds: number) {
   return {
     log: { sequence: durable },
     follower:
@@ -23,11 +23,11 @@ export function shownProgress({ durable, follower, image }: Progress, seconds: n
             behind_ms: Math.max(0, follower.behindMs),
           },
     image:
-      image === undefined
+      snapshot === undefined
         ? null
         : {
-            sequence: image.sequence,
-            age_seconds: Math.max(0, Math.floor(seconds - image.at / MS)),
+            sequence: snapshot.sequence,
+            age_seconds: Math.max(0, Math.floor(seconds - snapshot.at / MS)),
           },
   };
 }

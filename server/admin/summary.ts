@@ -1,6 +1,6 @@
 /** What the page shows of the node: the answer of GET /page/summary. Thread: I/O. */
 
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { BUCKET_BOUNDS } from '../common/histogram.ts';
@@ -91,7 +91,7 @@ function nodeSummary(facts: NodeFacts, now: number) {
       fills: tables.state[State.fills]!,
       requests: requests.reduce((sum, { counts }) => sum + total(counts), 0),
       orders: total(results),
-      accepted: results[Rule.accepted] ?? 0,
+      accepted: results[RejectReason.accepted] ?? 0,
     },
     queue,
     latency: {

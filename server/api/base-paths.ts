@@ -22,7 +22,7 @@ const HEALTH: readonly string[] = ['GET /', 'GET /ok', 'GET /status', 'GET /time
 const LISTS: readonly string[] = ['GET /sampling-markets', 'GET /sampling-simplified-markets'];
 
 /** Where a row is served. */
-export interface Place {
+export interface MountedPath {
   readonly method: Method;
   readonly path: string;
   /** First part of the path, '' at the root. */
@@ -39,7 +39,7 @@ export function placesOf(
   key: string,
   { api }: RouteRow,
   table: Readonly<Record<string, unknown>>,
-): Place[] {
+): MountedPath[] {
   const [method, path] = key.split(' ') as [Method, string];
   const root = { method, path, base: '' };
   if (path.startsWith(OWN_BASE)) return [{ ...root, base: BASE_PATHS.trading }];

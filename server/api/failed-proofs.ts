@@ -47,16 +47,16 @@ export class FailedProofs {
    * Answers 429 where the caller has failed too much; otherwise returns what is to be called when the
    * credentials of this request are wrong. Undefined: it is answered.
    */
-  admit(exchange: Exchange): (() => void) | undefined {
-    const bytes = exchange.bodyView.byteLength;
+  admit(context: Exchange): (() => void) | undefined {
+    const bytes = context.bodyView.byteLength;
     if (!this.isLimited || bytes <= SHORT_BYTES) return UNCOUNTED;
-    const { high, low } = callerOf(exchange.address);
+    const { high, low } = callerOf(context.address);
     const key = `${high} ${low}`;
     const now = this.elapsed();
     const known = this.callers.get(key);
     if (known !== undefined && now < known.until && known.bytes >= BYTES_MAX) {
       const seconds = Math.ceil((known.until - now) / MS);
-      exchange.reply(429, TOO_MANY_REQUESTS, [['Retry-After', String(seconds)]]);
+      context.reply(429, TOO_MANY_REQUESTS, [['Retry-After', String(seconds)]]);
       return undefined;
     }
     return () => this.failed(key, bytes);

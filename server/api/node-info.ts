@@ -157,7 +157,7 @@ export interface InfoParts {
 
 export function infoHandlers(parts: InfoParts) {
   const { clock, config, pauses, progress, seconds, texts, writable } = parts;
-  const ok: Handler<unknown> = (exchange) => exchange.reply(200, '"OK"');
+  const ok: Handler<unknown> = (context) => context.reply(200, '"OK"');
   const status = (): string => {
     const { aheadMs, jumpMs } = clock();
     return JSON.stringify({
@@ -183,25 +183,25 @@ export function infoHandlers(parts: InfoParts) {
     balance: most,
     allowances: Object.fromEntries(exchangesOf(config).map((address) => [address, most])),
   });
-  const balanceAllowance: Handler<BalanceQuery, KeyOwner> = (exchange, query) => {
+  const balanceAllowance: Handler<BalanceQuery, KeyOwner> = (context, query) => {
     const isOfToken = query.asset_type === 'CONDITIONAL';
     if (isOfToken && (query.token_id ?? '') === '') {
-      exchange.reply(400, errorBody('Invalid token id'));
+      context.reply(400, errorBody('Invalid token id'));
     } else if (isOfToken && texts.find(query.token_id!) === 0) {
-      exchange.reply(404, errorBody('No orderbook exists for the requested token id'));
+      context.reply(404, errorBody('No orderbook exists for the requested token id'));
     } else {
-      exchange.reply(200, balance);
+      context.reply(200, balance);
     }
   };
   return {
     'GET /': ok,
     'GET /ok': ok,
-    'GET /status': ((exchange) => exchange.reply(200, status())) as Handler<unknown>,
-    'GET /time': ((exchange) => exchange.reply(200, String(seconds()))) as Handler<unknown>,
-    'GET /version': ((exchange) => exchange.reply(200, version)) as Handler<unknown>,
-    'GET /exchange-info': ((exchange) =>
-      exchange.reply(200, JSON.stringify({ ...info, server_time: seconds() }))) as Handler<unknown>,
-    'GET /rate-limits': ((exchange) => exchange.reply(200, rateLimits)) as Handler<unknown>,
+    'GET /status': ((context) => context.reply(200, status())) as Handler<unknown>,
+    'GET /time': ((context) => context.reply(200, String(seconds()))) as Handler<unknown>,
+    'GET /version': ((context) => context.reply(200, version)) as Handler<unknown>,
+    'GET /exchange-info': ((context) =>
+      context.reply(200, JSON.stringify({ ...info, server_time: seconds() }))) as Handler<unknown>,
+    'GET /rate-limits': ((context) => context.reply(200, rateLimits)) as Handler<unknown>,
     'GET /balance-allowance': balanceAllowance,
     'GET /balance-allowance/update': balanceAllowance,
   };

@@ -92,22 +92,22 @@ export const PROGRAM_ROUTES = {
 const INVALID_IDS = errorBody('Invalid payload', 'the body must be an array of order ids');
 const orderIds = compileShape(OrderIds);
 
-const answering = (body: string) => (exchange: Exchange) => exchange.reply(200, body);
+const answering = (body: string) => (context: Exchange) => context.reply(200, body);
 const emptyPage = answering(pageBody([], 0, false));
 const noRows = answering('[]');
 
 export const PROGRAM_HANDLERS = {
   'GET /data/pre-migration-orders': emptyPage,
   'GET /order-scoring': answering('{"scoring":false}'),
-  'POST /orders-scoring': (exchange: Exchange) =>
-    readJson(exchange, IDS_BOUNDS, async (ids) => {
-      if (!orderIds.matches(ids)) return exchange.reply(400, INVALID_IDS);
+  'POST /orders-scoring': (context: Exchange) =>
+    readJson(context, IDS_BOUNDS, async (ids) => {
+      if (!orderIds.matches(ids)) return context.reply(400, INVALID_IDS);
       const members: string[] = [];
       for (const id of new Set(ids)) {
         if (members.length % IDS_PER_TURN === IDS_PER_TURN - 1) await nextTurn();
         members.push(`${JSON.stringify(id)}:false`);
       }
-      exchange.reply(200, `{${members.join(',')}}`);
+      context.reply(200, `{${members.join(',')}}`);
     }),
   'GET /notifications': noRows,
   'DELETE /notifications': answering('"OK"'),

@@ -33,7 +33,7 @@ import { parseTradesQuery } from '../market-data/trades-query.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
 import { orderHandlers } from '../orders/order-routes.ts';
 import type { Pause } from '../orders/pauses.ts';
-import type { QuietReads } from '../orders/seqlock-reader.ts';
+import type { SeqlockReader } from '../orders/seqlock-reader.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { portfolioHandlers } from '../portfolio/portfolio-routes.ts';
 import { configuredRow } from './configured-row.ts';
@@ -55,7 +55,7 @@ export interface RouteParts {
   readonly positions: PositionsReader;
   readonly history: HistoryKeeper;
   readonly ownTrades: OwnTradesIndex;
-  readonly quiet: QuietReads;
+  readonly seqlock: SeqlockReader;
   /** The final state of an order (32 bytes) on disk. */
   readonly storedFinal: (id: Buffer) => Buffer | undefined;
   readonly infos: MarketLookup;
@@ -137,18 +137,18 @@ function tradesHandler({ config, trades }: RouteParts): HeaderHandler {
   const isListed = config.tradesAllowlist.entries.length > 0;
   return {
     headers: [],
-    run(exchange) {
+    run(context) {
       // An address costs a call into the HTTP server; without a list nobody asks for it.
-      if (isListed && !config.tradesAllowlist.allows(exchange.address)) {
-        return exchange.reply(401, NOT_ALLOWED_ADDRESS);
+      if (isListed && !config.tradesAllowlist.allows(context.address)) {
+        return context.reply(401, NOT_ALLOWED_ADDRESS);
       }
       const ignored: string[] = [];
-      const parsed = parseTradesQuery(exchange.query, isTolerant ? ignored : undefined);
-      if (!parsed.ok) return exchange.reply(400, errorBody(parsed.error));
+      const parsed = parseTradesQuery(context.query, isTolerant ? ignored : undefined);
+      if (!parsed.ok) return context.reply(400, errorBody(parsed.error));
       const headers = ignoredHeaders(ignored);
       const page = trades.render(parsed.query);
-      if (page instanceof Promise) return page.then((rows) => exchange.reply(200, rows, headers));
-      return exchange.replyTransient(200, page, headers);
+      if (page instanceof Promise) return page.then((rows) => context.reply(200, rows, headers));
+      return context.replyTransient(200, page, headers);
     },
   };
 }

@@ -21,7 +21,7 @@ import {
   type WalletOwner,
 } from '../identity/auth.ts';
 import { checkReadOnly } from '../identity/read-only.ts';
-import { type Place, placesOf } from './base-paths.ts';
+import { type MountedPath, placesOf } from './base-paths.ts';
 import { FailedProofs, UNCOUNTED } from './failed-proofs.ts';
 import { BODY_MAX, ordersBodyMax } from './node-info.ts';
 import type { Api, RouteRow } from './route-row.ts';
@@ -30,7 +30,7 @@ import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
 /** A handler that reads headers of its own, in lower case, and checks its query itself. */
 export interface HeaderHandler {
   readonly headers: readonly string[];
-  readonly run: (exchange: Exchange) => void | Promise<void>;
+  readonly run: (context: Exchange) => void | Promise<void>;
 }
 
 /**
@@ -40,7 +40,7 @@ export interface HeaderHandler {
  */
 export interface ClaimHandler {
   readonly takesClaims: true;
-  readonly run: (exchange: Exchange, claim: Claim) => void;
+  readonly run: (context: Exchange, claim: Claim) => void;
 }
 
 type Table = typeof ROUTE_TABLE;
@@ -82,8 +82,8 @@ export function serveTable(given: ServeParts, handlers: Handlers): Route[] {
   const parts = { ...given, proofs };
   return (Object.keys(ROUTE_TABLE) as RouteKey[]).flatMap((key) => {
     const row = parts.rowOf(key);
-    return placesOf(key, row, ROUTE_TABLE).map((place) => {
-      return serveRow(parts, place, row, handlers[key]);
+    return placesOf(key, row, ROUTE_TABLE).map((mounted) => {
+      return serveRow(parts, mounted, row, handlers[key]);
     });
   });
 }
@@ -95,7 +95,7 @@ interface RowParts extends ServeParts {
 
 function serveRow(
   parts: RowParts,
-  { base, method, path }: Place,
+  { base, method, path }: MountedPath,
   row: RouteRow,
   handler: Handlers[RouteKey],
 ): Route {
@@ -114,13 +114,13 @@ function serveRow(
     return {
       ...route,
       headers: headers2,
-      run: (exchange) => {
-        const failed = parts.proofs.admit(exchange);
+      run: (context) => {
+        const failed = parts.proofs.admit(context);
         if (failed === undefined) return;
-        const claim = claimOf(parts, exchange, base);
-        if (claim.ok) return handler.run(exchange, watched(claim, failed));
+        const claim = claimOf(parts, context, base);
+        if (claim.ok) return handler.run(context, watched(claim, failed));
         failed();
-        return exchange.reply(claim.status, claim.body);
+        return context.reply(claim.status, claim.body);
       },
     };
   }
@@ -134,10 +134,10 @@ function serveRow(
       ...route,
       headers: [],
       readsQuery: row.query !== NO_QUERY,
-      run: (exchange) => {
-        const query = parse(exchange.query, exchange.parameters);
-        if (typeof query === 'string') return exchange.reply(400, query);
-        return run(exchange, query, undefined);
+      run: (context) => {
+        const query = parse(context.query, context.parameters);
+        if (typeof query === 'string') return context.reply(400, query);
+        return run(context, query, undefined);
       },
     };
   }
@@ -145,19 +145,19 @@ function serveRow(
   return {
     ...route,
     headers: isLevel1 ? level1Headers(prefix) : headers2,
-    run: (exchange) => {
-      const failed = parts.proofs.admit(exchange);
+    run: (context) => {
+      const failed = parts.proofs.admit(context);
       if (failed === undefined) return undefined;
       const caller = isLevel1
-        ? checkLevel1(parts.auth, exchange.headers, parts.seconds())
-        : callerOf(parts, row.access === 'level2-read', exchange, base);
+        ? checkLevel1(parts.auth, context.headers, parts.seconds())
+        : callerOf(parts, row.access === 'level2-read', context, base);
       if (!caller.ok) {
         failed();
-        return exchange.reply(caller.status, caller.body);
+        return context.reply(caller.status, caller.body);
       }
-      const query = parse(exchange.query, exchange.parameters);
-      if (typeof query === 'string') return exchange.reply(400, query);
-      return run(exchange, query, caller);
+      const query = parse(context.query, context.parameters);
+      if (typeof query === 'string') return context.reply(400, query);
+      return run(context, query, caller);
     },
   };
 }
@@ -165,20 +165,20 @@ function serveRow(
 function callerOf(
   { auth, seconds }: ServeParts,
   mayRead: boolean,
-  exchange: Exchange,
+  context: Exchange,
   base: string,
 ) {
-  const { headers } = exchange;
+  const { headers } = context;
   const reader = readerOf(auth, headers, mayRead);
-  return reader ?? checkLevel2(auth, headers, signedOf(exchange, base), seconds());
+  return reader ?? checkLevel2(auth, headers, signedOf(context, base), seconds());
 }
 
 /** As callerOf, without a look at the signature. A read-only key is not enough. */
-function claimOf({ auth, seconds }: ServeParts, exchange: Exchange, base: string) {
-  const { headers } = exchange;
+function claimOf({ auth, seconds }: ServeParts, context: Exchange, base: string) {
+  const { headers } = context;
   const reader = readerOf(auth, headers, false);
   if (reader?.ok === false) return reader;
-  return claimLevel2(auth, headers, signedOf(exchange, base), seconds());
+  return claimLevel2(auth, headers, signedOf(context, base), seconds());
 }
 
 /** The same claim; `failed` is called when its signature is wrong. */

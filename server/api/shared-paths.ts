@@ -28,8 +28,8 @@ export function withPublicTrades(routes: readonly Route[], trades: HeaderHandler
   return routes.map((route) => {
     if (route.method !== 'GET' || route.path !== '/data/trades') return route;
     const isOpen = (headers: readonly string[]): boolean => headers.every((value) => value === '');
-    const run: Route['run'] = (exchange) =>
-      isOpen(exchange.headers) ? trades.run(exchange) : route.run(exchange);
+    const run: Route['run'] = (context) =>
+      isOpen(context.headers) ? trades.run(context) : route.run(context);
     return { ...route, run };
   });
 }
@@ -51,18 +51,18 @@ export function withTradingMarkets<Handlers extends Record<SharedKey, HeaderHand
 ): Handlers {
   const over = (
     key: SharedKey,
-    isMeant: (exchange: Exchange) => boolean,
+    isMeant: (context: Exchange) => boolean,
     answer: HeaderHandler['run'],
   ): HeaderHandler => {
     const { headers, run } = handlers[key];
-    const isTrading = (exchange: Exchange): boolean =>
-      !exchange.path.startsWith(CATALOG_BASE) && isMeant(exchange);
-    return { headers, run: (exchange) => (isTrading(exchange) ? answer(exchange) : run(exchange)) };
+    const isTrading = (context: Exchange): boolean =>
+      !context.path.startsWith(CATALOG_BASE) && isMeant(context);
+    return { headers, run: (context) => (isTrading(context) ? answer(context) : run(context)) };
   };
-  const page = (answer: TradingMarkets['sampling']) => (exchange: Exchange) => {
-    const query: CursorQuery | string = CURSOR_QUERY.parse(exchange.query, []);
-    if (typeof query === 'string') return exchange.reply(400, query);
-    return answer(exchange, query);
+  const page = (answer: TradingMarkets['sampling']) => (context: Exchange) => {
+    const query: CursorQuery | string = CURSOR_QUERY.parse(context.query, []);
+    if (typeof query === 'string') return context.reply(400, query);
+    return answer(context, query);
   };
   const always = (): boolean => true;
   return {
@@ -75,9 +75,9 @@ export function withTradingMarkets<Handlers extends Record<SharedKey, HeaderHand
     'GET /markets/:id': over(
       'GET /markets/:id',
       ({ parameters }) => CONDITION_ID.test(parameters[0]!),
-      (exchange) => {
-        const [condition_id = ''] = exchange.parameters;
-        return markets['GET /clob/markets/:condition_id'](exchange, { condition_id }, undefined);
+      (context) => {
+        const [condition_id = ''] = context.parameters;
+        return markets['GET /clob/markets/:condition_id'](context, { condition_id }, undefined);
       },
     ),
     'GET /sampling-markets': over('GET /sampling-markets', always, page(sampling)),

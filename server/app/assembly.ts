@@ -28,7 +28,7 @@ import { marketStoryLookup } from '../catalog/market-info.ts';
 import { MarketInfos } from '../catalog/market-registry.ts';
 import { startSync } from '../catalog/sync-keeper.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
-import { patiently } from '../common/with-deadline.ts';
+import { withDeadline } from '../common/with-deadline.ts';
 import type { Config } from '../config/config.ts';
 import { type HttpServer, listen } from '../http/http.ts';
 import { RequestCounts } from '../http/request-counts.ts';
@@ -45,7 +45,7 @@ import { cancelAllOf } from '../orders/cancels.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';
 import { PAUSES, type Pause } from '../orders/pauses.ts';
 import type { OrderSeparators, Separators } from '../orders/prepare.ts';
-import { QuietReads } from '../orders/seqlock-reader.ts';
+import { SeqlockReader } from '../orders/seqlock-reader.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { type StreamParts, Streams } from '../streams/streams.ts';
 import { lostKeys } from './lost-keys.ts';
@@ -70,10 +70,10 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
   const warn = (line: string): void => log('warn', line);
   const clock = new GuardedClock();
   const wait = <T>(what: string, promise: Promise<T>, msMax = CLOSE_MS_MAX): Promise<T> =>
-    patiently(promise, { what, msMax, log: (line) => log('info', line) });
+    withDeadline(promise, { what, msMax, log: (line) => log('info', line) });
   /** For what changes nothing, and may be left where it is. */
   const waitOrStop = <T>(what: string, promise: Promise<T>, msMax: number): Promise<T> =>
-    patiently(promise, { what, msMax, log: (line) => log('info', line), signal });
+    withDeadline(promise, { what, msMax, log: (line) => log('info', line), signal });
   try {
     makeDirectory(config.dataDir);
   } catch (error) {
@@ -82,8 +82,8 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
   const lock = takeDirectoryLock(config.dataDir);
   if (!lock.ok) throw new Error(lock.detail);
   if (lock.warning !== undefined) warn(lock.warning);
-  const place = { ...config, segmentBytes: config.logSegmentBytes, log: warn };
-  const opening = wait('DATA_DIR to open', openStores(place), OPEN_MS_MAX);
+  const storeOptions = { ...config, segmentBytes: config.logSegmentBytes, log: warn };
+  const opening = wait('DATA_DIR to open', openStores(storeOptions), OPEN_MS_MAX);
   const { stores, problem } = await opening.catch((error: unknown) => {
     lock.release();
     throw error;
@@ -111,15 +111,19 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     const recovered = await waitOrStop('image and log to be read', reading, DERIVE_MS_MAX);
     const { t } = recovered;
     const { sound } = recovery;
-    stores.images.passOver(recovered.passedOver);
+    stores.snapshots.passOver(recovered.passedOver);
     const firstFill = loadFills(t, stores.derived.fills, recovered.firstFill, warn);
     log(
       'info',
-      `recovered image of batch ${recovered.image}, ${recovered.replayed} batches after it: batch ` +
+      `recovered image of batch ${recovered.snapshot}, ${recovered.replayed} batches after it: batch ` +
         `${t.state[State.batch]}, ${t.state[State.openOrders]} open orders, ` +
         `${t.state[State.fills]} fills`,
       {
-        ...{ image: recovered.image, replayed: recovered.replayed, batch: t.state[State.batch] },
+        ...{
+          image: recovered.snapshot,
+          replayed: recovered.replayed,
+          batch: t.state[State.batch],
+        },
         ...{ open_orders: t.state[State.openOrders], fills: t.state[State.fills] },
       },
     );
@@ -341,7 +345,7 @@ async function openPort(
       trades: new TradesRenderer(ownTrades.index, texts),
       history,
       ownTrades,
-      quiet: writer?.quiet ?? new QuietReads(undefined, setImmediate),
+      seqlock: writer?.seqlock ?? new SeqlockReader(undefined, setImmediate),
       positions: stores.positions,
       storedFinal: (id) => finals.find(id),
       infos: (market) => infos.find(market),
@@ -361,11 +365,11 @@ async function openPort(
 }
 
 /** An image of before the start counts until the follower has taken another. */
-function progressOf({ images, log }: Stores, writer: Writer | undefined): () => Progress {
-  const before = images.newest();
+function progressOf({ snapshots, log }: Stores, writer: Writer | undefined): () => Progress {
+  const before = snapshots.newest();
   return () => {
     const follower = writer?.progress();
-    return { durable: log.last, follower, image: follower?.image ?? before };
+    return { durable: log.last, follower, snapshot: follower?.snapshot ?? before };
   };
 }
 

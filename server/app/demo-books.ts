@@ -11,7 +11,7 @@ import {
   MICRO,
   type MicroCollateral,
   type MicroShares,
-  type TokenSlot,
+  type TokenRow,
 } from '../../engine/tables/units.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { bytesToWords } from '../common/uint256.ts';
@@ -26,7 +26,7 @@ const ZERO_ADDRESS = new Uint8Array(20);
 /** Appends the demo's orders; the markets' tokens have slots from `firstToken` on, in order. */
 export function appendDemoOrders(
   markets: readonly CatalogMarket[],
-  firstToken: TokenSlot,
+  firstToken: TokenRow,
   separators: Separators,
   out: CommandBuffer,
 ): void {
@@ -66,7 +66,7 @@ export function appendDemoOrders(
       );
       salt += 1;
       encodeOrder(out, {
-        token: (token + outcome) as TokenSlot,
+        token: (token + outcome) as TokenRow,
         side,
         type,
         postOnly: false,
@@ -75,7 +75,7 @@ export function appendDemoOrders(
         expiration: 0,
         feeRateBps: 0,
         signatureType: 0,
-        verdict: 0,
+        precheck: 0,
         id: bytesToWords(digest, new Int32Array(ID_WORDS)),
         maker: bytesToWords(wallet, new Int32Array(ADDRESS_WORDS)),
         signer: bytesToWords(wallet, new Int32Array(ADDRESS_WORDS)),

@@ -9,12 +9,12 @@ import { type EngineMemory, Tables } from '../../engine/tables/tables.ts';
 import { startThread } from '../../storage/files/thread.ts';
 import type {
   LogReach,
-  RecoveredImage,
+  RecoveredSnapshot,
   RecoveryMessage,
   RecoverySetup,
 } from '../../storage/recovery/recovery-thread.ts';
 
-export interface RecoveredTables extends RecoveredImage {
+export interface RecoveredTables extends RecoveredSnapshot {
   readonly t: Tables;
 }
 
@@ -70,7 +70,7 @@ export class Recovery {
 
 function tablesOf({
   memory,
-  ...image
-}: RecoveredImage & { memory: EngineMemory }): RecoveredTables {
-  return { ...image, t: new Tables(memory) };
+  ...snapshot
+}: RecoveredSnapshot & { memory: EngineMemory }): RecoveredTables {
+  return { ...snapshot, t: new Tables(memory) };
 }

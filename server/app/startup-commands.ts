@@ -6,10 +6,10 @@
  */
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import { SelfTrade } from '../../engine/context.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { TokenSlot } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { CatalogKeeper, type CatalogKeeperOptions } from '../catalog/catalog-keeper.ts';
 import { replaceCatalog } from '../catalog/snapshot.ts';
@@ -47,8 +47,9 @@ export async function settleConfiguration(
   const out = new CommandBuffer(16);
   const { openOrdersPerAccount, walletsPerSigner } = config;
   encodeConfigure(out, selfTrade, history, openOrdersPerAccount, t.orderRows, walletsPerSigner);
-  const [rule] = await applyCommands(sequencer, out.i32.slice(0, out.words));
-  if (rule !== Rule.accepted) throw new Error(`the configuration was refused by rule ${rule}`);
+  const [reason] = await applyCommands(sequencer, out.i32.slice(0, out.words));
+  if (reason !== RejectReason.accepted)
+    throw new Error(`the configuration was refused by rule ${reason}`);
 }
 
 /**
@@ -75,7 +76,7 @@ export async function settleCatalog(
     if (rowsNamed(conditions, keyOf('number', first)).length === 0) return commands;
     // One batch with the registrations: a kill leaves both or neither.
     const out = new CommandBuffer();
-    appendDemoOrders(demo.markets, 1 as TokenSlot, separators, out);
+    appendDemoOrders(demo.markets, 1 as TokenRow, separators, out);
     const batch = Int32Array.from([...commands[0]!, ...out.i32.subarray(0, out.words)]);
     return [batch, ...commands.slice(1)];
   });

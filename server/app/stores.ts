@@ -24,11 +24,11 @@ import {
   openSoundPositions,
   PositionsReader,
 } from '../../storage/projection/positions.ts';
-import { Images } from '../../storage/snapshot/snapshots.ts';
+import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 
 export interface Stores {
   readonly log: Log;
-  readonly images: Images;
+  readonly snapshots: SnapshotFiles;
   /** What the follower writes, to be read. */
   readonly derived: DerivedTables;
   readonly positions: PositionsReader;
@@ -37,7 +37,7 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-export interface Place {
+export interface StoreOptions {
   readonly dataDir: string;
   readonly durability: Durability;
   readonly segmentBytes: number;
@@ -46,31 +46,31 @@ export interface Place {
 
 /** `problem`: why the directory cannot be written; the stores are then read-only. */
 export async function openStores(
-  place: Place,
+  storeOptions: StoreOptions,
 ): Promise<{ readonly stores: Stores; readonly problem: string | undefined }> {
   let problem: string;
   try {
-    makeDirectory(place.dataDir);
-    return { stores: await open(place, false), problem: undefined };
+    makeDirectory(storeOptions.dataDir);
+    return { stores: await open(storeOptions, false), problem: undefined };
   } catch (error) {
     problem = (error as Error).message;
     if (error instanceof LogDamage || error instanceof TruncatedFile) throw error;
     if (problem.includes('this node reads')) throw error;
   }
   try {
-    return { stores: await open(place, true), problem };
+    return { stores: await open(storeOptions, true), problem };
   } catch (error) {
     const detail = (error as Error).message;
     throw new Error(
-      `DATA_DIR ${place.dataDir}: not writable (${problem}), not readable (${detail})`,
+      `DATA_DIR ${storeOptions.dataDir}: not writable (${problem}), not readable (${detail})`,
     );
   }
 }
 
 /** Opens all of it, or nothing; for writing only where writes go through. */
-async function open(place: Place, readOnly: boolean): Promise<Stores> {
-  const { dataDir } = place;
-  const options = { durability: place.durability, readOnly };
+async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stores> {
+  const { dataDir } = storeOptions;
+  const options = { durability: storeOptions.durability, readOnly };
   const opened: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const closeOne of opened.splice(0).reverse()) await closeOne();
@@ -80,7 +80,11 @@ async function open(place: Place, readOnly: boolean): Promise<Stores> {
     const derived = openDerivedTables(dataDir, options);
     opened.push(() => derived.root.close());
     const { sequence } = positionOf(derived);
-    const log = await FileLog.open({ ...place, readOnly, seen: { sequence, by: 'derived/' } });
+    const log = await FileLog.open({
+      ...storeOptions,
+      readOnly,
+      seen: { sequence, by: 'derived/' },
+    });
     opened.push(() => log.close());
     const positions = openSoundPositions(dataDir, options);
     opened.push(async () => positions?.root.close());
@@ -92,7 +96,7 @@ async function open(place: Place, readOnly: boolean): Promise<Stores> {
     opened.push(() => catalog.close());
     return {
       log,
-      images: new Images(dataDir, place.durability),
+      snapshots: new SnapshotFiles(dataDir, storeOptions.durability),
       derived,
       positions: new PositionsReader(positions),
       own,

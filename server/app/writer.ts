@@ -12,7 +12,7 @@ import { positionOf } from '../../storage/projection/derived.ts';
 import type { HistoryHand } from '../../storage/projection/history.ts';
 import { ordersBodyMax } from '../api/node-info.ts';
 import { aheadOf, aheadText, type GuardedClock } from '../common/guarded-clock.ts';
-import { patiently } from '../common/with-deadline.ts';
+import { withDeadline } from '../common/with-deadline.ts';
 import type { Config } from '../config/config.ts';
 import { walletFactory } from '../identity/wallet-factory.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';
@@ -22,11 +22,11 @@ import { applyCommands } from '../orders/own-commands.ts';
 import type { Pause } from '../orders/pauses.ts';
 import { openPool } from '../orders/pool.ts';
 import type { OrderSeparators } from '../orders/prepare.ts';
-import { QuietReads } from '../orders/seqlock-reader.ts';
+import { SeqlockReader } from '../orders/seqlock-reader.ts';
 import { Sequencer } from '../orders/sequencer.ts';
 import { allocateSlots } from '../orders/slots.ts';
 import type { WorkerSetup } from '../orders/worker.ts';
-import { Room } from '../orders/write-gate.ts';
+import { WriteGate } from '../orders/write-gate.ts';
 import { settleConfiguration } from './startup-commands.ts';
 import type { Stores } from './stores.ts';
 
@@ -55,13 +55,13 @@ interface WriterOptions {
 const WAIT_MS_MAX = 60_000;
 /** What is derived may have to be made again from all of the log; at the end an image is written. */
 const DERIVE_MS_MAX = 6 * 3_600_000;
-const IMAGE_MS_MAX = 900_000;
+const SNAPSHOT_MS_MAX = 900_000;
 
 export interface Writer {
   readonly sequencer: Sequencer;
   /** Undefined where there is no admin listener to tell of them. */
   readonly meters: OrderMeters | undefined;
-  readonly quiet: QuietReads;
+  readonly seqlock: SeqlockReader;
   /** Why orders are not taken; none = they are. */
   pauses(): readonly Pause[];
   /** How far what is derived is behind the log. */
@@ -119,7 +119,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     ahead: config.workers,
     queueMax: config.engineQueue,
     now: clock.now,
-    finalsFlushed: () => follower.finished(),
+    closedPersisted: () => follower.finished(),
     onFlushed: (sequence, endFill, batch) => {
       o.onFlushed(endFill, batch);
       follower.reach(sequence);
@@ -128,11 +128,11 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     log: (line) => log('warn', line),
     meters,
   });
-  const room = new Room(sequencer, log);
+  const room = new WriteGate(sequencer, log);
   const follower = followerOf(o, sequencer, room);
   const tell = (line: string): void => log('info', line);
   const wait = (what: string, promise: Promise<unknown>, msMax = WAIT_MS_MAX): Promise<unknown> =>
-    patiently(promise, { what, msMax, log: tell });
+    withDeadline(promise, { what, msMax, log: tell });
   clock.onDoubt = (problem) => {
     room.tell('clock', problem);
     const aheadMs = aheadOf(tables.state[State.time]!, clock.now());
@@ -141,17 +141,17 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   const close = async (): Promise<void> => {
     await wait('requests that are under way', sequencer.drain());
     await wait('the log', journal.drained());
-    await wait('the follower to end, with an image', follower.close(), IMAGE_MS_MAX);
+    await wait('the follower to end, with an image', follower.close(), SNAPSHOT_MS_MAX);
     await wait('the workers to end', pool.close());
   };
   try {
     const audit = { what: 'the audit of what was recovered', msMax: DERIVE_MS_MAX, log: tell };
-    await patiently(o.sound, { ...audit, signal: o.signal });
+    await withDeadline(o.sound, { ...audit, signal: o.signal });
     if (clock.problem() !== undefined) room.tell('clock', clock.problem());
     // Orders may have expired meanwhile: the audit would see them leave.
     sequencer.begin();
     // Ids that memory has forgotten are recognised by what is derived.
-    const forgotten = tables.state[State.finishedFirst]!;
+    const forgotten = tables.state[State.firstKeptClosed]!;
     if (follower.finished() < forgotten) follower.start();
     const known = follower.derived(forgotten, o.signal);
     await wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
@@ -169,7 +169,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     progress: () => follower.progress(),
     writeHistory: (rows) => follower.writeHistory(rows),
     ready: () => pool.loaded(),
-    quiet: new QuietReads(slots.control, (callback) => sequencer.whenSettled(callback)),
+    seqlock: new SeqlockReader(slots.control, (callback) => sequencer.whenSettled(callback)),
     async expireDue() {
       const due = applyCommands(sequencer, new Int32Array(0));
       await wait('the orders that expired while the node was down', due);
@@ -185,20 +185,20 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
 function followerOf(
   { clock, config, log, stores, tables }: WriterOptions,
   sequencer: Sequencer,
-  room: Room,
+  room: WriteGate,
 ): FollowerKeeper {
   const { capacities, dataDir, durability, imageBatches, imageSeconds } = config;
   const logFirst = stores.log.first;
-  const damagedImages = stores.images.passedOver();
+  const damagedSnapshots = stores.snapshots.passedOver();
   stores.log.onRoom = (problem) => room.tell('log', problem);
   return new FollowerKeeper({
     setup: {
       ...{ capacities, dataDir, durability, imageBatches, imageSeconds },
-      ...{ logFirst, damagedImages },
+      ...{ logFirst, damagedSnapshots },
     },
     position: positionOf(stores.derived),
     durable: tables.state[State.batch]!,
-    onImage: (older) => {
+    onSnapshot: (older) => {
       if (config.journalKeep === 'all') return;
       stores.log.trim(older).catch((error: unknown) => log('warn', `log: ${String(error)}`));
     },

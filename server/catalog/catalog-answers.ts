@@ -36,7 +36,7 @@ export interface Served {
 
 /** A request whose query is right. */
 export interface Asked {
-  readonly exchange: Exchange;
+  readonly context: Exchange;
   readonly served: Served;
   readonly query: CatalogQuery;
 }
@@ -48,7 +48,7 @@ export interface CatalogRoute {
   /** Figures, unless said. */
   readonly shown?: Shown;
   /** Answers a query that is not right; as the catalog API does, unless said. */
-  readonly refuse?: (exchange: Exchange, detail: string) => void;
+  readonly refuse?: (context: Exchange, detail: string) => void;
   /**
    * How a request is answered whose caller has not got the answer already; anything else when it
    * was answered, or is going to be.
@@ -85,15 +85,15 @@ export class CatalogAnswers {
       path,
       headers: HEADERS_KEPT,
       bodyBytesMax: 0,
-      run: (exchange) => {
-        const query = parseQuery(exchange.query, parameters);
-        if (typeof query === 'string') return (refuse ?? refuseBadRequest)(exchange, query);
-        const asked = { exchange, served: this.served(shown), query };
-        if (this.acceptsGzip(exchange)) {
-          const known = kind.compressed.get(urlOf(exchange));
+      run: (context) => {
+        const query = parseQuery(context.query, parameters);
+        if (typeof query === 'string') return (refuse ?? refuseBadRequest)(context, query);
+        const asked = { context, served: this.served(shown), query };
+        if (this.acceptsGzip(context)) {
+          const known = kind.compressed.get(urlOf(context));
           if (known !== undefined) {
             const headers = headersOf(asked, asked.served.gzipHeaders);
-            if (!this.confirm(asked)) exchange.reply(200, known, headers);
+            if (!this.confirm(asked)) context.reply(200, known, headers);
             return;
           }
         }
@@ -107,9 +107,9 @@ export class CatalogAnswers {
   /** Answers 304 if the caller has what this generation says; false if it hasn't. */
   confirm(asked: Asked): boolean {
     const { etag, headers } = asked.served;
-    const known = asked.exchange.headers[0]!;
+    const known = asked.context.headers[0]!;
     if (known === '' || !isKnown(known, etag)) return false;
-    asked.exchange.reply(304, '', headersOf(asked, headers));
+    asked.context.reply(304, '', headersOf(asked, headers));
     return true;
   }
 
@@ -131,16 +131,16 @@ export class CatalogAnswers {
     served: Served,
     isKept: boolean,
   ): void | Promise<void> {
-    const { exchange } = asked;
+    const { context } = asked;
     const kind = Object.values(this.kinds).find(({ current }) => current === served);
-    if (kind !== undefined && this.acceptsGzip(exchange)) {
-      const compressed = kind.compressed.add(urlOf(exchange), bytes, isKept);
+    if (kind !== undefined && this.acceptsGzip(context)) {
+      const compressed = kind.compressed.add(urlOf(context), bytes, isKept);
       if (compressed !== undefined) {
         const headers = headersOf(asked, served.gzipHeaders);
-        return compressed.then((gzip) => exchange.reply(200, gzip, headers));
+        return compressed.then((gzip) => context.reply(200, gzip, headers));
       }
     }
-    reply(exchange, bytes, headersOf(asked, served.headers), isKept);
+    reply(context, bytes, headersOf(asked, served.headers), isKept);
   }
 
   /**
@@ -170,7 +170,7 @@ export class CatalogAnswers {
     const isServed = generation === this.generation();
     const served = isServed ? this.served(shown) : servedFrom(generation, shown);
     if (served.etag === etag) return this.send(asked, bytes, served, isKept);
-    reply(asked.exchange, bytes, headersOf(asked, UNTAGGED), isKept);
+    reply(asked.context, bytes, headersOf(asked, UNTAGGED), isKept);
   }
 
   private served(shown: Shown): Served {
@@ -191,8 +191,8 @@ export class CatalogAnswers {
     return kind.current;
   }
 
-  private acceptsGzip(exchange: Exchange): boolean {
-    const accepted = exchange.headers[1]!;
+  private acceptsGzip(context: Exchange): boolean {
+    const accepted = context.headers[1]!;
     if (accepted !== this.accepted) {
       this.accepted = accepted;
       this.isGzipAccepted = acceptsGzip(accepted);
@@ -220,9 +220,9 @@ function servedFrom(generation: Generation, shown: Shown): Served {
   };
 }
 
-function reply(exchange: Exchange, bytes: Uint8Array, headers: Headers, isKept: boolean): void {
-  if (isKept) exchange.reply(200, bytes, headers);
-  else exchange.replyTransient(200, bytes, headers);
+function reply(context: Exchange, bytes: Uint8Array, headers: Headers, isKept: boolean): void {
+  if (isKept) context.reply(200, bytes, headers);
+  else context.replyTransient(200, bytes, headers);
 }
 
 /** With the header that tells what of the query made no difference. */
@@ -247,11 +247,11 @@ function isKnown(known: string, etag: string): boolean {
 }
 
 /** @param detail names the parameter and the rule it broke */
-export function refuseBadRequest(exchange: Exchange, detail: string): void {
-  exchange.reply(400, JSON.stringify({ type: 'bad request', error: 'q is required', detail }));
+export function refuseBadRequest(context: Exchange, detail: string): void {
+  context.reply(400, JSON.stringify({ type: 'bad request', error: 'q is required', detail }));
 }
 
 /** @param key what nothing was found by */
-export function refuseUnknown(exchange: Exchange, key: 'id' | 'slug'): void {
-  exchange.reply(404, `{"type":"not found error","error":"${key} not found"}`);
+export function refuseUnknown(context: Exchange, key: 'id' | 'slug'): void {
+  context.reply(404, `{"type":"not found error","error":"${key} not found"}`);
 }

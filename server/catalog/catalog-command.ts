@@ -16,7 +16,7 @@ import { Mirror } from './sync.ts';
 import { SYNC_LIMITS } from './sync-client.ts';
 
 /** Where a command reads and writes. */
-export interface Place {
+export interface CatalogCommandContext {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
@@ -24,33 +24,33 @@ export interface Place {
   readonly durability: Durability;
 }
 
-export async function importFile(file: string, place: Place): Promise<boolean> {
+export async function importFile(file: string, context: CatalogCommandContext): Promise<boolean> {
   const name = file === '-' ? 'standard input' : file;
   let json: unknown;
   try {
-    const bytes = await (file === '-' ? buffer(place.stdin) : readFile(file));
+    const bytes = await (file === '-' ? buffer(context.stdin) : readFile(file));
     // The decoder drops a byte-order mark and refuses bytes that are not UTF-8.
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
-    return failure(place, `read ${name}`, error);
+    return failure(context, `read ${name}`, error);
   }
   const result = readCatalog(json);
-  if (!result.ok) return failure(place, `import ${name}`, result.error);
+  if (!result.ok) return failure(context, `import ${name}`, result.error);
   const { catalog, report } = result;
-  const what = `write to ${place.dataDir}, its catalog stays`;
-  return withStore(place, false, what, async (store) => {
-    tell('imported', report, place, await replaceCatalog(store, catalog));
+  const what = `write to ${context.dataDir}, its catalog stays`;
+  return withStore(context, false, what, async (store) => {
+    tell('imported', report, context, await replaceCatalog(store, catalog));
     return true;
   });
 }
 
-export async function exportFile(file: string, place: Place): Promise<boolean> {
+export async function exportFile(file: string, context: CatalogCommandContext): Promise<boolean> {
   const what = `write ${file === '-' ? 'standard output' : file}`;
-  return withStore(place, true, what, async (store) => {
+  return withStore(context, true, what, async (store) => {
     if (store.current() === undefined) {
-      return refuse(place, `there is no catalog in ${place.dataDir}`);
+      return refuse(context, `there is no catalog in ${context.dataDir}`);
     }
-    if (file === '-') await exportToStream(store.objects(), place.stdout);
+    if (file === '-') await exportToStream(store.objects(), context.stdout);
     else await exportToFile(store.objects(), file);
     return true;
   });
@@ -58,51 +58,56 @@ export async function exportFile(file: string, place: Place): Promise<boolean> {
 
 /** @param what cannot be done where `body` rejects */
 async function withStore(
-  place: Place,
+  context: CatalogCommandContext,
   readOnly: boolean,
   what: string,
   body: (store: CatalogStore) => Promise<boolean>,
 ): Promise<boolean> {
-  const { dataDir, durability } = place;
+  const { dataDir, durability } = context;
   let store: CatalogStore;
   try {
     store = openCatalog(dataDir, { durability, readOnly });
   } catch (error) {
-    return failure(place, `open the catalog in ${dataDir}`, error);
+    return failure(context, `open the catalog in ${dataDir}`, error);
   }
   try {
     return await body(store);
   } catch (error) {
-    return failure(place, what, error);
+    return failure(context, what, error);
   } finally {
     await store.close();
   }
 }
 
-export async function pullFrom(url: string, place: Place): Promise<boolean> {
+export async function pullFrom(url: string, context: CatalogCommandContext): Promise<boolean> {
   const what = `pull from ${url}, the catalog stays`;
-  return withStore(place, false, what, async (store) => {
+  return withStore(context, false, what, async (store) => {
     const mirror = new Mirror({ url, store, limits: SYNC_LIMITS });
     const result = await mirror.sync(new AbortController().signal);
-    if (result.kind === 'failed') return failure(place, what, result.reason);
-    if (result.kind === 'unchanged') place.stdout.write(`nothing has changed at ${url}\n`);
-    else tell('pulled', result.report, place, result.generation);
+    if (result.kind === 'failed') return failure(context, what, result.reason);
+    if (result.kind === 'unchanged') context.stdout.write(`nothing has changed at ${url}\n`);
+    else tell('pulled', result.report, context, result.generation);
     return true;
   });
 }
 
 /** The report of a catalog that has come in. */
-function tell(done: string, report: CatalogReport, place: Place, generation: number): void {
+function tell(
+  done: string,
+  report: CatalogReport,
+  context: CatalogCommandContext,
+  generation: number,
+): void {
   const lines = describeReport(report).join('\n  ');
-  place.stdout.write(`${done} ${lines}\nnow in ${place.dataDir}: generation ${generation}\n`);
+  context.stdout.write(`${done} ${lines}\nnow in ${context.dataDir}: generation ${generation}\n`);
 }
 
-function failure(place: Place, what: string, error: unknown): boolean {
+function failure(context: CatalogCommandContext, what: string, error: unknown): boolean {
   const reason = error instanceof Error ? error.message : String(error);
-  return refuse(place, `cannot ${what}: ${reason}`);
+  return refuse(context, `cannot ${what}: ${reason}`);
 }
 
-function refuse({ stderr }: Place, message: string): boolean {
+function refuse({ stderr }: CatalogCommandContext, message: string): boolean {
   stderr.write(`${message}\n`);
   return false;
 }

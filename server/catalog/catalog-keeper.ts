@@ -5,7 +5,7 @@
  *
  * Thread: the I/O thread, which does nothing here that grows with the catalog.
  */
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
@@ -205,10 +205,10 @@ async function applyMarkets(
   if (engine === undefined) return;
   let withoutRoom = 0;
   for (const chunk of chunks) {
-    for (const rule of await applyCommands(engine.sequencer, chunk)) {
-      if (rule === Rule.tableFull) withoutRoom += 1;
-      else if (rule !== Rule.accepted) {
-        onFatal(new Error(`a command of the node's own was refused by rule ${rule}`));
+    for (const reason of await applyCommands(engine.sequencer, chunk)) {
+      if (reason === RejectReason.tableFull) withoutRoom += 1;
+      else if (reason !== RejectReason.accepted) {
+        onFatal(new Error(`a command of the node's own was refused by rule ${reason}`));
       }
     }
   }

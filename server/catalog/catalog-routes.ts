@@ -23,7 +23,7 @@ import { isSortedFor, type Ranked, Rankings, rankingOf } from './rankings.ts';
 import { type FoundPage, Renderer } from './render.ts';
 import type { Rendered } from './rendered.ts';
 import { samplingRoutes } from './sampling-routes.ts';
-import { type Place, RowFilter, rowsOf, select } from './select.ts';
+import { type RankCursor, RowFilter, rowsOf, select } from './select.ts';
 import type { CreatorScope } from './select-creator.ts';
 import type { Ranking } from './select-page.ts';
 import { CLIENT_MEMBER, type Kind } from './shape.ts';
@@ -99,10 +99,10 @@ class CatalogRoutes {
     ];
   }
 
-  private render({ exchange, query, served }: Asked, withMarkets = this.forClients): Renderer {
+  private render({ context, query, served }: Asked, withMarkets = this.forClients): Renderer {
     const { prepared } = served.generation;
     const members = this.forClients ? CLIENT_MEMBERS : undefined;
-    const isGone = (): boolean => exchange.aborted;
+    const isGone = (): boolean => context.aborted;
     return new Renderer(this.answers.writer, prepared, query, members, withMarkets, isGone);
   }
 
@@ -122,9 +122,9 @@ class CatalogRoutes {
   private keyset(kind: 'markets' | 'events'): CatalogRoute {
     const { page } = this.answers;
     const answer = (asked: Asked) => {
-      const { exchange, query, served } = asked;
+      const { context, query, served } = asked;
       const behind = placeOf(query.cursor);
-      if (behind === null) return refuseBadRequest(exchange, 'after_cursor must be a next_cursor');
+      if (behind === null) return refuseBadRequest(context, 'after_cursor must be a next_cursor');
       const { prepared } = served.generation;
       return this.ranked(kind, asked, (ranking) => {
         // One more than is shown tells whether there are more.
@@ -168,8 +168,8 @@ class CatalogRoutes {
     return this.answers.sendLate(asked, render(ranked.ranking), ranked.etag);
   }
 
-  private sort(kind: Kind, { exchange, query, served }: Asked): Promise<Ranked | undefined> {
-    return this.rankings.sort(kind, served.generation, query, () => exchange.aborted);
+  private sort(kind: Kind, { context, query, served }: Asked): Promise<Ranked | undefined> {
+    return this.rankings.sort(kind, served.generation, query, () => context.aborted);
   }
 
   private single(kind: Kind, path: string, parameters: Parameters = PARAMETERS.single) {
@@ -199,12 +199,12 @@ class CatalogRoutes {
 
   private search(): CatalogRoute {
     const answer = async (asked: Asked): Promise<void> => {
-      const { exchange, query, served } = asked;
-      if (query.q.trim() === '') return refuseBadRequest(exchange, 'q must not be blank');
+      const { context, query, served } = asked;
+      if (query.q.trim() === '') return refuseBadRequest(context, 'q must not be blank');
       if (this.answers.confirm(asked)) return;
       const { generation } = served;
       const searching = generation.search(query.q);
-      if (searching === undefined) return exchange.reply(503, SEARCH_BUSY, RETRY_SOON);
+      if (searching === undefined) return context.reply(503, SEARCH_BUSY, RETRY_SOON);
       const found = await searching;
       const ranked = isSortedFor('events', generation, query)
         ? await this.sort('events', asked)
@@ -222,15 +222,15 @@ class CatalogRoutes {
   private found(kind: Kind, path: string, parameters: Parameters, bytesOf: Answer): CatalogRoute {
     const key = path.includes('/:slug') ? 'slug' : 'id';
     const answer = (asked: Asked) => {
-      const { exchange, served } = asked;
+      const { context, served } = asked;
       const catalog = served.generation.prepared;
-      const part = decodePath(exchange.parameters[0]!) ?? '';
+      const part = decodePath(context.parameters[0]!) ?? '';
       const rows = rowsUnder(catalog, kind, key, part);
-      if (rows === undefined) return refuseBadRequest(exchange, `${key} must be a whole number`);
+      if (rows === undefined) return refuseBadRequest(context, `${key} must be a whole number`);
       const renderer = this.render(asked);
       // Of several under one slug the newest is answered.
       const row = rows.findLast((each) => renderer.scope?.has(kind, each) !== false);
-      if (row === undefined) return refuseUnknown(exchange, key);
+      if (row === undefined) return refuseUnknown(context, key);
       return () => bytesOf(renderer, row, catalog);
     };
     return { path, parameters, answer, shown: SHOWN[kind] };
@@ -285,12 +285,12 @@ function foundPage(
   };
 }
 
-function cursorOf({ id, rank }: Place): string {
+function cursorOf({ id, rank }: RankCursor): string {
   return Buffer.from(`${id}.${rank}`).toString('base64url');
 }
 
 /** Undefined for the first page, null for what is no cursor. */
-function placeOf(cursor: string): Place | undefined | null {
+function placeOf(cursor: string): RankCursor | undefined | null {
   if (cursor === '') return undefined;
   const match = PLACE.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
   return match === null ? null : { id: Number(match[1]), rank: Number(match[2]) };

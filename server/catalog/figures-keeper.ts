@@ -11,7 +11,7 @@ import { findMarket } from '../../engine/markets/markets.ts';
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { ID_WORDS } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketSlot } from '../../engine/tables/units.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import type { Figures } from './figures.ts';
 import { BookFigures, BUSY } from './figures-read.ts';
 import type { PreparedCatalog, TextIndex } from './prepared.ts';
@@ -19,9 +19,9 @@ import { NUMBER_KEY, NUMBER_KEY_UNITS, rowsOfKey } from './text-index.ts';
 
 /** Of the fills of a market, in micro-units of collateral. */
 export interface MarketVolumes {
-  totalOf(market: MarketSlot): number;
+  totalOf(market: MarketRow): number;
   /** Of the last 24 hours; `now` in unix milliseconds. */
-  dayOf(market: MarketSlot, now: number): number;
+  dayOf(market: MarketRow, now: number): number;
 }
 
 /** From the start of a pass to that of the next: what changes shows within a second. */
@@ -157,10 +157,10 @@ class Follower {
 
   private addCondition(conditions: TextIndex, key: number): void {
     if (!readCondition(conditions, key, condition)) return;
-    const slot = findMarket(this.o.tables, condition, 0);
-    if (slot === 0) return;
+    const marketRow = findMarket(this.o.tables, condition, 0);
+    if (marketRow === 0) return;
     for (const row of rowsOfKey(conditions, key)) {
-      this.slots.push(slot);
+      this.slots.push(marketRow);
       this.rows.push(row);
       this.versions.push(BUSY);
     }
@@ -170,16 +170,16 @@ class Follower {
   private update(index: number, now: number): boolean {
     const { reader, target } = this;
     const { volumes } = this.o;
-    const slot = this.slots[index]! as MarketSlot;
+    const marketRow = this.slots[index]! as MarketRow;
     const row = this.rows[index]!;
-    const volume = Math.min(volumes.totalOf(slot), AMOUNT_MAX);
+    const volume = Math.min(volumes.totalOf(marketRow), AMOUNT_MAX);
     const isTraded = volume !== this.shownVolumes[row];
     const shownDay = this.shownDays[row]!;
     // Without another trade it only falls.
-    const volumeDay = isTraded || shownDay > 0 ? volumes.dayOf(slot, now) : 0;
+    const volumeDay = isTraded || shownDay > 0 ? volumes.dayOf(marketRow, now) : 0;
     const isSame = !isTraded && volumeDay === shownDay;
-    if (isSame && reader.versionOf(slot) === this.versions[index]) return false;
-    const version = reader.read(slot, target.prepared.markets.outcomes[row]!);
+    if (isSame && reader.versionOf(marketRow) === this.versions[index]) return false;
+    const version = reader.read(marketRow, target.prepared.markets.outcomes[row]!);
     if (version === BUSY) return false;
     this.versions[index] = version;
     target.figures.setMarket(row, Object.assign(reader.figures, { volume, volumeDay }));

@@ -14,14 +14,14 @@ import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tab
 import type { Tables } from '../../engine/tables/tables.ts';
 import {
   collateralOf,
-  type MarketSlot,
+  type MarketRow,
   MICRO,
   type MicroShares,
   PIPS_PER_UNIT,
   pipsOf,
   type Ticks,
   type TicksPerUnit,
-  type TokenSlot,
+  type TokenRow,
 } from '../../engine/tables/units.ts';
 import { READ_TRIES } from '../market-data/books.ts';
 import { figuresWithoutBook } from './figures-text.ts';
@@ -46,7 +46,7 @@ export class BookFigures {
   }
 
   /** A number that moves with every change of the market's books, or BUSY. */
-  versionOf(market: MarketSlot): number {
+  versionOf(market: MarketRow): number {
     const { bookI, marketI } = this.t;
     const row = market << MARKET_I;
     const first = marketI[row + Market.firstBook]!;
@@ -66,7 +66,7 @@ export class BookFigures {
    * @param outcomes how many the catalog lists: those without a book are as good as unknown
    * @returns the version of what was read, or BUSY at every try: `figures` is of no use then
    */
-  read(market: MarketSlot, outcomes: number): number {
+  read(market: MarketRow, outcomes: number): number {
     for (let tries = 0; tries < READ_TRIES; tries++) {
       const version = this.versionOf(market);
       if (version === BUSY || !this.readBooks(market, outcomes)) continue;
@@ -75,7 +75,7 @@ export class BookFigures {
     return BUSY;
   }
 
-  private readBooks(market: MarketSlot, outcomes: number): boolean {
+  private readBooks(market: MarketRow, outcomes: number): boolean {
     const { depth, figures, t } = this;
     const row = market << MARKET_I;
     const first = t.marketI[row + Market.firstToken]!;
@@ -83,7 +83,7 @@ export class BookFigures {
     figures.prices.length = 0;
     figures.liquidity = 0;
     for (let outcome = 0; outcome < tokens; outcome++) {
-      const token = (first + outcome) as TokenSlot;
+      const token = (first + outcome) as TokenRow;
       const isMirrored = t.tokenI[(token << TOKEN_I) + Token.mirrored] === 1;
       // The mirror image of the book before it says the same in other words.
       if (isMirrored) figures.prices.push(MICRO - figures.prices.at(-1)!);
@@ -97,7 +97,7 @@ export class BookFigures {
     return true;
   }
 
-  private takeBook(token: TokenSlot, isFirst: boolean): void {
+  private takeBook(token: TokenRow, isFirst: boolean): void {
     const { depth, figures } = this;
     const grid = depth.ticksPerUnit as TicksPerUnit;
     const bid = bestOf(depth.bids, grid) ?? 0;
@@ -114,7 +114,7 @@ export class BookFigures {
   }
 
   /** Where only the other outcome of a pair has traded, its price says what this one's is. */
-  private lastTradeOf(token: TokenSlot): number {
+  private lastTradeOf(token: TokenRow): number {
     const { depth, t } = this;
     if (depth.lastPrice !== 0) return depth.lastPrice * MICRO_PER_PIP;
     const other = t.tokenI[(token << TOKEN_I) + Token.complement]!;

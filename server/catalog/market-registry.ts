@@ -26,7 +26,7 @@ import {
   Token,
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketSlot, MicroShares, TicksPerUnit } from '../../engine/tables/units.ts';
+import type { MarketRow, MicroShares, TicksPerUnit } from '../../engine/tables/units.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { bytesToWords, decimalToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
 import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
@@ -78,7 +78,7 @@ export function marketCommands(
     add(appendMarket(t, market, out, warn));
   }
   for (let slot = 1; slot <= t.state[State.markets]!; slot++) {
-    if (!listed.has(slot)) add(appendStop(t, slot as MarketSlot, ended.has(slot), out));
+    if (!listed.has(slot)) add(appendStop(t, slot as MarketRow, ended.has(slot), out));
   }
   finishChunk();
   return chunks;
@@ -89,16 +89,21 @@ export function marketCommands(
  * returns how many commands, none when that has been done already.
  * Rules: docs/protocol.md#market-terms
  */
-function appendStop(t: Tables, slot: MarketSlot, hasEnded: boolean, out: CommandBuffer): number {
-  const row = slot << MARKET_I;
+function appendStop(
+  t: Tables,
+  marketRow: MarketRow,
+  hasEnded: boolean,
+  out: CommandBuffer,
+): number {
+  const row = marketRow << MARKET_I;
   const before = t.marketI[row + Market.flags]!;
   const flags = (before & ~MarketFlag.tradable) | (hasEnded ? MarketFlag.ended : 0);
   if (flags === before) return 0;
-  encodeMarketChange(out, slot, {
+  encodeMarketChange(out, marketRow, {
     flags,
     ticksPerUnit: t.marketI[row + Market.ticksPerUnit]! as TicksPerUnit,
     baseFeeBps: t.marketI[row + Market.baseFeeBps]!,
-    minSize: t.marketF[(slot << MARKET_F) + Market.minSize]! as MicroShares,
+    minSize: t.marketF[(marketRow << MARKET_F) + Market.minSize]! as MicroShares,
   });
   return 1;
 }
@@ -114,7 +119,7 @@ function appendMarket(
     warn(`market ${market.id} has ${market.tokenIds.length} outcomes; it gets no book`);
     return 0;
   }
-  const slot = findCondition(t, market.conditionId);
+  const marketRow = findCondition(t, market.conditionId);
   const tokens = market.tokenIds.map((id) => {
     const words = new Int32Array(ID_WORDS);
     decimalToWords(id, words, 0);
@@ -126,7 +131,7 @@ function appendMarket(
     baseFeeBps: 0,
     minSize: market.minSizeMicro as MicroShares,
   };
-  if (slot === 0) {
+  if (marketRow === 0) {
     if (tokens.some((words) => findToken(t, words, 0) !== 0)) {
       warn(`market ${market.id} lists a token of another market; it gets no book`);
       return 0;
@@ -134,9 +139,9 @@ function appendMarket(
     encodeMarket(out, fields, conditionWords, tokens);
     return 1;
   }
-  const row = slot << MARKET_I;
+  const row = marketRow << MARKET_I;
   const flags = t.marketI[row + Market.flags]!;
-  if (!sameTokens(t, slot, tokens) || ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0) {
+  if (!sameTokens(t, marketRow, tokens) || ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0) {
     // Only what never changes is kept: such a market can still be closed.
     warn(`market ${market.id}: its tokens or neg-risk flag differ from those registered; kept`);
     fields.flags = (fields.flags & ~MarketFlag.negRisk) | (flags & MarketFlag.negRisk);
@@ -145,7 +150,7 @@ function appendMarket(
   const isSame =
     flags === fields.flags &&
     ticksPerUnit === fields.ticksPerUnit &&
-    t.marketF[(slot << MARKET_F) + Market.minSize] === fields.minSize;
+    t.marketF[(marketRow << MARKET_F) + Market.minSize] === fields.minSize;
   if (isSame) return 0;
   // The fee stays the market's own: fee fields of imported catalogs are ignored
   // (docs/protocol.md#fees).
@@ -153,8 +158,8 @@ function appendMarket(
   // Closing goes first and alone: a tick may find no room, and must not keep a market open.
   const closes = (flags & ~fields.flags & MarketFlag.tradable) !== 0;
   const isAlone = !closes || ticksPerUnit === fields.ticksPerUnit;
-  if (!isAlone) encodeMarketChange(out, slot, { ...fields, baseFeeBps, ticksPerUnit });
-  encodeMarketChange(out, slot, { ...fields, baseFeeBps });
+  if (!isAlone) encodeMarketChange(out, marketRow, { ...fields, baseFeeBps, ticksPerUnit });
+  encodeMarketChange(out, marketRow, { ...fields, baseFeeBps });
   return isAlone ? 1 : 2;
 }
 
@@ -166,12 +171,12 @@ function flagsOf(market: MarketTerms): number {
   );
 }
 
-function findCondition(t: Tables, conditionId: string): MarketSlot | 0 {
+function findCondition(t: Tables, conditionId: string): MarketRow | 0 {
   if (!hexToBytes(conditionId, 32, condition, 0)) return 0;
   return findMarket(t, bytesToWords(condition, conditionWords), 0);
 }
 
-function sameTokens(t: Tables, market: MarketSlot, tokens: readonly Int32Array[]): boolean {
+function sameTokens(t: Tables, market: MarketRow, tokens: readonly Int32Array[]): boolean {
   const row = market << MARKET_I;
   if (t.marketI[row + Market.tokenCount] !== tokens.length) return false;
   const first = t.marketI[row + Market.firstToken]!;
@@ -186,7 +191,7 @@ type ConditionLookup = (conditionId: string) => MarketInfo | undefined;
 /** What has been asked of one catalog so far. */
 interface Told {
   readonly byCondition: ConditionLookup;
-  readonly bySlot: Map<MarketSlot, MarketInfo>;
+  readonly bySlot: Map<MarketRow, MarketInfo>;
 }
 
 /** Market slot to what the catalog says of it. */
@@ -203,7 +208,7 @@ export class MarketInfos {
     this.told = { byCondition, bySlot: new Map() };
   }
 
-  find(market: MarketSlot): MarketInfo | undefined {
+  find(market: MarketRow): MarketInfo | undefined {
     return this.findIn(this.told, market);
   }
 
@@ -213,7 +218,7 @@ export class MarketInfos {
     return (market) => this.findIn(told, market);
   }
 
-  private findIn({ byCondition, bySlot }: Told, market: MarketSlot): MarketInfo | undefined {
+  private findIn({ byCondition, bySlot }: Told, market: MarketRow): MarketInfo | undefined {
     const known = bySlot.get(market);
     if (known !== undefined) return known;
     if (market < 1 || market > this.t.state[State.markets]!) return undefined;

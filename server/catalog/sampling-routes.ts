@@ -38,20 +38,20 @@ export function samplingRoutes({ writer }: CatalogAnswers): CatalogRoute[] {
     parameters: PARAMETERS.sampling,
     shown: 'texts',
     refuse,
-    answer: ({ exchange, query, served }) => {
+    answer: ({ context, query, served }) => {
       const offset = offsetOf(query.cursor);
-      if (offset === -1) return refuse(exchange);
+      if (offset === -1) return refuse(context);
       const { prepared } = served.generation;
       return () => {
         const steps = renderPage(writer.begin(prepared.bytes), prepared, offset, render);
-        return rendered(writer, prepared.bytes, steps, () => exchange.aborted);
+        return rendered(writer, prepared.bytes, steps, () => context.aborted);
       };
     },
   }));
 }
 
-function refuse(exchange: Exchange): void {
-  exchange.reply(400, INVALID_CURSOR);
+function refuse(context: Exchange): void {
+  context.reply(400, INVALID_CURSOR);
 }
 
 function* renderPage(

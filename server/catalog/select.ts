@@ -50,7 +50,7 @@ function countBelow(numbers: Float64Array | Uint32Array, number: number): number
 export type Listed = Pick<Generation, 'prepared' | 'figures'>;
 
 /** A place in a listing: an object, and the rank that it had. */
-export interface Place {
+export interface RankCursor {
   readonly id: number;
   readonly rank: number;
 }
@@ -62,7 +62,7 @@ export function select(
   query: CatalogQuery,
   page: Page,
   ranking: Ranking,
-  behind?: Place,
+  behind?: RankCursor,
 ): void {
   const filter = new RowFilter(kind, listed, query);
   const from = behind === undefined ? 0 : rankBehind(kind, listed, query, ranking, behind);
@@ -76,7 +76,7 @@ function rankBehind(
   { figures, prepared }: Listed,
   query: CatalogQuery,
   ranking: Ranking,
-  { id, rank }: Place,
+  { id, rank }: RankCursor,
 ): number {
   // Where trading moves an object, only the rank leads on for certain.
   if (query.order.some((name) => figures.of(kind)?.has(name))) return rank + 1;

@@ -16,7 +16,7 @@ type Kind = keyof typeof KINDS;
 type TypedArray = InstanceType<(typeof KINDS)[Kind]>;
 
 /** What stands in the head for a typed array. */
-interface Place {
+interface ArraySlot {
   readonly $array: Kind;
   /** From the end of the head's padding. */
   readonly at: number;
@@ -35,7 +35,7 @@ export function* encodeTree(value: unknown): Generator<Uint8Array> {
       const kind = member.constructor.name as Kind;
       assert(kind in KINDS, 'an array of a known kind');
       const array = member as TypedArray;
-      const place: Place = { $array: kind, at, length: array.length };
+      const place: ArraySlot = { $array: kind, at, length: array.length };
       arrays.push(array);
       at += padded(array.byteLength);
       return place;
@@ -63,7 +63,7 @@ export function decodeTree(bytes: ArrayBuffer): unknown {
   });
 }
 
-function isPlace(member: unknown): member is Place {
+function isPlace(member: unknown): member is ArraySlot {
   return typeof member === 'object' && member !== null && '$array' in member;
 }
 

@@ -55,9 +55,9 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
 
   const page =
     (shape: Shape, rowsOf: RowsOf) =>
-    async (exchange: Exchange, { next_cursor: cursor = '' }: CursorQuery): Promise<void> => {
+    async (context: Exchange, { next_cursor: cursor = '' }: CursorQuery): Promise<void> => {
       const offset = offsetOf(cursor);
-      if (offset === -1) return exchange.reply(400, INVALID_CURSOR);
+      if (offset === -1) return context.reply(400, INVALID_CURSOR);
       const { prepared } = catalog();
       const rows = rowsOf(prepared);
       const count = rows?.length ?? prepared.markets.ids.length;
@@ -70,28 +70,28 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
       const next_cursor = end < count && data.length > 0 ? cursorOf(end) : LAST_CURSOR;
       const head = JSON.stringify({ limit: PAGE_SIZE, next_cursor, count: data.length });
       const body = `${head.slice(0, -1)},"data":[${data.join(',')}]}`;
-      exchange.reply(200, body, ignoredBeside('next_cursor', exchange.query));
+      context.reply(200, body, ignoredBeside('next_cursor', context.query));
     };
 
   const single =
     (shape: Shape): Handler<{ condition_id: string }> =>
-    (exchange, { condition_id: id }) => {
+    (context, { condition_id: id }) => {
       const { prepared } = catalog();
       const row = rowOfCondition(prepared, id.toLowerCase());
-      if (row === undefined) return exchange.reply(404, NOT_FOUND);
-      exchange.reply(200, textOf(shape, prepared, row));
+      if (row === undefined) return context.reply(404, NOT_FOUND);
+      context.reply(200, textOf(shape, prepared, row));
     };
 
-  const byToken: Handler<{ token_id: string }> = (exchange, { token_id: tokenId }) => {
+  const byToken: Handler<{ token_id: string }> = (context, { token_id: tokenId }) => {
     const token = texts.find(tokenId);
     const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
     const condition = wordsToHex(t.marketI, (market << MARKET_I) + Market.condition, ID_WORDS);
     const { prepared } = catalog();
     const row = token === 0 ? undefined : rowOfCondition(prepared, condition);
-    if (row === undefined) return exchange.reply(404, NOT_FOUND);
+    if (row === undefined) return context.reply(404, NOT_FOUND);
     const [first = '', second = ''] = textList(marketAt(prepared, row).clobTokenIds) ?? [];
     const ids = { primary_token_id: first, secondary_token_id: second };
-    exchange.reply(200, JSON.stringify({ condition_id: condition, ...ids }));
+    context.reply(200, JSON.stringify({ condition_id: condition, ...ids }));
   };
 
   const every: RowsOf = () => undefined;

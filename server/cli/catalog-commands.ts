@@ -1,11 +1,16 @@
 /** `catalog`: the commands of the catalog's room under the names of this program. */
-import { exportFile, importFile, type Place, pullFrom } from '../catalog/catalog-command.ts';
+import {
+  type CatalogCommandContext,
+  exportFile,
+  importFile,
+  pullFrom,
+} from '../catalog/catalog-command.ts';
 import { sourceUrlProblem } from '../catalog/sync-client.ts';
 import type { Run } from './context.ts';
 import { Refused } from './exit-codes.ts';
 
 const onFile =
-  (command: (file: string, place: Place) => Promise<boolean>): Run =>
+  (command: (file: string, context: CatalogCommandContext) => Promise<boolean>): Run =>
   async (context, [file = '']) => {
     if (file === '') throw new Refused('usage', 'which FILE?');
     return (await command(file, context)) ? 'done' : 'failed';

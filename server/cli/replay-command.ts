@@ -5,7 +5,7 @@ import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import { ID_WORDS, State, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { TokenSlot } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import { type Rebuilt, rebuild } from '../../storage/recovery/rebuild.ts';
 import { microText, ratioMicro } from '../common/decimal.ts';
 import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
@@ -50,13 +50,13 @@ function stateAt(context: Context, sequence: string | undefined): Rebuilt {
   return rebuilt;
 }
 
-function described({ image, sequence, t }: Rebuilt): string {
+function described({ snapshot, sequence, t }: Rebuilt): string {
   const { state } = t;
   const at = new Date(state[State.time]!).toISOString();
   return (
     `batch ${sequence} (${at}): state ${stateHash(t)}, digest ${digestOf(t)}, ` +
     `${state[State.markets]} markets, ${state[State.openOrders]} open orders, ` +
-    `${state[State.fills]} fills; from image ${image}`
+    `${state[State.fills]} fills; from image ${snapshot}`
   );
 }
 
@@ -79,9 +79,9 @@ function booksOf(t: Tables, only: string | undefined): Map<string, string> {
   return levels;
 }
 
-function tokensOf(t: Tables, only: string | undefined): TokenSlot[] {
+function tokensOf(t: Tables, only: string | undefined): TokenRow[] {
   const count = t.state[State.tokens]!;
-  if (only === undefined) return Array.from({ length: count }, (_, i) => (i + 1) as TokenSlot);
+  if (only === undefined) return Array.from({ length: count }, (_, i) => (i + 1) as TokenRow);
   const words = new Int32Array(ID_WORDS);
   decimalToWords(tokenOf(only), words, 0);
   const token = findToken(t, words, 0);

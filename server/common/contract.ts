@@ -4,56 +4,57 @@
  * equal to this one by a test.
  * Rules: docs/protocol.md#order-of-checks
  */
-import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 
-export const RULE_TEXTS: Readonly<Record<Exclude<RuleCode, 0>, string>> = {
-  [Rule.ownerMismatch]: 'owner_address_mismatch',
-  [Rule.postOnlyType]: 'postOnly requires GTC or GTD',
-  [Rule.conditionUnknown]: 'condition is not registered',
-  [Rule.tokenUnknown]: 'token is not registered',
-  [Rule.tokenOfOtherCondition]: 'tokenId not found for conditionId lookup',
-  [Rule.takerNotPublic]: 'taker must be the zero address',
-  [Rule.duplicate]:
+export const REJECT_TEXTS: Readonly<Record<Exclude<RejectReasonCode, 0>, string>> = {
+  [RejectReason.ownerMismatch]: 'owner_address_mismatch',
+  [RejectReason.postOnlyType]: 'postOnly requires GTC or GTD',
+  [RejectReason.conditionUnknown]: 'condition is not registered',
+  [RejectReason.tokenUnknown]: 'token is not registered',
+  [RejectReason.tokenOfOtherCondition]: 'tokenId not found for conditionId lookup',
+  [RejectReason.takerNotPublic]: 'taker must be the zero address',
+  [RejectReason.duplicate]:
     "order is invalid. Duplicated. Same order has already been placed, can't be placed again",
-  [Rule.marketNotReady]: 'the market is not yet ready to process new orders',
-  [Rule.amountsNotPositive]: 'makerAmount and takerAmount must be positive',
-  [Rule.expirationPast]: 'expiration must be in the future',
-  [Rule.expirationRequired]: 'expiration is required',
-  [Rule.expirationInvalid]: 'invalid expiration',
-  [Rule.feeNegative]: 'feeRateBps must be non-negative',
-  [Rule.feeBelowBase]: 'feeRateBps must be >= exchangeBaseFeeRate',
-  [Rule.feeTooHigh]: 'feeRateBps must be <= 1000',
-  [Rule.sizeAboveMaximum]: 'order is invalid. Size higher than the maximum',
-  [Rule.tick]: 'order is invalid. Price breaks minimum tick size rules',
-  [Rule.sizeBelowMinimum]: 'order is invalid. Size lower than the minimum',
-  [Rule.signature]: 'invalid order signature',
-  [Rule.binding]: 'invalid order signature',
-  [Rule.tooManyOpen]: 'too many open orders',
-  [Rule.tooManyWallets]: 'could not insert order',
-  [Rule.tableFull]: 'could not insert order',
-  [Rule.postOnlyCrossesAsk]: 'postOnly would cross the best ask',
-  [Rule.postOnlyCrossesBid]: 'postOnly would cross the best bid',
-  [Rule.fokUnfilled]: "order couldn't be fully filled, FOK orders are fully filled/killed",
-  [Rule.fakUnfilled]:
+  [RejectReason.marketNotReady]: 'the market is not yet ready to process new orders',
+  [RejectReason.amountsNotPositive]: 'makerAmount and takerAmount must be positive',
+  [RejectReason.expirationPast]: 'expiration must be in the future',
+  [RejectReason.expirationRequired]: 'expiration is required',
+  [RejectReason.expirationInvalid]: 'invalid expiration',
+  [RejectReason.feeNegative]: 'feeRateBps must be non-negative',
+  [RejectReason.feeBelowBase]: 'feeRateBps must be >= exchangeBaseFeeRate',
+  [RejectReason.feeTooHigh]: 'feeRateBps must be <= 1000',
+  [RejectReason.sizeAboveMaximum]: 'order is invalid. Size higher than the maximum',
+  [RejectReason.tick]: 'order is invalid. Price breaks minimum tick size rules',
+  [RejectReason.sizeBelowMinimum]: 'order is invalid. Size lower than the minimum',
+  [RejectReason.signature]: 'invalid order signature',
+  [RejectReason.binding]: 'invalid order signature',
+  [RejectReason.tooManyOpen]: 'too many open orders',
+  [RejectReason.tooManyWallets]: 'could not insert order',
+  [RejectReason.tableFull]: 'could not insert order',
+  [RejectReason.postOnlyCrossesAsk]: 'postOnly would cross the best ask',
+  [RejectReason.postOnlyCrossesBid]: 'postOnly would cross the best bid',
+  [RejectReason.fokUnfilled]: "order couldn't be fully filled, FOK orders are fully filled/killed",
+  [RejectReason.fakUnfilled]:
     'no orders found to match with FAK order. FAK orders are partially filled or killed if no ' +
     'match is found.',
-  [Rule.selfTrade]: 'self trade prevented',
-  [Rule.orderNotFound]: "order can't be found - already canceled or matched",
-  [Rule.marketRefused]: 'market is already registered or cannot be changed so',
+  [RejectReason.selfTrade]: 'self trade prevented',
+  [RejectReason.orderNotFound]: "order can't be found - already canceled or matched",
+  [RejectReason.marketRefused]: 'market is already registered or cannot be changed so',
 };
 
 /** The texts of the other service that its bots look for, where they differ. */
-const BOT_TEXTS: Partial<typeof RULE_TEXTS> = {
-  [Rule.postOnlyCrossesAsk]: 'invalid post-only order: order crosses book',
-  [Rule.postOnlyCrossesBid]: 'invalid post-only order: order crosses book',
-  [Rule.fokUnfilled]: "order couldn't be fully filled. FOK orders are fully filled or killed.",
+const BOT_TEXTS: Partial<typeof REJECT_TEXTS> = {
+  [RejectReason.postOnlyCrossesAsk]: 'invalid post-only order: order crosses book',
+  [RejectReason.postOnlyCrossesBid]: 'invalid post-only order: order crosses book',
+  [RejectReason.fokUnfilled]:
+    "order couldn't be fully filled. FOK orders are fully filled or killed.",
 };
 
 /** Whose texts refusals of orders carry (ORDER_TEXTS). */
 export type OrderTexts = 'spec' | 'polymarket';
 
-export function ruleTexts(wanted: OrderTexts): typeof RULE_TEXTS {
-  return wanted === 'spec' ? RULE_TEXTS : { ...RULE_TEXTS, ...BOT_TEXTS };
+export function rejectTexts(wanted: OrderTexts): typeof REJECT_TEXTS {
+  return wanted === 'spec' ? REJECT_TEXTS : { ...REJECT_TEXTS, ...BOT_TEXTS };
 }
 
 export const ENGINE_BUSY = '{"error":"engine busy"}';

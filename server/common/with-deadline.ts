@@ -8,7 +8,7 @@
 /** Between two lines of one wait. */
 const TELL_MS = 10_000;
 
-export interface PatienceOptions {
+export interface DeadlineOptions {
   /** What is waited for, as it stands behind "waiting for". */
   readonly what: string;
   /** The wait rejects after so long; what was waited for goes on. */
@@ -20,7 +20,7 @@ export interface PatienceOptions {
 }
 
 /** The outcome of `wait`, or a rejection that names what did not come in time. */
-export async function patiently<T>(wait: Promise<T>, options: PatienceOptions): Promise<T> {
+export async function withDeadline<T>(wait: Promise<T>, options: DeadlineOptions): Promise<T> {
   const { log, msMax, signal, tellMs = TELL_MS, what } = options;
   const began = performance.now();
   const seconds = (): number => Math.round((performance.now() - began) / 1_000);

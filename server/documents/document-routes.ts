@@ -16,7 +16,7 @@ export interface Documents {
   readonly asyncApi: () => Promise<Json>;
 }
 
-type Handle = (exchange: Exchange) => Promise<void>;
+type Handle = (context: Exchange) => Promise<void>;
 
 export function documentHandlers({ asyncApi, openApi }: Documents) {
   const page = new Map([...VIEWER_PARTS].map(([name, make]) => [name, kept(make)]));
@@ -24,10 +24,10 @@ export function documentHandlers({ asyncApi, openApi }: Documents) {
     'GET /openapi.json': answering(kept(() => prepared(openApi))),
     'GET /asyncapi.json': answering(kept(() => prepared(asyncApi))),
     'GET /docs': answering(page.get('')!),
-    'GET /docs/:file': answering(async (exchange) => {
-      const file = page.get(exchange.parameters[0]!);
-      if (file === undefined) exchange.reply(404, errorBody('not found'));
-      else await file(exchange);
+    'GET /docs/:file': answering(async (context) => {
+      const file = page.get(context.parameters[0]!);
+      if (file === undefined) context.reply(404, errorBody('not found'));
+      else await file(context);
     }),
   };
 }
@@ -39,10 +39,10 @@ function answering(run: Handle) {
 /** Answers what is made once; a failure is the first caller's, and the next one tries again. */
 function kept(make: () => Promise<PreparedAnswer>): Handle {
   let made: Promise<PreparedAnswer> | undefined;
-  return async (exchange) => {
+  return async (context) => {
     made ??= make();
     try {
-      await (await made).reply(exchange);
+      await (await made).reply(context);
     } catch (error) {
       made = undefined;
       throw error;

@@ -39,15 +39,15 @@ export class PreparedAnswer {
     return new PreparedAnswer(bytes, `"${hash.toString('base64url', 0, TAG_BYTES)}"`, headers);
   }
 
-  reply(exchange: Exchange): void | Promise<void> {
-    const [known = '', accepted = ''] = exchange.headers;
+  reply(context: Exchange): void | Promise<void> {
+    const [known = '', accepted = ''] = context.headers;
     if (known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === this.etag)) {
-      return exchange.reply(NOT_MODIFIED, '', this.headers);
+      return context.reply(NOT_MODIFIED, '', this.headers);
     }
     if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(accepted)) {
-      return exchange.reply(200, this.bytes, this.headers);
+      return context.reply(200, this.bytes, this.headers);
     }
     this.compressed ??= compress(this.bytes);
-    return this.compressed.then((bytes) => exchange.reply(200, bytes, this.gzipHeaders));
+    return this.compressed.then((bytes) => context.reply(200, bytes, this.gzipHeaders));
   }
 }

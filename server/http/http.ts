@@ -31,7 +31,7 @@ import { type Publish, type SocketRoute, Sockets } from './sockets.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { UpgradeGate } from './upgrade-gate.ts';
 import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './uws.ts';
-import { UwsExchange } from './uws-request-context.ts';
+import { UwsRequestContext } from './uws-request-context.ts';
 
 export type { Exchange, Handler, Method, Route } from './request-context.ts';
 
@@ -210,7 +210,7 @@ class RunningServer implements ServerState {
   /** A connection that does not count is being closed. */
   private isRefusing = false;
   private readonly drainMsMax: number;
-  private exchanges = 0;
+  private requests = 0;
   private whenIdle: (() => void) | undefined = undefined;
   private closed: Promise<void> | undefined = undefined;
 
@@ -240,15 +240,15 @@ class RunningServer implements ServerState {
     const counts = this.counts?.row(route.method, route.path);
     const served: ServedRoute = { route, parameterCount, isHead, counts };
     return (response, request) => {
-      const exchange = new UwsExchange(this, served, response, request);
-      this.exchanges += 1;
-      exchange.start(request, plan);
+      const context = new UwsRequestContext(this, served, response, request);
+      this.requests += 1;
+      context.start(request, plan);
     };
   }
 
   /** A handler that answers everything the same way. */
   always(status: number, body: string, headers: Headers): RequestHandler {
-    const run = (exchange: Exchange) => exchange.reply(status, body, headers);
+    const run = (context: Exchange) => context.reply(status, body, headers);
     const route: Route = { method: 'GET', path: '/*', headers: [], bodyBytesMax: 0, run };
     const answer = this.serve(route);
     const answerHead = this.serve(route, true);
@@ -285,8 +285,8 @@ class RunningServer implements ServerState {
   }
 
   settled(): void {
-    this.exchanges -= 1;
-    if (this.exchanges === 0) this.whenIdle?.();
+    this.requests -= 1;
+    if (this.requests === 0) this.whenIdle?.();
   }
 
   close(stopListening: () => void, endSockets: () => void, closeApp: () => void): Promise<void> {
@@ -301,7 +301,7 @@ class RunningServer implements ServerState {
   ): Promise<void> {
     this.closing = true;
     stopListening();
-    if (this.exchanges > 0) {
+    if (this.requests > 0) {
       let patience: NodeJS.Timeout | undefined;
       await new Promise<void>((resolve) => {
         this.whenIdle = resolve;

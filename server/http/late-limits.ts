@@ -42,16 +42,11 @@ export class LateLimits {
   }
 
   /** Counts so many if all of them fit; otherwise none, and the answer says when they will. */
-  refusal(
-    row: LateRow,
-    caller: Caller,
-    count: number,
-    exchange: Exchange,
-  ): LateRefusal | undefined {
+  refusal(row: LateRow, caller: Caller, count: number, context: Exchange): LateRefusal | undefined {
     const plan = this.plans[row];
     if (plan === undefined) return undefined;
-    const verdict = this.limiter.take(caller, plan, this.now(), count);
-    if (verdict.allowed) return undefined;
-    return { status: 429, body: TOO_MANY_REQUESTS, headers: exchange.limitedBy(verdict) };
+    const decision = this.limiter.take(caller, plan, this.now(), count);
+    if (decision.allowed) return undefined;
+    return { status: 429, body: TOO_MANY_REQUESTS, headers: context.limitedBy(decision) };
   }
 }

@@ -3,7 +3,7 @@
  * -Reset (unix seconds) of the row that binds first, and Retry-After where the request was refused.
  */
 import type { Headers, NumberedLines } from './answer-head.ts';
-import type { Verdict } from './rate-limiter.ts';
+import type { RateDecision } from './rate-limiter.ts';
 
 const MS = 1_000;
 const STANDARD = 'X-RateLimit';
@@ -28,7 +28,7 @@ export class RateHeaders {
   }
 
   /** Of any answer; the number to be put into them is what remains. */
-  linesOf({ limit, resetMs }: Verdict): NumberedLines {
+  linesOf({ limit, resetMs }: RateDecision): NumberedLines {
     const reset = Math.ceil(resetMs / MS);
     if (limit !== this.limit || reset !== this.reset) {
       this.limit = limit;
@@ -49,7 +49,7 @@ export class RateHeaders {
   }
 
   /** Of a refusal: whole seconds, at least one. */
-  retryAfter({ resetMs }: Verdict, nowMs: number): Headers {
+  retryAfter({ resetMs }: RateDecision, nowMs: number): Headers {
     const seconds = Math.ceil((resetMs - nowMs) / MS);
     if (seconds !== this.waitSeconds) {
       this.waitSeconds = seconds;

@@ -18,7 +18,7 @@ import { RATE_CLASSES, type RateCaps, type RateClass } from './rate-limits.ts';
 export type RatePlan = Int32Array;
 
 /** What became of a request; the numbers are those of the row that binds first. */
-export interface Verdict {
+export interface RateDecision {
   readonly allowed: boolean;
   /** The cap of that row. */
   readonly limit: number;
@@ -65,7 +65,7 @@ export class RateLimiter {
   /** By place: requests that were refused since one was allowed. */
   private readonly refused: Int32Array;
   /** One object for all verdicts, because there is one for each request. */
-  private readonly verdict = {
+  private readonly decision = {
     allowed: false,
     limit: 0,
     remaining: 0,
@@ -103,11 +103,11 @@ export class RateLimiter {
    * @param nowMs unix milliseconds; a clock that was set back ends the windows it leaves ahead
    * @returns the same object each time, good until the next call
    */
-  take({ high, low }: Caller, plan: RatePlan, nowMs: number, weight = 1): Verdict {
-    const { caps, counts, ends, verdict, windowMs } = this;
+  take({ high, low }: Caller, plan: RatePlan, nowMs: number, weight = 1): RateDecision {
+    const { caps, counts, ends, decision, windowMs } = this;
     const place = this.placeOf(high, low, nowMs);
     const base = place * ROWS;
-    verdict.allowed = true;
+    decision.allowed = true;
     for (let i = 0; i < plan.length; i++) {
       const row = plan[i]!;
       const end = ends[base + row]!;
@@ -115,16 +115,16 @@ export class RateLimiter {
       if ((isNew ? 0 : counts[base + row]!) + weight <= caps[row]!) continue;
       const reset = isNew ? nowMs + windowMs[row]! : end;
       // Of several that are full, the one that is so for longest says when to come back.
-      if (verdict.allowed || reset > verdict.resetMs) this.tell(false, caps[row]!, 0, reset);
+      if (decision.allowed || reset > decision.resetMs) this.tell(false, caps[row]!, 0, reset);
     }
-    if (!verdict.allowed) {
+    if (!decision.allowed) {
       if (this.refused[place]! < REMAINING_MAX) this.refused[place]! += 1;
-      verdict.refusedInRow = this.refused[place]!;
-      return verdict;
+      decision.refusedInRow = this.refused[place]!;
+      return decision;
     }
     this.refused[place] = 0;
-    verdict.refusedInRow = 0;
-    verdict.remaining = REMAINING_MAX;
+    decision.refusedInRow = 0;
+    decision.remaining = REMAINING_MAX;
     for (let i = 0; i < plan.length; i++) {
       const row = plan[i]!;
       const at = base + row;
@@ -136,9 +136,9 @@ export class RateLimiter {
       const count = counts[at]! + weight;
       counts[at] = count;
       const remaining = caps[row]! - count;
-      if (remaining < verdict.remaining) this.tell(true, caps[row]!, remaining, ends[at]!);
+      if (remaining < decision.remaining) this.tell(true, caps[row]!, remaining, ends[at]!);
     }
-    return verdict;
+    return decision;
   }
 
   private stayUntil(place: number, end: number, nowMs: number): void {
@@ -147,11 +147,11 @@ export class RateLimiter {
   }
 
   private tell(allowed: boolean, limit: number, remaining: number, resetMs: number): void {
-    const { verdict } = this;
-    verdict.allowed = allowed;
-    verdict.limit = limit;
-    verdict.remaining = remaining;
-    verdict.resetMs = resetMs;
+    const { decision } = this;
+    decision.allowed = allowed;
+    decision.limit = limit;
+    decision.remaining = remaining;
+    decision.resetMs = resetMs;
   }
 
   /** The caller's place, a free one, or the shared one of its set. */

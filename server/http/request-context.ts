@@ -3,7 +3,7 @@
  * handler. Types only; what stands behind them is uws-request-context.ts.
  */
 import type { Headers } from './answer-head.ts';
-import type { Verdict } from './rate-limiter.ts';
+import type { RateDecision } from './rate-limiter.ts';
 import type { RateClass } from './rate-limits.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -35,7 +35,7 @@ export interface Exchange {
    * Has the answer tell of a rate limit that the handler found full, in place of those that were counted
    * before it. Returns the Retry-After that goes with it.
    */
-  limitedBy(verdict: Verdict): Headers;
+  limitedBy(decision: RateDecision): Headers;
   /** The caller is gone; nothing will be sent any more. */
   readonly aborted: boolean;
   /**
@@ -63,7 +63,7 @@ export interface Route {
   /** False: nobody asks for its query string, which is then ''. */
   readonly readsQuery?: boolean;
   /** May answer at once or later; what it throws or rejects with becomes a 500. */
-  readonly run: (exchange: Exchange) => void | Promise<void>;
+  readonly run: (context: Exchange) => void | Promise<void>;
   /** Body of that 500; by default {"error":"internal_error"}. */
   readonly failure?: (error: unknown) => string;
   /** The rate limits that cover it; none by default. */
@@ -79,7 +79,7 @@ export interface Route {
  * @param caller what the credentials of the request proved; undefined where a route asks for none
  */
 export type Handler<Query, Caller = undefined> = (
-  exchange: Exchange,
+  context: Exchange,
   query: Query,
   caller: Caller,
 ) => void | Promise<void>;

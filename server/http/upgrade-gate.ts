@@ -49,9 +49,9 @@ export class UpgradeGate {
     const { limiter, now, rateHeaders } = this.server;
     if (limiter !== undefined && this.plan !== undefined) {
       const at = now();
-      const verdict = limiter.take(caller, this.plan, at);
-      if (!verdict.allowed) {
-        const retryAfter = rateHeaders.retryAfter(verdict, at)[0]![1];
+      const decision = limiter.take(caller, this.plan, at);
+      if (!decision.allowed) {
+        const retryAfter = rateHeaders.retryAfter(decision, at)[0]![1];
         return { status: TOO_MANY, body: TOO_MANY_REQUESTS, retryAfter };
       }
     }

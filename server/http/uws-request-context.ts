@@ -10,7 +10,7 @@ import { clientAddress } from './address.ts';
 import { type CommonHead, type Headers, type NumberedLines, writeHead } from './answer-head.ts';
 import type { Caller } from './callers.ts';
 import { nextRequestId, oneLine, REQUEST_ID_HEADER } from './failed-request.ts';
-import type { RatePlan, Verdict } from './rate-limiter.ts';
+import type { RateDecision, RatePlan } from './rate-limiter.ts';
 import {
   AMBIGUOUS_LENGTH,
   INTERNAL_ERROR,
@@ -45,7 +45,7 @@ const NO_HEADERS: Headers = [];
 const RETRY_SOON: Headers = [['Retry-After', '1']];
 const CONNECTION_CLOSE: Headers = [['Connection', 'close']];
 
-export class UwsExchange implements Exchange {
+export class UwsRequestContext implements Exchange {
   readonly method: Method;
   readonly query: string;
   readonly parameters: readonly string[];
@@ -196,21 +196,21 @@ export class UwsExchange implements Exchange {
     const { limiter, rateHeaders } = server;
     if (plan === undefined) return true;
     assert(limiter !== undefined, 'a plan is made by a limiter');
-    const verdict = limiter.take(this.counted(), plan, server.now());
-    this.limitLines = rateHeaders.linesOf(verdict);
-    this.remaining = verdict.remaining;
-    if (verdict.allowed) return true;
+    const decision = limiter.take(this.counted(), plan, server.now());
+    this.limitLines = rateHeaders.linesOf(decision);
+    this.remaining = decision.remaining;
+    if (decision.allowed) return true;
     // A proxy's connection is shared by callers who have done nothing.
-    this.isLast = verdict.refusedInRow > REFUSED_MAX && server.trustProxy === 0;
-    this.reply(429, this.route.throttled ?? TOO_MANY_REQUESTS, this.limitedBy(verdict));
+    this.isLast = decision.refusedInRow > REFUSED_MAX && server.trustProxy === 0;
+    this.reply(429, this.route.throttled ?? TOO_MANY_REQUESTS, this.limitedBy(decision));
     return false;
   }
 
-  limitedBy(verdict: Verdict): Headers {
+  limitedBy(decision: RateDecision): Headers {
     const { now, rateHeaders } = this.server;
-    this.limitLines = rateHeaders.linesOf(verdict);
+    this.limitLines = rateHeaders.linesOf(decision);
     this.remaining = 0;
-    return rateHeaders.retryAfter(verdict, now());
+    return rateHeaders.retryAfter(decision, now());
   }
 
   /** Whom the rate limits count the request against. */

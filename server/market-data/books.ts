@@ -19,7 +19,7 @@ import {
   PIPS_PER_UNIT,
   type Ticks,
   type TicksPerUnit,
-  type TokenSlot,
+  type TokenRow,
 } from '../../engine/tables/units.ts';
 import {
   DECIMAL_BYTES_MAX,
@@ -82,8 +82,8 @@ export class BookRenderer {
    *
    * @returns undefined when a writer was inside at every try: ask again after the next batch
    */
-  render(slot: TokenSlot, side: BookSide = ''): Buffer | undefined {
-    return this.renderKnown(this.texts.known.of(slot), SideCode[side]);
+  render(tokenRow: TokenRow, side: BookSide = ''): Buffer | undefined {
+    return this.renderKnown(this.texts.known.of(tokenRow), SideCode[side]);
   }
 
   /** The same, of a token that is at hand. */
@@ -126,12 +126,12 @@ export class BookRenderer {
   /** The other token of a mirrored pair; UNKNOWN = none. */
   complementOf(token: number): number {
     const row = this.slotOf(token) << TOKEN_I;
-    const slot = this.t.tokenI[row + Token.complement]! as TokenSlot | 0;
-    return slot === 0 ? UNKNOWN : this.texts.known.of(slot);
+    const tokenRow = this.t.tokenI[row + Token.complement]! as TokenRow | 0;
+    return tokenRow === 0 ? UNKNOWN : this.texts.known.of(tokenRow);
   }
 
-  private slotOf(token: number): TokenSlot {
-    return this.texts.known.slots[token]! as TokenSlot;
+  private slotOf(token: number): TokenRow {
+    return this.texts.known.slots[token]! as TokenRow;
   }
 
   private write(token: number, side: SideCode, depth: Depth): Buffer {
@@ -141,15 +141,15 @@ export class BookRenderer {
   }
 
   /** The object of a depth that is not, or no longer, the engine's: it is not kept. */
-  copy(slot: TokenSlot, side: BookSide, depth: Depth): Buffer {
-    return this.make(slot, SideCode[side], depth);
+  copy(tokenRow: TokenRow, side: BookSide, depth: Depth): Buffer {
+    return this.make(tokenRow, SideCode[side], depth);
   }
 
   /** Writes the object, in the key order that its hash demands. */
-  private make(slot: TokenSlot, side: SideCode, depth: Depth): Buffer {
+  private make(tokenRow: TokenRow, side: SideCode, depth: Depth): Buffer {
     const { scratch, t } = this;
     const grid = depth.ticksPerUnit as TicksPerUnit;
-    let at = put(this.texts.bookHead(slot), scratch, 0);
+    let at = put(this.texts.bookHead(tokenRow), scratch, 0);
     at = writeInteger(depth.changedAt, scratch, at);
     at = put(AFTER_TIMESTAMP, scratch, at);
     const hashAt = at;
@@ -161,7 +161,7 @@ export class BookRenderer {
     at = writeMicro(depth.minSize, scratch, at);
     at = put(TICK_SIZE, scratch, at);
     at = writeTicks(1 as Ticks, grid, scratch, at);
-    const isNegRisk = (marketFlags(t, marketOf(t, slot)) & MarketFlag.negRisk) !== 0;
+    const isNegRisk = (marketFlags(t, marketOf(t, tokenRow)) & MarketFlag.negRisk) !== 0;
     at = put(isNegRisk ? NEG_RISK : NOT_NEG_RISK, scratch, at);
     if (depth.lastPrice !== 0) at = writePips(depth.lastPrice, scratch, at);
     at = put(END, scratch, at);

@@ -8,7 +8,7 @@ import { findMarket } from '../../engine/markets/markets.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { ADDRESS_WORDS, ID_WORDS } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { AccountSlot, MarketSlot } from '../../engine/tables/units.ts';
+import type { AccountRow, MarketRow } from '../../engine/tables/units.ts';
 import { bytesToWords, hexToBytes } from '../common/uint256.ts';
 
 const conditionBytes = new Uint8Array(4 * ID_WORDS);
@@ -17,14 +17,14 @@ const addressBytes = new Uint8Array(4 * ADDRESS_WORDS);
 const address = new Int32Array(ADDRESS_WORDS);
 
 /** Slot of a condition id, `0x` and hex digits in any case; 0 = there is no such market. */
-export function marketByCondition(t: Tables, text: string): MarketSlot | 0 {
+export function marketByCondition(t: Tables, text: string): MarketRow | 0 {
   if (!hexToBytes(text, conditionBytes.length, conditionBytes, 0)) return 0;
   return findMarket(t, bytesToWords(conditionBytes, condition), 0);
 }
 
 /** The same of several; those that name no market are left out. */
-export function marketsByConditions(t: Tables, texts: readonly string[]): ReadonlySet<MarketSlot> {
-  const slots = new Set<MarketSlot>();
+export function marketsByConditions(t: Tables, texts: readonly string[]): ReadonlySet<MarketRow> {
+  const slots = new Set<MarketRow>();
   for (const text of texts) {
     const market = marketByCondition(t, text);
     if (market !== 0) slots.add(market);
@@ -33,7 +33,7 @@ export function marketsByConditions(t: Tables, texts: readonly string[]): Readon
 }
 
 /** Slot of a wallet, `0x` and hex digits in any case; 0 = it never had an order accepted. */
-export function accountByAddress(t: Tables, text: string): AccountSlot | 0 {
+export function accountByAddress(t: Tables, text: string): AccountRow | 0 {
   if (!hexToBytes(text, addressBytes.length, addressBytes, 0)) return 0;
   return findAccount(t, bytesToWords(addressBytes, address), 0);
 }

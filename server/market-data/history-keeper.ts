@@ -21,7 +21,7 @@ import {
   Token,
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketSlot, MicroCollateral, Pips, TokenSlot } from '../../engine/tables/units.ts';
+import type { MarketRow, MicroCollateral, Pips, TokenRow } from '../../engine/tables/units.ts';
 import type { StoredFills } from '../../storage/projection/fills.ts';
 import type { HistoryHand, HistoryStore } from '../../storage/projection/history.ts';
 import { nextTurn } from '../common/next-turn.ts';
@@ -179,15 +179,15 @@ export class HistoryKeeper {
     const i = row * FILL_WORDS;
     const f = row * FILL_DOUBLES;
     const time = fillF[f + Fill.time]!;
-    const token = fillI[i + Fill.takerToken]! as TokenSlot;
+    const token = fillI[i + Fill.takerToken]! as TokenRow;
     const minute = Math.floor(time / MINUTE_MS);
     this.prices.add(token, minute, fillI[i + Fill.takerPrice]! as Pips);
     // A mint or merge is a trade of both tokens (docs/protocol.md#match-kinds).
     if (fillI[i + Fill.kind] !== MatchKind.complementary) {
-      const other = fillI[i + Fill.makerToken]! as TokenSlot;
+      const other = fillI[i + Fill.makerToken]! as TokenRow;
       this.prices.add(other, minute, fillI[i + Fill.makerPrice]! as Pips);
     }
-    const market = this.o.tables.tokenI[(token << TOKEN_I) + Token.market]! as MarketSlot;
+    const market = this.o.tables.tokenI[(token << TOKEN_I) + Token.market]! as MarketRow;
     this.volumes.add(market, sequence, time, fillF[f + Fill.takerCollateral]! as MicroCollateral);
   }
 

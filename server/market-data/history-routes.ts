@@ -7,7 +7,7 @@
  */
 
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { TokenSlot } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText } from '../common/decimal.ts';
 import { readJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
@@ -46,26 +46,26 @@ const batchShape = compileShape(BatchHistoryBody);
 const volumesShape = compileShape(VolumesBody);
 
 export function historyHandlers(parts: HistoryRouteParts) {
-  const getHistory: Handler<HistoryQuery> = async (exchange, query) => {
+  const getHistory: Handler<HistoryQuery> = async (context, query) => {
     const window = windowOf(query, Math.floor(parts.now() / MS));
     if (typeof window === 'string') {
-      exchange.reply(400, errorBody(window));
+      context.reply(400, errorBody(window));
       return;
     }
     const token = parts.texts.find(query.market);
     const points = await renderToken(parts, token, window, firstTradeOf(parts, [token]));
-    exchange.reply(200, Buffer.concat([Buffer.from('{"history":'), points, Buffer.from('}')]));
+    context.reply(200, Buffer.concat([Buffer.from('{"history":'), points, Buffer.from('}')]));
   };
 
-  const postBatch: Handler<unknown> = (exchange) =>
-    readJson(exchange, BATCH_HISTORY_BOUNDS, (sent) => answerBatch(exchange, sent));
-  const answerBatch = async (exchange: Exchange, sent: unknown): Promise<void> => {
+  const postBatch: Handler<unknown> = (context) =>
+    readJson(context, BATCH_HISTORY_BOUNDS, (sent) => answerBatch(context, sent));
+  const answerBatch = async (context: Exchange, sent: unknown): Promise<void> => {
     const body = checkBody(batchShape, sent);
-    if (typeof body === 'string') return exchange.reply(400, body);
+    if (typeof body === 'string') return context.reply(400, body);
     const differing = differingTimes(body);
-    if (differing !== '') return exchange.reply(400, errorBody('Invalid payload', differing));
+    if (differing !== '') return context.reply(400, errorBody('Invalid payload', differing));
     const window = windowOf(askedOf(body), Math.floor(parts.now() / MS));
-    if (typeof window === 'string') return exchange.reply(400, errorBody(window));
+    if (typeof window === 'string') return context.reply(400, errorBody(window));
     const ids = [...new Set(body.markets)];
     const tokens = ids.map((id) => parts.texts.find(id));
     // One step for all of them, so that the points of one answer lie side by side.
@@ -73,26 +73,26 @@ export function historyHandlers(parts: HistoryRouteParts) {
     const pieces: Buffer[] = [];
     for (const [i, id] of ids.entries()) {
       if (i > 0) await nextTurn();
-      if (exchange.aborted) return;
+      if (context.aborted) return;
       pieces.push(Buffer.from(`${i === 0 ? '{"history":{' : ','}${JSON.stringify(id)}:`));
       pieces.push(await renderToken(parts, tokens[i]!, window, firstTrade));
     }
     pieces.push(Buffer.from('}}'));
-    exchange.reply(200, Buffer.concat(pieces));
+    context.reply(200, Buffer.concat(pieces));
   };
 
-  const postVolumes: Handler<unknown> = (exchange) =>
-    readJson(exchange, VOLUMES_BOUNDS, (sent) => answerVolumes(exchange, sent));
-  const answerVolumes = async (exchange: Exchange, sent: unknown): Promise<void> => {
+  const postVolumes: Handler<unknown> = (context) =>
+    readJson(context, VOLUMES_BOUNDS, (sent) => answerVolumes(context, sent));
+  const answerVolumes = async (context: Exchange, sent: unknown): Promise<void> => {
     const body = checkBody(volumesShape, sent);
-    if (typeof body === 'string') return exchange.reply(400, body);
+    if (typeof body === 'string') return context.reply(400, body);
     const has24h = body.include_24h === true;
     const rows: string[] = [];
     for (const [i, { condition_id: id }] of body.conditions.entries()) {
       if (i > 0 && i % CONDITIONS_PER_TURN === 0) await nextTurn();
       rows.push(JSON.stringify(volumeOf(parts, id, has24h)));
     }
-    exchange.reply(200, `[${rows.join(',')}]`);
+    context.reply(200, `[${rows.join(',')}]`);
   };
 
   return {
@@ -132,7 +132,7 @@ function askedOf(body: BatchHistoryAsked) {
 /** Unix seconds of the first trade of any of the tokens; undefined = none has traded. */
 function firstTradeOf(
   { history }: HistoryRouteParts,
-  tokens: readonly (TokenSlot | 0)[],
+  tokens: readonly (TokenRow | 0)[],
 ): number | undefined {
   let first: number | undefined;
   for (const token of tokens) {
@@ -145,7 +145,7 @@ function firstTradeOf(
 
 async function renderToken(
   { history }: HistoryRouteParts,
-  token: TokenSlot | 0,
+  token: TokenRow | 0,
   window: HistoryWindow,
   firstTrade: number | undefined,
 ): Promise<Buffer> {

@@ -15,7 +15,7 @@
 import { findToken } from '../../engine/markets/markets.ts';
 import { BOOK_I, Book, ID_WORDS, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { TokenSlot } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
 
@@ -95,8 +95,8 @@ export class KnownTokens {
     const known = this.byId.get(tokenId);
     if (known !== undefined) return known;
     if (!decimalToWords(tokenId, this.key, 0)) return UNKNOWN;
-    const slot = findToken(this.t, this.key, 0);
-    return slot === 0 ? UNKNOWN : this.of(slot);
+    const tokenRow = findToken(this.t, this.key, 0);
+    return tokenRow === 0 ? UNKNOWN : this.of(tokenRow);
   }
 
   /**
@@ -115,20 +115,20 @@ export class KnownTokens {
     }
   }
 
-  of(slot: TokenSlot): number {
-    const known = this.bySlot[slot]!;
+  of(tokenRow: TokenRow): number {
+    const known = this.bySlot[tokenRow]!;
     if (known !== 0) return known - 1;
     const token = this.ids.length;
-    const row = slot << TOKEN_I;
+    const row = tokenRow << TOKEN_I;
     const id = wordsToDecimal(this.t.tokenI, row + Token.id);
-    this.slots[token] = slot;
+    this.slots[token] = tokenRow;
     this.versionAt[token] = (this.t.tokenI[row + Token.book]! << BOOK_I) + Book.version;
     this.lengths[token] = id.length;
     const cell = Buffer.from(this.cells.buffer, token * CELL_BYTES, CELL_BYTES);
     cell.write(`${CELL_HEAD}${id}"`, 'latin1');
     this.ids.push(id);
     this.books.push(undefined, undefined, undefined);
-    this.bySlot[slot] = token + 1;
+    this.bySlot[tokenRow] = token + 1;
     this.byId.set(id, token);
     this.hashes[token] = hashOf(this.cells, token * CELL_BYTES + CELL_HEAD.length);
     if (PLACES_EACH * token < this.places.length) this.place(token);

@@ -9,7 +9,7 @@
 import { bookVersion } from '../../engine/tables/depth.ts';
 import { TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { Pips, TokenSlot } from '../../engine/tables/units.ts';
+import type { Pips, TokenRow } from '../../engine/tables/units.ts';
 import { pipsText } from '../common/decimal.ts';
 import { READ_TRIES } from './books.ts';
 import { CELL_BYTES, CELL_HEAD, type KnownTokens } from './known-tokens.ts';
@@ -62,14 +62,14 @@ function copyCell({ cells, lastBytes }: KnownTokens, token: number, at: number):
 
 /** False when a writer was inside at every try. */
 function renderLast(t: Tables, known: KnownTokens, token: number): boolean {
-  const slot = known.slots[token]! as TokenSlot;
-  const row = slot << TOKEN_I;
+  const tokenRow = known.slots[token]! as TokenRow;
+  const row = tokenRow << TOKEN_I;
   for (let tries = 0; tries < READ_TRIES; tries++) {
-    const version = bookVersion(t, slot);
+    const version = bookVersion(t, tokenRow);
     if ((version & 1) !== 0) continue;
     const price = t.tokenI[row + Token.lastPrice]!;
     const side = t.tokenI[row + Token.lastSide]!;
-    if (bookVersion(t, slot) !== version) continue;
+    if (bookVersion(t, tokenRow) !== version) continue;
     known.lastVersions[token] = version;
     known.lastBytes[token] = price === 0 ? 0 : writeCell(known, token, price as Pips, side);
     return true;

@@ -58,14 +58,14 @@ interface TradeRow {
 /** @param allowlist who may read trades: the wallets and amounts are the same here */
 export function liveActivityHandlers(trades: TradesRenderer, allowlist: Allowlist) {
   const isListed = allowlist.entries.length > 0;
-  const activity: Handler<{ condition_id: string }> = async (exchange, { condition_id: id }) => {
-    if (isListed && !allowlist.allows(exchange.address)) {
-      return exchange.reply(401, NOT_ALLOWED_ADDRESS);
+  const activity: Handler<{ condition_id: string }> = async (context, { condition_id: id }) => {
+    if (isListed && !allowlist.allows(context.address)) {
+      return context.reply(401, NOT_ALLOWED_ADDRESS);
     }
     const parsed = parseTradesQuery(`market=${encodeURIComponent(id)}`);
-    if (!parsed.ok) return exchange.reply(200, '[]');
+    if (!parsed.ok) return context.reply(200, '[]');
     const rows = JSON.parse((await trades.render(parsed.query)).toString()) as TradeRow[];
-    exchange.reply(200, JSON.stringify(rows.map(activityOf)));
+    context.reply(200, JSON.stringify(rows.map(activityOf)));
   };
   return {
     'GET /live-activity/events/:condition_id': activity,

@@ -10,7 +10,7 @@
  */
 import { assert } from '../../engine/book/matching.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { Pips, TokenSlot } from '../../engine/tables/units.ts';
+import type { Pips, TokenRow } from '../../engine/tables/units.ts';
 import type { HistorySink, HistoryStore } from '../../storage/projection/history.ts';
 import {
   CHUNK_BUCKETS,
@@ -45,12 +45,12 @@ export class PriceHistory {
   private readonly pips: Uint16Array;
   private readonly isDirty: Uint8Array;
   /** Tokens that traded since the last write began, and in the time before it. */
-  private dirty: TokenSlot[] = [];
-  private before: readonly TokenSlot[] = [];
+  private dirty: TokenRow[] = [];
+  private before: readonly TokenRow[] = [];
   /** By token x 5 + step: rows in memory, ascending. */
   private readonly rows = new Map<number, Row[]>();
   /** Tokens with a stored row that is not what was written. */
-  private readonly damaged = new Set<TokenSlot>();
+  private readonly damaged = new Set<TokenRow>();
 
   /** @param onDamage told when a row that was read back is not what was written */
   constructor(tables: Tables, store: HistoryStore, onDamage: () => void) {
@@ -63,7 +63,7 @@ export class PriceHistory {
   }
 
   /** A fill of the token at this price; those of one token come in the order of time. */
-  add(token: TokenSlot, minute: number, pips: Pips): void {
+  add(token: TokenRow, minute: number, pips: Pips): void {
     if (this.isDirty[token] === 0) {
       this.isDirty[token] = 1;
       this.dirty.push(token);
@@ -78,7 +78,7 @@ export class PriceHistory {
    * Pips of the buckets [first, last] (counted in steps since 1970), each the last trade price in it
    * or before it; 0 = there was none yet. Throws an Error when a row that it needs is damaged.
    */
-  series(token: TokenSlot, step: Step, first: number, last: number): Uint16Array {
+  series(token: TokenRow, step: Step, first: number, last: number): Uint16Array {
     assert(first <= last, 'a series has a bucket');
     this.settle(token);
     const out = new Uint16Array(last - first + 1);
@@ -105,7 +105,7 @@ export class PriceHistory {
   }
 
   /** Minute of the token's first trade; undefined = never traded. */
-  firstMinute(token: TokenSlot): number | undefined {
+  firstMinute(token: TokenRow): number | undefined {
     this.settle(token);
     const start = priceKey(token, 0, 0);
     const end = priceKey(token, 0, CHUNK_MAX);
@@ -120,7 +120,7 @@ export class PriceHistory {
   }
 
   /** Tokens to be written, each with put(); what trades after its put() is the next write's. */
-  beginWrite(): readonly TokenSlot[] {
+  beginWrite(): readonly TokenRow[] {
     // What the last write wrote LMDB has by now.
     for (const token of this.before) this.forget(token);
     const tokens = this.dirty;
@@ -130,7 +130,7 @@ export class PriceHistory {
   }
 
   /** Puts the changed rows of a token; only inside a transaction of the store. */
-  put(token: TokenSlot, into: HistorySink): void {
+  put(token: TokenRow, into: HistorySink): void {
     this.fold(token);
     this.isDirty[token] = 0;
     for (let step = 0; step < STEPS; step++) {
@@ -144,7 +144,7 @@ export class PriceHistory {
   }
 
   /** Drops the rows of a token that LMDB has, but for the newest ones of a token that trades on. */
-  private forget(token: TokenSlot): void {
+  private forget(token: TokenRow): void {
     const trades = this.isDirty[token] === 1;
     for (let step = 0; step < STEPS; step++) {
       const at = token * STEPS + step;
@@ -157,13 +157,13 @@ export class PriceHistory {
   }
 
   /** Makes the rows of a token complete, to be read. */
-  private settle(token: TokenSlot): void {
+  private settle(token: TokenRow): void {
     if (this.isDirty[token] === 1) this.fold(token);
     if (this.damaged.has(token)) throw new Error('price history: a stored row is damaged');
   }
 
   /** Takes the open minute of a token into its rows. */
-  private fold(token: TokenSlot): void {
+  private fold(token: TokenRow): void {
     const minute = this.minute[token]!;
     const pips = this.pips[token]!;
     for (let step = 0; step < STEPS; step++) {
@@ -174,7 +174,7 @@ export class PriceHistory {
   }
 
   /** The row in memory, brought there first if LMDB has it. */
-  private rowOf(token: TokenSlot, step: number, chunk: number): Row {
+  private rowOf(token: TokenRow, step: number, chunk: number): Row {
     const at = token * STEPS + step;
     let list = this.rows.get(at);
     if (list === undefined) {
@@ -191,7 +191,7 @@ export class PriceHistory {
   }
 
   /** For writing: a damaged row begins anew, because all of them are derived again at the next start. */
-  private load(token: TokenSlot, step: number, chunk: number): Row | undefined {
+  private load(token: TokenRow, step: number, chunk: number): Row | undefined {
     const key = priceKey(token, step, chunk);
     const value = this.store.tables?.prices.get(key);
     if (value === undefined) return undefined;
@@ -203,7 +203,7 @@ export class PriceHistory {
   }
 
   /** Rows of the chunks that hold the buckets [first, last], ascending. */
-  private rowsBetween(token: TokenSlot, step: Step, first: number, last: number): Row[] {
+  private rowsBetween(token: TokenRow, step: Step, first: number, last: number): Row[] {
     const firstChunk = first >>> CHUNK_BUCKETS_LOG2;
     const lastChunk = last >>> CHUNK_BUCKETS_LOG2;
     const inMemory = this.rows.get(token * STEPS + step) ?? [];
@@ -220,7 +220,7 @@ export class PriceHistory {
   }
 
   /** Pips of the last trade in a chunk before this one; 0 = none. */
-  private lastBefore(token: TokenSlot, step: Step, chunk: number): number {
+  private lastBefore(token: TokenRow, step: Step, chunk: number): number {
     if (chunk === 0) return 0;
     let newest = this.rows.get(token * STEPS + step)?.findLast((row) => row.chunk < chunk);
     const range = this.store.tables?.prices.getRange({

@@ -8,7 +8,7 @@
 import { marketOf } from '../../engine/tables/depth.ts';
 import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketSlot, TokenSlot } from '../../engine/tables/units.ts';
+import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { KnownTokens, UNKNOWN } from './known-tokens.ts';
 
 /** What the catalog knows of a market and a trade row shows. */
@@ -39,7 +39,7 @@ export interface MarketStory extends Pick<MarketInfo, 'question' | 'slug' | 'out
  * Asked for each trade row: it answers the same object until the catalog changes, because a new
  * object makes new texts.
  */
-export type MarketLookup = (market: MarketSlot) => MarketInfo | undefined;
+export type MarketLookup = (market: MarketRow) => MarketInfo | undefined;
 
 /** The constant parts of a trade row, in UTF-8; what lies between them is the trade's own. */
 export interface TradeTexts {
@@ -58,8 +58,8 @@ export class TokenTexts {
   readonly held: () => MarketLookup;
   private readonly asset: 'outcome' | 'token';
   readonly known: KnownTokens;
-  private readonly heads = new Map<TokenSlot, Buffer>();
-  private readonly trades = new Map<TokenSlot, TradeTexts>();
+  private readonly heads = new Map<TokenRow, Buffer>();
+  private readonly trades = new Map<TokenRow, TradeTexts>();
 
   /** @param asset what rows of the data API call an asset (TRADES_ASSET) */
   constructor(
@@ -76,16 +76,16 @@ export class TokenTexts {
   }
 
   /** Slot of a token by its decimal text; 0 = no such token. */
-  find(tokenId: string): TokenSlot | 0 {
+  find(tokenId: string): TokenRow | 0 {
     const token = this.known.find(tokenId);
-    return token === UNKNOWN ? 0 : (this.known.slots[token]! as TokenSlot);
+    return token === UNKNOWN ? 0 : (this.known.slots[token]! as TokenRow);
   }
 
   /**
    * The beginning of a book, up to and with the opening quote of its timestamp
    * (docs/protocol.md#book-hash).
    */
-  bookHead(token: TokenSlot): Buffer {
+  bookHead(token: TokenRow): Buffer {
     const known = this.heads.get(token);
     if (known !== undefined) return known;
     const id = this.known.ids[this.known.of(token)]!;
@@ -97,19 +97,19 @@ export class TokenTexts {
   }
 
   /** What rows of the data API call a token (docs/protocol.md#identifiers). */
-  assetOf(token: TokenSlot): string {
+  assetOf(token: TokenRow): string {
     if (this.asset === 'token') return this.known.ids[this.known.of(token)]!;
     const outcome = this.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
     return `${this.conditionId(marketOf(this.t, token))}:${outcome}`;
   }
 
   /** What the catalog says of a market now. */
-  info(market: MarketSlot): MarketInfo | undefined {
+  info(market: MarketRow): MarketInfo | undefined {
     return this.lookup(market);
   }
 
   /** The constant parts of the trade rows of a token, with what a catalog says of its market. */
-  trade(token: TokenSlot, info: MarketInfo | undefined): TradeTexts {
+  trade(token: TokenRow, info: MarketInfo | undefined): TradeTexts {
     const market = marketOf(this.t, token);
     const known = this.trades.get(token);
     if (known !== undefined && known.info === info) return known;
@@ -119,8 +119,8 @@ export class TokenTexts {
   }
 
   private makeTradeTexts(
-    token: TokenSlot,
-    market: MarketSlot,
+    token: TokenRow,
+    market: MarketRow,
     info: MarketInfo | undefined,
   ): TradeTexts {
     const condition = this.conditionId(market);
@@ -141,7 +141,7 @@ export class TokenTexts {
     };
   }
 
-  conditionId(market: MarketSlot): string {
+  conditionId(market: MarketRow): string {
     const at = (market << MARKET_I) + Market.condition;
     let text = '0x';
     for (let w = 0; w < ID_WORDS; w++) {

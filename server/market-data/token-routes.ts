@@ -6,7 +6,7 @@
  */
 import { marketFlags, marketOf } from '../../engine/tables/depth.ts';
 import { MarketFlag } from '../../engine/tables/layout.ts';
-import { PIPS_PER_UNIT, type TokenSlot } from '../../engine/tables/units.ts';
+import { PIPS_PER_UNIT, type TokenRow } from '../../engine/tables/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { readJson } from '../common/json.ts';
@@ -57,22 +57,22 @@ export function tokenHandlers(parts: TokenRouteParts) {
   const { texts } = books;
 
   /** Answers now, or after the batch that is being written. */
-  const answer = (exchange: Exchange, render: () => Rendered): void => {
+  const answer = (context: Exchange, render: () => Rendered): void => {
     const attempt = (): void => {
-      if (exchange.aborted) return;
+      if (context.aborted) return;
       const rendered = render();
       if (rendered === undefined) parts.whenSettled(attempt);
-      else exchange.reply(rendered.status, rendered.body);
+      else context.reply(rendered.status, rendered.body);
     };
     attempt();
   };
 
   const ofToken =
-    (unknown: string, render: (token: TokenSlot) => Rendered): Handler<TokenQuery> =>
-    (exchange, query) => {
+    (unknown: string, render: (token: TokenRow) => Rendered): Handler<TokenQuery> =>
+    (context, query) => {
       const token = texts.find(query.token_id);
-      if (token === 0) exchange.reply(404, unknown);
-      else answer(exchange, () => render(token));
+      if (token === 0) context.reply(404, unknown);
+      else answer(context, () => render(token));
     };
 
   const ofTop = (unknown: string, render: (top: Top) => Rendered): Handler<TokenQuery> =>
@@ -85,10 +85,10 @@ export function tokenHandlers(parts: TokenRouteParts) {
     (
       render: (tokens: string[], sides: ('' | 'BUY' | 'SELL')[]) => string | Uint8Array | undefined,
     ): Handler<unknown> =>
-    (exchange) =>
-      withTokens(exchange, ({ sides, tokens }) => {
+    (context) =>
+      withTokens(context, ({ sides, tokens }) => {
         const answerAll = (): void =>
-          answer(exchange, () => {
+          answer(context, () => {
             const body = render(tokens, sides);
             return body === undefined ? undefined : ok(body);
           });
@@ -100,29 +100,29 @@ export function tokenHandlers(parts: TokenRouteParts) {
   const wanted = new TokenRequest(texts.known);
   const ofWanted =
     (render: (request: TokenRequest) => Uint8Array | typeof LONG | undefined): Handler<unknown> =>
-    (exchange) => {
+    (context) => {
       /** @param retake reads the request anew after a wait: others have been read meanwhile */
       const attempt = (retake: () => void): Promise<void> | undefined => {
         const body = render(wanted);
-        if (body === LONG) return answerLong(exchange);
-        if (body !== undefined) exchange.replyTransient(200, body);
+        if (body === LONG) return answerLong(context);
+        if (body !== undefined) context.replyTransient(200, body);
         else {
           parts.whenSettled(() => {
-            if (exchange.aborted) return;
+            if (context.aborted) return;
             retake();
             void attempt(retake);
           });
         }
         return undefined;
       };
-      const isPlain = exchange.bodyView.byteLength <= PLAIN_BYTES_MAX;
-      if (isPlain && wanted.scan(exchange.bodyView)) {
-        return attempt(() => wanted.scan(exchange.bodyView));
+      const isPlain = context.bodyView.byteLength <= PLAIN_BYTES_MAX;
+      if (isPlain && wanted.scan(context.bodyView)) {
+        return attempt(() => wanted.scan(context.bodyView));
       }
-      return withTokens(exchange, ({ sides, tokens }) => {
+      return withTokens(context, ({ sides, tokens }) => {
         const take = () => wanted.take(tokens, sides);
         const answerAll = () => {
-          if (exchange.aborted) return undefined;
+          if (context.aborted) return undefined;
           take();
           return attempt(take);
         };
@@ -130,11 +130,11 @@ export function tokenHandlers(parts: TokenRouteParts) {
         return learning === undefined ? answerAll() : learning.then(answerAll);
       });
     };
-  const answerLong = async (exchange: Exchange): Promise<void> => {
+  const answerLong = async (context: Exchange): Promise<void> => {
     const { whenSettled } = parts;
-    const isGone = (): boolean => exchange.aborted;
+    const isGone = (): boolean => context.aborted;
     const body = await renderBooksLong({ renderer: books, whenSettled, isGone }, wanted);
-    if (body !== undefined) exchange.reply(200, body);
+    if (body !== undefined) context.reply(200, body);
   };
 
   /** One member for each different known token whose top is worth one. */
@@ -159,11 +159,11 @@ export function tokenHandlers(parts: TokenRouteParts) {
     const body = books.render(token);
     return body && ok(body);
   });
-  const price: Handler<PriceQuery> = (exchange, query, caller) =>
+  const price: Handler<PriceQuery> = (context, query, caller) =>
     ofTop(UNKNOWN_BOOK, (top) => {
       const pips = top[side[query.side]];
       return pips === 0 ? { status: 404, body: NO_LIQUIDITY } : ok(`{"price":"${pipsText(pips)}"}`);
-    })(exchange, query, caller);
+    })(context, query, caller);
   const midpoint = ofTop(UNKNOWN_BOOK, (top) => {
     const mid = midpointOf(top) || (config.untraded === 'answer' ? likelyPriceOf(top) : '');
     return mid === '' ? { status: 404, body: NO_MIDPOINT } : ok(`{"mid":"${mid}"}`);
@@ -217,13 +217,13 @@ export function tokenHandlers(parts: TokenRouteParts) {
 
 /** Hands over the tokens of a body, at once or after some turns, or refuses it. */
 function withTokens(
-  exchange: Exchange,
+  context: Exchange,
   use: (parsed: Extract<ParsedTokens, { readonly ok: true }>) => void | Promise<void>,
 ): void | Promise<void> {
-  return readJson(exchange, TOKENS_BOUNDS, (sent) => {
+  return readJson(context, TOKENS_BOUNDS, (sent) => {
     const parsed = checkTokenItems(sent);
     if (parsed.ok) return use(parsed);
-    exchange.reply(400, errorBody(parsed.error));
+    context.reply(400, errorBody(parsed.error));
   });
 }
 

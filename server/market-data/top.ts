@@ -12,12 +12,12 @@ import { bookVersion } from '../../engine/tables/depth.ts';
 import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import {
-  type BookSlot,
+  type BookRow,
   type Pips,
   pipsOf,
   type Ticks,
   type TicksPerUnit,
-  type TokenSlot,
+  type TokenRow,
 } from '../../engine/tables/units.ts';
 import { READ_TRIES } from './books.ts';
 
@@ -52,7 +52,7 @@ export class TopReader {
    *
    * @returns undefined when a writer was inside at every try: ask again after the next batch
    */
-  read(token: TokenSlot): Top | undefined {
+  read(token: TokenRow): Top | undefined {
     const kept = this.tops[token];
     // While a writer is inside, the state before its batch is still the last settled one.
     if (kept?.version === (bookVersion(this.t, token) & ~1)) return kept;
@@ -66,16 +66,16 @@ export class TopReader {
   }
 }
 
-function readTop(t: Tables, token: TokenSlot): Top | undefined {
+function readTop(t: Tables, token: TokenRow): Top | undefined {
   const version = bookVersion(t, token);
   if ((version & 1) !== 0) return undefined;
   const row = token << TOKEN_I;
   const book = t.tokenI[row + Token.book]! << BOOK_I;
   const market = t.tokenI[row + Token.market]! << MARKET_I;
   const grid = t.bookI[book + Book.ticksPerUnit]! as TicksPerUnit;
-  const slot = t.tokenI[row + Token.book]! as BookSlot;
-  const low = bestTick(t, slot, Side.bid);
-  const high = bestTick(t, slot, Side.ask);
+  const bookRow = t.tokenI[row + Token.book]! as BookRow;
+  const low = bestTick(t, bookRow, Side.bid);
+  const high = bestTick(t, bookRow, Side.ask);
   const mirrored = t.tokenI[row + Token.mirrored] === 1;
   const bid = mirrored ? (high === 0 ? 0 : grid - high) : low;
   const ask = mirrored ? (low === 0 ? 0 : grid - low) : high;

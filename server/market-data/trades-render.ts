@@ -15,7 +15,7 @@
 import { marketOf } from '../../engine/tables/depth.ts';
 import { ACCOUNT_I, Account, ADDRESS_WORDS } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { AccountSlot, TokenSlot } from '../../engine/tables/units.ts';
+import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writeMicro } from '../common/decimal.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { checksumAddress } from '../identity/checksum.ts';
@@ -151,7 +151,7 @@ export class TradesRenderer {
     this.t = index.t;
     this.texts = texts;
     this.selector = new TradesSelector(index);
-    this.wallets = new TextCache(ADDRESS_TEXT_BYTES, (key) => this.walletText(key as AccountSlot));
+    this.wallets = new TextCache(ADDRESS_TEXT_BYTES, (key) => this.walletText(key as AccountRow));
     this.hashes = new TextCache(HASH_TEXT_BYTES, (match) => transactionHash(match).slice(2));
   }
 
@@ -231,7 +231,7 @@ export class TradesRenderer {
         await nextTurn();
       }
       const row = i * ROW_DOUBLES;
-      const token = rows[row + Row.token]! as TokenSlot;
+      const token = rows[row + Row.token]! as TokenRow;
       const info = infos(marketOf(this.t, token));
       done += 1;
       if (!this.copy(page, keys[i]!, info)) {
@@ -263,7 +263,7 @@ export class TradesRenderer {
     rows: Float64Array,
     row: number,
   ): void {
-    const texts = this.texts.trade(rows[row + Row.token]! as TokenSlot, info);
+    const texts = this.texts.trade(rows[row + Row.token]! as TokenRow, info);
     const ids = rows[row + Row.side] === 0 ? texts.buy : texts.sell;
     const bytesMax = ids.length + texts.tail.length + OWN_BYTES_MAX;
     if (page.used + bytesMax > page.bytes.length) grow(page, bytesMax);
@@ -285,7 +285,7 @@ export class TradesRenderer {
     page.used = at;
   }
 
-  private walletText(account: AccountSlot): string {
+  private walletText(account: AccountRow): string {
     const from = (account << ACCOUNT_I) + Account.address;
     for (let w = 0; w < ADDRESS_WORDS; w++) {
       this.scratch.writeInt32BE(this.t.accountI[from + w]!, w * 4);

@@ -14,8 +14,8 @@
  */
 import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind } from '../../engine/tables/layout.ts';
 import {
-  type AccountSlot,
-  type MarketSlot,
+  type AccountRow,
+  type MarketRow,
   MICRO,
   PIPS_PER_UNIT,
 } from '../../engine/tables/units.ts';
@@ -61,7 +61,7 @@ export class TradesSelector {
   private side = ANY_SIDE;
   private amountColumn: 'size' | 'collateral' | '' = '';
   private amount = 0;
-  private markets: ReadonlySet<MarketSlot> | null = null;
+  private markets: ReadonlySet<MarketRow> | null = null;
   private toSkip = 0;
   private limit = 0;
   private count = 0;
@@ -105,8 +105,8 @@ export class TradesSelector {
   }
 
   /** The market of a row. */
-  market(key: number): MarketSlot {
-    return (this.index.marketSide[this.matchOf(key) & this.index.mask]! >> 1) as MarketSlot;
+  market(key: number): MarketRow {
+    return (this.index.marketSide[this.matchOf(key) & this.index.mask]! >> 1) as MarketRow;
   }
 
   /** Writes what a row says to ROW_DOUBLES numbers of `rows` from `at` on. */
@@ -195,7 +195,7 @@ export class TradesSelector {
   }
 
   /** Several chains of matches, merged: the newest of their heads is the next. */
-  private *walkMarkets(markets: readonly MarketSlot[]): Generator<void, void> {
+  private *walkMarkets(markets: readonly MarketRow[]): Generator<void, void> {
     const { index } = this;
     const heads = markets.map((market) => newestOf(index, index.lastInMarket, market));
     const heap = new NewestHeap(heads.filter((head) => head !== NONE));
@@ -208,7 +208,7 @@ export class TradesSelector {
     }
   }
 
-  private *walkTaker(account: AccountSlot): Generator<void, void> {
+  private *walkTaker(account: AccountRow): Generator<void, void> {
     const { index } = this;
     let match = newestOf(index, index.lastTaken, account);
     for (let looked = 1; match >= index.first && !this.takeTaker(match); looked++) {
@@ -218,7 +218,7 @@ export class TradesSelector {
   }
 
   /** What a wallet took and made. */
-  private *walkWallet(account: AccountSlot): Generator<void, void> {
+  private *walkWallet(account: AccountRow): Generator<void, void> {
     const walk = walletRows(this.index, account);
     for (let looked = 1; ; looked++) {
       // Between two rows, because what was next before a pause may be gone after it.
@@ -251,7 +251,7 @@ export class TradesSelector {
     const slot = match & index.mask;
     const marketSide = index.marketSide[slot]!;
     if (this.side !== ANY_SIDE && (marketSide & 1) !== this.side) return false;
-    if (this.markets !== null && !this.markets.has((marketSide >> 1) as MarketSlot)) return false;
+    if (this.markets !== null && !this.markets.has((marketSide >> 1) as MarketRow)) return false;
     if (this.amountColumn !== '' && index[this.amountColumn][slot]! < this.amount) return false;
     if (this.skips()) return false;
     return this.add(2 * match);
@@ -261,7 +261,7 @@ export class TradesSelector {
   private takeMaker(fill: number, match: number): boolean {
     const { index } = this;
     const marketSide = index.marketSide[match & index.mask]!;
-    if (this.markets !== null && !this.markets.has((marketSide >> 1) as MarketSlot)) return false;
+    if (this.markets !== null && !this.markets.has((marketSide >> 1) as MarketRow)) return false;
     if (this.side !== ANY_SIDE && this.makerSide(fill, match) !== this.side) return false;
     if (this.amountColumn !== '') {
       const column = this.amountColumn === 'size' ? Fill.size : Fill.makerCollateral;

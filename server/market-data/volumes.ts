@@ -9,7 +9,7 @@
  * Thread: I/O. Non-goals: when to write (history-keeper.ts).
  */
 import type { Tables } from '../../engine/tables/tables.ts';
-import { type MarketSlot, MICRO, type MicroCollateral } from '../../engine/tables/units.ts';
+import { type MarketRow, MICRO, type MicroCollateral } from '../../engine/tables/units.ts';
 import type { HistorySink, HistoryStore } from '../../storage/projection/history.ts';
 import {
   DAMAGED,
@@ -32,7 +32,7 @@ const WHOLE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / MICRO);
 /** What a market traded in one hour. */
 interface Cell {
   readonly hour: number;
-  readonly market: MarketSlot;
+  readonly market: MarketRow;
   /** Fills before it are counted, by what was read from LMDB. */
   readonly through: number;
   readonly sums: Sums;
@@ -41,7 +41,7 @@ interface Cell {
 
 /** A row to be written or removed, by its key. */
 export type VolumeWrite =
-  | { readonly total: MarketSlot }
+  | { readonly total: MarketRow }
   | { readonly cell: Cell }
   | { readonly removed: Buffer };
 
@@ -56,11 +56,11 @@ export class Volumes {
   /** By market: the value of `changes` after its last change. */
   private readonly changedAt: Float64Array;
   private readonly isDirty: Uint8Array;
-  private dirtyTotals: MarketSlot[] = [];
+  private dirtyTotals: MarketRow[] = [];
   private dirtyCells: Cell[] = [];
   private removed: Buffer[] = [];
   /** Hours since 1970 that the window touches. */
-  private readonly hours = new Map<number, Map<MarketSlot, Cell>>();
+  private readonly hours = new Map<number, Map<MarketRow, Cell>>();
   /** The present part of five minutes since 1970: the window is the 288 that end with it. */
   private part = 0;
 
@@ -75,29 +75,29 @@ export class Volumes {
   }
 
   /** Micro-units of collateral that the market has traded in all. */
-  totalOf(market: MarketSlot): MicroCollateral {
+  totalOf(market: MarketRow): MicroCollateral {
     return told(this.totals, market);
   }
 
   /** The same of the 24 hours before `nowMs` (unix milliseconds). */
-  dayOf(market: MarketSlot, nowMs: number): MicroCollateral {
+  dayOf(market: MarketRow, nowMs: number): MicroCollateral {
     this.advance(Math.floor(nowMs / PART_MS));
     return told(this.days, market);
   }
 
   /** Markets with a figure that changed after `changes` was `since`. */
-  changedSince(since: number, nowMs: number): MarketSlot[] {
+  changedSince(since: number, nowMs: number): MarketRow[] {
     this.advance(Math.floor(nowMs / PART_MS));
-    const changed: MarketSlot[] = [];
+    const changed: MarketRow[] = [];
     if (since === this.changes) return changed;
     for (let market = 1; market < this.changedAt.length; market++) {
-      if (this.changedAt[market]! > since) changed.push(market as MarketSlot);
+      if (this.changedAt[market]! > since) changed.push(market as MarketRow);
     }
     return changed;
   }
 
   /** Counts a fill; they come in the order of their sequences, some of them again after a kill. */
-  add(market: MarketSlot, sequence: number, timeMs: number, collateral: MicroCollateral): void {
+  add(market: MarketRow, sequence: number, timeMs: number, collateral: MicroCollateral): void {
     const part = Math.floor(timeMs / PART_MS);
     this.advance(part);
     if (sequence >= this.through[market]!) {
@@ -131,7 +131,7 @@ export class Volumes {
       const row = decodeTotal(key, value, this.totals);
       if (row === DAMAGED || row.through > end) return false;
       this.through[row.market] = row.through;
-      this.touch(row.market as MarketSlot);
+      this.touch(row.market as MarketRow);
     }
     const newest = [...tables.hours.getKeys({ reverse: true, limit: 1 })][0];
     if (newest === undefined) return true;
@@ -142,7 +142,7 @@ export class Volumes {
       const row = decodeHour(key, value);
       if (row === DAMAGED || row.through > end || row.market >= this.through.length) return false;
       if (row.hour < last - DAY_PARTS / HOUR_PARTS) this.removed.push(key);
-      else this.loadHour(row.hour, row.market as MarketSlot, row.through, row.sums);
+      else this.loadHour(row.hour, row.market as MarketRow, row.through, row.sums);
     }
     return true;
   }
@@ -183,7 +183,7 @@ export class Volumes {
     }
   }
 
-  private loadHour(hour: number, market: MarketSlot, through: number, sums: Sums): void {
+  private loadHour(hour: number, market: MarketRow, through: number, sums: Sums): void {
     let cells = this.hours.get(hour);
     if (cells === undefined) {
       cells = new Map();
@@ -195,7 +195,7 @@ export class Volumes {
     }
   }
 
-  private cellOf(hour: number, market: MarketSlot): Cell {
+  private cellOf(hour: number, market: MarketRow): Cell {
     let cells = this.hours.get(hour);
     if (cells === undefined) {
       cells = new Map();
@@ -235,7 +235,7 @@ export class Volumes {
     this.touch(cell.market);
   }
 
-  private touch(market: MarketSlot): void {
+  private touch(market: MarketRow): void {
     this.changes += 1;
     this.changedAt[market] = this.changes;
   }
@@ -257,7 +257,7 @@ function carry(sums: Sums, i: number, whole: number, rest: number): void {
   sums.rest[i] = rest - over * MICRO;
 }
 
-function told(sums: Sums, market: MarketSlot): MicroCollateral {
+function told(sums: Sums, market: MarketRow): MicroCollateral {
   const whole = sums.whole[market]!;
   if (whole >= WHOLE_MAX) return Number.MAX_SAFE_INTEGER as MicroCollateral;
   return (whole * MICRO + sums.rest[market]!) as MicroCollateral;

@@ -5,9 +5,9 @@
  * Thread: the worker that holds its turn.
  */
 
-import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { Status } from '../../engine/tables/layout.ts';
-import { type OrderTexts, RULE_TEXTS, ruleTexts } from '../common/contract.ts';
+import { type OrderTexts, REJECT_TEXTS, rejectTexts } from '../common/contract.ts';
 import { writeMicro } from '../common/decimal.ts';
 import { AnswerHead, align, Slot, type SlotView } from './slots.ts';
 
@@ -19,7 +19,7 @@ const LIVE = Buffer.from('","status":"live"}');
 const MATCHED = Buffer.from('","status":"matched"}');
 const CANCELED = Buffer.from('","status":"canceled"}');
 const KNOWN = Buffer.from(
-  `{"success":false,"errorMsg":${JSON.stringify(RULE_TEXTS[Rule.duplicate])},"orderID":"0x`,
+  `{"success":false,"errorMsg":${JSON.stringify(REJECT_TEXTS[RejectReason.duplicate])},"orderID":"0x`,
 );
 const COMMA = 0x2c;
 const OPEN = 0x5b;
@@ -27,7 +27,7 @@ const CLOSE = 0x5d;
 
 /** Writes the answers of one batch, request by request, into a slot. */
 export class AnswerWriter {
-  private readonly refusals: ReadonlyMap<RuleCode, Buffer>;
+  private readonly refusals: ReadonlyMap<RejectReasonCode, Buffer>;
   private slot: SlotView | undefined;
   private bytes: Uint8Array = new Uint8Array(0);
   private head = 0;
@@ -62,9 +62,9 @@ export class AnswerWriter {
     this.close(200);
   }
 
-  refused(rule: RuleCode): void {
+  refused(reason: RejectReasonCode): void {
     this.separate();
-    this.copy(this.refusals.get(rule)!);
+    this.copy(this.refusals.get(reason)!);
   }
 
   /** An accepted order: id of 8 words at `words[at]`, micro-units paid and received at once. */
@@ -135,17 +135,17 @@ export class AnswerWriter {
 }
 
 /** The whole result of each refusal. */
-function refusalsIn(texts: OrderTexts): Map<RuleCode, Buffer> {
+function refusalsIn(texts: OrderTexts): Map<RejectReasonCode, Buffer> {
   const rest = { orderID: '', takingAmount: '', makingAmount: '', status: 'error' };
   return new Map(
-    Object.entries(ruleTexts(texts)).map(([rule, errorMsg]) => [
-      Number(rule) as RuleCode,
+    Object.entries(rejectTexts(texts)).map(([rule, errorMsg]) => [
+      Number(rule) as RejectReasonCode,
       Buffer.from(JSON.stringify({ success: false, errorMsg, ...rest })),
     ]),
   );
 }
 
 /** Rules of a commands request as its answer: one 32-bit number each. */
-export function ruleBytes(rules: readonly RuleCode[]): Uint8Array {
+export function rejectBytes(rules: readonly RejectReasonCode[]): Uint8Array {
   return new Uint8Array(Int32Array.from(rules).buffer);
 }

@@ -4,13 +4,18 @@
  *
  * Thread: the worker that holds its turn.
  */
-import { type CommandBuffer, commandWords, OrderCommand, Verdict } from '../../engine/commands.ts';
+import {
+  type CommandBuffer,
+  commandWords,
+  OrderCommand,
+  PrecheckFlags,
+} from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { findOrder } from '../../engine/orders/orders.ts';
-import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { Flag, ORDER_I, Order, State, Status } from '../../engine/tables/layout.ts';
 import type { OrderTexts } from '../common/contract.ts';
-import { AnswerWriter, ruleBytes } from './answers.ts';
+import { AnswerWriter, rejectBytes } from './answers.ts';
 import type { Prepared } from './batch-prepare.ts';
 import { lastFilled, writeCancels, writeSweepPart } from './cancel-answers.ts';
 import type { FirstAnswers } from './first-answers.ts';
@@ -47,19 +52,19 @@ export class BatchApplier {
     this.results = slot.results;
     this.results.fill(0);
     f64[Slot.firstFill] = state[State.fills]!;
-    engine.begin(f64[Slot.time]!, f64[Slot.flushedFinished]!);
+    engine.begin(f64[Slot.time]!, f64[Slot.persistedClosedSequence]!);
     answers.start(slot);
     for (const request of prepared) this.applyRequest(request);
     answers.finish();
     i32[Slot.changed] = engine.end() ? 1 : 0;
     i32[Slot.journalWords] = this.journalWords;
-    const { events } = engine.core;
+    const { events } = engine.context;
     i32[Slot.eventWords] = events.words;
     i32[Slot.eventsLost] = events.overflowed ? 1 : 0;
     if (events.words <= slot.events.length) slot.events.set(events.i32.subarray(0, events.words));
     i32[Slot.digest] = state[State.digest]!;
     f64[Slot.endFill] = state[State.fills]!;
-    f64[Slot.endFinished] = state[State.finished]!;
+    f64[Slot.closedEnd] = state[State.closed]!;
     f64[Slot.sequence] = state[State.batch]!;
   }
 
@@ -72,12 +77,12 @@ export class BatchApplier {
     switch (request.kind) {
       case RequestKind.orders:
         answers.openList();
-        this.each(request, (rule, at) => this.answerOrder(rule, at));
+        this.each(request, (reason, at) => this.answerOrder(reason, at));
         answers.closeList();
         return;
       case RequestKind.order:
         answers.open();
-        this.each(request, (rule, at) => this.answerOrder(rule, at));
+        this.each(request, (reason, at) => this.answerOrder(reason, at));
         answers.close(200);
         return;
       case RequestKind.cancelOrder:
@@ -89,27 +94,27 @@ export class BatchApplier {
         this.sweep(request);
         return;
       default: {
-        const rules: RuleCode[] = [];
-        this.each(request, (rule) => rules.push(rule));
-        answers.whole(200, ruleBytes(rules));
+        const rules: RejectReasonCode[] = [];
+        this.each(request, (reason) => rules.push(reason));
+        answers.whole(200, rejectBytes(rules));
       }
     }
   }
 
   /** Applies the commands of a request; those that change something go to the journal. */
-  private each(request: Prepared, visit: (rule: RuleCode, at: number) => void): void {
-    const { core } = this.engine;
+  private each(request: Prepared, visit: (reason: RejectReasonCode, at: number) => void): void {
+    const { context } = this.engine;
     const { f64, i32 } = this.commands;
     this.engine.ahead(i32, request.firstWord, request.endWord);
     for (let at = request.firstWord; at < request.endWord; ) {
       const length = commandWords(i32, at);
-      const changes = core.changes;
-      core.events.command = this.journalWords;
-      const rule = this.engine.apply(i32, f64, at);
-      if (core.changes !== changes) {
+      const changes = context.changes;
+      context.events.command = this.journalWords;
+      const reason = this.engine.apply(i32, f64, at);
+      if (context.changes !== changes) {
         this.keep(i32, at, length);
       }
-      visit(rule, at);
+      visit(reason, at);
       at += length;
     }
   }
@@ -121,14 +126,14 @@ export class BatchApplier {
     this.journalWords = journalWords + length;
   }
 
-  private answerOrder(rule: RuleCode, at: number): void {
+  private answerOrder(reason: RejectReasonCode, at: number): void {
     const { answers, commands, engine } = this;
-    const { making, taking } = engine.core;
+    const { making, taking } = engine.context;
     const idAt = at + OrderCommand.id;
-    this.results[rule]! += 1;
-    if (rule === Rule.accepted) answers.accepted(commands.i32, idAt, making, taking);
-    else if (rule === Rule.duplicate) this.answerDuplicate(at);
-    else answers.refused(rule);
+    this.results[reason]! += 1;
+    if (reason === RejectReason.accepted) answers.accepted(commands.i32, idAt, making, taking);
+    else if (reason === RejectReason.duplicate) this.answerDuplicate(at);
+    else answers.refused(reason);
   }
 
   private answerDuplicate(at: number): void {
@@ -145,26 +150,27 @@ export class BatchApplier {
     const { i32 } = this.commands;
     const place = findOrder(t, i32, at + OrderCommand.id);
     if (place > 0) return Status.live;
-    if (place === 0) return (i32[at + OrderCommand.verdict]! & Verdict.known) >> Verdict.knownShift;
+    if (place === 0)
+      return (i32[at + OrderCommand.precheck]! & PrecheckFlags.known) >> PrecheckFlags.knownShift;
     const flags = t.orderI[(-place << ORDER_I) + Order.flags]!;
     return (flags >>> Flag.statusShift) & 7;
   }
 
   private cancelIds(request: Prepared): void {
     const filled: number[] = [];
-    this.each(request, (rule) => {
-      filled.push(rule === Rule.accepted ? lastFilled(this.engine.t) : -1);
+    this.each(request, (reason) => {
+      filled.push(reason === RejectReason.accepted ? lastFilled(this.engine.t) : -1);
     });
     const { answers, commands } = this;
     writeCancels(answers, commands.i32, request.firstWord, filled, request.strangers);
   }
 
   private sweep(request: Prepared): void {
-    const { core, t } = this.engine;
-    const first = t.state[State.finished]!;
+    const { context, t } = this.engine;
+    const first = t.state[State.closed]!;
     let from = 0;
     this.each(request, () => {
-      from = core.nextOwned;
+      from = context.nextOwned;
     });
     writeSweepPart(this.answers, t, first, { from, newest: request.newest });
   }

@@ -15,7 +15,7 @@ import { findMarket, findToken } from '../../engine/markets/markets.ts';
 import { CANCEL_ORDERS_MAX } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketSlot, OrderSlot, TokenSlot } from '../../engine/tables/units.ts';
+import type { MarketRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { bytesToWords, decimalToWords } from '../common/uint256.ts';
 import { readSweepHead, SWEEP_HEAD_BYTES } from './cancel-all.ts';
@@ -163,19 +163,19 @@ export class BatchPreparer {
       market,
       token,
       limit: CANCEL_ORDERS_MAX,
-      from: place.from as OrderSlot | 0,
+      from: place.from as OrderRow | 0,
       newest,
     });
     return { newest };
   }
 
   /** 0 = of any; undefined = not registered. */
-  private marketOf({ condition }: CancelScope): MarketSlot | 0 | undefined {
+  private marketOf({ condition }: CancelScope): MarketRow | 0 | undefined {
     if (condition === undefined) return 0;
     return findMarket(this.t, bytesToWords(condition, this.id), 0) || undefined;
   }
 
-  private tokenOf({ tokenId }: CancelScope): TokenSlot | 0 | undefined {
+  private tokenOf({ tokenId }: CancelScope): TokenRow | 0 | undefined {
     if (tokenId === undefined) return 0;
     decimalToWords(tokenId, this.id, 0);
     return findToken(this.t, this.id, 0) || undefined;

@@ -17,7 +17,7 @@ const CANCELED_BYTES = 4;
 const NEWEST = 8;
 
 export interface SweepPlace {
-  /** OrderSlot or 0. */
+  /** OrderRow or 0. */
   readonly from: number;
   /** Unix milliseconds; 0 = the first part. */
   readonly newest: number;

@@ -6,11 +6,11 @@
  * Thread: the worker that holds its turn.
  */
 import { CancelCommand } from '../../engine/commands.ts';
-import { finishedOrder } from '../../engine/orders/orders.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { closedOrder } from '../../engine/orders/orders.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ORDER_F, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { RULE_TEXTS } from '../common/contract.ts';
+import { REJECT_TEXTS } from '../common/contract.ts';
 import type { AnswerWriter } from './answers.ts';
 import { SWEEP_HEAD_BYTES, type SweepPlace, writeSweepHead } from './cancel-all.ts';
 
@@ -22,7 +22,7 @@ const COMMA = Buffer.from(',');
 const ID = Buffer.from('"0x');
 const ID_END = Buffer.from('"');
 const COLON = Buffer.from('":"');
-const REASON_TEXT = JSON.stringify(RULE_TEXTS[Rule.orderNotFound]);
+const REASON_TEXT = JSON.stringify(REJECT_TEXTS[RejectReason.orderNotFound]);
 const REASON = Buffer.from(`":${REASON_TEXT}`);
 /** `"0x` + 64 digits + `"`. */
 const ID_BYTES = 68;
@@ -34,7 +34,7 @@ export function strangerBytes(texts: readonly string[]): Uint8Array {
 
 /** What the order that ended last had traded, in micro-shares. */
 export function lastFilled(t: Tables): number {
-  return filledOf(t, finishedOrder(t, t.state[State.finished]! - 1));
+  return filledOf(t, closedOrder(t, t.state[State.closed]! - 1));
 }
 
 function filledOf(t: Tables, place: number): number {
@@ -88,17 +88,17 @@ export function writeSweepPart(
   first: number,
   next: SweepPlace,
 ): void {
-  const end = t.state[State.finished]!;
+  const end = t.state[State.closed]!;
   const count = end - first;
   writeSweepHead(head, next, count === 0 ? 0 : count * (ID_BYTES + COMMA.length) - COMMA.length);
   out.open();
   out.copy(head);
   for (let n = first; n < end; n++) {
-    const place = finishedOrder(t, n);
+    const place = closedOrder(t, n);
     writeId(out, n - first, t.orderI, (place << ORDER_I) + Order.id, ID_END);
   }
   for (let n = first; n < end; n++) {
-    const place = finishedOrder(t, n);
+    const place = closedOrder(t, n);
     const idAt = (place << ORDER_I) + Order.id;
     writeFilled(out, n - first, t.orderI, idAt, filledOf(t, place));
   }

@@ -6,7 +6,7 @@
  *
  * Thread: the worker that holds its turn.
  */
-import { OrderCommand, OrderFlag, OrderType, Verdict } from '../../engine/commands.ts';
+import { OrderCommand, OrderFlag, OrderType, PrecheckFlags } from '../../engine/commands.ts';
 import { findOrder } from '../../engine/orders/orders.ts';
 import {
   API_KEY_WORDS,
@@ -136,7 +136,7 @@ export class FirstAnswers {
 
 /** Whether a command says what the order in a row was taken for, as far as a row tells. */
 function repeats(i32: Int32Array, at: number, row: Buffer): boolean {
-  if ((i32[at + OrderCommand.verdict]! & Verdict.signature) !== 0) return false;
+  if ((i32[at + OrderCommand.precheck]! & PrecheckFlags.signature) !== 0) return false;
   const type = (i32[at + OrderCommand.flags]! >>> OrderFlag.typeShift) & 3;
   if (type !== typeOf(row)) return false;
   // Version 2 does not sign it.

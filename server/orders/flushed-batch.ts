@@ -83,10 +83,10 @@ export function journalEntry({ f64, i32, journal }: SlotView): JournalEntry {
   const facts = {
     sequence: f64[Slot.sequence]!,
     time: f64[Slot.time]!,
-    flushedFinished: f64[Slot.flushedFinished]!,
+    persistedClosedSequence: f64[Slot.persistedClosedSequence]!,
     firstFill: f64[Slot.firstFill]!,
     endFill: f64[Slot.endFill]!,
-    endFinished: f64[Slot.endFinished]!,
+    closedEnd: f64[Slot.closedEnd]!,
     digest: i32[Slot.digest]!,
   };
   const record = encodeBatch(facts, journal.subarray(0, i32[Slot.journalWords]!));

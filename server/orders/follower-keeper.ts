@@ -22,7 +22,7 @@ export interface FollowerKeeperOptions {
   /** Batches that are in the log. */
   readonly durable: number;
   /** Recovery may begin with an image of this batch, and needs what follows it. */
-  readonly onImage: (older: number) => void;
+  readonly onSnapshot: (older: number) => void;
   /** It can write nothing, for this reason; or, undefined, it can again. */
   readonly onProblem: (problem: string | undefined) => void;
   readonly onFatal: (error: Error) => void;
@@ -38,7 +38,7 @@ export interface FollowerProgress {
   /** Milliseconds since the oldest batch that is not derived was durable; 0 = there is none. */
   readonly behindMs: number;
   /** The newest image since the start, and when it was there (unix milliseconds). */
-  readonly image: { readonly sequence: number; readonly at: number } | undefined;
+  readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
 }
 
 /** Between two looks at how far it has come. */
@@ -58,7 +58,7 @@ export class FollowerKeeper {
   private ended: Promise<void> | undefined;
   private readonly o: FollowerKeeperOptions;
   private durable: number;
-  private image: FollowerProgress['image'];
+  private snapshot: FollowerProgress['snapshot'];
   /** When batches up to `sequence` began to be durable, oldest first. */
   private marks: { readonly sequence: number; readonly at: number }[] = [];
   private isStopping = false;
@@ -122,7 +122,7 @@ export class FollowerKeeper {
     const derived = this.link.sequence();
     const [oldest] = this.marks;
     const behindMs = derived >= this.durable || oldest === undefined ? 0 : this.o.now() - oldest.at;
-    return { durable: this.durable, derived, behindMs, image: this.image };
+    return { durable: this.durable, derived, behindMs, snapshot: this.snapshot };
   }
 
   /** Orders that finished before this one have their final state on disk. */
@@ -173,8 +173,8 @@ export class FollowerKeeper {
     else if (message.kind === 'fatal') this.fail(new Error(message.why));
     else if (message.kind === 'written') this.writing.shift()?.(message.failure);
     else {
-      this.image = { sequence: message.sequence, at: this.o.now() };
-      if (message.older !== undefined) this.o.onImage(message.older);
+      this.snapshot = { sequence: message.sequence, at: this.o.now() };
+      if (message.older !== undefined) this.o.onSnapshot(message.older);
     }
   }
 }

@@ -15,7 +15,7 @@
 
 /** A cache line each, so that workers do not take the memory of another away from it. */
 const LINE_WORDS = 16;
-const FINISHED = 0;
+const COMPLETED = 0;
 /** Of a lane, behind its places. */
 const NEXT = 2;
 const SERVED = 3;
@@ -37,12 +37,12 @@ export class Lanes {
 
   /** To be read before looking at lanes, and given to whenFinished(). */
   finished(): number {
-    return Atomics.load(this.words, FINISHED);
+    return Atomics.load(this.words, COMPLETED);
   }
 
   /** Resolves when more than `seen` have been finished; undefined = that is so already. */
   whenFinished(seen: number): Promise<unknown> | undefined {
-    const wait = Atomics.waitAsync(this.words, FINISHED, seen);
+    const wait = Atomics.waitAsync(this.words, COMPLETED, seen);
     return wait.async ? wait.value : undefined;
   }
 
@@ -93,8 +93,8 @@ export class Lanes {
       if (result !== undefined) return result;
       Atomics.store(words, next, otherPlace(place));
       Atomics.store(words, at, 0);
-      Atomics.add(words, FINISHED, 1);
-      Atomics.notify(words, FINISHED);
+      Atomics.add(words, COMPLETED, 1);
+      Atomics.notify(words, COMPLETED);
       left -= 1;
     }
     return undefined;

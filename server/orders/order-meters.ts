@@ -49,7 +49,7 @@ export class OrderMeters {
     verify.addMs(f64[Slot.verifyMs]!);
     turn.addMs(f64[Slot.turnMs]!);
     match.addMs(f64[Slot.matchMs]!);
-    for (let rule = 0; rule < RESULTS; rule++) this.results[rule]! += results[rule]!;
+    for (let reason = 0; reason < RESULTS; reason++) this.results[reason]! += results[reason]!;
   }
 
   /** A batch was given to the log at `appended`, was there at `flushed`, and is answered now. */

@@ -37,25 +37,23 @@ const NO_BODY = new Uint8Array(0);
 export function orderHandlers(sequencer: Sequencer | undefined, limits: LateLimits | undefined) {
   const taking =
     (submit: Submit): Handler<unknown, KeyOwner> =>
-    (exchange, _query, caller) => {
-      if (sequencer === undefined) exchange.reply(503, JOURNAL_UNAVAILABLE);
+    (context, _query, caller) => {
+      if (sequencer === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
       else {
-        submit(sequencer, caller, exchange.body, (status, answer) =>
-          exchange.reply(status, answer),
-        );
+        submit(sequencer, caller, context.body, (status, answer) => context.reply(status, answer));
       }
     };
   /** The signature is the sequencer's to have looked at: a worker may have begun already. */
   const placing = (kind: typeof RequestKind.order | typeof RequestKind.orders) => ({
     takesClaims: true as const,
-    run(exchange: Exchange, claim: Claim): void {
-      const answered: Answered = (...answer) => exchange.reply(...answer);
-      const { body } = exchange;
+    run(context: Exchange, claim: Claim): void {
+      const answered: Answered = (...answer) => context.reply(...answer);
+      const { body } = context;
       // Only what the key's owner sent counts against the key.
-      const prove: Prove = () => claim.prove() ?? overOrders(limits, claim, kind, body, exchange);
+      const prove: Prove = () => claim.prove() ?? overOrders(limits, claim, kind, body, context);
       const request = orderRequest(kind, claim, body, answered, prove);
       if (sequencer !== undefined) sequencer.submit(request);
-      else if (isProven(request)) exchange.reply(503, JOURNAL_UNAVAILABLE);
+      else if (isProven(request)) context.reply(503, JOURNAL_UNAVAILABLE);
     },
   });
   const { cancelAll, cancelMarket, cancelOrder, cancelOrders, order, orders } = RequestKind;
@@ -77,9 +75,9 @@ function overOrders(
   { apiKeyBytes }: KeyOwner,
   kind: number,
   body: Uint8Array,
-  exchange: Exchange,
+  context: Exchange,
 ): LateRefusal | undefined {
   if (limits?.applies('keyOrders') !== true) return undefined;
   const count = kind === RequestKind.order ? 1 : countOrders(body);
-  return limits.refusal('keyOrders', callerOfKey(apiKeyBytes), count, exchange);
+  return limits.refusal('keyOrders', callerOfKey(apiKeyBytes), count, context);
 }

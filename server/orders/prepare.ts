@@ -7,9 +7,14 @@
  * Thread: a worker; scratch belongs to the instance.
  */
 import assert from 'node:assert/strict';
-import { type CommandBuffer, encodeOrder, OrderType, Verdict } from '../../engine/commands.ts';
+import {
+  type CommandBuffer,
+  encodeOrder,
+  OrderType,
+  PrecheckFlags,
+} from '../../engine/commands.ts';
 import { findMarket, findToken } from '../../engine/markets/markets.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { FEE_BPS_MAX } from '../../engine/tables/capacities.ts';
 import {
   ADDRESS_WORDS,
@@ -22,10 +27,10 @@ import {
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type {
-  MarketSlot,
+  MarketRow,
   MicroCollateral,
   MicroShares,
-  TokenSlot,
+  TokenRow,
 } from '../../engine/tables/units.ts';
 import {
   bytesToWords,
@@ -97,28 +102,28 @@ export class OrderPreparer {
   /** Appends the command of one item to `out`. */
   prepare(item: OrderItem, caller: Caller, out: CommandBuffer): void {
     const token = this.tokens.find(item.tokenId);
-    let verdict = this.earlyRule(item, caller, token);
+    let precheck = this.earlyReason(item, caller, token);
     const isBuy = item.side === 0;
     const shares = amountOf(isBuy ? item.takerAmount : item.makerAmount);
     const collateral = amountOf(isBuy ? item.makerAmount : item.takerAmount);
     if (isNotPositive(item.makerAmount) || isNotPositive(item.takerAmount)) {
-      verdict |= Verdict.amounts;
+      precheck |= PrecheckFlags.amounts;
     } else if (shares < 0 || collateral < 0) {
-      verdict |= Verdict.tooLarge;
+      precheck |= PrecheckFlags.tooLarge;
     }
     const fee = feeOf(item.feeRateBps);
-    if (item.feeRateBps.startsWith('-')) verdict |= Verdict.feeNegative;
-    else if (fee > FEE_BPS_MAX) verdict |= Verdict.feeTooHigh;
+    if (item.feeRateBps.startsWith('-')) precheck |= PrecheckFlags.feeNegative;
+    else if (fee > FEE_BPS_MAX) precheck |= PrecheckFlags.feeTooHigh;
     assert(
-      item.digestable || (verdict & (Verdict.amounts | Verdict.feeNegative)) !== 0,
+      item.digestable || (precheck & (PrecheckFlags.amounts | PrecheckFlags.feeNegative)) !== 0,
       'an order without a digest is refused',
     );
-    if (!item.taker.every((byte) => byte === 0)) verdict |= Verdict.taker;
+    if (!item.taker.every((byte) => byte === 0)) precheck |= PrecheckFlags.taker;
 
     this.digest.fill(0);
-    if (item.digestable && (verdict & Verdict.ruleMask) === 0) {
+    if (item.digestable && (precheck & PrecheckFlags.reasonMask) === 0) {
       // No early rule failed, so the token is known.
-      verdict |= this.verify(item, token as TokenSlot);
+      precheck |= this.verify(item, token as TokenRow);
     }
     const expiration = decimalToSafe(item.expiration);
     encodeOrder(out, {
@@ -131,7 +136,7 @@ export class OrderPreparer {
       expiration: expiration < 0 ? NEVER : expiration,
       feeRateBps: Math.min(Math.max(0, fee), FEE_BPS_MAX),
       signatureType: item.signatureType,
-      verdict,
+      precheck,
       id: bytesToWords(this.digest, this.id),
       maker: bytesToWords(item.maker, this.maker),
       signer: bytesToWords(item.signer, this.signer),
@@ -139,35 +144,35 @@ export class OrderPreparer {
     });
   }
 
-  private lookForToken(id: string): TokenSlot | 0 {
+  private lookForToken(id: string): TokenRow | 0 {
     return decimalToWords(id, this.words, 0) ? findToken(this.t, this.words, 0) : 0;
   }
 
-  private lookForMarket(condition: string): MarketSlot | 0 {
+  private lookForMarket(condition: string): MarketRow | 0 {
     if (!hexToBytes(condition, 32, this.condition, 0)) return 0;
     return findMarket(this.t, bytesToWords(this.condition, this.words), 0);
   }
 
   /** Rules 1 to 4, or 0. Registrations only ever appear, so an answer found here stays true. */
-  private earlyRule(item: OrderItem, caller: Caller, token: TokenSlot | 0): number {
+  private earlyReason(item: OrderItem, caller: Caller, token: TokenRow | 0): number {
     const isCaller =
       uuidToWords(item.owner, this.owner) &&
       sameWords(this.owner, caller.apiKey) &&
       sameWords(bytesToWords(item.signer, this.signer), caller.address);
-    if (!isCaller) return Rule.ownerMismatch;
+    if (!isCaller) return RejectReason.ownerMismatch;
     if (item.postOnly && item.orderType !== 'GTC' && item.orderType !== 'GTD') {
-      return Rule.postOnlyType;
+      return RejectReason.postOnlyType;
     }
-    if (item.conditionId === undefined) return token === 0 ? Rule.tokenUnknown : 0;
+    if (item.conditionId === undefined) return token === 0 ? RejectReason.tokenUnknown : 0;
     const market = this.markets.find(item.conditionId);
-    if (market === 0) return Rule.conditionUnknown;
-    if (token === 0) return Rule.tokenUnknown;
+    if (market === 0) return RejectReason.conditionUnknown;
+    if (token === 0) return RejectReason.tokenUnknown;
     const owner = this.t.tokenI[(token << TOKEN_I) + Token.market];
-    return owner === market ? 0 : Rule.tokenOfOtherCondition;
+    return owner === market ? 0 : RejectReason.tokenOfOtherCondition;
   }
 
   /** Digest, duplicate that has left memory, wallet, signature. */
-  private verify(item: OrderItem, token: TokenSlot): number {
+  private verify(item: OrderItem, token: TokenRow): number {
     const { options, t } = this;
     const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
     const flags = t.marketI[(market << MARKET_I) + Market.flags]!;
@@ -176,20 +181,20 @@ export class OrderPreparer {
     const separator = isNegRisk ? ofVersion.negRiskSeparator : ofVersion.separator;
     if (item.version2 === undefined) orderDigest(separator, item, this.digest, 0);
     else order2Digest(separator, item, item.version2, this.digest, 0);
-    let verdict = options.knownStatus(this.digest) << Verdict.knownShift;
+    let precheck = options.knownStatus(this.digest) << PrecheckFlags.knownShift;
     if (item.signatureType === EOA && !sameBytes(item.maker, item.signer)) {
-      verdict |= Verdict.signature;
+      precheck |= PrecheckFlags.signature;
     }
     const wallet = this.wallets.ownershipOf(item.signatureType, item.maker, item.signer);
-    if (wallet === 'foreign') return verdict | Verdict.signature;
-    if (wallet === 'derived') verdict |= Verdict.derivedWallet;
-    if (!options.verifySignatures) return verdict;
+    if (wallet === 'foreign') return precheck | PrecheckFlags.signature;
+    if (wallet === 'derived') precheck |= PrecheckFlags.derivedWallet;
+    if (!options.verifySignatures) return precheck;
     const isGood =
       item.signatureType !== CONTRACT_WALLET &&
       item.signature !== null &&
       recoverAddress(this.digest, item.signature, this.recovered, 0) &&
       sameBytes(this.recovered, item.signer);
-    return isGood ? verdict : verdict | Verdict.signature;
+    return isGood ? precheck : precheck | PrecheckFlags.signature;
   }
 }
 

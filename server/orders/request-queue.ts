@@ -23,7 +23,7 @@ interface QueueOptions {
   readonly workers: number;
   /** Requests that may wait. */
   readonly queueMax: number;
-  readonly finalsFlushed: () => number;
+  readonly closedPersisted: () => number;
 }
 
 export class RequestQueue {
@@ -34,10 +34,10 @@ export class RequestQueue {
   private times: number[] = [];
   private bytes = 0;
 
-  constructor({ finalsFlushed, queueMax, tables, workers }: QueueOptions) {
+  constructor({ closedPersisted, queueMax, tables, workers }: QueueOptions) {
     this.workers = workers;
     this.requestsMax = queueMax;
-    this.rows = new RowsAhead(tables, finalsFlushed);
+    this.rows = new RowsAhead(tables, closedPersisted);
   }
 
   get length(): number {

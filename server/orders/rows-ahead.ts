@@ -6,20 +6,20 @@
  * Thread: the I/O thread. Counts are read while workers write: they may be off by the orders of a batch.
  */
 
-import { keptFinished } from '../../engine/orders/orders.ts';
+import { keptClosed } from '../../engine/orders/orders.ts';
 import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { commandsMax, placesOrders, type Request } from './slot-requests.ts';
 
 export class RowsAhead {
   private readonly t: Tables;
-  private readonly finalsFlushed: () => number;
+  private readonly closedPersisted: () => number;
   /** Orders that requests which are queued or in a worker may hold, at most. */
   private ahead = 0;
 
-  constructor(tables: Tables, finalsFlushed: () => number) {
+  constructor(tables: Tables, closedPersisted: () => number) {
     this.t = tables;
-    this.finalsFlushed = finalsFlushed;
+    this.closedPersisted = closedPersisted;
   }
 
   /**
@@ -30,13 +30,13 @@ export class RowsAhead {
     const orders = ordersOf(request);
     if (orders === 0) return false;
     const { capacities, state } = this.t;
-    const first = state[State.finishedFirst]!;
-    const flushed = this.finalsFlushed();
+    const first = state[State.firstKeptClosed]!;
+    const flushed = this.closedPersisted();
     const spare =
-      capacities.orders + capacities.history - state[State.openOrders]! - keptFinished(this.t);
+      capacities.orders + capacities.history - state[State.openOrders]! - keptClosed(this.t);
     const room = spare + Math.max(0, flushed - first) - this.ahead;
     if (room >= orders) return false;
-    const coming = state[State.finished]! - Math.max(first, flushed);
+    const coming = state[State.closed]! - Math.max(first, flushed);
     // A few that are on their way to the disk are not what the table is full of.
     return coming >= orders && room + coming >= orders;
   }

@@ -10,7 +10,7 @@ import { Control } from './slots.ts';
 /** A turn is over in less than the time of a few reads, or it is worth waiting for the batch. */
 const TRIES = 4;
 
-export class QuietReads {
+export class SeqlockReader {
   private readonly control: Int32Array | undefined;
   private readonly whenSettled: (callback: () => void) => void;
 

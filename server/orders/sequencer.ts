@@ -58,7 +58,7 @@ export interface SequencerOptions {
   /** Unix milliseconds; it may pause the sequencer before it returns, where the clock has jumped. */
   readonly now: () => number;
   /** Sequence up to which the final states of orders are on disk. */
-  readonly finalsFlushed: () => number;
+  readonly closedPersisted: () => number;
   /** Called after each flush with what became durable; fills are those before `endFill`. */
   readonly onFlushed: (sequence: number, endFill: number, batch: FlushedBatch) => void;
   /** The node cannot go on; nothing is acknowledged after this call. */
@@ -239,8 +239,8 @@ export class Sequencer {
     const slot = this.freeSlots.at(-1)!;
     const view = this.views[slot]!;
     try {
-      const flushedFinished = this.o.finalsFlushed();
-      fillSlot(view, { ticket: number, time: this.lastTime, flushedFinished }, requests);
+      const persistedClosedSequence = this.o.closedPersisted();
+      fillSlot(view, { ticket: number, time: this.lastTime, persistedClosedSequence }, requests);
     } catch (error) {
       this.o.log(`a batch could not be handed to a worker: ${(error as Error).message}`);
       this.queue.leave(requests);

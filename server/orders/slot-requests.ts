@@ -81,7 +81,7 @@ export function placesOrders({ kind }: Request): boolean {
 export interface SlotHead {
   readonly ticket: number;
   readonly time: number;
-  readonly flushedFinished: number;
+  readonly persistedClosedSequence: number;
 }
 
 /** Writes a ticket and its requests into its slot. */
@@ -91,7 +91,7 @@ export function fillSlot(view: SlotView, head: SlotHead, requests: readonly Requ
   // The only one then: it has not waited in the queue.
   view.i32[Slot.proof] = requests[0]?.prove === undefined ? Proof.given : Proof.awaited;
   view.f64[Slot.time] = head.time;
-  view.f64[Slot.flushedFinished] = head.flushedFinished;
+  view.f64[Slot.persistedClosedSequence] = head.persistedClosedSequence;
   let at = 0;
   for (const request of requests) at = writeRequest(view, at, request);
   view.i32[Slot.inputBytes] = at;

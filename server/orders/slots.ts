@@ -5,7 +5,7 @@
  *   control  turn | writer | poisoned
  *   slot     state ticket requests inputBytes answerBytes journalWords changed digest
  *            eventWords eventsLost proof                                                  (i32)
- *            time flushedFinished firstFill endFill endFinished sequence
+ *            time persistedClosedSequence firstFill endFill closedEnd sequence
  *            parseMs verifyMs turnMs matchMs                                                (f64)
  *   results  by rule: orders that ended so (i32)
  *   input    per request: 12 words (kind, bytes, apiKey (4), address (5), -), body, padded to 8
@@ -50,10 +50,10 @@ export const Slot = {
   proof: 10,
   // Float64
   time: 8,
-  flushedFinished: 9,
+  persistedClosedSequence: 9,
   firstFill: 10,
   endFill: 11,
-  endFinished: 12,
+  closedEnd: 12,
   sequence: 13,
   /** What the worker took; 0 where nobody wants to know. */
   parseMs: 14,

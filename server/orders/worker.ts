@@ -10,7 +10,7 @@
  */
 import { CommandBuffer } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
-import { EVENTS_MAX, EventLog } from '../../engine/events.ts';
+import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
 import { UNJOURNALED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import { State } from '../../engine/tables/layout.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
@@ -53,7 +53,7 @@ export interface WorkerSetup {
 }
 
 const setup = laneSetup() as WorkerSetup;
-const engine = new Engine(setup.memory, new EventLog(EVENTS_MAX));
+const engine = new Engine(setup.memory, new EventBuffer(EVENTS_MAX));
 const control = new Int32Array(setup.slots.control);
 const slots = setup.slots.slots.map((buffer) => new SlotView(buffer, setup.slots.sizes));
 const finals = openFinalsReader(setup.dataDir);
@@ -118,7 +118,7 @@ function runTicket(slot: SlotView): Int32Array | undefined {
     Atomics.store(control, Control.poisoned, 1);
     throw error;
   }
-  const { i32, words } = engine.core.events;
+  const { i32, words } = engine.context.events;
   const { verifyMs } = preparer;
   f64[Slot.parseMs] = ready - began - verifyMs;
   f64[Slot.verifyMs] = verifyMs;
@@ -133,13 +133,13 @@ function prepare(slot: SlotView): readonly Prepared[] {
   // The tickets before this one add at most so many orders to those that are known now.
   const { state } = engine.t;
   // Open ones first: those that end between the two reads count twice, and none is left out.
-  const known = state[State.openOrders]! + state[State.finished]!;
+  const known = state[State.openOrders]! + state[State.closed]!;
   const coming = UNJOURNALED_COMMANDS_MAX;
   // One that is larger than before does not bring back what has left under a smaller one.
   const history = Math.min(state[State.history]!, engine.t.capacities.history);
   // By the time of the turn those before it may have left, and no others.
-  const leaving = Math.min(slot.f64[Slot.flushedFinished]!, known + coming - history);
-  const before = Math.max(state[State.finishedFirst]!, leaving);
+  const leaving = Math.min(slot.f64[Slot.persistedClosedSequence]!, known + coming - history);
+  const before = Math.max(state[State.firstKeptClosed]!, leaving);
   idsMayHaveLeft = before > 0;
   if (idsMayHaveLeft) finals.refresh(before);
   return preparer.prepare(slot);

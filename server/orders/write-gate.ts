@@ -12,7 +12,7 @@ type Teller = Exclude<PauseReason, 'directory' | 'files'>;
 /** As the system calls them, and as LMDB does. */
 const OUT_OF_FILES = /\bEMFILE\b|\bENFILE\b|[Tt]oo many open files/;
 
-export class Room {
+export class WriteGate {
   private readonly sequencer: Pick<Sequencer, 'pause'>;
   private readonly log: (level: 'info' | 'warn', line: string) => void;
   private readonly problems = new Map<Teller, Pause>();

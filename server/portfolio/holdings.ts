@@ -8,7 +8,7 @@
 import { marketOf } from '../../engine/tables/depth.ts';
 import { MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketSlot, TokenSlot } from '../../engine/tables/units.ts';
+import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import type { HeldPosition, PositionsReader } from '../../storage/projection/positions.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
@@ -90,7 +90,7 @@ export class Holdings {
     }
     let looked = 0;
     for (const market of markets) {
-      const tokens = tokensOf(this.parts.tables, market as MarketSlot);
+      const tokens = tokensOf(this.parts.tables, market as MarketRow);
       yield tokens.flatMap((token) => positions.of(account, token) ?? []);
       looked += tokens.length;
       if (looked < ROWS_PER_TURN) continue;
@@ -100,7 +100,7 @@ export class Holdings {
   }
 
   /** Who holds most of a token, the largest first. @param least micro-shares that they hold */
-  async holders(token: TokenSlot, limit: number, least: bigint): Promise<HeldPosition[]> {
+  async holders(token: TokenRow, limit: number, least: bigint): Promise<HeldPosition[]> {
     const best = new Best<HeldPosition>(limit, true);
     for (let account = 0; limit > 0; ) {
       const piece = this.parts.positions.inToken(token, account, ROWS_PER_TURN);
@@ -120,7 +120,7 @@ export class Holdings {
   }
 
   info(token: number) {
-    return this.parts.infos(marketOf(this.parts.tables, token as TokenSlot));
+    return this.parts.infos(marketOf(this.parts.tables, token as TokenRow));
   }
 
   /** Whether the wallet holds the other token of a pair too. */
@@ -156,9 +156,9 @@ export class Holdings {
 }
 
 /** The tokens of a market, in the order of its outcomes. */
-export function tokensOf({ marketI }: Tables, market: MarketSlot): TokenSlot[] {
+export function tokensOf({ marketI }: Tables, market: MarketRow): TokenRow[] {
   const row = market << MARKET_I;
   const first = marketI[row + Market.firstToken]!;
   const length = marketI[row + Market.tokenCount]!;
-  return Array.from({ length }, (_, outcome) => (first + outcome) as TokenSlot);
+  return Array.from({ length }, (_, outcome) => (first + outcome) as TokenRow);
 }

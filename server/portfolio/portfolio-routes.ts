@@ -6,7 +6,7 @@
  */
 import { marketOf } from '../../engine/tables/depth.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketSlot, TokenSlot } from '../../engine/tables/units.ts';
+import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { type PositionsReader, PositionsUnready } from '../../storage/projection/positions.ts';
 import { AccountTexts } from '../account/account-texts.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
@@ -45,7 +45,7 @@ export interface PortfolioParts {
 /** A handler that checks its query itself. */
 interface DataHandler {
   readonly headers: readonly string[];
-  readonly run: (exchange: Exchange) => Promise<void>;
+  readonly run: (context: Exchange) => Promise<void>;
 }
 
 const NO_MARKET = 0;
@@ -92,7 +92,7 @@ export function portfolioHandlers(parts: PortfolioParts) {
       for await (const piece of holdings.pieces(account(user), null)) {
         for (const { token } of piece) {
           // Tokens of a market lie side by side.
-          const market = marketOf(tables, token as TokenSlot);
+          const market = marketOf(tables, token as TokenRow);
           if (market !== last) traded += 1;
           last = market;
         }
@@ -102,8 +102,8 @@ export function portfolioHandlers(parts: PortfolioParts) {
     'GET /holders': ofPositions(asked.HOLDERS_QUERY, async ({ limit, market, minBalance }) => {
       const least = BigInt(minBalance);
       const lists: string[] = [];
-      for (const slot of marketsByConditions(tables, market ?? [])) {
-        for (const token of tokensOf(tables, slot)) {
+      for (const marketRow of marketsByConditions(tables, market ?? [])) {
+        for (const token of tokensOf(tables, marketRow)) {
           lists.push(await rows.holders(token, await holdings.holders(token, limit, least)));
         }
       }
@@ -114,8 +114,8 @@ export function portfolioHandlers(parts: PortfolioParts) {
         `{"market":${JSON.stringify(name)},"value":${microsText(positions.interest(slot))}}`;
       if (market === null) return `[${interest(GLOBAL, NO_MARKET)}]`;
       const listed = market.flatMap((name) => {
-        const slot = marketByCondition(tables, name);
-        return slot === NO_MARKET ? [] : [interest(name, slot)];
+        const marketRow = marketByCondition(tables, name);
+        return marketRow === NO_MARKET ? [] : [interest(name, marketRow)];
       });
       return `[${listed.join(',')}]`;
     }),
@@ -133,19 +133,19 @@ function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boo
     run: (query: Query) => Promise<string | Buffer>,
   ): DataHandler => ({
     headers: [],
-    async run(exchange) {
-      if (isListed && !allowlist.allows(exchange.address)) {
-        return exchange.reply(401, NOT_ALLOWED_ADDRESS);
+    async run(context) {
+      if (isListed && !allowlist.allows(context.address)) {
+        return context.reply(401, NOT_ALLOWED_ADDRESS);
       }
       const ignored: string[] = [];
-      const parsed = parse(exchange.query, isTolerant ? ignored : undefined);
-      if (!parsed.ok) return exchange.reply(400, errorBody(parsed.error));
-      if (!isReady()) return exchange.reply(503, BEING_DERIVED);
+      const parsed = parse(context.query, isTolerant ? ignored : undefined);
+      if (!parsed.ok) return context.reply(400, errorBody(parsed.error));
+      if (!isReady()) return context.reply(503, BEING_DERIVED);
       try {
-        exchange.reply(200, await run(parsed.query), ignoredHeaders(ignored));
+        context.reply(200, await run(parsed.query), ignoredHeaders(ignored));
       } catch (error) {
         if (!(error instanceof PositionsUnready)) throw error;
-        exchange.reply(503, BEING_DERIVED);
+        context.reply(503, BEING_DERIVED);
       }
     },
   });
@@ -155,14 +155,14 @@ function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boo
 async function marketsOf(
   { eventMarkets, tables }: PortfolioParts,
   asked: { readonly market: readonly string[] | null; readonly eventId: readonly string[] | null },
-): Promise<ReadonlySet<MarketSlot> | null> {
+): Promise<ReadonlySet<MarketRow> | null> {
   const { eventId, market } = asked;
   const named = market === null ? null : marketsByConditions(tables, market);
   if (eventId === null) return named;
-  const ofEvents = new Set<MarketSlot>();
+  const ofEvents = new Set<MarketRow>();
   for (const id of eventId) {
-    for (const slot of marketsByConditions(tables, await eventMarkets(id))) {
-      if (named === null || named.has(slot)) ofEvents.add(slot);
+    for (const marketRow of marketsByConditions(tables, await eventMarkets(id))) {
+      if (named === null || named.has(marketRow)) ofEvents.add(marketRow);
     }
   }
   return ofEvents;
@@ -172,8 +172,8 @@ function liveVolume({ history, tables }: PortfolioParts, conditions: readonly st
   if (conditions.length === 0) return '[]';
   let total = 0n;
   const markets = conditions.map((condition) => {
-    const slot = marketByCondition(tables, condition);
-    const volume = slot === NO_MARKET ? 0 : history.volumes.totalOf(slot);
+    const marketRow = marketByCondition(tables, condition);
+    const volume = marketRow === NO_MARKET ? 0 : history.volumes.totalOf(marketRow);
     total += BigInt(volume);
     return `{"market":${JSON.stringify(condition)},"value":${microText(volume)}}`;
   });

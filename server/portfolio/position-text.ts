@@ -7,7 +7,7 @@
 
 import { marketFlags, marketOf } from '../../engine/tables/depth.ts';
 import { MarketFlag, TOKEN_I, Token } from '../../engine/tables/layout.ts';
-import type { Pips, TokenSlot } from '../../engine/tables/units.ts';
+import type { Pips, TokenRow } from '../../engine/tables/units.ts';
 import type { HeldPosition } from '../../storage/projection/positions.ts';
 import type { AccountTexts } from '../account/account-texts.ts';
 import { pipsText } from '../common/decimal.ts';
@@ -38,7 +38,7 @@ export class PositionTexts {
     return listOf(rows, (row) => this.position(row));
   }
 
-  async holders(token: TokenSlot, rows: readonly HeldPosition[]): Promise<string> {
+  async holders(token: TokenRow, rows: readonly HeldPosition[]): Promise<string> {
     const asset = this.tokens.assetOf(token);
     const outcome = this.names.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
     const holders = await listOf(rows, ({ account, net }) => {
@@ -53,7 +53,7 @@ export class PositionTexts {
 
   private position(row: HeldPosition): string {
     const { holdings, names, tokens } = this;
-    const token = row.token as TokenSlot;
+    const token = row.token as TokenRow;
     const pips = holdings.price(token);
     return (
       `{"proxyWallet":"${names.wallet(row.account)}","asset":"${tokens.assetOf(token)}",` +
@@ -71,12 +71,12 @@ export class PositionTexts {
   }
 
   /** What the catalog says of a token. */
-  private ofToken(token: TokenSlot): string {
+  private ofToken(token: TokenRow): string {
     const { names, tokens } = this;
     const { t } = names;
     const market = marketOf(t, token);
     const info = tokens.info(market);
-    const other = t.tokenI[(token << TOKEN_I) + Token.complement]! as TokenSlot | 0;
+    const other = t.tokenI[(token << TOKEN_I) + Token.complement]! as TokenRow | 0;
     const members = {
       title: info?.question ?? '',
       slug: info?.slug ?? '',

@@ -6,7 +6,7 @@
  */
 import { OrderCommand, OrderFlag } from '../../engine/commands.ts';
 import { EventKind } from '../../engine/events.ts';
-import { finishedOrder } from '../../engine/orders/orders.ts';
+import { closedOrder } from '../../engine/orders/orders.ts';
 import {
   FILL_WORDS,
   Fill,
@@ -38,8 +38,8 @@ export function fillRow(t: Tables, sequence: number): number {
   return (sequence % t.fillRows) * FILL_WORDS;
 }
 
-export function finishedRow(t: Tables, sequence: number): number {
-  return finishedOrder(t, sequence) << ORDER_I;
+export function closedRow(t: Tables, sequence: number): number {
+  return closedOrder(t, sequence) << ORDER_I;
 }
 
 /** Id of the order behind a change of a level. */
@@ -49,5 +49,5 @@ export function causeId(t: Tables, batch: FlushedBatch, by: LevelCause): string 
   if (kind === EventKind.levelFill) {
     return wordsToHex(t.fillI, fillRow(t, sequence) + Fill.makerId, ID_WORDS);
   }
-  return wordsToHex(t.orderI, finishedRow(t, sequence) + Order.id, ID_WORDS);
+  return wordsToHex(t.orderI, closedRow(t, sequence) + Order.id, ID_WORDS);
 }

@@ -4,7 +4,7 @@
  * Thread: the I/O thread.
  */
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { BookSlot, TokenSlot } from '../../engine/tables/units.ts';
+import type { BookRow, TokenRow } from '../../engine/tables/units.ts';
 import type { PublicTrade } from './market-frames.ts';
 import { PublishedBook } from './published-book.ts';
 
@@ -34,8 +34,8 @@ export class FollowedBook extends PublishedBook {
   ticks: { readonly before: number; readonly grid: number }[] = [];
   needsWhole = false;
 
-  constructor(t: Tables, slot: BookSlot) {
-    super(t, slot);
+  constructor(t: Tables, bookRow: BookRow) {
+    super(t, bookRow);
     this.followers = this.tokens.map(() => 0);
     this.extraFollowers = this.tokens.map(() => 0);
   }
@@ -45,7 +45,7 @@ export class FollowedBook extends PublishedBook {
   }
 
   /** Takes in one trade; fills of one match at one price are one. */
-  addTrade(token: TokenSlot, trade: PublicTrade): void {
+  addTrade(token: TokenRow, trade: PublicTrade): void {
     this.lastPrices[this.tokens.indexOf(token)] = trade.pips;
     // A match alternates between trades of one token and of the pair at most.
     for (const known of this.trades.slice(-PARALLEL_TRADES)) {

@@ -5,7 +5,7 @@
  */
 import { MARKET_I, Market } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { TokenSlot } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import {
   Connection,
@@ -36,9 +36,9 @@ interface Following {
 
 export class MarketConnection extends Connection {
   private readonly o: MarketChannelParts;
-  private readonly tokens = new Map<TokenSlot, Following>();
+  private readonly tokens = new Map<TokenRow, Following>();
   /** To be joined next, and whether a book goes before. */
-  private readonly due = new Map<TokenSlot, boolean>();
+  private readonly due = new Map<TokenRow, boolean>();
 
   constructor(parts: MarketChannelParts, connection: ConnectionParts) {
     super(connection);
@@ -59,7 +59,7 @@ export class MarketConnection extends Connection {
     if (type !== undefined && type.toLowerCase() !== 'market') {
       return invalid('type must be market on this path');
     }
-    const wanted = new Set<TokenSlot>();
+    const wanted = new Set<TokenRow>();
     const ids = message.assets_ids ?? [];
     const conditions = message.markets ?? [];
     if (!this.mayLookUp(ids.length + conditions.length)) return undefined;
@@ -109,23 +109,23 @@ export class MarketConnection extends Connection {
     this.due.clear();
   }
 
-  private addToken(wanted: Set<TokenSlot>, id: string): void {
+  private addToken(wanted: Set<TokenRow>, id: string): void {
     const token = this.o.texts.find(id);
     if (token !== 0) wanted.add(token);
   }
 
-  private addMarket(wanted: Set<TokenSlot>, condition: string): void {
+  private addMarket(wanted: Set<TokenRow>, condition: string): void {
     const { tables } = this.o;
     const market = findCondition(tables, condition);
     if (market === 0) return;
     const row = market << MARKET_I;
     const first = tables.marketI[row + Market.firstToken]!;
     const count = tables.marketI[row + Market.tokenCount]!;
-    for (let i = 0; i < count; i++) wanted.add((first + i) as TokenSlot);
+    for (let i = 0; i < count; i++) wanted.add((first + i) as TokenRow);
   }
 
   private subscribe(
-    wanted: ReadonlySet<TokenSlot>,
+    wanted: ReadonlySet<TokenRow>,
     message: MarketMessageFields,
   ): Problem | undefined {
     const hasExtras = message.custom_feature_enabled ?? false;
@@ -153,7 +153,7 @@ export class MarketConnection extends Connection {
   }
 
   /** The book, followed for all that was asked for. */
-  private follow(token: TokenSlot, following: Following): FollowedBook {
+  private follow(token: TokenRow, following: Following): FollowedBook {
     const { book: known, hasExtras, wantsExtras } = following;
     if (known !== undefined && hasExtras === wantsExtras) return known;
     // Anew before the old one ends, so that the book is kept.
@@ -164,14 +164,14 @@ export class MarketConnection extends Connection {
     return book;
   }
 
-  private join(token: TokenSlot, { slot }: FollowedBook, following: Following): void {
+  private join(token: TokenRow, { bookRow }: FollowedBook, following: Following): void {
     following.isJoined = true;
     this.socket.join(topics.asset(token));
-    this.socket.join(topics.book(slot));
+    this.socket.join(topics.book(bookRow));
     if (following.hasExtras) this.socket.join(topics.best(token));
   }
 
-  private unsubscribe(token: TokenSlot): void {
+  private unsubscribe(token: TokenRow): void {
     const following = this.tokens.get(token);
     if (following === undefined) return;
     const { book, hasExtras } = following;
@@ -181,7 +181,7 @@ export class MarketConnection extends Connection {
     this.socket.leave(topics.asset(token));
     if (hasExtras) this.socket.leave(topics.best(token));
     const isOtherJoined = book.tokens.some((other) => this.tokens.get(other)?.isJoined === true);
-    if (!isOtherJoined) this.socket.leave(topics.book(book.slot));
+    if (!isOtherJoined) this.socket.leave(topics.book(book.bookRow));
     this.o.feed.leave(token, hasExtras);
   }
 }

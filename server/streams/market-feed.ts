@@ -27,11 +27,11 @@ import {
   Token,
 } from '../../engine/tables/layout.ts';
 import type {
-  BookSlot,
+  BookRow,
   MicroShares,
   Pips,
   TicksPerUnit,
-  TokenSlot,
+  TokenRow,
 } from '../../engine/tables/units.ts';
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
@@ -63,7 +63,7 @@ export class MarketFeed {
   private readonly depth = new Depth();
   /** Versions of the engine's books as far as they are on disk. */
   private readonly versions: Int32Array;
-  private readonly followed = new Map<BookSlot, FollowedBook>();
+  private readonly followed = new Map<BookRow, FollowedBook>();
   private readonly streams: Numbering;
 
   constructor(parts: MarketFeedParts) {
@@ -96,12 +96,12 @@ export class MarketFeed {
   }
 
   /** The book of a token, kept up to date until leave(). */
-  follow(token: TokenSlot, withExtras: boolean): FollowedBook {
-    const slot = this.t.tokenI[(token << TOKEN_I) + Token.book]! as BookSlot;
-    let book = this.followed.get(slot);
+  follow(token: TokenRow, withExtras: boolean): FollowedBook {
+    const bookRow = this.t.tokenI[(token << TOKEN_I) + Token.book]! as BookRow;
+    let book = this.followed.get(bookRow);
     if (book === undefined) {
-      book = new FollowedBook(this.t, slot);
-      this.followed.set(slot, book);
+      book = new FollowedBook(this.t, bookRow);
+      this.followed.set(bookRow, book);
       this.load(book);
     }
     const index = book.tokens.indexOf(token);
@@ -111,18 +111,18 @@ export class MarketFeed {
   }
 
   /** Ends one follow(). */
-  leave(token: TokenSlot, withExtras: boolean): void {
-    const slot = this.t.tokenI[(token << TOKEN_I) + Token.book]! as BookSlot;
-    const book = this.followed.get(slot);
+  leave(token: TokenRow, withExtras: boolean): void {
+    const bookRow = this.t.tokenI[(token << TOKEN_I) + Token.book]! as BookRow;
+    const book = this.followed.get(bookRow);
     if (book === undefined) return;
     const index = book.tokens.indexOf(token);
     book.followers[index]! -= 1;
     if (withExtras) book.extraFollowers[index]! -= 1;
-    if (!book.isFollowed) this.followed.delete(slot);
+    if (!book.isFollowed) this.followed.delete(bookRow);
   }
 
   /** The `book` frame of a told book as it stands, numbered as the last event of its stream. */
-  snapshot(book: FollowedBook, token: TokenSlot): Buffer {
+  snapshot(book: FollowedBook, token: TokenRow): Buffer {
     const head = envelope(this.assetStream(token), this.o.now());
     return frames.bookFrame(head, this.body(book, book.tokens.indexOf(token)));
   }
@@ -130,13 +130,13 @@ export class MarketFeed {
   private load(book: FollowedBook): void {
     if (!book.load(this.t, this.depth)) {
       this.o.whenSettled(() => {
-        if (this.followed.get(book.slot) === book) this.load(book);
+        if (this.followed.get(book.bookRow) === book) this.load(book);
       });
       return;
     }
     book.bodies.length = 0;
     // Else the batches that made it what it is come first.
-    if (book.version !== this.versions[book.slot]) return;
+    if (book.version !== this.versions[book.bookRow]) return;
     this.tell(book);
     release(book);
   }
@@ -162,7 +162,7 @@ export class MarketFeed {
           break;
         case EventKind.levelPlaced:
         case EventKind.levelFill:
-        case EventKind.levelFinished:
+        case EventKind.levelClosed:
           this.readLevel(batch, at, command);
           break;
         case EventKind.fill:
@@ -180,7 +180,7 @@ export class MarketFeed {
   }
 
   private told(slot: number): FollowedBook | undefined {
-    const book = this.followed.get(slot as BookSlot);
+    const book = this.followed.get(slot as BookRow);
     return book?.isTold === true ? book : undefined;
   }
 
@@ -208,7 +208,7 @@ export class MarketFeed {
     const size = fillF[d + Fill.size]!;
     const match = fillF[d + Fill.match]!;
     const add = (token: number, pips: number): void =>
-      book.addTrade(token as TokenSlot, {
+      book.addTrade(token as TokenRow, {
         token: this.o.names.token(token),
         isSell,
         pips: pips as Pips,
@@ -249,7 +249,7 @@ export class MarketFeed {
     const { events } = batch;
     const taken: FollowedBook[] = [];
     for (let at = events.length - 8; at >= 0 && events[at] === EventKind.settled; at -= 8) {
-      const book = this.followed.get(events[at + Event.book]! as BookSlot);
+      const book = this.followed.get(events[at + Event.book]! as BookRow);
       if (book === undefined) continue;
       const version = events[at + Event.version]!;
       if (book.isTold) {
@@ -274,7 +274,7 @@ export class MarketFeed {
       const name = names.token(book.tokens[0]!).id;
       const head = envelope(this.streams.next(`book:${name}`), now);
       const frame = frames.priceChangeFrame(head, names, book, batch, changes);
-      publish(topics.book(book.slot), frame);
+      publish(topics.book(book.bookRow), frame);
     }
     book.tokens.forEach((token, index) => {
       if (book.followers[index]! > 0) this.publishToken(book, token, index, batch, now);
@@ -285,7 +285,7 @@ export class MarketFeed {
 
   private publishToken(
     book: FollowedBook,
-    token: TokenSlot,
+    token: TokenRow,
     index: number,
     { time }: FlushedBatch,
     now: number,
@@ -309,7 +309,7 @@ export class MarketFeed {
 
   private publishBest(
     book: FollowedBook,
-    token: TokenSlot,
+    token: TokenRow,
     index: number,
     { time }: FlushedBatch,
     now: number,
@@ -341,7 +341,7 @@ export class MarketFeed {
     return body;
   }
 
-  private assetStream(token: TokenSlot): Numbered {
+  private assetStream(token: TokenRow): Numbered {
     return this.streams.get(`asset:${this.o.names.token(token).id}`);
   }
 }

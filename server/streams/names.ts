@@ -15,7 +15,7 @@ import {
   Token,
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketSlot } from '../../engine/tables/units.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import { AccountTexts, apiKeyText } from '../account/account-texts.ts';
 import { bytesToWords, hexToBytes, wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
@@ -24,7 +24,7 @@ import type { MarketLookup } from '../market-data/texts.ts';
 export interface TokenName {
   /** Decimal uint256. */
   readonly id: string;
-  readonly market: MarketSlot;
+  readonly market: MarketRow;
   /** Condition id. */
   readonly condition: string;
   readonly outcome: number;
@@ -50,7 +50,7 @@ export class Names {
     if (known !== undefined) return known;
     const { tokenI } = this.t;
     const row = token << TOKEN_I;
-    const market = tokenI[row + Token.market]! as MarketSlot;
+    const market = tokenI[row + Token.market]! as MarketRow;
     const name = {
       id: wordsToDecimal(tokenI, row + Token.id),
       market,
@@ -67,7 +67,7 @@ export class Names {
     return this.lookup(market)?.outcomes[outcome] ?? '';
   }
 
-  condition(market: MarketSlot): string {
+  condition(market: MarketRow): string {
     return wordsToHex(this.t.marketI, (market << MARKET_I) + Market.condition, ID_WORDS);
   }
 
@@ -81,7 +81,7 @@ const conditionBytes = new Uint8Array(4 * ID_WORDS);
 const conditionWords = new Int32Array(ID_WORDS);
 
 /** Slot of the market of a condition id in any case; 0 = there is none. */
-export function findCondition(t: Tables, text: string): MarketSlot | 0 {
+export function findCondition(t: Tables, text: string): MarketRow | 0 {
   const isHash = hexToBytes(text.toLowerCase(), conditionBytes.length, conditionBytes, 0);
   return isHash ? findMarket(t, bytesToWords(conditionBytes, conditionWords), 0) : 0;
 }

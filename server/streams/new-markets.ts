@@ -7,7 +7,7 @@
  * Thread: the I/O thread.
  */
 import { MARKET_I, Market, State } from '../../engine/tables/layout.ts';
-import type { MarketSlot } from '../../engine/tables/units.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { MarketStory } from '../market-data/texts.ts';
 import { topics } from './followed-book.ts';
@@ -57,13 +57,13 @@ export class NewMarkets {
     const end = Math.min(last, this.told + AT_ONCE);
     while (this.told < end) {
       this.told += 1;
-      this.tell(this.told as MarketSlot, story);
+      this.tell(this.told as MarketRow, story);
     }
     if (end === last) this.task = undefined;
     else setTimeout(() => this.tellSome(), PAUSE_MS).unref();
   }
 
-  private tell(market: MarketSlot, story: Story): void {
+  private tell(market: MarketRow, story: Story): void {
     const { names, now, publish } = this.o;
     const { marketI } = names.t;
     const condition = names.condition(market);

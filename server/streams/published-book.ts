@@ -8,13 +8,13 @@ import { bookVersion, type Depth, type DepthSide, readDepth } from '../../engine
 import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import {
-  type BookSlot,
-  type MarketSlot,
+  type BookRow,
+  type MarketRow,
   type MicroShares,
   PIPS_PER_UNIT,
   type Pips,
   type TicksPerUnit,
-  type TokenSlot,
+  type TokenRow,
 } from '../../engine/tables/units.ts';
 
 /** Where the id of the order behind a change is found (batch-facts.ts). */
@@ -33,10 +33,10 @@ export interface ChangedLevel {
 }
 
 export class PublishedBook {
-  readonly slot: BookSlot;
-  readonly market: MarketSlot;
+  readonly bookRow: BookRow;
+  readonly market: MarketRow;
   /** One, or the two of a mirrored pair, the mirrored one last. */
-  readonly tokens: readonly TokenSlot[];
+  readonly tokens: readonly TokenRow[];
   /** Version of the engine's book that this is a copy of. */
   version = 0;
   /** False until every batch that made that version has been told. */
@@ -54,12 +54,12 @@ export class PublishedBook {
   private levels = new Float64Array(0);
   private readonly changed = new Map<number, ChangedLevel>();
 
-  constructor(t: Tables, slot: BookSlot) {
-    const row = slot << BOOK_I;
-    const first = t.bookI[row + Book.firstToken]! as TokenSlot;
-    const second = t.tokenI[(first << TOKEN_I) + Token.complement]! as TokenSlot | 0;
-    this.slot = slot;
-    this.market = t.bookI[row + Book.market]! as MarketSlot;
+  constructor(t: Tables, bookRow: BookRow) {
+    const row = bookRow << BOOK_I;
+    const first = t.bookI[row + Book.firstToken]! as TokenRow;
+    const second = t.tokenI[(first << TOKEN_I) + Token.complement]! as TokenRow | 0;
+    this.bookRow = bookRow;
+    this.market = t.bookI[row + Book.market]! as MarketRow;
     this.tokens = second === 0 ? [first] : [first, second];
   }
 

@@ -92,7 +92,7 @@ export class User {
   }
 }
 
-export interface UserLogParts {
+export interface ReplayBufferParts {
   readonly publish: Publish;
   readonly now: () => number;
   readonly run: string;
@@ -100,8 +100,8 @@ export interface UserLogParts {
   readonly kept: number;
 }
 
-export class UserLog {
-  private readonly o: UserLogParts;
+export class ReplayBuffer {
+  private readonly o: ReplayBufferParts;
   /** By the first word of the address; hardly ever more than one. */
   private readonly byWord = new Map<number, User[]>();
   private readonly ring: (KeptEvent | undefined)[];
@@ -113,7 +113,7 @@ export class UserLog {
   private made = 0;
   private readonly away = new Set<User>();
 
-  constructor(parts: UserLogParts) {
+  constructor(parts: ReplayBufferParts) {
     this.o = parts;
     this.ring = new Array<KeptEvent | undefined>(parts.kept).fill(undefined);
   }

@@ -17,7 +17,7 @@ import { MarketFeed } from './market-feed.ts';
 import { Names } from './names.ts';
 import { NewMarkets } from './new-markets.ts';
 import { runName } from './numbering.ts';
-import { EVENTS_KEPT, UserLog } from './replay-buffer.ts';
+import { EVENTS_KEPT, ReplayBuffer } from './replay-buffer.ts';
 import { messageBytesMax } from './stream-bounds.ts';
 import { UserConnection } from './user-channel.ts';
 import { UserFeed } from './user-feed.ts';
@@ -54,7 +54,7 @@ export class Streams {
   private readonly connections: Connections;
   private readonly market: MarketFeed;
   private readonly newMarkets: NewMarkets;
-  private readonly userLog: UserLog;
+  private readonly replayBuffer: ReplayBuffer;
   private readonly user: UserFeed;
   private send: Publish = () => undefined;
 
@@ -67,14 +67,19 @@ export class Streams {
     this.connections = new Connections(limits, elapsed);
     this.market = new MarketFeed({ names, books, publish, now, run, whenSettled });
     this.newMarkets = new NewMarkets({ names, publish, now, run });
-    this.userLog = new UserLog({ publish, now, run, kept: parts.eventsKept ?? EVENTS_KEPT });
-    this.user = new UserFeed(names, this.userLog);
+    this.replayBuffer = new ReplayBuffer({
+      publish,
+      now,
+      run,
+      kept: parts.eventsKept ?? EVENTS_KEPT,
+    });
+    this.user = new UserFeed(names, this.replayBuffer);
     const feed = this.market;
     this.routes = [
       this.route('/ws/market', (common) => new MarketConnection({ tables, texts, feed }, common)),
       this.route('/ws/user', (common) => {
         const keys = { lookup: parts.key, lookupReadOnly: parts.readOnlyKey };
-        return new UserConnection({ log: this.userLog, tables, ...keys }, common);
+        return new UserConnection({ log: this.replayBuffer, tables, ...keys }, common);
       }),
     ];
   }
@@ -121,7 +126,7 @@ export class Streams {
 
   private restart(why: CloseName, reason: string): void {
     this.connections.endAll(why, reason);
-    this.userLog.forgetAll();
+    this.replayBuffer.forgetAll();
     this.market.begin();
   }
 

@@ -23,12 +23,12 @@ import {
   EVENTS_KEPT,
   KEPT_BYTES_MAX,
   type KeptEvent,
+  type ReplayBuffer,
   type User,
-  type UserLog,
 } from './replay-buffer.ts';
 
 export interface UserChannelParts {
-  readonly log: UserLog;
+  readonly log: ReplayBuffer;
   readonly tables: Tables;
   /** An active key by its lower-case text. */
   readonly lookup: (apiKey: string) => Credential | undefined;
@@ -190,7 +190,7 @@ export class UserConnection extends Connection implements CatchingUp {
   }
 
   private *subscribe(markets: readonly string[], message: UserMessageFields): Obeying {
-    const places = placesOf(message);
+    const places = resumePointsOf(message);
     if (places === undefined) return invalid('stream_id and sequence go together');
     const isAll = markets.length === 0 || this.followed.has(ALL);
     const added: string[] = isAll ? [ALL] : [];
@@ -231,8 +231,9 @@ export class UserConnection extends Connection implements CatchingUp {
     const user = this.user!;
     const condition = name === ALL ? undefined : name;
     const { id, sequence } = this.streamOf(name);
-    const place = places.get(id);
-    const missed = place === undefined ? undefined : log.since(user, condition, Number(place));
+    const resumePoint = places.get(id);
+    const missed =
+      resumePoint === undefined ? undefined : log.since(user, condition, Number(resumePoint));
     if (missed === undefined && places.size > 0) {
       const detail = 'events after that place are no longer kept, or it is of another run';
       const problem: Problem = { error: 'resume_unavailable', detail, stream_id: id };
@@ -295,12 +296,12 @@ export class UserConnection extends Connection implements CatchingUp {
 type Places = ReadonlyMap<string, string>;
 
 /** Undefined when a message says half of a place; of several for one stream the first counts. */
-function placesOf({ resume, sequence, stream_id }: UserMessageFields): Places | undefined {
+function resumePointsOf({ resume, sequence, stream_id }: UserMessageFields): Places | undefined {
   if ((sequence === undefined) !== (stream_id === undefined)) return undefined;
   const places = new Map<string, string>();
   const single = sequence === undefined ? [] : [{ stream_id: stream_id!, sequence }];
-  for (const place of [...(resume ?? []), ...single]) {
-    if (!places.has(place.stream_id)) places.set(place.stream_id, place.sequence);
+  for (const resumePoint of [...(resume ?? []), ...single]) {
+    if (!places.has(resumePoint.stream_id)) places.set(resumePoint.stream_id, resumePoint.sequence);
   }
   return places;
 }

@@ -9,7 +9,7 @@ import { OrderCommand } from '../../engine/commands.ts';
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
 import { ACCOUNT_I, Account, Fill, ID_WORDS, Order } from '../../engine/tables/layout.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';
-import { fillRow, finishedRow } from './batch-facts.ts';
+import { closedRow, fillRow } from './batch-facts.ts';
 import { apiKeyAt, type Names } from './names.ts';
 import {
   finishedOrder,
@@ -18,7 +18,7 @@ import {
   placedOrder,
   sameWords,
 } from './order-facts.ts';
-import type { User, UserLog } from './replay-buffer.ts';
+import type { ReplayBuffer, User } from './replay-buffer.ts';
 import { newsOfEnd, OrderNews, orderBody, type TradeFill, tradeBody } from './user-frames.ts';
 
 /** Words of the maker's row in a record. */
@@ -44,13 +44,13 @@ interface Taker {
 
 export class UserFeed {
   private readonly names: Names;
-  private readonly log: UserLog;
+  private readonly log: ReplayBuffer;
   private batch: FlushedBatch | undefined;
   private taker: Taker | undefined;
   private fills: NoticedFill[] = [];
   private later: Later[] = [];
 
-  constructor(names: Names, log: UserLog) {
+  constructor(names: Names, log: ReplayBuffer) {
     this.names = names;
     this.log = log;
   }
@@ -73,7 +73,7 @@ export class UserFeed {
         case EventKind.partly:
           this.partly(batch, at + Event.row);
           break;
-        case EventKind.finished:
+        case EventKind.closed:
           this.finished(sequence);
           break;
         default:
@@ -112,7 +112,7 @@ export class UserFeed {
 
   private finished(sequence: number): void {
     const { t } = this.names;
-    const row = finishedRow(t, sequence);
+    const row = closedRow(t, sequence);
     const fill = this.fills.at(-1);
     const id = row + Order.id;
     // A maker that was left something and is cancelled behind it does not end by that fill.

@@ -23,7 +23,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { makeDirectory } from '../files/make-directory.ts';
 import { otherFormat } from '../files/other-format.ts';
-import { CRC_BYTES, isWhole, sealed } from '../kv/checksum.ts';
+import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import {
   type BinaryTable,
   type Durability,
@@ -113,7 +113,7 @@ export function openCatalog(
       const kept = stored === undefined ? undefined : opened(NEXT_KEY, stored);
       // A damaged one must not lead to a number that is taken.
       const next = kept === undefined ? newestOf(objects) + 1 : Number(kept.toString());
-      putSealed(state, NEXT_KEY, Buffer.from(String(next + 1)));
+      putWithChecksum(state, NEXT_KEY, Buffer.from(String(next + 1)));
       return next;
     });
   }
@@ -123,7 +123,7 @@ export function openCatalog(
     return root.transactionSync(() => {
       const held = soundHeader(state);
       if (held !== undefined && held.generation > header.generation) return held.generation;
-      putSealed(state, CURRENT_KEY, Buffer.from(JSON.stringify(header)));
+      putWithChecksum(state, CURRENT_KEY, Buffer.from(JSON.stringify(header)));
       return header.generation;
     });
   }
@@ -231,19 +231,19 @@ type Entry = readonly [key: Buffer, value: Buffer];
 async function putTogether(table: BinaryTable, entries: readonly Entry[]): Promise<void> {
   await nextTurn();
   table.transactionSync(() => {
-    for (const [key, value] of entries) putSealed(table, key, value);
+    for (const [key, value] of entries) putWithChecksum(table, key, value);
   });
 }
 
-function putSealed(table: BinaryTable, key: Buffer, bytes: Buffer): void {
+function putWithChecksum(table: BinaryTable, key: Buffer, bytes: Buffer): void {
   const value = Buffer.allocUnsafeSlow(CRC_BYTES + bytes.length);
   value.set(bytes, CRC_BYTES);
-  table.putSync(key, sealed(key, value));
+  table.putSync(key, withChecksum(key, value));
 }
 
 /** What was put under this key, or undefined where these are other bytes. */
 function opened(key: Buffer, value: Buffer): Buffer | undefined {
-  return isWhole(key, value) ? value.subarray(CRC_BYTES) : undefined;
+  return checksumMatches(key, value) ? value.subarray(CRC_BYTES) : undefined;
 }
 
 /** The newest generation of which anything was written; 0 = there is none. */

@@ -13,7 +13,7 @@ const ROW_BYTES = 512;
 const PAGES_BYTES = 2 ** 20;
 
 /** Throws an Error where there may be no room for a transaction of so many rows. */
-export function needRoom(directory: string, rows: number): void {
+export function requireFreeSpace(directory: string, rows: number): void {
   const { bavail, bsize } = statfsSync(directory);
   const room = bavail * bsize;
   const needed = PAGES_BYTES + rows * ROW_BYTES;

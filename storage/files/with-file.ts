@@ -1,7 +1,7 @@
 /** Runs `work` on an open file and closes it, whatever happens. */
 import { closeSync } from 'node:fs';
 
-export function closed<T>(file: number, work: () => T): T {
+export function withFile<T>(file: number, work: () => T): T {
   try {
     return work();
   } finally {

@@ -4,12 +4,12 @@ import { crc32 } from 'node:zlib';
 export const CRC_BYTES = 4;
 
 /** Writes the checksum of key and value to the first bytes of the value. */
-export function sealed(key: Buffer, value: Buffer): Buffer {
+export function withChecksum(key: Buffer, value: Buffer): Buffer {
   value.writeUInt32LE(checksum(key, value), 0);
   return value;
 }
 
-export function isWhole(key: Buffer, value: Buffer): boolean {
+export function checksumMatches(key: Buffer, value: Buffer): boolean {
   return value.length >= CRC_BYTES && value.readUInt32LE(0) === checksum(key, value);
 }
 

@@ -6,7 +6,7 @@
  * Thread: the I/O thread.
  */
 
-import { CRC_BYTES, isWhole, sealed } from './checksum.ts';
+import { CRC_BYTES, checksumMatches, withChecksum } from './checksum.ts';
 import type { OwnStore } from './own-store.ts';
 
 const PREFIX = Buffer.from('heartbeat/');
@@ -38,7 +38,7 @@ export function openHeartbeatStore(own: Pick<OwnStore, 'meta' | 'transact'>): He
         const address = key.subarray(PREFIX.length);
         const name = `heartbeat row of keys ${address.toString('hex')}`;
         if (value.length === 1) throw new Error(`${name}: of an older version; ${ADVICE}`);
-        const isSound = value.length === VALUE_BYTES && isWhole(key, value);
+        const isSound = value.length === VALUE_BYTES && checksumMatches(key, value);
         if (!isSound || address.length !== ADDRESS_BYTES) {
           throw new Error(`${name}: damaged; ${ADVICE}`);
         }
@@ -53,7 +53,7 @@ export function openHeartbeatStore(own: Pick<OwnStore, 'meta' | 'transact'>): He
       const key = keyOf(address);
       const value = Buffer.alloc(VALUE_BYTES);
       value[CRC_BYTES] = VERSION;
-      return own.transact(() => void meta.put(key, sealed(key, value)));
+      return own.transact(() => void meta.put(key, withChecksum(key, value)));
     },
     remove: (address) => own.transact(() => void meta.remove(keyOf(address))),
   };

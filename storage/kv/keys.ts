@@ -5,7 +5,7 @@
  * Thread: the I/O thread.
  */
 import assert from 'node:assert/strict';
-import { CRC_BYTES, isWhole, sealed } from './checksum.ts';
+import { CRC_BYTES, checksumMatches, withChecksum } from './checksum.ts';
 import { type BinaryTable, writeFailure } from './lmdb.ts';
 
 export interface KeyRow {
@@ -85,7 +85,7 @@ function encodeRow(key: Buffer, row: KeyRow): Buffer {
   value[REVOKED_AT] = row.revoked ? 1 : 0;
   value.set(row.address, ADDRESS_AT);
   value.write(row.nonce, NONCE_AT, 'latin1');
-  return sealed(key, value);
+  return withChecksum(key, value);
 }
 
 function decodeRow(key: Buffer, value: Buffer): KeyRow {
@@ -93,7 +93,7 @@ function decodeRow(key: Buffer, value: Buffer): KeyRow {
   const nonce = value.toString('latin1', NONCE_AT);
   const revoked = value[REVOKED_AT];
   const version = value[VERSION_AT];
-  if (!isWhole(key, value)) throw new Error(`API key row ${hex}: damaged; ${ADVICE}`);
+  if (!checksumMatches(key, value)) throw new Error(`API key row ${hex}: damaged; ${ADVICE}`);
   if (version !== VERSION && version !== VERSION_READ_ONLY) {
     const known = `${VERSION} or ${VERSION_READ_ONLY}`;
     throw new Error(`API key row ${hex}: found version ${version}, expected ${known}`);

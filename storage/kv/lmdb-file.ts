@@ -11,7 +11,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { closed } from '../files/with-file.ts';
+import { withFile } from '../files/with-file.ts';
 
 const FILE = 'data.mdb';
 const LOCK = 'lock.mdb';
@@ -43,7 +43,7 @@ export function checkDataFile(path: string): void {
   checkLockFile(join(path, LOCK));
   const lack = seen(join(path, FILE), (name) => {
     const file = openSync(name, 'r');
-    return closed(file, () => lackOf(file));
+    return withFile(file, () => lackOf(file));
   });
   // Pages that the last transaction took and gave back need not be there: the tree tells.
   if (lack !== undefined && !(lack.mayBeWhole && canBeRead(path))) {

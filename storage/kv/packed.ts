@@ -9,7 +9,7 @@
  * Thread: the follower writes; any thread reads.
  */
 import assert from 'node:assert/strict';
-import { Damage, isWhole, sealed } from './checksum.ts';
+import { checksumMatches, Damage, withChecksum } from './checksum.ts';
 import type { SequenceTable } from './lmdb.ts';
 
 const HEADER_BYTES = 8;
@@ -80,7 +80,7 @@ export class PackedRows {
       value.writeUInt16LE(end - first, 6);
       kept?.rows.copy(value, HEADER_BYTES, 0, (start - first) * rowBytes);
       for (let n = start; n < end; n++) copy(n, value, HEADER_BYTES + (n - first) * rowBytes);
-      this.table.put(number, sealed(keyBytes(number), value));
+      this.table.put(number, withChecksum(keyBytes(number), value));
     }
   }
 
@@ -119,7 +119,7 @@ export class PackedRows {
   }
 
   private decode(number: number, value: Buffer): Block | undefined {
-    if (value.length < HEADER_BYTES || !isWhole(keyBytes(number), value)) return undefined;
+    if (value.length < HEADER_BYTES || !checksumMatches(keyBytes(number), value)) return undefined;
     const count = value.readUInt16LE(6);
     const rows = value.subarray(HEADER_BYTES);
     assert.equal(rows.length, count * this.rowBytes, 'a value has the rows that it says');

@@ -4,9 +4,9 @@
  *   0   magic u32, version u32
  *   8   sequence f64        the engine's batch number after it, from 1 without a gap
  *   16  time f64            unix milliseconds given to the batch
- *   24  flushedFinished f64 stamp given to the batch (engine.begin)
+ *   24  persistedClosedSequence f64 stamp given to the batch (engine.begin)
  *   32  firstFill f64, endFill f64
- *   48  endFinished f64
+ *   48  closedEnd f64
  *   56  digest i32, command words u32
  *   64  commands            as engine/commands.ts encodes them
  *   end crc32 u32           over everything before it
@@ -24,10 +24,10 @@ const TRAILER_BYTES = 4;
 export interface BatchFacts {
   readonly sequence: number;
   readonly time: number;
-  readonly flushedFinished: number;
+  readonly persistedClosedSequence: number;
   readonly firstFill: number;
   readonly endFill: number;
-  readonly endFinished: number;
+  readonly closedEnd: number;
   readonly digest: number;
 }
 
@@ -51,10 +51,10 @@ export function encodeBatch(facts: BatchFacts, commands: Int32Array): Buffer {
   i32[1] = VERSION;
   f64[1] = facts.sequence;
   f64[2] = facts.time;
-  f64[3] = facts.flushedFinished;
+  f64[3] = facts.persistedClosedSequence;
   f64[4] = facts.firstFill;
   f64[5] = facts.endFill;
-  f64[6] = facts.endFinished;
+  f64[6] = facts.closedEnd;
   i32[14] = facts.digest;
   i32[15] = commands.length;
   i32.set(commands, HEADER_BYTES / 4);
@@ -78,10 +78,10 @@ export function decodeBatch(stored: Buffer): BatchRecord | string {
   return {
     sequence: stored.readDoubleLE(8),
     time: stored.readDoubleLE(16),
-    flushedFinished: stored.readDoubleLE(24),
+    persistedClosedSequence: stored.readDoubleLE(24),
     firstFill: stored.readDoubleLE(32),
     endFill: stored.readDoubleLE(40),
-    endFinished: stored.readDoubleLE(48),
+    closedEnd: stored.readDoubleLE(48),
     digest: stored.readInt32LE(56),
     i32: new Int32Array(commands),
     f64: new Float64Array(commands),

@@ -7,7 +7,7 @@
  * Thread: any, while nobody writes.
  */
 import { constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { closed } from '../files/with-file.ts';
+import { withFile } from '../files/with-file.ts';
 import { LogDamage } from './log.ts';
 import {
   linkProblem,
@@ -113,7 +113,7 @@ function firstOf(segments: readonly Segment[]): number {
 export function cutTorn(torn: readonly TornRun[]): void {
   for (const { end, path, start } of torn) {
     const file = openSync(path, constants.O_RDWR);
-    closed(file, () => {
+    withFile(file, () => {
       writeSync(file, Buffer.alloc(end - start), 0, end - start, start);
       fsyncSync(file);
     });

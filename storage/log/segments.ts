@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isOutOfFiles } from '../files/out-of-files.ts';
-import { closed } from '../files/with-file.ts';
+import { withFile } from '../files/with-file.ts';
 import { LogDamage } from './log.ts';
 import { PREFIX_BYTES, storedBytes } from './record.ts';
 
@@ -63,7 +63,7 @@ export function lookAt(directory: string, number: number): Segment | undefined {
   const path = segmentPath(directory, number);
   try {
     const file = openSync(path, 'r');
-    return closed(file, () => {
+    return withFile(file, () => {
       const prefix = Buffer.alloc(PREFIX_BYTES);
       readSync(file, prefix, 0, PREFIX_BYTES, 0);
       const first = storedBytes(prefix, 0) === 0 ? 0 : prefix.readDoubleLE(16);

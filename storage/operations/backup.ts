@@ -31,13 +31,13 @@ import {
 } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { makeDirectory } from '../files/make-directory.ts';
-import { closed } from '../files/with-file.ts';
+import { withFile } from '../files/with-file.ts';
 import { openEnvironment } from '../kv/lmdb.ts';
 import { logDirectory } from '../log/file-log.ts';
 import { LogDamage } from '../log/log.ts';
 import { syncDirectory } from '../log/segments.ts';
 import { type WholeEnd, wholeEnd } from '../log/whole-end.ts';
-import { Images } from '../snapshot/snapshots.ts';
+import { SnapshotFiles } from '../snapshot/snapshots.ts';
 
 /** What lies in a backup, in its file MANIFEST. */
 export interface Manifest {
@@ -113,7 +113,7 @@ async function copyAll(
   const keep = (path: string, copy: Copied): void => {
     files.push({ path: relative(into, path).replaceAll('\\', '/'), ...copy });
   };
-  const { newest, oldest } = copyImages(dataDir, into, keep, onProgress);
+  const { newest, oldest } = copySnapshots(dataDir, into, keep, onProgress);
   const copyEach = async (environments: readonly string[]): Promise<void> => {
     for (const [i, name] of environments.entries()) {
       onProgress('LMDB', i, environments.length);
@@ -151,18 +151,18 @@ async function copyAll(
 type Keep = (path: string, copy: Copied) => void;
 
 /** The batches of the newest and the oldest image that were copied; 0 = there is none. */
-function copyImages(
+function copySnapshots(
   dataDir: string,
   into: string,
   keep: Keep,
   onProgress: BackupOptions['onProgress'],
 ): { readonly newest: number; readonly oldest: number } {
-  const images = new Images(dataDir, 'flushed').list();
-  if (images.length > 0) makeDirectory(join(into, 'images'));
+  const snapshots = new SnapshotFiles(dataDir, 'flushed').list();
+  if (snapshots.length > 0) makeDirectory(join(into, 'images'));
   let newest = 0;
   let oldest = 0;
-  for (const [i, { path, sequence }] of images.entries()) {
-    onProgress('images', i, images.length);
+  for (const [i, { path, sequence }] of snapshots.entries()) {
+    onProgress('images', i, snapshots.length);
     const target = join(into, 'images', basename(path));
     try {
       keep(target, copyFile(path, target));
@@ -190,7 +190,7 @@ async function copyEnvironment(path: string, into: string): Promise<void> {
     await root.close();
   }
   const file = openSync(join(into, DATA_FILE), constants.O_RDWR);
-  closed(file, () => fsyncSync(file));
+  withFile(file, () => fsyncSync(file));
 }
 
 function copyLog(
@@ -278,10 +278,10 @@ type Copied = Omit<StoredFile, 'path'>;
  */
 function copyFile(from: string, to: string, count = Number.POSITIVE_INFINITY): Copied {
   const source = openSync(from, 'r');
-  return closed(source, () => {
+  return withFile(source, () => {
     const { mode, size } = fstatSync(source);
     const target = openSync(to, 'w', mode & 0o777);
-    return closed(target, () => {
+    return withFile(target, () => {
       fchmodSync(target, mode & 0o777);
       const hash = createHash('sha256');
       const piece = Buffer.alloc(PIECE_BYTES);
@@ -303,7 +303,7 @@ function copyFile(from: string, to: string, count = Number.POSITIVE_INFINITY): C
 function measured(path: string): Copied {
   const hash = createHash('sha256');
   const file = openSync(path, 'r');
-  return closed(file, () => {
+  return withFile(file, () => {
     const piece = Buffer.alloc(PIECE_BYTES);
     let bytes = 0;
     for (;;) {

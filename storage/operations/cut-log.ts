@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { closed } from '../files/with-file.ts';
+import { withFile } from '../files/with-file.ts';
 import { logDirectory } from '../log/file-log.ts';
 import { LogDamage } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
@@ -24,7 +24,7 @@ import { readRecord } from '../log/record.ts';
 import { listSegments, syncDirectory } from '../log/segments.ts';
 import { type DerivedPosition, openDerivedTables, positionOf } from '../projection/derived.ts';
 import { batchOf } from '../recovery/replay.ts';
-import { Images } from '../snapshot/snapshots.ts';
+import { SnapshotFiles } from '../snapshot/snapshots.ts';
 
 /** Names of what was set aside. Throws an Error that says why nothing was done. */
 export async function cutLog(dataDir: string, sequence: number): Promise<string[]> {
@@ -55,20 +55,20 @@ export async function cutLog(dataDir: string, sequence: number): Promise<string[
       if (existsSync(join(dataDir, name))) setAside(join(dataDir, name));
     }
   }
-  const images = new Images(dataDir, 'flushed').list();
-  for (const image of images) if (image.sequence >= sequence) setAside(image.path);
+  const snapshots = new SnapshotFiles(dataDir, 'flushed').list();
+  for (const snapshot of snapshots) if (snapshot.sequence >= sequence) setAside(snapshot.path);
   // From the end on: whenever this is broken off, the log has no gap.
   for (const { path } of segments.slice(index + 1).reverse()) setAside(path);
   const copy = freeName(segment.path);
   copyFileSync(segment.path, copy, constants.COPYFILE_EXCL);
   cut.push(copy);
   const copied = openSync(copy, constants.O_RDWR);
-  closed(copied, () => fsyncSync(copied));
+  withFile(copied, () => fsyncSync(copied));
   // Nothing is overwritten before all of it has another place, also after a power cut.
   for (const path of new Set([dataDir, ...cut.map((path) => dirname(path))]))
     await syncDirectory(path);
   const file = openSync(segment.path, constants.O_RDWR);
-  closed(file, () => {
+  withFile(file, () => {
     writeSync(file, Buffer.alloc(bytes.length - at), 0, bytes.length - at, at);
     fsyncSync(file);
   });
@@ -97,8 +97,8 @@ function hasMoreRows(dataDir: string, { fills, finished, sequence }: DerivedPosi
     const reader = new SegmentReader(logDirectory(dataDir), sequence);
     const entry = reader.next(sequence);
     reader.close();
-    const { endFill, endFinished } = batchOf(entry!);
-    return fills > endFill || finished > endFinished;
+    const { endFill, closedEnd } = batchOf(entry!);
+    return fills > endFill || finished > closedEnd;
   } catch (error) {
     // The log does not reach back so far.
     if (error instanceof LogDamage) return false;

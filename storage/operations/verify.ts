@@ -28,8 +28,8 @@ import {
 } from '../projection/verify-derived.ts';
 import { largest } from '../recovery/rebuild.ts';
 import { batchOf, replay } from '../recovery/replay.ts';
-import { refit } from '../snapshot/resize-tables.ts';
-import { type ImageInfo, Images } from '../snapshot/snapshots.ts';
+import { resizeTables } from '../snapshot/resize-tables.ts';
+import { SnapshotFiles, type SnapshotInfo } from '../snapshot/snapshots.ts';
 
 /** What was looked at, and what is wrong with it. */
 export interface Finding {
@@ -95,10 +95,10 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
   if (!existsSync(directory)) throw new Error(`${dataDir} holds no log: is it a DATA_DIR?`);
   const { first, message, newest } = findEnd(directory);
   const last = newest?.sequence ?? 0;
-  const images = new LoadedImages(dataDir, capacities, Math.max(1, first));
-  let engine = images.begin();
+  const snapshots = new LoadedSnapshots(dataDir, capacities, Math.max(1, first));
+  let engine = snapshots.begin();
   const digests = new Map<number, number>([[0, 0]]);
-  if (engine !== undefined) images.compare(engine.t);
+  if (engine !== undefined) snapshots.compare(engine.t);
   if (last > 0) {
     const reader = new SegmentReader(directory, first);
     for (;;) {
@@ -107,44 +107,44 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
       const { sequence } = entry;
       const batch = batchOf(entry);
       digests.set(sequence, entry.after);
-      engine ??= images.at(sequence - 1);
+      engine ??= snapshots.at(sequence - 1);
       if (engine !== undefined && sequence > engine.t.state[State.batch]!) {
         replay(engine, entry, batch);
-        images.compare(engine.t);
+        snapshots.compare(engine.t);
       }
       if (sequence % PROGRESS_BATCHES === 0) onProgress('log', sequence - first, last - first);
     }
     reader.close();
   }
-  engine ??= images.at(last);
+  engine ??= snapshots.at(last);
   if (engine === undefined) throw new Error(`no image leads up to its first batch, ${first}`);
   const { t } = engine;
   if (last < t.state[State.batch]!) {
     throw new Error(`it ends with batch ${last}, but an image holds ${t.state[State.batch]}`);
   }
-  images.refuseAhead(last);
+  snapshots.refuseAhead(last);
   audit(t);
   const range = last === 0 ? 'no batch' : `batches ${first} to ${last}`;
   const torn = message === undefined ? '' : `; ${message}`;
-  const seen = { t, last, digests, firstFill: images.firstFill };
+  const seen = { t, last, digests, firstFill: snapshots.firstFill };
   const text = `${range}, state ${stateHash(t)}${torn}`;
-  return { text, seen, findings: images.findings };
+  return { text, seen, findings: snapshots.findings };
 }
 
 /** The images of a directory, each held against the tables when they are of its batch. */
-class LoadedImages {
+class LoadedSnapshots {
   readonly findings: Finding[] = [];
   /** The oldest fill in the ring of the tables that were begun with. */
   firstFill = 0;
-  private readonly images: Images;
+  private readonly snapshots: SnapshotFiles;
   /** Oldest first. */
-  private readonly waiting: ImageInfo[];
+  private readonly waiting: SnapshotInfo[];
   private readonly first: number;
   private capacities: Capacities;
 
   constructor(dataDir: string, capacities: Capacities, first: number) {
-    this.images = new Images(dataDir, 'flushed');
-    this.waiting = this.images.list().reverse();
+    this.snapshots = new SnapshotFiles(dataDir, 'flushed');
+    this.waiting = this.snapshots.list().reverse();
     this.first = first;
     this.capacities = capacities;
   }
@@ -153,7 +153,7 @@ class LoadedImages {
   begin(): Engine | undefined {
     if (this.first > 1) return undefined;
     for (const info of this.waiting) {
-      const loaded = this.images.load(info);
+      const loaded = this.snapshots.load(info);
       if (typeof loaded === 'string') continue;
       this.capacities = largest(this.capacities, loaded.tables.capacities);
     }
@@ -166,13 +166,13 @@ class LoadedImages {
       const info = this.waiting[0];
       if (info === undefined || info.sequence > batch) return undefined;
       this.waiting.shift();
-      const loaded = this.images.load(info);
+      const loaded = this.snapshots.load(info);
       if (typeof loaded === 'string') {
         this.say(info, loaded);
         continue;
       }
       this.capacities = largest(this.capacities, loaded.tables.capacities);
-      const t = refit(loaded.tables, this.capacities);
+      const t = resizeTables(loaded.tables, this.capacities);
       audit(t);
       this.firstFill = loaded.firstFill;
       this.say(info, undefined, `state ${stateHash(t)}, where the replay begins`);
@@ -186,7 +186,7 @@ class LoadedImages {
     while (this.waiting[0] !== undefined && this.waiting[0].sequence <= batch) {
       const info = this.waiting.shift()!;
       if (info.sequence < batch) continue;
-      const loaded = this.images.load(info);
+      const loaded = this.snapshots.load(info);
       if (typeof loaded === 'string') {
         this.say(info, loaded);
         continue;
@@ -204,7 +204,7 @@ class LoadedImages {
     for (const info of this.waiting.splice(0)) this.say(info, `the log ends with batch ${last}`);
   }
 
-  private say({ sequence }: ImageInfo, problem: string | undefined, text = ''): void {
+  private say({ sequence }: SnapshotInfo, problem: string | undefined, text = ''): void {
     const part = `image ${sequence}`;
     this.findings.push({ part, ok: problem === undefined, text: problem ?? text });
   }

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { FILL_WORDS, ORDER_I } from '../../engine/tables/layout.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { otherFormat } from '../files/other-format.ts';
-import { isWhole, sealed } from '../kv/checksum.ts';
+import { checksumMatches, withChecksum } from '../kv/checksum.ts';
 import {
   type BinaryTable,
   type Durability,
@@ -76,10 +76,10 @@ export function positionOf({ meta }: DerivedTables): DerivedPosition {
   const older = stored.length === POSITION_BYTES ? stored.readDoubleLE(0) : 0;
   const isOlder = Number.isInteger(older) && older > 0 && older < FORMAT;
   const format = isOlder ? older : stored.readUInt32LE(4);
-  if (isOlder || (isWhole(META_POSITION, stored) && format !== FORMAT)) {
+  if (isOlder || (checksumMatches(META_POSITION, stored) && format !== FORMAT)) {
     throw new Error(`derived: ${otherFormat(format, FORMAT)}`);
   }
-  if (stored.length !== POSITION_BYTES || !isWhole(META_POSITION, stored)) {
+  if (stored.length !== POSITION_BYTES || !checksumMatches(META_POSITION, stored)) {
     throw new Error(
       'derived: its position is damaged; remove DATA_DIR/derived, and what log and images hold is derived again',
     );
@@ -100,5 +100,5 @@ export function putPosition({ meta }: DerivedTables, position: DerivedPosition):
   [sequence, digest, fills, finished].forEach((double, i) => {
     value.writeDoubleLE(double, 8 + 8 * i);
   });
-  meta.put(META_POSITION, sealed(META_POSITION, value));
+  meta.put(META_POSITION, withChecksum(META_POSITION, value));
 }

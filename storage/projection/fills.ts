@@ -5,7 +5,7 @@
  * Thread: any that may read the tables.
  */
 
-import { finishedOrder } from '../../engine/orders/orders.ts';
+import { closedOrder } from '../../engine/orders/orders.ts';
 import { FILL_WORDS, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Damage } from '../kv/checksum.ts';
@@ -30,14 +30,14 @@ export function fillCopier(t: Tables): Copier {
 export function finalCopier(t: Tables): Copier {
   const orders = t.memory.buffers.orders;
   return (sequence, into, at) => {
-    const row = finishedOrder(t, sequence) * ORDER_BYTES;
+    const row = closedOrder(t, sequence) * ORDER_BYTES;
     into.set(orders.subarray(row, row + ORDER_BYTES), at);
   };
 }
 
 /** First word of the id of a finished order that is in memory. */
 export function finalWord(t: Tables, sequence: number): number {
-  return t.orderI[(finishedOrder(t, sequence) << ORDER_I) + Order.id]!;
+  return t.orderI[(closedOrder(t, sequence) << ORDER_I) + Order.id]!;
 }
 
 /** A copy of one fill of the ring. */

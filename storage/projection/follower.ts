@@ -17,12 +17,12 @@ import {
 } from '../../engine/tables/capacities.ts';
 import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { needRoom } from '../files/disk-room.ts';
+import { requireFreeSpace } from '../files/disk-room.ts';
 import { Damage } from '../kv/checksum.ts';
 import type { Log, LogEntry, LogReader } from '../log/log.ts';
 import { beginBehind } from '../recovery/recover.ts';
 import { batchOf, replay } from '../recovery/replay.ts';
-import { type ImageInfo, Images } from '../snapshot/snapshots.ts';
+import { SnapshotFiles, type SnapshotInfo } from '../snapshot/snapshots.ts';
 import {
   type DerivedPosition,
   type DerivedTables,
@@ -46,7 +46,7 @@ export interface FollowerOptions {
   /** Batches before it are not in the log any more. */
   readonly logFirst: number;
   /** Images that somebody found to be damaged, though this thread may not look at them. */
-  readonly damagedImages?: readonly number[];
+  readonly damagedSnapshots?: readonly number[];
   readonly read: Log['read'];
   readonly report: (report: FollowerReport) => void;
 }
@@ -93,15 +93,15 @@ export class Follower {
   private reach: number | undefined;
   /** False: fills that positions follow from are damaged. */
   private isFollowing = true;
-  private readonly images: Images;
+  private readonly snapshots: SnapshotFiles;
   private readonly reader: LogReader;
   /** The oldest fill that the ring holds. */
   private readonly firstFill: number;
   /** Read, and not applied yet. */
   private held: LogEntry | undefined;
   private repairing: Generator<void> | undefined;
-  private imaging: Generator<void, ImageInfo> | undefined;
-  private imaged: number;
+  private imaging: Generator<void, SnapshotInfo> | undefined;
+  private snapshotted: number;
   /** Batch of the last attempt at an image: one that fails is not repeated at once. */
   private attempted: number;
   private attemptedAt: number;
@@ -112,25 +112,26 @@ export class Follower {
   private retryAt = 0;
   private hasProblem = false;
   private readonly warn = (line: string): void => this.line('warn', line);
-  private readonly needRoom = (rows: number): void => needRoom(this.o.dataDir, rows);
+  private readonly requireFreeSpace = (rows: number): void =>
+    requireFreeSpace(this.o.dataDir, rows);
 
   /** Throws an Error that says why it cannot begin. */
   constructor(options: FollowerOptions, now: number) {
     this.o = options;
     const { dataDir, durability } = options;
-    this.images = new Images(dataDir, durability);
-    this.images.passOver(options.damagedImages ?? []);
+    this.snapshots = new SnapshotFiles(dataDir, durability);
+    this.snapshots.passOver(options.damagedSnapshots ?? []);
     this.derived = openDerivedTables(dataDir, { durability, readOnly: false });
     this.written = positionOf(this.derived);
-    const begun = beginBehind(options, this.images, this.written.sequence, this.warn);
+    const begun = beginBehind(options, this.snapshots, this.written.sequence, this.warn);
     this.engine = begun.engine;
     this.t = begun.engine.t;
     this.copyFill = fillCopier(this.t);
     this.copyFinal = finalCopier(this.t);
     this.ids = this.openIds();
     this.firstFill = begun.firstFill;
-    this.imaged = begun.image;
-    this.attempted = begun.image;
+    this.snapshotted = begun.snapshot;
+    this.attempted = begun.snapshot;
     this.attemptedAt = now;
     const { state } = this.t;
     this.refuseOther();
@@ -138,7 +139,7 @@ export class Follower {
     this.reader = options.read(state[State.batch]! + 1);
     this.repairing = this.repairs();
     const positions = openPositions(dataDir, { durability, readOnly: false });
-    this.positions = new PositionsWriter(this.t, positions, this.warn, this.needRoom);
+    this.positions = new PositionsWriter(this.t, positions, this.warn, this.requireFreeSpace);
     // In a new directory they begin before there is anything to say.
     if (this.written.fills === 0) this.follow(undefined, now);
   }
@@ -148,13 +149,14 @@ export class Follower {
     if (this.hasProblem && now < this.retryAt) return false;
     const applied = this.apply(durable, now);
     const isDue = this.waitingSince !== undefined && now - this.waitingSince >= COMMIT_MS;
-    const wantsImage = this.imaging === undefined && this.hasMetRows() && this.isImageDue(now);
-    if (isDue || wantsImage || this.rows() >= ROWS_PER_COMMIT) this.commit(now);
-    if (wantsImage && !this.hasProblem) this.beginImage(now);
+    const wantsSnapshot =
+      this.imaging === undefined && this.hasMetRows() && this.isSnapshotDue(now);
+    if (isDue || wantsSnapshot || this.rows() >= ROWS_PER_COMMIT) this.commit(now);
+    if (wantsSnapshot && !this.hasProblem) this.beginSnapshot(now);
     const follows = this.follow(durable, now);
     this.watch(durable, now);
     const isRepairing = this.repairStep();
-    return this.imageStep() || isRepairing || follows || applied > 0;
+    return this.snapshotStep() || isRepairing || follows || applied > 0;
   }
 
   /** Derives all that is durable, takes an image unless the newest is as new, and closes. */
@@ -168,11 +170,11 @@ export class Follower {
     this.commit(now);
     // A derivation from the beginning goes on after the next start.
     this.follow(durable, now + MS);
-    while (this.imageStep());
+    while (this.snapshotStep());
     const isCaughtUp = this.t.state[State.batch] === durable && !this.hasProblem;
-    if (isCaughtUp && durable !== this.imaged) {
-      this.beginImage(now);
-      while (this.imageStep());
+    if (isCaughtUp && durable !== this.snapshotted) {
+      this.beginSnapshot(now);
+      while (this.snapshotStep());
     }
     this.reader.close();
     this.positions.close();
@@ -191,7 +193,7 @@ export class Follower {
   private skipGone(now: number): void {
     const { state } = this.t;
     const { digest, fills, finished, sequence } = this.written;
-    const first = { fills: this.firstFill, finished: state[State.finishedFirst]! };
+    const first = { fills: this.firstFill, finished: state[State.firstKeptClosed]! };
     const gone = (what: string, from: number, to: number): void => {
       if (to <= from) return;
       const line = `derived: ${what} ${from} to ${to - 1} are gone, neither log nor images have them`;
@@ -217,7 +219,7 @@ export class Follower {
       this.held = entry;
       const record = batchOf(entry);
       // When it was stamped LMDB had more than it has now, since somebody deleted it.
-      if (record.flushedFinished > this.written.finished) this.commit(now);
+      if (record.persistedClosedSequence > this.written.finished) this.commit(now);
       if (this.hasProblem) break;
       replay(this.engine, entry, record);
       this.held = undefined;
@@ -241,7 +243,7 @@ export class Follower {
     const { state } = this.t;
     const { fills, finished } = this.written;
     // Behind the position there are none.
-    return Math.max(0, state[State.fills]! - fills + state[State.finished]! - finished);
+    return Math.max(0, state[State.fills]! - fills + state[State.closed]! - finished);
   }
 
   /**
@@ -252,7 +254,7 @@ export class Follower {
     const { fills, finished, sequence } = this.written;
     const { state } = this.t;
     if (state[State.batch]! <= sequence) return true;
-    return state[State.fills]! >= fills && state[State.finished]! >= finished;
+    return state[State.fills]! >= fills && state[State.closed]! >= finished;
   }
 
   /** Puts all rows that wait, in transactions of a bounded size; the position goes with the last. */
@@ -309,10 +311,10 @@ export class Follower {
     const { derived, t, written } = this;
     const fills = Math.min(t.state[State.fills]!, written.fills + rows);
     const left = rows - (fills - written.fills);
-    const finished = Math.min(t.state[State.finished]!, written.finished + left);
+    const finished = Math.min(t.state[State.closed]!, written.finished + left);
     const { digest, sequence } = at ?? written;
     const position = { sequence, digest, fills, finished };
-    this.needRoom(fills - written.fills + finished - written.finished);
+    this.requireFreeSpace(fills - written.fills + finished - written.finished);
     derived.root.transactionSync(() => {
       derived.fills.put(written.fills, fills, this.copyFill);
       derived.finals.put(written.finished, finished, this.copyFinal);
@@ -327,9 +329,9 @@ export class Follower {
   }
 
   private repairs(): Generator<void> {
-    const { derived, firstFill, ids, needRoom, t: tables, warn } = this;
+    const { derived, firstFill, ids, requireFreeSpace, t: tables, warn } = this;
     const position = (): DerivedPosition => this.written;
-    return repairs({ derived, ids, tables, firstFill, position, warn, needRoom });
+    return repairs({ derived, ids, tables, firstFill, position, warn, requireFreeSpace });
   }
 
   /** Looks at some of what is derived; false = all of it was looked at. */
@@ -355,31 +357,31 @@ export class Follower {
     this.line('warn', `follower: ${behind} batches behind the log`);
   }
 
-  private isImageDue(now: number): boolean {
+  private isSnapshotDue(now: number): boolean {
     const batches = this.t.state[State.batch]! - this.attempted;
     if (batches === 0) return false;
     return batches >= this.o.imageBatches || now - this.attemptedAt >= this.o.imageSeconds * MS;
   }
 
   /** Everything before it is in LMDB: an image never holds more. */
-  private beginImage(now: number): void {
+  private beginSnapshot(now: number): void {
     const { state } = this.t;
     this.attempted = state[State.batch]!;
     this.attemptedAt = now;
     const reach = state[State.fills]! - this.o.capacities.trades;
-    this.imaging = this.images.save(this.t, Math.max(0, reach, this.firstFill));
+    this.imaging = this.snapshots.save(this.t, Math.max(0, reach, this.firstFill));
   }
 
   /** Writes a piece of the image in progress; false = there is none. */
-  private imageStep(): boolean {
+  private snapshotStep(): boolean {
     if (this.imaging === undefined) return false;
     try {
       const { done, value } = this.imaging.next();
       if (done !== true) return true;
-      this.imaged = value.sequence;
+      this.snapshotted = value.sequence;
       this.line('info', `image of batch ${value.sequence}`);
       const { sequence } = value;
-      this.o.report({ kind: 'image', sequence, older: this.images.list()[1]?.sequence });
+      this.o.report({ kind: 'image', sequence, older: this.snapshots.list()[1]?.sequence });
     } catch (error) {
       this.line('warn', `image: ${(error as Error).message}`);
     }

@@ -13,7 +13,7 @@
  * Thread: any; pure.
  */
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
-import { CRC_BYTES, isWhole, sealed } from '../kv/checksum.ts';
+import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 
 /** Buckets of one row: 4 hours of minutes, 1 KiB when every minute saw a trade. */
 export const CHUNK_BUCKETS_LOG2 = 8;
@@ -60,11 +60,11 @@ export function chunkOf(key: Buffer): number {
 export function encodePrices(key: Buffer, entries: Uint32Array, count: number): Buffer {
   const value = Buffer.allocUnsafeSlow(CRC_BYTES + 4 * count);
   for (let i = 0; i < count; i++) value.writeUInt32LE(entries[i]!, CRC_BYTES + 4 * i);
-  return sealed(key, value);
+  return withChecksum(key, value);
 }
 
 export function decodePrices(key: Buffer, value: Buffer): Uint32Array | Damaged {
-  if (!isWhole(key, value) || value.length % 4 !== 0) return DAMAGED;
+  if (!checksumMatches(key, value) || value.length % 4 !== 0) return DAMAGED;
   const entries = new Uint32Array(value.length / 4 - 1);
   let before = -1;
   for (let i = 0; i < entries.length; i++) {
@@ -90,7 +90,7 @@ export function encodeTotal(key: Buffer, market: number, through: number, sums: 
   const value = Buffer.allocUnsafeSlow(TOTAL_BYTES);
   value.writeDoubleLE(through, CRC_BYTES);
   writeSum(value, CRC_BYTES + 8, sums, market);
-  return sealed(key, value);
+  return withChecksum(key, value);
 }
 
 /** Reads a row of `totals` into entry `market` of `sums`; its `through`. */
@@ -99,7 +99,8 @@ export function decodeTotal(
   value: Buffer,
   sums: Sums,
 ): { readonly market: number; readonly through: number } | Damaged {
-  if (key.length !== 4 || value.length !== TOTAL_BYTES || !isWhole(key, value)) return DAMAGED;
+  if (key.length !== 4 || value.length !== TOTAL_BYTES || !checksumMatches(key, value))
+    return DAMAGED;
   const market = key.readUInt32BE(0);
   if (market >= sums.whole.length || !readSum(value, CRC_BYTES + 8, sums, market)) return DAMAGED;
   return { market, through: value.readDoubleLE(CRC_BYTES) };
@@ -116,11 +117,12 @@ export function encodeHour(key: Buffer, through: number, sums: Sums): Buffer {
   const value = Buffer.allocUnsafeSlow(HOUR_BYTES);
   value.writeDoubleLE(through, CRC_BYTES);
   for (let i = 0; i < HOUR_PARTS; i++) writeSum(value, CRC_BYTES + 8 + i * SUM_BYTES, sums, i);
-  return sealed(key, value);
+  return withChecksum(key, value);
 }
 
 export function decodeHour(key: Buffer, value: Buffer): StoredHour | Damaged {
-  if (key.length !== 8 || value.length !== HOUR_BYTES || !isWhole(key, value)) return DAMAGED;
+  if (key.length !== 8 || value.length !== HOUR_BYTES || !checksumMatches(key, value))
+    return DAMAGED;
   const sums = newSums(HOUR_PARTS);
   for (let i = 0; i < HOUR_PARTS; i++) {
     if (!readSum(value, CRC_BYTES + 8 + i * SUM_BYTES, sums, i)) return DAMAGED;

@@ -5,7 +5,7 @@
  * Thread: the follower, between its own transactions; the environment is opened with the first rows.
  */
 import { join } from 'node:path';
-import { needRoom } from '../files/disk-room.ts';
+import { requireFreeSpace } from '../files/disk-room.ts';
 import type { Durability } from '../kv/lmdb.ts';
 import { type HistoryRow, type HistoryTables, openHistoryTables, putRows } from './history.ts';
 
@@ -26,7 +26,7 @@ export class HistoryWrites {
       const path = join(this.dataDir, 'history');
       this.tables ??= openHistoryTables(path, { durability, readOnly: false });
       const { tables } = this;
-      needRoom(this.dataDir, rows.length);
+      requireFreeSpace(this.dataDir, rows.length);
       tables.root.transactionSync(() => putRows(rows, tables));
       return undefined;
     } catch (error) {

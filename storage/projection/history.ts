@@ -17,7 +17,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeDirectory } from '../files/make-directory.ts';
-import { isWhole, sealed } from '../kv/checksum.ts';
+import { checksumMatches, withChecksum } from '../kv/checksum.ts';
 import {
   type BinaryTable,
   type Durability,
@@ -95,7 +95,7 @@ export class HistoryStore {
   /** How far it has come; undefined = it has not begun, or cannot be used. */
   position(): HistoryPosition | undefined {
     const value = this.tables?.meta.get(POSITION);
-    if (value?.length !== POSITION_BYTES || !isWhole(POSITION, value)) return undefined;
+    if (value?.length !== POSITION_BYTES || !checksumMatches(POSITION, value)) return undefined;
     if (value.readUInt32LE(4) !== FORMAT) return undefined;
     return { end: value.readDoubleLE(8), crc: value.readUInt32LE(16) };
   }
@@ -106,7 +106,7 @@ export class HistoryStore {
     value.writeUInt32LE(FORMAT, 4);
     value.writeDoubleLE(end, 8);
     value.writeUInt32LE(crc, 16);
-    into.meta.put(POSITION, sealed(POSITION, value));
+    into.meta.put(POSITION, withChecksum(POSITION, value));
   }
 
   /** Throws all of it away; where nothing may be written, what there is is not looked at any more. */

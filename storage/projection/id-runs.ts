@@ -14,7 +14,7 @@
  * Thread: any; pure.
  */
 
-import { CRC_BYTES, Damage, isWhole, sealed } from '../kv/checksum.ts';
+import { CRC_BYTES, checksumMatches, Damage, withChecksum } from '../kv/checksum.ts';
 import type { BinaryTable } from '../kv/lmdb.ts';
 
 export interface Run {
@@ -61,7 +61,7 @@ export function putPage(table: BinaryTable, run: Run, page: number, entries: Ent
   const key = pageKey(run, page);
   const value = Buffer.allocUnsafeSlow(CRC_BYTES + entries.length * 4);
   value.set(new Uint8Array(entries.buffer, entries.byteOffset, entries.byteLength), CRC_BYTES);
-  table.put(key, sealed(key, value));
+  table.put(key, withChecksum(key, value));
 }
 
 /** Throws Damage. */
@@ -104,14 +104,14 @@ export function putRuns(
     value.writeDoubleLE(to, at + 8);
     value.writeDoubleLE(state, at + 16);
   });
-  meta.put(RUNS_KEY, sealed(RUNS_KEY, value));
+  meta.put(RUNS_KEY, withChecksum(RUNS_KEY, value));
 }
 
 /** Runs in a state, oldest first. Throws Damage. */
 export function readRuns(meta: BinaryTable, state: RunStateCode): Run[] {
   const value = meta.get(RUNS_KEY);
   if (value === undefined) return [];
-  if (!isWhole(RUNS_KEY, value)) throw new Damage('the list of its id runs');
+  if (!checksumMatches(RUNS_KEY, value)) throw new Damage('the list of its id runs');
   const runs: Run[] = [];
   for (let at = CRC_BYTES + 4; at < value.length; at += RUN_BYTES) {
     if (value.readDoubleLE(at + 16) !== state) continue;
@@ -123,6 +123,6 @@ export function readRuns(meta: BinaryTable, state: RunStateCode): Run[] {
 function pageValue(table: BinaryTable, run: Run, page: number): Buffer {
   const key = pageKey(run, page);
   const value = table.get(key);
-  if (value !== undefined && isWhole(key, value)) return value;
+  if (value !== undefined && checksumMatches(key, value)) return value;
   throw new Damage(`page ${page} of the ids of finished orders ${run.from} to ${run.to - 1}`);
 }

@@ -13,7 +13,7 @@
  *
  * Thread: any; pure.
  */
-import { CRC_BYTES, isWhole, sealed } from '../kv/checksum.ts';
+import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 
 /**
  * What a wallet has of a token by its fills here. Always: collateral received less collateral paid is
@@ -95,12 +95,13 @@ export function encodePosition(key: Buffer, position: Position): Buffer {
     if (isShort) value.writeBigInt64LE(position[name], WORDS_AT + i * bytes);
     else writeWord(value, WORDS_AT + i * bytes, position[name]);
   });
-  return sealed(key, value);
+  return withChecksum(key, value);
 }
 
 export function decodePosition(key: Buffer, value: Buffer): Position | typeof DAMAGED_ROW {
   const bytes = (value.length - WORDS_AT) / WORDS.length;
-  if ((bytes !== SHORT_BYTES && bytes !== WORD_BYTES) || !isWhole(key, value)) return DAMAGED_ROW;
+  if ((bytes !== SHORT_BYTES && bytes !== WORD_BYTES) || !checksumMatches(key, value))
+    return DAMAGED_ROW;
   const position = newPosition();
   WORDS.forEach((name, i) => {
     const at = WORDS_AT + i * bytes;
@@ -119,11 +120,11 @@ export function interestKey(market: number): Buffer {
 export function encodeInterest(key: Buffer, shares: bigint): Buffer {
   const value = Buffer.allocUnsafeSlow(INTEREST_BYTES);
   writeWord(value, CRC_BYTES, shares);
-  return sealed(key, value);
+  return withChecksum(key, value);
 }
 
 export function decodeInterest(key: Buffer, value: Buffer): bigint | typeof DAMAGED_ROW {
-  if (value.length !== INTEREST_BYTES || !isWhole(key, value)) return DAMAGED_ROW;
+  if (value.length !== INTEREST_BYTES || !checksumMatches(key, value)) return DAMAGED_ROW;
   return readWord(value, CRC_BYTES);
 }
 

@@ -61,7 +61,7 @@ export class PositionsWriter {
   private readonly t: Tables;
   private readonly tables: PositionTables;
   private readonly warn: (line: string) => void;
-  private readonly needRoom: (rows: number) => void;
+  private readonly requireFreeSpace: (rows: number) => void;
   /** As stored; undefined = nothing there is of this log, or can be used. */
   private mark: PositionsMark | undefined;
   /** Whether the mark is known to be of this log. */
@@ -70,15 +70,15 @@ export class PositionsWriter {
   private restsUntil = Number.NEGATIVE_INFINITY;
   private isWaiting = false;
 
-  /** @param needRoom throws where the disk may have no room for a transaction of so many rows */
+  /** @param requireFreeSpace throws where the disk may have no room for a transaction of so many rows */
   constructor(
     t: Tables,
     tables: PositionTables,
     warn: (line: string) => void,
-    needRoom: (rows: number) => void,
+    requireFreeSpace: (rows: number) => void,
   ) {
     this.t = t;
-    this.needRoom = needRoom;
+    this.requireFreeSpace = requireFreeSpace;
     this.tables = tables;
     this.warn = warn;
   }
@@ -128,7 +128,7 @@ export class PositionsWriter {
 
   private fillsPerCommit(): number {
     try {
-      this.needRoom(ROWS_PER_FILL * FILLS_PER_COMMIT);
+      this.requireFreeSpace(ROWS_PER_FILL * FILLS_PER_COMMIT);
       return FILLS_PER_COMMIT;
     } catch {
       return FILLS_PER_SMALL_COMMIT;
@@ -155,7 +155,7 @@ export class PositionsWriter {
   /** Throws all of it away. Answers are whole again once the fills that there are by now are derived. */
   private begin(end: number, isReached: boolean): void {
     const { tables } = this;
-    this.needRoom(0);
+    this.requireFreeSpace(0);
     if (end > 0) this.warn(`positions: deriving fills 0 to ${end - 1}`);
     this.mark = { end: 0, complete: isReached ? end : UNKNOWN, crc: 0 };
     const { mark } = this;
@@ -168,7 +168,7 @@ export class PositionsWriter {
 
   /** It was begun before it was known how many fills there are. */
   private putComplete(mark: PositionsMark): true {
-    this.needRoom(0);
+    this.requireFreeSpace(0);
     this.tables.root.transactionSync(() => putMark(this.tables, mark));
     this.mark = mark;
     return true;
@@ -178,7 +178,7 @@ export class PositionsWriter {
     const { tables } = this;
     const next = { ...mark, end, crc: crcOf(fills, end - 1) };
     let missing = end - mark.end;
-    this.needRoom(ROWS_PER_FILL * missing);
+    this.requireFreeSpace(ROWS_PER_FILL * missing);
     tables.root.transactionSync(() => {
       const moved = new Map<number, Moved>();
       const minted = new Map<number, bigint>();

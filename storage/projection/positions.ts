@@ -13,7 +13,7 @@
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWhole, sealed } from '../kv/checksum.ts';
+import { checksumMatches, withChecksum } from '../kv/checksum.ts';
 import {
   type BinaryTable,
   type Durability,
@@ -89,7 +89,7 @@ export function openSoundPositions(dataDir: string, options: Options): PositionT
 /** Undefined: it has not begun, or cannot be used. */
 export function readMark({ meta }: PositionTables): PositionsMark | undefined {
   const value = meta.get(MARK);
-  if (value?.length !== MARK_BYTES || !isWhole(MARK, value)) return undefined;
+  if (value?.length !== MARK_BYTES || !checksumMatches(MARK, value)) return undefined;
   if (value.readUInt32LE(4) !== FORMAT) return undefined;
   return {
     end: value.readDoubleLE(8),
@@ -105,7 +105,7 @@ export function putMark({ meta }: PositionTables, { complete, crc, end }: Positi
   value.writeDoubleLE(end, 8);
   value.writeDoubleLE(complete, 16);
   value.writeUInt32LE(crc, 24);
-  void meta.put(MARK, sealed(MARK, value));
+  void meta.put(MARK, withChecksum(MARK, value));
 }
 
 /** Of a log that holds nothing yet: all of them are derived. */

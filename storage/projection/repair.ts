@@ -22,7 +22,7 @@ export interface RepairOptions {
   readonly position: () => DerivedPosition;
   readonly warn: (line: string) => void;
   /** Throws where the disk may have no room for a transaction of so many rows. */
-  readonly needRoom: (rows: number) => void;
+  readonly requireFreeSpace: (rows: number) => void;
 }
 
 /** Throws where something cannot be written, or read at all. */
@@ -30,7 +30,7 @@ export function* repairs(o: RepairOptions): Generator<void> {
   const { derived, firstFill, position, tables: t, warn } = o;
   const { state } = t;
   const transact = (write: () => void): void => {
-    o.needRoom(derived.fills.blockRows);
+    o.requireFreeSpace(derived.fills.blockRows);
     derived.root.transactionSync(write);
   };
   const fills = {
@@ -44,7 +44,7 @@ export function* repairs(o: RepairOptions): Generator<void> {
     name: 'final states of orders',
     rows: derived.finals,
     copy: finalCopier(t),
-    first: () => state[State.finishedFree]!,
+    first: () => state[State.nextReusableClosed]!,
     end: () => position().finished,
   };
   for (const table of [fills, finals]) yield* repairRows(table, transact, warn);

@@ -6,10 +6,10 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { keptFinished } from '../../engine/orders/orders.ts';
+import { keptClosed } from '../../engine/orders/orders.ts';
 import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { isWhole } from '../kv/checksum.ts';
+import { checksumMatches } from '../kv/checksum.ts';
 import type { BinaryTable } from '../kv/lmdb.ts';
 import type { PackedRows } from '../kv/packed.ts';
 import { type DerivedPosition, openDerivedTables, positionOf } from './derived.ts';
@@ -43,10 +43,10 @@ export async function verifyDerived(dataDir: string, seen: Seen): Promise<{ text
     const fills = { rows: tables.fills, copy: fillCopier(t), end: position.fills };
     const finals = { rows: tables.finals, copy: finalCopier(t), end: position.finished };
     const ring = Math.max(seen.firstFill, t.state[State.fills]! - t.fillRows);
-    const free = t.state[State.finished]! - keptFinished(t);
+    const free = t.state[State.closed]! - keptClosed(t);
     const fillCount = compared('fill', { ...fills, first: ring });
     const finalCount = compared('final state', { ...finals, first: free });
-    const pages = checkSealed('ids', tables.ids);
+    const pages = checkChecksum('ids', tables.ids);
     for (const run of readRuns(tables.meta, RunState.live)) {
       for (let page = 0; page < pagesOf(run); page++) readPage(tables.ids, run, page);
     }
@@ -67,7 +67,7 @@ function checkPosition({ digest, fills, finished, sequence }: DerivedPosition, s
   if (expected !== undefined && expected !== digest) {
     throw new Error(`its digest after batch ${sequence} is ${digest}, that of the log ${expected}`);
   }
-  if (fills > t.state[State.fills]! || finished > t.state[State.finished]!) {
+  if (fills > t.state[State.fills]! || finished > t.state[State.closed]!) {
     throw new Error('it holds more fills or final states than the log leads to');
   }
 }
@@ -103,8 +103,8 @@ export async function verifyPositions(dataDir: string, seen: Seen): Promise<{ te
     if (mark.end > seen.t.state[State.fills]!) {
       throw new Error(`they follow from ${mark.end} fills, there are ${seen.t.state[State.fills]}`);
     }
-    const rows = checkSealed('wallets', tables.wallets);
-    checkSealed('interest', tables.interest);
+    const rows = checkChecksum('wallets', tables.wallets);
+    checkChecksum('interest', tables.interest);
     return { text: `${rows} positions, of ${mark.end} fills` };
   } finally {
     await tables.root.close();
@@ -116,8 +116,8 @@ export async function verifyHistory(dataDir: string, seen: Seen): Promise<{ text
   if (!existsSync(path)) return { text: 'not there: derived at the next start' };
   const tables = openHistoryTables(path, READ_ONLY);
   try {
-    const rows = checkSealed('prices', tables.prices);
-    for (const name of ['totals', 'hours', 'meta'] as const) checkSealed(name, tables[name]);
+    const rows = checkChecksum('prices', tables.prices);
+    for (const name of ['totals', 'hours', 'meta'] as const) checkChecksum(name, tables[name]);
     return { text: `${rows} rows of prices, of up to ${seen.t.state[State.fills]} fills` };
   } finally {
     await tables.root.close();
@@ -125,10 +125,10 @@ export async function verifyHistory(dataDir: string, seen: Seen): Promise<{ text
 }
 
 /** Number of values. Throws an Error that names the first one that is not what was written. */
-function checkSealed(name: string, table: BinaryTable): number {
+function checkChecksum(name: string, table: BinaryTable): number {
   let count = 0;
   for (const { key, value } of table.getRange()) {
-    if (!isWhole(key, value))
+    if (!checksumMatches(key, value))
       throw new Error(`a value of ${name}, ${key.toString('hex')}, is damaged`);
     count += 1;
   }

@@ -4,25 +4,25 @@ import { auditOrders } from '../../engine/audit.ts';
 import { type EngineMemory, Tables } from '../../engine/tables/tables.ts';
 import { readSpans, type SpanJob } from '../snapshot/snapshots.ts';
 
-export type BesideTask =
+export type AssistantTask =
   | ({ readonly kind: 'spans' } & SpanJob)
   | { readonly kind: 'orders'; readonly memory: EngineMemory };
 
 /** What is wrong with what it looked at, or that it failed itself. */
-export interface BesideAnswer {
+export interface AssistantAnswer {
   readonly problem: string | undefined;
   readonly bug: string | undefined;
 }
 
-export interface BesideSetup {
+export interface AssistantSetup {
   readonly port: MessagePort;
   /** Tasks that are answered: one word, which is waited for. */
   readonly answered: Int32Array;
 }
 
-const { answered, port } = workerData as BesideSetup;
+const { answered, port } = workerData as AssistantSetup;
 
-function answerOf(task: BesideTask): BesideAnswer {
+function answerOf(task: AssistantTask): AssistantAnswer {
   try {
     if (task.kind === 'spans') return { problem: readSpans(task), bug: undefined };
     return { problem: brokenOf(task.memory), bug: undefined };
@@ -41,7 +41,7 @@ function brokenOf(memory: EngineMemory): string | undefined {
   }
 }
 
-port.on('message', (task: BesideTask) => {
+port.on('message', (task: AssistantTask) => {
   port.postMessage(answerOf(task));
   Atomics.add(answered, 0, 1);
   Atomics.notify(answered, 0);

@@ -12,14 +12,14 @@ import { logDirectory } from '../log/file-log.ts';
 import { LogDamage } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
 import { type WholeEnd, wholeEnd } from '../log/whole-end.ts';
-import { refit } from '../snapshot/resize-tables.ts';
-import { Images } from '../snapshot/snapshots.ts';
+import { resizeTables } from '../snapshot/resize-tables.ts';
+import { SnapshotFiles } from '../snapshot/snapshots.ts';
 import { batchOf, replay } from './replay.ts';
 
 export interface Rebuilt {
   readonly t: Tables;
   /** The batch of the image that it began with; 0 = none. */
-  readonly image: number;
+  readonly snapshot: number;
   /** The batch that the tables are of. */
   readonly sequence: number;
   /** The oldest fill that the ring holds. */
@@ -58,16 +58,16 @@ function rebuildOnce({ capacities, dataDir, onProgress, to }: RebuildOptions): R
   const target = to ?? last;
   if (target > last) throw new Error(`the log ends with batch ${last}`);
   const begun = beginAt(dataDir, capacities, end, target);
-  const { engine, image } = begun;
-  if (target > image) {
-    const reader = new SegmentReader(directory, image + 1);
+  const { engine, snapshot } = begun;
+  if (target > snapshot) {
+    const reader = new SegmentReader(directory, snapshot + 1);
     try {
       for (;;) {
         const entry = reader.next(target);
         if (entry === undefined) break;
         replay(engine, entry, batchOf(entry));
-        const done = entry.sequence - image;
-        if (done % PROGRESS_BATCHES === 0) onProgress?.(done, target - image);
+        const done = entry.sequence - snapshot;
+        if (done % PROGRESS_BATCHES === 0) onProgress?.(done, target - snapshot);
       }
     } finally {
       reader.close();
@@ -78,7 +78,7 @@ function rebuildOnce({ capacities, dataDir, onProgress, to }: RebuildOptions): R
 
 interface Begun {
   readonly engine: Engine;
-  readonly image: number;
+  readonly snapshot: number;
   readonly firstFill: number;
 }
 
@@ -89,25 +89,25 @@ function beginAt(
   end: WholeEnd | undefined,
   target: number,
 ): Begun {
-  const images = new Images(dataDir, 'flushed');
+  const snapshots = new SnapshotFiles(dataDir, 'flushed');
   const first = end?.first ?? 1;
   const reasons: string[] = [];
-  for (const info of images.list()) {
+  for (const info of snapshots.list()) {
     if (info.sequence > target || (info.sequence < target && info.sequence + 1 < first)) continue;
-    const loaded = images.load(info);
+    const loaded = snapshots.load(info);
     if (typeof loaded === 'string') {
       reasons.push(`image ${info.sequence}: ${loaded}`);
       continue;
     }
-    const t = refit(loaded.tables, largest(loaded.tables.capacities, capacities));
-    return { engine: new Engine(t.memory), image: info.sequence, firstFill: loaded.firstFill };
+    const t = resizeTables(loaded.tables, largest(loaded.tables.capacities, capacities));
+    return { engine: new Engine(t.memory), snapshot: info.sequence, firstFill: loaded.firstFill };
   }
   if (first > 1) {
-    const oldest = images.list().at(-1)?.sequence ?? first;
+    const oldest = snapshots.list().at(-1)?.sequence ?? first;
     const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
     throw new Error(`batch ${target} is not kept any more: ${oldest} is the oldest${why}`);
   }
-  return { engine: new Engine(allocateEngine(capacities)), image: 0, firstFill: 0 };
+  return { engine: new Engine(allocateEngine(capacities)), snapshot: 0, firstFill: 0 };
 }
 
 /** A table that grew after the image was taken must have room for what came into it. */

@@ -12,14 +12,14 @@ import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { Damage } from '../kv/checksum.ts';
 import type { PackedRows } from '../kv/packed.ts';
 import { type Log, LogDamage } from '../log/log.ts';
-import { refit } from '../snapshot/resize-tables.ts';
-import type { ImageInfo, Images, SpanReader } from '../snapshot/snapshots.ts';
+import { resizeTables } from '../snapshot/resize-tables.ts';
+import type { SnapshotFiles, SnapshotInfo, SpanReader } from '../snapshot/snapshots.ts';
 import { batchOf, replay } from './replay.ts';
 
 export interface Recovered {
   readonly engine: Engine;
   /** The batch of the image that it began with; 0 = none. */
-  readonly image: number;
+  readonly snapshot: number;
   readonly replayed: number;
   /** The oldest fill that the ring holds. */
   readonly firstFill: number;
@@ -28,7 +28,7 @@ export interface Recovered {
 /** Tables that an image was loaded into, or empty ones. */
 export interface Begun {
   readonly engine: Engine;
-  readonly image: number;
+  readonly snapshot: number;
   readonly firstFill: number;
   /** Images that were passed over, and why. */
   readonly passedOver: readonly number[];
@@ -45,17 +45,17 @@ const FILL_BYTES = FILL_WORDS * 4;
  */
 export function recover(
   capacities: Capacities,
-  images: Images,
+  snapshots: SnapshotFiles,
   log: LogBehind,
   fills: PackedRows | undefined,
   warn: (line: string) => void,
 ): Recovered {
-  const begun = begin(capacities, images, images.list(), warn);
-  const { engine, image } = begun;
+  const begun = begin(capacities, snapshots, snapshots.list(), warn);
+  const { engine, snapshot } = begun;
   const replayed = catchUp(begun, log);
   const firstFill =
     fills === undefined ? begun.firstFill : loadFills(engine.t, fills, begun.firstFill, warn);
-  return { engine, image, replayed, firstFill };
+  return { engine, snapshot, replayed, firstFill };
 }
 
 /**
@@ -65,16 +65,16 @@ export function recover(
  */
 export function beginBehind(
   { capacities, logFirst }: { readonly capacities: Capacities; readonly logFirst: number },
-  images: Images,
+  snapshots: SnapshotFiles,
   sequence: number,
   warn: (line: string) => void,
 ): Begun {
-  const reaching = images.list().filter((image) => image.sequence + 1 >= logFirst);
-  const behind = reaching.filter((image) => image.sequence <= sequence);
-  const ahead = reaching.filter((image) => image.sequence > sequence).reverse();
-  let begun = begin(capacities, images, behind, warn);
-  if (begun.image === 0 && logFirst > 1) begun = begin(capacities, images, ahead, warn);
-  if (begun.image === 0 && logFirst > 1) {
+  const reaching = snapshots.list().filter((snapshot) => snapshot.sequence + 1 >= logFirst);
+  const behind = reaching.filter((snapshot) => snapshot.sequence <= sequence);
+  const ahead = reaching.filter((snapshot) => snapshot.sequence > sequence).reverse();
+  let begun = begin(capacities, snapshots, behind, warn);
+  if (begun.snapshot === 0 && logFirst > 1) begun = begin(capacities, snapshots, ahead, warn);
+  if (begun.snapshot === 0 && logFirst > 1) {
     throw new Error(`the log begins with batch ${logFirst}, and no image leads up to it`);
   }
   return begun;
@@ -108,29 +108,29 @@ export function catchUp({ engine, reasons }: Begun, log: LogBehind): number {
 /** The first of these images that can be used, in tables of `capacities`. */
 export function begin(
   capacities: Capacities,
-  images: Images,
-  candidates: readonly ImageInfo[],
+  snapshots: SnapshotFiles,
+  candidates: readonly SnapshotInfo[],
   warn: (line: string) => void,
-  beside?: SpanReader,
+  assistant?: SpanReader,
 ): Begun {
   const reasons: string[] = [];
   const passedOver: number[] = [];
   for (const info of candidates) {
-    const loaded = images.load(info, beside);
+    const loaded = snapshots.load(info, assistant);
     if (typeof loaded !== 'string') {
-      const { memory } = refit(loaded.tables, capacities);
+      const { memory } = resizeTables(loaded.tables, capacities);
       const engine = new Engine(memory);
       const { t } = engine;
       // A ring that is smaller than it was has the newest only.
       const firstFill = Math.max(loaded.firstFill, t.state[State.fills]! - t.fillRows);
-      return { engine, image: info.sequence, firstFill, passedOver, reasons };
+      return { engine, snapshot: info.sequence, firstFill, passedOver, reasons };
     }
     passedOver.push(info.sequence);
     reasons.push(`image ${info.sequence}: ${loaded}`);
     warn(`recovery: image ${info.sequence} cannot be used: ${loaded}`);
   }
   const engine = new Engine(allocateEngine(capacities));
-  return { engine, image: 0, firstFill: 0, passedOver, reasons };
+  return { engine, snapshot: 0, firstFill: 0, passedOver, reasons };
 }
 
 /**

@@ -7,12 +7,12 @@
 import assert from 'node:assert/strict';
 import { MessageChannel, receiveMessageOnPort, type Worker } from 'node:worker_threads';
 import { startThread } from '../files/thread.ts';
-import type { BesideAnswer, BesideSetup, BesideTask } from './assistant-thread.ts';
+import type { AssistantAnswer, AssistantSetup, AssistantTask } from './assistant-thread.ts';
 
 /** It reads from a disk that may be slow. */
 const WAIT_MS_MAX = 600_000;
 
-export class Beside {
+export class RecoveryAssistant {
   private readonly answered = new Int32Array(new SharedArrayBuffer(4));
   private readonly port;
   private readonly thread: Worker;
@@ -21,13 +21,13 @@ export class Beside {
   constructor() {
     const { port1, port2 } = new MessageChannel();
     this.port = port1;
-    const workerData: BesideSetup = { port: port2, answered: this.answered };
+    const workerData: AssistantSetup = { port: port2, answered: this.answered };
     const file = new URL('./assistant-thread', import.meta.url);
     this.thread = startThread(file, { workerData, transferList: [port2] });
   }
 
   /** Begins; who calls what it returns waits, and gets what is wrong or undefined. */
-  ask(task: BesideTask): () => string | undefined {
+  ask(task: AssistantTask): () => string | undefined {
     assert(Atomics.load(this.answered, 0) === this.asked, 'one thing at a time');
     this.asked += 1;
     this.port.postMessage(task);
@@ -35,7 +35,7 @@ export class Beside {
       Atomics.wait(this.answered, 0, this.asked - 1, WAIT_MS_MAX);
       const received = receiveMessageOnPort(this.port);
       assert(received !== undefined, 'the thread beside the recovery answers');
-      const answer = received.message as BesideAnswer;
+      const answer = received.message as AssistantAnswer;
       if (answer.bug !== undefined) throw new Error(answer.bug);
       return answer.problem;
     };

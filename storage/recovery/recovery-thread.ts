@@ -12,9 +12,9 @@ import type { EngineMemory, Tables } from '../../engine/tables/tables.ts';
 import { logDirectory } from '../log/file-log.ts';
 import type { Log } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
-import { Images } from '../snapshot/snapshots.ts';
+import { SnapshotFiles } from '../snapshot/snapshots.ts';
 import { type Begun, begin, catchUp } from './recover.ts';
-import { Beside } from './recovery-assistant.ts';
+import { RecoveryAssistant } from './recovery-assistant.ts';
 
 export interface RecoverySetup {
   readonly dataDir: string;
@@ -29,13 +29,13 @@ export type LogReach = Pick<Log, 'digest' | 'first' | 'last'>;
 export type RecoveryMessage =
   | { readonly kind: 'warning'; readonly line: string }
   | { readonly kind: 'failed'; readonly why: string }
-  | ({ readonly kind: 'recovered'; readonly memory: EngineMemory } & RecoveredImage)
+  | ({ readonly kind: 'recovered'; readonly memory: EngineMemory } & RecoveredSnapshot)
   | { readonly kind: 'sound' };
 
 /** What an image gave, and the batches of the log after it. */
-export interface RecoveredImage {
+export interface RecoveredSnapshot {
   /** The batch of the image that it began with; 0 = none. */
-  readonly image: number;
+  readonly snapshot: number;
   readonly replayed: number;
   /** The oldest fill that the ring holds. */
   readonly firstFill: number;
@@ -53,25 +53,25 @@ async function run(setup: RecoverySetup, told: MessagePort): Promise<void> {
   const { capacities, dataDir, durability } = setup;
   const say = (message: RecoveryMessage): void => told.postMessage(message);
   const reach = new Promise<LogReach>((resolve) => told.once('message', resolve));
-  const images = new Images(dataDir, durability);
-  const candidates = images.list();
+  const snapshots = new SnapshotFiles(dataDir, durability);
+  const candidates = snapshots.list();
   const isLarge = candidates.some(({ path }) => statSync(path).size >= LARGE_BYTES);
-  const beside = isLarge && availableParallelism() > 1 ? new Beside() : undefined;
+  const assistant = isLarge && availableParallelism() > 1 ? new RecoveryAssistant() : undefined;
   const warn = (line: string): void => say({ kind: 'warning', line });
-  const begun: Begun = begin(capacities, images, candidates, warn, beside);
+  const begun: Begun = begin(capacities, snapshots, candidates, warn, assistant);
   const read = (from: number) => new SegmentReader(logDirectory(dataDir), from);
   const replayed = catchUp(begun, { ...(await reach), read });
-  const { engine, firstFill, image, passedOver } = begun;
+  const { engine, firstFill, snapshot, passedOver } = begun;
   const { t } = engine;
-  say({ kind: 'recovered', memory: t.memory, image, replayed, firstFill, passedOver });
-  audit(t, beside);
+  say({ kind: 'recovered', memory: t.memory, snapshot, replayed, firstFill, passedOver });
+  audit(t, assistant);
   say({ kind: 'sound' });
-  await beside?.close();
+  await assistant?.close();
 }
 
-function audit(t: Tables, beside: Beside | undefined): void {
+function audit(t: Tables, assistant: RecoveryAssistant | undefined): void {
   try {
-    const orders = beside?.ask({ kind: 'orders', memory: t.memory });
+    const orders = assistant?.ask({ kind: 'orders', memory: t.memory });
     auditBooks(t);
     if (orders === undefined) {
       auditOrders(t);

@@ -5,7 +5,7 @@
  */
 import { commandWords } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { type BatchRecord, decodeBatch } from '../log/batch-record.ts';
 import type { LogEntry } from '../log/log.ts';
@@ -29,18 +29,18 @@ export function replay(engine: Engine, entry: LogEntry, record: BatchRecord): vo
   if (record.sequence !== sequence) throw wrong('its own sequence differs');
   if (entry.before !== t.state[State.digest]) throw wrong('its digest before differs');
   if (record.firstFill !== t.state[State.fills]) throw wrong('its first fill differs');
-  engine.begin(record.time, record.flushedFinished);
+  engine.begin(record.time, record.persistedClosedSequence);
   engine.ahead(record.i32, 0, record.i32.length);
   for (let at = 0; at < record.i32.length; at += commandWords(record.i32, at)) {
-    const rule = engine.apply(record.i32, record.f64, at);
+    const reason = engine.apply(record.i32, record.f64, at);
     // It found room when it came: the tables are smaller than they were.
-    if (rule === Rule.tableFull) throw wrong(TOO_SMALL);
+    if (reason === RejectReason.tableFull) throw wrong(TOO_SMALL);
   }
   engine.end();
   if (t.state[State.batch] !== sequence) throw wrong('its effect differs');
   if (t.state[State.digest] !== record.digest) throw wrong('its digest differs');
   if (t.state[State.fills] !== record.endFill) throw wrong('its last fill differs');
-  if (t.state[State.finished] !== record.endFinished) {
+  if (t.state[State.closed] !== record.closedEnd) {
     throw wrong('its number of finished orders differs');
   }
 }

@@ -11,11 +11,11 @@
 import { copyMatching, matchingUse } from '../../engine/book/matching.ts';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { FILL_WORDS, FINISHED_I, State } from '../../engine/tables/layout.ts';
+import { CLOSED_I, FILL_WORDS, State } from '../../engine/tables/layout.ts';
 import { allocateEngine, Tables, usedSpans } from '../../engine/tables/tables.ts';
 
 /** The same content in tables of these capacities; throws an Error that names what is too small. */
-export function refit(t: Tables, capacities: Capacities): Tables {
+export function resizeTables(t: Tables, capacities: Capacities): Tables {
   if (sameCapacities(t.capacities, capacities)) return t;
   checkRoom(t, capacities);
   const into = new Tables(allocateEngine(capacities));
@@ -26,7 +26,7 @@ export function refit(t: Tables, capacities: Capacities): Tables {
     into.memory.buffers[name].set(source, start);
   }
   copyMatching(t.matching, into.matching, t.state[State.books]!);
-  copyRing(t.finishedI, into.finishedI, 1 << FINISHED_I, t.state[State.finished]!);
+  copyRing(t.closedI, into.closedI, 1 << CLOSED_I, t.state[State.closed]!);
   copyRing(t.fillI, into.fillI, FILL_WORDS, t.state[State.fills]!);
   rebuildIndexes(into);
   return into;

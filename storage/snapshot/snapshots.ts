@@ -38,7 +38,7 @@ import {
 } from '../../engine/tables/tables.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { otherFormat } from '../files/other-format.ts';
-import { closed } from '../files/with-file.ts';
+import { withFile } from '../files/with-file.ts';
 import { WordSum } from './snapshot-checksum.ts';
 
 interface StoredSpan {
@@ -68,7 +68,7 @@ export interface SpanReader {
   ask(task: { readonly kind: 'spans' } & SpanJob): () => string | undefined;
 }
 
-interface ImageHeader {
+interface SnapshotHeader {
   readonly sequence: number;
   readonly capacities: Capacities;
   /** The oldest fill that its ring holds. */
@@ -76,14 +76,14 @@ interface ImageHeader {
   readonly spans: readonly StoredSpan[];
 }
 
-export interface ImageInfo {
+export interface SnapshotInfo {
   /** The batch after which it was taken. */
   readonly sequence: number;
   readonly path: string;
 }
 
 /** An image in memory: the ring of fills has those from `firstFill` on. */
-export interface LoadedImage {
+export interface LoadedSnapshot {
   readonly tables: Tables;
   readonly firstFill: number;
 }
@@ -99,7 +99,7 @@ const NAME = /^(\d{16})\.image$/;
 const FILL_BYTES = 4 * FILL_WORDS;
 const O_DSYNC: number | undefined = constants.O_DSYNC;
 
-export class Images {
+export class SnapshotFiles {
   private readonly directory: string;
   private readonly isFlushed: boolean;
   /** Sequences of those that load() found damaged: they are not among the two that are kept. */
@@ -117,7 +117,7 @@ export class Images {
   }
 
   /** Images that count, newest first: those that did not fail to load. */
-  list(): ImageInfo[] {
+  list(): SnapshotInfo[] {
     let names: string[];
     try {
       names = readdirSync(this.directory);
@@ -140,7 +140,7 @@ export class Images {
    * writes a piece, and the tables may go on meanwhile. Throws an Error that says why it failed, with
    * nothing left behind.
    */
-  *save(t: Tables, firstFill: number): Generator<void, ImageInfo> {
+  *save(t: Tables, firstFill: number): Generator<void, SnapshotInfo> {
     const sequence = t.state[State.batch]!;
     const { capacities } = t;
     const copies = [...usedSpans(t), ...fillSpans(t, firstFill)].map((span) => ({
@@ -186,10 +186,10 @@ export class Images {
   /**
    * Reads an image into tables of its own capacities; a text says why it cannot be used.
    *
-   * @param beside reads half of it
+   * @param assistant reads half of it
    */
-  load(info: ImageInfo, beside?: SpanReader): LoadedImage | string {
-    const loaded = readImage(info, beside);
+  load(info: SnapshotInfo, assistant?: SpanReader): LoadedSnapshot | string {
+    const loaded = readSnapshot(info, assistant);
     if (typeof loaded === 'string') this.passOver([info.sequence]);
     return loaded;
   }
@@ -218,7 +218,7 @@ export class Images {
   private syncNames(): void {
     if (process.platform === 'win32') return;
     const directory = openSync(this.directory, constants.O_RDONLY);
-    closed(directory, () => fsyncSync(directory));
+    withFile(directory, () => fsyncSync(directory));
   }
 }
 
@@ -248,7 +248,7 @@ function writeAll(file: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
 }
 
-function trailerOf(header: ImageHeader): Buffer {
+function trailerOf(header: SnapshotHeader): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const footer = Buffer.alloc(FOOTER_BYTES);
   footer.writeUInt32LE(MAGIC, 0);
@@ -258,34 +258,38 @@ function trailerOf(header: ImageHeader): Buffer {
   return Buffer.concat([json, footer]);
 }
 
-function readImage(info: ImageInfo, beside: SpanReader | undefined): LoadedImage | string {
+function readSnapshot(
+  info: SnapshotInfo,
+  assistant: SpanReader | undefined,
+): LoadedSnapshot | string {
   return orWhy(() => {
     const header = headerOf(info);
     if (typeof header === 'string') return header;
     const { firstFill } = header;
     const tables = new Tables(allocateEngine(header.capacities));
     const placed = placedSpans(header, tables);
-    const [ours, theirs] = beside === undefined ? [placed, []] : halvesOf(placed);
+    const [ours, theirs] = assistant === undefined ? [placed, []] : halvesOf(placed);
     const job = { path: info.path, memory: tables.memory };
-    const second = beside?.ask({ kind: 'spans', ...job, spans: theirs });
+    const second = assistant?.ask({ kind: 'spans', ...job, spans: theirs });
     const problem = readSpans({ ...job, spans: ours });
     // It writes the tables: nobody goes on before it is done.
-    const besideProblem = second?.();
-    if (problem !== undefined || besideProblem !== undefined) return problem ?? besideProblem!;
+    const assistantProblem = second?.();
+    if (problem !== undefined || assistantProblem !== undefined)
+      return problem ?? assistantProblem!;
     rebuildIndexes(tables);
     return { tables, firstFill };
   });
 }
 
-function headerOf({ path, sequence }: ImageInfo): ImageHeader | string {
+function headerOf({ path, sequence }: SnapshotInfo): SnapshotHeader | string {
   const file = openSync(path, 'r');
-  const header = closed(file, () => readHeader(file));
+  const header = withFile(file, () => readHeader(file));
   if (typeof header === 'string' || header.sequence === sequence) return header;
   return `it holds batch ${header.sequence}`;
 }
 
 /** Spans of fills follow each other by sequence: the ring that they were written from may have had another length. */
-function placedSpans({ firstFill, spans }: ImageHeader, t: Tables): PlacedSpan[] {
+function placedSpans({ firstFill, spans }: SnapshotHeader, t: Tables): PlacedSpan[] {
   let from = 0;
   let fill = firstFill;
   return spans.map((span) => {
@@ -317,7 +321,7 @@ function halvesOf(spans: readonly PlacedSpan[]): [PlacedSpan[], PlacedSpan[]] {
 export function readSpans({ memory, path, spans }: SpanJob): string | undefined {
   return orWhy(() => {
     const file = openSync(path, 'r');
-    return closed(file, () => {
+    return withFile(file, () => {
       for (const { from, name, parts, sum } of spans) {
         const table = memory.buffers[name];
         const targets = parts.map(({ bytes, start }) => table.subarray(start, start + bytes));
@@ -340,7 +344,7 @@ function orWhy<T>(read: () => T): T | string {
   }
 }
 
-function readHeader(file: number): ImageHeader | string {
+function readHeader(file: number): SnapshotHeader | string {
   const { size } = fstatSync(file);
   const footer = Buffer.alloc(FOOTER_BYTES);
   if (size < FOOTER_BYTES) return 'it is too short';
@@ -351,7 +355,7 @@ function readHeader(file: number): ImageHeader | string {
   const json = Buffer.alloc(Math.min(footer.readUInt32LE(8), size - FOOTER_BYTES));
   readSync(file, json, 0, json.length, size - FOOTER_BYTES - json.length);
   if (crc32(json) !== footer.readUInt32LE(12)) return 'the checksum of its header is wrong';
-  return JSON.parse(json.toString()) as ImageHeader;
+  return JSON.parse(json.toString()) as SnapshotHeader;
 }
 
 /** Fills `targets` from byte `from` of the file on; their checksum, or undefined where the file ends before. */

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { EndReason, Status, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import { type OrderFilter, OwnOrders } from '../../server/account/own-orders.ts';
 import { NOBODY, PAGE_SIZE } from '../../server/account/pages.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
-import { QuietReads } from '../../server/orders/seqlock-reader.ts';
+import { SeqlockReader } from '../../server/orders/seqlock-reader.ts';
 import { Control } from '../../server/orders/slots.ts';
 import { startThread } from '../common/forms.ts';
 import { freshSeed } from '../common/random.ts';
@@ -26,7 +26,7 @@ const ANY: OrderFilter = { market: 0, token: 0, maker: 0 };
 const SHARE = 1_000_000;
 
 /** Runs something before every read, as a writer between two of them would. */
-class DisturbedReads extends QuietReads {
+class DisturbedReads extends SeqlockReader {
   private readonly disturb: () => void;
 
   constructor(disturb: () => void) {
@@ -51,7 +51,7 @@ class Desk {
     this.fixture = new Fixture(SMALL);
     const parts = {
       tables: this.fixture.t,
-      quiet: new DisturbedReads(disturb),
+      seqlock: new DisturbedReads(disturb),
       storedFinal: () => undefined,
     };
     this.orders = piecesMax === undefined ? new OwnOrders(parts) : new OwnOrders(parts, piecesMax);
@@ -61,14 +61,14 @@ class Desk {
   rest(token: number, wallet: number, signer: number, ticks = 1): void {
     const shares = SHARE;
     this.placed += 1;
-    const rule = this.fixture.order({ wallet, signer, token, ticks, shares });
-    assert.equal(rule, Rule.accepted);
+    const reason = this.fixture.order({ wallet, signer, token, ticks, shares });
+    assert.equal(reason, RejectReason.accepted);
     this.open.push({ n: this.placed, owner: signer, wallet, token });
   }
 
   cancel(n: number): void {
     const order = this.open.find((one) => one.n === n)!;
-    assert.equal(this.fixture.cancel(n, order.owner), Rule.accepted);
+    assert.equal(this.fixture.cancel(n, order.owner), RejectReason.accepted);
     this.open = this.open.filter((one) => one.n !== n);
   }
 
@@ -182,7 +182,7 @@ test('an order is found by its id wherever it is, by its owner alone, at its own
   assert.equal(await desk.orders.find(owner, bytes(3)), undefined);
 
   const taker = { token: token + 1, wallet: 5, ticks: 20, shares: SHARE, sell: true };
-  assert.equal(fixture.order({ ...taker, type: OrderType.FOK }), Rule.accepted);
+  assert.equal(fixture.order({ ...taker, type: OrderType.FOK }), RejectReason.accepted);
   assert.equal(await desk.orders.find(desk.orders.owner(addressOf(5)), bytes(2)), undefined);
   const filled = await desk.orders.find(owner, bytes(2));
   assert.equal(filled?.price, 2_000);
@@ -195,7 +195,7 @@ test('an order is found by its id wherever it is, by its owner alone, at its own
   const final = finalCopy(fixture.t, 0);
   const elsewhere = new OwnOrders({
     tables: fixture.t,
-    quiet: new QuietReads(undefined, setImmediate),
+    seqlock: new SeqlockReader(undefined, setImmediate),
     storedFinal: (id) => (id.equals(final.id) ? final.row : undefined),
   });
   fixture.t.orderIndex.fill(0);
@@ -207,13 +207,13 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   const control = new SharedArrayBuffer(4 * Control.words);
   const words = new Int32Array(control);
   let waits = 0;
-  const quiet = new QuietReads(control, (callback) => {
+  const seqlock = new SeqlockReader(control, (callback) => {
     waits += 1;
     words[Control.writer] = 0;
     setImmediate(callback);
   });
   let runs = 0;
-  const disturbed = await quiet.read(() => {
+  const disturbed = await seqlock.read(() => {
     runs += 1;
     // Another ticket has its turn meanwhile, from its beginning to its end.
     if (runs < 3) words[Control.turn] = words[Control.turn]! + 1;
@@ -221,10 +221,10 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   });
   assert.deepEqual([disturbed, waits], [3, 0]);
   words[Control.writer] = 7;
-  assert.equal(await quiet.read(() => 'settled'), 'settled');
+  assert.equal(await seqlock.read(() => 'settled'), 'settled');
   assert.equal(waits, 1);
   let entered = 0;
-  const late = await quiet.read(() => {
+  const late = await seqlock.read(() => {
     entered += 1;
     if (entered === 1) words[Control.writer] = 9;
     return entered;
@@ -243,7 +243,7 @@ test('rows read while a thread writes are whole, and of the one who asks', async
   for (let n = 1; n <= count + 60; n++) numbers.set(orderIdWords(n)[0]!, n);
   const orders = new OwnOrders({
     tables: fixture.t,
-    quiet: new QuietReads(control, setImmediate),
+    seqlock: new SeqlockReader(control, setImmediate),
     storedFinal: () => undefined,
   });
   const workerData = { control, memory: fixture.t.memory, token, orders: count, seed };

@@ -13,7 +13,7 @@ import { wordsToHex } from '../../server/common/uint256.ts';
 import type { Exchange } from '../../server/http/request-context.ts';
 import type { KeyOwner } from '../../server/identity/auth.ts';
 import { matchOfTradeId, tradeIdOf } from '../../server/market-data/match-ids.ts';
-import { QuietReads } from '../../server/orders/seqlock-reader.ts';
+import { SeqlockReader } from '../../server/orders/seqlock-reader.ts';
 import { turnsOf } from '../common/turns.ts';
 import { orderIdWords, walletWords, withSeedAsync } from '../market-data/read-fixture.ts';
 
@@ -232,7 +232,7 @@ test('what leaves the window while a page is written is not in it', async () => 
   const lookup = (market: number) => fixture.infos[market];
   const { 'GET /data/trades': handler } = accountHandlers({
     ...{ tables: fixture.t, texts: fixture.texts, infos: lookup, ownTrades: desk.own },
-    ...{ quiet: new QuietReads(undefined, setImmediate), storedFinal: () => undefined },
+    ...{ seqlock: new SeqlockReader(undefined, setImmediate), storedFinal: () => undefined },
     config: { orderStatus: 'lower' },
   });
   // The two newest are written by then.
@@ -278,7 +278,7 @@ test('a page of orders is written with pauses, and shows what was open when it w
     texts: desk.fixture.texts,
     infos: () => undefined,
     ownTrades: desk.own,
-    quiet: new QuietReads(undefined, setImmediate),
+    seqlock: new SeqlockReader(undefined, setImmediate),
     storedFinal: () => undefined,
     config: { orderStatus: 'lower' },
   });

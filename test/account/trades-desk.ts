@@ -6,7 +6,7 @@ import type { OwnTrade, TradeFilter } from '../../server/account/own-trades.ts';
 import { OwnTradesIndex } from '../../server/account/own-trades-index.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
-import { QuietReads } from '../../server/orders/seqlock-reader.ts';
+import { SeqlockReader } from '../../server/orders/seqlock-reader.ts';
 import type { Random } from '../common/random.ts';
 import { Fixture, SMALL, walletWords } from '../market-data/read-fixture.ts';
 
@@ -24,8 +24,8 @@ export class Desk {
     this.fixture = new Fixture({ ...SMALL, trades });
     this.index = new TradesIndex(this.fixture.t);
     this.own = new OwnTradesIndex(this.index);
-    const quiet = new QuietReads(undefined, setImmediate);
-    this.orders = new OwnOrders({ tables: this.fixture.t, quiet, storedFinal: () => undefined });
+    const seqlock = new SeqlockReader(undefined, setImmediate);
+    this.orders = new OwnOrders({ tables: this.fixture.t, seqlock, storedFinal: () => undefined });
   }
 
   trade(random: Random, tokens: readonly number[], count: number): void {

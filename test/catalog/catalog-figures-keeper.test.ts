@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { BOOK_I, Book, MARKET_I, Market, State } from '../../engine/tables/layout.ts';
-import type { MarketSlot } from '../../engine/tables/units.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
 import { Figures } from '../../server/catalog/figures.ts';
 import { FiguresKeeper } from '../../server/catalog/figures-keeper.ts';
@@ -68,10 +68,10 @@ test('prices and liquidity of every market are what its books say', () => {
       driver.settle();
       for (let slot = 1; slot <= driver.t.state[State.markets]!; slot++) {
         const [outcomes] = MARKETS[slot - 1]!;
-        const version = reader.read(slot as MarketSlot, outcomes);
+        const version = reader.read(slot as MarketRow, outcomes);
         const expected = figuresOf(driver, slot);
         assert.deepEqual(reader.figures, expected, `market ${slot}`);
-        assert.equal(version, reader.versionOf(slot as MarketSlot));
+        assert.equal(version, reader.versionOf(slot as MarketRow));
         const text = JSON.stringify(expected);
         assert.equal(seen.get(`${slot} ${version}`) ?? text, text, 'no change without a version');
         seen.set(`${slot} ${version}`, text);
@@ -83,7 +83,7 @@ test('prices and liquidity of every market are what its books say', () => {
 
 test('outcomes that no book has are as good as unknown, and those of a book are not more', () => {
   const { driver, reader } = exchange();
-  const three = 4 as MarketSlot;
+  const three = 4 as MarketRow;
   reader.read(three, 5);
   assert.deepEqual(
     reader.figures.prices,
@@ -97,7 +97,7 @@ test('outcomes that no book has are as good as unknown, and those of a book are 
 test('a market with a writer inside one of its books is not read', () => {
   const { driver, reader } = exchange();
   const { t } = driver;
-  const three = 4 as MarketSlot;
+  const three = 4 as MarketRow;
   const lastBook = t.marketI[(three << MARKET_I) + Market.firstBook]! + 2;
   const before = reader.read(three, 3);
   t.bookI[(lastBook << BOOK_I) + Book.version]! += 1;
@@ -133,8 +133,8 @@ function followed(context: TestContext) {
   const keeper = new FiguresKeeper({
     tables: driver.t,
     volumes: {
-      totalOf: (slot) => volumes.total.get(slot) ?? 0,
-      dayOf: (slot, at) => (at < 86_400_000 ? (volumes.day.get(slot) ?? 0) : 0),
+      totalOf: (marketRow) => volumes.total.get(marketRow) ?? 0,
+      dayOf: (marketRow, at) => (at < 86_400_000 ? (volumes.day.get(marketRow) ?? 0) : 0),
     },
     now: () => now,
   });

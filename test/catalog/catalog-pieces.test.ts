@@ -21,9 +21,9 @@ test('a long answer is made in as many turns as it has pieces', async (context) 
     true,
     (route) => ({
       ...route,
-      run: async (exchange) => {
-        const { path, query } = exchange;
-        turns.set(`${path}?${query}`, (await turnsOf(Promise.resolve(route.run(exchange)))).turns);
+      run: async (context) => {
+        const { path, query } = context;
+        turns.set(`${path}?${query}`, (await turnsOf(Promise.resolve(route.run(context)))).turns);
       },
     }),
   );

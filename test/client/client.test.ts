@@ -10,7 +10,7 @@ import {
   toMicro,
   Wallet,
 } from '../../client/client.ts';
-import { exchangeOf } from '../../client/exchange.ts';
+import { signingDomainOf } from '../../client/exchange.ts';
 import { rowsOnce } from '../../client/lists.ts';
 import { Orders } from '../../client/orders.ts';
 import { untilAnswered } from '../../client/retry.ts';
@@ -168,7 +168,7 @@ test('an order that the node has is not told as refused because it cannot be ask
       throw new ApiError('GET /data/order/:id', 429, '{"error":"Too Many Requests"}');
     },
   };
-  const orders = new Orders(calls as unknown as Calls, undefined, exchangeOf(maker.info));
+  const orders = new Orders(calls as unknown as Calls, undefined, signingDomainOf(maker.info));
   await assert.rejects(orders.send(order), NoAnswerError);
 });
 

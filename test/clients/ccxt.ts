@@ -30,7 +30,7 @@ export async function ccxtCalls({
   const { Wallet } = load.require<EthersPackage>('@ethersproject/wallet');
   const privateKey = `0x${'cc'.repeat(32)}`;
   const { address } = new Wallet(privateKey);
-  const exchange = new ccxt.prediction.polymarket({
+  const context = new ccxt.prediction.polymarket({
     privateKey,
     walletAddress: address,
     options: { signatureType: 0, funder: address },
@@ -45,9 +45,9 @@ export async function ccxtCalls({
     },
   }) as Exchange;
   // For streams without TLS, as the package says.
-  await exchange.loadHttpProxyAgent!();
+  await context.loadHttpProxyAgent!();
   const [token, other] = market.tokens;
-  const call = (name: string, ...parts: readonly unknown[]) => exchange[name]!(...parts);
+  const call = (name: string, ...parts: readonly unknown[]) => context[name]!(...parts);
   const some = async (asked: Promise<unknown>, least = 1) => {
     const answer = (await asked) as readonly Json[];
     assert(Array.isArray(answer) && answer.length >= least, `rows, not ${JSON.stringify(answer)}`);

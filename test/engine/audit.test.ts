@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
-import { finishedOrder, keptFinished, orderStatus } from '../../engine/orders/orders.ts';
+import { closedOrder, keptClosed, orderStatus } from '../../engine/orders/orders.ts';
 import {
   ACCOUNT_I,
   Account,
-  FINISHED_I,
-  Finished,
+  CLOSED_I,
+  Closed,
   LINK_I,
   Link,
   ORDER_F,
@@ -17,7 +17,7 @@ import {
   Status,
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { OrderSlot } from '../../engine/tables/units.ts';
+import type { OrderRow } from '../../engine/tables/units.ts';
 import { type Random, withSeed } from '../common/random.ts';
 import { EngineDriver, ROOMY } from './engine-driver.ts';
 import { BUSY, MARKETS, Stream } from './stream.ts';
@@ -28,9 +28,9 @@ interface Damage {
   readonly damage: (t: Tables, random: Random) => void;
 }
 
-function openOrders(t: Tables): OrderSlot[] {
-  const rows = Array.from({ length: t.state[State.orderRows]! }, (_, i) => (i + 1) as OrderSlot);
-  return rows.filter((slot) => orderStatus(t, slot) === Status.live);
+function openOrders(t: Tables): OrderRow[] {
+  const rows = Array.from({ length: t.state[State.orderRows]! }, (_, i) => (i + 1) as OrderRow);
+  return rows.filter((orderRow) => orderStatus(t, orderRow) === Status.live);
 }
 
 /** An open order, as the index of its first word. */
@@ -40,7 +40,7 @@ function openRow(t: Tables, random: Random): number {
 
 /** Its slot in the matching core, by its words there. */
 function restingRow(t: Tables, random: Random): number {
-  return t.orderI[openRow(t, random) + Order.slot]! << 3;
+  return t.orderI[openRow(t, random) + Order.restingSlot]! << 3;
 }
 
 /** An entry of the index of ids, as the index of its tag. */
@@ -85,7 +85,7 @@ const DAMAGES: readonly Damage[] = [
     does: 'two orders have one id',
     found: /an order has one id|known by its id|keeps its tag/,
     damage(t) {
-      const [one, other] = openOrders(t).map((slot) => (slot << ORDER_I) + Order.id);
+      const [one, other] = openOrders(t).map((orderRow) => (orderRow << ORDER_I) + Order.id);
       t.orderI.copyWithin(one!, other!, other! + 8);
     },
   },
@@ -181,20 +181,18 @@ const DAMAGES: readonly Damage[] = [
     does: 'a finished order is twice in the queue',
     found: /a row has one finished order/,
     damage(t) {
-      const end = t.state[State.finished]!;
-      const [last, before] = [end - 1, end - 2].map(
-        (n) => (n & (t.finishedRows - 1)) << FINISHED_I,
-      );
-      t.finishedI[last! + Finished.row] = t.finishedI[before! + Finished.row]!;
-      t.finishedI[last! + Finished.tag] = t.finishedI[before! + Finished.tag]!;
+      const end = t.state[State.closed]!;
+      const [last, before] = [end - 1, end - 2].map((n) => (n & (t.closedRows - 1)) << CLOSED_I);
+      t.closedI[last! + Closed.row] = t.closedI[before! + Closed.row]!;
+      t.closedI[last! + Closed.tag] = t.closedI[before! + Closed.tag]!;
     },
   },
   {
     does: 'a finished order has no reason',
     found: /a finished order has a reason/,
     damage(t) {
-      const slot = finishedOrder(t, t.state[State.finished]! - 1);
-      t.orderI[(slot << ORDER_I) + Order.flags]! &= ~(15 << 23);
+      const orderRow = closedOrder(t, t.state[State.closed]! - 1);
+      t.orderI[(orderRow << ORDER_I) + Order.flags]! &= ~(15 << 23);
     },
   },
 ];
@@ -206,7 +204,7 @@ test('the audit names every kind of damage, and nothing where there is none', ()
     for (let i = 0; i < 1_500; i++) driver.run(stream.next());
     driver.close();
     const { t } = driver;
-    assert(openOrders(t).length > 20 && keptFinished(t) > 20, 'there is something to damage');
+    assert(openOrders(t).length > 20 && keptClosed(t) > 20, 'there is something to damage');
     audit(t);
     const { buffers } = t.memory;
     const damaged = ['orders', 'links', 'finished', 'matchingRows', 'orderIndex', 'state'] as const;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommandBuffer, encodeCancelOwner } from '../../engine/commands.ts';
-import { finishedOrder } from '../../engine/orders/orders.ts';
+import { closedOrder } from '../../engine/orders/orders.ts';
 import { Simulator } from '../../engine/simulator.ts';
 import {
   ADDRESS_WORDS,
@@ -12,20 +12,20 @@ import {
   Order,
   State,
 } from '../../engine/tables/layout.ts';
-import type { MarketSlot, OrderSlot, TokenSlot } from '../../engine/tables/units.ts';
+import type { MarketRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
 import { withSeed } from '../common/random.ts';
 
 const OWNER = 7;
 const CAPACITIES = { orders: 4_096, history: 8_192, markets: 4, tokens: 8, accounts: 16 };
 
 interface Part {
-  readonly market?: MarketSlot;
+  readonly market?: MarketRow;
   readonly limit: number;
   readonly newest: number;
 }
 
 /** One command of a cancel that goes on from `from`; returns where the next one goes on. */
-function cancelPart(exchange: Simulator, time: number, from: OrderSlot | 0, part: Part) {
+function cancelPart(exchange: Simulator, time: number, from: OrderRow | 0, part: Part) {
   const { engine } = exchange;
   const signer = new Int32Array(ADDRESS_WORDS);
   signer[0] = 1;
@@ -34,28 +34,28 @@ function cancelPart(exchange: Simulator, time: number, from: OrderSlot | 0, part
   const { limit, market = 0, newest } = part;
   const at = encodeCancelOwner(out, { signer, market, token: 0, limit, from, newest });
   engine.begin(time, 0);
-  const before = engine.t.state[State.finished]!;
+  const before = engine.t.state[State.closed]!;
   engine.apply(out.i32, out.f64, at);
   engine.end();
-  const ended = engine.t.state[State.finished]! - before;
+  const ended = engine.t.state[State.closed]! - before;
   assert(ended <= limit, 'no more than it may');
-  return { ended, next: engine.core.nextOwned };
+  return { ended, next: engine.context.nextOwned };
 }
 
 /** Numbers of the orders that ended by their owner's cancel. */
 function canceledIds({ engine: { t } }: Simulator): number[] {
   const ids: number[] = [];
-  for (let sequence = 0; sequence < t.state[State.finished]!; sequence++) {
-    const row = finishedOrder(t, sequence) << ORDER_I;
+  for (let sequence = 0; sequence < t.state[State.closed]!; sequence++) {
+    const row = closedOrder(t, sequence) << ORDER_I;
     const reason = (t.orderI[row + Order.flags]! >>> Flag.reasonShift) & 15;
     if (reason === EndReason.canceled) ids.push(t.orderI[row + Order.id + 7]!);
   }
   return ids.sort((a, b) => a - b);
 }
 
-function buy(exchange: Simulator, token: TokenSlot, account = OWNER): number {
+function buy(exchange: Simulator, token: TokenRow, account = OWNER): number {
   const placed = exchange.place({ account, token, side: 'buy', ticks: 40, size: 1_000_000 });
-  assert.equal(placed.rule, 0);
+  assert.equal(placed.reason, 0);
   return placed.order;
 }
 
@@ -72,8 +72,8 @@ test('part by part it reaches every order of the market that was there when it b
     buy(exchange, first, OWNER + 1);
   }
   exchange.at(1_001);
-  const part = { market: 1 as MarketSlot, limit: 7, newest: 1_000 };
-  let from: OrderSlot | 0 = 0;
+  const part = { market: 1 as MarketRow, limit: 7, newest: 1_000 };
+  let from: OrderRow | 0 = 0;
   let commands = 0;
   do {
     ({ next: from } = cancelPart(exchange, 1_001, from, part));
@@ -93,7 +93,7 @@ test('whatever ends in between, it comes to an end and leaves none of its orders
     const meant = Array.from({ length: 200 }, () => buy(exchange, token));
     exchange.at(1_001);
     const later: number[] = [];
-    let from: OrderSlot | 0 = 0;
+    let from: OrderRow | 0 = 0;
     do {
       ({ next: from } = cancelPart(exchange, 1_001, from, { limit: 9, newest: 1_000 }));
       for (let i = random.below(4); i > 0; i--) exchange.cancel(random.pick(meant));

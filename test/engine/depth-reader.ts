@@ -5,7 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import { type EngineMemory, Tables } from '../../engine/tables/tables.ts';
-import type { TokenSlot } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 
 interface Task {
   readonly memory: EngineMemory;
@@ -40,7 +40,7 @@ while (!isLast) {
   // One more round after the end: by then nobody writes, so reads succeed.
   isLast = Atomics.load(words, 1) === 1;
   for (let i = 0; i < 200; i++) {
-    if (!readDepth(tables, (1 + (i & 1)) as TokenSlot, depth)) continue;
+    if (!readDepth(tables, (1 + (i & 1)) as TokenRow, depth)) continue;
     counts.read += 1;
     if (!isBook(depth)) counts.broken += 1;
   }

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import test from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { audit } from '../../engine/audit.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { bookVersion, Depth, marketFlags, marketOf, readDepth } from '../../engine/tables/depth.ts';
 import { BOOK_I, Book, MarketFlag } from '../../engine/tables/layout.ts';
-import type { MarketSlot, TokenSlot } from '../../engine/tables/units.ts';
+import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { startThread } from '../common/forms.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
 import { check } from './duel.ts';
@@ -16,8 +16,8 @@ import { ScriptReader } from './script.ts';
 import { BUSY, MARKETS, Stream } from './stream.ts';
 
 const BOOK = 1 << BOOK_I;
-const YES = 1 as TokenSlot;
-const NO = 2 as TokenSlot;
+const YES = 1 as TokenRow;
+const NO = 2 as TokenRow;
 
 test('a book that is being written is not read', () => {
   const { driver } = check('buy #1 5 @ 0.40');
@@ -46,7 +46,7 @@ test('a version moves with every change of its book, and only then', () => {
   const { t } = duel.driver;
   const versions = (): number[] => {
     duel.driver.settle();
-    return [1, 2, 3].map((token) => bookVersion(t, token as TokenSlot));
+    return [1, 2, 3].map((token) => bookVersion(t, token as TokenRow));
   };
   const [yes, no, other] = versions();
   assert.equal(yes, no, 'a pair has one version');
@@ -90,7 +90,7 @@ test('a reader gets the terms of the market with the book', () => {
   assert.deepEqual([depth.asks.count, depth.asks.ticks[0], depth.asks.sizes[0]], [1, 595, 1e6]);
   assert.equal(depth.bids.count, 0);
   assert.equal(marketOf(t, NO), 1);
-  assert.equal(marketFlags(t, 1 as MarketSlot), MarketFlag.tradable | MarketFlag.negRisk);
+  assert.equal(marketFlags(t, 1 as MarketRow), MarketFlag.tradable | MarketFlag.negRisk);
 });
 
 test('every level of the finest grid can be full', () => {
@@ -101,8 +101,8 @@ test('every level of the finest grid can be full', () => {
   for (let tick = 1; tick < 10_000; tick++) {
     const price = (tick / 10_000).toFixed(4);
     const side = tick < 5_000 ? 'buy' : 'sell';
-    const { rule } = driver.run(reader.read(`${side} #${tick} 1 @ ${price}`));
-    assert.equal(rule, Rule.accepted);
+    const { reason } = driver.run(reader.read(`${side} #${tick} 1 @ ${price}`));
+    assert.equal(reason, RejectReason.accepted);
   }
   driver.close();
   audit(driver.t);

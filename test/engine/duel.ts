@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { audit } from '../../engine/audit.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { EngineDriver, ROOMY } from './engine-driver.ts';
@@ -46,7 +46,7 @@ export class Duel {
     this.commands.push(command);
     if (command.kind === 'at') this.#compareNamed();
     const outcome = this.driver.run(command);
-    if (outcome.rule === Rule.tableFull) return outcome;
+    if (outcome.reason === RejectReason.tableFull) return outcome;
     const actual = outcomeText(command, outcome);
     const expected = outcomeText(command, this.naive.run(command));
     if (actual !== expected) {
@@ -57,7 +57,7 @@ export class Duel {
       );
     }
     if (command.kind === 'order') {
-      if (outcome.rule === Rule.accepted) this.#accept(command, outcome);
+      if (outcome.reason === RejectReason.accepted) this.#accept(command, outcome);
       this.#named.add(command.token);
       for (const fill of outcome.fills) this.#named.add(fill.makerToken);
     }

@@ -12,13 +12,13 @@ import {
   encodeOrder,
   type MarketFields,
   OrderType,
+  PrecheckFlags,
   Side,
-  Verdict,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
-import { EventLog } from '../../engine/events.ts';
-import { findOrder, finishedOrder } from '../../engine/orders/orders.ts';
-import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
+import { EventBuffer } from '../../engine/events.ts';
+import { closedOrder, findOrder } from '../../engine/orders/orders.ts';
+import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import {
@@ -39,11 +39,11 @@ import {
 } from '../../engine/tables/layout.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import type {
-  MarketSlot,
+  MarketRow,
   MicroCollateral,
   MicroShares,
   TicksPerUnit,
-  TokenSlot,
+  TokenRow,
 } from '../../engine/tables/units.ts';
 import {
   type BookView,
@@ -94,7 +94,7 @@ export function addressWords(n: number): Int32Array {
 /** One journaled batch: what a replay needs. */
 export interface JournalBatch {
   readonly time: number;
-  readonly flushedFinished: number;
+  readonly persistedClosedSequence: number;
   readonly commands: readonly Int32Array<ArrayBuffer>[];
 }
 
@@ -103,7 +103,7 @@ export class EngineDriver {
   readonly t: Tables;
   readonly journal: JournalBatch[] = [];
   /** Sequence up to which final states count as flushed, from the next batch on. */
-  flushedFinished = 0;
+  persistedClosedSequence = 0;
   /** What a change of the self-trade policy sets beside it; 0 = no bound. */
   openOrdersPerAccount = 0;
   walletsPerSigner = 0;
@@ -111,33 +111,37 @@ export class EngineDriver {
   readonly #depth = new Depth();
   /** Ids that were accepted: what LMDB would know once memory has forgotten them. */
   readonly #accepted = new Set<number>();
-  #batch: { time: number; flushedFinished: number; commands: Int32Array<ArrayBuffer>[] } | null =
-    null;
+  #batch: {
+    time: number;
+    persistedClosedSequence: number;
+    commands: Int32Array<ArrayBuffer>[];
+  } | null = null;
 
-  constructor(capacities: Capacities = ROOMY, events = new EventLog(0)) {
+  constructor(capacities: Capacities = ROOMY, events = new EventBuffer(0)) {
     this.engine = new Engine(allocateEngine(capacities), events);
     this.t = this.engine.t;
   }
 
   run(command: Command): Outcome {
-    const { core } = this.engine;
+    const { context } = this.engine;
     const fills = this.t.state[State.fills]!;
-    const finished = this.t.state[State.finished]!;
+    const finished = this.t.state[State.closed]!;
     if (command.kind === 'at') {
       this.close();
-      this.#open(command.time, this.flushedFinished);
-      return this.#outcome(command, Rule.accepted, fills, finished);
+      this.#open(command.time, this.persistedClosedSequence);
+      return this.#outcome(command, RejectReason.accepted, fills, finished);
     }
-    const changes = core.changes;
+    const changes = context.changes;
     this.#buffer.clear();
     const at = this.#encode(command);
-    const rule = this.engine.apply(this.#buffer.i32, this.#buffer.f64, at);
+    const reason = this.engine.apply(this.#buffer.i32, this.#buffer.f64, at);
     // Tests look in the middle of a batch, which no reader of a node can.
-    if (core.changes !== changes) {
+    if (context.changes !== changes) {
       this.#batch?.commands.push(this.#buffer.i32.slice(0, this.#buffer.words));
     }
-    if (command.kind === 'order' && rule === Rule.accepted) this.#accepted.add(command.id);
-    return this.#outcome(command, rule, fills, finished);
+    if (command.kind === 'order' && reason === RejectReason.accepted)
+      this.#accepted.add(command.id);
+    return this.#outcome(command, reason, fills, finished);
   }
 
   /** Ends the open batch and journals it if it changed anything. */
@@ -154,13 +158,13 @@ export class EngineDriver {
     const batch = this.#batch;
     if (batch === null) return;
     this.close();
-    this.#open(batch.time, batch.flushedFinished);
+    this.#open(batch.time, batch.persistedClosedSequence);
   }
 
   book(token: number): BookView {
     this.settle();
     const depth = this.#depth;
-    if (!readDepth(this.t, token as TokenSlot, depth))
+    if (!readDepth(this.t, token as TokenRow, depth))
       throw new Error('nobody writes, so a read succeeds');
     const perTick = PIPS / depth.ticksPerUnit;
     const levels = (side: DepthSide) =>
@@ -212,30 +216,35 @@ export class EngineDriver {
     return findOrder(this.t, idWords(id), 0) !== 0;
   }
 
-  #open(time: number, flushedFinished: number): void {
-    this.#batch = { time, flushedFinished, commands: [] };
-    this.engine.begin(time, flushedFinished);
+  #open(time: number, persistedClosedSequence: number): void {
+    this.#batch = { time, persistedClosedSequence, commands: [] };
+    this.engine.begin(time, persistedClosedSequence);
   }
 
   #address(account: number): number {
     return this.t.accountI[(account << ACCOUNT_I) + 4]!;
   }
 
-  #outcome(command: Command, rule: RuleCode, fillsFrom: number, endedFrom: number): Outcome {
-    const { core } = this.engine;
-    const isOrder = command.kind === 'order' && rule === Rule.accepted;
+  #outcome(
+    command: Command,
+    reason: RejectReasonCode,
+    fillsFrom: number,
+    endedFrom: number,
+  ): Outcome {
+    const { context } = this.engine;
+    const isOrder = command.kind === 'order' && reason === RejectReason.accepted;
     const fills: FillLine[] = [];
     for (let n = fillsFrom; n < this.t.state[State.fills]!; n++) fills.push(this.fillLine(n));
     const ended: EndLine[] = [];
-    for (let n = endedFrom; n < this.t.state[State.finished]!; n++) ended.push(this.#endLine(n));
-    const making = isOrder ? core.making : 0;
-    const taking = isOrder ? core.taking : 0;
-    return { rule, making, taking, fills, ended };
+    for (let n = endedFrom; n < this.t.state[State.closed]!; n++) ended.push(this.#endLine(n));
+    const making = isOrder ? context.making : 0;
+    const taking = isOrder ? context.taking : 0;
+    return { reason, making, taking, fills, ended };
   }
 
   #endLine(sequence: number): EndLine {
     const { orderF, orderI } = this.t;
-    const row = finishedOrder(this.t, sequence);
+    const row = closedOrder(this.t, sequence);
     const flags = orderI[(row << ORDER_I) + Order.flags]!;
     return {
       id: orderI[(row << ORDER_I) + Order.id + 7]!,
@@ -255,8 +264,8 @@ export class EngineDriver {
       case 'cancel-all':
         return encodeCancelOwner(out, {
           signer: addressWords(command.signer),
-          market: command.market as MarketSlot | 0,
-          token: command.token as TokenSlot | 0,
+          market: command.market as MarketRow | 0,
+          token: command.token as TokenRow | 0,
           limit: command.limit,
           from: 0,
           newest: Number.MAX_SAFE_INTEGER,
@@ -268,7 +277,7 @@ export class EngineDriver {
         return encodeMarket(out, marketFields(command), idWords(command.condition), ids);
       }
       case 'change':
-        return encodeMarketChange(out, command.market as MarketSlot, marketFields(command));
+        return encodeMarketChange(out, command.market as MarketRow, marketFields(command));
       case 'policy':
         return encodeConfigure(
           out,
@@ -286,7 +295,7 @@ export class EngineDriver {
     const isSendable = shares > 0n && collateral > 0n && !isTooLarge(line);
     const feeIsSendable = line.feeRateBps >= 0 && line.feeRateBps <= 1_000;
     return encodeOrder(this.#buffer, {
-      token: line.token <= this.t.state[State.tokens]! ? (line.token as TokenSlot) : 0,
+      token: line.token <= this.t.state[State.tokens]! ? (line.token as TokenRow) : 0,
       side: line.side === 'BUY' ? Side.buy : Side.sell,
       type: OrderType[line.type],
       postOnly: line.postOnly,
@@ -295,7 +304,7 @@ export class EngineDriver {
       expiration: line.expiration,
       feeRateBps: feeIsSendable ? line.feeRateBps : 0,
       signatureType: line.signatureType,
-      verdict: this.#verdict(line),
+      precheck: this.#verdict(line),
       id: idWords(line.id),
       maker: addressWords(line.maker),
       signer: addressWords(line.signer),
@@ -308,22 +317,22 @@ export class EngineDriver {
     const { faults } = line;
     const isImmediate = line.type === 'FOK' || line.type === 'FAK';
     const isForgotten = this.#accepted.has(line.id) && !this.isInMemory(line.id);
-    let early: RuleCode = Rule.accepted;
-    if (faults.includes('foreign-key')) early = Rule.ownerMismatch;
-    else if (line.postOnly && isImmediate) early = Rule.postOnlyType;
-    else if (faults.includes('unknown-condition')) early = Rule.conditionUnknown;
-    else if (line.token > this.t.state[State.tokens]!) early = Rule.tokenUnknown;
-    else if (faults.includes('other-condition')) early = Rule.tokenOfOtherCondition;
+    let early: RejectReasonCode = RejectReason.accepted;
+    if (faults.includes('foreign-key')) early = RejectReason.ownerMismatch;
+    else if (line.postOnly && isImmediate) early = RejectReason.postOnlyType;
+    else if (faults.includes('unknown-condition')) early = RejectReason.conditionUnknown;
+    else if (line.token > this.t.state[State.tokens]!) early = RejectReason.tokenUnknown;
+    else if (faults.includes('other-condition')) early = RejectReason.tokenOfOtherCondition;
     return (
       early |
-      (faults.includes('known') || isForgotten ? Verdict.known : 0) |
-      (line.shares <= 0n || line.collateral <= 0n ? Verdict.amounts : 0) |
-      (line.feeRateBps < 0 ? Verdict.feeNegative : 0) |
-      (line.feeRateBps > 1_000 ? Verdict.feeTooHigh : 0) |
-      (isTooLarge(line) ? Verdict.tooLarge : 0) |
-      (faults.includes('private') ? Verdict.taker : 0) |
-      (faults.includes('forged') ? Verdict.signature : 0) |
-      (line.derived === true ? Verdict.derivedWallet : 0)
+      (faults.includes('known') || isForgotten ? PrecheckFlags.known : 0) |
+      (line.shares <= 0n || line.collateral <= 0n ? PrecheckFlags.amounts : 0) |
+      (line.feeRateBps < 0 ? PrecheckFlags.feeNegative : 0) |
+      (line.feeRateBps > 1_000 ? PrecheckFlags.feeTooHigh : 0) |
+      (isTooLarge(line) ? PrecheckFlags.tooLarge : 0) |
+      (faults.includes('private') ? PrecheckFlags.taker : 0) |
+      (faults.includes('forged') ? PrecheckFlags.signature : 0) |
+      (line.derived === true ? PrecheckFlags.derivedWallet : 0)
     );
   }
 }
@@ -348,7 +357,7 @@ function marketFields(terms: Terms): MarketFields {
 export function replay(journal: readonly JournalBatch[], capacities: Capacities = ROOMY): Engine {
   const engine = new Engine(allocateEngine(capacities));
   for (const batch of journal) {
-    engine.begin(batch.time, batch.flushedFinished);
+    engine.begin(batch.time, batch.persistedClosedSequence);
     for (const words of batch.commands) {
       engine.apply(words, new Float64Array(words.buffer), 0);
     }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { freshSeed, rounds, SHORT, withSeed } from '../common/random.ts';
 import { Duel } from './duel.ts';
@@ -20,8 +20,8 @@ function runStream(duel: Duel, stream: Stream, length: number): Map<number, numb
   const rules = new Map<number, number>();
   try {
     for (let i = 0; i < length; i++) {
-      const { rule } = duel.step(stream.next());
-      rules.set(rule, (rules.get(rule) ?? 0) + 1);
+      const { reason } = duel.step(stream.next());
+      rules.set(reason, (rules.get(reason) ?? 0) + 1);
       if (i % 2_500 === 2_499) duel.compareAll();
     }
     duel.compareAll();
@@ -39,7 +39,7 @@ test('on a busy stream over several markets the engine does what the reference d
     const duel = new Duel();
     const rules = runStream(duel, new Stream(random), LONG);
     duel.driver.close();
-    const unseen = Object.entries(Rule).filter(([, rule]) => !rules.has(rule));
+    const unseen = Object.entries(RejectReason).filter(([, reason]) => !rules.has(reason));
     assert.deepEqual(
       unseen.map(([name]) => name),
       ['tooManyOpen', 'tooManyWallets', 'tableFull'],
@@ -168,22 +168,22 @@ test('a refused command leaves every table as it was', () => {
     const small = { ...ROOMY, accounts: 64, orders: 2_000, history: 40_000, levels: 60_000 };
     const duel = new Duel(small);
     const stream = new Stream(random, { ...BUSY, faults: 20 }, MARKETS.slice(0, 4));
-    const { core } = duel.driver.engine;
+    const { context } = duel.driver.engine;
     let refusals = 0;
     for (let i = 0; i < rounds(6_000); i++) {
       const command = stream.next();
       // A batch ends with its last command: what begin() did is part of the state before.
       const isSampled = command.kind !== 'at' && random.chance(10);
       const before = isSampled ? stateHash(duel.driver.t) : '';
-      const changes = core.changes;
-      const { rule } = duel.step(command);
-      if (!isSampled || rule === Rule.accepted) continue;
+      const changes = context.changes;
+      const { reason } = duel.step(command);
+      if (!isSampled || reason === RejectReason.accepted) continue;
       // The one refusal that acts: cancel-both takes the maker in the way along
       // (docs/protocol.md#self-trade).
-      if (rule === Rule.selfTrade && core.changes !== changes) continue;
+      if (reason === RejectReason.selfTrade && context.changes !== changes) continue;
       refusals += 1;
       assert.equal(stateHash(duel.driver.t), before, `${commandText(command)} changed something`);
-      assert.equal(core.changes, changes, 'nor is it journaled');
+      assert.equal(context.changes, changes, 'nor is it journaled');
     }
     assert(refusals > rounds(50), 'the sample holds refusals');
   });

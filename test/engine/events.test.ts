@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Event, EventKind, EventLog, eventWords } from '../../engine/events.ts';
-import { finishedOrder, orderStatus } from '../../engine/orders/orders.ts';
+import { Event, EventBuffer, EventKind, eventWords } from '../../engine/events.ts';
+import { closedOrder, orderStatus } from '../../engine/orders/orders.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import {
   BOOK_F,
@@ -25,7 +25,7 @@ import {
   Token,
 } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
-import type { OrderSlot, TokenSlot } from '../../engine/tables/units.ts';
+import type { OrderRow, TokenRow } from '../../engine/tables/units.ts';
 import { withSeed } from '../common/random.ts';
 import { EngineDriver, replay } from './engine-driver.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from './stream.ts';
@@ -54,7 +54,7 @@ class Mirror {
   }
 
   /** Takes in the log of the batch that has just ended. */
-  read(log: EventLog): void {
+  read(log: EventBuffer): void {
     assert(!log.overflowed);
     const { i32, f64 } = log;
     let settled = false;
@@ -72,7 +72,7 @@ class Mirror {
         case EventKind.partly:
           this.compareRow(new Int32Array(i32.slice(at + Event.row, at + Event.row + 32)));
           break;
-        case EventKind.finished:
+        case EventKind.closed:
           this.finish(sequence);
           break;
         case EventKind.tick:
@@ -118,7 +118,7 @@ class Mirror {
   private finish(sequence: number): void {
     assert.equal(sequence, this.finished++, 'every end is told, in order');
     const { orderF, orderI } = this.driver.t;
-    const place = finishedOrder(this.driver.t, sequence);
+    const place = closedOrder(this.driver.t, sequence);
     const id = orderI[(place << ORDER_I) + Order.id + 7]!;
     assert.equal(orderF[(place << ORDER_F) + Order.remaining], this.open.get(id));
     this.open.delete(id);
@@ -161,10 +161,10 @@ class Mirror {
 
 /** A driver that knows the orders of its stream, and whose doing a change of a level was. */
 class ToldDriver extends EngineDriver {
-  readonly log: EventLog;
+  readonly log: EventBuffer;
   private readonly originals = new Map<number, number>();
 
-  constructor(log: EventLog) {
+  constructor(log: EventBuffer) {
     super(undefined, log);
     this.log = log;
   }
@@ -173,7 +173,7 @@ class ToldDriver extends EngineDriver {
     if (command.kind !== 'order') return super.run(command);
     this.log.command = command.id;
     const outcome = super.run(command);
-    if (outcome.rule === 0) this.originals.set(command.id, Number(command.shares));
+    if (outcome.reason === 0) this.originals.set(command.id, Number(command.shares));
     return outcome;
   }
 
@@ -188,7 +188,7 @@ class ToldDriver extends EngineDriver {
       return fillI[(sequence % fillRows) * FILL_WORDS + Fill.makerId + 7];
     }
     if (kind === EventKind.levelPlaced) return undefined;
-    return orderI[(finishedOrder(this.t, sequence) << ORDER_I) + Order.id + 7];
+    return orderI[(closedOrder(this.t, sequence) << ORDER_I) + Order.id + 7];
   }
 }
 
@@ -202,7 +202,7 @@ function compare(driver: ToldDriver, mirror: Mirror): void {
   assert.equal(mirror.books.size, t.state[State.books]);
   for (const [slot, book] of mirror.books) {
     const row = slot << BOOK_I;
-    const token = t.bookI[row + Book.firstToken]! as TokenSlot;
+    const token = t.bookI[row + Book.firstToken]! as TokenRow;
     assert.equal(t.tokenI[(token << TOKEN_I) + Token.mirrored], 0);
     assert(readDepth(t, token, depth));
     assert.equal(book.version, depth.version);
@@ -216,11 +216,11 @@ function compare(driver: ToldDriver, mirror: Mirror): void {
     );
   }
   const open = new Map<number, number>();
-  for (let slot = 1 as OrderSlot; slot <= t.state[State.orderRows]!; slot++) {
-    if (orderStatus(t, slot) !== Status.live) continue;
+  for (let orderRow = 1 as OrderRow; orderRow <= t.state[State.orderRows]!; orderRow++) {
+    if (orderStatus(t, orderRow) !== Status.live) continue;
     open.set(
-      t.orderI[(slot << ORDER_I) + Order.id + 7]!,
-      t.orderF[(slot << ORDER_F) + Order.remaining]!,
+      t.orderI[(orderRow << ORDER_I) + Order.id + 7]!,
+      t.orderF[(orderRow << ORDER_F) + Order.remaining]!,
     );
   }
   const byNumber = ([a]: [number, number], [b]: [number, number]): number => a - b;
@@ -234,7 +234,7 @@ const shapes: readonly (readonly [string, Partial<StreamShape>])[] = [
 for (const [where, shape] of shapes) {
   test(`${where} the log of each batch leads from the state before to the state after it`, () => {
     withSeed((random) => {
-      const driver = new ToldDriver(new EventLog(RECORDS));
+      const driver = new ToldDriver(new EventBuffer(RECORDS));
       const mirror = new Mirror(driver);
       const stream = new Stream(random, { ...BUSY, ...shape }, MARKETS);
       for (let batches = 0; batches < 1_500; ) {
@@ -259,7 +259,7 @@ for (const [where, shape] of shapes) {
 }
 
 test('a log that is too small says so, and the next batch has a whole one again', () => {
-  const driver = new ToldDriver(new EventLog(6));
+  const driver = new ToldDriver(new EventBuffer(6));
   const order = {
     kind: 'order' as const,
     token: 1,

@@ -9,31 +9,31 @@ import {
 } from '../../engine/orders/expiry.ts';
 import { ORDER_F, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
-import type { OrderSlot } from '../../engine/tables/units.ts';
+import type { OrderRow } from '../../engine/tables/units.ts';
 import { withSeed } from '../common/random.ts';
 import { ROOMY } from './engine-driver.ts';
 
-function schedule(t: Tables, slot: OrderSlot, seconds: number): void {
-  t.orderF[(slot << ORDER_F) + Order.expiry] = seconds;
-  scheduleExpiry(t, slot);
+function schedule(t: Tables, orderRow: OrderRow, seconds: number): void {
+  t.orderF[(orderRow << ORDER_F) + Order.expiry] = seconds;
+  scheduleExpiry(t, orderRow);
 }
 
 test('the earliest order is on top, whoever came and went before', () => {
   withSeed((random) => {
     const t = new Tables(allocateEngine({ ...ROOMY, orders: 300, history: 1 }));
-    const held = new Map<OrderSlot, number>();
+    const held = new Map<OrderRow, number>();
     for (let i = 0; i < 20_000; i++) {
-      const slot = random.between(1, 300) as OrderSlot;
-      if (held.has(slot)) {
-        unscheduleExpiry(t, slot);
-        held.delete(slot);
+      const orderRow = random.between(1, 300) as OrderRow;
+      if (held.has(orderRow)) {
+        unscheduleExpiry(t, orderRow);
+        held.delete(orderRow);
       } else {
         // Few distinct times, so that ties are common.
         const seconds = random.between(1, 40);
-        schedule(t, slot, seconds);
-        held.set(slot, seconds);
+        schedule(t, orderRow, seconds);
+        held.set(orderRow, seconds);
       }
-      let first = 0 as OrderSlot;
+      let first = 0 as OrderRow;
       for (const [other, seconds] of held) {
         const best = held.get(first) ?? Number.POSITIVE_INFINITY;
         if (seconds < best || (seconds === best && other < first)) first = other;
@@ -42,7 +42,8 @@ test('the earliest order is on top, whoever came and went before', () => {
       assert.equal(earliestExpiry(t), held.get(first) ?? 0);
       assert.equal(t.state[State.expiries], held.size);
     }
-    for (let slot = nextExpiring(t); slot !== 0; slot = nextExpiring(t)) unscheduleExpiry(t, slot);
+    for (let orderRow = nextExpiring(t); orderRow !== 0; orderRow = nextExpiring(t))
+      unscheduleExpiry(t, orderRow);
     assert(
       t.expiries.every((slot) => slot === 0),
       'an empty heap keeps no traces',
@@ -59,19 +60,19 @@ test('orders leave by time, and by slot where times are equal', () => {
     [1, 8],
     [2, 7],
   ] as const) {
-    schedule(t, slot as OrderSlot, seconds);
+    schedule(t, slot as OrderRow, seconds);
   }
   const left: number[] = [];
-  for (let slot = nextExpiring(t); slot !== 0; slot = nextExpiring(t)) {
-    left.push(slot);
-    unscheduleExpiry(t, slot);
+  for (let orderRow = nextExpiring(t); orderRow !== 0; orderRow = nextExpiring(t)) {
+    left.push(orderRow);
+    unscheduleExpiry(t, orderRow);
   }
   assert.deepEqual(left, [2, 3, 9, 1, 5]);
 });
 
 test('an order that is not in the heap cannot be taken out of it', () => {
   const t = new Tables(allocateEngine({ ...ROOMY, orders: 10, history: 1 }));
-  const [one, other] = [1 as OrderSlot, 2 as OrderSlot];
+  const [one, other] = [1 as OrderRow, 2 as OrderRow];
   schedule(t, one, 5);
   unscheduleExpiry(t, one);
   assert.equal(t.orderI[(one << ORDER_I) + Order.heap], 0);

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
 import { ladderRows } from '../../engine/book/matching.ts';
 import { CommandBuffer, commandKind, encodeConfigure } from '../../engine/commands.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, copyTables, Tables } from '../../engine/tables/tables.ts';
@@ -22,13 +22,13 @@ function runSmall(duel: Duel, stream: Stream, random: Random, length: number): n
   for (let i = 0; i < length; i++) {
     const command = stream.next();
     if (command.kind === 'at' && random.chance(70)) {
-      driver.flushedFinished = driver.t.state[State.finished]! - random.below(3);
-      if (driver.flushedFinished < 0) driver.flushedFinished = 0;
+      driver.persistedClosedSequence = driver.t.state[State.closed]! - random.below(3);
+      if (driver.persistedClosedSequence < 0) driver.persistedClosedSequence = 0;
     }
     // A copy costs far less than the hash, which few commands need.
     copyTables(driver.t, before);
-    const { rule } = duel.step(command);
-    if (rule === Rule.tableFull) {
+    const { reason } = duel.step(command);
+    if (reason === RejectReason.tableFull) {
       full += 1;
       assert.equal(
         stateHash(driver.t),
@@ -102,16 +102,20 @@ test('ids of finished orders leave memory oldest first, and only once they are f
   assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6], 'nothing leaves inside a batch');
   duel.step({ kind: 'at', time: 1_001_000 });
   assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6], 'nothing is flushed yet');
-  driver.flushedFinished = 2;
+  driver.persistedClosedSequence = 2;
   duel.step({ kind: 'at', time: 1_002_000 });
   assert.deepEqual(remembered(), [3, 4, 5, 6], 'two are flushed, and three may go');
-  driver.flushedFinished = 6;
+  driver.persistedClosedSequence = 6;
   duel.step({ kind: 'at', time: 1_003_000 });
   assert.deepEqual(remembered(), [4, 5, 6], 'the history keeps three');
   driver.settle();
   audit(driver.t);
-  assert.equal(duel.step(orderOf(4)).rule, Rule.duplicate, 'memory knows it');
-  assert.equal(duel.step(orderOf(1)).rule, Rule.duplicate, 'the request brings what memory forgot');
+  assert.equal(duel.step(orderOf(4)).reason, RejectReason.duplicate, 'memory knows it');
+  assert.equal(
+    duel.step(orderOf(1)).reason,
+    RejectReason.duplicate,
+    'the request brings what memory forgot',
+  );
 });
 
 test('how much history is kept is a command, and takes effect with the next batch', () => {
@@ -122,12 +126,12 @@ test('how much history is kept is a command, and takes effect with the next batc
     duel.step(orderOf(id));
     duel.step({ kind: 'cancel', id, signer: 1 });
   }
-  driver.flushedFinished = 6;
+  driver.persistedClosedSequence = 6;
   duel.step({ kind: 'at', time: 1_001_000 });
   assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6]);
   const buffer = new CommandBuffer();
   const at = encodeConfigure(buffer, 0, 2, 0, 0);
-  assert.equal(driver.engine.apply(buffer.i32, buffer.f64, at), Rule.accepted);
+  assert.equal(driver.engine.apply(buffer.i32, buffer.f64, at), RejectReason.accepted);
   assert.deepEqual(remembered(), [1, 2, 3, 4, 5, 6]);
   duel.step({ kind: 'at', time: 1_002_000 });
   assert.deepEqual(remembered(), [5, 6]);
@@ -140,16 +144,19 @@ test('how many rows may be used is a command; one of before it says nothing of t
     const { i32, f64 } = buffer;
     const at = encodeConfigure(buffer, 0, ROOMY.history, 0, orderRows);
     i32[at] = commandKind(i32, at) | (words << 8);
-    assert.equal(duel.driver.engine.apply(i32, f64, at), Rule.accepted);
+    assert.equal(duel.driver.engine.apply(i32, f64, at), RejectReason.accepted);
   };
   const buffer = new CommandBuffer();
   configure(3, 6);
-  const rules = (...ids: number[]): number[] => ids.map((id) => duel.step(orderOf(id)).rule);
-  assert.deepEqual(rules(1, 2, 3, 4), [...Array(3).fill(Rule.accepted), Rule.tableFull]);
+  const rules = (...ids: number[]): number[] => ids.map((id) => duel.step(orderOf(id)).reason);
+  assert.deepEqual(rules(1, 2, 3, 4), [
+    ...Array(3).fill(RejectReason.accepted),
+    RejectReason.tableFull,
+  ]);
   configure(0, 4);
-  assert.deepEqual(rules(5), [Rule.tableFull]);
+  assert.deepEqual(rules(5), [RejectReason.tableFull]);
   configure(4, 6);
-  assert.deepEqual(rules(6, 7), [Rule.accepted, Rule.tableFull]);
+  assert.deepEqual(rules(6, 7), [RejectReason.accepted, RejectReason.tableFull]);
 });
 
 test('open orders never leave memory, however old', () => {
@@ -158,11 +165,11 @@ test('open orders never leave memory, however old', () => {
   for (let id = 2; id < 20; id++) {
     duel.step(orderOf(id));
     duel.step({ kind: 'cancel', id, signer: 1 });
-    duel.driver.flushedFinished = duel.driver.t.state[State.finished]!;
+    duel.driver.persistedClosedSequence = duel.driver.t.state[State.closed]!;
     duel.step({ kind: 'at', time: 1_000_000 + id });
   }
   assert(duel.driver.isInMemory(1));
-  assert.equal(duel.step({ kind: 'cancel', id: 1, signer: 1 }).rule, Rule.accepted);
+  assert.equal(duel.step({ kind: 'cancel', id: 1, signer: 1 }).reason, RejectReason.accepted);
   duel.compareAll();
 });
 
@@ -170,34 +177,37 @@ test('finished orders that nobody flushes fill the table in the end', () => {
   const duel = check('', { ...ROOMY, orders: 4, history: 4 });
   const rules: number[] = [];
   for (let id = 1; id <= 10; id++) {
-    rules.push(duel.step(orderOf(id)).rule);
+    rules.push(duel.step(orderOf(id)).reason);
     duel.step({ kind: 'cancel', id, signer: 1 });
   }
-  assert.deepEqual(rules.slice(0, 8), Array(8).fill(Rule.accepted));
-  assert.deepEqual(rules.slice(8), [Rule.tableFull, Rule.tableFull]);
-  duel.driver.flushedFinished = 8;
+  assert.deepEqual(rules.slice(0, 8), Array(8).fill(RejectReason.accepted));
+  assert.deepEqual(rules.slice(8), [RejectReason.tableFull, RejectReason.tableFull]);
+  duel.driver.persistedClosedSequence = 8;
   duel.step({ kind: 'at', time: 1_001_000 });
-  assert.equal(duel.step(orderOf(11)).rule, Rule.accepted, 'a flush makes room');
+  assert.equal(duel.step(orderOf(11)).reason, RejectReason.accepted, 'a flush makes room');
 });
 
 test('an account has so many open orders at most; who takes what is there always may', () => {
   const duel = check('');
   for (const each of [duel.driver, duel.naive]) each.openOrdersPerAccount = 2;
   duel.step({ kind: 'policy', policy: 'allow' });
-  const rules = (...orders: Command[]) => orders.map((order) => duel.step(order).rule);
+  const rules = (...orders: Command[]) => orders.map((order) => duel.step(order).reason);
   const cheap = { collateral: 100_000n };
   assert.deepEqual(rules(orderOf(1, cheap), orderOf(2, cheap), orderOf(3, cheap)), [
-    Rule.accepted,
-    Rule.accepted,
-    Rule.tooManyOpen,
+    RejectReason.accepted,
+    RejectReason.accepted,
+    RejectReason.tooManyOpen,
   ]);
   const sell = { side: 'SELL', maker: 2, signer: 2 } as const;
-  assert.equal(duel.step(orderOf(4, sell)).rule, Rule.accepted, 'others are not meant');
-  assert.equal(duel.step(orderOf(5, { type: 'FOK' })).rule, Rule.accepted);
+  assert.equal(duel.step(orderOf(4, sell)).reason, RejectReason.accepted, 'others are not meant');
+  assert.equal(duel.step(orderOf(5, { type: 'FOK' })).reason, RejectReason.accepted);
   const wallet = { maker: 7, signatureType: 2 };
-  assert.equal(duel.step(orderOf(6, wallet)).rule, Rule.tooManyOpen, 'the signer counts');
+  assert.equal(duel.step(orderOf(6, wallet)).reason, RejectReason.tooManyOpen, 'the signer counts');
   duel.step({ kind: 'cancel', id: 1, signer: 1 });
-  assert.deepEqual(rules(orderOf(7, cheap), orderOf(8, cheap)), [Rule.accepted, Rule.tooManyOpen]);
+  assert.deepEqual(rules(orderOf(7, cheap), orderOf(8, cheap)), [
+    RejectReason.accepted,
+    RejectReason.tooManyOpen,
+  ]);
   duel.compareAll();
   duel.driver.close();
   const again = replay(duel.driver.journal);
@@ -217,16 +227,23 @@ test('a full table of open orders takes those that need no place in it', () => {
     collateral: 5_000n,
   } as const;
   for (let id = 10; id < 40; id += 2) {
-    assert.equal(duel.step(orderOf(id, take)).rule, Rule.tableFull, 'it might rest');
-    assert.equal(duel.step(orderOf(id, { ...take, type: 'FOK' })).rule, Rule.accepted);
-    assert.equal(duel.step(orderOf(id + 1, { ...take, type: 'FAK' })).rule, Rule.accepted);
-    driver.flushedFinished = driver.t.state[State.finished]!;
+    assert.equal(duel.step(orderOf(id, take)).reason, RejectReason.tableFull, 'it might rest');
+    assert.equal(duel.step(orderOf(id, { ...take, type: 'FOK' })).reason, RejectReason.accepted);
+    assert.equal(
+      duel.step(orderOf(id + 1, { ...take, type: 'FAK' })).reason,
+      RejectReason.accepted,
+    );
+    driver.persistedClosedSequence = driver.t.state[State.closed]!;
     duel.step({ kind: 'at', time: 1_000_000 + id });
     driver.settle();
     audit(driver.t);
   }
   const known = orderOf(10, { ...take, type: 'FOK' });
-  assert.equal(duel.step(known).rule, Rule.duplicate, 'an id that had to leave is on disk');
+  assert.equal(
+    duel.step(known).reason,
+    RejectReason.duplicate,
+    'an id that had to leave is on disk',
+  );
   duel.compareAll();
   driver.close();
   const again = replay(driver.journal, { ...ROOMY, orders: 4, history: 4 });
@@ -240,11 +257,22 @@ test('a market that ends and changes its tick at once needs no room, and trades 
   const terms = { baseFeeBps: 0, minSize: 0n, negRisk: false, grid: 1_000 } as const;
   const change = { kind: 'change', market: 1, ...terms } as const;
   const open = { tradable: true, ended: false };
-  assert.equal(duel.step({ ...change, ...open }).rule, Rule.tableFull, 'no ladder is left');
-  assert.equal(duel.step({ ...change, tradable: false, ended: true }).rule, Rule.accepted);
+  assert.equal(
+    duel.step({ ...change, ...open }).reason,
+    RejectReason.tableFull,
+    'no ladder is left',
+  );
+  assert.equal(
+    duel.step({ ...change, tradable: false, ended: true }).reason,
+    RejectReason.accepted,
+  );
   assert.equal(duel.driver.t.state[State.openOrders], 0);
   duel.compareAll();
-  assert.equal(duel.step({ ...change, ...open, grid: 10_000 }).rule, Rule.accepted, 'it is empty');
+  assert.equal(
+    duel.step({ ...change, ...open, grid: 10_000 }).reason,
+    RejectReason.accepted,
+    'it is empty',
+  );
   duel.compareAll();
 });
 

@@ -48,7 +48,7 @@ class Pair {
     const fills = naive.match(book, side, level, quantity);
     const count = core.match(book, side, level, quantity);
     const own = Array.from({ length: count }, (_, i) => ({
-      word: core.word(core.makers[i]!),
+      word: core.userData(core.makers[i]!),
       size: core.sizes[i]!,
     }));
     assert.deepEqual(own, fills, 'fills');
@@ -98,7 +98,7 @@ class Pair {
               [core.book(slot), core.side(slot), core.level(slot)],
               [book, side, at],
             );
-            queue.push(core.word(slot), core.remaining(slot));
+            queue.push(core.userData(slot), core.remaining(slot));
           }
           read.push([at, core.quantityAt(book, at), queue]);
         }

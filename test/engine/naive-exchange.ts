@@ -3,7 +3,7 @@
  * wallets and their signers, cancels, expiry, changes of a market. Written from the documents.
  * Rules: docs/protocol.md#order-of-checks
  */
-import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import {
   NaiveMarket,
   type NaiveOrder,
@@ -42,8 +42,8 @@ export class NaiveExchange {
 
   run(command: Command): Outcome {
     const out = settlement();
-    const rule = this.#apply(command, out);
-    return { rule, ...out };
+    const reason = this.#apply(command, out);
+    return { reason, ...out };
   }
 
   marketOf(token: number): NaiveMarket | undefined {
@@ -63,7 +63,7 @@ export class NaiveExchange {
     return this.markets.reduce((sum, market) => sum + market.open.length, 0);
   }
 
-  #apply(command: Command, out: Settlement): RuleCode {
+  #apply(command: Command, out: Settlement): RejectReasonCode {
     switch (command.kind) {
       case 'order':
         return this.#place(command, out);
@@ -73,18 +73,18 @@ export class NaiveExchange {
           'canceled',
           out,
         );
-        return mine === 0 ? Rule.orderNotFound : Rule.accepted;
+        return mine === 0 ? RejectReason.orderNotFound : RejectReason.accepted;
       }
       case 'cancel-all':
         this.#cancelOwned(command, out);
-        return Rule.accepted;
+        return RejectReason.accepted;
       case 'market':
         return this.#register(command.condition, command.outcomes, command);
       case 'change':
         return this.#change(command.market, command, out);
       case 'policy':
         this.#policy = command.policy;
-        return Rule.accepted;
+        return RejectReason.accepted;
       case 'at':
         this.#time = command.time;
         this.#closeWhere(
@@ -92,7 +92,7 @@ export class NaiveExchange {
           'expired',
           out,
         );
-        return Rule.accepted;
+        return RejectReason.accepted;
     }
   }
 
@@ -131,16 +131,17 @@ export class NaiveExchange {
     );
   }
 
-  #register(condition: number, outcomes: number, terms: Terms): RuleCode {
-    if (this.#conditions.has(condition)) return Rule.marketRefused;
+  #register(condition: number, outcomes: number, terms: Terms): RejectReasonCode {
+    if (this.#conditions.has(condition)) return RejectReason.marketRefused;
     this.#conditions.add(condition);
     this.markets.push(new NaiveMarket(terms, this.tokenCount() + 1, outcomes, this.#time));
-    return Rule.accepted;
+    return RejectReason.accepted;
   }
 
-  #change(number: number, terms: Terms, out: Settlement): RuleCode {
+  #change(number: number, terms: Terms, out: Settlement): RejectReasonCode {
     const market = this.markets[number - 1];
-    if (market === undefined || market.terms.negRisk !== terms.negRisk) return Rule.marketRefused;
+    if (market === undefined || market.terms.negRisk !== terms.negRisk)
+      return RejectReason.marketRefused;
     const isEnding = terms.ended && !market.terms.ended;
     const pipsPerTick = PIPS / terms.grid;
     this.#closeWhere(
@@ -150,37 +151,37 @@ export class NaiveExchange {
     );
     market.terms = terms;
     market.touchAll(this.#time);
-    return Rule.accepted;
+    return RejectReason.accepted;
   }
 
-  #place(line: OrderLine, out: Settlement): RuleCode {
+  #place(line: OrderLine, out: Settlement): RejectReasonCode {
     const early = this.#requestRefusal(line);
-    if (early !== Rule.accepted) return early;
+    if (early !== RejectReason.accepted) return early;
     const market = this.marketOf(line.token);
-    if (market === undefined) return Rule.tokenUnknown;
-    if (line.faults.includes('other-condition')) return Rule.tokenOfOtherCondition;
-    if (this.#accepted.has(line.id) || line.faults.includes('known')) return Rule.duplicate;
+    if (market === undefined) return RejectReason.tokenUnknown;
+    if (line.faults.includes('other-condition')) return RejectReason.tokenOfOtherCondition;
+    if (this.#accepted.has(line.id) || line.faults.includes('known')) return RejectReason.duplicate;
     const terms = this.#termsRefusal(line, market);
-    if (terms !== Rule.accepted) return terms;
+    if (terms !== RejectReason.accepted) return terms;
     const price = (ticksOf(line, market.terms.grid) * PIPS) / market.terms.grid;
-    if (price === 0) return Rule.tick;
-    if (line.shares < market.terms.minSize) return Rule.sizeBelowMinimum;
-    if (line.faults.includes('forged')) return Rule.signature;
+    if (price === 0) return RejectReason.tick;
+    if (line.shares < market.terms.minSize) return RejectReason.sizeBelowMinimum;
+    if (line.faults.includes('forged')) return RejectReason.signature;
     const bound = this.#bindings.get(line.maker) ?? line.signer;
     const isFree = line.signatureType === 0 || line.derived === true;
-    if (!isFree && bound !== line.signer) return Rule.binding;
-    if (!this.#mayRest(line)) return Rule.tooManyOpen;
-    if (!this.#mayHaveWallet(line)) return Rule.tooManyWallets;
+    if (!isFree && bound !== line.signer) return RejectReason.binding;
+    if (!this.#mayRest(line)) return RejectReason.tooManyOpen;
+    if (!this.#mayHaveWallet(line)) return RejectReason.tooManyWallets;
 
     const arrival = this.#accepted.size;
     const taker: NaiveOrder = { line, price, arrival, remaining: line.shares, paid: 0n };
     const plan = market.plan(taker, this.#policy);
     const unmatched = this.#matchRefusal(taker, market, plan, out);
-    if (unmatched !== Rule.accepted) return unmatched;
+    if (unmatched !== RejectReason.accepted) return unmatched;
     this.#accepted.add(line.id);
     this.#bindings.set(line.maker, line.signer);
     this.#execute(taker, market, plan, out);
-    return Rule.accepted;
+    return RejectReason.accepted;
   }
 
   #mayRest({ signer, type }: OrderLine): boolean {
@@ -197,50 +198,57 @@ export class NaiveExchange {
   }
 
   /** Rules 1 to 3: what the request shows by itself. */
-  #requestRefusal(line: OrderLine): RuleCode {
-    if (line.faults.includes('foreign-key')) return Rule.ownerMismatch;
+  #requestRefusal(line: OrderLine): RejectReasonCode {
+    if (line.faults.includes('foreign-key')) return RejectReason.ownerMismatch;
     const isImmediate = line.type === 'FOK' || line.type === 'FAK';
-    if (line.postOnly && isImmediate) return Rule.postOnlyType;
-    if (line.faults.includes('unknown-condition')) return Rule.conditionUnknown;
-    return Rule.accepted;
+    if (line.postOnly && isImmediate) return RejectReason.postOnlyType;
+    if (line.faults.includes('unknown-condition')) return RejectReason.conditionUnknown;
+    return RejectReason.accepted;
   }
 
   /** Rules 5 to 8, the public taker, the largest size. */
-  #termsRefusal(line: OrderLine, market: NaiveMarket): RuleCode {
-    if (!market.terms.tradable) return Rule.marketNotReady;
-    if (line.shares <= 0n || line.collateral <= 0n) return Rule.amountsNotPositive;
+  #termsRefusal(line: OrderLine, market: NaiveMarket): RejectReasonCode {
+    if (!market.terms.tradable) return RejectReason.marketNotReady;
+    if (line.shares <= 0n || line.collateral <= 0n) return RejectReason.amountsNotPositive;
     if (line.type === 'GTD') {
-      if (line.expiration === 0) return Rule.expirationRequired;
-      if (line.expiration * 1_000 <= this.#time) return Rule.expirationPast;
-    } else if (line.expiration !== 0) return Rule.expirationInvalid;
-    if (line.feeRateBps < 0) return Rule.feeNegative;
-    if (line.feeRateBps > FEE_BPS_MAX) return Rule.feeTooHigh;
-    if (line.feeRateBps < market.terms.baseFeeBps) return Rule.feeBelowBase;
-    if (line.faults.includes('private')) return Rule.takerNotPublic;
+      if (line.expiration === 0) return RejectReason.expirationRequired;
+      if (line.expiration * 1_000 <= this.#time) return RejectReason.expirationPast;
+    } else if (line.expiration !== 0) return RejectReason.expirationInvalid;
+    if (line.feeRateBps < 0) return RejectReason.feeNegative;
+    if (line.feeRateBps > FEE_BPS_MAX) return RejectReason.feeTooHigh;
+    if (line.feeRateBps < market.terms.baseFeeBps) return RejectReason.feeBelowBase;
+    if (line.faults.includes('private')) return RejectReason.takerNotPublic;
     const isTooLarge = line.shares > AMOUNT_MAX || line.collateral > AMOUNT_MAX;
-    return isTooLarge ? Rule.sizeAboveMaximum : Rule.accepted;
+    return isTooLarge ? RejectReason.sizeAboveMaximum : RejectReason.accepted;
   }
 
   /** Level totals, post-only, FOK, self-trade, FAK. */
-  #matchRefusal(taker: NaiveOrder, market: NaiveMarket, plan: Plan, out: Settlement): RuleCode {
+  #matchRefusal(
+    taker: NaiveOrder,
+    market: NaiveMarket,
+    plan: Plan,
+    out: Settlement,
+  ): RejectReasonCode {
     const { line } = taker;
     if (line.type === 'GTC' || line.type === 'GTD') {
       const total = market.levelTotal(line.token, line.side, taker.price);
-      if (total + line.shares - plan.filled > AMOUNT_MAX) return Rule.sizeAboveMaximum;
+      if (total + line.shares - plan.filled > AMOUNT_MAX) return RejectReason.sizeAboveMaximum;
     }
     const crosses = plan.steps.length > 0 || plan.stoppedBy !== undefined;
     if (line.postOnly && crosses) {
-      return line.side === 'BUY' ? Rule.postOnlyCrossesAsk : Rule.postOnlyCrossesBid;
+      return line.side === 'BUY'
+        ? RejectReason.postOnlyCrossesAsk
+        : RejectReason.postOnlyCrossesBid;
     }
     if (line.type === 'FOK' && plan.filled !== line.shares) {
-      return plan.stoppedBy === undefined ? Rule.fokUnfilled : Rule.selfTrade;
+      return plan.stoppedBy === undefined ? RejectReason.fokUnfilled : RejectReason.selfTrade;
     }
     if (plan.filled === 0n && plan.stoppedBy !== undefined) {
       if (this.#policy === 'cancel-both') this.#cancelMaker(plan.stoppedBy, market, out);
-      return Rule.selfTrade;
+      return RejectReason.selfTrade;
     }
-    if (line.type === 'FAK' && plan.filled === 0n) return Rule.fakUnfilled;
-    return Rule.accepted;
+    if (line.type === 'FAK' && plan.filled === 0n) return RejectReason.fakUnfilled;
+    return RejectReason.accepted;
   }
 
   #cancelMaker(maker: NaiveOrder, market: NaiveMarket, out: Settlement): void {

@@ -3,7 +3,7 @@
  * reference, the engine's driver and the trading scripts of the tests share. Amounts are
  * micro-units in bigints, prices are pips (ten-thousandths), everybody and everything is a number.
  */
-import type { RuleCode } from '../../engine/orders/reject-reasons.ts';
+import type { RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 
 export type SideName = 'BUY' | 'SELL';
 export type TypeName = 'GTC' | 'GTD' | 'FOK' | 'FAK';
@@ -118,7 +118,7 @@ export interface EndLine {
 
 /** What one command did. Only an accepted order has amounts. */
 export interface Outcome {
-  readonly rule: RuleCode;
+  readonly reason: RejectReasonCode;
   readonly making: bigint | number;
   readonly taking: bigint | number;
   readonly fills: readonly FillLine[];
@@ -149,7 +149,7 @@ export function comparableEnds(command: Command, outcome: Outcome): readonly End
 
 /** An outcome as one line of text: two exchanges agree when their lines do. */
 export function outcomeText(command: Command, outcome: Outcome): string {
-  let text = `rule ${outcome.rule} gives ${outcome.making} gets ${outcome.taking}`;
+  let text = `rule ${outcome.reason} gives ${outcome.making} gets ${outcome.taking}`;
   for (const f of outcome.fills) {
     text +=
       ` | ${f.match} ${f.kind} ${f.size} fee ${f.fee}` +

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommandBuffer, encodeMarket } from '../../engine/commands.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { MarketFlag } from '../../engine/tables/layout.ts';
 import type { MicroShares } from '../../engine/tables/units.ts';
 import { check, type Duel } from './duel.ts';
@@ -32,7 +32,7 @@ const plain: OrderLine = {
 };
 
 /** What is wrong, in the order in which it is answered: each rule with one way to break it. */
-const BREAKS: readonly (readonly [keyof typeof Rule, (line: OrderLine) => OrderLine])[] = [
+const BREAKS: readonly (readonly [keyof typeof RejectReason, (line: OrderLine) => OrderLine])[] = [
   ['ownerMismatch', (o) => ({ ...o, faults: [...o.faults, 'foreign-key'] })],
   ['conditionUnknown', (o) => ({ ...o, faults: [...o.faults, 'unknown-condition'] })],
   ['tokenOfOtherCondition', (o) => ({ ...o, faults: [...o.faults, 'other-condition'] })],
@@ -63,13 +63,13 @@ function preparedDuel(): Duel {
 test('every rule refuses by its own name, the earlier one where two are broken', () => {
   const duel = preparedDuel();
   BREAKS.forEach(([first, breakFirst], i) => {
-    assert.equal(duel.step(breakFirst(plain)).rule, Rule[first], first);
+    assert.equal(duel.step(breakFirst(plain)).reason, RejectReason[first], first);
     for (const [second, breakSecond] of BREAKS.slice(i + 1)) {
-      const { rule } = duel.step(breakFirst(breakSecond(plain)));
-      assert.equal(rule, Rule[first], `${first} before ${second}`);
+      const { reason } = duel.step(breakFirst(breakSecond(plain)));
+      assert.equal(reason, RejectReason[first], `${first} before ${second}`);
     }
   });
-  assert.equal(duel.step(plain).rule, Rule.accepted, 'and without a fault it is taken');
+  assert.equal(duel.step(plain).reason, RejectReason.accepted, 'and without a fault it is taken');
 });
 
 test('amounts must be positive, both of them', () => {
@@ -81,8 +81,8 @@ test('amounts must be positive, both of them', () => {
     [5n, -5n],
     [0n, 0n],
   ] as const) {
-    const { rule } = duel.step({ ...plain, shares, collateral });
-    assert.equal(rule, Rule.amountsNotPositive);
+    const { reason } = duel.step({ ...plain, shares, collateral });
+    assert.equal(reason, RejectReason.amountsNotPositive);
   }
 });
 
@@ -188,19 +188,23 @@ test('shares and collateral go up to 2^53 - 1, and not beyond', () => {
   const duel = check('change 1 grid 10');
   const largest = (MAX / 10n) * 10n;
   const line = { ...plain, shares: largest, collateral: largest / 2n };
-  assert.equal(duel.step({ ...line, shares: MAX + 1n }).rule, Rule.sizeAboveMaximum);
-  assert.equal(duel.step({ ...line, collateral: MAX + 1n }).rule, Rule.sizeAboveMaximum);
-  assert.equal(duel.step(line).rule, Rule.accepted);
+  assert.equal(duel.step({ ...line, shares: MAX + 1n }).reason, RejectReason.sizeAboveMaximum);
+  assert.equal(duel.step({ ...line, collateral: MAX + 1n }).reason, RejectReason.sizeAboveMaximum);
+  assert.equal(duel.step(line).reason, RejectReason.accepted);
   const more = { ...line, id: 2, shares: 10n, collateral: 5n };
-  assert.equal(duel.step(more).rule, Rule.sizeAboveMaximum, 'the level would pass the bound');
   assert.equal(
-    duel.step({ ...more, collateral: 4n }).rule,
-    Rule.accepted,
+    duel.step(more).reason,
+    RejectReason.sizeAboveMaximum,
+    'the level would pass the bound',
+  );
+  assert.equal(
+    duel.step({ ...more, collateral: 4n }).reason,
+    RejectReason.accepted,
     'another level has room',
   );
   const seller = { ...line, id: 3, side: 'SELL', type: 'FOK', maker: 9, signer: 9 } as const;
-  const { rule, fills } = duel.step(seller);
-  assert.equal(rule, Rule.accepted);
+  const { reason, fills } = duel.step(seller);
+  assert.equal(reason, RejectReason.accepted);
   assert.equal(fills[0]?.size, Number(largest), 'and all of it trades exactly');
   duel.compareAll();
   duel.checkConservation();
@@ -218,12 +222,23 @@ test('what matches at once does not count towards the total of a level', () => {
     shares,
     collateral: shares / 2n,
   });
-  assert.equal(duel.step(side(1, true, 2n * lot)).rule, Rule.accepted);
-  assert.equal(duel.step(side(2, false, 2n * lot)).rule, Rule.accepted, 'it trades instead');
-  assert.equal(duel.step(side(3, true, lot)).rule, Rule.accepted);
-  assert.equal(duel.step(side(4, false, 2n * lot)).rule, Rule.accepted, 'half of it rests');
-  assert.equal(duel.step(side(5, false, 2n * lot)).rule, Rule.sizeAboveMaximum);
-  assert.equal(duel.step({ ...side(6, false, 2n * lot), type: 'FAK' }).rule, Rule.fakUnfilled);
+  assert.equal(duel.step(side(1, true, 2n * lot)).reason, RejectReason.accepted);
+  assert.equal(
+    duel.step(side(2, false, 2n * lot)).reason,
+    RejectReason.accepted,
+    'it trades instead',
+  );
+  assert.equal(duel.step(side(3, true, lot)).reason, RejectReason.accepted);
+  assert.equal(
+    duel.step(side(4, false, 2n * lot)).reason,
+    RejectReason.accepted,
+    'half of it rests',
+  );
+  assert.equal(duel.step(side(5, false, 2n * lot)).reason, RejectReason.sizeAboveMaximum);
+  assert.equal(
+    duel.step({ ...side(6, false, 2n * lot), type: 'FAK' }).reason,
+    RejectReason.fakUnfilled,
+  );
   duel.compareAll();
 });
 
@@ -242,10 +257,10 @@ test('a market with the id of a token that exists, or one id twice, is refused',
     return driver.engine.apply(buffer.i32, buffer.f64, at);
   };
   driver.run({ kind: 'at', time: 0 });
-  assert.equal(register(1, 10, 11), Rule.accepted);
-  assert.equal(register(2, 12, 11), Rule.marketRefused, 'token 11 belongs to market 1');
-  assert.equal(register(2, 12, 12), Rule.marketRefused, 'one token twice');
-  assert.equal(register(2, 12, 13, 12), Rule.marketRefused, 'first and last alike');
-  assert.equal(register(1, 20, 21), Rule.marketRefused, 'the condition is taken');
-  assert.equal(register(2, 12, 13, 14), Rule.accepted);
+  assert.equal(register(1, 10, 11), RejectReason.accepted);
+  assert.equal(register(2, 12, 11), RejectReason.marketRefused, 'token 11 belongs to market 1');
+  assert.equal(register(2, 12, 12), RejectReason.marketRefused, 'one token twice');
+  assert.equal(register(2, 12, 13, 12), RejectReason.marketRefused, 'first and last alike');
+  assert.equal(register(1, 20, 21), RejectReason.marketRefused, 'the condition is taken');
+  assert.equal(register(2, 12, 13, 14), RejectReason.accepted);
 });

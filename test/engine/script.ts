@@ -9,7 +9,7 @@
  * An order without `by` is of the account that has its number.
  */
 
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import {
   type BookView,
   type Command,
@@ -241,7 +241,9 @@ function termsText(terms: Terms): string {
   return `grid ${terms.grid} fee ${terms.baseFeeBps} min ${min} ${phase}${negRisk}`;
 }
 
-const RULE_NAMES = new Map<number, string>(Object.entries(Rule).map(([name, n]) => [n, name]));
+const REJECT_REASON_NAMES = new Map<number, string>(
+  Object.entries(RejectReason).map(([name, n]) => [n, name]),
+);
 
 /**
  * What a command did, as clauses: `rests`, `fills #1 5 @ 0.61`, `kills 3`, `ends #1 tickChange`,
@@ -253,7 +255,8 @@ export function outcomeClauses(
   outcome: Outcome,
 ): { main: string[]; money: string[] } {
   const main: string[] = [];
-  if (outcome.rule !== Rule.accepted) main.push(`refused ${RULE_NAMES.get(outcome.rule)}`);
+  if (outcome.reason !== RejectReason.accepted)
+    main.push(`refused ${REJECT_REASON_NAMES.get(outcome.reason)}`);
   for (const f of outcome.fills) {
     main.push(`${f.kind} #${f.maker} ${decimal(f.size)} @ ${price(f.takerPrice)}`);
   }
@@ -266,7 +269,7 @@ export function outcomeClauses(
       main.push(`ends #${end.id} ${end.reason}`);
     }
   }
-  if (command.kind === 'order' && outcome.rule === Rule.accepted) {
+  if (command.kind === 'order' && outcome.reason === RejectReason.accepted) {
     const hasEnded = outcome.ended.some((end) => end.id === command.id);
     if (!hasEnded) main.push('rests');
   } else if (main.length === 0) main.push('done');

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
 import { SelfTrade } from '../../engine/context.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { Simulator } from '../../engine/simulator.ts';
-import type { TokenSlot } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 
 const SMALL = {
   markets: 16,
@@ -19,7 +19,7 @@ const SHARE = 1_000_000;
 
 test('the ten lines of engine/README.md do what they say', () => {
   const exchange = new Simulator(SMALL);
-  const [yes, no] = exchange.addMarket({ ticksPerUnit: 100 }) as [TokenSlot, TokenSlot];
+  const [yes, no] = exchange.addMarket({ ticksPerUnit: 100 }) as [TokenRow, TokenRow];
   exchange.place({ account: 1, token: no, side: 'buy', ticks: 40, size: 50 * SHARE });
   const taken = exchange.place({
     account: 2,
@@ -29,7 +29,7 @@ test('the ten lines of engine/README.md do what they say', () => {
     size: 50 * SHARE,
   });
   assert.deepEqual(taken, {
-    rule: Rule.accepted,
+    reason: RejectReason.accepted,
     order: 2,
     making: 30 * SHARE,
     taking: 50 * SHARE,
@@ -44,7 +44,7 @@ test('the ten lines of engine/README.md do what they say', () => {
 
 test('a bid for one outcome shows as an offer of the other', () => {
   const exchange = new Simulator(SMALL);
-  const [yes, no] = exchange.addMarket() as [TokenSlot, TokenSlot];
+  const [yes, no] = exchange.addMarket() as [TokenRow, TokenRow];
   exchange.place({ account: 1, token: yes, side: 'buy', ticks: 30, size: 7 * SHARE });
   exchange.place({ account: 1, token: yes, side: 'buy', ticks: 31, size: 5 * SHARE });
   assert.deepEqual(exchange.book(yes).bids, [
@@ -59,11 +59,11 @@ test('a bid for one outcome shows as an offer of the other', () => {
 
 test('cancels, expiry, policies and ticks work as in a node', () => {
   const exchange = new Simulator(SMALL);
-  const [yes] = exchange.addMarket({ outcomes: 3, ticksPerUnit: 10 }) as [TokenSlot];
+  const [yes] = exchange.addMarket({ outcomes: 3, ticksPerUnit: 10 }) as [TokenRow];
   const order = { account: 1, token: yes, side: 'sell', ticks: 6, size: 10 * SHARE } as const;
   const resting = exchange.place(order);
-  assert.equal(exchange.cancel(resting.order), Rule.accepted);
-  assert.equal(exchange.cancel(resting.order), Rule.orderNotFound);
+  assert.equal(exchange.cancel(resting.order), RejectReason.accepted);
+  assert.equal(exchange.cancel(resting.order), RejectReason.orderNotFound);
   exchange.place({ ...order, type: 'GTD', expiration: 100 });
   exchange.at(99_999);
   assert.equal(exchange.book(yes).asks.length, 1);
@@ -71,8 +71,11 @@ test('cancels, expiry, policies and ticks work as in a node', () => {
   assert.equal(exchange.book(yes).asks.length, 0);
   exchange.setSelfTrade(SelfTrade.cancelTaker);
   exchange.place(order);
-  assert.equal(exchange.place({ ...order, side: 'buy', type: 'FAK' }).rule, Rule.selfTrade);
-  assert.equal(exchange.setTick(yes, 100), Rule.accepted);
+  assert.equal(
+    exchange.place({ ...order, side: 'buy', type: 'FAK' }).reason,
+    RejectReason.selfTrade,
+  );
+  assert.equal(exchange.setTick(yes, 100), RejectReason.accepted);
   assert.deepEqual(exchange.book(yes).asks, [[60, 10 * SHARE]]);
   exchange.cancelAll(1);
   assert.deepEqual(exchange.book(yes).asks, []);

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { TICK_GRIDS } from '../../engine/tables/units.ts';
 import { check, Duel } from './duel.ts';
@@ -177,6 +177,6 @@ test('neg-risk never changes, and unknown or registered markets are refused', ()
   const before = stateHash(duel.driver.t);
   const terms = { grid: 10, baseFeeBps: 0, minSize: 0n, tradable: true, ended: false };
   const change = { kind: 'change', market: 1, negRisk: true, ...terms } as const;
-  assert.equal(duel.step(change).rule, Rule.marketRefused);
+  assert.equal(duel.step(change).reason, RejectReason.marketRefused);
   assert.equal(stateHash(duel.driver.t), before, 'and nothing of the change is taken');
 });

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
 import { CommandBuffer, commandKind, encodeConfigure } from '../../engine/commands.ts';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, copyTables, Tables } from '../../engine/tables/tables.ts';
@@ -39,12 +39,12 @@ function place(duel: Duel, id: number, maker: number, signer: number, derived = 
     signatureType: maker === signer ? 0 : 1,
     faults: [],
     ...(derived ? { derived } : {}),
-  }).rule;
+  }).reason;
 }
 
 test('a signer has so many wallets at most; cancels free none, and its own address is not counted', () => {
   const duel = bounded(3);
-  const { accepted, tooManyWallets } = Rule;
+  const { accepted, tooManyWallets } = RejectReason;
   assert.equal(place(duel, 1, 1, 1), accepted);
   for (const id of [2, 3, 4]) assert.equal(place(duel, id, 100 + id, 1), accepted);
   const accounts = duel.driver.t.state[State.accounts];
@@ -60,7 +60,7 @@ test('a signer has so many wallets at most; cancels free none, and its own addre
 
 test('a wallet that goes to its owner leaves the count of who had it', () => {
   const duel = bounded(1);
-  const { accepted, tooManyWallets } = Rule;
+  const { accepted, tooManyWallets } = RejectReason;
   assert.equal(place(duel, 1, 100, 1), accepted);
   assert.equal(place(duel, 2, 101, 1), tooManyWallets);
   assert.equal(place(duel, 3, 100, 2, true), accepted);
@@ -83,12 +83,12 @@ test('with few wallets for each signer the engine does what the reference does, 
         const maker = random.between(1, 30);
         const signer = random.between(1, 12);
         const rule = place(duel, 1_000_000 + i, maker, signer, random.chance(30));
-        if (rule === Rule.tooManyWallets) refused += 1;
+        if (rule === RejectReason.tooManyWallets) refused += 1;
       }
       const command = stream.next();
       // The first market is there.
       if (command.kind === 'market' && command.condition === 1) continue;
-      if (duel.step(command).rule === Rule.tooManyWallets) refused += 1;
+      if (duel.step(command).reason === RejectReason.tooManyWallets) refused += 1;
     }
     assert(refused > 10, `the bound is met, not ${refused} times`);
     duel.compareAll();
@@ -120,7 +120,7 @@ test('a configuration from before says nothing of wallets, and sets no bound', (
     buffer.clear();
     const at = encodeConfigure(buffer, 0, ROOMY.history, 0, 0, walletsPerSigner);
     buffer.i32[at] = commandKind(buffer.i32, at) | (words << 8);
-    assert.equal(duel.driver.engine.apply(buffer.i32, buffer.f64, at), Rule.accepted);
+    assert.equal(duel.driver.engine.apply(buffer.i32, buffer.f64, at), RejectReason.accepted);
   };
   const { state } = duel.driver.t;
   configure(7, 6);

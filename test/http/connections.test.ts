@@ -15,7 +15,7 @@ const FIRST = '127.0.0.2';
 const SECOND = '127.0.0.3';
 const DROP_MS = 2_000;
 
-const ok = (exchange: Exchange) => exchange.reply(200, '"OK"');
+const ok = (context: Exchange) => context.reply(200, '"OK"');
 const ROUTES = [
   route({ run: ok }),
   route({ method: 'POST', path: '/in', bodyBytesMax: 9e5, run: ok }),

@@ -7,7 +7,7 @@ import { route, serve } from '../common/http-client.ts';
 
 const APP = 'https://app.example';
 
-const run = (exchange: Exchange) => exchange.reply(200, '{"a":"€"}', [['ETag', '"1"']]);
+const run = (context: Exchange) => context.reply(200, '{"a":"€"}', [['ETag', '"1"']]);
 const ROUTES = [
   route({ path: '/book', run }),
   route({ method: 'POST', path: '/order', headers: ['service_address'], bodyBytesMax: 9, run }),
@@ -17,7 +17,7 @@ const ROUTES = [
     headers: ['service_address', 'if-none-match', 'service_nonce'],
     run,
   }),
-  route({ path: '/known', run: (exchange) => exchange.reply(304, '', [['ETag', '"1"']]) }),
+  route({ path: '/known', run: (context) => context.reply(304, '', [['ETag', '"1"']]) }),
   route({ path: '/bad', run: () => assert.fail('bad') }),
 ];
 

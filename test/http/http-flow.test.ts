@@ -29,9 +29,9 @@ async function freePort(): Promise<number> {
 
 test('a caller that leaves in the middle of its body is forgotten', async (t) => {
   let runs = 0;
-  const run = (exchange: Exchange) => {
+  const run = (context: Exchange) => {
     runs += 1;
-    exchange.reply(200, exchange.body);
+    context.reply(200, context.body);
   };
   const { client, log, server } = await serve(t, [
     route({ method: 'POST', bodyBytesMax: 1000, run }),
@@ -48,21 +48,21 @@ test('a caller that leaves in the middle of its body is forgotten', async (t) =>
 test('an answer to a caller that left goes nowhere, quietly', async (t) => {
   const { opened, open } = gate();
   const exchanges: Exchange[] = [];
-  const run = async (exchange: Exchange) => {
-    exchanges.push(exchange);
+  const run = async (context: Exchange) => {
+    exchanges.push(context);
     await opened;
-    exchange.reply(200, 'x'.repeat(200_000));
-    exchange.reply(200, ''); // still nothing: there is no caller to answer twice
+    context.reply(200, 'x'.repeat(200_000));
+    context.reply(200, ''); // still nothing: there is no caller to answer twice
   };
   const { client, log, server } = await serve(t, [route({ run })]);
   const leaver = client().send(get('/?a'));
   await until(() => exchanges.length === 1);
-  const [exchange] = exchanges;
-  assert.equal(exchange!.aborted, false);
+  const [context] = exchanges;
+  assert.equal(context!.aborted, false);
   leaver.socket.destroy();
-  await until(() => exchange!.aborted);
-  assert.equal(exchange!.address, '', 'first asked for when it was over');
-  assert.equal(exchange!.query, 'a');
+  await until(() => context!.aborted);
+  assert.equal(context!.address, '', 'first asked for when it was over');
+  assert.equal(context!.query, 'a');
   open();
   await server.close();
   assert.deepEqual(log, []);
@@ -70,7 +70,7 @@ test('an answer to a caller that left goes nowhere, quietly', async (t) => {
 
 test('a slow reader gets a large answer byte by byte', async (t) => {
   const body = randomBytes(12 * MB);
-  const { client } = await serve(t, [route({ run: (exchange) => exchange.reply(200, body) })]);
+  const { client } = await serve(t, [route({ run: (context) => context.reply(200, body) })]);
   const reader = client().send(get());
   const slow = setInterval(() => {
     reader.socket.pause();
@@ -86,10 +86,10 @@ test('a slow reader gets a large answer byte by byte', async (t) => {
 test('transient bytes may be overwritten as soon as they are answered, however slow the reader', async (t) => {
   const expected = randomBytes(12 * MB);
   const shared = Buffer.from(expected);
-  const run = async (exchange: Exchange) => {
-    if (exchange.query === 'later') await sleep(1);
+  const run = async (context: Exchange) => {
+    if (context.query === 'later') await sleep(1);
     expected.copy(shared);
-    exchange.replyTransient(200, shared, [['ETag', '"1"']]);
+    context.replyTransient(200, shared, [['ETag', '"1"']]);
     shared.fill(0);
   };
   const { client } = await serve(t, [route({ run })]);
@@ -104,8 +104,8 @@ test('transient bytes may be overwritten as soon as they are answered, however s
 });
 
 test('an answer 304 has headers and no body, and the connection goes on', async (t) => {
-  const run = (exchange: Exchange) =>
-    exchange.query === '' ? exchange.reply(304, '', [['ETag', '"1"']]) : exchange.reply(200, '1');
+  const run = (context: Exchange) =>
+    context.query === '' ? context.reply(304, '', [['ETag', '"1"']]) : context.reply(200, '1');
   const { client } = await serve(t, [route({ run })]);
   const asking = client();
   const answer = await asking.send(get()).answer();
@@ -118,14 +118,14 @@ test('an answer 304 has headers and no body, and the connection goes on', async 
 
 test('a large text is sent as its UTF-8 bytes', async (t) => {
   const text = '€µ'.repeat(3 * MB);
-  const { ask } = await serve(t, [route({ run: (exchange) => exchange.reply(200, text) })]);
+  const { ask } = await serve(t, [route({ run: (context) => context.reply(200, text) })]);
   assert((await ask('GET / HTTP/1.1')).body.equals(Buffer.from(text)));
 });
 
 test('answers beyond the bytes in flight are refused until readers catch up', async (t) => {
   const body = Buffer.alloc(12 * MB, '7');
-  const run = (exchange: Exchange) => exchange.reply(200, body);
-  const small = route({ path: '/small', run: (exchange) => exchange.reply(200, '"small"') });
+  const run = (context: Exchange) => context.reply(200, body);
+  const small = route({ path: '/small', run: (context) => context.reply(200, '"small"') });
   const { client, ask } = await serve(t, [route({ run }), small], { bytesInFlightMax: 20 * MB });
 
   const stalled = client();
@@ -154,7 +154,7 @@ test('answers beyond the bytes in flight are refused until readers catch up', as
 
 test('an answer larger than the bytes in flight is sent when nothing else is', async (t) => {
   const body = Buffer.alloc(12 * MB, '7');
-  const run = (exchange: Exchange) => exchange.reply(200, body);
+  const run = (context: Exchange) => context.reply(200, body);
   const { ask } = await serve(t, [route({ run })], { bytesInFlightMax: 1 });
   assert.equal((await ask('GET / HTTP/1.1')).body.length, body.length);
 });
@@ -162,9 +162,9 @@ test('an answer larger than the bytes in flight is sent when nothing else is', a
 test('who pipelines without reading is cut off before answers pile up', async (t) => {
   let runs = 0;
   const text = 'x'.repeat(50_000);
-  const run = (exchange: Exchange) => {
+  const run = (context: Exchange) => {
     runs += 1;
-    exchange.reply(200, text);
+    context.reply(200, text);
   };
   const { client } = await serve(t, [route({ run })]);
   const pusher = client();
@@ -178,7 +178,7 @@ test('who pipelines without reading is cut off before answers pile up', async (t
 });
 
 test('a second server on the same port is refused with a clear error', async (t) => {
-  const routes = [route({ run: (exchange) => exchange.reply(200, '"first"') })];
+  const routes = [route({ run: (context) => context.reply(200, '"first"') })];
   const { server, ask } = await serve(t, routes, { port: await freePort() });
   const options = { ...LOCAL, port: server.port };
   await assert.rejects(listen(routes, options), (error: Error) => {
@@ -192,10 +192,10 @@ test('a second server on the same port is refused with a clear error', async (t)
 test('close finishes what is in flight, refuses the rest, and frees the port', async (t) => {
   const { opened, open } = gate();
   let started = 0;
-  const run = async (exchange: Exchange) => {
+  const run = async (context: Exchange) => {
     started += 1;
     await opened;
-    exchange.reply(200, exchange.body);
+    context.reply(200, context.body);
   };
   const routes = [route({ method: 'POST', bodyBytesMax: 100, run }), route({ run })];
   const { server, client } = await serve(t, routes, { port: await freePort() });
@@ -235,8 +235,8 @@ test('close finishes what is in flight, refuses the rest, and frees the port', a
 test('close waits for the reader of a large answer', async (t) => {
   const body = randomBytes(12 * MB);
   let answered = false;
-  const run = (exchange: Exchange) => {
-    exchange.reply(200, body);
+  const run = (context: Exchange) => {
+    context.reply(200, body);
     answered = true;
   };
   const { server, client } = await serve(t, [route({ run })]);
@@ -253,9 +253,9 @@ test('close waits for the reader of a large answer', async (t) => {
 
 test('close cuts off who sends or reads too slowly', async (t) => {
   let ran = 0;
-  const run = (exchange: Exchange) => {
+  const run = (context: Exchange) => {
     ran += 1;
-    exchange.reply(200, randomBytes(12 * MB));
+    context.reply(200, randomBytes(12 * MB));
   };
   const routes = [route({ method: 'POST', bodyBytesMax: 100, run }), route({ run })];
   const { server, client } = await serve(t, routes, { drainMsMax: 60 });
@@ -273,9 +273,7 @@ test('close cuts off who sends or reads too slowly', async (t) => {
 });
 
 test('close with nothing in flight closes at once', async (t) => {
-  const { server, client } = await serve(t, [
-    route({ run: (exchange) => exchange.reply(200, '') }),
-  ]);
+  const { server, client } = await serve(t, [route({ run: (context) => context.reply(200, '') })]);
   const idle = client();
   assert.equal((await idle.send(get()).answer()).status, 200);
   await server.close();
@@ -286,9 +284,9 @@ test('a route that closes the server itself is still answered', async (t) => {
   let closing: Promise<void> | undefined;
   const { server, ask } = await serve(t, [
     route({
-      run: (exchange) => {
+      run: (context) => {
         closing = server.close();
-        exchange.reply(200, '"bye"');
+        context.reply(200, '"bye"');
       },
     }),
   ]);

@@ -7,14 +7,14 @@ import type { Exchange } from '../../server/http/http.ts';
 import { gate, get, post, route, serve } from '../common/http-client.ts';
 
 const echo = (bodyBytesMax: number) =>
-  route({ method: 'POST', bodyBytesMax, run: (exchange) => exchange.reply(200, exchange.body) });
+  route({ method: 'POST', bodyBytesMax, run: (context) => context.reply(200, context.body) });
 
 test('a route sees path, query, parameters, headers and address as sent', async (t) => {
   let seen: unknown;
-  const run = (exchange: Exchange) => {
-    const { method, path, query, parameters, headers, body, address } = exchange;
+  const run = (context: Exchange) => {
+    const { method, path, query, parameters, headers, body, address } = context;
     seen = { method, path, query, parameters, headers, body: body.length, address };
-    exchange.reply(200, '{}');
+    context.reply(200, '{}');
   };
   const path = '/data/:a/of/:b';
   const { ask } = await serve(t, [route({ path, headers: ['service_nonce', 'x-none'], run })]);
@@ -42,7 +42,7 @@ test('a route sees path, query, parameters, headers and address as sent', async 
 });
 
 test('the caller behind a trusted proxy is found, over several header lines', async (t) => {
-  const run = (exchange: Exchange) => exchange.reply(200, exchange.address);
+  const run = (context: Exchange) => context.reply(200, context.address);
   const { ask } = await serve(t, [route({ run })], { trustProxy: 2 });
   const lines = '\r\nX-Forwarded-For: 192.0.2.66\r\nX-Forwarded-For: 192.0.2.1, 10.0.0.1';
   assert.equal(String((await ask(`GET / HTTP/1.1${lines}`)).body), '192.0.2.1');
@@ -52,7 +52,7 @@ test('the caller behind a trusted proxy is found, over several header lines', as
 });
 
 test('unknown paths and wrong methods are told in JSON, whatever the method', async (t) => {
-  const run = (exchange: Exchange) => exchange.reply(200, '{}');
+  const run = (context: Exchange) => context.reply(200, '{}');
   const routes = [
     route({ path: '/a/:id', run }),
     route({ method: 'DELETE', path: '/a/:id', run }),
@@ -104,7 +104,7 @@ test('a body of any size up to the limit arrives whole, however it is cut', asyn
 });
 
 test('a POST without any body and a GET with one are answered', async (t) => {
-  const ignoring = route({ path: '/get', run: (exchange) => exchange.reply(200, '"got"') });
+  const ignoring = route({ path: '/get', run: (context) => context.reply(200, '"got"') });
   const { client, ask } = await serve(t, [echo(10), ignoring]);
   assert.equal((await ask('POST / HTTP/1.1')).body.length, 0);
   const one = client().send('GET /get HTTP/1.1\r\nHost: node\r\nContent-Length: 40000\r\n\r\n');
@@ -114,7 +114,7 @@ test('a POST without any body and a GET with one are answered', async (t) => {
 });
 
 test('a request whose length can be read in two ways is refused, and its connection ends', async (t) => {
-  const run = (exchange: Exchange) => exchange.reply(200, String(exchange.body));
+  const run = (context: Exchange) => context.reply(200, String(context.body));
   const secret = { method: 'POST', path: '/', headers: ['secret'], bodyBytesMax: 9, run } as const;
   const open = { ...secret, path: '/open', headers: [] };
   const { client } = await serve(t, [secret, open]);
@@ -161,19 +161,19 @@ test('what a route throws or rejects with becomes one 500 and one line', async (
     route({
       path: '/late',
       headers: ['secret'],
-      run: (exchange) => {
-        exchange.reply(200, '"fine"');
+      run: (context) => {
+        context.reply(200, '"fine"');
         throw boom;
       },
     }),
     route({
       path: '/twice',
-      run: (exchange) => {
-        exchange.reply(200, '"fine"');
-        exchange.reply(200, '"again"');
+      run: (context) => {
+        context.reply(200, '"fine"');
+        context.reply(200, '"again"');
       },
     }),
-    route({ path: '/split', run: (exchange) => exchange.reply(200, '', [['X-A', 'b\r\nX-C: d']]) }),
+    route({ path: '/split', run: (context) => context.reply(200, '', [['X-A', 'b\r\nX-C: d']]) }),
   ];
   const { ask, log } = await serve(t, routes);
   const texts = new Map<string, string>();
@@ -204,9 +204,9 @@ test('what a route throws or rejects with becomes one 500 and one line', async (
 });
 
 test('status, headers and body of an answer given later arrive as given', async (t) => {
-  const run = async (exchange: Exchange) => {
+  const run = async (context: Exchange) => {
     await sleep(1);
-    exchange.reply(429, Buffer.from('{"error":"µ"}'), [
+    context.reply(429, Buffer.from('{"error":"µ"}'), [
       ['Retry-After', '3'],
       ['X-Two', 'b'],
     ]);
@@ -218,14 +218,14 @@ test('status, headers and body of an answer given later arrive as given', async 
 });
 
 test('headers of ten kilobytes are accepted', async (t) => {
-  const run = (exchange: Exchange) => exchange.reply(200, exchange.headers[0]!);
+  const run = (context: Exchange) => context.reply(200, context.headers[0]!);
   const { ask } = await serve(t, [route({ headers: ['x-long'], run })]);
   const value = 'v'.repeat(10_000);
   assert.equal(String((await ask(`GET / HTTP/1.1\r\nX-Long: ${value}`)).body), value);
 });
 
 test('pipelined requests are answered in order', async (t) => {
-  const run = (exchange: Exchange) => exchange.reply(200, `${exchange.query}${exchange.body}`);
+  const run = (context: Exchange) => context.reply(200, `${context.query}${context.body}`);
   const { client } = await serve(t, [
     route({ run }),
     route({ method: 'POST', bodyBytesMax: 9, run }),
@@ -240,16 +240,16 @@ test('pipelined requests are answered in order', async (t) => {
 test('a request pipelined behind one that waits ends the connection', async (t) => {
   const { opened, open } = gate();
   const exchanges: Exchange[] = [];
-  const run = async (exchange: Exchange) => {
-    exchanges.push(exchange);
+  const run = async (context: Exchange) => {
+    exchanges.push(context);
     await opened;
-    exchange.reply(200, '');
+    context.reply(200, '');
   };
   const { client } = await serve(t, [route({ run })]);
   await client().send(get(), get()).closed;
   open();
   assert.deepEqual(
-    exchanges.map((exchange) => exchange.aborted),
+    exchanges.map((context) => context.aborted),
     [true],
   );
 });

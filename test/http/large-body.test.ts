@@ -10,10 +10,10 @@ const REFUSED = '{"error":"payload too large"}';
 
 /** A server whose only route must never run. */
 function refusing(t: Parameters<typeof serve>[0], discardMsMax: number) {
-  const run = (exchange: Exchange) => assert.fail(`ran with ${exchange.body.length} bytes`);
+  const run = (context: Exchange) => assert.fail(`ran with ${context.body.length} bytes`);
   const routes = [
     route({ method: 'POST', bodyBytesMax: LIMIT, run }),
-    route({ path: '/get', run: (exchange) => exchange.reply(200, '"got"') }),
+    route({ path: '/get', run: (context) => context.reply(200, '"got"') }),
   ];
   return serve(t, routes, { discardMsMax });
 }

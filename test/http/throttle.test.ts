@@ -25,7 +25,7 @@ async function limited(t: TestContext, routes: readonly Route[], options: Option
   return { ...fixture, clock };
 }
 
-const ok = (exchange: Exchange) => exchange.reply(200, '"OK"');
+const ok = (context: Exchange) => context.reply(200, '"OK"');
 const BOOK = route({ path: '/', limits: ['book', 'trading'], run: ok });
 
 test('answers tell what remains, and the refusal when to come back', async (t) => {
@@ -52,9 +52,9 @@ test('answers tell what remains, and the refusal when to come back', async (t) =
 
 test('a refused request has no effect: neither route nor body is looked at', async (t) => {
   let runs = 0;
-  const run = (exchange: Exchange) => {
+  const run = (context: Exchange) => {
     runs += 1;
-    exchange.reply(200, exchange.body);
+    context.reply(200, context.body);
   };
   const writing = route({ method: 'POST', bodyBytesMax: 100_000, limits: ['books'], run });
   const { client } = await limited(t, [writing]);

@@ -12,7 +12,7 @@ const FLOOD = 20_000;
 const DEEP = 3_000;
 const FLOODER = '127.0.0.2';
 
-const ok = (exchange: Exchange) => exchange.reply(200, '"OK"');
+const ok = (context: Exchange) => context.reply(200, '"OK"');
 const NO_ROUTE = get('/none');
 
 async function limited(t: TestContext, routes: readonly Route[], trustProxy = 0) {
@@ -31,9 +31,9 @@ async function answersUntilEnd({ closed, socket }: Client): Promise<string> {
 
 test('a flood of pipelined requests on one connection ends it long before all are answered', async (t) => {
   let runs = 0;
-  const run = (exchange: Exchange) => {
+  const run = (context: Exchange) => {
     runs += 1;
-    ok(exchange);
+    ok(context);
   };
   const { client } = await limited(t, [route({ run })]);
   // Others are there, so that the flooder is not the only caller.
@@ -77,11 +77,11 @@ test('a flood of requests to upgrade ends its connection too', async (t) => {
 });
 
 test('many connections that ask one thing at a time are all answered, however many at once', async (t) => {
-  const run = (exchange: Exchange) => exchange.reply(200, exchange.body);
+  const run = (context: Exchange) => context.reply(200, context.body);
   const echo = route({ method: 'POST', bodyBytesMax: 9, limits: ['trading'], run });
   const path = route({
     path: '/of/:id',
-    run: (exchange) => exchange.reply(200, `${exchange.path}?${exchange.query}`),
+    run: (context) => context.reply(200, `${context.path}?${context.query}`),
   });
   const { client, server } = await limited(t, [echo, path]);
   const all = Array.from({ length: 600 }, () => client());
@@ -110,11 +110,11 @@ test('clients that pipeline 32 deep are answered, eight connections of one addre
 
 test('requests that take long are bounded by their time', async (t) => {
   let runs = 0;
-  const run = (exchange: Exchange) => {
+  const run = (context: Exchange) => {
     runs += 1;
     const until = performance.now() + 5;
     while (performance.now() < until);
-    ok(exchange);
+    ok(context);
   };
   const { client } = await limited(t, [route({ run })]);
   const flooder = client(FLOODER);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { BOOK_I, Book, TOKEN_I, Token } from '../../engine/tables/layout.ts';
-import type { TokenSlot } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import { BookRenderer, LONG, renderBooks } from '../../server/market-data/books.ts';
 import { renderBooksLong } from '../../server/market-data/books-long.ts';
 import { type BookSide, TokenRequest } from '../../server/market-data/token-request.ts';
@@ -12,7 +12,7 @@ const MARKETS = 4;
 const LEVELS = 3_000;
 
 const fixture = new Fixture({ ...SMALL, levels: 200_000 });
-const firsts: TokenSlot[] = [];
+const firsts: TokenRow[] = [];
 for (let market = 0; market < MARKETS; market++) {
   const token = fixture.market(2, 10_000);
   firsts.push(token);
@@ -34,7 +34,7 @@ function request(sides: readonly BookSide[] = []): TokenRequest {
   return wanted;
 }
 
-function versionOf(first: TokenSlot): number {
+function versionOf(first: TokenRow): number {
   return (fixture.t.tokenI[(first << TOKEN_I) + Token.book]! << BOOK_I) + Book.version;
 }
 
@@ -64,7 +64,7 @@ test('deep books that nobody has asked for take long, and are rendered with paus
   const expected = [0, 1].flatMap((outcome) =>
     firsts.map((token, i) => {
       const side = (['', 'BUY', 'SELL'] as const)[outcome * MARKETS + i] ?? '';
-      return JSON.parse(single.render((token + outcome) as TokenSlot, side)!.toString()) as unknown;
+      return JSON.parse(single.render((token + outcome) as TokenRow, side)!.toString()) as unknown;
     }),
   );
   assert.deepEqual(JSON.parse(body!.toString()), expected);

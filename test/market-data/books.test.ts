@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { bookVersion } from '../../engine/tables/depth.ts';
 import {
   BOOK_I,
@@ -19,7 +19,7 @@ import {
   Token,
 } from '../../engine/tables/layout.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
-import type { TokenSlot } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import { BookRenderer, LONG, renderBooks } from '../../server/market-data/books.ts';
 import { renderLastPrices } from '../../server/market-data/last-prices.ts';
 import { type BookSide, TokenRequest } from '../../server/market-data/token-request.ts';
@@ -67,7 +67,7 @@ function open(fixture: Fixture): BookRenderer {
 }
 
 function bookOf(renderer: BookRenderer, token: number): BookJson {
-  const bytes = renderer.render(token as TokenSlot);
+  const bytes = renderer.render(token as TokenRow);
   assert(bytes !== undefined);
   return JSON.parse(bytes.toString()) as BookJson;
 }
@@ -126,7 +126,7 @@ test('a book has the members, the order and the texts of the document, best leve
   fixture.order({ wallet: 2, token: yes, ticks: 53, shares: 1_500 * lot, sell: true });
   fixture.order({ wallet: 2, token: yes, ticks: 52, shares: 900 * lot, sell: true });
   const taken = { token: yes, ticks: 52, shares: 100 * lot, type: OrderType.FOK };
-  assert.equal(fixture.order({ wallet: 3, ...taken }), Rule.accepted);
+  assert.equal(fixture.order({ wallet: 3, ...taken }), RejectReason.accepted);
 
   const renderer = open(fixture);
   const text = renderer.render(yes)!.toString();
@@ -222,7 +222,7 @@ test('while a writer is inside, the last settled book is answered, or none', () 
   fixture.order({ wallet: 1, token, ticks: 50, shares: 5_000_000, sell: true });
   fixture.order({ wallet: 2, token, ticks: 50, shares: 1_000_000 });
   const renderer = open(fixture);
-  const complement = (token + 1) as TokenSlot;
+  const complement = (token + 1) as TokenRow;
   const settled = renderer.render(token);
   const row = fixture.t.tokenI[(token << TOKEN_I) + Token.book]! << BOOK_I;
   const id = tokenText(1, 0);
@@ -303,7 +303,7 @@ test('while another thread trades no book is torn, and prices and last trade are
     const version = bookVersion(fixture.t, token);
     const text = booksText(renderer, fixture, ids);
     const last = lastPricesText(fixture, ids);
-    const top = tops.read(token as TokenSlot);
+    const top = tops.read(token as TokenRow);
     const isOneVersion = version % 2 === 0 && bookVersion(fixture.t, token) === version;
     if (text === undefined) continue;
     const [book, mirror] = JSON.parse(text) as [BookJson, BookJson];

@@ -14,7 +14,7 @@ import {
   TOKEN_I,
   Token,
 } from '../../engine/tables/layout.ts';
-import type { TokenSlot } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
 import { STEP_MINUTES, type Step } from '../../server/market-data/price-history.ts';
 import { type DerivedTables, openDerivedTables } from '../../storage/projection/derived.ts';
@@ -51,7 +51,7 @@ export class HistoryStage {
   readonly directory = mkdtempSync(join(tmpdir(), 'history-test-'));
   readonly fixture = new Fixture({ ...SMALL, trades: 4_000 });
   /** Of a pair, a market of three outcomes, and another pair. */
-  readonly tokens: TokenSlot[];
+  readonly tokens: TokenRow[];
   readonly log: string[] = [];
   readonly derived: DerivedTables;
   readonly traded: Traded[] = [];
@@ -64,7 +64,7 @@ export class HistoryStage {
     const { fixture } = this;
     fixture.time = Date.UTC(2026, 0, 3, 11, 58, 30);
     this.tokens = [fixture.market(2, 100), fixture.market(3, 10), fixture.market(2, 1_000)];
-    this.tokens.push((this.tokens[0]! + 1) as TokenSlot, (this.tokens[1]! + 2) as TokenSlot);
+    this.tokens.push((this.tokens[0]! + 1) as TokenRow, (this.tokens[1]! + 2) as TokenRow);
     this.derived = openDerivedTables(this.directory, QUICK);
   }
 

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import type { MarketSlot, MicroCollateral } from '../../engine/tables/units.ts';
+import type { MarketRow, MicroCollateral } from '../../engine/tables/units.ts';
 import type { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
 import { STEP_MINUTES, type Step } from '../../server/market-data/price-history.ts';
 import { Volumes } from '../../server/market-data/volumes.ts';
-import { CRC_BYTES, sealed } from '../../storage/kv/checksum.ts';
+import { CRC_BYTES, withChecksum } from '../../storage/kv/checksum.ts';
 import { chunkOf, priceKey } from '../../storage/projection/history-rows.ts';
 import { HistoryWrites } from '../../storage/projection/history-writes.ts';
 import { until } from '../common/node-harness.ts';
@@ -15,7 +15,7 @@ import type { Random } from '../common/random.ts';
 import { HistoryStage, MINUTE_MS } from './history-stage.ts';
 import { withSeedAsync } from './read-fixture.ts';
 
-const MARKETS = [1, 2, 3] as MarketSlot[];
+const MARKETS = [1, 2, 3] as MarketRow[];
 
 async function onStage(body: (stage: HistoryStage, random: Random) => Promise<void>) {
   await withSeedAsync(async (random) => {
@@ -173,7 +173,7 @@ test('a store that is missing, of another format or of another journal is derive
         const [row] = store.tables![name].getRange({ reverse: true, limit: 1 });
         const value = Buffer.from(row!.value);
         value.writeDoubleLE(stage.fills + 1, CRC_BYTES);
-        await store.write((into) => into[name].put(row!.key, sealed(row!.key, value)));
+        await store.write((into) => into[name].put(row!.key, withChecksum(row!.key, value)));
         await store.close();
       }),
     ];
@@ -243,7 +243,7 @@ test('the markets whose figures changed are told, also when trades leave the 24 
     const now = stage.fixture.time;
     const hour = 60 * MINUTE_MS;
     const add = (market: number, sequence: number, time: number, micro: number): void =>
-      volumes.add(market as MarketSlot, sequence, time, micro as MicroCollateral);
+      volumes.add(market as MarketRow, sequence, time, micro as MicroCollateral);
     add(1, 0, now, 1_500_000);
     add(2, 1, now + 2 * hour, 700_000);
     const seen = volumes.changes;
@@ -251,9 +251,9 @@ test('the markets whose figures changed are told, also when trades leave the 24 
     assert.deepEqual(volumes.changedSince(seen, now), []);
     assert.deepEqual(volumes.changedSince(seen, now + 23 * hour), []);
     assert.deepEqual(volumes.changedSince(seen, now + 25 * hour), [1]);
-    assert.equal(volumes.dayOf(1 as MarketSlot, now + 25 * hour), 0);
-    assert.equal(volumes.totalOf(1 as MarketSlot), 1_500_000);
-    assert.equal(volumes.dayOf(2 as MarketSlot, now + 25 * hour), 700_000);
+    assert.equal(volumes.dayOf(1 as MarketRow, now + 25 * hour), 0);
+    assert.equal(volumes.totalOf(1 as MarketRow), 1_500_000);
+    assert.equal(volumes.dayOf(2 as MarketRow, now + 25 * hour), 700_000);
     await store.close();
   }));
 
@@ -263,7 +263,7 @@ test('volumes beyond the exact numbers stay at the largest one, and come down ag
     const volumes = new Volumes(stage.fixture.t, store);
     const now = stage.fixture.time;
     const most = Number.MAX_SAFE_INTEGER;
-    const market = 1 as MarketSlot;
+    const market = 1 as MarketRow;
     volumes.add(market, 0, now, most as MicroCollateral);
     volumes.add(market, 1, now, most as MicroCollateral);
     const day = 24 * 60 * MINUTE_MS;

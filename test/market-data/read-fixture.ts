@@ -12,7 +12,7 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
-import { Rule, type RuleCode } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { marketOf } from '../../engine/tables/depth.ts';
 import {
@@ -26,11 +26,11 @@ import {
 } from '../../engine/tables/layout.ts';
 import { allocateEngine, type EngineMemory, type Tables } from '../../engine/tables/tables.ts';
 import type {
-  MarketSlot,
+  MarketRow,
   MicroCollateral,
   MicroShares,
   TicksPerUnit,
-  TokenSlot,
+  TokenRow,
 } from '../../engine/tables/units.ts';
 import { decimalToWords } from '../../server/common/uint256.ts';
 import type { MarketInfo } from '../../server/market-data/texts.ts';
@@ -84,7 +84,7 @@ export class Fixture {
     negRisk = false,
     info?: MarketInfo,
     tokenIds?: readonly string[],
-  ): TokenSlot {
+  ): TokenRow {
     const market = this.t.state[State.markets]! + 1;
     this.infos[market] = info;
     this.buffer.clear();
@@ -97,7 +97,7 @@ export class Fixture {
     });
     const at = encodeMarket(this.buffer, fields, idWords(market), tokens);
     this.mustAccept(this.apply(at));
-    return this.t.marketI[(market << MARKET_I) + Market.firstToken]! as TokenSlot;
+    return this.t.marketI[(market << MARKET_I) + Market.firstToken]! as TokenRow;
   }
 
   changeMarket(market: number, ticksPerUnit: TicksPerUnit, minSize: number): void {
@@ -108,14 +108,14 @@ export class Fixture {
       baseFeeBps: 100,
       minSize: minSize as MicroShares,
     };
-    this.mustAccept(this.apply(encodeMarketChange(this.buffer, market as MarketSlot, fields)));
+    this.mustAccept(this.apply(encodeMarketChange(this.buffer, market as MarketRow, fields)));
   }
 
   /** Places an order in a batch of its own; a second later each time. */
-  order(order: TestOrder): RuleCode {
+  order(order: TestOrder): RejectReasonCode {
     this.orders += 1;
     this.buffer.clear();
-    const token = order.token as TokenSlot;
+    const token = order.token as TokenRow;
     const market = marketOf(this.t, token);
     const grid = this.t.marketI[(market << MARKET_I) + Market.ticksPerUnit]!;
     const product = order.shares * order.ticks;
@@ -130,7 +130,7 @@ export class Fixture {
       expiration: 0,
       feeRateBps: 200,
       signatureType: order.signer === undefined ? 0 : 1,
-      verdict: 0,
+      precheck: 0,
       id: orderIdWords(this.orders),
       maker: walletWords(order.wallet),
       signer: walletWords(order.signer ?? order.wallet),
@@ -141,7 +141,7 @@ export class Fixture {
   }
 
   /** Cancels the order that was placed as number `n`, from 1. */
-  cancel(n: number, signer: number): RuleCode {
+  cancel(n: number, signer: number): RejectReasonCode {
     this.buffer.clear();
     return this.apply(encodeCancel(this.buffer, orderIdWords(n), walletWords(signer)));
   }
@@ -164,15 +164,16 @@ export class Fixture {
     }
   }
 
-  private apply(at: number): RuleCode {
+  private apply(at: number): RejectReasonCode {
     this.engine.begin(this.time, 0);
-    const rule = this.engine.apply(this.buffer.i32, this.buffer.f64, at);
+    const reason = this.engine.apply(this.buffer.i32, this.buffer.f64, at);
     this.engine.end();
-    return rule;
+    return reason;
   }
 
-  private mustAccept(rule: RuleCode): void {
-    if (rule !== Rule.accepted) throw new Error(`the fixture was refused by rule ${rule}`);
+  private mustAccept(reason: RejectReasonCode): void {
+    if (reason !== RejectReason.accepted)
+      throw new Error(`the fixture was refused by rule ${reason}`);
   }
 }
 

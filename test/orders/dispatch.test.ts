@@ -27,18 +27,18 @@ async function answersAround(stage: Stage, name: string, mend: () => void): Prom
 
 test('a batch that cannot be written into its slot is answered, and takes no turn with it', async () => {
   const stage = new Stage(1);
-  const { finalsFlushed } = stage;
+  const { closedPersisted } = stage;
   let asked = 0;
-  Object.defineProperty(stage, 'finalsFlushed', {
+  Object.defineProperty(stage, 'closedPersisted', {
     configurable: true,
     get: () => {
       // First the queue asks, whether there are rows for it.
-      if (asked++ === 0) return finalsFlushed;
+      if (asked++ === 0) return closedPersisted;
       throw new RangeError('offset is out of bounds');
     },
   });
   const mend = (): void =>
-    void Object.defineProperty(stage, 'finalsFlushed', { value: finalsFlushed });
+    void Object.defineProperty(stage, 'closedPersisted', { value: closedPersisted });
   const answers = await answersAround(stage, 'unlucky', mend);
   assert.deepEqual(answers, [`unlucky: 500 ${INTERNAL_ERROR}`, 'next']);
   assert.deepEqual(stage.lines, [
@@ -99,15 +99,15 @@ test('orders come again later while the follower is so far behind that rows run 
   const rows = capacities.orders + capacities.history;
   // Two rows are nobody's; all others that finished are not on disk.
   state[State.openOrders] = capacities.orders;
-  state[State.finished] = 100;
-  state[State.finishedFirst] = 100 - (rows - capacities.orders - 2);
-  stage.finalsFlushed = 0;
+  state[State.closed] = 100;
+  state[State.firstKeptClosed] = 100 - (rows - capacities.orders - 2);
+  stage.closedPersisted = 0;
   const busy = (name: string) => ({ name, status: 503, body: ENGINE_BUSY });
   for (const name of ['a', 'b', 'c']) stage.submit(name);
   assert.deepEqual(stage.answers, [busy('c')], 'those on their way may take the last two');
   // Whoever takes no row is not held up.
   stage.sequencer.submit({ ...CANCEL, answered: () => undefined });
-  stage.finalsFlushed = 73;
+  stage.closedPersisted = 73;
   stage.submit('d');
   stage.submit('e');
   assert.deepEqual(stage.answers, [busy('c'), busy('e')]);
@@ -120,7 +120,7 @@ test('orders come again later while the follower is so far behind that rows run 
   assert.equal(stage.tasks.length, 1, 'what was answered has its rows, or never took any');
   // Nothing is gained by waiting: the engine says of each order that there is no room.
   state[State.openOrders] = rows;
-  state[State.finishedFirst] = 100;
+  state[State.firstKeptClosed] = 100;
   stage.submit('g');
   assert.equal(stage.answers.filter(({ status }) => status === 503).length, 2);
 });

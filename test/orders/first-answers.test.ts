@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CommandKind, commandKind, OrderCommand, Verdict } from '../../engine/commands.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { CommandKind, commandKind, OrderCommand, PrecheckFlags } from '../../engine/commands.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { FILL_WORDS, ID_WORDS, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
 import { type FirstAnswer, FirstAnswers } from '../../server/orders/first-answers.ts';
 import { fillCopy, finalCopier } from '../../storage/projection/fills.ts';
@@ -20,9 +20,9 @@ const RING = 30;
 
 test('the first answer is told again, from memory or from what is stored', () =>
   withSeed((random) => {
-    const exchange = new Exchange(TIGHT);
-    const { engine, t } = exchange;
-    exchange.configure(0);
+    const context = new Exchange(TIGHT);
+    const { engine, t } = context;
+    context.configure(0);
     const ring = t.memory.buffers.fills;
     const fills: Buffer[] = [];
     const finals = new Map<string, Buffer>();
@@ -37,12 +37,13 @@ test('the first answer is told again, from memory or from what is stored', () =>
     const answers: { readonly command: Int32Array; readonly answer: FirstAnswer }[] = [];
     const kinds = { live: 0, matched: 0, gone: 0 };
     for (const batch of tradingDay(random, 2_500)) {
-      const { [State.fills]: fill, [State.finished]: finished } = t.state;
-      engine.begin(batch.time, t.state[State.finished]!);
+      const { [State.fills]: fill, [State.closed]: finished } = t.state;
+      engine.begin(batch.time, t.state[State.closed]!);
       for (const command of batch.commands) {
-        const rule = engine.apply(command, new Float64Array(command.buffer), 0);
-        if (rule !== Rule.accepted || commandKind(command, 0) !== CommandKind.order) continue;
-        const { making, taking } = engine.core;
+        const reason = engine.apply(command, new Float64Array(command.buffer), 0);
+        if (reason !== RejectReason.accepted || commandKind(command, 0) !== CommandKind.order)
+          continue;
+        const { making, taking } = engine.context;
         answers.push({ command, answer: { making, taking } });
       }
       engine.end();
@@ -51,7 +52,7 @@ test('the first answer is told again, from memory or from what is stored', () =>
       const old = fills.length - RING - 1;
       const bytes = 4 * FILL_WORDS;
       if (old >= 0) ring.fill(0, 0, (old % t.fillRows) * bytes + bytes);
-      for (let n = finished!; n < t.state[State.finished]!; n++) {
+      for (let n = finished!; n < t.state[State.closed]!; n++) {
         const row = Buffer.alloc(4 << ORDER_I);
         finalCopier(t)(n, row, 0);
         const id = row.subarray(4 * Order.id, 4 * (Order.id + ID_WORDS)).swap32();
@@ -70,7 +71,7 @@ test('the first answer is told again, from memory or from what is stored', () =>
     // What is not the same order, and fills that nobody has any more, are not told.
     const taken = answers.find(({ answer }) => answer.making > 0)!.command;
     const forged = taken.slice();
-    forged[OrderCommand.verdict]! |= Verdict.signature;
+    forged[OrderCommand.precheck]! |= PrecheckFlags.signature;
     assert.equal(first.of(forged, 0), undefined);
     const other = taken.slice();
     other[OrderCommand.flags]! ^= 1 << 1;

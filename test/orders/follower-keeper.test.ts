@@ -29,8 +29,8 @@ async function setUp(t: TestContext): Promise<Omit<FollowerSetup, 'link'>> {
     log: () => undefined,
   });
   await log.close();
-  const images = { imageSeconds: 3_600, imageBatches: 1_000_000 };
-  return { dataDir, durability, capacities: TIGHT, logFirst: 0, ...images };
+  const snapshots = { imageSeconds: 3_600, imageBatches: 1_000_000 };
+  return { dataDir, durability, capacities: TIGHT, logFirst: 0, ...snapshots };
 }
 
 test('timers end in a thread that is asked for something again and again', async (t) => {
@@ -64,7 +64,7 @@ test('a thread that breaks down is told of once, and leaves nothing that nobody 
     setup,
     position: NOTHING,
     durable: 0,
-    onImage: () => undefined,
+    onSnapshot: () => undefined,
     onProblem: () => undefined,
     onFatal: ({ message }) => fatal.push(message),
     log: (level, line) => void lines.push(`${level} ${line}`),

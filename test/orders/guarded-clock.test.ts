@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { GuardedClock } from '../../server/common/guarded-clock.ts';
 import { RequestKind } from '../../server/orders/slots.ts';
-import { Room } from '../../server/orders/write-gate.ts';
+import { WriteGate } from '../../server/orders/write-gate.ts';
 import { seeded } from '../storage/stored-exchange.ts';
 import { Stage, withExpiring } from './sequencer-stage.ts';
 
@@ -108,7 +108,7 @@ function guarded(t: TestContext) {
   const clocks = new Clocks(t);
   const stage = new Stage(1, 1_000, 0, true, clocks.clock.now);
   const lines: string[] = [];
-  const room = new Room(stage.sequencer, (_, line) => lines.push(line));
+  const room = new WriteGate(stage.sequencer, (_, line) => lines.push(line));
   clocks.clock.onDoubt = (problem) => room.tell('clock', problem);
   return { clocks, stage, room, lines };
 }

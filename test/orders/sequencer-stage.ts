@@ -11,11 +11,11 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import { MarketFlag } from '../../engine/tables/layout.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
-import type { MicroCollateral, MicroShares, TokenSlot } from '../../engine/tables/units.ts';
+import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
 import { AnswerWriter } from '../../server/orders/answers.ts';
 import { Sequencer } from '../../server/orders/sequencer.ts';
 import { orderRequest, type Prove, type RequestOwner } from '../../server/orders/slot-requests.ts';
@@ -73,8 +73,8 @@ export class Stage {
   /** Times of the batches that streams were told of. */
   readonly told: number[] = [];
   time = 1_000;
-  /** Finished orders whose final state is on disk. */
-  finalsFlushed = 7;
+  /** Closed orders whose final state is on disk. */
+  closedPersisted = 7;
   /** The pool throws instead of running anything. */
   failsToRun = false;
   private readonly writer = new AnswerWriter();
@@ -107,7 +107,7 @@ export class Stage {
       ahead,
       queueMax,
       now,
-      finalsFlushed: () => this.finalsFlushed,
+      closedPersisted: () => this.closedPersisted,
       onFlushed: (sequence, _fill, batch) => {
         this.flushed.push(sequence);
         this.told.push(batch.time);
@@ -221,7 +221,7 @@ export function withExpiring(stage: Stage, expiration = 2): Engine {
   } as const;
   const market = encodeMarket(out, fields, idWords(1), [idWords(2), idWords(3)]);
   const order = encodeOrder(out, {
-    token: 1 as TokenSlot,
+    token: 1 as TokenRow,
     side: Side.buy,
     type: OrderType.GTD,
     postOnly: false,
@@ -230,7 +230,7 @@ export function withExpiring(stage: Stage, expiration = 2): Engine {
     expiration,
     feeRateBps: 0,
     signatureType: 0,
-    verdict: 0,
+    precheck: 0,
     id: idWords(9),
     maker: addressWords(1),
     signer: addressWords(1),
@@ -238,7 +238,7 @@ export function withExpiring(stage: Stage, expiration = 2): Engine {
   });
   engine.begin(1_000, 0);
   for (const at of [market, order]) {
-    assert.equal(engine.apply(out.i32, out.f64, at), Rule.accepted);
+    assert.equal(engine.apply(out.i32, out.f64, at), RejectReason.accepted);
   }
   engine.end();
   return engine;

@@ -128,7 +128,7 @@ test('an operator accepts the new time; a start whose log is ahead of the clock 
 
   const again = await TestNode.start(dataDir, admin);
   t.after(() => again.end('SIGKILL'));
-  assert.match(again.log, /warn the log is 431\d\d s ahead of the clock of this machine: .*set it/);
+  assert.match(again.log, /warn the log is 43[12]\d\d s ahead of the clock of this machine: .*set it/);
   const { clock, status } = await statusOf(again);
   assert.equal(status, 'ok');
   assert(clock.log_ahead_ms > HALF_DAY - 120_000, String(clock.log_ahead_ms));
@@ -146,12 +146,12 @@ test('images are taken on after the clock was set back', async (t) => {
   const port = Number(node.settings.ADMIN_PORT);
   const operator = { Authorization: `Bearer ${TOKEN}` };
   assert.equal((await send({ port }, 'POST', '/clock/accept', operator)).status, 200);
-  const images = (): number => node.log.split('image of batch').length;
-  const before = images();
+  const snapshots = (): number => node.log.split('image of batch').length;
+  const before = snapshots();
   for (let ticks = 10; ticks < 12; ticks++) {
     const order = alice.sign({ market, side: 'BUY', ticks, shares: 5 });
     assert.equal((await alice.post(node, [order]))[0]!.status, 'live');
-    await until(() => images() > before + ticks - 10, 10_000);
+    await until(() => snapshots() > before + ticks - 10, 10_000);
   }
   await node.stop();
 });

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { Rule } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ROUTE_TABLE } from '../../server/api/route-table.ts';
 import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
-import { RULE_TEXTS } from '../../server/common/contract.ts';
+import { REJECT_TEXTS } from '../../server/common/contract.ts';
 import { readConfig, settingsOf } from '../../server/config/config.ts';
 import { PROFILE_ROWS } from '../../server/config/profile.ts';
 import { anchorOf } from '../common/anchors.ts';
@@ -34,8 +34,8 @@ function config() {
 }
 
 test('orders/API.md lists every refusal of an order, word for word', () => {
-  const own: readonly number[] = [Rule.orderNotFound, Rule.marketRefused];
-  const texts = Object.entries(RULE_TEXTS)
+  const own: readonly number[] = [RejectReason.orderNotFound, RejectReason.marketRefused];
+  const texts = Object.entries(REJECT_TEXTS)
     .filter(([rule]) => !own.includes(Number(rule)))
     .map(([, text]) => text);
   const listed = firstColumn('orders/API.md', '| errorMsg').map((cell) => cell.replaceAll('`', ''));
@@ -118,7 +118,7 @@ test('CONFIGURATION.md lists what CLIENT_PROFILE changes, row by row', () => {
 });
 
 test('rule codes are unique', () => {
-  const codes = Object.values(Rule);
+  const codes = Object.values(RejectReason);
   assert.equal(new Set(codes).size, codes.length);
 });
 

@@ -41,10 +41,10 @@ SlotView.prototype.setState = function (state) {
 
 const { apply } = Engine.prototype;
 Engine.prototype.apply = function (...args) {
-  const rule = apply.apply(this, args);
+  const reason = apply.apply(this, args);
   if (fate === 'die-inside') die();
   if (fate === 'throw-inside') throw new Error('told to fail inside the turn');
-  return rule;
+  return reason;
 };
 
 function runToItsFate(index: number): Int32Array | undefined {

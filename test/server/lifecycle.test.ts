@@ -46,10 +46,10 @@ async function view(): Promise<unknown> {
 }
 
 /** The batch of the image that the node began with, and the batches that it replayed after it. */
-function recovered(): { readonly image: number; readonly batches: number } {
+function recovered(): { readonly snapshot: number; readonly batches: number } {
   const found = /recovered image of batch (\d+), (\d+) batches after it/.exec(node.log);
   assert(found !== null, node.log);
-  return { image: Number(found[1]), batches: Number(found[2]) };
+  return { snapshot: Number(found[1]), batches: Number(found[2]) };
 }
 
 test('a variable that is probably misspelt is named at start, and not its value', () => {
@@ -111,20 +111,20 @@ test('SIGTERM in the middle of requests ends with 0, an image, and every answer 
     if (reply.status === 200) taken.push(`0.${10 + i}`.replace(/0$/, ''));
   }
   node = await TestNode.start(dataDir);
-  assert(recovered().image > 0);
+  assert(recovered().snapshot > 0);
   assert.equal(recovered().batches, 0);
   const prices = (await book(node, token)).bids.map(({ price }) => price);
   for (const price of taken) assert(prices.includes(price), `${price} was answered`);
 });
 
 test('SIGINT ends as well, and the next start shows the same books and trades', async () => {
-  const { image } = recovered();
+  const { snapshot } = recovered();
   await trade();
   const before = await view();
   const { code } = await node.end('SIGINT');
   assert.equal(code, 0, node.log);
   node = await TestNode.start(dataDir);
-  assert.deepEqual(recovered(), { image: image + 4, batches: 0 });
+  assert.deepEqual(recovered(), { snapshot: snapshot + 4, batches: 0 });
   assert.deepEqual(await view(), before);
 });
 
@@ -140,7 +140,7 @@ test('a damaged image is passed over for the older one and the log after it', as
   node = await TestNode.start(dataDir);
   const said = `warn recovery: image ${Number.parseInt(newest, 10)} cannot be used: the checksum`;
   assert(node.log.includes(said), node.log);
-  assert.equal(recovered().image, Number.parseInt(older, 10));
+  assert.equal(recovered().snapshot, Number.parseInt(older, 10));
   assert(recovered().batches > 0);
   assert.deepEqual(await view(), before);
 });
@@ -157,11 +157,11 @@ test('the lock of a killed node is free at once, whatever its file says', async 
 });
 
 test('a stop right after a recovery writes an image of what was replayed', async () => {
-  const { image, batches } = recovered();
+  const { snapshot, batches } = recovered();
   assert(batches > 0, 'the node of the test before was killed');
   await node.stop();
   node = await TestNode.start(dataDir);
-  assert(recovered().image > image, 'a newer image');
+  assert(recovered().snapshot > snapshot, 'a newer image');
   assert.equal(recovered().batches, 0);
 });
 

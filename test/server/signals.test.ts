@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { assemble } from '../../server/app/assembly.ts';
 import type { Recovery } from '../../server/app/recovery.ts';
-import { patiently } from '../../server/common/with-deadline.ts';
+import { withDeadline } from '../../server/common/with-deadline.ts';
 import { readConfig } from '../../server/config/config.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
@@ -67,10 +67,10 @@ test('a wait of start or stop says what it waits for, and has an end', async () 
     tellMs: 10,
     log: (line: string) => lines.push(line),
   };
-  assert.equal(await patiently(Promise.resolve(7), { ...options, msMax: 1_000 }), 7);
+  assert.equal(await withDeadline(Promise.resolve(7), { ...options, msMax: 1_000 }), 7);
   const never = new Promise(() => undefined);
   const gaveUp = /^Error: gave up waiting for the catalog to load after 0 s$/;
-  await assert.rejects(patiently(never, { ...options, msMax: 60 }), gaveUp);
+  await assert.rejects(withDeadline(never, { ...options, msMax: 60 }), gaveUp);
   assert.equal(lines[0], 'waiting for the catalog to load (0 s)');
 });
 
@@ -80,7 +80,7 @@ test('a start is given up also while image and log are read, or audited', WITHIN
   const { config } = read;
   const never = new Promise<never>(() => undefined);
   const tables = { t: new Tables(allocateEngine(config.capacities)), passedOver: [], firstFill: 0 };
-  for (const reading of [never, Promise.resolve({ ...tables, image: 0, replayed: 0 })]) {
+  for (const reading of [never, Promise.resolve({ ...tables, snapshot: 0, replayed: 0 })]) {
     const stopping = new AbortController();
     const options = { config, log: () => undefined, onFatal: assert.fail, signal: stopping.signal };
     const recovery = { tables: () => reading, sound: never } as unknown as Recovery;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
-import { closed } from '../../storage/files/with-file.ts';
+import { withFile } from '../../storage/files/with-file.ts';
 import { openEnvironment } from '../../storage/kv/lmdb.ts';
 import { OwnStore } from '../../storage/kv/own-store.ts';
 import { FileLog, logDirectory } from '../../storage/log/file-log.ts';
@@ -17,7 +17,7 @@ import { type Finding, verify } from '../../storage/operations/verify.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { putPage, putRuns, RunState } from '../../storage/projection/id-runs.ts';
 import { rebuild } from '../../storage/recovery/rebuild.ts';
-import { Images } from '../../storage/snapshot/snapshots.ts';
+import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import { logOf } from './log-stage.ts';
 import {
   appended,
@@ -37,7 +37,7 @@ interface Lived {
   /** State after each batch. */
   readonly hashes: ReadonlyMap<number, string>;
   /** Batches of the two images; the log begins at the first of them, or a little before. */
-  readonly images: readonly number[];
+  readonly snapshots: readonly number[];
   readonly last: number;
 }
 
@@ -45,24 +45,24 @@ interface Lived {
 async function lived(t: TestContext): Promise<Lived> {
   const dataDir = directoryOf(t);
   const hashes = new Map<number, string>();
-  const images: number[] = [];
+  const snapshots: number[] = [];
   await seeded(async (random) => {
     const day = tradingDay(random, 2_000);
     const log = await logOf(t, dataDir, { segmentBytes: 1 << 14 });
     const journal = new Journal(log);
-    const exchange = new Exchange();
+    const context = new Exchange();
     for (const [i, batch] of day.entries()) {
-      const entry = exchange.apply(batch);
+      const entry = context.apply(batch);
       if (entry === null) continue;
-      hashes.set(entry.sequence, stateHash(exchange.t));
+      hashes.set(entry.sequence, stateHash(context.t));
       await appended(journal, entry);
       if (i !== Math.floor(day.length / 3) && i !== Math.floor(day.length / 2)) continue;
-      images.push(saved(new Images(dataDir, 'committed'), exchange.t).sequence);
-      await log.trim(images[0]!);
+      snapshots.push(saved(new SnapshotFiles(dataDir, 'committed'), context.t).sequence);
+      await log.trim(snapshots[0]!);
     }
     await log.close();
   });
-  return { dataDir, hashes, images, last: Math.max(...hashes.keys()) };
+  return { dataDir, hashes, snapshots, last: Math.max(...hashes.keys()) };
 }
 
 /** What another process may see of two records while they are written: the second, and half of the first. */
@@ -76,7 +76,7 @@ function writeHalf(dataDir: string, last: number): void {
   }
   out.fill(0, 8, 32);
   const file = openSync(segments.at(-1)!.path, 'r+');
-  closed(file, () => writeSync(file, out, 0, out.length, bytes));
+  withFile(file, () => writeSync(file, out, 0, out.length, bytes));
 }
 
 function at(dataDir: string, to?: number): string {
@@ -91,7 +91,7 @@ async function findingsOf(dataDir: string): Promise<Finding[]> {
 }
 
 test('a copy ends with the last whole record, and every batch that it keeps can be rebuilt', async (t) => {
-  const { dataDir, hashes, images, last } = await lived(t);
+  const { dataDir, hashes, snapshots, last } = await lived(t);
   writeHalf(dataDir, last);
   await assert.rejects(
     FileLog.open({ dataDir, durability: 'committed', segmentBytes: 1 << 14, log: onProgress }),
@@ -108,16 +108,16 @@ test('a copy ends with the last whole record, and every batch that it keeps can 
   assert.deepEqual([log.last, lines], [last, []]);
   await log.close();
   assert(log.first > 1, 'the log was trimmed');
-  for (const sequence of [...images, images[0]! + 7, last - 1, last]) {
+  for (const sequence of [...snapshots, snapshots[0]! + 7, last - 1, last]) {
     assert.equal(at(place, sequence), hashes.get(sequence), `batch ${sequence}`);
   }
   assert.equal(at(place), hashes.get(last));
-  assert.throws(() => at(place, images[0]! - 1), /is not kept any more: \d+ is the oldest$/);
+  assert.throws(() => at(place, snapshots[0]! - 1), /is not kept any more: \d+ is the oldest$/);
   assert.throws(() => at(place, last + 1), new RegExp(`the log ends with batch ${last}$`));
 });
 
 test('verification begins with the oldest image, and holds the newer one against the log', async (t) => {
-  const { dataDir, hashes, images, last } = await lived(t);
+  const { dataDir, hashes, snapshots, last } = await lived(t);
   const sound = await findingsOf(dataDir);
   assert(
     sound.every(({ ok }) => ok),
@@ -125,18 +125,18 @@ test('verification begins with the oldest image, and holds the newer one against
   );
   assert.match(sound[0]!.text, new RegExp(`to ${last}, state ${hashes.get(last)}$`));
   const [older, newer] = sound.filter(({ part }) => part.startsWith('image'));
-  assert.equal(older!.text, `state ${hashes.get(images[0]!)}, where the replay begins`);
-  assert.equal(newer!.text, `state ${hashes.get(images[1]!)}, as the log leads to`);
+  assert.equal(older!.text, `state ${hashes.get(snapshots[0]!)}, where the replay begins`);
+  assert.equal(newer!.text, `state ${hashes.get(snapshots[1]!)}, as the log leads to`);
 
   // An image of another history has a sound checksum, and is found out all the same.
   const other = await lived(t);
-  const exchange = rebuild({ dataDir: other.dataDir, capacities: TIGHT, to: other.images[1]! });
-  exchange.t.state[State.batch] = images[1]!;
-  saved(new Images(dataDir, 'committed'), exchange.t);
+  const exchange = rebuild({ dataDir: other.dataDir, capacities: TIGHT, to: other.snapshots[1]! });
+  exchange.t.state[State.batch] = snapshots[1]!;
+  saved(new SnapshotFiles(dataDir, 'committed'), exchange.t);
   const wrong = (await findingsOf(dataDir)).filter(({ ok }) => !ok);
   assert.deepEqual(
     wrong.map(({ part }) => part),
-    [`image ${images[1]}`],
+    [`image ${snapshots[1]}`],
   );
   assert.match(wrong[0]!.text, /^its state is [0-9a-f]{16}, the log leads to [0-9a-f]{16}$/);
 });
@@ -145,7 +145,7 @@ test('verification names an image that is ahead of the log, and what ends a star
   const { dataDir, last } = await lived(t);
   const { t: ahead } = rebuild({ dataDir, capacities: TIGHT });
   ahead.state[State.batch] = last + 1;
-  saved(new Images(dataDir, 'committed'), ahead);
+  saved(new SnapshotFiles(dataDir, 'committed'), ahead);
   const own = new OwnStore(dataDir, { durability: 'committed', readOnly: false });
   const row = Buffer.from(`heartbeat/${'a'.repeat(20)}`);
   await own.transact(() => void own.meta.put(row, Buffer.alloc(5)));
@@ -163,7 +163,7 @@ test('a log is not copied where a segment between two cannot be read', async (t)
   const { dataDir } = await lived(t);
   const segments = readdirSync(logDirectory(dataDir)).sort();
   const file = openSync(join(logDirectory(dataDir), segments[1]!), 'r+');
-  closed(file, () => writeSync(file, Buffer.alloc(64), 0, 64, 0));
+  withFile(file, () => writeSync(file, Buffer.alloc(64), 0, 64, 0));
   const copy = join(directoryOf(t), 'copy');
   const what = new RegExp(`a segment before .*${segments[2]} begins with no record`);
   await assert.rejects(backUp(dataDir, copy, OPTIONS), what);
@@ -172,10 +172,10 @@ test('a log is not copied where a segment between two cannot be read', async (t)
 
 test('a log is not copied where it is whole up to a batch before an image only', async (t) => {
   const { dataDir, last } = await lived(t);
-  saved(new Images(dataDir, 'committed'), rebuild({ dataDir, capacities: TIGHT }).t);
+  saved(new SnapshotFiles(dataDir, 'committed'), rebuild({ dataDir, capacities: TIGHT }).t);
   const { bytes, segments } = wholeEnd(logDirectory(dataDir))!;
   const file = openSync(segments.at(-1)!.path, 'r+');
-  closed(file, () => writeSync(file, Buffer.alloc(4, 9), 0, 4, bytes - 4));
+  withFile(file, () => writeSync(file, Buffer.alloc(4, 9), 0, 4, bytes - 4));
   const what = new RegExp(`log: whole up to batch ${last - 1}, but an image holds batch ${last}`);
   await assert.rejects(backUp(dataDir, join(directoryOf(t), 'copy'), OPTIONS), what);
 });

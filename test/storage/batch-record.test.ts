@@ -9,10 +9,10 @@ function randomFacts(random: Random): BatchFacts {
   return {
     sequence: exact(),
     time: exact(),
-    flushedFinished: exact(),
+    persistedClosedSequence: exact(),
     firstFill: exact(),
     endFill: exact(),
-    endFinished: exact(),
+    closedEnd: exact(),
     digest: random.next() | 0,
   };
 }

@@ -30,7 +30,7 @@ export class Pair {
   readonly store: FakeStore = { entries: [] };
   readonly log = new FakeLog(this.store);
   readonly journal = new Journal(this.log);
-  readonly exchange: Exchange;
+  readonly context: Exchange;
   readonly dataDir: string;
   readonly reports: FollowerReport[] = [];
   /** Every fill and every order that ever finished, in its order. */
@@ -42,7 +42,7 @@ export class Pair {
 
   constructor(t: TestContext, options: Partial<FollowerOptions> = {}, capacities = TIGHT) {
     this.options = options;
-    this.exchange = new Exchange(capacities);
+    this.context = new Exchange(capacities);
     this.dataDir = options.dataDir ?? directoryOf(t);
     this.follower = this.start();
   }
@@ -53,7 +53,7 @@ export class Pair {
       {
         dataDir: this.dataDir,
         durability: 'committed',
-        capacities: this.exchange.t.capacities,
+        capacities: this.context.t.capacities,
         imageSeconds: 86_400,
         imageBatches: 1_000_000,
         logFirst: this.log.first,
@@ -69,12 +69,12 @@ export class Pair {
 
   /** As the sequencer: the stamp is what was derived at dispatch. */
   async go(batches: readonly JournalBatch[]): Promise<void> {
-    const { t } = this.exchange;
+    const { t } = this.context;
     for (const batch of batches) {
-      const { [State.fills]: fill, [State.finished]: finished } = t.state;
-      const entry = this.exchange.apply(batch, this.follower.written.finished);
+      const { [State.fills]: fill, [State.closed]: finished } = t.state;
+      const entry = this.context.apply(batch, this.follower.written.finished);
       for (let n = fill!; n < t.state[State.fills]!; n++) this.fills.push(fillCopy(t, n));
-      for (let n = finished!; n < t.state[State.finished]!; n++) this.finals.push(finalCopy(t, n));
+      for (let n = finished!; n < t.state[State.closed]!; n++) this.finals.push(finalCopy(t, n));
       if (entry !== null) await appended(this.journal, entry);
     }
   }
@@ -94,7 +94,7 @@ export class Pair {
   /** What LMDB holds is what happened, and nothing else, from these fills and final states on. */
   checkDerived(firstFill = 0, firstFinal = 0): void {
     const derived = openDerivedTables(this.dataDir, QUICK);
-    const { state } = this.exchange.t;
+    const { state } = this.context.t;
     assert.deepEqual(positionOf(derived), {
       sequence: state[State.batch],
       digest: state[State.digest],

@@ -39,12 +39,12 @@ test('a cut of the log sets rows aside that half a commit had put for what is gi
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, { segmentBytes: 1 << 20 });
     const journal = new Journal(log);
-    const exchange = new Exchange();
-    const { state } = exchange.t;
-    for (const batch of tradingDay(random, 200)) await appended(journal, exchange.apply(batch));
+    const context = new Exchange();
+    const { state } = context.t;
+    for (const batch of tradingDay(random, 200)) await appended(journal, context.apply(batch));
     await log.close();
     const sequence = log.last;
-    const [digest, fills, finished] = [0, state[State.fills]!, state[State.finished]!];
+    const [digest, fills, finished] = [0, state[State.fills]!, state[State.closed]!];
     const cut = async (more: number): Promise<string[]> => {
       const tables = openDerivedTables(dataDir, { durability: 'committed', readOnly: false });
       const position = { sequence, digest, fills, finished: finished + more };
@@ -88,7 +88,7 @@ test('an image that recovery found to be damaged does not count where LMDB is go
       if (imaged.length === 2) {
         await pair.log.trim(imaged[0]!);
         rmSync(join(pair.dataDir, 'derived'), { recursive: true });
-        pair.start({ damagedImages: [imaged[1]!] });
+        pair.start({ damagedSnapshots: [imaged[1]!] });
       } else if (imaged.length === 1) pair.start();
       await pair.go(part);
       pair.follower.close(pair.log.last, pair.now);

@@ -11,14 +11,14 @@ import { findOrder } from '../../engine/orders/orders.ts';
 import { FILL_WORDS, State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
-import { sealed } from '../../storage/kv/checksum.ts';
+import { withChecksum } from '../../storage/kv/checksum.ts';
 import type { SequenceTable } from '../../storage/kv/lmdb.ts';
 import { PackedRows } from '../../storage/kv/packed.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { fillCopy, StoredFills } from '../../storage/projection/fills.ts';
 import { openFinalsReader } from '../../storage/projection/finals.ts';
 import { begin, loadFills, recover } from '../../storage/recovery/recover.ts';
-import { Images } from '../../storage/snapshot/snapshots.ts';
+import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import { Pair, parts, QUICK } from './follower-stage.ts';
 import { directoryOf, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
 
@@ -33,7 +33,7 @@ test('its tables are those of the engine, and LMDB has every fill and every fina
     for (const part of parts(tradingDay(random, 1_500))) {
       await pair.go(part);
       pair.settle();
-      assert.equal(stateHash(pair.follower.t), stateHash(pair.exchange.t));
+      assert.equal(stateHash(pair.follower.t), stateHash(pair.context.t));
     }
     pair.checkDerived();
     assert.deepEqual(pair.reports, []);
@@ -68,9 +68,9 @@ test('every id that memory forgot is found on disk', (t) =>
     for (const part of parts(tradingDay(random, 1_500))) {
       await pair.go(part);
       pair.settle();
-      reader.refresh(pair.exchange.t.state[State.finishedFirst]!);
+      reader.refresh(pair.context.t.state[State.firstKeptClosed]!);
       for (const { id } of pair.finals) {
-        if (isInMemory(pair.exchange.t, id)) continue;
+        if (isInMemory(pair.context.t, id)) continue;
         forgotten += 1;
         assert(reader.statusOf(id) !== 0, `order ${id.toString('hex')} is forgotten`);
       }
@@ -104,10 +104,10 @@ test('fills that the ring has gone round over since an image are read from where
 test('the oldest fill of an image is one that the ring of this run has room for', (t) => {
   const tables = new Tables(allocateEngine(TIGHT));
   tables.state[State.fills] = tables.fillRows + 100;
-  const images = new Images(directoryOf(t), 'committed');
-  images.load = () => ({ tables, firstFill: 3 });
+  const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
+  snapshots.load = () => ({ tables, firstFill: 3 });
   const candidates = [{ sequence: 1, path: '' }];
-  assert.equal(begin(TIGHT, images, candidates, assert.fail).firstFill, 100);
+  assert.equal(begin(TIGHT, snapshots, candidates, assert.fail).firstFill, 100);
 });
 
 test('a ring is completed up to the newest fill that is missing', () => {
@@ -147,7 +147,7 @@ test('stopped or cut off at any moment, it goes on where it was', (t) =>
       await pair.log.trim(older.older);
     }
     pair.settle();
-    assert.equal(stateHash(pair.follower.t), stateHash(pair.exchange.t));
+    assert.equal(stateHash(pair.follower.t), stateHash(pair.context.t));
     pair.checkDerived();
     assert(pair.log.first > 1, 'the log was trimmed meanwhile');
   }));
@@ -190,7 +190,7 @@ test('another format of derived/ is refused by naming both, and a damaged positi
     );
     const newer = Buffer.from(stored);
     newer.writeUInt32LE(5, 4);
-    change(sealed(key, newer));
+    change(withChecksum(key, newer));
     assert.throws(
       () => positionOf(tables),
       /^Error: derived: its format is 5, this node reads 4; /,
@@ -277,12 +277,12 @@ test('the log may be trimmed to the older of two images, which can still be reco
       pair.settle();
       const last = pair.reports.findLast(({ kind }) => kind === 'image');
       if (last?.kind === 'image' && last.older !== undefined) await pair.log.trim(last.older);
-      const images = new Images(pair.dataDir, 'committed');
-      const newest = images.list()[0]?.sequence;
-      const load = images.load.bind(images);
-      images.load = (info) => (info.sequence === newest ? 'it is torn' : load(info));
-      const { engine } = recover(TIGHT, images, pair.log, undefined, () => undefined);
-      assert.equal(stateHash(engine.t), stateHash(pair.exchange.t), 'from the older one');
+      const snapshots = new SnapshotFiles(pair.dataDir, 'committed');
+      const newest = snapshots.list()[0]?.sequence;
+      const load = snapshots.load.bind(snapshots);
+      snapshots.load = (info) => (info.sequence === newest ? 'it is torn' : load(info));
+      const { engine } = recover(TIGHT, snapshots, pair.log, undefined, () => undefined);
+      assert.equal(stateHash(engine.t), stateHash(pair.context.t), 'from the older one');
     }
     assert(pair.log.first > 1);
   }));
@@ -290,8 +290,8 @@ test('the log may be trimmed to the older of two images, which can still be reco
 test('an image comes after so many batches or seconds, at the end, and never twice of one state', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t, { imageBatches: 30, imageSeconds: 60 });
-    const images = new Images(pair.dataDir, 'committed');
-    const sequences = (): number[] => images.list().map(({ sequence }) => sequence);
+    const snapshots = new SnapshotFiles(pair.dataDir, 'committed');
+    const sequences = (): number[] => snapshots.list().map(({ sequence }) => sequence);
     const day = tradingDay(random, 1_000);
     await pair.go(day.slice(0, 60));
     while (pair.follower.step(pair.log.last, pair.now));

@@ -5,7 +5,7 @@ import type { Capacities } from '../../engine/tables/capacities.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { Journal } from '../../storage/log/journal.ts';
 import { recover } from '../../storage/recovery/recover.ts';
-import { Images } from '../../storage/snapshot/snapshots.ts';
+import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import type { Random } from '../common/random.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
 import { appended, directoryOf, Exchange, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
@@ -15,28 +15,28 @@ const DAYS = 3;
 
 /** Trades until rows have run out; orders that are refused come between. */
 async function trade(random: Random, store: FakeStore): Promise<Exchange> {
-  const exchange = new Exchange(FULL);
+  const context = new Exchange(FULL);
   const journal = new Journal(new FakeLog(store));
-  await appended(journal, exchange.configure(0));
+  await appended(journal, context.configure(0));
   for (const batch of tradingDay(random, 900)) {
-    await appended(journal, exchange.apply(batch));
+    await appended(journal, context.apply(batch));
     // It only forgets the ids whose final states have come to the disk meanwhile.
-    await appended(journal, exchange.apply({ ...batch, commands: [] }));
+    await appended(journal, context.apply({ ...batch, commands: [] }));
   }
-  assert.equal(exchange.t.state[State.orderRows], FULL.orders + FULL.history);
-  return exchange;
+  assert.equal(context.t.state[State.orderRows], FULL.orders + FULL.history);
+  return context;
 }
 
 test('it replays in larger ones, and in smaller ones it is refused by naming them', (t) =>
   seeded(async (random) => {
-    const images = new Images(directoryOf(t), 'committed');
+    const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
     for (let day = 0; day < DAYS; day++) {
       const store: FakeStore = { entries: [] };
       const { state } = (await trade(random, store)).t;
       const check = (change: Partial<Capacities>): void => {
         const log = new FakeLog(store);
         const warn = (line: string): void => assert.fail(line);
-        const { engine } = recover({ ...FULL, ...change }, images, log, undefined, warn);
+        const { engine } = recover({ ...FULL, ...change }, snapshots, log, undefined, warn);
         assert.equal(engine.t.state[State.digest], state[State.digest]);
       };
       check({});

@@ -11,14 +11,18 @@ import { Header } from '../../engine/book/memory.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
-import { Beside } from '../../storage/recovery/recovery-assistant.ts';
+import { RecoveryAssistant } from '../../storage/recovery/recovery-assistant.ts';
 import { WordSum } from '../../storage/snapshot/snapshot-checksum.ts';
-import { type ImageInfo, Images, type LoadedImage } from '../../storage/snapshot/snapshots.ts';
+import {
+  type LoadedSnapshot,
+  SnapshotFiles,
+  type SnapshotInfo,
+} from '../../storage/snapshot/snapshots.ts';
 import { scriptArgs } from '../common/forms.ts';
 import { directoryOf, Exchange, saved, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
 
-function imagesOf(directory: string): Images {
-  return new Images(directory, 'committed');
+function snapshotsOf(directory: string): SnapshotFiles {
+  return new SnapshotFiles(directory, 'committed');
 }
 
 function sumOf(bytes: Buffer): string {
@@ -31,77 +35,77 @@ function filesOf(directory: string): string[] {
   return readdirSync(join(directory, 'images')).sort();
 }
 
-function loaded(images: Images, info: ImageInfo): LoadedImage {
-  const found = images.load(info);
+function loaded(snapshots: SnapshotFiles, info: SnapshotInfo): LoadedSnapshot {
+  const found = snapshots.load(info);
   assert(typeof found === 'object', String(found));
   return found;
 }
 
-function hashOf(images: Images, info: ImageInfo): string {
-  return stateHash(loaded(images, info).tables);
+function hashOf(snapshots: SnapshotFiles, info: SnapshotInfo): string {
+  return stateHash(loaded(snapshots, info).tables);
 }
 
 /** An exchange after some trading, and what happens to it next. */
 async function withTrading(
-  body: (exchange: Exchange, trade: (batches: number) => void) => void | Promise<void>,
+  body: (context: Exchange, trade: (batches: number) => void) => void | Promise<void>,
 ): Promise<void> {
   await seeded(async (random) => {
     const day = [...tradingDay(random, 1_000)];
-    const exchange = new Exchange();
+    const context = new Exchange();
     const trade = (batches: number): void => {
-      for (const batch of day.splice(0, batches)) exchange.apply(batch);
+      for (const batch of day.splice(0, batches)) context.apply(batch);
     };
     trade(30);
-    await body(exchange, trade);
+    await body(context, trade);
   });
 }
 
 test('an image loads as it was, also when its tables take many pieces', (t) =>
-  withTrading((exchange) => {
+  withTrading((context) => {
     // Every price level of every ladder: more than two pieces.
-    const { state } = exchange.t;
-    const { header, rowI } = exchange.t.matching;
+    const { state } = context.t;
+    const { header, rowI } = context.t.matching;
     assert(rowI.byteLength > 2 * 2 ** 20);
     header[Header.levelRows] = TIGHT.levels;
     rowI[rowI.length - 1] = 77;
-    const images = imagesOf(directoryOf(t));
-    const info = saved(images, exchange.t);
+    const snapshots = snapshotsOf(directoryOf(t));
+    const info = saved(snapshots, context.t);
     assert.equal(info.sequence, state[State.batch]);
-    const { tables } = loaded(images, info);
-    assert.equal(stateHash(tables), stateHash(exchange.t));
+    const { tables } = loaded(snapshots, info);
+    assert.equal(stateHash(tables), stateHash(context.t));
     assert.equal(tables.matching.rowI[rowI.length - 1], 77);
     assert.deepEqual(tables.capacities, TIGHT);
   }));
 
 test('it holds the tables of the moment at which it was begun, with the newest fills', (t) =>
-  withTrading((exchange, trade) => {
+  withTrading((context, trade) => {
     trade(100);
-    const images = imagesOf(directoryOf(t));
-    const end = exchange.t.state[State.fills]!;
+    const snapshots = snapshotsOf(directoryOf(t));
+    const end = context.t.state[State.fills]!;
     const first = end - TIGHT.trades;
     assert(first > 0);
-    const hash = stateHash(exchange.t);
-    const fills = Array.from({ length: TIGHT.trades }, (_, i) => fillCopy(exchange.t, first + i));
-    const saving = images.save(exchange.t, first);
+    const hash = stateHash(context.t);
+    const fills = Array.from({ length: TIGHT.trades }, (_, i) => fillCopy(context.t, first + i));
+    const saving = snapshots.save(context.t, first);
     saving.next();
-    let info: ImageInfo | undefined;
+    let info: SnapshotInfo | undefined;
     while (info === undefined) {
       // The follower goes on while the image is written.
       trade(1);
       const { done, value } = saving.next();
       if (done === true) info = value;
     }
-    const image = loaded(images, info);
-    assert.equal(stateHash(image.tables), hash);
-    assert.equal(image.firstFill, first);
+    const snapshot = loaded(snapshots, info);
+    assert.equal(stateHash(snapshot.tables), hash);
+    assert.equal(snapshot.firstFill, first);
     fills.forEach((fill, i) => {
-      assert.deepEqual(fillCopy(image.tables, first + i), fill);
+      assert.deepEqual(fillCopy(snapshot.tables, first + i), fill);
     });
   }));
 
 test('fills find their rows in a ring of another length than the one that was written', (t) =>
-  withTrading((exchange) => {
-    const tables = exchange.t;
+  withTrading((context) => {
+    const tables = context.t;
     const { buffers } = tables.memory;
     const count = TIGHT.trades;
     // Sequences that lie in one run of rows there, and in two here.
@@ -113,7 +117,7 @@ test('fills find their rows in a ring of another length than the one that was wr
     });
     tables.state[State.fills] = first + count;
     const directory = directoryOf(t);
-    const info = saved(imagesOf(directory), tables);
+    const info = saved(snapshotsOf(directory), tables);
     const file = readFileSync(info.path);
     const at = file.length - 16 - file.readUInt32LE(file.length - 8);
     const header = JSON.parse(file.toString('utf8', at, file.length - 16)) as {
@@ -129,57 +133,57 @@ test('fills find their rows in a ring of another length than the one that was wr
     footer.writeUInt32LE(json.length, 8);
     footer.writeUInt32LE(crc32(json), 12);
     writeFileSync(info.path, Buffer.concat([file.subarray(0, at), json, footer]));
-    const image = loaded(imagesOf(directory), info);
-    assert.equal(image.firstFill, first);
+    const snapshot = loaded(snapshotsOf(directory), info);
+    assert.equal(snapshot.firstFill, first);
     fills.forEach((fill, i) => {
-      assert.deepEqual(fillCopy(image.tables, first + i), fill);
+      assert.deepEqual(fillCopy(snapshot.tables, first + i), fill);
     });
   }));
 
 test('the newest two images are kept, each with its own sequence', (t) =>
-  withTrading((exchange, trade) => {
+  withTrading((context, trade) => {
     const directory = directoryOf(t);
-    const images = imagesOf(directory);
-    assert.deepEqual(images.list(), []);
+    const snapshots = snapshotsOf(directory);
+    assert.deepEqual(snapshots.list(), []);
     const hashes: string[] = [];
-    const infos: ImageInfo[] = [];
+    const infos: SnapshotInfo[] = [];
     for (let i = 0; i < 4; i++) {
       trade(5);
-      hashes.push(stateHash(exchange.t));
-      infos.push(saved(images, exchange.t));
+      hashes.push(stateHash(context.t));
+      infos.push(saved(snapshots, context.t));
     }
-    assert.deepEqual(images.list(), [infos[3], infos[2]]);
+    assert.deepEqual(snapshots.list(), [infos[3], infos[2]]);
     assert.equal(filesOf(directory).length, 2);
-    assert.equal(hashOf(images, infos[3]!), hashes[3]);
-    assert.equal(hashOf(images, infos[2]!), hashes[2]);
+    assert.equal(hashOf(snapshots, infos[3]!), hashes[3]);
+    assert.equal(hashOf(snapshots, infos[2]!), hashes[2]);
   }));
 
 test('an image that was not finished does not count, and goes with the next one', (t) =>
-  withTrading((exchange, trade) => {
+  withTrading((context, trade) => {
     const directory = directoryOf(t);
-    const images = imagesOf(directory);
-    const first = saved(images, exchange.t);
+    const snapshots = snapshotsOf(directory);
+    const first = saved(snapshots, context.t);
     trade(5);
-    const saving = images.save(exchange.t, 0);
+    const saving = snapshots.save(context.t, 0);
     for (let i = 0; i < 3; i++) saving.next();
     assert.equal(filesOf(directory).length, 2, 'it lies there under another name');
-    assert.deepEqual(images.list(), [first]);
+    assert.deepEqual(snapshots.list(), [first]);
     trade(5);
-    const next = saved(imagesOf(directory), exchange.t);
-    assert.deepEqual(images.list(), [next, first]);
+    const next = saved(snapshotsOf(directory), context.t);
+    assert.deepEqual(snapshots.list(), [next, first]);
     assert.equal(filesOf(directory).length, 2);
   }));
 
 test('damage to any part is found, and the older image is kept for it', (t) =>
-  withTrading((exchange, trade) => {
+  withTrading((context, trade) => {
     const directory = directoryOf(t);
-    const first = saved(imagesOf(directory), exchange.t);
+    const first = saved(snapshotsOf(directory), context.t);
     trade(5);
-    const second = saved(imagesOf(directory), exchange.t);
+    const second = saved(snapshotsOf(directory), context.t);
     const good = readFileSync(second.path);
     const reason = (bad: Buffer): string => {
       writeFileSync(second.path, bad);
-      return String(imagesOf(directory).load(second));
+      return String(snapshotsOf(directory).load(second));
     };
     const flipped = (at: number): Buffer => {
       const bad = Buffer.from(good);
@@ -200,24 +204,24 @@ test('damage to any part is found, and the older image is kept for it', (t) =>
     }
     assert.match(reason(good.subarray(0, good.length - 1)), /magic number/);
     assert.equal(reason(good.subarray(0, 10)), 'it is too short');
-    const images = imagesOf(directory);
-    assert.equal(typeof images.load(second), 'string');
+    const snapshots = snapshotsOf(directory);
+    assert.equal(typeof snapshots.load(second), 'string');
     trade(5);
-    const third = saved(images, exchange.t);
-    assert.deepEqual(images.list(), [third, first], 'two that can be used');
-    loaded(images, first);
+    const third = saved(snapshots, context.t);
+    assert.deepEqual(snapshots.list(), [third, first], 'two that can be used');
+    loaded(snapshots, first);
   }));
 
 test('a thread beside reads half of an image and audits half of its tables, and tells what it finds', (t) =>
-  withTrading(async (exchange) => {
-    const images = imagesOf(directoryOf(t));
-    const info = saved(images, exchange.t);
+  withTrading(async (context) => {
+    const snapshots = snapshotsOf(directoryOf(t));
+    const info = saved(snapshots, context.t);
     const good = readFileSync(info.path);
-    const beside = new Beside();
+    const beside = new RecoveryAssistant();
     try {
-      const image = images.load(info, beside);
+      const image = snapshots.load(info, beside);
       assert(typeof image === 'object', String(image));
-      assert.equal(stateHash(image.tables), stateHash(exchange.t));
+      assert.equal(stateHash(image.tables), stateHash(context.t));
       const { memory, orderIndex } = image.tables;
       assert.equal(beside.ask({ kind: 'orders', memory })(), undefined);
       orderIndex.fill(0);
@@ -228,13 +232,13 @@ test('a thread beside reads half of an image and audits half of its tables, and 
         bad[Math.floor((tables * i) / 20)]! ^= 16;
         writeFileSync(info.path, bad);
         assert.match(
-          String(imagesOf(directoryOf(t)).load(info, beside)),
+          String(snapshotsOf(directoryOf(t)).load(info, beside)),
           /^the checksum of its table/,
         );
       }
       // Half of the file, but all that says what is in it.
       writeFileSync(info.path, good.subarray(good.length / 2));
-      assert.match(String(imagesOf(directoryOf(t)).load(info, beside)), /is missing|checksum/);
+      assert.match(String(snapshotsOf(directoryOf(t)).load(info, beside)), /is missing|checksum/);
       const nothing = { path: info.path, memory: undefined as never, spans: [{} as never] };
       assert.throws(
         beside.ask({ kind: 'spans', ...nothing }),
@@ -264,13 +268,13 @@ for (;;) {
 `;
 
 test('an image that cannot be read is passed over by saying why', (t) =>
-  withTrading((exchange) => {
-    const images = imagesOf(directoryOf(t));
-    const info = saved(images, exchange.t);
+  withTrading((context) => {
+    const snapshots = snapshotsOf(directoryOf(t));
+    const info = saved(snapshots, context.t);
     rmSync(info.path);
     mkdirSync(info.path);
-    assert.match(String(images.load(info)), /^EISDIR/);
-    assert.deepEqual(images.list(), [], 'and does not count');
+    assert.match(String(snapshots.load(info)), /^EISDIR/);
+    assert.deepEqual(snapshots.list(), [], 'and does not count');
   }));
 
 test('a process killed while it writes or renames images leaves a whole one, the newest announced', async (t) => {
@@ -290,11 +294,11 @@ test('a process killed while it writes or renames images leaves a whole one, the
     await sleep(Math.random() * 40);
     child.kill('SIGKILL');
     await once(child, 'close');
-    const images = imagesOf(directory);
-    const [newest] = images.list();
+    const snapshots = snapshotsOf(directory);
+    const [newest] = snapshots.list();
     assert(newest !== undefined && newest.sequence >= announced, 'what was announced is there');
-    for (const info of images.list()) {
-      const { tables } = loaded(images, info);
+    for (const info of snapshots.list()) {
+      const { tables } = loaded(snapshots, info);
       assert.equal(tables.matching.rowF.at(-1), info.sequence, 'and of one piece');
     }
   }
@@ -310,17 +314,17 @@ test('a full disk fails the image with its reason, and the older one stays', asy
     return;
   }
   try {
-    await withTrading((exchange, trade) => {
-      const images = imagesOf(disk);
-      const first = saved(images, exchange.t);
-      const hash = stateHash(exchange.t);
+    await withTrading((context, trade) => {
+      const snapshots = snapshotsOf(disk);
+      const first = saved(snapshots, context.t);
+      const hash = stateHash(context.t);
       trade(5);
-      exchange.t.matching.header[Header.levelRows] = TIGHT.levels;
-      exchange.t.matching.rowF.fill(Math.PI);
-      assert.throws(() => saved(images, exchange.t), /ENOSPC/);
-      assert.deepEqual(images.list(), [first]);
+      context.t.matching.header[Header.levelRows] = TIGHT.levels;
+      context.t.matching.rowF.fill(Math.PI);
+      assert.throws(() => saved(snapshots, context.t), /ENOSPC/);
+      assert.deepEqual(snapshots.list(), [first]);
       assert.equal(filesOf(disk).length, 1, 'and what it took is given back');
-      assert.equal(hashOf(images, first), hash);
+      assert.equal(hashOf(snapshots, first), hash);
     });
   } finally {
     execFileSync('umount', ['--lazy', disk]);
@@ -328,16 +332,16 @@ test('a full disk fails the image with its reason, and the older one stays', asy
 });
 
 test('an image of another format is passed over by naming both and what to do', (t) =>
-  withTrading((exchange) => {
+  withTrading((context) => {
     const directory = directoryOf(t);
-    const info = saved(imagesOf(directory), exchange.t);
+    const info = saved(snapshotsOf(directory), context.t);
     const bytes = readFileSync(info.path);
     bytes.writeUInt32LE(9, bytes.length - 12);
     writeFileSync(info.path, bytes);
     assert.match(
-      String(imagesOf(directory).load(info)),
+      String(snapshotsOf(directory).load(info)),
       /^its format is 9, this node reads 5; .* begin with another DATA_DIR$/,
     );
     rmSync(info.path);
-    assert.match(String(imagesOf(directory).load(info)), /ENOENT/);
+    assert.match(String(snapshotsOf(directory).load(info)), /ENOENT/);
   }));

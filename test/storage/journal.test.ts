@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { Journal, type JournalEntry } from '../../storage/log/journal.ts';
 import { recover } from '../../storage/recovery/recover.ts';
-import { Images } from '../../storage/snapshot/snapshots.ts';
+import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import { scriptArgs } from '../common/forms.ts';
 import { FakeLog } from './fake-log.ts';
 import { Gate } from './journal-gate.ts';
@@ -136,22 +136,22 @@ test('shared memory goes to disk and comes back as it was when it was applied', 
     const directory = directoryOf(t);
     const log = await logOf(t, directory);
     const journal = new Journal(log);
-    const exchange = new Exchange();
+    const context = new Exchange();
     const copies = new Map<number, Buffer>();
     for (const batch of tradingDay(random, 800)) {
-      const entry = exchange.apply(batch);
+      const entry = context.apply(batch);
       if (entry === null) continue;
       copies.set(entry.sequence, Buffer.from(entry.record));
       journal.append(entry, (error) => assert.equal(error, undefined));
     }
-    const before = stateHash(exchange.t);
+    const before = stateHash(context.t);
     // Whatever is still on its way must not be a view of what is overwritten now.
-    for (const buffer of Object.values(exchange.t.memory.buffers)) buffer.fill(255);
+    for (const buffer of Object.values(context.t.memory.buffers)) buffer.fill(255);
     await journal.drained();
     const reader = log.read(1);
     for (const record of copies.values()) assert.deepEqual(reader.next(log.last)!.payload, record);
     reader.close();
-    const images = new Images(directory, 'committed');
-    const { engine } = recover(TIGHT, images, log, undefined, assert.fail);
+    const snapshots = new SnapshotFiles(directory, 'committed');
+    const { engine } = recover(TIGHT, snapshots, log, undefined, assert.fail);
     assert.equal(stateHash(engine.t), before);
   }));

@@ -1,7 +1,7 @@
 /** Rows of API keys: what is not as it was written is never a key. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { sealed } from '../../storage/kv/checksum.ts';
+import { withChecksum } from '../../storage/kv/checksum.ts';
 import { openHeartbeatStore } from '../../storage/kv/heartbeats.ts';
 import { openKeyStore } from '../../storage/kv/keys.ts';
 import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
@@ -15,7 +15,7 @@ test('a damaged row stops the start and is named', async () => {
   const table = openTable(root, 'keys');
   const key = Buffer.alloc(16, 0x11);
   const row = (version: number, revoked: number, nonce: string): Buffer =>
-    sealed(
+    withChecksum(
       key,
       Buffer.concat([
         Buffer.alloc(4),

@@ -76,7 +76,7 @@ class Stumbling extends StoredFills {
 }
 
 class Stage {
-  readonly exchange = new Exchange({ ...TIGHT, orders: 5_000, trades: 20_000, history: 5_000 });
+  readonly context = new Exchange({ ...TIGHT, orders: 5_000, trades: 20_000, history: 5_000 });
   readonly directory: string;
   readonly warnings: string[] = [];
   readonly fills: Stumbling;
@@ -88,10 +88,10 @@ class Stage {
   private writer: PositionsWriter;
 
   constructor(t: TestContext, random: Random) {
-    for (const batch of tradingDay(random, 4_000)) this.exchange.apply(batch);
+    for (const batch of tradingDay(random, 4_000)) this.context.apply(batch);
     this.directory = directoryOf(t);
     this.derived = openDerivedTables(this.directory, QUICK);
-    this.fills = new Stumbling(this.exchange.t, this.derived.fills, 0);
+    this.fills = new Stumbling(this.context.t, this.derived.fills, 0);
     this.tables = openPositions(this.directory, QUICK);
     this.writer = this.newWriter();
     t.after(async () => {
@@ -101,7 +101,7 @@ class Stage {
   }
 
   get end(): number {
-    return this.exchange.t.state[State.fills]!;
+    return this.context.t.state[State.fills]!;
   }
 
   get reader(): PositionsReader {
@@ -135,7 +135,7 @@ class Stage {
   }
 
   ledger(end: number): Ledger {
-    const { t } = this.exchange;
+    const { t } = this.context;
     const ledger: Ledger = { entries: [], fees: new Map(), interest: new Map() };
     const add = (to: Map<number, bigint>, at: number, amount: bigint): void =>
       void to.set(at, (to.get(at) ?? 0n) + amount);
@@ -167,7 +167,7 @@ class Stage {
   /** Every position, holder and open interest is what the ledger says. */
   check(end: number): void {
     const { reader } = this;
-    const { t } = this.exchange;
+    const { t } = this.context;
     const { entries, fees, interest } = this.ledger(end);
     const held = new Map<string, Entry[]>();
     for (const entry of entries) {
@@ -204,7 +204,7 @@ class Stage {
   private newWriter(): PositionsWriter {
     const warn = (line: string): void => void this.warnings.push(line);
     const needRoom = (): void => assert(!this.isFull, 'the disk is full');
-    return new PositionsWriter(this.exchange.t, this.tables, warn, needRoom);
+    return new PositionsWriter(this.context.t, this.tables, warn, needRoom);
   }
 }
 

@@ -12,15 +12,15 @@ import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { Journal } from '../../storage/log/journal.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
 import { type Recovered, recover } from '../../storage/recovery/recover.ts';
-import { type ImageInfo, Images } from '../../storage/snapshot/snapshots.ts';
+import { SnapshotFiles, type SnapshotInfo } from '../../storage/snapshot/snapshots.ts';
 import type { Random } from '../common/random.ts';
 import type { JournalBatch } from '../engine/engine-driver.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
 import {
   appended,
+  closedRows,
   directoryOf,
   Exchange,
-  finishedRows,
   recordOf,
   saved,
   seeded,
@@ -31,32 +31,32 @@ import {
 /** A data directory, and what lived in it. */
 class Place {
   readonly store: FakeStore = { entries: [] };
-  readonly images: Images;
+  readonly snapshots: SnapshotFiles;
   readonly warnings: string[] = [];
   /** As the follower keeps them. */
   readonly fills = new Map<number, Buffer>();
 
   constructor(t: TestContext) {
-    this.images = new Images(directoryOf(t), 'committed');
+    this.snapshots = new SnapshotFiles(directoryOf(t), 'committed');
   }
 
   recover(capacities: Capacities = TIGHT): Recovered {
     const warn = (line: string): void => void this.warnings.push(line);
-    return recover(capacities, this.images, new FakeLog(this.store), this.fillTable(), warn);
+    return recover(capacities, this.snapshots, new FakeLog(this.store), this.fillTable(), warn);
   }
 
   /** Applies batches and journals them; notes the state hash after each sequence where that is wanted. */
   async live(
-    exchange: Exchange,
+    context: Exchange,
     batches: readonly JournalBatch[],
     hashes?: Map<number, string>,
   ): Promise<void> {
     const journal = new Journal(new FakeLog(this.store));
-    const { t } = exchange;
+    const { t } = context;
     let last: Promise<void> = Promise.resolve();
     for (const batch of batches) {
       const before = t.state[State.fills]!;
-      const entry = exchange.apply(batch);
+      const entry = context.apply(batch);
       for (let n = before; n < t.state[State.fills]!; n++) this.fills.set(n, fillCopy(t, n));
       if (entry === null) continue;
       hashes?.set(entry.sequence, stateHash(t));
@@ -65,8 +65,8 @@ class Place {
     await last;
   }
 
-  save(exchange: Exchange): ImageInfo {
-    return saved(this.images, exchange.t);
+  save(context: Exchange): SnapshotInfo {
+    return saved(this.snapshots, context.t);
   }
 
   trim(sequence: number): Promise<void> {
@@ -75,10 +75,10 @@ class Place {
 
   /** The next run, with these capacities. */
   async restart(capacities: Capacities): Promise<Exchange> {
-    const exchange = new Exchange(this.recover(capacities).engine.t.memory);
-    const entry = exchange.configure(exchange.t.state[State.time]!);
+    const context = new Exchange(this.recover(capacities).engine.t.memory);
+    const entry = context.configure(context.t.state[State.time]!);
     if (entry !== null) await appended(new Journal(new FakeLog(this.store)), entry);
-    return exchange;
+    return context;
   }
 
   removeBatch(sequence: number): void {
@@ -118,7 +118,7 @@ function fillsOf(t: Tables, trades: number): Int32Array[] {
 
 async function withHistory(
   t: TestContext,
-  body: (place: Place, exchange: Exchange, day: readonly JournalBatch[], random: Random) => unknown,
+  body: (place: Place, context: Exchange, day: readonly JournalBatch[], random: Random) => unknown,
 ): Promise<void> {
   await seeded(async (random) => {
     await body(new Place(t), new Exchange(), tradingDay(random, 1_500), random);
@@ -126,15 +126,15 @@ async function withHistory(
 }
 
 test('an empty directory recovers to an empty engine', (t) => {
-  const { engine, image, replayed } = new Place(t).recover();
-  assert.deepEqual([image, replayed, engine.t.state[State.batch]], [0, 0, 0]);
+  const { engine, snapshot, replayed } = new Place(t).recover();
+  assert.deepEqual([snapshot, replayed, engine.t.state[State.batch]], [0, 0, 0]);
 });
 
 test('a journal cut after any batch recovers to the state after that batch', (t) =>
-  withHistory(t, async (place, exchange, day) => {
+  withHistory(t, async (place, context, day) => {
     const hashes = new Map<number, string>();
-    await place.live(exchange, day, hashes);
-    assert(exchange.t.state[State.finished]! > 2 * TIGHT.history, 'orders left memory meanwhile');
+    await place.live(context, day, hashes);
+    assert(context.t.state[State.closed]! > 2 * TIGHT.history, 'orders left memory meanwhile');
     for (let end = hashes.size; end >= 1; end--) {
       const { engine, replayed } = place.recover();
       assert.equal(replayed, end);
@@ -144,38 +144,38 @@ test('a journal cut after any batch recovers to the state after that batch', (t)
   }));
 
 test('an image and the journal after it, cut anywhere, recover to the state after that batch', (t) =>
-  withHistory(t, async (place, exchange, day, random) => {
+  withHistory(t, async (place, context, day, random) => {
     const middle = random.between(20, day.length - 20);
     const hashes = new Map<number, string>();
-    await place.live(exchange, day.slice(0, middle), hashes);
-    place.save(exchange);
-    const at = exchange.t.state[State.batch]!;
-    await place.live(exchange, day.slice(middle), hashes);
+    await place.live(context, day.slice(0, middle), hashes);
+    place.save(context);
+    const at = context.t.state[State.batch]!;
+    await place.live(context, day.slice(middle), hashes);
     await place.trim(at - 1);
     for (let end = hashes.size; end >= at; end--) {
-      const { engine, image, replayed } = place.recover();
-      assert.deepEqual([image, replayed], [at, end - at]);
+      const { engine, snapshot, replayed } = place.recover();
+      assert.deepEqual([snapshot, replayed], [at, end - at]);
       assert.equal(stateHash(engine.t), hashes.get(end), `after batch ${end}`);
       if (end > at) place.removeBatch(end);
     }
   }));
 
 test('the newest fills are what they were before, from the image, the journal or both', (t) =>
-  withHistory(t, async (place, exchange, day) => {
+  withHistory(t, async (place, context, day) => {
     const before = day.length - 40;
-    await place.live(exchange, day.slice(0, before));
-    const fills = exchange.t.state[State.fills]!;
-    place.save(exchange);
-    await place.live(exchange, day.slice(before));
-    assert(exchange.t.state[State.fills]! > fills, 'there are fills on both sides of the image');
-    const live = fillsOf(exchange.t, TIGHT.trades);
+    await place.live(context, day.slice(0, before));
+    const fills = context.t.state[State.fills]!;
+    place.save(context);
+    await place.live(context, day.slice(before));
+    assert(context.t.state[State.fills]! > fills, 'there are fills on both sides of the image');
+    const live = fillsOf(context.t, TIGHT.trades);
     assert.equal(live.length, TIGHT.trades);
     assert.deepEqual(fillsOf(place.recover().engine.t, TIGHT.trades), live);
   }));
 
 test('a gap is refused by naming the missing batch', (t) =>
-  withHistory(t, async (place, exchange, day) => {
-    await place.live(exchange, day.slice(0, 30));
+  withHistory(t, async (place, context, day) => {
+    await place.live(context, day.slice(0, 30));
     place.removeBatch(17);
     assert.throws(
       () => place.recover(),
@@ -184,8 +184,8 @@ test('a gap is refused by naming the missing batch', (t) =>
   }));
 
 test('a damaged batch is refused by naming it and its checksum', (t) =>
-  withHistory(t, async (place, exchange, day) => {
-    await place.live(exchange, day.slice(0, 30));
+  withHistory(t, async (place, context, day) => {
+    await place.live(context, day.slice(0, 30));
     place.damage(12, (stored) => {
       stored[70]! ^= 1;
       return stored;
@@ -194,13 +194,13 @@ test('a damaged batch is refused by naming it and its checksum', (t) =>
   }));
 
 test('a batch that does not do again what was recorded is refused by naming it', (t) =>
-  withHistory(t, async (place, exchange, day) => {
-    await place.live(exchange, day.slice(0, 30));
+  withHistory(t, async (place, context, day) => {
+    await place.live(context, day.slice(0, 30));
     for (const [name, change] of [
       ['digest', { digest: 12_345 }],
       ['first fill', { firstFill: 1_000_000 }],
       ['last fill', { endFill: 1_000_000 }],
-      ['number of finished orders', { endFinished: 1_000_000 }],
+      ['number of finished orders', { closedEnd: 1_000_000 }],
       ['own sequence', { sequence: 22 }],
     ] as const) {
       const stored = Buffer.from(place.store.entries[20]!.payload);
@@ -212,12 +212,12 @@ test('a batch that does not do again what was recorded is refused by naming it',
       assert.throws(() => place.recover(), line);
       place.damage(21, () => stored);
     }
-    assert.equal(stateHash(place.recover().engine.t), stateHash(exchange.t));
+    assert.equal(stateHash(place.recover().engine.t), stateHash(context.t));
   }));
 
 test('a batch whose commands no longer change anything is refused by naming it', (t) =>
-  withHistory(t, async (place, exchange, day) => {
-    await place.live(exchange, day.slice(0, 30));
+  withHistory(t, async (place, context, day) => {
+    await place.live(context, day.slice(0, 30));
     // A batch in which orders only expired has no commands that it could lose.
     const { sequence } = place.store.entries.findLast(
       ({ payload }) => recordOf(payload).i32.length > 0,
@@ -228,10 +228,10 @@ test('a batch whose commands no longer change anything is refused by naming it',
   }));
 
 test('fills come with the image; older ones that the ring has room for, from where they are kept', (t) =>
-  withHistory(t, async (place, exchange, day) => {
-    await place.live(exchange, day);
-    place.save(exchange);
-    const end = exchange.t.state[State.fills]!;
+  withHistory(t, async (place, context, day) => {
+    await place.live(context, day);
+    place.save(context);
+    const end = context.t.state[State.fills]!;
     const larger = { ...TIGHT, trades: 2 * TIGHT.trades };
     const whole = place.recover(larger);
     assert.equal(whole.firstFill, end - larger.trades);
@@ -243,13 +243,13 @@ test('fills come with the image; older ones that the ring has room for, from whe
     place.fills.delete(lost);
     const cut = place.recover(larger);
     assert.equal(cut.firstFill, lost + 1, 'as far as there are any');
-    assert.deepEqual(fillsOf(cut.engine.t, TIGHT.trades), fillsOf(exchange.t, TIGHT.trades));
+    assert.deepEqual(fillsOf(cut.engine.t, TIGHT.trades), fillsOf(context.t, TIGHT.trades));
   }));
 
 test('a log that ends before an image, or with another batch, or begins long after it, is refused by saying so', (t) =>
-  withHistory(t, async (place, exchange, day) => {
-    await place.live(exchange, day.slice(0, 40));
-    const { sequence } = place.save(exchange);
+  withHistory(t, async (place, context, day) => {
+    await place.live(context, day.slice(0, 40));
+    const { sequence } = place.save(context);
     const { entries } = place.store;
     place.store.entries = entries.slice(0, -1);
     assert.throws(
@@ -261,23 +261,24 @@ test('a log that ends before an image, or with another batch, or begins long aft
     place.store.entries = [];
     assert.throws(() => place.recover(), /it ends with batch 0, but an image holds batch/);
     place.store.entries = entries;
-    await place.live(exchange, day.slice(40));
+    await place.live(context, day.slice(40));
     await place.trim(sequence + 5);
     assert.throws(() => place.recover(), new RegExp(`log: batch ${sequence + 1} is missing; what`));
   }));
 
 test('where the newest image is damaged the older one serves, and a warning says so', (t) =>
-  withHistory(t, async (place, exchange, day) => {
-    await place.live(exchange, day.slice(0, 60));
-    const older = place.save(exchange);
-    await place.live(exchange, day.slice(60, 90));
-    const newest = place.save(exchange);
-    await place.live(exchange, day.slice(90));
-    const load = place.images.load.bind(place.images);
-    place.images.load = (info) => (info.sequence === newest.sequence ? 'it is torn' : load(info));
-    const { engine, image } = place.recover();
-    assert.equal(image, older.sequence);
-    assert.equal(stateHash(engine.t), stateHash(exchange.t));
+  withHistory(t, async (place, context, day) => {
+    await place.live(context, day.slice(0, 60));
+    const older = place.save(context);
+    await place.live(context, day.slice(60, 90));
+    const newest = place.save(context);
+    await place.live(context, day.slice(90));
+    const load = place.snapshots.load.bind(place.snapshots);
+    place.snapshots.load = (info) =>
+      info.sequence === newest.sequence ? 'it is torn' : load(info);
+    const { engine, snapshot } = place.recover();
+    assert.equal(snapshot, older.sequence);
+    assert.equal(stateHash(engine.t), stateHash(context.t));
     assert.deepEqual(place.warnings, [
       `recovery: image ${newest.sequence} cannot be used: it is torn`,
     ]);
@@ -311,11 +312,11 @@ for (const change of CHANGES) {
       await place.live(first, day.slice(0, third));
       place.save(first);
       await place.live(first, day.slice(third, third + 30));
-      assert(first.t.state[State.finished]! > first.t.finishedRows, 'the ring has come round');
+      assert(first.t.state[State.closed]! > first.t.closedRows, 'the ring has come round');
 
       const second = await place.restart(to);
       assert.deepEqual(second.t.capacities, to);
-      assert.deepEqual(finishedRows(second.t), finishedRows(first.t), 'in the order of finishing');
+      assert.deepEqual(closedRows(second.t), closedRows(first.t), 'in the order of finishing');
       const reach = Math.min(from.trades, to.trades);
       assert.deepEqual(fillsOf(second.t, reach), fillsOf(first.t, reach));
       await place.live(second, day.slice(third + 30, 2 * third));
@@ -336,24 +337,24 @@ test('without any image, batches of several runs with different capacities repla
     const place = new Place(t);
     const day = tradingDay(random, 2_400);
     // As a node does it, which says its configuration first of all.
-    let exchange = await place.restart(TIGHT);
+    let context = await place.restart(TIGHT);
     for (let run = 0; run < 4; run++) {
       const part = day.slice((day.length * run) / 4, (day.length * (run + 1)) / 4);
-      await place.live(exchange, part);
-      const hash = stateHash(exchange.t);
-      assert.equal(stateHash(place.recover(exchange.t.capacities).engine.t), hash);
+      await place.live(context, part);
+      const hash = stateHash(context.t);
+      assert.equal(stateHash(place.recover(context.t.capacities).engine.t), hash);
       const history = random.between(40, 300);
       const orders = random.between(400, 600);
-      exchange = await place.restart({ ...TIGHT, orders, history });
+      context = await place.restart({ ...TIGHT, orders, history });
     }
   }));
 
 test('capacities below what is in use are refused by naming the variable', (t) =>
   withHistory(t, async (place, _, day) => {
     // As a node does it, which says its configuration first of all.
-    const exchange = await place.restart(TIGHT);
-    await place.live(exchange, day);
-    const { levels, orders: rows } = matchingUse(exchange.t.matching);
+    const context = await place.restart(TIGHT);
+    await place.live(context, day);
+    const { levels, orders: rows } = matchingUse(context.t.matching);
     const tooSmall: readonly (readonly [string, number, Partial<Capacities>])[] = [
       ['markets (MARKETS_MAX)', 6, { markets: 5 }],
       ['tokens (TOKENS_MAX)', 12, { tokens: 11 }],
@@ -368,7 +369,7 @@ test('capacities below what is in use are refused by naming the variable', (t) =
         'the journal alone tells that something is too small',
       );
     }
-    place.save(exchange);
+    place.save(context);
     for (const [what, used, change] of tooSmall) {
       assert.throws(
         () => place.recover({ ...TIGHT, ...change }),
@@ -377,15 +378,15 @@ test('capacities below what is in use are refused by naming the variable', (t) =
       );
     }
     assert.deepEqual(place.warnings, [], 'an image is not given up for that');
-    assert.equal(stateHash(place.recover().engine.t), stateHash(exchange.t));
+    assert.equal(stateHash(place.recover().engine.t), stateHash(context.t));
   }));
 
 test('finished orders that memory still needs are not forgotten for smaller capacities', (t) =>
   seeded(async (random) => {
     const place = new Place(t);
-    const exchange = new Exchange({ ...TIGHT, history: 300 });
-    await place.live(exchange, tradingDay(random, 1_500));
-    place.save(exchange);
+    const context = new Exchange({ ...TIGHT, history: 300 });
+    await place.live(context, tradingDay(random, 1_500));
+    place.save(context);
     assert.throws(
       () => place.recover(),
       /^Error: recovery: \d+ rows of open and kept orders \(ORDERS_MAX \+ ORDER_HISTORY\) are in use, /,

@@ -9,14 +9,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
-import { finishedOrder } from '../../engine/orders/orders.ts';
+import { closedOrder } from '../../engine/orders/orders.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { ID_WORDS, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
 import { allocateEngine, type EngineMemory, type Tables } from '../../engine/tables/tables.ts';
 import { type BatchRecord, decodeBatch, encodeBatch } from '../../storage/log/batch-record.ts';
 import type { Journal, JournalEntry } from '../../storage/log/journal.ts';
 import { finalCopier } from '../../storage/projection/fills.ts';
-import type { ImageInfo, Images } from '../../storage/snapshot/snapshots.ts';
+import type { SnapshotFiles, SnapshotInfo } from '../../storage/snapshot/snapshots.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { EngineDriver, type JournalBatch } from '../engine/engine-driver.ts';
 import { BUSY, MARKETS, Stream } from '../engine/stream.ts';
@@ -56,29 +56,32 @@ export class Exchange {
     const { capacities, orderRows, state } = this.t;
     encodeConfigure(out, state[State.selfTrade]!, capacities.history, 0, orderRows);
     const commands = [out.i32.slice(0, out.words)];
-    return this.apply({ time, flushedFinished: 0, commands }, 0);
+    return this.apply({ time, persistedClosedSequence: 0, commands }, 0);
   }
 
-  /** Applies a batch; `flushedFinished` as engine.begin. Returns what the journal gets, if any. */
-  apply(batch: JournalBatch, flushedFinished = this.t.state[State.finished]!): JournalEntry | null {
+  /** Applies a batch; `persistedClosedSequence` as engine.begin. Returns what the journal gets, if any. */
+  apply(
+    batch: JournalBatch,
+    persistedClosedSequence = this.t.state[State.closed]!,
+  ): JournalEntry | null {
     const { engine, t } = this;
     const firstFill = t.state[State.fills]!;
-    engine.begin(batch.time, flushedFinished);
+    engine.begin(batch.time, persistedClosedSequence);
     const words: number[] = [];
     for (const command of batch.commands) {
-      const { changes } = engine.core;
+      const { changes } = engine.context;
       engine.apply(command, new Float64Array(command.buffer), 0);
-      if (engine.core.changes !== changes) words.push(...command);
+      if (engine.context.changes !== changes) words.push(...command);
     }
     if (!engine.end()) return null;
     const sequence = t.state[State.batch]!;
     const facts = {
       sequence,
       time: batch.time,
-      flushedFinished,
+      persistedClosedSequence,
       firstFill,
       endFill: t.state[State.fills]!,
-      endFinished: t.state[State.finished]!,
+      closedEnd: t.state[State.closed]!,
       digest: t.state[State.digest]!,
     };
     const { digest, time } = facts;
@@ -127,8 +130,8 @@ export function directoryOf(t: TestContext): string {
 }
 
 /** Writes an image at once, with the fills that GET /trades can reach. */
-export function saved(images: Images, t: Tables): ImageInfo {
-  const saving = images.save(t, Math.max(0, t.state[State.fills]! - t.capacities.trades));
+export function saved(snapshots: SnapshotFiles, t: Tables): SnapshotInfo {
+  const saving = snapshots.save(t, Math.max(0, t.state[State.fills]! - t.capacities.trades));
   for (;;) {
     const { done, value } = saving.next();
     if (done === true) return value;
@@ -136,9 +139,9 @@ export function saved(images: Images, t: Tables): ImageInfo {
 }
 
 /** The finished orders that memory keeps, oldest first. */
-export function finishedRows(t: Tables): string[] {
-  const first = t.state[State.finishedFirst]!;
-  return Array.from({ length: t.state[State.finished]! - first }, (_, i) => {
+export function closedRows(t: Tables): string[] {
+  const first = t.state[State.firstKeptClosed]!;
+  return Array.from({ length: t.state[State.closed]! - first }, (_, i) => {
     return finalCopy(t, first + i).row.toString('hex');
   });
 }
@@ -160,7 +163,7 @@ export interface StoredFinal {
 export function finalCopy(t: Tables, sequence: number): StoredFinal {
   const row = Buffer.alloc(4 << ORDER_I);
   finalCopier(t)(sequence, row, 0);
-  const at = (finishedOrder(t, sequence) << ORDER_I) + Order.id;
+  const at = (closedOrder(t, sequence) << ORDER_I) + Order.id;
   const id = Buffer.alloc(4 * ID_WORDS);
   for (let w = 0; w < ID_WORDS; w++) id.writeInt32BE(t.orderI[at + w]!, 4 * w);
   return { id, row };

@@ -2,7 +2,7 @@
  * The feeds of the streams on an engine of their own, without sockets, workers or disk: batches of a
  * random stream are applied, and told when the test says that they are flushed.
  */
-import { EventLog } from '../../engine/events.ts';
+import { EventBuffer } from '../../engine/events.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
@@ -10,7 +10,7 @@ import type { FlushedBatch } from '../../server/orders/flushed-batch.ts';
 import { MarketFeed } from '../../server/streams/market-feed.ts';
 import { Names } from '../../server/streams/names.ts';
 import { NewMarkets } from '../../server/streams/new-markets.ts';
-import { UserLog } from '../../server/streams/replay-buffer.ts';
+import { ReplayBuffer } from '../../server/streams/replay-buffer.ts';
 import { UserFeed } from '../../server/streams/user-feed.ts';
 import { EngineDriver, ROOMY } from '../engine/engine-driver.ts';
 import type { Command, Outcome } from '../engine/naive-types.ts';
@@ -29,17 +29,17 @@ export class FeedStage extends EngineDriver {
   readonly books: BookRenderer;
   readonly market: MarketFeed;
   readonly newMarkets: NewMarkets;
-  readonly users: UserLog;
+  readonly users: ReplayBuffer;
   readonly userFeed: UserFeed;
   readonly published: Published[] = [];
   /** Applied, and not told yet. */
   readonly unflushed: FlushedBatch[] = [];
-  private readonly events: EventLog;
+  private readonly events: EventBuffer;
   private commands = 0;
   private time = 0;
 
   constructor(kept = 1_000, capacities = ROOMY) {
-    const events = new EventLog(RECORDS);
+    const events = new EventBuffer(RECORDS);
     super(capacities, events);
     this.events = events;
     const info = () => ({
@@ -63,7 +63,7 @@ export class FeedStage extends EngineDriver {
     };
     this.market = new MarketFeed({ ...parts, names, books: this.books, whenSettled });
     this.newMarkets = new NewMarkets({ ...parts, names });
-    this.users = new UserLog({ ...parts, kept });
+    this.users = new ReplayBuffer({ ...parts, kept });
     this.userFeed = new UserFeed(names, this.users);
   }
 
@@ -73,11 +73,11 @@ export class FeedStage extends EngineDriver {
       this.time = command.time;
       return super.run(command);
     }
-    const { core } = this.engine;
-    const before = core.changes;
+    const { context } = this.engine;
+    const before = context.changes;
     this.events.command = this.commands * COMMAND_WORDS;
     const outcome = super.run(command);
-    if (core.changes !== before) this.commands += 1;
+    if (context.changes !== before) this.commands += 1;
     return outcome;
   }
 

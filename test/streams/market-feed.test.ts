@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
-import type { TokenSlot } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import { topics } from '../../server/streams/followed-book.ts';
 import type { BookJson } from '../common/node-harness.ts';
 import { withSeed } from '../common/random.ts';
@@ -15,10 +15,10 @@ import { FeedStage } from './feed-stage.ts';
 class StageClient {
   readonly follower = new BookFollower();
   private readonly stage: FeedStage;
-  private readonly wanted: readonly TokenSlot[];
+  private readonly wanted: readonly TokenRow[];
   private readonly topics = new Set<string>();
 
-  constructor(stage: FeedStage, wanted: readonly TokenSlot[]) {
+  constructor(stage: FeedStage, wanted: readonly TokenRow[]) {
     this.stage = stage;
     this.wanted = wanted;
     for (const token of wanted) {
@@ -26,7 +26,7 @@ class StageClient {
       const join = (): void => {
         this.follower.take(stage.market.snapshot(book, token).toString());
         this.topics.add(topics.asset(token));
-        this.topics.add(topics.book(book.slot));
+        this.topics.add(topics.book(book.bookRow));
       };
       if (book.isTold) join();
       else book.waiting.push(join);
@@ -38,7 +38,7 @@ class StageClient {
   }
 
   /** What it has been told of is what the engine's books were after the last batch that was told. */
-  compare(state: ReadonlyMap<TokenSlot, BookJson>): void {
+  compare(state: ReadonlyMap<TokenRow, BookJson>): void {
     for (const token of this.wanted) {
       if (!this.topics.has(topics.asset(token))) continue;
       const { asset_id, hash } = state.get(token)!;
@@ -52,10 +52,10 @@ class StageClient {
 }
 
 /** What POST /books would answer now. */
-function booksOf(stage: FeedStage): Map<TokenSlot, BookJson> {
-  const books = new Map<TokenSlot, BookJson>();
+function booksOf(stage: FeedStage): Map<TokenRow, BookJson> {
+  const books = new Map<TokenRow, BookJson>();
   for (let slot = 1; slot <= stage.t.state[State.tokens]!; slot++) {
-    const token = slot as TokenSlot;
+    const token = slot as TokenRow;
     books.set(token, JSON.parse(String(stage.books.render(token))) as BookJson);
   }
   return books;
@@ -73,8 +73,8 @@ for (const [when, shape] of shapes) {
       let clients: StageClient[] = [];
       let confirmed = 0;
       /** After each batch that was not told, and after the last that was. */
-      const states: Map<TokenSlot, BookJson>[] = [];
-      let told = new Map<TokenSlot, BookJson>();
+      const states: Map<TokenRow, BookJson>[] = [];
+      let told = new Map<TokenRow, BookJson>();
       for (let batches = 0; batches < 800; ) {
         const command = stream.next();
         if (command.kind !== 'at') {
@@ -89,7 +89,7 @@ for (const [when, shape] of shapes) {
         const tokens = stage.t.state[State.tokens]!;
         if (tokens > 0 && random.chance(15)) {
           const wanted = new Set(Array.from({ length: 3 }, () => random.between(1, tokens)));
-          clients.push(new StageClient(stage, [...wanted] as TokenSlot[]));
+          clients.push(new StageClient(stage, [...wanted] as TokenRow[]));
         }
         if (clients.length > 4) {
           const [gone] = clients.splice(random.below(4), 1);
@@ -120,7 +120,7 @@ test('a batch that nobody follows costs nothing to be told, and is not told late
     stage.endBatch();
     while (stage.unflushed.length > 0) stage.flush();
     assert.deepEqual(stage.taken(), []);
-    const client = new StageClient(stage, [1 as TokenSlot]);
+    const client = new StageClient(stage, [1 as TokenRow]);
     client.compare(booksOf(stage));
     assert.equal(client.follower.events, 1);
   });

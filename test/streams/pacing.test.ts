@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import type { TokenSlot } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import type { Socket } from '../../server/http/sockets.ts';
 import { CloseCounts } from '../../server/streams/closes.ts';
 import type { ConnectionParts, StreamLimits } from '../../server/streams/connection.ts';
@@ -111,8 +111,8 @@ test('books come in pieces over turns, stop while the reader is busy, and go on 
   }
   stage.endBatch();
   stage.flush();
-  const slots = Array.from({ length: 4 * MARKETS }, (_, i) => (i + 1) as TokenSlot);
-  const tokens = slots.map((slot) => JSON.parse(String(stage.books.render(slot))).asset_id);
+  const slots = Array.from({ length: 4 * MARKETS }, (_, i) => (i + 1) as TokenRow);
+  const tokens = slots.map((tokenRow) => JSON.parse(String(stage.books.render(tokenRow))).asset_id);
   const socket = new FakeSocket();
   const limits = { ...LIMITS, subscriptionsMax: tokens.length };
   const connection = new MarketConnection(
@@ -135,8 +135,8 @@ test('books come in pieces over turns, stop while the reader is busy, and go on 
   assert.equal(socket.sent.length, tokens.length);
   assert.equal(socket.joined.size, 2 * tokens.length, 'each token, and its book');
   connection.closed();
-  for (const slot of slots) {
-    const { followers } = stage.market.follow(slot, false);
+  for (const tokenRow of slots) {
+    const { followers } = stage.market.follow(tokenRow, false);
     assert.deepEqual(followers, [1], 'nothing is left of who has gone');
   }
 });
@@ -167,8 +167,8 @@ test('what waits in the middle of a batch is sent books of before it or after it
   for (const condition of [1, 2]) stage.run({ kind: 'market', condition, outcomes: 2, ...TERMS });
   stage.endBatch();
   stage.flush();
-  const [late, early] = [1, 3] as TokenSlot[];
-  const bookOf = (token: TokenSlot) => JSON.parse(String(stage.books.render(token)));
+  const [late, early] = [1, 3] as TokenRow[];
+  const bookOf = (token: TokenRow) => JSON.parse(String(stage.books.render(token)));
   // Somebody follows one of the two books, so that it is moved on by events.
   stage.market.follow(early!, false);
   const before = bookOf(early!);
@@ -182,7 +182,7 @@ test('what waits in the middle of a batch is sent books of before it or after it
     { tables: stage.t, texts: stage.texts, feed: stage.market },
     common(socket),
   );
-  const subscribe = (token: TokenSlot): void => {
+  const subscribe = (token: TokenRow): void => {
     connection.message(JSON.stringify({ type: 'market', assets_ids: [bookOf(token).asset_id] }));
   };
   // The one is ahead of the disk, and waits for it; the other waits for its reader.
@@ -286,7 +286,7 @@ test('a book that is due is sent, whatever is asked for behind it', () => {
     { tables: stage.t, texts: stage.texts, feed: stage.market },
     common(socket),
   );
-  const { asset_id } = JSON.parse(String(stage.books.render(1 as TokenSlot)));
+  const { asset_id } = JSON.parse(String(stage.books.render(1 as TokenRow)));
   const subscribe = { type: 'market', assets_ids: [asset_id] };
   socket.unread = LIMITS.backpressureBytes;
   connection.message(JSON.stringify(subscribe));
@@ -305,8 +305,8 @@ test('to follow markets of which nothing is told leaves nothing behind', () => {
   }
   stage.endBatch();
   stage.flush();
-  const slots = Array.from({ length: MARKETS }, (_, i) => (2 * i + 1) as TokenSlot);
-  const markets = slots.map((slot) => JSON.parse(String(stage.books.render(slot))).market);
+  const slots = Array.from({ length: MARKETS }, (_, i) => (2 * i + 1) as TokenRow);
+  const markets = slots.map((tokenRow) => JSON.parse(String(stage.books.render(tokenRow))).market);
   const socket = new FakeSocket();
   const channel = userChannel(stage, socket, MARKETS);
   const auth = { apiKey: 'key' };

@@ -128,8 +128,8 @@ for (const [of, shape] of shapes) {
       const stream = new Stream(random, { ...BUSY, ...shape }, MARKETS);
       let placed = 0;
       for (let i = 0; i < rounds(12_000); i++) {
-        const { rule } = stage.run(stream.next());
-        if (rule === 0) placed += 1;
+        const { reason } = stage.run(stream.next());
+        if (reason === 0) placed += 1;
         while (stage.unflushed.length > 0) stage.flush();
         for (const { text, topic } of stage.taken()) {
           owners.get(topic)!.take(JSON.parse(text) as UserEvent);

@@ -48,9 +48,9 @@ for (const step of STEPS) {
 // Between two orders of a request, too: a book is half changed there.
 const { apply } = Engine.prototype;
 Engine.prototype.apply = function (...args) {
-  const rule = apply.apply(this, args);
+  const reason = apply.apply(this, args);
   holdUp();
-  return rule;
+  return reason;
 };
 
 function runHeldUp(index: number): Int32Array | undefined {

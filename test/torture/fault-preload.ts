@@ -50,7 +50,7 @@ if (FAULT_CLOCK_MS !== undefined) {
 }
 
 if (!isMainThread && FAULT_FOLLOWER !== undefined) {
-  const images = new Set<unknown>();
+  const snapshots = new Set<unknown>();
   const { openSync, renameSync, writeSync } = fs;
   const endAt = (moment: string): void => {
     if (FAULT_FOLLOWER === moment) process.exit(1);
@@ -61,11 +61,11 @@ if (!isMainThread && FAULT_FOLLOWER !== undefined) {
       const isNew = isImage(args[0]) && args[1] !== 'r';
       if (isNew) endAt('open');
       const file = openSync(...args);
-      if (isNew) images.add(file);
+      if (isNew) snapshots.add(file);
       return file;
     },
     writeSync: (...args: Parameters<typeof writeSync>) => {
-      if (images.has(args[0])) endAt('write');
+      if (snapshots.has(args[0])) endAt('write');
       return writeSync(...args);
     },
     renameSync: (...args: Parameters<typeof renameSync>) => {

@@ -17,7 +17,7 @@ import { fillCopy } from '../../storage/projection/fills.ts';
 import { StoredFinals } from '../../storage/projection/finals.ts';
 import { Follower } from '../../storage/projection/follower.ts';
 import { type Recovered, recover } from '../../storage/recovery/recover.ts';
-import { Images } from '../../storage/snapshot/snapshots.ts';
+import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import type { JournalBatch } from '../engine/engine-driver.ts';
 import { QUICK } from '../storage/follower-stage.ts';
 import { Exchange, finalCopy, type StoredFinal, TIGHT } from '../storage/stored-exchange.ts';
@@ -33,11 +33,11 @@ const LATER_MS = 10_000;
 
 /** What should have happened, by an engine that nothing ever happens to. */
 export class Uninterrupted {
-  private readonly exchange = new Exchange();
+  private readonly context = new Exchange();
   /** Given to the node and not yet known to be in the log; without a sequence: it changed nothing. */
   private ahead: { batch: JournalBatch; flushed: number; sequence: number }[] = [];
   /** State hashes by batch, of the node that ran them; none for batches that a crash took back. */
-  readonly hashes = new Map<number, string>([[0, stateHash(this.exchange.t)]]);
+  readonly hashes = new Map<number, string>([[0, stateHash(this.context.t)]]);
   readonly fills: Buffer[] = [];
   readonly finals: StoredFinal[] = [];
 
@@ -48,18 +48,18 @@ export class Uninterrupted {
 
   /** Batches up to `end` are there for good: the engine follows, and must have the same state. */
   follow(end: number): void {
-    const { exchange, fills, finals } = this;
-    const { state } = exchange.t;
+    const { context, fills, finals } = this;
+    const { state } = context.t;
     while (this.ahead.length > 0 && this.ahead[0]!.sequence <= end) {
       const { batch, flushed, sequence } = this.ahead.shift()!;
-      exchange.apply(batch, flushed);
+      context.apply(batch, flushed);
       assert.equal(state[State.batch], sequence);
-      while (fills.length < state[State.fills]!) fills.push(fillCopy(exchange.t, fills.length));
-      while (finals.length < state[State.finished]!) {
-        finals.push(finalCopy(exchange.t, finals.length));
+      while (fills.length < state[State.fills]!) fills.push(fillCopy(context.t, fills.length));
+      while (finals.length < state[State.closed]!) {
+        finals.push(finalCopy(context.t, finals.length));
       }
     }
-    assert.equal(stateHash(exchange.t), this.hashes.get(end), `the uninterrupted run at ${end}`);
+    assert.equal(stateHash(context.t), this.hashes.get(end), `the uninterrupted run at ${end}`);
   }
 
   /** A crash took back what was not in the log; returns it, to be sent again. */
@@ -82,7 +82,7 @@ export class Life {
   /** Why it takes no batches; undefined = it does. */
   readonly problems = new Map<'log' | 'derived', string>();
   readonly lines: string[] = [];
-  readonly exchange: Exchange;
+  readonly context: Exchange;
   private readonly log: FileLog;
   private readonly journal: Journal;
   private readonly follower: Follower;
@@ -101,7 +101,7 @@ export class Life {
     this.dataDir = dataDir;
     this.truth = truth;
     this.log = log;
-    this.exchange = new Exchange(engine.t.memory);
+    this.context = new Exchange(engine.t.memory);
     this.acknowledged = log.last;
     // A start appends nothing: what the last record says is still known from that record alone.
     this.acknowledgedBefore = last?.acknowledgedBefore ?? 0;
@@ -157,14 +157,14 @@ export class Life {
   }
 
   get applied(): number {
-    return this.exchange.t.state[State.batch]!;
+    return this.context.t.state[State.batch]!;
   }
 
   /** A turn of a worker: the batch is applied, and on its way into the log. */
   run(batch: JournalBatch): void {
     const flushed = this.follower.written.finished;
-    const entry = this.exchange.apply(batch, flushed);
-    this.truth.ran(batch, flushed, this.applied, stateHash(this.exchange.t));
+    const entry = this.context.apply(batch, flushed);
+    this.truth.ran(batch, flushed, this.applied, stateHash(this.context.t));
     this.unjournaled += 1;
     this.journal.append(entry, (error) => {
       this.unjournaled -= 1;
@@ -209,8 +209,8 @@ export async function recoverFrom(
 ): Promise<{ readonly log: FileLog; readonly recovered: Recovered }> {
   const warn = (): void => undefined;
   const log = await FileLog.open({ dataDir, durability, segmentBytes, readOnly, log: warn });
-  const images = new Images(dataDir, durability);
-  const recovered = recover(capacities, images, log, undefined, warn);
+  const snapshots = new SnapshotFiles(dataDir, durability);
+  const recovered = recover(capacities, snapshots, log, undefined, warn);
   audit(recovered.engine.t);
   return { log, recovered };
 }

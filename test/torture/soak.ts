@@ -90,10 +90,10 @@ export async function soak(options: PartOptions): Promise<Done> {
     writeFileSync(path, draw(samples, result, minutes));
     options.say(`drawn to ${path}`);
     const text = judge(samples, result, bareTrend, dataDir, minutes);
-    const images = node.log.match(/image of batch/g)?.length ?? 0;
+    const snapshots = node.log.match(/image of batch/g)?.length ?? 0;
     return {
       count: minutes,
-      text: `${text}; ${images} images, ${state.catalogs} catalogs; ${path}`,
+      text: `${text}; ${snapshots} images, ${state.catalogs} catalogs; ${path}`,
     };
   } finally {
     state.isOver = true;
