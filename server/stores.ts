@@ -16,14 +16,15 @@ import { FileLog } from '../storage/log/file-log.ts';
 import { type Log, LogDamage } from '../storage/log/log.ts';
 import { makeDirectory } from '../storage/make-directory.ts';
 import { OwnStore } from '../storage/own-store.ts';
-import { beginPositions, openSoundPositions, PositionsReader } from '../storage/positions.ts';
+import { openProjections, type Projections } from '../storage/projection/environment.ts';
 
 export interface Stores {
   readonly log: Log;
   readonly images: Images;
   /** What the follower writes, to be read. */
   readonly derived: DerivedTables;
-  readonly positions: PositionsReader;
+  /** Undefined where there are none, and none can be made. */
+  readonly projections: Projections | undefined;
   readonly own: OwnStore;
   readonly catalog: CatalogStore;
   close(): Promise<void>;
@@ -74,9 +75,8 @@ async function open(place: Place, readOnly: boolean): Promise<Stores> {
     const { sequence } = positionOf(derived);
     const log = await FileLog.open({ ...place, readOnly, seen: { sequence, by: 'derived/' } });
     opened.push(() => log.close());
-    const positions = openSoundPositions(dataDir, options);
-    opened.push(async () => positions?.root.close());
-    if (!readOnly && positions !== undefined && log.last === 0) beginPositions(positions);
+    const projections = openProjections(dataDir, options, place.log);
+    opened.push(async () => projections?.close());
     const own = new OwnStore(dataDir, options);
     opened.push(() => own.close());
     if (!readOnly) await own.prove();
@@ -86,7 +86,7 @@ async function open(place: Place, readOnly: boolean): Promise<Stores> {
       log,
       images: new Images(dataDir, place.durability),
       derived,
-      positions: new PositionsReader(positions),
+      projections,
       own,
       catalog,
       close,

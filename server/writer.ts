@@ -7,7 +7,6 @@ import { State } from '../engine/layout.ts';
 import { BATCH_COMMANDS_MAX } from '../engine/limits.ts';
 import type { Tables } from '../engine/tables.ts';
 import { positionOf } from '../storage/derived.ts';
-import type { HistoryHand } from '../storage/history.ts';
 import { Journal } from '../storage/journal.ts';
 import { patiently } from './common/patience.ts';
 import type { Config } from './config.ts';
@@ -58,8 +57,6 @@ export interface Writer {
   readonly quiet: QuietReads;
   /** How far what is derived is behind the log. */
   progress(): FollowerProgress;
-  /** Has the follower write rows of history. */
-  readonly writeHistory: HistoryHand;
   /** Resolves once the orders that have expired by now are gone. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded: until then an order waits longer than others. */
@@ -147,7 +144,6 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     sequencer,
     meters,
     progress: () => follower.progress(),
-    writeHistory: (rows) => follower.writeHistory(rows),
     ready: () => pool.loaded(),
     quiet: new QuietReads(slots.control, (callback) => sequencer.whenSettled(callback)),
     async expireDue() {

@@ -24,6 +24,7 @@ import { LogDamage } from './log/log.ts';
 import { SegmentReader } from './log/reader.ts';
 import { readRecord } from './log/record.ts';
 import { listSegments, syncDirectory } from './log/segments.ts';
+import { PROJECTIONS } from './projection/environment.ts';
 import { batchOf } from './replay.ts';
 
 /** Names of what was set aside. Throws an Error that says why nothing was done. */
@@ -51,7 +52,7 @@ export async function cutLog(dataDir: string, sequence: number): Promise<string[
     cut.push(aside);
   };
   if (await isAhead(dataDir, sequence)) {
-    for (const name of ['derived', 'positions']) {
+    for (const name of ['derived', PROJECTIONS]) {
       if (existsSync(join(dataDir, name))) setAside(join(dataDir, name));
     }
   }

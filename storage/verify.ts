@@ -21,10 +21,12 @@ import { findEnd } from './log/find-end.ts';
 import type { LogEntry } from './log/log.ts';
 import { SegmentReader } from './log/reader.ts';
 import { OwnStore } from './own-store.ts';
+import { PROJECTIONS } from './projection/environment.ts';
+import type { Seen } from './projection/projection.ts';
 import { largest } from './rebuild.ts';
 import { refit } from './refit.ts';
 import { batchOf, replay } from './replay.ts';
-import { type Seen, verifyDerived, verifyHistory, verifyPositions } from './verify-derived.ts';
+import { verifyDerived, verifyProjections } from './verify-derived.ts';
 
 /** What was looked at, and what is wrong with it. */
 export interface Finding {
@@ -53,8 +55,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
     const { seen } = replayed;
     yield* replayed.findings;
     yield* attempt('derived', () => verifyDerived(dataDir, seen));
-    yield* attempt('positions', () => verifyPositions(dataDir, seen));
-    yield* attempt('history', () => verifyHistory(dataDir, seen));
+    yield* attempt(PROJECTIONS, () => verifyProjections(dataDir, seen));
   }
   yield* attempt('keys', () => verifyKeys(dataDir));
   yield* attempt('catalog', () => verifyCatalog(dataDir));

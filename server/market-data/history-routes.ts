@@ -7,6 +7,7 @@
 
 import type { Tables } from '../../engine/tables.ts';
 import type { TokenSlot } from '../../engine/units.ts';
+import { ProjectionUnready } from '../../storage/projection/positions-reader.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText } from '../common/decimal.ts';
 import { parseJson } from '../common/json.ts';
@@ -36,6 +37,10 @@ export interface HistoryRouteParts {
 const MS = 1_000;
 const MINUTE_SECONDS = 60;
 const NO_POINTS = Buffer.from('[]');
+const BEING_MADE = errorBody(
+  'price history is being made again',
+  'a stored row was damaged; it takes seconds, ask again',
+);
 
 const batchShape = compileShape(BatchHistoryBody);
 const volumesShape = compileShape(VolumesBody);
@@ -86,9 +91,22 @@ export function historyHandlers(parts: HistoryRouteParts) {
   };
 
   return {
-    'GET /prices-history': getHistory,
-    'POST /batch-prices-history': postBatch,
+    'GET /prices-history': unlessUnready(getHistory),
+    'POST /batch-prices-history': unlessUnready(postBatch),
     'POST /data/volumes': postVolumes,
+  };
+}
+
+/** Answers 503 while what is on disk cannot be read. */
+function unlessUnready<Query>(handler: Handler<Query>): Handler<Query> {
+  return async (...asked) => {
+    const [exchange] = asked;
+    try {
+      await handler(...asked);
+    } catch (error) {
+      if (!(error instanceof ProjectionUnready)) throw error;
+      exchange.reply(503, BEING_MADE);
+    }
   };
 }
 

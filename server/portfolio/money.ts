@@ -5,7 +5,7 @@
  * Thread: any; pure.
  */
 import { MICRO, PIPS_PER_UNIT } from '../../engine/units.ts';
-import type { Position } from '../../storage/position-rows.ts';
+import type { Position } from '../../storage/projection/position-rows.ts';
 
 const MICROS = BigInt(MICRO);
 const PIPS = BigInt(PIPS_PER_UNIT);

@@ -7,7 +7,10 @@
 import { marketOf } from '../../engine/depth.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
-import { type PositionsReader, PositionsUnready } from '../../storage/positions.ts';
+import {
+  type PositionsReader,
+  ProjectionUnready,
+} from '../../storage/projection/positions-reader.ts';
 import { AccountTexts } from '../account/account-texts.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
 import type { DataQuery } from '../common/data-query.ts';
@@ -144,7 +147,7 @@ function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boo
       try {
         exchange.reply(200, await run(parsed.query), ignoredHeaders(ignored));
       } catch (error) {
-        if (!(error instanceof PositionsUnready)) throw error;
+        if (!(error instanceof ProjectionUnready)) throw error;
         exchange.reply(503, BEING_DERIVED);
       }
     },

@@ -8,7 +8,7 @@
 import { marketFlags, marketOf } from '../../engine/depth.ts';
 import { MarketFlag, TOKEN_I, Token } from '../../engine/layout.ts';
 import type { Pips, TokenSlot } from '../../engine/units.ts';
-import type { HeldPosition } from '../../storage/positions.ts';
+import type { HeldPosition } from '../../storage/projection/positions.ts';
 import type { AccountTexts } from '../account/account-texts.ts';
 import { pipsText } from '../common/decimal.ts';
 import { nextTurn } from '../common/next-turn.ts';

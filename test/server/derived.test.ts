@@ -118,7 +118,7 @@ test('killed in the middle of transactions, segments and images, it derives with
     await Promise.all(loads);
     assert((await derivedFills()) > 0);
     node = await TestNode.start(dataDir, SETTINGS);
-    assert.doesNotMatch(node.log, /positions: deriving/, 'they go on where they were');
+    assert.doesNotMatch(node.log, /projections: made again/, 'they go on where they were');
     const { length } = await trades();
     await until(async () => (await derivedFills()) === length);
   }
@@ -133,8 +133,7 @@ test('LMDB that was deleted is made again from log and images, with what nobody 
   const [position, sold] = [await held(bob), await held(alice)];
   assert.deepEqual([position?.initialValue, sold?.size], [size / 2, -size]);
   await node.stop();
-  for (const name of ['derived', 'history', 'positions'])
-    rmSync(join(dataDir, name), { recursive: true });
+  for (const name of ['derived', 'projections']) rmSync(join(dataDir, name), { recursive: true });
   node = await TestNode.start(dataDir, SETTINGS);
   assert.deepEqual(await trades(), before);
   await until(async () => (await held(bob))?.size === size);

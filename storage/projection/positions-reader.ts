@@ -1,0 +1,69 @@
+/**
+ * Reads what is projected of the fills, for requests: every call sees the newest state of the disk. Who calls
+ * again and again, with turns of the event loop between, is told where the rows were thrown away meanwhile.
+ *
+ * Thread: I/O.
+ */
+import type { ProjectedPosition, Projections } from './environment.ts';
+import type { HeldPosition, Positions } from './positions.ts';
+import { DamagedRow } from './projection.ts';
+
+/** What is asked for is being made again from the fills. */
+export class ProjectionUnready extends Error {
+  override readonly message = 'projections: they are being made again';
+}
+
+/** Rows where they have come so far; one that is damaged has all of them made again. Throws ProjectionUnready. */
+export function readRows<T>(
+  projections: Projections | undefined,
+  isReady: (position: ProjectedPosition) => boolean,
+  read: (projections: Projections) => T,
+): T {
+  const position = projections?.position();
+  if (position === undefined || !isReady(position)) throw new ProjectionUnready();
+  try {
+    return read(projections!);
+  } catch (error) {
+    if (!(error instanceof DamagedRow)) throw error;
+    projections!.condemn();
+    throw new ProjectionUnready();
+  }
+}
+
+/** As Positions; each call throws ProjectionUnready. */
+export class PositionsReader {
+  private readonly projections: Projections | undefined;
+
+  constructor(projections: Projections | undefined) {
+    this.projections = projections;
+  }
+
+  /** Whether all fills of before the last repair are in them. */
+  isComplete(): boolean {
+    return this.projections?.position()?.isWhole ?? false;
+  }
+
+  of(account: number, token: number): HeldPosition | undefined {
+    return this.read((positions) => positions.of(account, token));
+  }
+
+  ofWallet(account: number, token: number, limit: number): HeldPosition[] {
+    return this.read((positions) => positions.ofWallet(account, token, limit));
+  }
+
+  inToken(token: number, account: number, limit: number): HeldPosition[] {
+    return this.read((positions) => positions.inToken(token, account, limit));
+  }
+
+  interest(market: number): bigint {
+    return this.read((positions) => positions.interest(market));
+  }
+
+  private read<T>(look: (positions: Positions) => T): T {
+    return readRows(
+      this.projections,
+      ({ isWhole }) => isWhole,
+      ({ positions }) => look(positions),
+    );
+  }
+}

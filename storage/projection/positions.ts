@@ -1,0 +1,153 @@
+/**
+ * The projection of positions (position-rows.ts): a fill moves what two wallets have, and a mint or merge the
+ * open interest of its market.
+ *
+ * Thread: the follower writes; the I/O thread reads (positions-reader.ts).
+ */
+import { Fill, MatchKind, TOKEN_I, Token } from '../../engine/layout.ts';
+import { type BinaryTable, openTable, type RootDatabase } from '../lmdb.ts';
+import {
+  decodeInterest,
+  decodePosition,
+  encodeInterest,
+  encodePosition,
+  interestKey,
+  newPosition,
+  type Position,
+  secondOf,
+  tokenKey,
+  trade,
+  walletKey,
+} from './position-rows.ts';
+import { checkRows, DamagedRow, type FillEvents, type FillProjection } from './projection.ts';
+
+const THERE = Buffer.from([1]);
+const U32_MAX = 2 ** 32 - 1;
+
+/** A position and whose it is. */
+export interface HeldPosition extends Position {
+  readonly account: number;
+  readonly token: number;
+}
+
+/** A position that the fills at hand have moved. */
+interface Moved {
+  readonly key: Buffer;
+  /** Of the table tokens, where the position is new. */
+  readonly newKey: Buffer | undefined;
+  readonly position: Position;
+}
+
+export class Positions implements FillProjection {
+  readonly name = 'positions';
+  readonly format = 2;
+  private readonly wallets: BinaryTable;
+  private readonly tokens: BinaryTable;
+  private readonly interests: BinaryTable;
+
+  constructor(root: RootDatabase<Buffer, string>) {
+    this.wallets = openTable(root, 'wallets');
+    this.tokens = openTable(root, 'tokens');
+    this.interests = openTable(root, 'interest');
+  }
+
+  apply({ fills, t }: FillEvents): void {
+    const moved = new Map<number, Moved>();
+    const minted = new Map<number, bigint>();
+    for (const row of fills) {
+      const mint = this.count(row, moved);
+      if (mint === 0n) continue;
+      const token = row.readInt32LE(4 * Fill.takerToken);
+      const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
+      for (const of of [market, 0]) minted.set(of, (minted.get(of) ?? 0n) + mint);
+    }
+    for (const { key, newKey, position } of moved.values()) {
+      void this.wallets.put(key, encodePosition(key, position));
+      if (newKey !== undefined) void this.tokens.put(newKey, THERE);
+    }
+    for (const [market, shares] of minted) {
+      const key = interestKey(market);
+      void this.interests.put(key, encodeInterest(key, this.interest(market) + shares));
+    }
+  }
+
+  clear(): void {
+    for (const table of [this.wallets, this.tokens, this.interests]) table.clearSync();
+  }
+
+  verify(): string {
+    checkRows('interest', this.interests);
+    return `${checkRows('wallets', this.wallets)} positions`;
+  }
+
+  /** What a wallet has of one token; undefined = it never traded it. Throws DamagedRow. */
+  of(account: number, token: number): HeldPosition | undefined {
+    const key = walletKey(token, account);
+    const value = this.wallets.get(key);
+    return value === undefined ? undefined : read(key, value);
+  }
+
+  /** Positions of a wallet from `token` on, by token, `limit` at most. Throws DamagedRow. */
+  ofWallet(account: number, token: number, limit: number): HeldPosition[] {
+    const start = tokenKey(account, token);
+    const end = tokenKey(account, U32_MAX);
+    return Array.from(this.tokens.getKeys({ start, end, limit }), (key) => {
+      const position = this.of(account, secondOf(key));
+      if (position === undefined) throw new DamagedRow('positions');
+      return position;
+    });
+  }
+
+  /** Positions in a token from `account` on, by account, `limit` at most. Throws DamagedRow. */
+  inToken(token: number, account: number, limit: number): HeldPosition[] {
+    const start = walletKey(token, account);
+    const end = walletKey(token, U32_MAX);
+    const range = this.wallets.getRange({ start, end, limit });
+    return Array.from(range, ({ key, value }) => read(key, value));
+  }
+
+  /** Micro-shares minted less merged, of a market, or with 0 of all of them. Throws DamagedRow. */
+  interest(market: number): bigint {
+    const key = interestKey(market);
+    const value = this.interests.get(key);
+    return value === undefined ? 0n : decodeInterest(key, value);
+  }
+
+  /** Counts one fill for both wallets; the micro-shares that it minted, merged ones as a negative. */
+  private count(row: Buffer, moved: Map<number, Moved>): bigint {
+    const word = (column: number): number => row.readInt32LE(4 * column);
+    const double = (column: number): number => row.readDoubleLE(8 * column);
+    const time = double(Fill.time);
+    const size = BigInt(double(Fill.size));
+    const fee = BigInt(double(Fill.fee));
+    const kind = word(Fill.kind);
+    const takerBuys = word(Fill.takerSide) === 0;
+    const makerBuys = kind === MatchKind.complementary ? !takerBuys : takerBuys;
+    const taker = this.moved(moved, word(Fill.taker), word(Fill.takerToken));
+    const paid = BigInt(double(Fill.takerCollateral));
+    trade(taker, takerBuys, takerBuys ? size - fee : size, takerBuys ? paid : paid - fee);
+    taker.time = time;
+    const maker = this.moved(moved, word(Fill.maker), word(Fill.makerToken));
+    trade(maker, makerBuys, size, BigInt(double(Fill.makerCollateral)));
+    maker.time = time;
+    if (kind === MatchKind.complementary) return 0n;
+    return kind === MatchKind.mint ? size : -size;
+  }
+
+  private moved(all: Map<number, Moved>, account: number, token: number): Position {
+    const at = account * 2 ** 24 + token;
+    const known = all.get(at);
+    if (known !== undefined) return known.position;
+    const key = walletKey(token, account);
+    const value = this.wallets.get(key);
+    const position = value === undefined ? newPosition() : decodePosition(key, value);
+    const newKey = value === undefined ? tokenKey(account, token) : undefined;
+    all.set(at, { key, newKey, position });
+    return position;
+  }
+}
+
+function read(key: Buffer, value: Buffer): HeldPosition {
+  const position = decodePosition(key, value);
+  return { token: key.readUInt32BE(0), account: secondOf(key), ...position };
+}
