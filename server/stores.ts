@@ -75,13 +75,14 @@ async function open(place: Place, readOnly: boolean): Promise<Stores> {
     const { sequence } = positionOf(derived);
     const log = await FileLog.open({ ...place, readOnly, seen: { sequence, by: 'derived/' } });
     opened.push(() => log.close());
-    const projections = openProjections(dataDir, options, place.log);
-    opened.push(async () => projections?.close());
     const own = new OwnStore(dataDir, options);
     opened.push(() => own.close());
     if (!readOnly) await own.prove();
     const catalog = openCatalog(dataDir, options);
     opened.push(() => catalog.close());
+    // Last: it may throw away what is there.
+    const projections = openProjections(dataDir, options, place.log);
+    opened.push(async () => projections?.close());
     return {
       log,
       images: new Images(dataDir, place.durability),
