@@ -5,13 +5,11 @@
  *
  * Thread: I/O. It writes nothing; none of this stands between an order and its answer.
  */
-import { crc32 } from 'node:zlib';
-import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind, TOKEN_I, Token } from '../../engine/layout.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
-import type { MarketSlot, MicroCollateral, Pips, TokenSlot } from '../../engine/units.ts';
+import type { MarketSlot, MicroCollateral } from '../../engine/units.ts';
 import type { StoredFills } from '../../storage/fills.ts';
-import type { Projections } from '../../storage/projection/environment.ts';
-import { MINUTE_MS } from '../../storage/projection/prices.ts';
+import { crcOf, type Projections } from '../../storage/projection/environment.ts';
 import { DamagedRow } from '../../storage/projection/projection.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { PriceHistory } from './price-history.ts';
@@ -64,8 +62,8 @@ export class HistoryKeeper {
 
   /** The fills before `end` are on disk, and lie in the ring; they follow those of the last call. */
   append(end: number): void {
-    const { fillF, fillI, fillRows } = this.o.tables;
-    for (let fill = this.end; fill < end; fill++) this.count(fillI, fillF, fill % fillRows);
+    const { tables } = this.o;
+    for (let fill = this.end; fill < end; fill++) this.count(tables, fill % tables.fillRows);
     this.end = end;
   }
 
@@ -82,14 +80,13 @@ export class HistoryKeeper {
     const { fills, log, signal } = this.o;
     if (this.end < end) log('info', `price history: reading fills ${this.end} to ${end - 1}`);
     const bytes = new Uint8Array(FILL_BYTES);
-    const words = new Int32Array(bytes.buffer);
-    const doubles = new Float64Array(bytes.buffer);
+    const one = { fillI: new Int32Array(bytes.buffer), fillF: new Float64Array(bytes.buffer) };
     let missing = end - this.end;
     while (this.end < end) {
       const last = Math.min(end, this.end + FILLS_PER_TURN);
       for (const [, row] of fills.range(this.end, last, ({ message }) => log('warn', message))) {
         bytes.set(row);
-        this.count(words, doubles, 0);
+        this.count(one, 0);
         missing -= 1;
       }
       this.end = last;
@@ -102,20 +99,13 @@ export class HistoryKeeper {
   }
 
   /** Counts one fill, which lies in this row. */
-  private count(fillI: Int32Array, fillF: Float64Array, row: number): void {
-    const i = row * FILL_WORDS;
-    const f = row * FILL_DOUBLES;
-    const time = fillF[f + Fill.time]!;
-    const minute = Math.floor(time / MINUTE_MS);
-    const token = fillI[i + Fill.takerToken]! as TokenSlot;
-    this.prices.add(token, minute, fillI[i + Fill.takerPrice]! as Pips);
-    // A mint or merge is a trade of both tokens.
-    if (fillI[i + Fill.kind] !== MatchKind.complementary) {
-      const other = fillI[i + Fill.makerToken]! as TokenSlot;
-      this.prices.add(other, minute, fillI[i + Fill.makerPrice]! as Pips);
-    }
+  private count(fills: Pick<Tables, 'fillF' | 'fillI'>, row: number): void {
+    this.prices.add(fills, row);
+    const token = fills.fillI[row * FILL_WORDS + Fill.takerToken]!;
     const market = this.o.tables.tokenI[(token << TOKEN_I) + Token.market]! as MarketSlot;
-    this.volumes.add(market, time, fillF[f + Fill.takerCollateral]! as MicroCollateral);
+    const f = row * FILL_DOUBLES;
+    const collateral = fills.fillF[f + Fill.takerCollateral]! as MicroCollateral;
+    this.volumes.add(market, fills.fillF[f + Fill.time]!, collateral);
   }
 }
 
@@ -141,14 +131,4 @@ function load(options: HistoryOptions, end: number): { volumes: Volumes; end: nu
   if (end > 0) options.log('warn', `projections: made again from fills 0 to ${end - 1}`);
   projections.reject(end === 0);
   return { volumes: new Volumes(tables), end: 0 };
-}
-
-/** Of the fill before `end`; 0 for one that is not there, or is damaged. */
-function crcOf(fills: StoredFills, end: number): number {
-  try {
-    const value = fills.get(end - 1);
-    return value === undefined ? 0 : crc32(value);
-  } catch {
-    return 0;
-  }
 }

@@ -6,20 +6,21 @@
  * Thread: I/O. Non-goals: text (history-render.ts).
  */
 import { assert } from '../../engine/assert.ts';
-import type { Pips, TokenSlot } from '../../engine/units.ts';
+import type { Tables } from '../../engine/tables.ts';
+import type { TokenSlot } from '../../engine/units.ts';
 import type { Projections } from '../../storage/projection/environment.ts';
 import { readRows } from '../../storage/projection/positions-reader.ts';
 import {
-  MinutePrices,
   type Prices,
   STEP_MINUTES,
   type Step,
+  TokenMinutes,
 } from '../../storage/projection/prices.ts';
 
 /** Fills from `from` on, to where the next ones begin. */
 interface Recent {
   readonly from: number;
-  readonly prices: Map<TokenSlot, MinutePrices>;
+  readonly tokens: TokenMinutes;
 }
 
 export class PriceHistory {
@@ -30,26 +31,20 @@ export class PriceHistory {
   /** @param from fills before it are on disk */
   constructor(projections: Projections | undefined, from: number) {
     this.projections = projections;
-    this.older = { from, prices: new Map() };
-    this.newer = { from, prices: new Map() };
+    this.older = { from, tokens: new TokenMinutes() };
+    this.newer = { from, tokens: new TokenMinutes() };
   }
 
-  /** A fill of the token at this price; fills come in the order of time. */
-  add(token: TokenSlot, minute: number, pips: Pips): void {
-    const { prices } = this.newer;
-    let own = prices.get(token);
-    if (own === undefined) {
-      own = new MinutePrices();
-      prices.set(token, own);
-    }
-    own.add(minute, pips);
+  /** A fill, which lies in this row; fills come in the order of time. */
+  add(fills: Pick<Tables, 'fillF' | 'fillI'>, row: number): void {
+    this.newer.tokens.addFill(fills, row);
   }
 
   /** Forgets fills that are on disk. @param end fills before it have been added */
   forget(end: number): void {
     if (this.newer.from > (this.projections?.position()?.end ?? 0)) return;
     this.older = this.newer;
-    this.newer = { from: end, prices: new Map() };
+    this.newer = { from: end, tokens: new TokenMinutes() };
   }
 
   /**
@@ -66,8 +61,8 @@ export class PriceHistory {
       else if (bucket <= last) out[bucket - first] = pips;
     };
     this.stored((prices) => prices.series(token, step, first, last, take));
-    for (const { prices } of [this.older, this.newer]) {
-      prices.get(token)?.each((minute, pips) => take(Math.floor(minute / length), pips));
+    for (const { tokens } of [this.older, this.newer]) {
+      tokens.all.get(token)?.each((minute, pips) => take(Math.floor(minute / length), pips));
     }
     for (let i = 0; i < out.length; i++) {
       if (out[i] === 0) out[i] = carried;
@@ -80,8 +75,8 @@ export class PriceHistory {
   firstMinute(token: TokenSlot): number | undefined {
     return (
       this.stored((prices) => prices.firstMinute(token)) ??
-      this.older.prices.get(token)?.first() ??
-      this.newer.prices.get(token)?.first()
+      this.older.tokens.all.get(token)?.first() ??
+      this.newer.tokens.all.get(token)?.first()
     );
   }
 

@@ -13,6 +13,7 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { needRoom } from '../disk-room.ts';
 import {
   type BinaryTable,
@@ -127,6 +128,16 @@ export class Projections {
 
   close(): Promise<void> {
     return this.root.close();
+  }
+}
+
+/** Checksum of the fill before `end`; 0 for one that is not there, or is damaged. */
+export function crcOf(fills: { get(sequence: number): Buffer | undefined }, end: number): number {
+  try {
+    const value = end === 0 ? undefined : fills.get(end - 1);
+    return value === undefined ? 0 : crc32(value);
+  } catch {
+    return 0;
   }
 }
 

@@ -4,7 +4,7 @@
  *
  * Thread: the follower writes; the I/O thread reads (positions-reader.ts).
  */
-import { Fill, MatchKind, TOKEN_I, Token } from '../../engine/layout.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind, TOKEN_I, Token } from '../../engine/layout.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../lmdb.ts';
 import {
   decodeInterest,
@@ -51,15 +51,16 @@ export class Positions implements FillProjection {
     this.interests = openTable(root, 'interest');
   }
 
-  apply({ fills, t }: FillEvents): void {
+  apply(events: FillEvents): void {
+    const { tokenI } = events.t;
     const moved = new Map<number, Moved>();
     const minted = new Map<number, bigint>();
-    for (const row of fills) {
-      const mint = this.count(row, moved);
-      if (mint === 0n) continue;
-      const token = row.readInt32LE(4 * Fill.takerToken);
-      const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
-      for (const of of [market, 0]) minted.set(of, (minted.get(of) ?? 0n) + mint);
+    for (let row = 0; row < events.count; row++) {
+      const shares = this.count(events, row, moved);
+      if (shares === 0n) continue;
+      const token = events.fillI[row * FILL_WORDS + Fill.takerToken]!;
+      const market = tokenI[(token << TOKEN_I) + Token.market]!;
+      for (const of of [market, 0]) minted.set(of, (minted.get(of) ?? 0n) + shares);
     }
     for (const { key, newKey, position } of moved.values()) {
       void this.wallets.put(key, encodePosition(key, position));
@@ -114,21 +115,21 @@ export class Positions implements FillProjection {
   }
 
   /** Counts one fill for both wallets; the micro-shares that it minted, merged ones as a negative. */
-  private count(row: Buffer, moved: Map<number, Moved>): bigint {
-    const word = (column: number): number => row.readInt32LE(4 * column);
-    const double = (column: number): number => row.readDoubleLE(8 * column);
-    const time = double(Fill.time);
-    const size = BigInt(double(Fill.size));
-    const fee = BigInt(double(Fill.fee));
-    const kind = word(Fill.kind);
-    const takerBuys = word(Fill.takerSide) === 0;
+  private count({ fillF, fillI }: FillEvents, row: number, moved: Map<number, Moved>): bigint {
+    const i = row * FILL_WORDS;
+    const f = row * FILL_DOUBLES;
+    const time = fillF[f + Fill.time]!;
+    const size = BigInt(fillF[f + Fill.size]!);
+    const fee = BigInt(fillF[f + Fill.fee]!);
+    const kind = fillI[i + Fill.kind]!;
+    const takerBuys = fillI[i + Fill.takerSide] === 0;
     const makerBuys = kind === MatchKind.complementary ? !takerBuys : takerBuys;
-    const taker = this.moved(moved, word(Fill.taker), word(Fill.takerToken));
-    const paid = BigInt(double(Fill.takerCollateral));
+    const taker = this.moved(moved, fillI[i + Fill.taker]!, fillI[i + Fill.takerToken]!);
+    const paid = BigInt(fillF[f + Fill.takerCollateral]!);
     trade(taker, takerBuys, takerBuys ? size - fee : size, takerBuys ? paid : paid - fee);
     taker.time = time;
-    const maker = this.moved(moved, word(Fill.maker), word(Fill.makerToken));
-    trade(maker, makerBuys, size, BigInt(double(Fill.makerCollateral)));
+    const maker = this.moved(moved, fillI[i + Fill.maker]!, fillI[i + Fill.makerToken]!);
+    trade(maker, makerBuys, size, BigInt(fillF[f + Fill.makerCollateral]!));
     maker.time = time;
     if (kind === MatchKind.complementary) return 0n;
     return kind === MatchKind.mint ? size : -size;

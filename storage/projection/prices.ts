@@ -10,7 +10,7 @@
  *
  * Thread: the follower writes; the I/O thread reads (server/market-data/price-history.ts).
  */
-import { Fill, MatchKind } from '../../engine/layout.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind } from '../../engine/layout.ts';
 import { PIPS_PER_UNIT } from '../../engine/units.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../lmdb.ts';
 import { CRC_BYTES, isWhole, sealed } from '../sealed.ts';
@@ -23,7 +23,7 @@ export type Step = 0 | 1 | 2 | 3 | 4;
 const STEPS = STEP_MINUTES.length;
 const CHUNK_BUCKETS = 256;
 const CHUNK_MAX = 2 ** 32 - 1;
-export const MINUTE_MS = 60_000;
+const MINUTE_MS = 60_000;
 
 /** `entries[0..count)` as they are stored. */
 interface Row {
@@ -44,25 +44,10 @@ export class Prices implements FillProjection {
     this.rows = openTable(root, 'prices');
   }
 
-  apply({ fills }: FillEvents): void {
-    const traded = new Map<number, MinutePrices>();
-    const add = (token: number, minute: number, pips: number): void => {
-      let prices = traded.get(token);
-      if (prices === undefined) {
-        prices = new MinutePrices();
-        traded.set(token, prices);
-      }
-      prices.add(minute, pips);
-    };
-    for (const row of fills) {
-      const word = (column: number): number => row.readInt32LE(4 * column);
-      const minute = Math.floor(row.readDoubleLE(8 * Fill.time) / MINUTE_MS);
-      add(word(Fill.takerToken), minute, word(Fill.takerPrice));
-      if (word(Fill.kind) === MatchKind.complementary) continue;
-      // A mint or merge is a trade of both tokens.
-      add(word(Fill.makerToken), minute, word(Fill.makerPrice));
-    }
-    for (const [token, prices] of traded) this.extend(token, prices);
+  apply(events: FillEvents): void {
+    const traded = new TokenMinutes();
+    for (let row = 0; row < events.count; row++) traded.addFill(events, row);
+    for (const [token, prices] of traded.all) this.extend(token, prices);
   }
 
   clear(): void {
@@ -175,6 +160,30 @@ export class MinutePrices {
 
   each(take: Taker): void {
     for (let i = 0; i < this.minutes.length; i++) take(this.minutes[i]!, this.pips[i]!);
+  }
+}
+
+/** The same of all tokens that fills trade. */
+export class TokenMinutes {
+  readonly all = new Map<number, MinutePrices>();
+
+  /** Fills come in the order of time. */
+  addFill({ fillF, fillI }: Pick<FillEvents, 'fillF' | 'fillI'>, row: number): void {
+    const i = row * FILL_WORDS;
+    const minute = Math.floor(fillF[row * FILL_DOUBLES + Fill.time]! / MINUTE_MS);
+    this.add(fillI[i + Fill.takerToken]!, minute, fillI[i + Fill.takerPrice]!);
+    if (fillI[i + Fill.kind] === MatchKind.complementary) return;
+    // A mint or merge is a trade of both tokens.
+    this.add(fillI[i + Fill.makerToken]!, minute, fillI[i + Fill.makerPrice]!);
+  }
+
+  private add(token: number, minute: number, pips: number): void {
+    let prices = this.all.get(token);
+    if (prices === undefined) {
+      prices = new MinutePrices();
+      this.all.set(token, prices);
+    }
+    prices.add(minute, pips);
   }
 }
 

@@ -42,10 +42,12 @@ export interface FillProjection extends Projection<FillEvents> {
   clear(): void;
 }
 
+/** Fills in their order, rows [0, count) as those of the engine's ring. */
 export interface FillEvents {
   readonly t: Tables;
-  /** Rows of the engine's ring, in their order. */
-  readonly fills: readonly Buffer[];
+  readonly count: number;
+  readonly fillI: Int32Array;
+  readonly fillF: Float64Array;
 }
 
 /** A row of projections/ is not what was written: all of them are made again. */

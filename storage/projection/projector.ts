@@ -4,10 +4,10 @@
  *
  * Thread: the follower, synchronously.
  */
-import { crc32 } from 'node:zlib';
+import { FILL_WORDS } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { PackedRows } from '../packed.ts';
-import type { ProjectedPosition, Projections } from './environment.ts';
+import { crcOf, type ProjectedPosition, type Projections } from './environment.ts';
 import { DamagedRow } from './projection.ts';
 
 /** The more fills of one transaction there are, the more of what they change lies in one page. */
@@ -24,8 +24,7 @@ const REST_FACTOR = 4;
 /** Of a fill: two positions with a key each, two rows of prices, which may be as long as two, and two of volumes. */
 const ROWS_PER_FILL = 10;
 
-/** Fills by their sequence, as they are stored. */
-type StoredRows = Pick<PackedRows, 'range'>;
+const FILL_BYTES = 4 * FILL_WORDS;
 
 export interface ProjectorOptions {
   readonly t: Tables;
@@ -40,6 +39,10 @@ export class Projector {
   /** When the next transaction may be made, and whether fills wait for it. */
   private restsUntil = Number.NEGATIVE_INFINITY;
   private isWaiting = false;
+  /** Those of one transaction. */
+  private readonly rows = new Uint8Array(FILLS_PER_COMMIT * FILL_BYTES);
+  private readonly fillI = new Int32Array(this.rows.buffer);
+  private readonly fillF = new Float64Array(this.rows.buffer);
 
   constructor(options: ProjectorOptions) {
     this.o = options;
@@ -53,7 +56,7 @@ export class Projector {
    * @param isReached whether all fills that there were at the start are before `end`
    * @param now unix milliseconds
    */
-  step(fills: StoredRows, end: number, isReached: boolean, now: number): boolean {
+  step(fills: PackedRows, end: number, isReached: boolean, now: number): boolean {
     const { projections, warn } = this.o;
     // A reader that finds damage removes the position.
     projections.root.resetReadTxn();
@@ -103,7 +106,7 @@ export class Projector {
   }
 
   private take(
-    fills: StoredRows,
+    fills: PackedRows,
     { end: from, isWhole }: ProjectedPosition,
     to: number,
     end: number,
@@ -111,15 +114,14 @@ export class Projector {
   ): void {
     const { needRoom, projections, t, warn } = this.o;
     needRoom(ROWS_PER_FILL * (to - from));
-    const rows: Buffer[] = [];
-    let crc = 0;
-    for (const [sequence, row] of fills.range(from, to)) {
-      rows.push(row);
-      if (sequence === to - 1) crc = crc32(row);
-    }
-    const position = { end: to, isWhole: isWhole || (isReached && to === end), crc };
-    projections.write({ t, fills: rows }, position);
-    const missing = to - from - rows.length;
+    const count = fills.copy(from, to, this.rows);
+    const position = {
+      end: to,
+      isWhole: isWhole || (isReached && to === end),
+      crc: crcOf(fills, to),
+    };
+    projections.write({ t, count, fillI: this.fillI, fillF: this.fillF }, position);
+    const missing = to - from - count;
     if (missing > 0) warn(`projections: ${missing} fills are gone, and what they brought about`);
   }
 }

@@ -9,7 +9,7 @@
  *
  * Thread: the follower writes; the I/O thread reads when it starts (server/market-data/volumes.ts).
  */
-import { Fill, TOKEN_I, Token } from '../../engine/layout.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/layout.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../lmdb.ts';
 import { CRC_BYTES, isWhole, sealed } from '../sealed.ts';
 import { checkRows, DamagedRow, type FillEvents, type FillProjection } from './projection.ts';
@@ -37,30 +37,22 @@ export class Volumes implements FillProjection {
     this.hours = openTable(root, 'hours');
   }
 
-  apply({ fills, t }: FillEvents): void {
+  apply({ count, fillF, fillI, t }: FillEvents): void {
     const totals = new Changed(this.totals, 1);
     const hours = new Changed(this.hours, HOUR_PARTS);
-    let newest = 0;
-    for (const row of fills) {
-      const market = t.tokenI[(row.readInt32LE(4 * Fill.takerToken) << TOKEN_I) + Token.market]!;
-      const part = Math.floor(row.readDoubleLE(8 * Fill.time) / PART_MS);
-      const collateral = row.readDoubleLE(8 * Fill.takerCollateral);
-      newest = Math.floor(part / HOUR_PARTS);
-      addTo(
-        totals.of(market, () => totalKey(market)),
-        0,
-        collateral,
-      );
-      const at = newest * 2 ** 24 + market;
-      addTo(
-        hours.of(at, () => hourKey(newest, market)),
-        part % HOUR_PARTS,
-        collateral,
-      );
+    let hour = 0;
+    for (let row = 0; row < count; row++) {
+      const token = fillI[row * FILL_WORDS + Fill.takerToken]!;
+      const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
+      const part = Math.floor(fillF[row * FILL_DOUBLES + Fill.time]! / PART_MS);
+      const collateral = fillF[row * FILL_DOUBLES + Fill.takerCollateral]!;
+      hour = Math.floor(part / HOUR_PARTS);
+      addTo(totals.of(0, market), 0, collateral);
+      addTo(hours.of(hour, market), part % HOUR_PARTS, collateral);
     }
     totals.put();
     hours.put();
-    const end = hourKey(Math.max(0, newest - DAY_HOURS), 0);
+    const end = hourKey(Math.max(0, hour - DAY_HOURS), 0);
     for (const key of [...this.hours.getKeys({ end })]) void this.hours.remove(key);
   }
 
@@ -98,10 +90,11 @@ class Changed {
     this.parts = parts;
   }
 
-  of(at: number, keyOf: () => Buffer): Sums {
+  of(hour: number, market: number): Sums {
+    const at = hour * 2 ** 24 + market;
     const known = this.rows.get(at);
     if (known !== undefined) return known.sums;
-    const key = keyOf();
+    const key = this.parts === 1 ? totalKey(market) : hourKey(hour, market);
     const value = this.table.get(key);
     const sums = value === undefined ? newSums(this.parts) : decode(key, value, this.parts);
     this.rows.set(at, { key, sums });
@@ -113,13 +106,13 @@ class Changed {
   }
 }
 
-export function totalKey(market: number): Buffer {
+function totalKey(market: number): Buffer {
   const key = Buffer.allocUnsafeSlow(4);
   key.writeUInt32BE(market, 0);
   return key;
 }
 
-export function hourKey(hour: number, market: number): Buffer {
+function hourKey(hour: number, market: number): Buffer {
   const key = Buffer.allocUnsafeSlow(8);
   key.writeUInt32BE(hour, 0);
   key.writeUInt32BE(market, 4);
