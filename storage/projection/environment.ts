@@ -7,9 +7,10 @@
  *
  * The position goes with the rows of all projections in one transaction, so no fill is counted twice or left
  * out. An environment that is missing, damaged, of other formats or of another log is emptied, and all of it
- * made again by the follower behind the open port (follow.ts); that is its only repair.
+ * made again by the follower behind the open port (projector.ts); that is its only repair.
  *
- * Thread: the follower writes. The I/O thread opens it first, and looks whether it is of this log; it reads.
+ * Thread: the follower writes. The I/O thread opens it first, and empties it where it is not of this log; then it
+ * reads.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -152,7 +153,9 @@ export function openProjections(
 ): Projections | undefined {
   if (options.readOnly) {
     try {
-      return new Projections(dataDir, options);
+      const projections = new Projections(dataDir, options);
+      projections.position();
+      return projections;
     } catch {
       return undefined;
     }

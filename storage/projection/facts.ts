@@ -8,7 +8,13 @@
 import { State } from '../../engine/layout.ts';
 import { keptFinished } from '../../engine/orders.ts';
 import type { Tables } from '../../engine/tables.ts';
-import { type DerivedPosition, type DerivedTables, positionOf, putPosition } from '../derived.ts';
+import {
+  type DerivedPosition,
+  type DerivedTables,
+  FORMAT,
+  positionOf,
+  putPosition,
+} from '../derived.ts';
 import { type Copier, fillCopier, finalCopier, finalWord } from '../fills.ts';
 import { IdIndex } from '../id-index.ts';
 import { pagesOf, RunState, readPage, readRuns } from '../id-runs.ts';
@@ -27,8 +33,6 @@ interface Span {
   readonly from: number;
   readonly to: number;
 }
-
-const FORMAT = 4;
 
 class Fills implements Projection<LogEvents> {
   readonly name = 'fills';

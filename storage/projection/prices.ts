@@ -140,7 +140,7 @@ export class Prices implements FillProjection {
 }
 
 /** Last trade prices of a token by the minute, in the order of time. */
-export class MinutePrices {
+class MinutePrices {
   private readonly minutes: number[] = [];
   private readonly pips: number[] = [];
 

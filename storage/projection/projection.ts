@@ -1,5 +1,5 @@
 /**
- * What follows from the log, in rows of LMDB. Every kind of it implements `Projection`, and only the follower
+ * What follows from the log, in rows of LMDB. Every kind of it implements `Projection`, and the follower
  * writes it, in two environments with a position each:
  *
  *   derived/       facts (facts.ts): what cannot be made again once the log is trimmed
