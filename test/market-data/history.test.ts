@@ -104,6 +104,9 @@ test('answers are whole while all of it is made again behind them', () =>
     checkPrices(stage, keeper, random);
     checkVolumes(stage, keeper, stage.fixture.time);
     keeper.close();
+    const hours = [...openTable(stage.projections.root, 'hours').getKeys()];
+    const [first, last] = [hours[0]!, hours.at(-1)!].map((key) => key.readUInt32BE(0));
+    assert(last! - first! <= 24, 'hours that have left the window are removed');
   }));
 
 test('what is missing, of other formats, damaged or of another log is made again', () =>
@@ -161,8 +164,11 @@ test('a damaged row is never read as prices; they are made again while the node 
     assert.throws(() => keeper.prices.firstMinute(token), ProjectionUnready);
     while (stage.projections.position() !== undefined) await new Promise(setImmediate);
     // Until the follower has made them again nobody is told anything but what is in memory for sure.
-    for (const each of stage.tokens) {
-      assert.throws(() => keeper.prices.series(each, 1, 0, 5), ProjectionUnready);
+    for (let part = 0; part < 4; part++) {
+      for (const each of stage.tokens) {
+        assert.throws(() => keeper.prices.series(each, 1, 0, 5), ProjectionUnready);
+      }
+      stage.project(Math.floor((stage.fills * part) / 5));
     }
     checkVolumes(stage, keeper, stage.fixture.time);
     stage.project();
