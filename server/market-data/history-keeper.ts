@@ -109,26 +109,29 @@ export class HistoryKeeper {
   }
 }
 
-/** What is on disk; what is damaged, or follows from other fills, is thrown away. */
+/** What is on disk; where it is damaged, or follows from other fills, it is thrown away. */
 function load(options: HistoryOptions, end: number): { volumes: Volumes; end: number } {
-  const { fills, projections, tables } = options;
-  const volumes = new Volumes(tables);
+  const { fills, log, projections, tables } = options;
+  const nothing = { volumes: new Volumes(tables), end: 0 };
   const position = projections?.position();
-  if (projections === undefined) return { volumes, end: 0 };
+  if (projections === undefined) return nothing;
+  if (position === undefined) {
+    // Of no fills all is there; else the follower begins anew.
+    if (end === 0) projections.reject(true);
+    return nothing;
+  }
   try {
-    if (
-      position !== undefined &&
-      position.end <= end &&
-      position.crc === crcOf(fills, position.end)
-    ) {
+    const isOurs = position.end <= end && position.crc === crcOf(fills, position.end);
+    if (isOurs) {
+      const volumes = new Volumes(tables);
       volumes.load(projections.volumes);
       return { volumes, end: position.end };
     }
+    log('warn', 'projections: they follow from other fills; all of it is made again');
   } catch (error) {
     if (!(error instanceof DamagedRow)) throw error;
-    options.log('warn', error.message);
+    log('warn', `${error.message}; all of it is made again`);
   }
-  if (end > 0) options.log('warn', `projections: made again from fills 0 to ${end - 1}`);
   projections.reject(end === 0);
-  return { volumes: new Volumes(tables), end: 0 };
+  return nothing;
 }
