@@ -26,7 +26,6 @@ import { Projections } from './projection/environment.ts';
 import { Facts } from './projection/facts.ts';
 import { Projector } from './projection/projector.ts';
 import { beginBehind } from './recover.ts';
-import { repairs } from './repair.ts';
 import { batchOf, replay } from './replay.ts';
 import { Damage } from './sealed.ts';
 
@@ -126,10 +125,11 @@ export class Follower {
     this.refuseOther();
     if (state[State.batch]! > this.written.sequence) this.skipGone(now);
     this.reader = options.read(state[State.batch]! + 1);
-    this.repairing = this.repairs();
     const projections = new Projections(dataDir, { durability, readOnly: false });
-    const { needRows, t, warn } = this;
-    this.projector = new Projector({ t, projections, warn, needRoom: needRows });
+    const { firstFill, needRows, t, warn } = this;
+    this.projector = new Projector({ t, projections, warn, needRows });
+    const position = (): DerivedPosition => this.written;
+    this.repairing = this.facts.repairs({ t, firstFill, position, needRows });
   }
 
   /** Does some of what is due; false = there is nothing to do before more is durable or time passes. */
@@ -301,15 +301,8 @@ export class Follower {
     const { digest, sequence } = at ?? written;
     const position = { sequence, digest, fills, finished };
     this.needRows(fills - written.fills + finished - written.finished);
-    this.facts.write(t, written, position);
+    this.facts.write({ t, from: written, to: position });
     this.written = position;
-  }
-
-  private repairs(): Generator<void> {
-    const { derived, firstFill, needRows, t: tables, warn } = this;
-    const { ids } = this.facts.closed;
-    const position = (): DerivedPosition => this.written;
-    return repairs({ derived, ids, tables, firstFill, position, warn, needRoom: needRows });
   }
 
   /** Looks at some of what is derived; false = all of it was looked at. */

@@ -23,7 +23,7 @@ export async function verifyDerived(dataDir: string, seen: Seen): Promise<{ text
     const position = positionOf(tables);
     checkPosition(position, seen);
     const facts = new Facts(tables, () => undefined);
-    const found = facts.projections.map((projection) => projection.verify(seen));
+    const found = facts.all.map((projection) => projection.verify(seen));
     return { text: `up to batch ${position.sequence} of ${seen.last}: ${found.join(', ')}` };
   } finally {
     await tables.root.close();

@@ -31,7 +31,7 @@ export interface ProjectorOptions {
   readonly projections: Projections;
   readonly warn: (line: string) => void;
   /** Throws where the disk may have no room for a transaction of so many rows. */
-  readonly needRoom: (rows: number) => void;
+  readonly needRows: (rows: number) => void;
 }
 
 export class Projector {
@@ -93,7 +93,7 @@ export class Projector {
 
   private fillsPerCommit(): number {
     try {
-      this.o.needRoom(ROWS_PER_FILL * FILLS_PER_COMMIT);
+      this.o.needRows(ROWS_PER_FILL * FILLS_PER_COMMIT);
       return FILLS_PER_COMMIT;
     } catch {
       return FILLS_PER_SMALL_COMMIT;
@@ -112,8 +112,8 @@ export class Projector {
     end: number,
     isReached: boolean,
   ): void {
-    const { needRoom, projections, t, warn } = this.o;
-    needRoom(ROWS_PER_FILL * (to - from));
+    const { needRows, projections, t, warn } = this.o;
+    needRows(ROWS_PER_FILL * (to - from));
     const count = fills.copy(from, to, this.rows);
     const position = {
       end: to,

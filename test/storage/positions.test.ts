@@ -188,14 +188,14 @@ class Stage {
     const { t } = this.exchange;
     const { projections } = this;
     const warn = (line: string): void => void this.warnings.push(line);
-    const needRoom = (): void => assert(!this.isFull, 'the disk is full');
+    const needRows = (): void => assert(!this.isFull, 'the disk is full');
     const { volumes } = projections;
     const apply = volumes.apply.bind(volumes);
     volumes.apply = (events) => {
       apply(events);
       if (this.breaks) throw new Error('the disk is full');
     };
-    return new Projector({ t, projections, warn, needRoom });
+    return new Projector({ t, projections, warn, needRows });
   }
 }
 
