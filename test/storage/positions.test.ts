@@ -184,6 +184,27 @@ class Stage {
     assert.equal(reader.interest(0), all);
   }
 
+  /** All rows are as those of fills that are taken in without a break. */
+  async checkRows(t: TestContext): Promise<void> {
+    const directory = directoryOf(t);
+    const projections = new Projections(directory, QUICK);
+    const { t: tables } = this.exchange;
+    const nothing = (): void => undefined;
+    const whole = new Projector({ t: tables, projections, warn: nothing, needRows: nothing });
+    let now = 0;
+    do now += LATER;
+    while (whole.step(this.derived.fills, this.end, true, now));
+    this.projections.root.resetReadTxn();
+    for (const name of ['wallets', 'tokens', 'interest', 'prices', 'totals', 'hours', 'meta']) {
+      const [own, others] = [this.projections, projections].map(({ root }) => [
+        ...openTable(root, name).getRange(),
+      ]);
+      assert(others!.length > 0, name);
+      assert.deepEqual(own, others, name);
+    }
+    await projections.close();
+  }
+
   private newProjector(): Projector {
     const { t } = this.exchange;
     const { projections } = this;
@@ -242,6 +263,7 @@ test('positions are those of a naive ledger, over restarts and failed writes', (
       if (random.chance(20)) stage.check(end);
     }
     stage.check(stage.end);
+    await stage.checkRows(t);
     assert.deepEqual(stage.warnings, []);
   }));
 
