@@ -14,7 +14,7 @@ import { StoredFinals } from '../storage/finals.ts';
 import { openHeartbeatStore } from '../storage/heartbeats.ts';
 import { openKeyStore } from '../storage/keys.ts';
 import { makeDirectory } from '../storage/make-directory.ts';
-import { PositionsReader } from '../storage/projection/positions-reader.ts';
+import { PositionsReader } from '../storage/projection/reader.ts';
 import { loadFills } from '../storage/recover.ts';
 import { Heartbeats } from './account/heartbeats.ts';
 import { OwnTradesIndex } from './account/own-trades-index.ts';

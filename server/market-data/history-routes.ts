@@ -7,7 +7,7 @@
 
 import type { Tables } from '../../engine/tables.ts';
 import type { TokenSlot } from '../../engine/units.ts';
-import { ProjectionUnready } from '../../storage/projection/positions-reader.ts';
+import { ProjectionUnready } from '../../storage/projection/reader.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText } from '../common/decimal.ts';
 import { parseJson } from '../common/json.ts';

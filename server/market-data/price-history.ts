@@ -9,13 +9,13 @@ import { assert } from '../../engine/assert.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { TokenSlot } from '../../engine/units.ts';
 import type { Projections } from '../../storage/projection/environment.ts';
-import { readRows } from '../../storage/projection/positions-reader.ts';
 import {
   type Prices,
   STEP_MINUTES,
   type Step,
   TokenMinutes,
 } from '../../storage/projection/prices.ts';
+import { readRows } from '../../storage/projection/reader.ts';
 
 /** Fills from `from` on, to where the next ones begin. */
 interface Recent {

@@ -10,7 +10,7 @@ import { MARKET_I, Market, TOKEN_I, Token } from '../../engine/layout.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
 import type { HeldPosition } from '../../storage/projection/positions.ts';
-import type { PositionsReader } from '../../storage/projection/positions-reader.ts';
+import type { PositionsReader } from '../../storage/projection/reader.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
 import { Best, type SortKey } from './best.ts';

@@ -7,10 +7,7 @@
 import { marketOf } from '../../engine/depth.ts';
 import type { Tables } from '../../engine/tables.ts';
 import type { MarketSlot, TokenSlot } from '../../engine/units.ts';
-import {
-  type PositionsReader,
-  ProjectionUnready,
-} from '../../storage/projection/positions-reader.ts';
+import { type PositionsReader, ProjectionUnready } from '../../storage/projection/reader.ts';
 import { AccountTexts } from '../account/account-texts.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
 import type { DataQuery } from '../common/data-query.ts';

@@ -105,13 +105,13 @@ export class Projections {
     });
   }
 
-  /** What the I/O thread does where it finds that it is not of this log, or damaged: none of it is read. */
+  /** The I/O thread found at the start that the rows are damaged or of another log: none of them is read. */
   reject(isWhole: boolean): void {
     if (this.readOnly) this.isGivenUp = true;
     else this.empty(isWhole);
   }
 
-  /** What a reader does that finds damage: without a position the follower empties it. */
+  /** A reader found a damaged row. Without a position the follower empties all of it. */
   condemn(): void {
     if (this.readOnly) return;
     void this.meta.remove(POSITION).catch(() => undefined);

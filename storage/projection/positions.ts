@@ -2,7 +2,7 @@
  * The projection of positions (position-rows.ts): a fill moves what two wallets have, and a mint or merge the
  * open interest of its market.
  *
- * Thread: the follower writes; the I/O thread reads (positions-reader.ts).
+ * Thread: the follower writes; the I/O thread reads (reader.ts).
  */
 import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind, TOKEN_I, Token } from '../../engine/layout.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../lmdb.ts';

@@ -12,7 +12,7 @@ import type { Tables } from '../../engine/tables.ts';
 import type { BinaryTable, RootDatabase } from '../lmdb.ts';
 import { isWhole } from '../sealed.ts';
 
-/** What the log leads to, for whom verifies. */
+/** What the log leads to: verify() compares rows with it. */
 export interface Seen {
   /** Tables after the last batch. */
   readonly t: Tables;

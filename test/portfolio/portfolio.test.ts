@@ -13,7 +13,7 @@ import { Best } from '../../server/portfolio/best.ts';
 import { microsText, ratio } from '../../server/portfolio/money.ts';
 import { portfolioHandlers } from '../../server/portfolio/portfolio-routes.ts';
 import { openTable } from '../../storage/lmdb.ts';
-import { PositionsReader } from '../../storage/projection/positions-reader.ts';
+import { PositionsReader } from '../../storage/projection/reader.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { HistoryStage } from '../market-data/history-stage.ts';
 import { walletWords, wordsHex } from '../market-data/read-fixture.ts';

@@ -26,8 +26,8 @@ import {
   trade,
   walletKey,
 } from '../../storage/projection/position-rows.ts';
-import { PositionsReader, ProjectionUnready } from '../../storage/projection/positions-reader.ts';
 import { Projector } from '../../storage/projection/projector.ts';
+import { PositionsReader, ProjectionUnready } from '../../storage/projection/reader.ts';
 import { sealed } from '../../storage/sealed.ts';
 import type { Random } from '../common/random.ts';
 import { directoryOf, Exchange, seeded, TIGHT, tradingDay } from './stored-exchange.ts';

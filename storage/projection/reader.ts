@@ -1,6 +1,6 @@
 /**
- * Reads what is projected of the fills, for requests: every call sees the newest state of the disk. Who calls
- * again and again, with turns of the event loop between, is told where the rows were thrown away meanwhile.
+ * Reads projections for requests. Each call reads the newest state of the disk. A caller that reads in several
+ * turns of the event loop gets ProjectionUnready when the rows were thrown away in between.
  *
  * Thread: I/O.
  */
@@ -8,12 +8,15 @@ import type { ProjectedPosition, Projections } from './environment.ts';
 import type { HeldPosition, Positions } from './positions.ts';
 import { DamagedRow } from './projection.ts';
 
-/** What is asked for is being made again from the fills. */
+/** The rows are being made again from the fills: ask again in some seconds. */
 export class ProjectionUnready extends Error {
   override readonly message = 'projections: they are being made again';
 }
 
-/** Rows where they have come so far; one that is damaged has all of them made again. Throws ProjectionUnready. */
+/**
+ * Reads rows if the position is far enough. A damaged row has all of them made again.
+ * Throws ProjectionUnready.
+ */
 export function readRows<T>(
   projections: Projections | undefined,
   isReady: (position: ProjectedPosition) => boolean,
@@ -38,7 +41,7 @@ export class PositionsReader {
     this.projections = projections;
   }
 
-  /** Whether all fills of before the last repair are in them. */
+  /** False while they are being made again. */
   isComplete(): boolean {
     return this.projections?.position()?.isWhole ?? false;
   }
