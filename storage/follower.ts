@@ -173,7 +173,8 @@ export class Follower {
     const { retryAt, waitingSince } = this;
     if (this.hasProblem) return Math.max(1, retryAt - now);
     const commit = waitingSince === undefined ? MS : waitingSince + COMMIT_MS - now;
-    return Math.max(1, Math.min(commit, this.projector.patience(now)));
+    const projection = this.isProjecting ? this.projector.patience(now) : MS;
+    return Math.max(1, Math.min(commit, projection));
   }
 
   /** LMDB lacks what came before the oldest image: what its rings hold is put, the rest is gone. */
