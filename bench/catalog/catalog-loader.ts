@@ -84,7 +84,7 @@ async function load({ dataDir, markets }: LoadRequest): Promise<LoadMeasured> {
   return measured;
 }
 
-/** The heap that the search index holds, built here, where a collection can be asked for. */
+/** The heap of the search index. It is built here, where a garbage collection can be forced. */
 async function searchHeapBytes(dataDir: string): Promise<number> {
   assert(globalThis.gc !== undefined, 'runs with --expose-gc');
   const before = heapBytes();
