@@ -1,6 +1,7 @@
 /**
- * Calls of any route by its key, typed by the node's own schemas: `call('GET /book', { query })`. Adds
- * the credentials that the route asks for, repeats what may be repeated, throws on all but a 200.
+ * Calls of any route by its key, typed by the node's own schemas: `call('GET /book', { query })`.
+ * Adds the credentials that the route requires, repeats a request when that is safe, and throws on
+ * every answer except 200.
  */
 import { type Identity, level2, readOnly } from './credentials.ts';
 import { ApiError, NoAnswerError } from './errors.ts';
@@ -16,28 +17,32 @@ type PathNames<Key> = Key extends `${string}:${infer Name}/${infer Rest}`
     ? Name
     : never;
 
-/** A parameter that may stand several times is a list. */
+/** A parameter that may be repeated is a list. */
 type Query<Asked> = { readonly [Name in keyof Asked]: Asked[Name] | readonly Asked[Name][] };
 type Part<Name extends string, Value> =
   Partial<Value> extends Value
     ? { readonly [key in Name]?: Value | undefined }
     : { readonly [key in Name]: Value };
 
-/** What a route is asked: parts of its path, its query, its body, as far as it has them. */
+/**
+ * The request of a route: parts of its path, its query and its body, as far as the route has them.
+ */
 export type Asked<Key extends RouteKey> = ([PathNames<Key>] extends [never]
   ? unknown
   : { readonly path: Readonly<Record<PathNames<Key>, string | number>> }) &
   Part<'query', Query<Omit<Routes[Key]['query'], PathNames<Key>>>> &
   (Routes[Key]['body'] extends undefined ? unknown : { readonly body: Routes[Key]['body'] });
 
-/** The same, whatever the route. */
+/** The same for any route. */
 interface AnyAsked {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
 }
 
-/** Changes something each time that it is obeyed, so that an answer must not be guessed. */
+/**
+ * Routes that change something at each call, so a request without an answer must not be repeated.
+ */
 const UNDONE: ReadonlySet<string> = new Set<RouteKey>([
   'POST /auth/readonly-api-key',
   'DELETE /auth/api-key',
@@ -46,8 +51,8 @@ const UNDONE: ReadonlySet<string> = new Set<RouteKey>([
 ]);
 
 /**
- * What two APIs of a node call by one path, and which of them answers there is up to its profile: asked
- * for under the base path of the catalog, whose shapes these routes have.
+ * Paths that two APIs of a node share; the client profile decides which one answers. These calls
+ * are sent under the base path of the catalog, because the types have its shapes.
  */
 const OF_THE_CATALOG: ReadonlySet<string> = new Set<RouteKey>([
   'GET /markets',
@@ -57,7 +62,7 @@ const OF_THE_CATALOG: ReadonlySet<string> = new Set<RouteKey>([
 ]);
 const CATALOG_BASE = '/gamma';
 
-/** The node's clock, as far from ours as it was seen to be. */
+/** The node's clock: ours plus the difference that was observed. */
 export class ServerClock {
   readonly #clock: () => number;
   #aheadSeconds = 0;
@@ -71,12 +76,12 @@ export class ServerClock {
     return String(Math.floor(this.#clock() / 1_000) + this.#aheadSeconds);
   }
 
-  /** @param seconds what the node's clock shows now */
+  /** @param seconds the current time of the node's clock */
   set(seconds: number): void {
     this.#aheadSeconds = seconds - Math.floor(this.#clock() / 1_000);
   }
 
-  /** True for a refusal because of the time, by which it then sets itself. */
+  /** True when a request was refused because of its timestamp; then the clock is set. */
   learn({ body, status }: Reply): boolean {
     const told = status === 401 && /stale timestamp, server time is (\d+)/.exec(body)?.[1];
     if (typeof told !== 'string') return false;
@@ -106,7 +111,7 @@ export class Calls {
     this.#identity = identity;
   }
 
-  /** Whose credentials calls carry. @throws Error when there are none */
+  /** The credentials of calls. @throws Error when there are none */
   get identity(): Identity {
     if (this.#identity === undefined) throw new Error('this call needs a wallet or a key');
     return this.#identity;
@@ -118,7 +123,7 @@ export class Calls {
     return (await this.callText(route, asked as AnyAsked, text)).answer;
   }
 
-  /** With a body of exactly these bytes; also tells how many sendings were lost. */
+  /** Sends a body of exactly these bytes. Also returns how many earlier tries got no answer. */
   async callText<Key extends RouteKey>(
     route: Key,
     { path: values = {}, query = {} }: AnyAsked,
@@ -132,13 +137,16 @@ export class Calls {
     const { lost, reply } = await this.send(route, method, target, headers, body);
     if (reply.status !== 200) {
       const refusal = new ApiError(route, reply.status, reply.body);
-      // A sending that is refused now may have been obeyed before, with its answer lost.
+      // An earlier try without an answer may have been carried out, although this one is refused.
       throw lost > 0 && method !== 'GET' ? new NoAnswerError(route, refusal) : refusal;
     }
     return { answer: JSON.parse(reply.body) as Routes[Key]['answer'], lost };
   }
 
-  /** A request until it is answered; a wrong clock is set right once. `headers` are made each time. */
+  /**
+   * Sends a request until it is answered; a wrong clock is corrected once. `headers` are made for
+   * each try.
+   */
   async send(
     route: RouteKey,
     method: Method,

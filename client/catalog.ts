@@ -1,4 +1,4 @@
-/** Markets and events: what can be traded. */
+/** Markets and events of the catalog. */
 import type { Asked, Calls } from './calls.ts';
 import { rowsOf } from './lists.ts';
 import type { Routes } from './types.ts';

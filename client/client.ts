@@ -34,19 +34,19 @@ export type * from './types.ts';
 export { Wallet } from './wallet.ts';
 
 export interface ClientOptions {
-  /** Signs orders, and asks for its API key where none is given. */
+  /** Signs orders, and requests an API key if none is given. */
   readonly wallet?: Wallet;
   /** API key of the wallet, as `keys.create` gave it. */
   readonly key?: ApiKey;
-  /** In place of a wallet: whose orders and trades may be read. */
+  /** In place of a wallet: the address whose orders and trades are read, and its read-only key. */
   readonly readOnly?: { readonly address: string; readonly key: string };
-  /** Of orders; absent: 1 where the node takes it. */
+  /** The version of orders; absent: 1 if the node accepts it. */
   readonly orderVersion?: 1 | 2;
-  /** How long a call goes on with sending again; 30 s when absent. */
+  /** How long a call is repeated; 30 s when absent. */
   readonly patienceMs?: number;
-  /** No answer to one sending within this time counts as none at all; 10 s when absent. */
+  /** A try without an answer within this time counts as lost; 10 s when absent. */
   readonly timeoutMs?: number;
-  /** Connections at most; 8 when absent. */
+  /** Maximum of connections; 8 when absent. */
   readonly connections?: number;
   /** Unix milliseconds; Date.now when absent. */
   readonly clock?: () => number;
@@ -55,7 +55,7 @@ export interface ClientOptions {
 const PATIENCE_MS = 30_000;
 
 export class NodeClient {
-  /** What the node said of itself when the client connected. */
+  /** The exchange info that the node sent when the client connected. */
   readonly info: ExchangeInfoAnswer;
   readonly catalog: Catalog;
   readonly marketData: MarketData;
@@ -82,9 +82,8 @@ export class NodeClient {
   }
 
   /**
-   * Asks the node what a client needs to sign and to behave, and the wallet's API key if there is a
-   * wallet without one.
-   * @throws ApiError, NoAnswerError
+   * Requests from the node what a client needs for signing, and the wallet's API key if there is a
+   * wallet without one. @throws ApiError, NoAnswerError
    */
   static async connect(base: string | URL, options: ClientOptions = {}): Promise<NodeClient> {
     const url = new URL(base);
@@ -117,12 +116,12 @@ export class NodeClient {
     return this.#calls.call(route, asked);
   }
 
-  /** Books of tokens, held up to date. Resolves when all of them are there. */
+  /** Books of tokens, always up to date. Resolves when all of them are loaded. */
   followMarket(tokens: readonly string[], handlers: MarketHandlers = {}): Promise<MarketStream> {
     return MarketStream.open(this.#stream('/ws/market'), this.#patienceMs, tokens, handlers);
   }
 
-  /** Own orders and trades as they happen. Resolves when everything from then on is told. */
+  /** Own orders and trades as they happen. Resolves when all later events will be received. */
   followUser(handlers: UserHandlers): Promise<UserStream> {
     return UserStream.open(
       this.#stream('/ws/user'),
@@ -132,7 +131,7 @@ export class NodeClient {
     );
   }
 
-  /** Lets go of all connections; streams are closed by themselves. */
+  /** Closes all connections of calls; streams are closed separately. */
   close(): void {
     this.#calls.http.close();
   }

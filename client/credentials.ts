@@ -1,19 +1,18 @@
 /**
- * Headers that say who is asking: a wallet by its signature (level 1), an API key by its HMAC over the
- * request (level 2), or a read-only key, which is a secret by itself.
- * Pure.
+ * Credential headers: of a wallet by its signature (level 1), of an API key by its HMAC over the
+ * request (level 2), or of a read-only key, which is itself a secret. Pure.
  */
 import { createHmac } from 'node:crypto';
 import type { TrioAnswer } from './types.ts';
 import type { Wallet } from './wallet.ts';
 
-/** What issuing a key answers. */
+/** The answer to issuing a key. */
 export type ApiKey = TrioAnswer;
 
-/** Something that may ask for what belongs to an address. */
+/** Credentials for the data of an address. */
 export type Identity =
   | { readonly address: string; readonly key: ApiKey }
-  /** Own orders and trades, nothing else. */
+  /** May only read own orders and trades. */
   | { readonly address: string; readonly readOnlyKey: string };
 
 type Headers = Record<string, string>;
@@ -35,7 +34,7 @@ export function level1(
 }
 
 /**
- * The five level-2 headers. `path` goes without a query string; `body` is the exact text that will be
+ * The five level-2 headers. `path` is without a query string; `body` is the exact text that will be
  * sent.
  */
 export function level2(

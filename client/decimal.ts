@@ -10,9 +10,9 @@ const DECIMALS = 6;
 const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
 
 /**
- * '12.5' -> 12500000n. A number of the data API is taken by its shortest text, which is exact up to
- * 2^53 millionths.
- * @throws RangeError for what is no plain decimal or has more than six decimals
+ * '12.5' -> 12500000n. A number of the data API is read by its shortest text, which is exact up to
+ * 2^53 millionths. @throws RangeError for a text that is not a plain decimal or has more than six
+ * decimals
  */
 export function toMicro(value: string | number): bigint {
   const parts = DECIMAL.exec(String(value));
@@ -33,15 +33,17 @@ export function fromMicro(micro: bigint): string {
 }
 
 interface Amounts {
-  /** Whole millionths, as they are signed. */
+  /** Whole millionths, as signed. */
   readonly makerAmount: bigint;
   readonly takerAmount: bigint;
 }
 
 /**
- * What an order gives and takes: collateral for shares of a BUY, shares for collateral of a SELL.
- * @throws RangeError where the collateral is no whole number of millionths: its price could not be
- *   signed; a size of two decimals is always right
+ * The amounts that an order pays and receives: collateral for shares in a BUY, shares for
+ * collateral in a SELL.
+ *
+ * @throws RangeError when the collateral is not a whole number of millionths, because such a price
+ *   cannot be signed; a size of two decimals is always valid
  */
 export function amountsOf(side: 'BUY' | 'SELL', price: string, size: string): Amounts {
   const shares = toMicro(size);

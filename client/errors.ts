@@ -1,9 +1,9 @@
-/** What calls of the client throw. */
+/** The errors that calls of the client throw. */
 
-/** The node answered, and not with a 200. */
+/** The node answered with a status other than 200. */
 export class ApiError extends Error {
   readonly status: number;
-  /** The node's own words: `error`, and `detail` where there is one. */
+  /** The node's error text: `error`, and `detail` if there is one. */
   readonly reason: string;
   readonly detail: string;
 
@@ -18,9 +18,9 @@ export class ApiError extends Error {
 }
 
 /**
- * No whole answer came within the client's patience, or one that does not tell of an earlier sending whose
- * answer was lost (`cause` is what came last): what was asked for may have been done. An order that is sent
- * again as the same bytes is not placed twice.
+ * No complete answer came within the client's time limit, or the last answer says nothing about an
+ * earlier try without an answer (`cause` is the last error): the request may have been carried out.
+ * An order that is sent again with the same bytes is not placed twice.
  */
 export class NoAnswerError extends Error {
   constructor(what: string, cause: unknown) {
@@ -34,6 +34,6 @@ function problemOf(body: string): { readonly error: string; readonly detail: str
     const { detail, error } = JSON.parse(body) as { detail?: unknown; error?: unknown };
     return { error: String(error ?? body), detail: typeof detail === 'string' ? detail : '' };
   } catch {
-    return { error: body.slice(0, 300), detail: '' }; // a proxy on the way, not the node
+    return { error: body.slice(0, 300), detail: '' }; // from a proxy, not from the node
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What an order is signed for, and the item of a request that carries it. Synchronous, so that loads
- * can be signed ahead.
+ * The signing domain of an order, and the item of a request that contains the order. Synchronous,
+ * so that orders can be signed in advance.
  */
 import type { OrderDomain, UnsignedOrder, UnsignedOrder2 } from './typed-data.ts';
 import type { ExchangeInfoAnswer } from './types.ts';
@@ -19,7 +19,7 @@ export interface SigningDomain {
 export interface OrderFields {
   readonly tokenId: string;
   readonly conditionId: string;
-  /** Of the market: which contract it is signed for. */
+  /** Of the market: decides for which contract the order is signed. */
   readonly negRisk: boolean;
   readonly side: 'BUY' | 'SELL';
   readonly makerAmount: bigint | number;
@@ -44,7 +44,7 @@ export interface OrderSigner {
   signOrder(domain: OrderDomain, order: UnsignedOrder | UnsignedOrder2): Signed;
 }
 
-/** Bytes that may be sent as often as it takes: the node places them once. */
+/** Bytes that may be sent any number of times: the node places the order once. */
 export interface SignedOrder {
   /** The digest, which is the order's id: 0x + 64 lower-case hex digits. */
   readonly id: string;
@@ -56,7 +56,10 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const ZERO_WORD = `0x${'0'.repeat(64)}`;
 const VERSION_2 = '2';
 
-/** @param version absent: 1 where the node takes it. @throws Error for one that it does not take */
+/**
+ * @param version absent: 1 if the node accepts it. @throws Error for a version that it does not
+ * accept
+ */
 export function signingDomainOf(info: ExchangeInfoAnswer, version?: 1 | 2): SigningDomain {
   const taken = info.order_versions ?? [1];
   const chosen = version ?? (taken.includes(1) ? 1 : 2);

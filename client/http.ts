@@ -1,5 +1,5 @@
 /**
- * One request and its answer over kept-alive connections. An answer that is cut short is none.
+ * One request and its answer over kept-alive connections. An answer that is cut off counts as none.
  * Non-goals: redirects, and what an answer means (calls.ts).
  */
 import * as http from 'node:http';
@@ -15,7 +15,7 @@ export interface Reply {
 }
 
 interface HttpOptions {
-  /** No answer within this time counts as none at all. */
+  /** After this time without an answer the request counts as lost. */
   readonly timeoutMs?: number;
   /** With 1, requests go out one after another. */
   readonly connections?: number;
@@ -38,7 +38,7 @@ export class HttpClient {
     this.#request = request;
   }
 
-  /** One request, sent once. Rejects when the answer did not arrive whole. */
+  /** Sends one request once. Rejects when the complete answer did not arrive. */
   send(
     method: Method,
     path: string,
@@ -60,7 +60,7 @@ export class HttpClient {
           resolve({ status: incoming.statusCode ?? 0, body: text, retryAfterSeconds });
         });
       });
-      // Of the whole exchange: a socket's own timeout begins anew with every byte.
+      // Limits the whole request and answer: a socket's own timeout restarts with every byte.
       const timer = setTimeout(
         () => outgoing.destroy(new Error('no answer in time')),
         this.#timeoutMs,

@@ -9,7 +9,7 @@ interface Hash {
   digest(): Buffer;
 }
 
-// The package has no types of its own; it takes its native part where one fits this machine.
+// The package has no types. It loads its native part if there is one for this machine.
 const create = createRequire(import.meta.url)('keccak') as (algorithm: 'keccak256') => Hash;
 
 /** 32 bytes. */

@@ -5,7 +5,7 @@ import { ApiError } from './errors.ts';
 import type { Method } from './http.ts';
 import type { Wallet } from './wallet.ts';
 
-/** A node with a profile for other clients puts them into a member. */
+/** With some client profiles a node sends them in a member. */
 type Listed = readonly string[] & { readonly apiKeys?: readonly string[] };
 
 export class Keys {
@@ -24,7 +24,7 @@ export class Keys {
     return this.#ask('POST', '/auth/api-key', wallet, nonce);
   }
 
-  /** The same key again. @throws ApiError 404 where none was issued, or it was revoked */
+  /** The same key again. @throws ApiError 404 when none was issued, or it was revoked */
   derive(wallet: Wallet, nonce = '0'): Promise<ApiKey> {
     return this.#ask('GET', '/auth/derive-api-key', wallet, nonce);
   }
@@ -35,13 +35,16 @@ export class Keys {
     return answer.apiKeys ?? answer;
   }
 
-  /** Revokes a key of the caller, the calling one when absent. Sent once: see NoAnswerError. */
+  /**
+   * Revokes a key of the caller; without an argument the key of this client. Sent once: see
+   * NoAnswerError.
+   */
   async revoke(apiKey?: string): Promise<void> {
     const query = apiKey === undefined ? {} : { apiKey };
     await this.#calls.call('DELETE /auth/api-key', { query });
   }
 
-  /** A key that reads own orders and trades, and nothing else: a secret by itself. */
+  /** A key that only reads own orders and trades. It is itself a secret. */
   async createReadOnly(): Promise<string> {
     return (await this.#calls.call('POST /auth/readonly-api-key', {})).apiKey;
   }

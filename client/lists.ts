@@ -1,9 +1,9 @@
-/** Lists that come page by page as one async iterator; pages are asked for as rows are taken. */
+/** Paged lists as one async iterator; a page is requested when its rows are needed. */
 
 /** base64 of `-1`: the last page of the trading API. */
 const LAST = 'LTE=';
 
-/** Rows that are remembered as given. */
+/** Number of returned rows that are remembered. */
 const GIVEN_MAX = 1_000;
 
 interface Page<Row> {
@@ -25,8 +25,8 @@ export async function* rowsOf<Row>(
 }
 
 /**
- * As rowsOf, of a list whose cursors are offsets, newest first: what comes while pages are asked for pushes
- * others on to the next page, where they are not given again.
+ * As rowsOf, for a list whose cursors are offsets, newest first: new rows move others to the next
+ * page, where they are not returned again.
  */
 export async function* rowsOnce<Row extends { readonly id: string }>(
   read: (cursor: string | undefined) => Promise<Page<Row>>,

@@ -1,9 +1,9 @@
-/** Books, prices, history and trades: what anybody may read. Money is decimal text. */
+/** Public market data: books, prices, history and trades. Money is decimal text. */
 import type { Calls } from './calls.ts';
 import type { BookAnswer, Routes } from './types.ts';
 
 type Side = 'BUY' | 'SELL';
-/** What a list of tokens answers, by token id. */
+/** The answer for a list of tokens, by token id. */
 type Decimals = Routes['POST /midpoints']['answer'];
 
 export class MarketData {
@@ -28,7 +28,7 @@ export class MarketData {
     return (await this.#calls.call('GET /price', { query: { token_id, side } })).price;
   }
 
-  /** Both of each token, as far as its sides have orders. */
+  /** Both prices of each token, as far as its sides have orders. */
   prices(tokens: readonly string[]): Promise<Routes['POST /prices']['answer']> {
     return this.#calls.call('POST /prices', { body: items(tokens) });
   }

@@ -1,8 +1,9 @@
 /**
- * Orders and cancels of a wallet, none of them ever done twice.
+ * Orders and cancels of a wallet, none of them ever carried out twice.
  *
- * An order is signed once and sent as the same bytes until it is answered. Its digest is its id, so a
- * node that has it already answers so and names what became of it: that is the answer that was lost.
+ * An order is signed once and sent with the same bytes until it is answered. Its digest is its id,
+ * so a node that already has the order answers that, and the client then reads its state. That
+ * replaces the lost answer.
  */
 import { randomInt } from 'node:crypto';
 import type { Asked, Calls } from './calls.ts';
@@ -19,13 +20,13 @@ import { rowsOnce } from './lists.ts';
 import type { CancelAnswer, OrderResult, OwnOrderAnswer, Routes } from './types.ts';
 import type { Wallet } from './wallet.ts';
 
-/** What an order asks for. */
+/** The terms of an order. */
 export interface OrderTerms {
   readonly tokenId: string;
   readonly side: 'BUY' | 'SELL';
-  /** Decimal text, on the market's tick. */
+  /** Decimal text; a multiple of the market's tick. */
   readonly price: string;
-  /** Shares as decimal text; two decimals cost whole millionths at any price. */
+  /** Shares as decimal text; with two decimals the collateral is whole millionths at any price. */
   readonly size: string;
   /** GTC when absent. */
   readonly type?: OrderType;
@@ -34,21 +35,21 @@ export interface OrderTerms {
   readonly postOnly?: boolean;
 }
 
-/** What became of an order that was sent. */
+/** The result of an order that was sent. */
 export interface Placed {
   /** 0x + 64 hex digits. */
   readonly id: string;
   readonly status: 'live' | 'matched' | 'canceled' | 'refused';
-  /** Why it was refused, in the node's words; else ''. */
+  /** The node's reject reason; else ''. */
   readonly reason: string;
-  /** Millionths that it paid and received at once, net of fees; 0 where the answer was lost. */
+  /** Millionths that it paid and received at once, net of fees; 0 when the answer was lost. */
   readonly makingAmount: bigint;
   readonly takingAmount: bigint;
-  /** The node had it already, from an earlier sending: how it stands. */
+  /** Set when the node already had the order from an earlier try: its current state. */
   readonly known: OwnOrderAnswer | undefined;
 }
 
-/** What an order is signed by that its market decides. */
+/** The fields of a signed order that its market decides. */
 interface TokenTerms {
   readonly conditionId: string;
   readonly negRisk: boolean;
@@ -72,7 +73,10 @@ export class Orders {
     this.#exchange = signing;
   }
 
-  /** Signs an order; the first one of a token asks the node for the terms of its market. */
+  /**
+   * Signs an order. For the first order of a token the terms of its market are requested from the
+   * node.
+   */
   async sign(terms: OrderTerms): Promise<SignedOrder> {
     const { identity } = this.#calls;
     if (this.#wallet === undefined || !('key' in identity)) throw new Error('orders need a wallet');
@@ -98,7 +102,7 @@ export class Orders {
     return this.sendAll(await Promise.all(terms.map((each) => this.sign(each))));
   }
 
-  /** Sends a signed order, however often it takes. The same one may be sent again at any time. */
+  /** Sends a signed order until it is answered. The same one may be sent again at any time. */
   async send(order: SignedOrder): Promise<Placed> {
     const { answer } = await this.#calls.callText('POST /order', {}, order.item);
     return this.#placed(order, answer);
@@ -120,17 +124,20 @@ export class Orders {
     return this.#cancel('DELETE /orders', JSON.stringify(ids));
   }
 
-  /** All open orders. Where an answer was lost, the next one no longer lists what that one did. */
+  /**
+   * Cancels all open orders. If an answer is lost, the next one does not list the orders that the
+   * lost one cancelled.
+   */
   cancelAll(): Promise<CancelAnswer> {
     return this.#calls.call('DELETE /cancel-all', { body: undefined });
   }
 
-  /** Those of one market (condition id), one token, or both. */
+  /** Cancels the orders of one market (condition id), one token, or both. */
   cancelMarket(scope: { market?: string; asset_id?: string }): Promise<CancelAnswer> {
     return this.#calls.call('DELETE /cancel-market-orders', { body: scope });
   }
 
-  /** An own order, whatever became of it; undefined for one that the node does not know. */
+  /** An own order, open or closed; undefined when the node does not know it. */
   async get(id: string): Promise<OwnOrderAnswer | undefined> {
     try {
       return await this.#calls.call('GET /data/order/:id', { path: { id } });
@@ -140,7 +147,10 @@ export class Orders {
     }
   }
 
-  /** Own open orders, newest first; where others end meanwhile, one behind them may be missed. */
+  /**
+   * Own open orders, newest first. If orders are closed between two pages, an order after them may
+   * be missed.
+   */
   open(query: Asked<'GET /data/orders'>['query'] = {}): AsyncGenerator<OwnOrderAnswer, void> {
     return rowsOnce(async (next_cursor) => {
       const asked = next_cursor === undefined ? query : { ...query, next_cursor };
@@ -158,7 +168,7 @@ export class Orders {
     });
   }
 
-  /** Begins or goes on with the watch: after silence the node cancels all open orders. */
+  /** Starts or extends the watch: when heartbeats stop, the node cancels all open orders. */
   heartbeat(): Promise<unknown> {
     return this.#calls.call('POST /heartbeats', {});
   }
@@ -176,7 +186,7 @@ export class Orders {
     };
   }
 
-  /** Of an order that is placed; that it cannot be asked for now is no refusal of it. */
+  /** The state of a placed order. An error of this request is not a reject of the order. */
   async #standing(id: string): Promise<OwnOrderAnswer | undefined> {
     try {
       return await this.get(id);
@@ -185,7 +195,7 @@ export class Orders {
     }
   }
 
-  /** What an answer that was lost had cancelled is told as if it had arrived. */
+  /** Orders that an earlier try without an answer cancelled are reported as cancelled. */
   async #cancel(route: 'DELETE /order' | 'DELETE /orders', body: string): Promise<CancelAnswer> {
     const { answer, lost } = await this.#calls.callText(route, {}, body);
     if (lost === 0) return answer;
@@ -202,7 +212,7 @@ export class Orders {
     return { canceled, not_canceled: notCanceled, filled };
   }
 
-  /** Kept: what a market is signed for never changes, and its base fee hardly. */
+  /** Cached: the signing domain of a market never changes, and its base fee rarely does. */
   #termsOf(tokenId: string): Promise<TokenTerms> {
     let terms = this.#terms.get(tokenId);
     if (terms === undefined) {

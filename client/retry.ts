@@ -1,10 +1,11 @@
 /**
- * Sends a request until it is answered: the same bytes again, with pauses that grow, for as long as
- * the caller has patience.
+ * Sends a request until it is answered: the same bytes again, with growing pauses, until the
+ * client's time limit.
  *
- * What may be sent again is the route's to say. `always`: reads, and everything that the node knows
- * again by its bytes (an order's digest is its id) or that is done once however often it is asked for.
- * `undone`: only where the node said that nothing was done, which it says with 429 and `engine busy`.
+ * The route decides what may be repeated. `always`: reads, requests that the node recognises by
+ * their bytes (an order's digest is its id), and requests that have the same effect once or many
+ * times. `undone`: only when the node said that nothing was done, which it says with 429 and
+ * `engine busy`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, NoAnswerError } from './errors.ts';
@@ -14,22 +15,21 @@ export type Repeats = 'always' | 'undone';
 
 export interface Answered {
   readonly reply: Reply;
-  /** How many earlier sendings may have been obeyed without an answer that says so. */
+  /** How many earlier tries may have been carried out without an answer. */
   readonly lost: number;
 }
 
 const PAUSE_MS_FIRST = 50;
 const PAUSE_MS_LONGEST = 5_000;
 const THROTTLED = 429;
-/** With the node's own word for it; without, somebody may have obeyed. */
+/** Only with the text `engine busy`; without it, the request may have been carried out. */
 const BUSY = 503;
-/** Of a node that is stopping or starting, and of proxies before one. */
+/** From a node that is stopping or starting, and from proxies. */
 const UNAVAILABLE = new Set([500, 502, 503, 504]);
 
 /**
- * Growing pauses, each of which varies by half so that clients that were cut together do not come
- * back together.
- * @param attempt from 0
+ * Growing pauses. Each varies by half, so that clients that were disconnected together do not
+ * return together. @param attempt from 0
  */
 export function backOffMs(attempt: number): number {
   const longest = Math.min(PAUSE_MS_LONGEST, PAUSE_MS_FIRST * 2 ** Math.min(attempt, 16));
@@ -37,9 +37,9 @@ export function backOffMs(attempt: number): number {
 }
 
 /**
- * @param send one sending, with credentials of its own moment
- * @returns the first answer that is neither busy nor lost, of whatever status
- * @throws NoAnswerError when patience ends, ApiError where nothing was done each time
+ * @param send one try, with credentials of its own time @returns the first answer that is neither
+ * busy nor lost, of any status @throws NoAnswerError at the time limit; ApiError when nothing was
+ * done at each try
  */
 export async function untilAnswered(
   what: string,
@@ -65,7 +65,7 @@ export async function untilAnswered(
     const mayRepeat = isUndone || repeats === 'always';
     if (!mayRepeat || performance.now() + waitMs > deadline) {
       const last = reply === undefined ? failure : new ApiError(what, reply.status, reply.body);
-      // That nothing was done the last time says nothing of the sendings before.
+      // That nothing was done at the last try says nothing about the tries before.
       throw lost > 0 ? new NoAnswerError(what, last) : last;
     }
     await sleep(waitMs);

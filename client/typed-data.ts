@@ -1,7 +1,7 @@
 /**
- * EIP-712 digests of what a wallet signs: orders of both versions and the level-1 request that issues
- * API keys. A struct is written as hex words, which is short and costs a tenth of the signature.
- * Pure. Non-goals: other typed data.
+ * EIP-712 digests of what a wallet signs: orders of both versions and the level-1 request that
+ * issues API keys. A struct is written as hex text, which is short code and costs a tenth of the
+ * signature. Pure. Non-goals: other typed data.
  */
 import { keccak256 } from './keccak.ts';
 
@@ -14,7 +14,7 @@ export interface OrderDomain {
   readonly verifyingContract: string;
 }
 
-/** What orders of both versions sign; amounts in millionths, numbers as decimal text. */
+/** The fields that orders of both versions sign; amounts in millionths, numbers as decimal text. */
 interface CommonFields {
   readonly salt: string;
   /** 0x + 40 hex digits, like every address. */

@@ -1,6 +1,7 @@
 /**
- * Single entry point of the client to the package secp256k1: a wallet that signs in this process, fast
- * enough to sign a load ahead. It holds its private key in memory, and shows it to nobody.
+ * Single entry point of the client to the package secp256k1: a wallet that signs in this process,
+ * fast enough to sign many orders in advance. The private key is only in memory and is never
+ * returned.
  */
 import { randomBytes } from 'node:crypto';
 import secp256k1 from 'secp256k1';
@@ -14,7 +15,7 @@ import {
 } from './typed-data.ts';
 
 const KEY = /^0x[0-9a-fA-F]{64}$/;
-/** What Ethereum adds to the number of a recoverable signature. */
+/** Ethereum adds this to the recovery number of a signature. */
 const V_BASE = 27;
 const ADDRESS_BYTES = 20;
 
@@ -48,7 +49,10 @@ export class Wallet {
     }
   }
 
-  /** A wallet that depends on a text alone: for tests, demonstrations and loads, never for funds. */
+  /**
+   * A wallet that depends only on a text: for tests, demonstrations and load generators, never for
+   * funds.
+   */
   static fromSeed(seed: string): Wallet {
     return new Wallet(`0x${keccak256(Buffer.from(seed)).toString('hex')}`);
   }

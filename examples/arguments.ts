@@ -1,4 +1,4 @@
-/** What all examples share: where the node is, and which token of which market to trade. */
+/** Shared by all examples: where the node is, and which token of which market to trade. */
 import { NodeClient, Wallet } from '../client/client.ts';
 
 const URL_DEFAULT = 'http://127.0.0.1:3000';
@@ -11,8 +11,8 @@ export interface TradeTarget {
 }
 
 /**
- * `[token] [..]` behind the example's name; without a token the busiest market that is open, its first
- * outcome. The node is NODE_URL; the wallet is a throw-away one, or that of PRIVATE_KEY.
+ * `[token] [..]` after the example's name; without a token the first outcome of the busiest open
+ * market. The node is NODE_URL; the wallet is that of PRIVATE_KEY, or a new throw-away one.
  */
 export async function placeOf([token]: readonly string[]): Promise<TradeTarget> {
   const { NODE_URL = URL_DEFAULT, PRIVATE_KEY } = process.env;
@@ -29,7 +29,7 @@ export async function placeOf([token]: readonly string[]): Promise<TradeTarget> 
   throw new Error(token === undefined ? 'no market is open' : `no market has the token ${token}`);
 }
 
-/** Ctrl-C, or the end of the service that runs it. */
+/** Resolves at Ctrl-C, or when the service manager ends the process. */
 export function stopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());

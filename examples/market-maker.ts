@@ -1,6 +1,6 @@
 /**
- * A market maker of one screen: a bid and an ask around what it believes the token is worth, a tick
- * lower after it bought and a tick higher after it sold. It trades with play money, and so should you.
+ * A simple market maker: a bid and an ask around a fair price, which it lowers by a tick after a
+ * buy and raises by a tick after a sale. It trades with play money, and so should you.
  *
  *   npm run example -- maker [token]
  */
@@ -31,7 +31,7 @@ const stream = await client.followUser({
   },
 });
 
-/** Takes both quotes back, and places them where they belong. */
+/** Cancels both quotes, and places new ones around the fair price. */
 async function quote(): Promise<void> {
   isStale = false;
   await client.orders.cancelAll();
@@ -55,7 +55,7 @@ const end = stopped().then(() => {
 });
 for (let heartAt = 0; isRunning; ) {
   if (isStale) await quote();
-  // If this process dies, the node takes its quotes back.
+  // If this process dies, the node cancels its quotes.
   if (performance.now() - heartAt > EVERY_MS) {
     await client.orders.heartbeat();
     heartAt = performance.now();

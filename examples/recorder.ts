@@ -1,6 +1,6 @@
 /**
- * Records a book as JSON lines on standard output: every event of the stream, checked. Behind a line
- * `{"gap": ..}` comes a snapshot; nothing in between is lost without being told.
+ * Records a book as JSON lines on standard output: every event of the stream, checked. After a line
+ * `{"gap": ..}` a snapshot follows, so no loss of events goes unreported.
  *
  *   npm run --silent example -- recorder [token] > book.jsonl
  */

@@ -1,6 +1,6 @@
 /**
- * Buys the fewest shares that the market allows, at the best price that is offered, and says what came
- * of it. Sent again over whatever happens to the connection, it buys them once.
+ * Buys the fewest shares that the market allows, at the best ask, and prints the result. It repeats
+ * the order if the connection fails, and still buys only once.
  *
  *   npm run example -- taker [token]
  */

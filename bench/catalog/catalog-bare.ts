@@ -1,6 +1,6 @@
 /**
- * The child process that the throughput part of the catalog suite loads: the product's catalog routes
- * on one port and, in the same event loop, a bare handler on another.
+ * The child process for the throughput part of the catalog suite: the product's catalog routes on
+ * one port and, in the same event loop, a bare handler on another.
  *
  * Thread: the child's I/O thread. Non-goals: anything else of a node.
  */
@@ -31,7 +31,7 @@ async function openPorts(dataDir: string): Promise<BarePorts> {
       throw error;
     },
   });
-  // The index is built behind the first answers; nothing is measured before it is there.
+  // The index is built after the first answers; the measurement starts when it is ready.
   await generation.search('ready');
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
   const options = { host: '127.0.0.1', port: 0, trustProxy: 0, log };

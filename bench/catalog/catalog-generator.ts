@@ -1,10 +1,10 @@
 /**
- * Catalog files of any size in the likeness of a real one: how many markets, tags and series an
- * event has, how long its texts are, how much the descriptions inside it repeat each other, and how
- * much of it the node does not serve. Words, names and wallets are invented (catalog-prose.ts).
+ * Generates catalog files of any size that resemble a real one: how many markets, tags and series
+ * an event has, how long its texts are, how much its descriptions repeat each other, and how much
+ * of it the node does not serve. Words, names and wallets are invented (catalog-prose.ts).
  *
- * Pure: the same size and seed give the same file.
- * Non-goals: odd data. What a reader must survive is the tests' business.
+ * Pure: the same size and seed give the same file. Non-goals: irregular data, which the tests
+ * cover.
  */
 import type { JsonObject } from '../../storage/catalog/catalog-file.ts';
 import { Random } from '../random.ts';
@@ -57,7 +57,7 @@ const EVENT_SIZES = [
 ] as const;
 const EVENT_SIZES_SUM = 648;
 
-/** What an event and its markets say of their state, with the share of each in a hundred. */
+/** The states of an event and its markets, each with its share in a hundred. */
 const STATES = [
   { upTo: 76, active: true, closed: false, archived: false },
   { upTo: 94, active: true, closed: true, archived: false },
@@ -291,7 +291,7 @@ class World {
   }
 }
 
-/** What the markets of an event share. */
+/** The texts that the markets of an event share. */
 interface Common {
   readonly state: State;
   readonly startMs: number;

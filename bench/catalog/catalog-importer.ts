@@ -1,6 +1,6 @@
 /**
- * The child process that imports catalogs beside a running node, for the switch part of the catalog
- * suite: it has each one ready before it is told to write it.
+ * The child process that imports catalogs while a node runs, for the switch part of the catalog
+ * suite. It prepares each catalog before it receives the message to write it.
  *
  * Thread: the child's main one. Non-goals: files; the catalog is generated here.
  */

@@ -1,6 +1,6 @@
 /**
- * The child process that the size part of the catalog suite measures: loads one generation the way a
- * node does, and says how long that took and what it holds afterwards.
+ * The child process that the size part of the catalog suite measures: it loads one generation as a
+ * node does, and reports the time and the memory.
  *
  * Thread: the child's main one, as the I/O thread. Non-goals: serving.
  */
@@ -32,7 +32,7 @@ export interface LoadMeasured {
   /** Of the process: before, and after when search is ready; without pages of files (LMDB's). */
   readonly anonBytesBefore: number;
   readonly anonBytesAfter: number;
-  /** The most that it ever held, pages of files included. */
+  /** The highest memory use, pages of files included. */
   readonly peakBytes: number;
 }
 
@@ -84,7 +84,7 @@ async function load({ dataDir, markets }: LoadRequest): Promise<LoadMeasured> {
   return measured;
 }
 
-/** The heap that the search index holds, built here, where a collection can be asked for. */
+/** The heap of the search index. It is built here, where a garbage collection can be forced. */
 async function searchHeapBytes(dataDir: string): Promise<number> {
   assert(globalThis.gc !== undefined, 'runs with --expose-gc');
   const before = heapBytes();

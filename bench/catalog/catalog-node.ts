@@ -1,5 +1,5 @@
 /**
- * The child process of a whole node that tells how late its I/O thread's event loop was, for the
+ * The child process of a whole node that reports the delay of its I/O thread's event loop, for the
  * switch part of the catalog suite.
  *
  * Thread: the node's I/O thread. Non-goals: its own configuration; the environment is the node's.

@@ -1,6 +1,6 @@
 /**
- * Invented English-like text: words are drawn with the skew of real prose and come again within one
- * text, so that indexes, searches and compression meet what they would meet in earnest.
+ * Invented English-like text: words have the frequencies of real prose and repeat within one text,
+ * so that indexes, searches and compression behave as with real texts.
  *
  * Pure. Non-goals: meaning.
  */
@@ -8,7 +8,9 @@ import type { Random } from '../random.ts';
 
 /** Distinct words of a real catalog of 35,000 markets. */
 const VOCABULARY = 16_000;
-/** One word of so many is one that the text has had: real events have 83 distinct words on average. */
+/**
+ * One word in so many is a repetition of the text: real events have 83 distinct words on average.
+ */
 const REPEAT_EACH = 3;
 const COMMON =
   'the will to of in a by on and be is this if for market resolve yes no at or as not from any that ' +
@@ -35,7 +37,7 @@ export class Words {
     return Math.floor(count ** (this.#random.next() / 2 ** 32)) - 1;
   }
 
-  /** A word, which joins those that the text has had. */
+  /** A word, which is added to the words of the text. */
   word(had: string[]): string {
     if (had.length > 0 && this.#random.below(REPEAT_EACH) === 0) return this.#random.pick(had);
     const word = this.#list[this.rank(this.#list.length)]!;

@@ -1,8 +1,8 @@
 /**
- * What a large catalog costs: from the start of loading until it can be served and until it can be
- * searched, and the memory of fragments, indexes and search; once as an import leaves it, made ready
- * beside the catalog itself, and once from the catalog alone. Each load is a process of its own;
- * the catalog was written just before, so its pages are in the system's cache.
+ * The cost of a large catalog: the time from the start of loading until it can be served and until
+ * it can be searched, and the memory of fragments, indexes and search. It is measured with the
+ * snapshot that an import stores, and without one. Each load is a process of its own. The catalog
+ * was written just before, so its pages are in the system's cache.
  *
  * Thread: the suite's only one. Non-goals: how fast it is served (catalog-throughput.ts).
  */

@@ -11,8 +11,7 @@ import type { GeneratedCatalog } from './catalog-generator.ts';
 
 /**
  * Resolves with the number of the generation.
- *
- * @param isReady whether what a node needs of it is kept beside it, as an import does
+ * @param isReady whether its snapshot is stored with it, as an import does
  */
 export async function storeCatalog(
   dataDir: string,

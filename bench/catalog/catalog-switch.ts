@@ -1,8 +1,8 @@
 /**
- * What a new catalog generation does to a node that is serving: a node under light, steady reading
+ * The effect of a new catalog generation on a serving node: a node under light, steady reading
  * while another process imports a catalog in which every market has changed. Three windows of equal
- * length take turns: quiet; the same import into another directory, which shows what a second busy
- * process does on this machine; and the switch itself.
+ * length alternate: quiet; the same import into another directory, which shows the effect of a
+ * second busy process on this machine; and the switch itself.
  *
  * Thread: the suite's only one, which also reads. Non-goals: speed under full load, and orders.
  */
@@ -90,7 +90,7 @@ interface Windows {
   readonly switching: LoopDelay[];
 }
 
-/** Tables of a modest size, and no image in the middle of a window. */
+/** Tables of a modest size, and no snapshot within a window. */
 function environmentOf(dataDir: string): Readonly<Record<string, string>> {
   return {
     HOST: '127.0.0.1',

@@ -1,10 +1,10 @@
 /**
- * How fast catalog routes answer beside a bare uWebSockets.js handler that sends ready bytes under
- * the same headers: the two take turns in rounds, in one process on one processor, while the load
- * runs on the other. "tiny" sets the product against a bare answer of four bytes, whatever its own.
+ * The speed of catalog routes compared with a bare uWebSockets.js handler that sends ready bytes
+ * with the same headers. The two alternate in rounds, in one process on one processor, while the
+ * load generator runs on the other. "tiny" compares the product with a bare answer of four bytes.
  *
  * Thread: the suite's only one. Non-goals: the catalog while it changes (catalog-switch.ts), and
- * what many slow readers do.
+ * many slow readers.
  */
 import { join } from 'node:path';
 import type { BarePorts } from '../common/bare.ts';

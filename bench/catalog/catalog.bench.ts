@@ -1,6 +1,7 @@
 /**
- * The suite `catalog`: how fast it is served beside a bare handler, what a large one costs, and what
- * a new one does to a node that is serving. Figures and how to read them: bench/README.md.
+ * The suite `catalog`: how fast it is served compared with a bare handler, what a large catalog
+ * costs, and the effect of a new generation on a serving node. Figures and how to read them:
+ * bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

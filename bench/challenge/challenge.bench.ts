@@ -1,6 +1,7 @@
 /**
- * The public matching-engine challenge: on the matching core alone, on the whole exchange, and on what
- * else can be installed. Contenders take turns in rounds, so that a disturbance meets all of them.
+ * The public matching-engine challenge: on the matching core alone, on the whole exchange, and on
+ * other engines that can be installed. Contenders alternate in rounds, so that a disturbance
+ * affects all of them.
  *
  * Not measured: reading and decoding a file, emptying the books, hashing of reports.
  */
@@ -24,7 +25,10 @@ export interface ChallengeOptions {
   readonly rounds: number;
   /** A round of a short stream runs it again until so many messages have passed. */
   readonly roundMessages: number;
-  /** A peer needs milliseconds for what the core does in one: it gets no longer streams than this. */
+  /**
+   * A peer takes milliseconds for what the core does in one, so its streams are bounded by this
+   * number.
+   */
   readonly peerMessages: number;
   /** Compiled modules of an older checkout, whose exchange runs beside. */
   readonly baseline?: string;

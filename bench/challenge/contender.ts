@@ -1,4 +1,4 @@
-/** An engine that takes a challenge stream, for the runner that measures it. */
+/** An engine that runs a challenge stream, as the runner sees it. */
 import type { Reports } from './reports.ts';
 
 export interface Contender {

@@ -1,6 +1,6 @@
 /**
- * A challenge stream on the matching core alone. What the core leaves to its caller is here: from an
- * id to the slot where its order rests, and the reports. Prices are levels as they are.
+ * A challenge stream on the matching core alone. This file does what the core leaves to its caller:
+ * the map from an id to the resting slot of its order, and the reports. Prices are used as levels.
  */
 import * as matching from '../../engine/book/matching.ts';
 import { allocateMatching, ladderRows, Matching } from '../../engine/book/matching.ts';
@@ -10,7 +10,7 @@ import * as reports from './reports.ts';
 import type { ChallengeStream } from './stream.ts';
 import * as stream from './stream.ts';
 
-// A module's own constants are folded into machine code; imported ones are loaded at each use.
+// V8 folds a module's own constants into machine code. It loads imported ones at each use.
 const { MESSAGE_WORDS, Message, MessageFlag, MessageKind } = stream;
 const { ReportKind } = reports;
 const { Side } = matching;

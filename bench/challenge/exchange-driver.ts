@@ -20,7 +20,7 @@ import { ReportKind, type Reports } from './reports.ts';
 import type { ChallengeStream } from './stream.ts';
 import * as stream from './stream.ts';
 
-// A module's own constants are folded into machine code; imported ones are loaded at each use.
+// V8 folds a module's own constants into machine code. It loads imported ones at each use.
 const { MESSAGE_WORDS, Message, MessageFlag, MessageKind } = stream;
 
 /** The finest grid of a market, and so the widest span of prices that fits. */

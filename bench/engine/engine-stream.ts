@@ -52,7 +52,7 @@ export class EngineLoad {
   /** The commands that registered the markets. */
   readonly markets = new CommandBuffer(1 << 14);
   private readonly modules: EngineModules;
-  /** Word of the state table that counts finished orders. */
+  /** Word of the state table that counts closed orders. */
   private readonly finished: number;
   private readonly shape: Shape;
   private readonly random: Random;

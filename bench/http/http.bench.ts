@@ -66,7 +66,7 @@ export async function httpSuite(scale: HttpScale): Promise<VersusFigures[] | und
   }
 }
 
-/** Tables of a modest size; no image in the middle of a round. */
+/** Tables of a modest size; no snapshot within a round. */
 function environmentOf(dataDir: string): Readonly<Record<string, string>> {
   return {
     HOST: '127.0.0.1',

@@ -1,7 +1,6 @@
 /**
- * What a measuring run sends: kinds of requests and their shares.
- * Thread: any.
- * Non-goals: reads, and requests with orders of several kinds (latency is told by kind).
+ * The requests of a measuring run: their kinds and shares. Thread: any. Non-goals: reads, and
+ * requests with orders of several kinds (latency is reported by kind).
  */
 
 /** Kinds of requests; a sample carries the index. */

@@ -1,13 +1,13 @@
-/** The follower over a day that lies in a log, in this thread, with an image at its end. */
+/** The follower over a day of log records, in this thread, with a snapshot at its end. */
 import { State } from '../../engine/tables/layout.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { Follower } from '../../storage/projection/follower.ts';
 import { CAPACITIES } from './log-day.ts';
 
 export interface Derived {
-  /** Milliseconds of all steps, without the image. */
+  /** Milliseconds of all steps, without the snapshot. */
   readonly followMs: number;
-  /** Milliseconds of the image. */
+  /** Milliseconds of the snapshot. */
   readonly imageMs: number;
   /** Fills and final states that it put into LMDB since the first. */
   readonly rows: number;
@@ -24,7 +24,7 @@ export function readLog(dataDir: string): Promise<FileLog> {
   });
 }
 
-/** Derives everything but the last `leave` batches, and takes an image there. */
+/** Applies all but the last `leave` batches, and takes a snapshot there. */
 export async function deriveDay(dataDir: string, leave: number): Promise<Derived> {
   const log = await readLog(dataDir);
   const end = log.last - leave;

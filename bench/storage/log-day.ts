@@ -175,9 +175,8 @@ interface Applied {
 }
 
 /**
- * The next batch of `commands`, as a worker applies it.
- *
- * @param derived finished orders that the follower has derived
+ * Applies the next batch of `commands`, as a worker does.
+ * @param derived closed orders that the follower has written
  */
 export function applyBatch(
   engine: Engine,

@@ -23,7 +23,7 @@ export interface PausesShape {
   readonly rounds: number;
   /** Of one round. */
   readonly seconds: number;
-  /** Between two images. */
+  /** Time between two snapshots. */
   readonly imageSeconds: number;
 }
 

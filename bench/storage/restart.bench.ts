@@ -14,7 +14,7 @@ import { BATCH, type DayShape, writeDay } from './log-day.ts';
 export interface RestartShape extends DayShape {
   /** Of each kind. */
   readonly restarts: number;
-  /** Batches of the log behind the older image. */
+  /** Batches of the log after the older snapshot. */
   readonly behind: number;
 }
 

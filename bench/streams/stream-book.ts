@@ -1,6 +1,6 @@
 /**
  * One busy book, its streams and their server, in the process that is measured: orders are applied,
- * count as flushed at once, and are told.
+ * count as flushed at once, and are published.
  *
  * Thread: the only one of the benchmark's own process.
  */

@@ -1,6 +1,6 @@
 /**
- * Books made of what the market stream tells: a snapshot, then what changed. Notices whatever does not
- * fit together: a number that is missing, a best price or a hash other than that of the book held.
+ * Books computed from the events of the market stream: a snapshot, then changes. Detects whatever
+ * is inconsistent: a missing sequence, or a best price or a hash that differs from the local book.
  * Pure.
  */
 import { createHash } from 'node:crypto';
@@ -17,7 +17,7 @@ interface Level {
 type Levels = Map<string, Level>;
 type Change = PriceChangeEvent['price_changes'][number];
 
-/** A book as it is held; texts are those of the node. */
+/** A local book; texts are those of the node. */
 export class Book {
   readonly tokenId: string;
   /** Condition id. */
@@ -68,7 +68,7 @@ export class Book {
     return { ...book, hash: createHash('sha1').update(JSON.stringify(book)).digest('hex') };
   }
 
-  /** Whether both tell of the same moment under the same terms, which only snapshots tell. */
+  /** Whether both are of the same moment and of the same terms, which only snapshots contain. */
   isComparable({ min_order_size, tick_size, timestamp }: BookEvent): boolean {
     const isSameTerms = this.#minOrderSize === min_order_size && this.tickSize === tick_size;
     return isSameTerms && this.timestamp === timestamp;
@@ -81,7 +81,7 @@ export class Book {
     else set(levels, price, size);
   }
 
-  /** Whether the best prices are those that a change names; empty sides are 0 and 1. */
+  /** Whether the best prices are those of a change; empty sides are 0 and 1. */
   hasBest({ best_ask, best_bid }: Change): boolean {
     return (this.bestBid ?? '0') === best_bid && (this.bestAsk ?? '1') === best_ask;
   }
@@ -89,22 +89,25 @@ export class Book {
 
 export class MarketBooks {
   readonly #books = new Map<string, Book>();
-  /** The last number of each stream. */
+  /** The last sequence of each stream. */
   readonly #sequences = new Map<string, number>();
-  /** Snapshots that came behind the changes that lead to them, and were found to be the same. */
+  /** Counts snapshots that came after the changes up to them, and were equal to the local book. */
   confirmed = 0;
 
   get(tokenId: string): Book | undefined {
     return this.#books.get(tokenId);
   }
 
-  /** Forgets everything; what comes next begins with snapshots. */
+  /** Clears everything; the next events begin with snapshots. */
   clear(): void {
     this.#books.clear();
     this.#sequences.clear();
   }
 
-  /** Takes an event. Returns what does not fit, '' if all is well; then all has to be asked for anew. */
+  /**
+   * Applies an event. Returns what is inconsistent, '' if nothing is; after an inconsistency all
+   * books must be requested again.
+   */
   take(event: MarketEvent): string {
     if (!('event_type' in event)) return '';
     const gap = this.#count(event);
@@ -133,7 +136,10 @@ export class MarketBooks {
     }
   }
 
-  /** A snapshot on subscribing has the number of the last event of its stream, all else one more. */
+  /**
+   * A first snapshot has the sequence of the last event of its stream; every other event has the
+   * next one.
+   */
   #count({
     event_type,
     sequence,
@@ -161,7 +167,7 @@ export class MarketBooks {
     return '';
   }
 
-  /** One step of all levels that it names; the other token of a pair may not be followed. */
+  /** Applies all levels of an event in one step; the other token of a pair may not be followed. */
   #change({ price_changes, timestamp }: PriceChangeEvent): string {
     for (const change of price_changes) {
       const book = this.#books.get(change.asset_id);

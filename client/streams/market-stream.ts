@@ -1,19 +1,19 @@
 /**
- * The market stream: books that are held up to date over whatever happens to the connection. What does
- * not fit together ends it, and the next one begins with snapshots.
+ * The market stream: books that stay up to date across reconnects. An inconsistent event closes the
+ * connection, and the next one begins with snapshots.
  */
 import type { MarketEvent } from '../types.ts';
 import { type Book, MarketBooks } from './market-books.ts';
 import { Socket } from './socket.ts';
 
 export interface MarketHandlers {
-  /** Each event, after the books have taken it; `book` is that of its token where it has one. */
+  /** Each event, after it was applied to the books; `book` is that of its token, if it has one. */
   event?(event: MarketEvent, book: Book | undefined): void;
-  /** The books are not to be relied on from now on, until `synced`: why. */
+  /** From now on, until `synced`, the books are not reliable; the reason says why. */
   gap?(reason: string): void;
-  /** All books are there, also again after a gap or a reconnect. */
+  /** All books are complete, also again after a gap or a reconnect. */
   synced?(): void;
-  /** The node refuses the stream for good. */
+  /** The node refuses the stream permanently. */
   refused?(reason: string): void;
 }
 
@@ -23,7 +23,7 @@ export class MarketStream {
   readonly #tokens: readonly string[];
   readonly #socket: Socket;
   #isSynced = false;
-  /** What the connection still says is behind a gap. */
+  /** True: further events of this connection come after a gap, and are ignored. */
   #isLost = true;
 
   private constructor(
@@ -49,7 +49,7 @@ export class MarketStream {
     });
   }
 
-  /** @throws Error where the node refuses the subscription, NoAnswerError */
+  /** @throws Error when the node refuses the subscription, NoAnswerError */
   static async open(
     url: URL,
     patienceMs: number,
@@ -61,17 +61,17 @@ export class MarketStream {
     return stream;
   }
 
-  /** False between a gap, or the end of a connection, and the books that follow. */
+  /** False from a gap, or the end of a connection, until the books are complete again. */
   get isSynced(): boolean {
     return this.#isSynced;
   }
 
-  /** The book of a token; undefined while it is not to be relied on. */
+  /** The book of a token; undefined while it is not reliable. */
   book(tokenId: string): Book | undefined {
     return this.#isSynced ? this.#books.get(tokenId) : undefined;
   }
 
-  /** Snapshots that were found to be what the changes before them had led to. */
+  /** Number of snapshots that were equal to the books computed from the changes before them. */
   get confirmed(): number {
     return this.#books.confirmed;
   }

@@ -1,31 +1,30 @@
 /**
- * Single entry point of the client to the package ws: a WebSocket that is opened again whenever it ends, with
- * growing pauses, and that notices when the other side has gone silent.
- * Non-goals: what is said over it.
+ * Single entry point of the client to the package ws: a WebSocket that is opened again whenever it
+ * closes, with growing pauses, and that detects a silent peer. Non-goals: the messages.
  */
 import WebSocket from 'ws';
 import { NoAnswerError } from '../errors.ts';
 import { backOffMs } from '../retry.ts';
 
 export interface SocketHandlers {
-  /** The connection stands: say who follows what. */
+  /** The connection is open: send the subscriptions. */
   opened(send: (message: object) => void): void;
   text(text: string): void;
-  /** The connection is gone; another one follows. */
+  /** The connection is closed; another one follows. */
   ended?(): void;
-  /** It will not be opened again: the node refuses what was said, as 1008 does. */
+  /** It will not be opened again: the node refused a message with close code 1008. */
   refused(reason: string): void;
 }
 
-/** Asks the node for a sign of life, which it also takes as one. */
+/** The keep-alive request. The node also counts it as a sign of life. */
 const PING = 'PING';
 const PONG = 'PONG';
 const PING_EVERY_MS = 5_000;
 const SILENCE_MS_MAX = 3 * PING_EVERY_MS;
 const HANDSHAKE_MS_MAX = 10_000;
-/** A connection that lived so long was a good one: the next pause is a short one again. */
+/** After a connection that lasted this long, the next pause is short again. */
 const GOOD_MS = 5_000;
-/** Credentials or messages that the node does not take. */
+/** The close code for credentials or messages that the node does not accept. */
 const POLICY = 1008;
 
 export class Socket {
@@ -40,7 +39,7 @@ export class Socket {
   #isClosed = false;
   #ready: () => void = () => undefined;
   #failed: (error: Error) => void = () => undefined;
-  /** Resolves with the first `ready`; rejects with `fail`, or when patience ends before it. */
+  /** Resolves with the first `ready`; rejects with `fail`, or at the time limit. */
   readonly firstReady: Promise<void>;
 
   constructor(url: URL, patienceMs: number, handlers: SocketHandlers) {
@@ -56,23 +55,23 @@ export class Socket {
     this.#connect();
   }
 
-  /** What was asked for is there. */
+  /** The subscription is complete. */
   ready(): void {
     this.#ready();
   }
 
-  /** What was asked for will never be there. */
+  /** The subscription has failed permanently. */
   fail(error: Error): void {
     this.#failed(error);
     this.close();
   }
 
-  /** Says something more, where the connection stands. */
+  /** Sends a further message, if the connection is open. */
   send(message: object): void {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 
-  /** Ends the connection and opens another one: what it told is not to be relied on. */
+  /** Closes the connection and opens another one, because its events were not reliable. */
   restart(): void {
     this.#socket?.terminate();
   }
@@ -92,7 +91,7 @@ export class Socket {
     socket.on('message', (data) => {
       this.#heardAt = performance.now();
       const text = String(data);
-      // What a connection says that has been given up is not to be relied on.
+      // Messages of a connection that is being closed are ignored.
       if (text !== PONG && socket.readyState === WebSocket.OPEN) this.#handlers.text(text);
     });
     socket.on('error', () => undefined); // 'close' follows

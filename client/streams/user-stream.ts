@@ -1,6 +1,6 @@
 /**
- * The user stream: own orders and trades, each once and in order. After the end of a connection it goes
- * on behind the last event; where the node no longer has what was missed it says so.
+ * The user stream: own orders and trades, each once and in order. After a reconnect it resumes
+ * after the last event. If the node no longer has the missed events, the stream reports that.
  */
 import type { Identity } from '../credentials.ts';
 import type { OrderEvent, TradeEvent, UserEvent } from '../types.ts';
@@ -9,16 +9,16 @@ import { Socket } from './socket.ts';
 export interface UserHandlers {
   order?(event: OrderEvent): void;
   trade?(event: TradeEvent): void;
-  /** Events were missed for good: read own orders and trades anew. */
+  /** Events were lost: read own orders and trades again. */
   missed?(): void;
-  /** The node refuses the stream for good: a wrong key, or one that was revoked. */
+  /** The node refuses the stream permanently: the key is wrong or was revoked. */
   refused?(reason: string): void;
 }
 
 export class UserStream {
   readonly #handlers: UserHandlers;
   readonly #socket: Socket;
-  /** The last number of each stream. */
+  /** The last sequence of each stream. */
   readonly #places = new Map<string, number>();
 
   private constructor(url: URL, patienceMs: number, identity: Identity, handlers: UserHandlers) {
@@ -36,7 +36,7 @@ export class UserStream {
     });
   }
 
-  /** @throws Error where the node refuses the key, NoAnswerError */
+  /** @throws Error when the node refuses the key, NoAnswerError */
   static async open(
     url: URL,
     patienceMs: number,
@@ -58,7 +58,7 @@ export class UserStream {
     else this.#event(event);
   }
 
-  /** Where a stream stands: what was missed follows behind the place that was told. */
+  /** The state of a stream: the missed events follow after the place that the client sent. */
   #resumed(stream: string, sequence: number): void {
     if (!this.#places.has(stream)) this.#places.set(stream, sequence);
     this.#socket.ready();
@@ -67,9 +67,9 @@ export class UserStream {
   #event(event: OrderEvent | TradeEvent): void {
     const number = Number(event.sequence);
     const last = this.#places.get(event.stream_id) ?? number - 1;
-    if (number <= last) return; // it was there before the connection ended
+    if (number <= last) return; // received before the connection closed
     if (number > last + 1) {
-      this.#socket.restart(); // and on from `last`
+      this.#socket.restart(); // resumes after `last`
       return;
     }
     this.#places.set(event.stream_id, number);
@@ -83,7 +83,7 @@ export class UserStream {
       this.#handlers.refused?.(detail);
       return;
     }
-    this.#places.clear(); // also those of a run of the node that is over
+    this.#places.clear(); // also the places of an earlier run of the node
     if (stream_id !== undefined) this.#places.set(stream_id, Number(sequence));
     this.#handlers.missed?.();
   }

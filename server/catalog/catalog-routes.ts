@@ -183,7 +183,7 @@ class CatalogRoutes {
     return { ...route, shown: 'texts' };
   }
 
-  /** @param isWhole whether the tags are shown, and not how they are related */
+  /** @param isWhole true: the tags are shown; false: their relations */
   private related(path: string, isWhole: boolean): CatalogRoute {
     return this.found('tags', path, PARAMETERS.single, (renderer, row, catalog) => {
       const { ids } = catalog.tags;
@@ -218,7 +218,7 @@ class CatalogRoutes {
     return { path: '/public-search', parameters: PARAMETERS.search, answer };
   }
 
-  /** What is said of one object; of several under one slug of the newest. */
+  /** The routes for one object; if several share a slug, the newest is returned. */
   private found(kind: Kind, path: string, parameters: Parameters, bytesOf: Answer): CatalogRoute {
     const key = path.includes('/:slug') ? 'slug' : 'id';
     const answer = (asked: Asked) => {
@@ -228,7 +228,7 @@ class CatalogRoutes {
       const rows = rowsUnder(catalog, kind, key, part);
       if (rows === undefined) return refuseBadRequest(context, `${key} must be a whole number`);
       const renderer = this.render(asked);
-      // Of several under one slug the newest is answered.
+      // Of several objects with one slug the newest is returned.
       const row = rows.findLast((each) => renderer.scope?.has(kind, each) !== false);
       if (row === undefined) return refuseUnknown(context, key);
       return () => bytesOf(renderer, row, catalog);
@@ -240,7 +240,7 @@ class CatalogRoutes {
 type Answer = (renderer: Renderer, row: number, catalog: PreparedCatalog) => Rendered;
 
 /**
- * The rows under a part of a path, ascending; undefined where it is no key at all: the id of an
+ * The rows for a part of a path, ascending; undefined when it is not a valid key: the id of an
  * event is an integer (docs/protocol.md#catalog-queries).
  */
 function rowsUnder(
@@ -256,7 +256,7 @@ function rowsUnder(
   return isCondition ? rowsOf(catalog, kind, 'conditionId', [keyOf('number', part)]) : NO_ROWS;
 }
 
-/** The page of what a search found that a query asks for; tags are paged as events are. */
+/** The requested page of search results; tags are paged like events. */
 function foundPage(
   generation: Generation,
   found: { readonly events: Uint32Array; readonly tags: Uint32Array },
@@ -289,7 +289,7 @@ function cursorOf({ id, rank }: RankCursor): string {
   return Buffer.from(`${id}.${rank}`).toString('base64url');
 }
 
-/** Undefined for the first page, null for what is no cursor. */
+/** Undefined for the first page, null when the text is not a cursor. */
 function placeOf(cursor: string): RankCursor | undefined | null {
   if (cursor === '') return undefined;
   const match = PLACE.exec(Buffer.from(cursor, 'base64url').toString('latin1'));

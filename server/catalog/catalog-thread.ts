@@ -1,7 +1,7 @@
 /**
- * The thread that makes one catalog generation ready: loads it from LMDB, gives its texts to the
- * thread that searches them, prepares what the I/O thread serves, works out what the engine must be
- * told, hands all that over as buffers, and ends. The I/O thread never waits for any of it.
+ * The thread that prepares one catalog generation: loads it from LMDB, sends its texts to the
+ * search thread, prepares what the I/O thread serves, compares it with the engine's markets,
+ * transfers all that as buffers, and ends. The I/O thread never waits for it.
  *
  * Non-goals: writing anything anywhere.
  */

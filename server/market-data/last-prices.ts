@@ -62,7 +62,7 @@ function copyCell({ cells, lastBytes }: KnownTokens, token: number, at: number):
   return at + length;
 }
 
-/** False when a writer was inside at every try. */
+/** False when a writer was changing the book at every try. */
 function renderLast(t: Tables, known: KnownTokens, token: number): boolean {
   const tokenRow = known.slots[token]! as TokenRow;
   const row = tokenRow << TOKEN_I;
@@ -79,7 +79,7 @@ function renderLast(t: Tables, known: KnownTokens, token: number): boolean {
   return false;
 }
 
-/** Writes what stands behind the id; the length of the whole. */
+/** Writes the text after the id. Returns the length of the whole. */
 function writeCell({ cells, lengths }: KnownTokens, token: number, price: Pips, side: number) {
   const after = CELL_HEAD.length + lengths[token]!;
   const text = `","price":"${pipsText(price)}","side":"${side === 0 ? 'BUY' : 'SELL'}"},`;

@@ -1,5 +1,5 @@
 /**
- * The latest trades of one market in the shape that clients of the other service call its live
+ * The latest trades of one market in the shape that clients of another service call its live
  * activity: the rows of GET /trades under other names.
  *
  * Thread: I/O.
@@ -38,7 +38,7 @@ export const LiveActivityAnswer = Type.Array(
   }),
 );
 
-/** As much of a row of GET /trades as is told again. */
+/** The fields of a row of GET /trades that are used. */
 interface TradeRow {
   readonly proxyWallet: string;
   readonly asset: string;
@@ -55,7 +55,7 @@ interface TradeRow {
   readonly timestamp: number;
 }
 
-/** @param allowlist who may read trades: the wallets and amounts are the same here */
+/** @param allowlist who may read trades: wallets and amounts are the same here */
 export function liveActivityHandlers(trades: TradesRenderer, allowlist: Allowlist) {
   const isListed = allowlist.entries.length > 0;
   const activity: Handler<{ condition_id: string }> = async (context, { condition_id: id }) => {
