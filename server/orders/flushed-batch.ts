@@ -4,7 +4,6 @@
  *
  * Thread: the I/O thread.
  */
-import assert from 'node:assert/strict';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import type { JournalEntry } from '../../storage/log/journal.ts';
 import { failAll, type Request, takeAnswers } from './slot-requests.ts';
@@ -49,8 +48,6 @@ export function keepBatch(
   large: Int32Array | undefined,
 ): KeptBatch {
   const hasFailed = view.state() === SlotState.failed;
-  // Those of a caller that was refused are gone, and its worker was told so.
-  assert(hasFailed || view.i32[Slot.requests] === requests.length, 'what is applied is proven');
   return {
     deliver: hasFailed ? () => failAll(requests) : takeAnswers(view, requests),
     batch: hasChanged(view) ? takeBatch(view, large) : undefined,

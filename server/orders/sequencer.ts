@@ -25,14 +25,7 @@ import {
 import type { OrderMeters } from './order-meters.ts';
 import type { WorkerPool } from './pool.ts';
 import { RequestQueue, type Share } from './request-queue.ts';
-import {
-  failAll,
-  fillSlot,
-  isProven,
-  placesOrders,
-  type Request,
-  refuse,
-} from './slot-requests.ts';
+import { failAll, fillSlot, placesOrders, type Request, refuse } from './slot-requests.ts';
 import {
   align,
   Control,
@@ -111,20 +104,12 @@ export class Sequencer {
     this.pause(this.problem, this.takesCancels);
   }
 
-  /**
-   * Takes a request; answers 503 at once when the queue is full, or rows of orders are short. Who asks is
-   * settled before anything else is, unless nothing is under way: a worker begins meanwhile.
-   */
+  /** Takes a request; answers 503 at once when the queue is full, or rows of orders are short. */
   submit(request: Request): void {
     const framed = align(request.body.length) + 4 * RequestHead.words;
     assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
     const isFull = this.queue.isFullFor(request);
-    const { failure } = this.o.journal;
-    const isIdle = this.queue.length + this.unjournaled.batches === 0;
-    const isTaken = !isFull && failure === undefined && this.admits(request);
-    const leavesAtOnce = isIdle && isTaken && this.mayDispatch(this.o.workers);
-    if (!leavesAtOnce && !isProven(request)) return;
-    if (isFull && failure === undefined) request.answered(503, ENGINE_BUSY);
+    if (isFull && this.o.journal.failure === undefined) request.answered(503, ENGINE_BUSY);
     else this.goOn(request);
   }
 
@@ -244,7 +229,7 @@ export class Sequencer {
     } catch (error) {
       this.o.log(`a batch could not be handed to a worker: ${(error as Error).message}`);
       this.queue.leave(requests);
-      failAll(requests.filter(isProven));
+      failAll(requests);
       return;
     }
     const commands = this.unjournaled.enter(requests);
@@ -259,23 +244,6 @@ export class Sequencer {
     this.tickets.push(ticket);
     this.running += 1;
     this.run(ticket);
-    if (requests[0]?.prove !== undefined) this.settleProof(ticket, view);
-  }
-
-  /** Looks at what is left of its caller's credentials, while a worker has begun; it waits before its turn. */
-  private settleProof(ticket: Ticket, view: SlotView): void {
-    const { requests } = ticket;
-    let isGiven = false;
-    try {
-      isGiven = isProven(requests[0]!);
-    } finally {
-      if (!isGiven) {
-        ticket.requests = [];
-        ticket.times = [];
-        this.queue.leave(requests);
-      }
-      view.setProof(isGiven);
-    }
   }
 
   private run(ticket: Ticket): void {
@@ -382,10 +350,8 @@ export class Sequencer {
     for (const request of this.queue.takeAll()) {
       if (!this.stopped && this.admits(request)) {
         this.queue.push(request, this.o.meters?.now() ?? 0);
-      } else if (isProven(request)) {
-        if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
-        else refuse(request);
-      }
+      } else if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
+      else refuse(request);
     }
   }
 

@@ -8,7 +8,6 @@ import {
   AnswerHead,
   align,
   ORDER_BYTES_MIN,
-  Proof,
   RequestHead,
   RequestKind,
   Slot,
@@ -23,14 +22,7 @@ export interface RequestOwner {
   readonly address: Uint8Array;
 }
 
-/** What is left to be checked before anything is done for a caller: why it is refused, or undefined. */
-export type Prove = () =>
-  | { readonly status: number; readonly body: string; readonly headers?: AnswerHeaders }
-  | undefined;
-
-type AnswerHeaders = readonly (readonly [string, string])[];
-
-export type Answered = (status: number, body: Uint8Array | string, headers?: AnswerHeaders) => void;
+export type Answered = (status: number, body: Uint8Array | string) => void;
 
 /** A request on its way through the sequencer. */
 export interface Request {
@@ -40,8 +32,6 @@ export interface Request {
   /** Bytes that count against a batch: at least ORDER_BYTES_MIN a command. */
   readonly weight: number;
   readonly answered: Answered;
-  /** To be called before anything is done for the owner; undefined = has been, or need not be. */
-  prove?: Prove | undefined;
 }
 
 /** The body of POST /orders or POST /order. */
@@ -50,26 +40,15 @@ export function orderRequest(
   owner: RequestOwner,
   body: Uint8Array,
   answered: Answered,
-  prove?: Prove,
 ): Request {
   // A refused request has an answer too, however short it was.
   const weight = Math.max(body.length, ORDER_BYTES_MIN);
-  return { kind, owner, body, weight, answered, prove };
+  return { kind, owner, body, weight, answered };
 }
 
 /** Commands that a request holds at most, those aside that only cancel. */
 export function commandsMax({ weight }: Request): number {
   return Math.ceil(weight / ORDER_BYTES_MIN);
-}
-
-/** Whether the caller is who it says, and may have so much; if not, that is the answer. */
-export function isProven(request: Request): boolean {
-  const refused = request.prove?.();
-  request.prove = undefined;
-  if (refused !== undefined) {
-    request.answered(refused.status, refused.body, refused.headers);
-  }
-  return refused === undefined;
 }
 
 /** Whether it places orders, where others cancel them or are the node's own. */
@@ -88,8 +67,6 @@ export interface SlotHead {
 export function fillSlot(view: SlotView, head: SlotHead, requests: readonly Request[]): void {
   view.i32[Slot.ticket] = head.ticket;
   view.i32[Slot.requests] = requests.length;
-  // The only one then: it has not waited in the queue.
-  view.i32[Slot.proof] = requests[0]?.prove === undefined ? Proof.given : Proof.awaited;
   view.f64[Slot.time] = head.time;
   view.f64[Slot.persistedClosedSequence] = head.persistedClosedSequence;
   let at = 0;

@@ -4,7 +4,7 @@
  *
  *   control  turn | writer | poisoned
  *   slot     state ticket requests inputBytes answerBytes journalWords changed digest
- *            eventWords eventsLost proof                                                  (i32)
+ *            eventWords eventsLost                                                        (i32)
  *            time persistedClosedSequence firstFill endFill closedEnd sequence
  *            parseMs verifyMs turnMs matchMs                                                (f64)
  *   results  by rule: orders that ended so (i32)
@@ -14,13 +14,11 @@
  *   events   what they did, as engine/events.ts records it; what does not fit goes with the result
  *
  * Who writes: the I/O thread while a slot is free, then the worker that runs its ticket until it
- * says done or failed, then the I/O thread again; `proof` is the I/O thread's all the time.
+ * says done or failed, then the I/O thread again.
  */
 import assert from 'node:assert/strict';
 
 export const Control = { turn: 0, writer: 1, poisoned: 2, words: 16 } as const;
-/** Whether the callers of a ticket are who they say; one that is asked while a worker has begun is alone in it. */
-export const Proof = { given: 0, awaited: 1, refused: 2 } as const;
 export const SlotState = { free: 0, verifying: 1, applying: 2, done: 3, failed: 4 } as const;
 export const RequestKind = {
   /** Bodies of POST /orders and POST /order. */
@@ -47,7 +45,6 @@ export const Slot = {
   digest: 7,
   eventWords: 8,
   eventsLost: 9,
-  proof: 10,
   // Float64
   time: 8,
   persistedClosedSequence: 9,
@@ -154,24 +151,6 @@ export class SlotView {
 
   setState(state: number): void {
     Atomics.store(this.i32, Slot.state, state);
-  }
-
-  /** Tells a worker that may wait for it. */
-  setProof(isGiven: boolean): void {
-    Atomics.store(this.i32, Slot.proof, isGiven ? Proof.given : Proof.refused);
-    Atomics.notify(this.i32, Slot.proof);
-  }
-}
-
-/**
- * Waits until the caller of a ticket has proven who it is, which the I/O thread looks at meanwhile; false =
- * it has not, and nothing of the ticket may be applied.
- */
-export function awaitProof({ i32 }: SlotView): boolean {
-  for (;;) {
-    const proof = Atomics.load(i32, Slot.proof);
-    if (proof !== Proof.awaited) return proof === Proof.given;
-    Atomics.wait(i32, Slot.proof, Proof.awaited);
   }
 }
 

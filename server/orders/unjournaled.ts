@@ -17,9 +17,9 @@ export interface Ticket {
   readonly slot: number;
   /** For which it counts. */
   readonly commands: number;
-  /** None any more, where it was of a caller that was refused; and when each of them came, by the meters' clock. */
-  requests: readonly Request[];
-  times: readonly number[];
+  readonly requests: readonly Request[];
+  /** When each of them came, by the meters' clock. */
+  readonly times: readonly number[];
   finished: boolean;
   /** Of its events, where its slot had no room for them. */
   large: Int32Array | undefined;

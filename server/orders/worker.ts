@@ -24,7 +24,6 @@ import { laneSetup, serveLane } from './lane-task.ts';
 import type { ParseRules } from './order-parse.ts';
 import type { OrderSeparators } from './prepare.ts';
 import {
-  awaitProof,
   awaitTurn,
   Control,
   enterTurn,
@@ -102,13 +101,7 @@ function runTicket(slot: SlotView): Int32Array | undefined {
     throw error;
   }
   const ready = now();
-  const isProven = awaitProof(slot);
   awaitTurn(control, ticket);
-  if (!isProven) {
-    slot.setState(SlotState.failed);
-    passTurn(control, ticket);
-    return undefined;
-  }
   const entered = now();
   enterTurn(control, ticket);
   slot.setState(SlotState.applying);

@@ -18,7 +18,7 @@ import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
 import { AnswerWriter } from '../../server/orders/answers.ts';
 import { Sequencer } from '../../server/orders/sequencer.ts';
-import { orderRequest, type Prove, type RequestOwner } from '../../server/orders/slot-requests.ts';
+import { orderRequest, type RequestOwner } from '../../server/orders/slot-requests.ts';
 import {
   align,
   allocateSlots,
@@ -26,7 +26,6 @@ import {
   Control,
   enterTurn,
   leaveTurn,
-  passTurn,
   RequestHead,
   RequestKind,
   Slot,
@@ -119,12 +118,12 @@ export class Stage {
     if (begins) this.sequencer.begin();
   }
 
-  /** Submits a request; its answer appears in `answers`. `prove`: of a caller whose signature is not checked. */
-  submit(name: string, prove?: Prove, kind: number = RequestKind.orders): void {
+  /** Submits a request; its answer appears in `answers`. */
+  submit(name: string, kind: number = RequestKind.orders): void {
     const answered = (status: number, body: Uint8Array | string): void => {
       this.answers.push({ name, status, body: Buffer.from(body).toString() });
     };
-    const request = orderRequest(RequestKind.orders, OWNER, Buffer.from(name), answered, prove);
+    const request = orderRequest(RequestKind.orders, OWNER, Buffer.from(name), answered);
     this.sequencer.submit({ ...request, kind });
   }
 
@@ -156,13 +155,6 @@ export class Stage {
     view.setState(SlotState.done);
     leaveTurn(this.control, task.ticket);
     return options.changed ? this.sequence : undefined;
-  }
-
-  /** What a worker does with a ticket of a caller who has not proven who it is. */
-  passOn(task: Task): void {
-    awaitTurn(this.control, task.ticket);
-    task.view.setState(SlotState.failed);
-    passTurn(this.control, task.ticket);
   }
 
   /** Ends a task: resolves, or rejects as a worker that threw or died. */
