@@ -143,6 +143,8 @@ export class StreamBook {
     engine.end();
     const words = events.i32.slice(0, events.words);
     this.streams.flushed({
+      sequence: 0,
+      endFill: 0,
       time: this.time,
       events: words,
       eventsF: new Float64Array(words.buffer),

@@ -41,8 +41,8 @@ import { HistoryKeeper } from '../market-data/history-keeper.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesIndex } from '../market-data/trades-index.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { cancelAllOf } from '../orders/cancels.ts';
-import type { FlushedBatch } from '../orders/flushed-batch.ts';
 import { PAUSES, type Pause } from '../orders/pauses.ts';
 import type { OrderSeparators, Separators } from '../orders/prepare.ts';
 import { SeqlockReader } from '../orders/seqlock-reader.ts';
@@ -145,10 +145,10 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     const separators = separatorsOf(config);
     /** Nobody listens before the port is open. */
     const told: Told = { streams: undefined };
-    const onFlushed = (endFill: number, batch: FlushedBatch): void => {
-      trades.append(trades.end, endFill);
+    const onFlushed = (batch: AppliedBatch): void => {
+      trades.append(trades.end, batch.endFill);
       ownTrades.follow();
-      history.append(endFill);
+      history.append(batch.endFill);
       told.streams?.flushed(batch);
     };
     const writer =

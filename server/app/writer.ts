@@ -15,7 +15,7 @@ import { aheadOf, aheadText, type GuardedClock } from '../common/guarded-clock.t
 import { withDeadline } from '../common/with-deadline.ts';
 import type { Config } from '../config/config.ts';
 import { walletFactory } from '../identity/wallet-factory.ts';
-import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { FollowerKeeper, type FollowerProgress } from '../orders/follower-keeper.ts';
 import { OrderMeters } from '../orders/order-meters.ts';
 import { applyCommands } from '../orders/own-commands.ts';
@@ -43,8 +43,8 @@ interface WriterOptions {
   readonly log: (level: 'info' | 'warn', line: string) => void;
   /** The node cannot go on. */
   readonly onFatal: (error: Error) => void;
-  /** Told of each batch that is durable, and of the sequence before which all fills are. */
-  readonly onFlushed: (endFill: number, batch: FlushedBatch) => void;
+  /** Called with each batch that changed the engine, once it is durable. */
+  readonly onFlushed: (batch: AppliedBatch) => void;
   /** Another worker file, for tests of what happens when one dies. */
   readonly workerFile?: URL;
   /** Gives up the start. */
@@ -120,9 +120,9 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     queueMax: config.engineQueue,
     now: clock.now,
     closedPersisted: () => follower.finished(),
-    onFlushed: (sequence, endFill, batch) => {
-      o.onFlushed(endFill, batch);
-      follower.reach(sequence);
+    onFlushed: (batch) => {
+      o.onFlushed(batch);
+      follower.reach(batch.sequence);
     },
     onFatal: o.onFatal,
     log: (line) => log('warn', line),

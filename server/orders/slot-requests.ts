@@ -1,5 +1,5 @@
 /**
- * Requests into a ticket's slot, and answers out of it (the layout is drawn in slots.ts).
+ * Writes the requests of a batch into its slot, and takes answers out of it (the layout is drawn in slots.ts).
  *
  * Thread: the I/O thread, while no worker has the slot.
  */
@@ -14,7 +14,7 @@ import {
   type SlotView,
 } from './slots.ts';
 
-/** What the level-2 check found out about the caller of a request. */
+/** The caller of a request, whose level-2 credentials have been checked. */
 export interface RequestOwner {
   /** The UUID's 16 bytes. */
   readonly apiKeyBytes: Uint8Array;
@@ -46,26 +46,26 @@ export function orderRequest(
   return { kind, owner, body, weight, answered };
 }
 
-/** Commands that a request holds at most, those aside that only cancel. */
+/** The most commands that a request may contain; those that only cancel do not count. */
 export function commandsMax({ weight }: Request): number {
   return Math.ceil(weight / ORDER_BYTES_MIN);
 }
 
-/** Whether it places orders, where others cancel them or are the node's own. */
+/** Whether it places orders; other requests cancel orders, or are commands of the node itself. */
 export function placesOrders({ kind }: Request): boolean {
   return kind === RequestKind.orders || kind === RequestKind.order;
 }
 
-/** A ticket as its slot says it, but for its state. */
+/** The head of a batch in its slot. */
 export interface SlotHead {
-  readonly ticket: number;
+  readonly dispatchSequence: number;
   readonly time: number;
   readonly persistedClosedSequence: number;
 }
 
-/** Writes a ticket and its requests into its slot. */
+/** Writes a batch into its slot. */
 export function fillSlot(view: SlotView, head: SlotHead, requests: readonly Request[]): void {
-  view.i32[Slot.ticket] = head.ticket;
+  view.i32[Slot.ticket] = head.dispatchSequence;
   view.i32[Slot.requests] = requests.length;
   view.f64[Slot.time] = head.time;
   view.f64[Slot.persistedClosedSequence] = head.persistedClosedSequence;
@@ -114,12 +114,12 @@ export function takeAnswers(view: SlotView, requests: readonly Request[]): () =>
   };
 }
 
-/** Nothing came of them, by no fault of theirs. */
+/** These requests failed before they were applied; the client may send them again. */
 export function failAll(requests: readonly Request[]): void {
   for (const request of requests) request.answered(500, INTERNAL_ERROR);
 }
 
-/** While nothing is taken: clients are told so, the node's own commands come again. */
+/** Refuses a request during a pause; commands of the node itself come again. */
 export function refuse({ answered, owner }: Request): void {
   answered(503, owner === undefined ? ENGINE_BUSY : JOURNAL_UNAVAILABLE);
 }

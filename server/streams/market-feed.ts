@@ -36,7 +36,7 @@ import type {
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { BookRenderer } from '../market-data/books.ts';
-import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { fillRow, isAskOf } from './batch-facts.ts';
 import { FollowedBook, topics } from './followed-book.ts';
 import * as frames from './market-frames.ts';
@@ -86,7 +86,7 @@ export class MarketFeed {
   }
 
   /** Tells what a batch did; its log is whole. */
-  flushed(batch: FlushedBatch): void {
+  flushed(batch: AppliedBatch): void {
     const { events } = batch;
     if (this.followed.size > 0) this.read(batch);
     for (let at = events.length - 8; at >= 0 && events[at] === EventKind.settled; at -= 8) {
@@ -151,7 +151,7 @@ export class MarketFeed {
   }
 
   /** Moves the followed books on by the events of a batch. */
-  private read(batch: FlushedBatch): void {
+  private read(batch: AppliedBatch): void {
     const { events, eventsF } = batch;
     let command = 0;
     for (let at = 0; at < events.length; at += eventWords(events, at)) {
@@ -184,7 +184,7 @@ export class MarketFeed {
     return book?.isTold === true ? book : undefined;
   }
 
-  private readLevel(batch: FlushedBatch, at: number, command: number): void {
+  private readLevel(batch: AppliedBatch, at: number, command: number): void {
     const { events, eventsF } = batch;
     const book = this.told(events[at + Event.book]!);
     if (book === undefined) return;
@@ -223,7 +223,7 @@ export class MarketFeed {
     }
   }
 
-  private readTick({ events }: FlushedBatch, at: number): void {
+  private readTick({ events }: AppliedBatch, at: number): void {
     const book = this.told(events[at + Event.book]!);
     if (book === undefined) return;
     const grid = events[at + Event.grid]! as TicksPerUnit;
@@ -232,7 +232,7 @@ export class MarketFeed {
     book.needsWhole = true;
   }
 
-  private readMarket({ events, eventsF }: FlushedBatch, at: number): void {
+  private readMarket({ events, eventsF }: AppliedBatch, at: number): void {
     const row = events[at + Event.market]! << MARKET_I;
     const first = this.t.marketI[row + Market.firstBook]!;
     for (let i = 0; i < this.t.marketI[row + Market.bookCount]!; i++) {
@@ -245,7 +245,7 @@ export class MarketFeed {
   }
 
   /** Sends what the batch did to each followed book, and takes up those that it completes. */
-  private settle(batch: FlushedBatch): void {
+  private settle(batch: AppliedBatch): void {
     const { events } = batch;
     const taken: FollowedBook[] = [];
     for (let at = events.length - 8; at >= 0 && events[at] === EventKind.settled; at -= 8) {
@@ -266,7 +266,7 @@ export class MarketFeed {
     for (const book of taken) release(book);
   }
 
-  private publish(book: FollowedBook, batch: FlushedBatch): void {
+  private publish(book: FollowedBook, batch: AppliedBatch): void {
     const { names, publish } = this.o;
     const now = this.o.now();
     const changes = book.takeChanges();
@@ -287,7 +287,7 @@ export class MarketFeed {
     book: FollowedBook,
     token: TokenRow,
     index: number,
-    { time }: FlushedBatch,
+    { time }: AppliedBatch,
     now: number,
   ): void {
     const { names, publish } = this.o;
@@ -311,7 +311,7 @@ export class MarketFeed {
     book: FollowedBook,
     token: TokenRow,
     index: number,
-    { time }: FlushedBatch,
+    { time }: AppliedBatch,
     now: number,
   ): void {
     const best = this.best(book, index);

@@ -8,7 +8,7 @@ import type { Publish, SocketRoute } from '../http/sockets.ts';
 import type { Credential } from '../identity/key-registry.ts';
 import type { BookRenderer } from '../market-data/books.ts';
 import type { MarketLookup, MarketStory, TokenTexts } from '../market-data/texts.ts';
-import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import type { CloseName } from './closes.ts';
 import type { Connection, ConnectionParts, StreamLimits } from './connection.ts';
 import { Connections, type StreamFacts } from './connections.ts';
@@ -93,7 +93,7 @@ export class Streams {
    * Tells what a batch did. Its log may be cut short, in a batch of a million changes: then everybody
    * has to begin anew. Never throws: whoever trades must not suffer from what is told of it.
    */
-  flushed(batch: FlushedBatch): void {
+  flushed(batch: AppliedBatch): void {
     try {
       if (batch.isWhole) {
         this.market.flushed(batch);

@@ -107,8 +107,8 @@ export class Stage {
       queueMax,
       now,
       closedPersisted: () => this.closedPersisted,
-      onFlushed: (sequence, _fill, batch) => {
-        this.flushed.push(sequence);
+      onFlushed: (batch) => {
+        this.flushed.push(batch.sequence);
         this.told.push(batch.time);
       },
       onFatal: (error) => this.fatal.push(error.message),

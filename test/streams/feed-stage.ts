@@ -6,7 +6,7 @@ import { EventBuffer } from '../../engine/events.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
-import type { FlushedBatch } from '../../server/orders/flushed-batch.ts';
+import type { AppliedBatch } from '../../server/orders/applied-batch.ts';
 import { MarketFeed } from '../../server/streams/market-feed.ts';
 import { Names } from '../../server/streams/names.ts';
 import { NewMarkets } from '../../server/streams/new-markets.ts';
@@ -33,7 +33,7 @@ export class FeedStage extends EngineDriver {
   readonly userFeed: UserFeed;
   readonly published: Published[] = [];
   /** Applied, and not told yet. */
-  readonly unflushed: FlushedBatch[] = [];
+  readonly unflushed: AppliedBatch[] = [];
   private readonly events: EventBuffer;
   private commands = 0;
   private time = 0;
@@ -92,6 +92,8 @@ export class FeedStage extends EngineDriver {
       });
       const events = Int32Array.from(this.events.i32.subarray(0, this.events.words));
       this.unflushed.push({
+        sequence: 0,
+        endFill: 0,
         time: this.time,
         events,
         eventsF: new Float64Array(events.buffer),

@@ -1,15 +1,19 @@
 /**
- * What a batch leaves in the slot of its ticket: its entry for the journal, and what it did, kept
- * until it is on disk and may be told to others.
+ * What a worker leaves in the slot of a batch: the record for the log, and the applied batch, which streams
+ * and tapes get once that record is durable.
  *
  * Thread: the I/O thread.
  */
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import type { JournalEntry } from '../../storage/log/journal.ts';
-import { failAll, type Request, takeAnswers } from './slot-requests.ts';
 import { Slot, SlotState, type SlotView } from './slots.ts';
 
-export interface FlushedBatch {
+/** What a batch changed, copied out of its slot. */
+export interface AppliedBatch {
+  /** The engine's number of it, as in the log. */
+  readonly sequence: number;
+  /** Its fills are those before this one. */
+  readonly endFill: number;
   /** Unix milliseconds given to the batch. */
   readonly time: number;
   /** Records of engine/events.ts, and the same bytes as doubles. */
@@ -22,61 +26,34 @@ export interface FlushedBatch {
   readonly commandsF: Float64Array;
 }
 
-/** All that is needed of a batch once it is on disk. */
-export interface KeptBatch {
-  readonly deliver: () => void;
-  /** Undefined where it changed nothing. */
-  readonly batch: FlushedBatch | undefined;
-  readonly sequence: number;
-  /** Its fills are those before this one. */
-  readonly endFill: number;
-}
-
-/** Whether there is anything to write of what a worker has finished. */
+/** Whether a batch that a worker has finished changed the engine. */
 export function hasChanged(view: SlotView): boolean {
   return view.state() !== SlotState.failed && view.i32[Slot.changed] === 1;
 }
 
-/**
- * Copies it out of the slot of its ticket.
- *
- * @param large the events, where the slot had no room for them
- */
-export function keepBatch(
-  view: SlotView,
-  requests: readonly Request[],
-  large: Int32Array | undefined,
-): KeptBatch {
-  const hasFailed = view.state() === SlotState.failed;
-  return {
-    deliver: hasFailed ? () => failAll(requests) : takeAnswers(view, requests),
-    batch: hasChanged(view) ? takeBatch(view, large) : undefined,
-    sequence: view.f64[Slot.sequence]!,
-    endFill: view.f64[Slot.endFill]!,
-  };
-}
-
-/** What it did. */
-export function takeBatch(view: SlotView, large: Int32Array | undefined): FlushedBatch {
+/** @param large the events, where the slot had no room for them */
+export function takeApplied(view: SlotView, large: Int32Array | undefined): AppliedBatch {
   const { f64, i32 } = view;
   const words = i32[Slot.eventWords]!;
   const fits = words <= view.events.length;
   const events = fits ? view.events.slice(0, words) : large;
   const commands = view.journal.slice(0, i32[Slot.journalWords]!);
   const isWhole = i32[Slot.eventsLost] === 0 && events !== undefined;
-  const kept = isWhole ? events : new Int32Array(0);
+  const recorded = isWhole ? events : new Int32Array(0);
   return {
+    sequence: f64[Slot.sequence]!,
+    endFill: f64[Slot.endFill]!,
     time: f64[Slot.time]!,
-    events: kept,
-    eventsF: new Float64Array(kept.buffer),
+    events: recorded,
+    eventsF: new Float64Array(recorded.buffer),
     isWhole,
     commands,
     commandsF: new Float64Array(commands.buffer),
   };
 }
 
-/** The batch as the journal keeps it. */
-export function journalEntry({ f64, i32, journal }: SlotView): JournalEntry {
+/** The record of the batch for the log. */
+export function logRecord({ f64, i32, journal }: SlotView): JournalEntry {
   const facts = {
     sequence: f64[Slot.sequence]!,
     time: f64[Slot.time]!,
