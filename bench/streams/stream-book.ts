@@ -70,7 +70,7 @@ export class StreamBook {
       },
       key: () => undefined,
       readOnlyKey: () => undefined,
-      whenSettled: (callback) => void setImmediate(callback),
+      whenBatchesDone: (callback) => void setImmediate(callback),
       now: Date.now,
       elapsed: () => performance.now(),
       log: (line) => void process.stderr.write(`${line}\n`),

@@ -51,7 +51,7 @@ import { type StreamParts, Streams } from '../streams/streams.ts';
 import { lostKeys } from './lost-keys.ts';
 import type { NodeOptions, RunningNode } from './node.ts';
 import type { Recovery } from './recovery.ts';
-import { settleCatalog } from './startup-commands.ts';
+import { openStartupCatalog } from './startup-commands.ts';
 import { openStores, type Stores } from './stores.ts';
 import { startWriter, type Writer } from './writer.ts';
 
@@ -162,7 +162,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     }
     await waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
     signal?.throwIfAborted();
-    const settling = settleCatalog(config, t, separators[1], {
+    const settling = openStartupCatalog(config, t, separators[1], {
       store: stores.catalog,
       dataDir: config.dataDir,
       durability: config.durability,
@@ -332,7 +332,7 @@ async function openPort(
     books,
     key: (apiKey) => registry.lookup(apiKey),
     readOnlyKey: (key) => registry.lookupReadOnly(key),
-    whenSettled: (callback) => writer?.sequencer.whenSettled(callback),
+    whenBatchesDone: (callback) => writer?.sequencer.whenBatchesDone(callback),
   });
   told.streams = streams;
   const server = await listen(

@@ -27,7 +27,7 @@ import { Sequencer } from '../orders/sequencer.ts';
 import { allocateSlots } from '../orders/slots.ts';
 import type { WorkerSetup } from '../orders/worker.ts';
 import { WriteGate } from '../orders/write-gate.ts';
-import { settleConfiguration } from './startup-commands.ts';
+import { applyConfiguration } from './startup-commands.ts';
 import type { Stores } from './stores.ts';
 
 interface WriterOptions {
@@ -116,7 +116,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     pool,
     journal,
     workers: config.workers,
-    ahead: config.workers,
+    prefetch: config.workers,
     queueMax: config.engineQueue,
     now: clock.now,
     closedPersisted: () => follower.finished(),
@@ -134,7 +134,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   const wait = (what: string, promise: Promise<unknown>, msMax = WAIT_MS_MAX): Promise<unknown> =>
     withDeadline(promise, { what, msMax, log: tell });
   clock.onDoubt = (problem) => {
-    room.tell('clock', problem);
+    room.report('clock', problem);
     const aheadMs = aheadOf(tables.state[State.time]!, clock.now());
     if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
   };
@@ -147,7 +147,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   try {
     const audit = { what: 'the audit of what was recovered', msMax: DERIVE_MS_MAX, log: tell };
     await withDeadline(o.sound, { ...audit, signal: o.signal });
-    if (clock.problem() !== undefined) room.tell('clock', clock.problem());
+    if (clock.problem() !== undefined) room.report('clock', clock.problem());
     // Orders may have expired meanwhile: the audit would see them leave.
     sequencer.begin();
     // Ids that memory has forgotten are recognised by what is derived.
@@ -156,7 +156,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     const known = follower.derived(forgotten, o.signal);
     await wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
     o.signal?.throwIfAborted();
-    const settled = settleConfiguration(config, tables, sequencer);
+    const settled = applyConfiguration(config, tables, sequencer);
     await wait('the workers to take the configuration', settled);
   } catch (error) {
     await close().catch((second: Error) => log('warn', second.message));
@@ -169,7 +169,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     progress: () => follower.progress(),
     writeHistory: (rows) => follower.writeHistory(rows),
     ready: () => pool.loaded(),
-    seqlock: new SeqlockReader(slots.control, (callback) => sequencer.whenSettled(callback)),
+    seqlock: new SeqlockReader(slots.control, (callback) => sequencer.whenBatchesDone(callback)),
     async expireDue() {
       const due = applyCommands(sequencer, new Int32Array(0));
       await wait('the orders that expired while the node was down', due);
@@ -190,7 +190,7 @@ function followerOf(
   const { capacities, dataDir, durability, imageBatches, imageSeconds } = config;
   const logFirst = stores.log.first;
   const damagedSnapshots = stores.snapshots.passedOver();
-  stores.log.onRoom = (problem) => room.tell('log', problem);
+  stores.log.onRoom = (problem) => room.report('log', problem);
   return new FollowerKeeper({
     setup: {
       ...{ capacities, dataDir, durability, imageBatches, imageSeconds },
@@ -202,7 +202,7 @@ function followerOf(
       if (config.journalKeep === 'all') return;
       stores.log.trim(older).catch((error: unknown) => log('warn', `log: ${String(error)}`));
     },
-    onProblem: (problem) => room.tell('follower', problem),
+    onProblem: (problem) => room.report('follower', problem),
     now: clock.now,
     onFatal: (error) => sequencer.stop(error),
     log,

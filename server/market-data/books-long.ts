@@ -16,7 +16,7 @@ const COPIED_PER_TURN = 2 ** 22;
 export interface LongBooksParts {
   readonly renderer: BookRenderer;
   /** Calls back once the batches that now run are done. */
-  readonly whenSettled: (callback: () => void) => void;
+  readonly whenBatchesDone: (callback: () => void) => void;
   /** Nobody waits for the answer any more. */
   readonly isGone: () => boolean;
 }
@@ -39,7 +39,7 @@ export async function renderBooksLong(
       const other = places.get(parts.renderer.complementOf(tokens[place]!));
       const bytes = renderOne(parts.renderer, tokens, sides, books, place, other);
       if (bytes === undefined) {
-        await new Promise<void>((resolve) => parts.whenSettled(resolve));
+        await new Promise<void>((resolve) => parts.whenBatchesDone(resolve));
         continue;
       }
       rendered += bytes;

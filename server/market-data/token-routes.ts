@@ -34,7 +34,7 @@ export interface TokenRouteParts {
    * Calls back after the next batch; it asserts that somebody writes. A book that is being written
    * while nobody may write is a bug.
    */
-  readonly whenSettled: (callback: () => void) => void;
+  readonly whenBatchesDone: (callback: () => void) => void;
 }
 
 const UNKNOWN_BOOK = errorBody('No orderbook exists for the requested token id');
@@ -61,7 +61,7 @@ export function tokenHandlers(parts: TokenRouteParts) {
     const attempt = (): void => {
       if (context.aborted) return;
       const rendered = render();
-      if (rendered === undefined) parts.whenSettled(attempt);
+      if (rendered === undefined) parts.whenBatchesDone(attempt);
       else context.reply(rendered.status, rendered.body);
     };
     attempt();
@@ -107,7 +107,7 @@ export function tokenHandlers(parts: TokenRouteParts) {
         if (body === LONG) return answerLong(context);
         if (body !== undefined) context.replyTransient(200, body);
         else {
-          parts.whenSettled(() => {
+          parts.whenBatchesDone(() => {
             if (context.aborted) return;
             retake();
             void attempt(retake);
@@ -131,9 +131,9 @@ export function tokenHandlers(parts: TokenRouteParts) {
       });
     };
   const answerLong = async (context: Exchange): Promise<void> => {
-    const { whenSettled } = parts;
+    const { whenBatchesDone } = parts;
     const isGone = (): boolean => context.aborted;
-    const body = await renderBooksLong({ renderer: books, whenSettled, isGone }, wanted);
+    const body = await renderBooksLong({ renderer: books, whenBatchesDone, isGone }, wanted);
     if (body !== undefined) context.reply(200, body);
   };
 

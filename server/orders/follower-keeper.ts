@@ -53,7 +53,7 @@ export class FollowerKeeper {
   /** Who waits for a write of history, in their order. */
   private writing: ((failure: string | undefined) => void)[] = [];
   /** Rows of history for a thread that is not started yet. */
-  private readonly held: FollowerOrder[] = [];
+  private readonly unsentRows: FollowerOrder[] = [];
   /** Undefined until it is started. */
   private ended: Promise<void> | undefined;
   private readonly o: FollowerKeeperOptions;
@@ -81,7 +81,7 @@ export class FollowerKeeper {
     const file = new URL('../../storage/projection/follower-thread', import.meta.url);
     const workerData: FollowerSetup = { ...this.o.setup, link: this.link.memory };
     const thread = startThread(file, { workerData });
-    thread.on('message', (message: FollowerMessage) => this.hear(message));
+    thread.on('message', (message: FollowerMessage) => this.onMessage(message));
     thread.on('error', (error) => this.fail(new Error(`follower: ${error.message}`)));
     // A promise of once() would reject with the error, too, and nobody hears it before the end.
     this.ended = new Promise((resolve) => {
@@ -91,7 +91,7 @@ export class FollowerKeeper {
       });
     });
     this.thread = thread;
-    for (const rows of this.held.splice(0)) thread.postMessage(rows);
+    for (const rows of this.unsentRows.splice(0)) thread.postMessage(rows);
   }
 
   /** Batches up to `sequence` are durable now. */
@@ -110,7 +110,7 @@ export class FollowerKeeper {
   writeHistory(rows: FollowerOrder): Promise<string | undefined> {
     return new Promise((resolve) => {
       this.writing.push(resolve);
-      if (this.thread === undefined) this.held.push(rows);
+      if (this.thread === undefined) this.unsentRows.push(rows);
       else this.thread.postMessage(rows);
       this.link.ring();
       if (this.hasEnded) this.end();
@@ -167,7 +167,7 @@ export class FollowerKeeper {
     this.o.onFatal(error);
   }
 
-  private hear(message: FollowerMessage): void {
+  private onMessage(message: FollowerMessage): void {
     if (message.kind === 'line') this.o.log(message.level, message.line);
     else if (message.kind === 'problem') this.o.onProblem(message.problem);
     else if (message.kind === 'fatal') this.fail(new Error(message.why));

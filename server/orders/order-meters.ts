@@ -47,7 +47,7 @@ export class OrderMeters {
     const { match, parse, turn, verify } = this.stages;
     parse.addMs(f64[Slot.parseMs]!);
     verify.addMs(f64[Slot.verifyMs]!);
-    turn.addMs(f64[Slot.turnMs]!);
+    turn.addMs(f64[Slot.turnWaitMs]!);
     match.addMs(f64[Slot.matchMs]!);
     for (let reason = 0; reason < RESULTS; reason++) this.results[reason]! += results[reason]!;
   }

@@ -9,7 +9,7 @@ import { callerOfKey } from '../http/callers.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import type { LateLimits, LateRefusal } from '../http/late-limits.ts';
 import type { KeyOwner } from '../identity/auth.ts';
-import { submitCancels, submitSweep } from './cancels.ts';
+import { submitCancelAll, submitCancels } from './cancels.ts';
 import { countOrders } from './count-orders.ts';
 import type { Sequencer } from './sequencer.ts';
 import { type Answered, orderRequest, type RequestOwner } from './slot-requests.ts';
@@ -56,9 +56,11 @@ export function orderHandlers(sequencer: Sequencer | undefined, limits: LateLimi
     'DELETE /order': taking((to, ...rest) => submitCancels(to, cancelOrder, ...rest)),
     'DELETE /orders': taking((to, ...rest) => submitCancels(to, cancelOrders, ...rest)),
     'DELETE /cancel-all': taking((to, owner, _body, answered) =>
-      submitSweep(to, cancelAll, owner, NO_BODY, answered),
+      submitCancelAll(to, cancelAll, owner, NO_BODY, answered),
     ),
-    'DELETE /cancel-market-orders': taking((to, ...rest) => submitSweep(to, cancelMarket, ...rest)),
+    'DELETE /cancel-market-orders': taking((to, ...rest) =>
+      submitCancelAll(to, cancelMarket, ...rest),
+    ),
   };
 }
 

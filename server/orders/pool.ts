@@ -9,13 +9,12 @@
  * A task that ends is begun again: with a result that has no room in its slot, with what its worker
  * threw, or because its worker died and the package has put another in its place.
  *
- * Thread: the I/O thread. What a worker needs is in lane-task.ts, without the package.
+ * Thread: the I/O thread. What a worker needs is in lanes.ts, without the package.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
-import type { LaneData } from './lane-task.ts';
-import { LANE_PLACES, Lanes, otherPlace } from './lanes.ts';
+import { LANE_PLACES, type LaneData, Lanes, otherPlace } from './lanes.ts';
 
 export interface WorkerPool {
   /**
@@ -98,7 +97,7 @@ class Pool implements WorkerPool {
     this.free = Array.from({ length: workers }, (_, lane) => lane);
     this.nextPlace = this.free.map(() => 0);
     this.load = this.free.map(() => 0);
-    for (const lane of this.free) void this.keep(lane);
+    for (const lane of this.free) void this.runLane(lane);
   }
 
   run(slot: number, done: Done, failed: Failed): void {
@@ -111,7 +110,7 @@ class Pool implements WorkerPool {
     this.nextPlace[lane] = otherPlace(place);
     this.load[lane]! += 1;
     this.running.push({ lane, place, done, failed });
-    this.lanes.give(lane, place, slot);
+    this.lanes.put(lane, place, slot);
     if (!this.isWatching) void this.watch();
   }
 
@@ -128,14 +127,14 @@ class Pool implements WorkerPool {
   }
 
   /** Has a worker serve the lane, whatever becomes of it. */
-  private async keep(lane: number): Promise<void> {
+  private async runLane(lane: number): Promise<void> {
     while (!this.isClosing) {
       try {
         const large = await this.piscina.run(lane);
         this.end(lane, ({ done }) => done(large));
       } catch (error) {
         if (this.isClosing) return;
-        this.lanes.forsake(lane);
+        this.lanes.markUnserved(lane);
         const hadTicket = this.end(lane, ({ failed }) => failed(error as Error));
         if (hadTicket) continue;
         this.o.report(error);
@@ -146,17 +145,17 @@ class Pool implements WorkerPool {
   }
 
   /** The lane's task ended with the first of its tickets that is not finished; false = it had none. */
-  private end(lane: number, tell: (running: Running) => void): boolean {
+  private end(lane: number, report: (running: Running) => void): boolean {
     // What it had finished before, and was not heard of yet, is whole.
     this.collect();
     const index = this.running.findIndex((running) => running.lane === lane);
     if (index < 0) return false;
     const [running] = this.running.splice(index, 1);
-    this.lanes.drop(lane, running!.place);
+    this.lanes.remove(lane, running!.place);
     this.load[lane]! -= 1;
     // Others are ready sooner than the one that takes its place.
     if (this.load[lane] === 0) this.free.unshift(lane);
-    tell(running!);
+    report(running!);
     return true;
   }
 

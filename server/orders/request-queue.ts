@@ -5,8 +5,8 @@
  */
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import { OrderRowBudget } from './order-row-budget.ts';
 import type { RequestBatch } from './request-batch.ts';
-import { RowsAhead } from './rows-ahead.ts';
 import type { Request } from './slot-requests.ts';
 import { align, ORDER_BYTES_MIN, RequestHead } from './slots.ts';
 
@@ -23,7 +23,7 @@ interface QueueOptions {
 export class RequestQueue {
   private readonly workers: number;
   private readonly requestsMax: number;
-  private readonly rows: RowsAhead;
+  private readonly rows: OrderRowBudget;
   private requests: Request[] = [];
   private times: number[] = [];
   private bytes = 0;
@@ -31,7 +31,7 @@ export class RequestQueue {
   constructor({ closedPersisted, queueMax, tables, workers }: QueueOptions) {
     this.workers = workers;
     this.requestsMax = queueMax;
-    this.rows = new RowsAhead(tables, closedPersisted);
+    this.rows = new OrderRowBudget(tables, closedPersisted);
   }
 
   get length(): number {

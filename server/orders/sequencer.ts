@@ -31,8 +31,8 @@ import {
 import {
   align,
   Control,
-  leaveTurn,
-  passTurn,
+  leaveApplyTurn,
+  passApplyTurn,
   RequestHead,
   type SlotMemory,
   SlotState,
@@ -46,7 +46,7 @@ export interface SequencerOptions {
   readonly journal: Journal;
   readonly workers: number;
   /** Batches that wait in workers behind those that run, so that no worker waits for its next one. */
-  readonly ahead: number;
+  readonly prefetch: number;
   /** Requests that may wait. */
   readonly queueMax: number;
   /** Unix milliseconds; it may pause the sequencer before it returns, where the clock has jumped. */
@@ -69,7 +69,7 @@ export class Sequencer {
   private readonly freeSlots: number[];
   private readonly queue: RequestQueue;
   private tickWanted = false;
-  private isLookingAhead = false;
+  private isPrefetchScheduled = false;
   /** Dispatched and not yet collected, in the order of their dispatch. */
   private batches: RequestBatch[] = [];
   private running = 0;
@@ -83,7 +83,7 @@ export class Sequencer {
   /** Whether all else is taken meanwhile. */
   private takesCancels = false;
   private readonly expiry: ExpiryTimer;
-  private settled: (() => void)[] = [];
+  private onBatchesDone: (() => void)[] = [];
 
   constructor(options: SequencerOptions) {
     this.o = options;
@@ -147,9 +147,9 @@ export class Sequencer {
   }
 
   /** Calls back once the batches that now run are done; whoever read while they wrote tries again then. */
-  whenSettled(callback: () => void): void {
+  whenBatchesDone(callback: () => void): void {
     if (this.running === 0) setImmediate(callback);
-    else this.settled.push(callback);
+    else this.onBatchesDone.push(callback);
   }
 
   /** Resolves when nothing is queued, running or waiting for the journal. */
@@ -178,11 +178,11 @@ export class Sequencer {
   /** Free workers get work at once. Batches behind those collect requests for one turn of the event loop. */
   private pump(): void {
     this.dispatchUpTo(this.o.workers);
-    if (this.o.ahead === 0 || this.isLookingAhead || this.queue.length === 0) return;
-    this.isLookingAhead = true;
+    if (this.o.prefetch === 0 || this.isPrefetchScheduled || this.queue.length === 0) return;
+    this.isPrefetchScheduled = true;
     setImmediate(() => {
-      this.isLookingAhead = false;
-      this.dispatchUpTo(this.o.workers + this.o.ahead);
+      this.isPrefetchScheduled = false;
+      this.dispatchUpTo(this.o.workers + this.o.prefetch);
     });
   }
 
@@ -280,8 +280,8 @@ export class Sequencer {
       return;
     }
     // It may have died after it marked the slot as done, and before it passed its turn on.
-    if (Atomics.load(this.control, Control.turn) === dispatchSequence) {
-      leaveTurn(this.control, dispatchSequence);
+    if (Atomics.load(this.control, Control.applyTurn) === dispatchSequence) {
+      leaveApplyTurn(this.control, dispatchSequence);
     }
     this.finish(batch);
   }
@@ -294,7 +294,7 @@ export class Sequencer {
       this.stop(new Error('a worker died inside its turn'));
       return;
     }
-    if (passTurn(this.control, batch.dispatchSequence)) {
+    if (passApplyTurn(this.control, batch.dispatchSequence)) {
       this.views[batch.slot]!.setState(SlotState.failed);
       this.finish(batch);
       return;
@@ -304,7 +304,7 @@ export class Sequencer {
 
   private collectReady(): void {
     while (this.batches[0]?.isDone === true) this.collect(this.batches.shift()!);
-    for (const callback of this.settled.splice(0)) callback();
+    for (const callback of this.onBatchesDone.splice(0)) callback();
     this.armExpiry();
     this.pump();
   }

@@ -65,7 +65,7 @@ export interface SlotHead {
 
 /** Writes a batch into its slot. */
 export function fillSlot(view: SlotView, head: SlotHead, requests: readonly Request[]): void {
-  view.i32[Slot.ticket] = head.dispatchSequence;
+  view.i32[Slot.dispatchSequence] = head.dispatchSequence;
   view.i32[Slot.requests] = requests.length;
   view.f64[Slot.time] = head.time;
   view.f64[Slot.persistedClosedSequence] = head.persistedClosedSequence;

@@ -18,7 +18,7 @@
  */
 import assert from 'node:assert/strict';
 
-export const Control = { turn: 0, writer: 1, poisoned: 2, words: 16 } as const;
+export const Control = { applyTurn: 0, writer: 1, poisoned: 2, words: 16 } as const;
 export const SlotState = { free: 0, verifying: 1, applying: 2, done: 3, failed: 4 } as const;
 export const RequestKind = {
   /** Bodies of POST /orders and POST /order. */
@@ -36,7 +36,7 @@ export const RequestKind = {
 
 export const Slot = {
   state: 0,
-  ticket: 1,
+  dispatchSequence: 1,
   requests: 2,
   inputBytes: 3,
   answerBytes: 4,
@@ -55,7 +55,7 @@ export const Slot = {
   /** What the worker took; 0 where nobody wants to know. */
   parseMs: 14,
   verifyMs: 15,
-  turnMs: 16,
+  turnWaitMs: 16,
   matchMs: 17,
   words: 48,
 } as const;
@@ -155,29 +155,29 @@ export class SlotView {
 }
 
 /** Waits until it is this ticket's turn. Tickets wrap at 32 bits and are compared for equality. */
-export function awaitTurn(control: Int32Array, ticket: number): void {
+export function awaitApplyTurn(control: Int32Array, sequence: number): void {
   for (;;) {
-    const turn = Atomics.load(control, Control.turn);
-    if (turn === ticket) return;
-    Atomics.wait(control, Control.turn, turn);
+    const turn = Atomics.load(control, Control.applyTurn);
+    if (turn === sequence) return;
+    Atomics.wait(control, Control.applyTurn, turn);
   }
 }
 
 /** Enters the turn: from here on this ticket is the only writer of the engine. */
-export function enterTurn(control: Int32Array, ticket: number): void {
-  const owner = Atomics.compareExchange(control, Control.writer, 0, ticket + 1);
+export function enterApplyTurn(control: Int32Array, sequence: number): void {
+  const owner = Atomics.compareExchange(control, Control.writer, 0, sequence + 1);
   assert(owner === 0, 'the engine has one writer');
 }
 
-export function leaveTurn(control: Int32Array, ticket: number): void {
+export function leaveApplyTurn(control: Int32Array, sequence: number): void {
   Atomics.store(control, Control.writer, 0);
-  passTurn(control, ticket);
+  passApplyTurn(control, sequence);
 }
 
 /** Hands the turn on; false when it was not this ticket's. */
-export function passTurn(control: Int32Array, ticket: number): boolean {
-  const before = Atomics.compareExchange(control, Control.turn, ticket, (ticket + 1) | 0);
-  if (before !== ticket) return false;
-  Atomics.notify(control, Control.turn);
+export function passApplyTurn(control: Int32Array, sequence: number): boolean {
+  const before = Atomics.compareExchange(control, Control.applyTurn, sequence, (sequence + 1) | 0);
+  if (before !== sequence) return false;
+  Atomics.notify(control, Control.applyTurn);
   return true;
 }

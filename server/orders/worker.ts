@@ -18,17 +18,17 @@ import { openFinalsReader } from '../../storage/projection/finals.ts';
 import type { OrderTexts } from '../common/contract.ts';
 import type { WalletFactories } from '../identity/wallet-factory.ts';
 import { BatchApplier } from './batch-apply.ts';
-import { BatchPreparer, type Prepared } from './batch-prepare.ts';
+import { BatchPreparer, type PreparedRequest } from './batch-prepare.ts';
 import { FirstAnswers } from './first-answers.ts';
-import { laneSetup, serveLane } from './lane-task.ts';
+import { laneSetup, serveLane } from './lanes.ts';
 import type { ParseRules } from './order-parse.ts';
 import type { OrderSeparators } from './prepare.ts';
 import {
-  awaitTurn,
+  awaitApplyTurn,
   Control,
-  enterTurn,
-  leaveTurn,
-  passTurn,
+  enterApplyTurn,
+  leaveApplyTurn,
+  passApplyTurn,
   Slot,
   type SlotMemory,
   SlotState,
@@ -80,30 +80,30 @@ export default function serve(lane: number): Promise<Int32Array> {
 /** Runs the ticket in slot `index`; the result is what the slot has no room for. */
 export function run(index: number): Int32Array | undefined {
   try {
-    return runTicket(slots[index]!);
+    return runBatch(slots[index]!);
   } finally {
     // The next ticket may come in an hour.
     finals.release();
   }
 }
 
-function runTicket(slot: SlotView): Int32Array | undefined {
+function runBatch(slot: SlotView): Int32Array | undefined {
   const { f64 } = slot;
-  const ticket = slot.i32[Slot.ticket]!;
+  const sequence = slot.i32[Slot.dispatchSequence]!;
   const began = now();
-  let prepared: readonly Prepared[];
+  let prepared: readonly PreparedRequest[];
   try {
     prepared = prepare(slot);
   } catch (error) {
-    awaitTurn(control, ticket);
+    awaitApplyTurn(control, sequence);
     slot.setState(SlotState.failed);
-    passTurn(control, ticket);
+    passApplyTurn(control, sequence);
     throw error;
   }
   const ready = now();
-  awaitTurn(control, ticket);
+  awaitApplyTurn(control, sequence);
   const entered = now();
-  enterTurn(control, ticket);
+  enterApplyTurn(control, sequence);
   slot.setState(SlotState.applying);
   try {
     applier.apply(slot, prepared);
@@ -115,14 +115,14 @@ function runTicket(slot: SlotView): Int32Array | undefined {
   const { verifyMs } = preparer;
   f64[Slot.parseMs] = ready - began - verifyMs;
   f64[Slot.verifyMs] = verifyMs;
-  f64[Slot.turnMs] = entered - ready;
+  f64[Slot.turnWaitMs] = entered - ready;
   f64[Slot.matchMs] = now() - entered;
   slot.setState(SlotState.done);
-  leaveTurn(control, ticket);
+  leaveApplyTurn(control, sequence);
   return words > slot.events.length ? i32.slice(0, words) : undefined;
 }
 
-function prepare(slot: SlotView): readonly Prepared[] {
+function prepare(slot: SlotView): readonly PreparedRequest[] {
   // The tickets before this one add at most so many orders to those that are known now.
   const { state } = engine.t;
   // Open ones first: those that end between the two reads count twice, and none is left out.

@@ -52,7 +52,7 @@ export interface MarketFeedParts {
   /** Of this run of the node. */
   readonly run: string;
   /** Calls back when the writer that is inside has left. */
-  readonly whenSettled: (callback: () => void) => void;
+  readonly whenBatchesDone: (callback: () => void) => void;
 }
 
 const BEST_SHIFT = 2 ** 20;
@@ -129,7 +129,7 @@ export class MarketFeed {
 
   private load(book: FollowedBook): void {
     if (!book.load(this.t, this.depth)) {
-      this.o.whenSettled(() => {
+      this.o.whenBatchesDone(() => {
         if (this.followed.get(book.bookRow) === book) this.load(book);
       });
       return;

@@ -33,7 +33,7 @@ export interface StreamParts {
   /** An active read-only key, likewise. */
   readonly readOnlyKey: (key: string) => { readonly address: Uint8Array } | undefined;
   /** Calls back when the writer that is inside the engine has left. */
-  readonly whenSettled: (callback: () => void) => void;
+  readonly whenBatchesDone: (callback: () => void) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** Milliseconds by a clock that nobody sets: silence is measured by it. */
@@ -59,13 +59,13 @@ export class Streams {
   private send: Publish = () => undefined;
 
   constructor(parts: StreamParts) {
-    const { books, elapsed, limits, lookup, now, tables, texts, whenSettled } = parts;
+    const { books, elapsed, limits, lookup, now, tables, texts, whenBatchesDone } = parts;
     this.o = parts;
     const names = new Names(tables, lookup);
     const run = runName(now());
     const publish: Publish = (topic, text) => this.send(topic, text);
     this.connections = new Connections(limits, elapsed);
-    this.market = new MarketFeed({ names, books, publish, now, run, whenSettled });
+    this.market = new MarketFeed({ names, books, publish, now, run, whenBatchesDone });
     this.newMarkets = new NewMarkets({ names, publish, now, run });
     this.replayBuffer = new ReplayBuffer({
       publish,

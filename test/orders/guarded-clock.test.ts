@@ -109,7 +109,7 @@ function guarded(t: TestContext) {
   const stage = new Stage(1, 1_000, 0, true, clocks.clock.now);
   const lines: string[] = [];
   const room = new WriteGate(stage.sequencer, (_, line) => lines.push(line));
-  clocks.clock.onDoubt = (problem) => room.tell('clock', problem);
+  clocks.clock.onDoubt = (problem) => room.report('clock', problem);
   return { clocks, stage, room, lines };
 }
 
@@ -143,7 +143,7 @@ test('cancels go on meanwhile, at the time as it was before', async (t) => {
   assert.equal(stage.tasks[0]!.time, START + 3_000);
   stage.submit('waiting', RequestKind.cancelAll);
   stage.submit('refused');
-  room.tell('log', 'no space');
+  room.report('log', 'no space');
   await stage.run(stage.tasks[0]!, false);
   assert.deepEqual(stage.names(), [
     `order: ${UNAVAILABLE}`,
@@ -151,7 +151,7 @@ test('cancels go on meanwhile, at the time as it was before', async (t) => {
     `waiting: ${UNAVAILABLE}`,
     'cancel',
   ]);
-  room.tell('log', undefined);
+  room.report('log', undefined);
   stage.submit('cancel', RequestKind.cancelOrder);
   assert.equal(stage.tasks.length, 1, 'the clock alone lets them through');
 });
@@ -185,15 +185,15 @@ test('an order does not expire by a clock that jumped', async (t) => {
 
 test('a process out of files is told as such, whoever has met it', (t) => {
   const { lines, room, stage } = guarded(t);
-  room.tell('log', "the next segment cannot be made: EMFILE: too many open files, open 'x'");
-  room.tell('follower', 'derived: a write failed: Too many open files');
+  room.report('log', "the next segment cannot be made: EMFILE: too many open files, open 'x'");
+  room.report('follower', 'derived: a write failed: Too many open files');
   assert.deepEqual(
     room.pauses().map(({ reason }) => reason),
     ['files', 'files'],
   );
   stage.submit('cancel', RequestKind.cancelOrder);
   assert.deepEqual(stage.names(), [`cancel: ${UNAVAILABLE}`]);
-  room.tell('log', undefined);
-  room.tell('follower', undefined);
+  room.report('log', undefined);
+  room.report('follower', undefined);
   assert.equal(lines.at(-1), 'files can be opened again: orders are taken');
 });

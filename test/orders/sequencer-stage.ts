@@ -22,10 +22,10 @@ import { orderRequest, type RequestOwner } from '../../server/orders/slot-reques
 import {
   align,
   allocateSlots,
-  awaitTurn,
+  awaitApplyTurn,
   Control,
-  enterTurn,
-  leaveTurn,
+  enterApplyTurn,
+  leaveApplyTurn,
   RequestHead,
   RequestKind,
   Slot,
@@ -82,7 +82,7 @@ export class Stage {
   constructor(
     workers: number,
     queueMax = 1_000,
-    ahead = 0,
+    prefetch = 0,
     begins = true,
     now: () => number = () => this.time,
   ) {
@@ -95,7 +95,7 @@ export class Stage {
       pool: {
         run: (slot, done, failed) => {
           assert(!this.failsToRun, 'the pool is closed');
-          assert(this.tasks.length < workers + ahead, 'no more than the pool has room for');
+          assert(this.tasks.length < workers + prefetch, 'no more than the pool has room for');
           this.tasks.push(taskOf(views[slot]!, () => done(undefined), failed));
         },
         loaded: () => Promise.resolve(),
@@ -103,7 +103,7 @@ export class Stage {
       },
       journal: this.gate.journal,
       workers,
-      ahead,
+      prefetch,
       queueMax,
       now,
       closedPersisted: () => this.closedPersisted,
@@ -140,8 +140,8 @@ export class Stage {
   /** The task's turn: each request is answered by its own text; returns its sequence, if any. */
   turn(task: Task, options: { readonly changed: boolean }): number | undefined {
     const { view } = task;
-    awaitTurn(this.control, task.ticket);
-    enterTurn(this.control, task.ticket);
+    awaitApplyTurn(this.control, task.ticket);
+    enterApplyTurn(this.control, task.ticket);
     view.setState(SlotState.applying);
     this.writer.start(view);
     for (const body of task.bodies) this.writer.whole(200, Buffer.from(`answer to ${body}`));
@@ -153,7 +153,7 @@ export class Stage {
     view.f64[Slot.firstFill] = 0;
     view.f64[Slot.endFill] = 0;
     view.setState(SlotState.done);
-    leaveTurn(this.control, task.ticket);
+    leaveApplyTurn(this.control, task.ticket);
     return options.changed ? this.sequence : undefined;
   }
 
@@ -178,7 +178,7 @@ export class Stage {
   }
 
   turnIs(): number {
-    return Atomics.load(this.control, Control.turn);
+    return Atomics.load(this.control, Control.applyTurn);
   }
 }
 
@@ -192,7 +192,7 @@ function taskOf(view: SlotView, resolve: () => void, reject: (error: Error) => v
     at = bodyAt + align(bytes);
   }
   return {
-    ticket: view.i32[Slot.ticket]!,
+    ticket: view.i32[Slot.dispatchSequence]!,
     view,
     bodies,
     time: view.f64[Slot.time]!,

@@ -58,10 +58,10 @@ export class FeedStage extends EngineDriver {
       now: () => 1_700_000_000_000,
       run: 'test',
     };
-    const whenSettled = (): void => {
+    const whenBatchesDone = (): void => {
       throw new Error('the stage never subscribes in the middle of a batch');
     };
-    this.market = new MarketFeed({ ...parts, names, books: this.books, whenSettled });
+    this.market = new MarketFeed({ ...parts, names, books: this.books, whenBatchesDone });
     this.newMarkets = new NewMarkets({ ...parts, names });
     this.users = new ReplayBuffer({ ...parts, kept });
     this.userFeed = new UserFeed(names, this.users);
