@@ -1,4 +1,4 @@
-/** A worker that does nothing with its tickets: what is left is the way there and back. */
+/** A worker that does nothing with its batches: what is left is the way there and back. */
 import { serveLane } from '../../server/orders/lanes.ts';
 
 export default function serve(lane: number): Promise<Int32Array> {

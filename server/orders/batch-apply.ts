@@ -1,8 +1,8 @@
 /**
- * Inside the turn: the commands of a ticket are applied one by one, and each request is answered
+ * Inside the apply turn: the commands of a batch are applied one by one, and each request is answered
  * into the slot, with the commands that changed something for the journal beside it.
  *
- * Thread: the worker that holds its turn.
+ * Thread: the worker in its apply turn.
  */
 import {
   type CommandBuffer,

@@ -1,5 +1,5 @@
 /**
- * Before the turn: the requests of a ticket become engine commands. Everything here depends on the
+ * Before the apply turn: the requests of a batch become engine commands. Everything here depends on the
  * requests alone, apart from look-ups whose answers stay true.
  *
  * Thread: a worker; scratch belongs to the instance.
@@ -206,7 +206,7 @@ function signerOf(words: Int32Array, head: number): Int32Array {
   return words.slice(at, at + ADDRESS_WORDS);
 }
 
-/** Views of the slot, which hold until the ticket is done. */
+/** Views of the slot, which hold until the batch is done. */
 function callerOf(words: Int32Array, head: number): Caller {
   const keyAt = head + RequestHead.apiKey;
   const addressAt = head + RequestHead.address;

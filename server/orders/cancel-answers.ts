@@ -3,7 +3,7 @@
  * `filled`, what each cancelled order had traded before. Runs inside the turn.
  * Rules: docs/protocol.md#cancels
  *
- * Thread: the worker that holds its turn.
+ * Thread: the worker in its apply turn.
  */
 import { CancelCommand } from '../../engine/commands.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';

@@ -1,6 +1,6 @@
 /**
  * What the path of an order takes, and how orders end: plain counters that somebody reads now and then.
- * A worker leaves its part in the slot of the ticket (slots.ts).
+ * A worker leaves its part in the slot of the batch (slots.ts).
  *
  * Thread: the I/O thread. Not here: names and texts of what is shown (server/admin).
  */

@@ -1,5 +1,5 @@
 /**
- * Before the turn: one checked order item becomes an engine command. All that depends on the
+ * Before the apply turn: one checked order item becomes an engine command. All that depends on the
  * request alone happens here, in parallel with other workers: ids, digest, signature. What depends
  * on state or time waits for the turn; a rule that already failed travels as a verdict, so that the
  * first failing rule of the whole list is the one reported (docs/protocol.md#order-of-checks).

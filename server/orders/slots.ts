@@ -1,19 +1,19 @@
 /**
  * The memory that the I/O thread and the workers share beside the engine: the control words that
- * order turns, and a slot per ticket that carries requests in and answers and journal words out.
+ * order turns, and a slot per batch that carries requests in and answers and journal words out.
  *
- *   control  turn | writer | poisoned
- *   slot     state ticket requests inputBytes answerBytes journalWords changed digest
+ *   control  applyTurn | writer | poisoned
+ *   slot     state dispatchSequence requests inputBytes answerBytes journalWords changed digest
  *            eventWords eventsLost                                                        (i32)
  *            time persistedClosedSequence firstFill endFill closedEnd sequence
- *            parseMs verifyMs turnMs matchMs                                                (f64)
+ *            parseMs verifyMs turnWaitMs matchMs                                                (f64)
  *   results  by rule: orders that ended so (i32)
  *   input    per request: 12 words (kind, bytes, apiKey (4), address (5), -), body, padded to 8
  *   answers  per request: 2 words (status, bytes), body, padded to 8
  *   journal  the commands that changed the engine, as engine/commands.ts encodes them
  *   events   what they did, as engine/events.ts records it; what does not fit goes with the result
  *
- * Who writes: the I/O thread while a slot is free, then the worker that runs its ticket until it
+ * Who writes: the I/O thread while a slot is free, then the worker that runs its batch until it
  * says done or failed, then the I/O thread again.
  */
 import assert from 'node:assert/strict';
@@ -154,7 +154,7 @@ export class SlotView {
   }
 }
 
-/** Waits until it is this ticket's turn. Tickets wrap at 32 bits and are compared for equality. */
+/** Waits until it is this batch's turn. Dispatch sequences wrap at 32 bits and are compared for equality. */
 export function awaitApplyTurn(control: Int32Array, sequence: number): void {
   for (;;) {
     const turn = Atomics.load(control, Control.applyTurn);
@@ -163,7 +163,7 @@ export function awaitApplyTurn(control: Int32Array, sequence: number): void {
   }
 }
 
-/** Enters the turn: from here on this ticket is the only writer of the engine. */
+/** Enters the turn: from here on this batch is the only writer of the engine. */
 export function enterApplyTurn(control: Int32Array, sequence: number): void {
   const owner = Atomics.compareExchange(control, Control.writer, 0, sequence + 1);
   assert(owner === 0, 'the engine has one writer');
@@ -174,7 +174,7 @@ export function leaveApplyTurn(control: Int32Array, sequence: number): void {
   passApplyTurn(control, sequence);
 }
 
-/** Hands the turn on; false when it was not this ticket's. */
+/** Hands the turn on; false when it was not this batch's. */
 export function passApplyTurn(control: Int32Array, sequence: number): boolean {
   const before = Atomics.compareExchange(control, Control.applyTurn, sequence, (sequence + 1) | 0);
   if (before !== sequence) return false;

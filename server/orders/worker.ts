@@ -1,8 +1,8 @@
 /**
- * The task of a worker thread: one ticket after the other, each from verification to its answers.
- * Parse, hash, recover signers in parallel with other workers; wait for the turn; apply; leave answers
- * and journal words in the slot; pass the turn on. Nothing of it is asynchronous: between tickets the thread
- * sleeps in an atomic wait, and its event loop has a turn only once in many tickets (pool.ts).
+ * The task of a worker thread: one batch after the other, each from verification to its answers.
+ * Parse, hash, recover signers in parallel with other workers; wait for the apply turn; apply; leave answers
+ * and journal words in the slot; pass the turn on. Nothing of it is asynchronous: between batches the thread
+ * sleeps in an atomic wait, and its event loop has a turn only once in many batches (pool.ts).
  *
  * Failing before the turn costs this batch an error. Failing inside it poisons the memory and does
  * not pass the turn on: the process stops, and recovery rebuilds what this thread may have half
@@ -69,20 +69,20 @@ const preparer = new BatchPreparer(engine.t, commands, {
 });
 const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, finals) : undefined;
 const applier = new BatchApplier(engine, commands, setup.orderTexts, first);
-/** Whether an id may have left memory by the time of this ticket's turn: then disk is asked too. */
+/** Whether an id may have left memory by the time of this batch's turn: then disk is asked too. */
 let idsMayHaveLeft = false;
 
-/** Runs the tickets of a lane. */
+/** Runs the batches of a lane. */
 export default function serve(lane: number): Promise<Int32Array> {
   return serveLane(lane, run);
 }
 
-/** Runs the ticket in slot `index`; the result is what the slot has no room for. */
+/** Runs the batch in slot `index`; the result is what the slot has no room for. */
 export function run(index: number): Int32Array | undefined {
   try {
     return runBatch(slots[index]!);
   } finally {
-    // The next ticket may come in an hour.
+    // The next batch may come in an hour.
     finals.release();
   }
 }
@@ -123,7 +123,7 @@ function runBatch(slot: SlotView): Int32Array | undefined {
 }
 
 function prepare(slot: SlotView): readonly PreparedRequest[] {
-  // The tickets before this one add at most so many orders to those that are known now.
+  // The batches before this one add at most so many orders to those that are known now.
   const { state } = engine.t;
   // Open ones first: those that end between the two reads count twice, and none is left out.
   const known = state[State.openOrders]! + state[State.closed]!;
