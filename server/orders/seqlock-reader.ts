@@ -15,7 +15,7 @@ export class SeqlockReader {
   private readonly whenBatchesDone: (callback: () => void) => void;
 
   /**
-   * `control`: undefined where nobody may write. `whenSettled` calls back once the batches that now
+   * `control`: undefined where nobody may write. `whenBatchesDone` calls back once the batches that now
    * run are done (Sequencer).
    */
   constructor(
