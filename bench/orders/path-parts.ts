@@ -1,6 +1,6 @@
 /**
  * The parts of an order's path by themselves, in a process of their own: a bare HTTP answer, the
- * recovery of a signer, a durable write, a ticket to a worker and back; and the work of a worker that
+ * recovery of a signer, a durable write, a batch to a worker and back; and the work of a worker that
  * does nothing but what cannot be left out.
  *
  * Thread: the child's only one, and one worker.

@@ -70,7 +70,7 @@ export class StreamBook {
       },
       key: () => undefined,
       readOnlyKey: () => undefined,
-      whenSettled: (callback) => void setImmediate(callback),
+      whenBatchesDone: (callback) => void setImmediate(callback),
       now: Date.now,
       elapsed: () => performance.now(),
       log: (line) => void process.stderr.write(`${line}\n`),
@@ -143,6 +143,8 @@ export class StreamBook {
     engine.end();
     const words = events.i32.slice(0, events.words);
     this.streams.flushed({
+      sequence: 0,
+      endFill: 0,
       time: this.time,
       events: words,
       eventsF: new Float64Array(words.buffer),

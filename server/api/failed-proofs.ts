@@ -22,7 +22,7 @@ const TOO_MANY_REQUESTS = '{"error":"Too Many Requests"}';
 const MS = 1_000;
 
 /** Of a request that counts nowhere. */
-export const UNCOUNTED = (): void => undefined;
+const UNCOUNTED = (): void => undefined;
 
 interface Failed {
   bytes: number;

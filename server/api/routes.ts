@@ -79,9 +79,9 @@ const MS = 1_000;
 export function nodeRoutes(parts: RouteParts): Route[] {
   const { config, sequencer, texts } = parts;
   const seconds = (): number => Math.floor(parts.now() / MS);
-  const whenSettled = (callback: () => void): void => {
+  const whenBatchesDone = (callback: () => void): void => {
     if (sequencer === undefined) throw new Error('a book is written while nobody may write');
-    sequencer.whenSettled(callback);
+    sequencer.whenBatchesDone(callback);
   };
   const tops = new TopReader(parts.tables);
   const limits = lateLimits(config, parts.now);
@@ -108,7 +108,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
         progress: parts.progress,
       }),
       ...keyHandlers(parts.auth, config, limits),
-      ...tokenHandlers({ config, books: parts.books, tops, whenSettled }),
+      ...tokenHandlers({ config, books: parts.books, tops, whenBatchesDone }),
       ...historyHandlers(parts),
       ...orderHandlers(sequencer, limits),
       ...accountHandlers(parts),

@@ -9,10 +9,8 @@ import { NO_QUERY, type QuerySpec } from '../common/query.ts';
 import type { Exchange, Handler, Route } from '../http/http.ts';
 import {
   type Auth,
-  type Claim,
   checkLevel1,
   checkLevel2,
-  claimLevel2,
   type KeyOwner,
   level1Headers,
   level2Headers,
@@ -22,7 +20,7 @@ import {
 } from '../identity/auth.ts';
 import { checkReadOnly } from '../identity/read-only.ts';
 import { type MountedPath, placesOf } from './base-paths.ts';
-import { FailedProofs, UNCOUNTED } from './failed-proofs.ts';
+import { FailedProofs } from './failed-proofs.ts';
 import { BODY_MAX, ordersBodyMax } from './node-info.ts';
 import type { Api, RouteRow } from './route-row.ts';
 import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
@@ -31,16 +29,6 @@ import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
 export interface HeaderHandler {
   readonly headers: readonly string[];
   readonly run: (context: Exchange) => void | Promise<void>;
-}
-
-/**
- * A handler that is called before the signature of a request has been looked at, which takes longest of all
- * credentials, and sees to that itself: before anything is done for the caller, and before anything else
- * is refused.
- */
-export interface ClaimHandler {
-  readonly takesClaims: true;
-  readonly run: (context: Exchange, claim: Claim) => void;
 }
 
 type Table = typeof ROUTE_TABLE;
@@ -53,10 +41,7 @@ type CallerOf<K extends RouteKey> = Table[K]['access'] extends 'none'
 
 /** A handler for every row of the table, given what the row says. */
 export type Handlers = {
-  readonly [K in RouteKey]:
-    | Handler<QueryOf<K>, CallerOf<K>>
-    | HeaderHandler
-    | (Table[K]['access'] extends 'level2' ? ClaimHandler : never);
+  readonly [K in RouteKey]: Handler<QueryOf<K>, CallerOf<K>> | HeaderHandler;
 };
 
 export interface ServeParts {
@@ -110,20 +95,6 @@ function serveRow(
   };
   const prefix = parts.credentialPrefix;
   const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix)];
-  if ('takesClaims' in handler) {
-    return {
-      ...route,
-      headers: headers2,
-      run: (context) => {
-        const failed = parts.proofs.admit(context);
-        if (failed === undefined) return;
-        const claim = claimOf(parts, context, base);
-        if (claim.ok) return handler.run(context, watched(claim, failed));
-        failed();
-        return context.reply(claim.status, claim.body);
-      },
-    };
-  }
   if (typeof handler !== 'function') {
     return { ...route, headers: handler.headers, run: handler.run };
   }
@@ -168,37 +139,11 @@ function callerOf(
   context: Exchange,
   base: string,
 ) {
-  const { headers } = context;
-  const reader = readerOf(auth, headers, mayRead);
-  return reader ?? checkLevel2(auth, headers, signedOf(context, base), seconds());
-}
-
-/** As callerOf, without a look at the signature. A read-only key is not enough. */
-function claimOf({ auth, seconds }: ServeParts, context: Exchange, base: string) {
-  const { headers } = context;
-  const reader = readerOf(auth, headers, false);
-  if (reader?.ok === false) return reader;
-  return claimLevel2(auth, headers, signedOf(context, base), seconds());
-}
-
-/** The same claim; `failed` is called when its signature is wrong. */
-function watched(claim: Claim, failed: () => void): Claim {
-  if (failed === UNCOUNTED) return claim;
-  const prove = (): ReturnType<Claim['prove']> => {
-    const refused = claim.prove();
-    if (refused !== undefined) failed();
-    return refused;
-  };
-  return { ...claim, prove };
-}
-
-function readerOf(auth: Auth, headers: readonly string[], mayRead: boolean) {
+  const { body, headers, method, path, query } = context;
   const [address, apiKey, , , , readOnlyKey] = headers;
-  return checkReadOnly(auth, { address, apiKey, readOnlyKey }, mayRead);
-}
-
-function signedOf({ body, method, path, query }: Exchange, base: string): SignedRequest {
-  return { method, path, query, body, base };
+  const reader = checkReadOnly(auth, { address, apiKey, readOnlyKey }, mayRead);
+  const request: SignedRequest = { method, path, query, body, base };
+  return reader ?? checkLevel2(auth, headers, request, seconds());
 }
 
 function bodyBytesMax({ bodyMax }: RouteRow, maxBatchOrders: number): number {

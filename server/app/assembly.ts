@@ -41,8 +41,8 @@ import { HistoryKeeper } from '../market-data/history-keeper.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesIndex } from '../market-data/trades-index.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { cancelAllOf } from '../orders/cancels.ts';
-import type { FlushedBatch } from '../orders/flushed-batch.ts';
 import { PAUSES, type Pause } from '../orders/pauses.ts';
 import type { OrderSeparators, Separators } from '../orders/prepare.ts';
 import { SeqlockReader } from '../orders/seqlock-reader.ts';
@@ -51,7 +51,7 @@ import { type StreamParts, Streams } from '../streams/streams.ts';
 import { lostKeys } from './lost-keys.ts';
 import type { NodeOptions, RunningNode } from './node.ts';
 import type { Recovery } from './recovery.ts';
-import { settleCatalog } from './startup-commands.ts';
+import { openStartupCatalog } from './startup-commands.ts';
 import { openStores, type Stores } from './stores.ts';
 import { startWriter, type Writer } from './writer.ts';
 
@@ -145,10 +145,10 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     const separators = separatorsOf(config);
     /** Nobody listens before the port is open. */
     const told: Told = { streams: undefined };
-    const onFlushed = (endFill: number, batch: FlushedBatch): void => {
-      trades.append(trades.end, endFill);
+    const onFlushed = (batch: AppliedBatch): void => {
+      trades.append(trades.end, batch.endFill);
       ownTrades.follow();
-      history.append(endFill);
+      history.append(batch.endFill);
       told.streams?.flushed(batch);
     };
     const writer =
@@ -158,7 +158,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     if (writer !== undefined) opened.push(() => writer.close());
     await waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
     signal?.throwIfAborted();
-    const settling = settleCatalog(config, t, separators[1], {
+    const settling = openStartupCatalog(config, t, separators[1], {
       store: stores.catalog,
       dataDir: config.dataDir,
       durability: config.durability,
@@ -326,7 +326,7 @@ async function openPort(
     books,
     key: (apiKey) => registry.lookup(apiKey),
     readOnlyKey: (key) => registry.lookupReadOnly(key),
-    whenSettled: (callback) => writer?.sequencer.whenSettled(callback),
+    whenBatchesDone: (callback) => writer?.sequencer.whenBatchesDone(callback),
   });
   told.streams = streams;
   const server = await listen(

@@ -29,7 +29,7 @@ const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
 };
 
 /** Compares the environment with the state; a difference becomes a journaled command. */
-export async function settleConfiguration(
+export async function applyConfiguration(
   config: Config,
   t: Tables,
   sequencer: Sequencer,
@@ -56,7 +56,7 @@ export async function settleConfiguration(
  * Opens the catalog; on the first start of a new directory it is the demo, unless one is there or is
  * mirrored from elsewhere.
  */
-export async function settleCatalog(
+export async function openStartupCatalog(
   config: Config,
   t: Tables,
   separators: Separators,

@@ -14,7 +14,7 @@ import { aheadOf, aheadText, type GuardedClock } from '../common/guarded-clock.t
 import { withDeadline } from '../common/with-deadline.ts';
 import type { Config } from '../config/config.ts';
 import { walletFactory } from '../identity/wallet-factory.ts';
-import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { FollowerKeeper, type FollowerProgress } from '../orders/follower-keeper.ts';
 import { OrderMeters } from '../orders/order-meters.ts';
 import { applyCommands } from '../orders/own-commands.ts';
@@ -26,7 +26,7 @@ import { Sequencer } from '../orders/sequencer.ts';
 import { allocateSlots } from '../orders/slots.ts';
 import type { WorkerSetup } from '../orders/worker.ts';
 import { WriteGate } from '../orders/write-gate.ts';
-import { settleConfiguration } from './startup-commands.ts';
+import { applyConfiguration } from './startup-commands.ts';
 import type { Stores } from './stores.ts';
 
 interface WriterOptions {
@@ -42,8 +42,8 @@ interface WriterOptions {
   readonly log: (level: 'info' | 'warn', line: string) => void;
   /** The node cannot go on. */
   readonly onFatal: (error: Error) => void;
-  /** Told of each batch that is durable, and of the sequence before which all fills are. */
-  readonly onFlushed: (endFill: number, batch: FlushedBatch) => void;
+  /** Called with each batch that changed the engine, once it is durable. */
+  readonly onFlushed: (batch: AppliedBatch) => void;
   /** Another worker file, for tests of what happens when one dies. */
   readonly workerFile?: URL;
   /** Gives up the start. */
@@ -113,13 +113,13 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     pool,
     journal,
     workers: config.workers,
-    ahead: config.workers,
+    prefetch: config.workers,
     queueMax: config.engineQueue,
     now: clock.now,
     closedPersisted: () => follower.finished(),
-    onFlushed: (sequence, endFill, batch) => {
-      o.onFlushed(endFill, batch);
-      follower.reach(sequence);
+    onFlushed: (batch) => {
+      o.onFlushed(batch);
+      follower.reach(batch.sequence);
     },
     onFatal: o.onFatal,
     log: (line) => log('warn', line),
@@ -131,7 +131,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   const wait = (what: string, promise: Promise<unknown>, msMax = WAIT_MS_MAX): Promise<unknown> =>
     withDeadline(promise, { what, msMax, log: tell });
   clock.onDoubt = (problem) => {
-    room.tell('clock', problem);
+    room.report('clock', problem);
     const aheadMs = aheadOf(tables.state[State.time]!, clock.now());
     if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
   };
@@ -144,7 +144,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   try {
     const audit = { what: 'the audit of what was recovered', msMax: DERIVE_MS_MAX, log: tell };
     await withDeadline(o.sound, { ...audit, signal: o.signal });
-    if (clock.problem() !== undefined) room.tell('clock', clock.problem());
+    if (clock.problem() !== undefined) room.report('clock', clock.problem());
     // Orders may have expired meanwhile: the audit would see them leave.
     sequencer.begin();
     // Ids that memory has forgotten are recognised by what is derived.
@@ -153,7 +153,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     const known = follower.derived(forgotten, o.signal);
     await wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
     o.signal?.throwIfAborted();
-    const settled = settleConfiguration(config, tables, sequencer);
+    const settled = applyConfiguration(config, tables, sequencer);
     await wait('the workers to take the configuration', settled);
   } catch (error) {
     await close().catch((second: Error) => log('warn', second.message));
@@ -165,7 +165,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     pauses: () => room.pauses(),
     progress: () => follower.progress(),
     ready: () => pool.loaded(),
-    seqlock: new SeqlockReader(slots.control, (callback) => sequencer.whenSettled(callback)),
+    seqlock: new SeqlockReader(slots.control, (callback) => sequencer.whenBatchesDone(callback)),
     async expireDue() {
       const due = applyCommands(sequencer, new Int32Array(0));
       await wait('the orders that expired while the node was down', due);
@@ -186,7 +186,7 @@ function followerOf(
   const { capacities, dataDir, durability, imageBatches, imageSeconds } = config;
   const logFirst = stores.log.first;
   const damagedSnapshots = stores.snapshots.passedOver();
-  stores.log.onRoom = (problem) => room.tell('log', problem);
+  stores.log.onRoom = (problem) => room.report('log', problem);
   return new FollowerKeeper({
     setup: {
       ...{ capacities, dataDir, durability, imageBatches, imageSeconds },
@@ -198,7 +198,7 @@ function followerOf(
       if (config.journalKeep === 'all') return;
       stores.log.trim(older).catch((error: unknown) => log('warn', `log: ${String(error)}`));
     },
-    onProblem: (problem) => room.tell('follower', problem),
+    onProblem: (problem) => room.report('follower', problem),
     now: clock.now,
     onFatal: (error) => sequencer.stop(error),
     log,

@@ -55,12 +55,6 @@ export interface WalletOwner {
   readonly nonce: string;
 }
 
-/** A caller who knows a key and its passphrase. The HMAC of the request is not checked yet. */
-export interface Claim extends KeyOwner {
-  /** Checks the HMAC: why the request is refused, or undefined if it is the owner's. */
-  readonly prove: () => AuthRefused | undefined;
-}
-
 /** The data that is signed at level 2. */
 export interface SignedRequest {
   readonly method: string;
@@ -143,7 +137,11 @@ export function level1Headers(prefix: string): string[] {
 }
 
 /**
- * Checks a request's trio and its HMAC.
+ * Checks the credentials of a request: API key, passphrase and HMAC. The checks of the headers alone come
+ * first (presence, format, age), so that only a caller who knows the passphrase learns more about a key.
+ *
+ * @param headers values in the order of `level2Headers`, '' when absent; further ones are ignored
+ * @param nowSeconds whole seconds, Unix time
  * @returns refused with 401 and `{"error":"invalid_l2: <reason>"}`
  */
 export function checkLevel2(
@@ -152,26 +150,6 @@ export function checkLevel2(
   request: SignedRequest,
   nowSeconds: number,
 ): Level2 {
-  const claim = claimLevel2(auth, headers, request, nowSeconds);
-  if (!claim.ok) return claim;
-  const { address, apiKey, apiKeyBytes, prove } = claim;
-  return prove() ?? { ok: true, address, apiKey, apiKeyBytes };
-}
-
-/**
- * Checks all of a request's credentials except the HMAC, which takes longest. What can be checked
- * from the headers alone comes first (presence, format, age), so that only a caller who knows the
- * passphrase learns more about a key.
- * @param headers values in the order of `level2Headers`, '' when absent; further ones are ignored
- * @param nowSeconds whole seconds, Unix time
- * @returns refused as by checkLevel2
- */
-export function claimLevel2(
-  auth: Auth,
-  headers: readonly string[],
-  request: SignedRequest,
-  nowSeconds: number,
-): Claim | AuthRefused {
   const names = auth.level2Names;
   const missing = firstMissing(headers, names);
   if (missing >= 0) return refuse2(`missing header ${names[missing]}`);
@@ -193,18 +171,13 @@ export function claimLevel2(
     Buffer.from(passphrase, 'hex'),
     credential?.passphrase ?? DUMMY_PASSPHRASE,
   );
-  const isSigned = (): boolean => isSignedBy(credential, timestamp, request, signature);
+  const isSigned = isSignedBy(credential, timestamp, request, signature);
   if (credential === undefined || !passphraseRight) {
-    isSigned();
     return refuse2('unknown key or wrong passphrase');
   }
-  return {
-    ok: true,
-    address: credential.address,
-    apiKey: credential.apiKey,
-    apiKeyBytes: credential.apiKeyBytes,
-    prove: () => (isSigned() ? undefined : refuse2('wrong signature')),
-  };
+  if (!isSigned) return refuse2('wrong signature');
+  const { address: owner, apiKey: key, apiKeyBytes } = credential;
+  return { ok: true, address: owner, apiKey: key, apiKeyBytes };
 }
 
 /**

@@ -19,7 +19,7 @@ const COPIED_PER_TURN = 2 ** 22;
 export interface LongBooksParts {
   readonly renderer: BookRenderer;
   /** Calls back when the current batches are done. */
-  readonly whenSettled: (callback: () => void) => void;
+  readonly whenBatchesDone: (callback: () => void) => void;
   /** Whether the client has disconnected. */
   readonly isGone: () => boolean;
 }
@@ -42,7 +42,7 @@ export async function renderBooksLong(
       const other = places.get(parts.renderer.complementOf(tokens[place]!));
       const bytes = renderOne(parts.renderer, tokens, sides, books, place, other);
       if (bytes === undefined) {
-        await new Promise<void>((resolve) => parts.whenSettled(resolve));
+        await new Promise<void>((resolve) => parts.whenBatchesDone(resolve));
         continue;
       }
       rendered += bytes;

@@ -34,7 +34,7 @@ export interface TokenRouteParts {
    * Calls back after the next batch. It asserts that there is a writer: a book in change without a
    * writer is a bug.
    */
-  readonly whenSettled: (callback: () => void) => void;
+  readonly whenBatchesDone: (callback: () => void) => void;
 }
 
 const UNKNOWN_BOOK = errorBody('No orderbook exists for the requested token id');
@@ -61,7 +61,7 @@ export function tokenHandlers(parts: TokenRouteParts) {
     const attempt = (): void => {
       if (context.aborted) return;
       const rendered = render();
-      if (rendered === undefined) parts.whenSettled(attempt);
+      if (rendered === undefined) parts.whenBatchesDone(attempt);
       else context.reply(rendered.status, rendered.body);
     };
     attempt();
@@ -113,7 +113,7 @@ export function tokenHandlers(parts: TokenRouteParts) {
         if (body === LONG) return answerLong(context);
         if (body !== undefined) context.replyTransient(200, body);
         else {
-          parts.whenSettled(() => {
+          parts.whenBatchesDone(() => {
             if (context.aborted) return;
             retake();
             void attempt(retake);
@@ -137,9 +137,9 @@ export function tokenHandlers(parts: TokenRouteParts) {
       });
     };
   const answerLong = async (context: Exchange): Promise<void> => {
-    const { whenSettled } = parts;
+    const { whenBatchesDone } = parts;
     const isGone = (): boolean => context.aborted;
-    const body = await renderBooksLong({ renderer: books, whenSettled, isGone }, wanted);
+    const body = await renderBooksLong({ renderer: books, whenBatchesDone, isGone }, wanted);
     if (body !== undefined) context.reply(200, body);
   };
 

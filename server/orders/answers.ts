@@ -1,8 +1,8 @@
 /**
- * Answers of the engine as JSON bytes, written straight into the ticket's shared slot. This runs
+ * Answers of the engine as JSON bytes, written straight into the batch's shared slot. This runs
  * inside the turn, so it is hand-written: texts are prepared once, and only ids and amounts vary.
  *
- * Thread: the worker that holds its turn.
+ * Thread: the worker in its apply turn.
  */
 
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';

@@ -1,8 +1,8 @@
 /**
- * Inside the turn: the commands of a ticket are applied one by one, and each request is answered
+ * Inside the apply turn: the commands of a batch are applied one by one, and each request is answered
  * into the slot, with the commands that changed something for the journal beside it.
  *
- * Thread: the worker that holds its turn.
+ * Thread: the worker in its apply turn.
  */
 import {
   type CommandBuffer,
@@ -16,8 +16,8 @@ import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-
 import { Flag, ORDER_I, Order, State, Status } from '../../engine/tables/layout.ts';
 import type { OrderTexts } from '../common/contract.ts';
 import { AnswerWriter, rejectBytes } from './answers.ts';
-import type { Prepared } from './batch-prepare.ts';
-import { lastFilled, writeCancels, writeSweepPart } from './cancel-answers.ts';
+import type { PreparedRequest } from './batch-prepare.ts';
+import { lastFilled, writeCancelAllPart, writeCancels } from './cancel-answers.ts';
 import type { FirstAnswers } from './first-answers.ts';
 import { RequestKind, Slot, type SlotView } from './slots.ts';
 
@@ -43,7 +43,7 @@ export class BatchApplier {
     this.first = first;
   }
 
-  apply(slot: SlotView, prepared: readonly Prepared[]): void {
+  apply(slot: SlotView, prepared: readonly PreparedRequest[]): void {
     const { answers, engine } = this;
     const { f64, i32 } = slot;
     const { state } = engine.t;
@@ -68,7 +68,7 @@ export class BatchApplier {
     f64[Slot.sequence] = state[State.batch]!;
   }
 
-  private applyRequest(request: Prepared): void {
+  private applyRequest(request: PreparedRequest): void {
     const { answers } = this;
     if (request.refusal !== undefined) {
       answers.whole(400, request.refusal);
@@ -91,7 +91,7 @@ export class BatchApplier {
         return;
       case RequestKind.cancelAll:
       case RequestKind.cancelMarket:
-        this.sweep(request);
+        this.cancelAll(request);
         return;
       default: {
         const rules: RejectReasonCode[] = [];
@@ -102,7 +102,10 @@ export class BatchApplier {
   }
 
   /** Applies the commands of a request; those that change something go to the journal. */
-  private each(request: Prepared, visit: (reason: RejectReasonCode, at: number) => void): void {
+  private each(
+    request: PreparedRequest,
+    visit: (reason: RejectReasonCode, at: number) => void,
+  ): void {
     const { context } = this.engine;
     const { f64, i32 } = this.commands;
     this.engine.ahead(i32, request.firstWord, request.endWord);
@@ -112,7 +115,7 @@ export class BatchApplier {
       context.events.command = this.journalWords;
       const reason = this.engine.apply(i32, f64, at);
       if (context.changes !== changes) {
-        this.keep(i32, at, length);
+        this.appendToLog(i32, at, length);
       }
       visit(reason, at);
       at += length;
@@ -120,7 +123,7 @@ export class BatchApplier {
   }
 
   /** For the journal. A view of so few words would take longer than they do. */
-  private keep(i32: Int32Array, at: number, length: number): void {
+  private appendToLog(i32: Int32Array, at: number, length: number): void {
     const { journal, journalWords } = this;
     for (let word = 0; word < length; word++) journal[journalWords + word] = i32[at + word]!;
     this.journalWords = journalWords + length;
@@ -156,22 +159,22 @@ export class BatchApplier {
     return (flags >>> Flag.statusShift) & 7;
   }
 
-  private cancelIds(request: Prepared): void {
+  private cancelIds(request: PreparedRequest): void {
     const filled: number[] = [];
     this.each(request, (reason) => {
       filled.push(reason === RejectReason.accepted ? lastFilled(this.engine.t) : -1);
     });
     const { answers, commands } = this;
-    writeCancels(answers, commands.i32, request.firstWord, filled, request.strangers);
+    writeCancels(answers, commands.i32, request.firstWord, filled, request.malformedIds);
   }
 
-  private sweep(request: Prepared): void {
+  private cancelAll(request: PreparedRequest): void {
     const { context, t } = this.engine;
     const first = t.state[State.closed]!;
     let from = 0;
     this.each(request, () => {
       from = context.nextOwned;
     });
-    writeSweepPart(this.answers, t, first, { from, newest: request.newest });
+    writeCancelAllPart(this.answers, t, first, { from, newest: request.newest });
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Before the turn: the requests of a ticket become engine commands. Everything here depends on the
+ * Before the apply turn: the requests of a batch become engine commands. Everything here depends on the
  * requests alone, apart from look-ups whose answers stay true.
  *
  * Thread: a worker; scratch belongs to the instance.
@@ -18,8 +18,8 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { bytesToWords, decimalToWords } from '../common/uint256.ts';
-import { readSweepHead, SWEEP_HEAD_BYTES } from './cancel-all.ts';
-import { strangerBytes } from './cancel-answers.ts';
+import { CANCEL_ALL_HEAD_BYTES, readCancelAllHead } from './cancel-all.ts';
+import { malformedIdBytes } from './cancel-answers.ts';
 import {
   type CancelRefused,
   type CancelScope,
@@ -39,7 +39,7 @@ export interface BatchOptions extends PrepareOptions {
 }
 
 /** One request of the batch, between verification and turn. */
-export interface Prepared {
+export interface PreparedRequest {
   readonly kind: number;
   /** Body of a refusal that needs no turn, or undefined. */
   readonly refusal: Uint8Array | undefined;
@@ -47,13 +47,13 @@ export interface Prepared {
   readonly firstWord: number;
   readonly endWord: number;
   /** Cancels by id: members of `not_canceled` that no command stands for. */
-  readonly strangers: Uint8Array;
+  readonly malformedIds: Uint8Array;
   /** A cancel of everything: the time of its first part, in unix milliseconds. */
   readonly newest: number;
 }
 
 /** What a request came to beside its commands. */
-type Outcome = Partial<Pick<Prepared, 'refusal' | 'strangers' | 'newest'>>;
+type Outcome = Partial<Pick<PreparedRequest, 'refusal' | 'malformedIds' | 'newest'>>;
 
 const NONE = new Uint8Array(0);
 /** No condition: cancel-all. */
@@ -76,11 +76,11 @@ export class BatchPreparer {
     this.orders = new OrderPreparer(t, options);
   }
 
-  prepare(slot: SlotView): Prepared[] {
+  prepare(slot: SlotView): PreparedRequest[] {
     const { commands } = this;
     commands.clear();
     this.verifyMs = 0;
-    const prepared: Prepared[] = [];
+    const prepared: PreparedRequest[] = [];
     let at = 0;
     for (let i = 0; i < slot.i32[Slot.requests]!; i++) {
       const head = at / 4;
@@ -92,7 +92,7 @@ export class BatchPreparer {
       prepared.push({
         kind,
         refusal: undefined,
-        strangers: NONE,
+        malformedIds: NONE,
         newest: 0,
         ...outcome,
         firstWord,
@@ -116,9 +116,14 @@ export class BatchPreparer {
       case RequestKind.cancelOrders:
         return this.cancelIds(parseCancelOrders(body), words, head);
       case RequestKind.cancelAll:
-        return this.sweep(slot, head, body, EVERYTHING);
+        return this.cancelAll(slot, head, body, EVERYTHING);
       case RequestKind.cancelMarket:
-        return this.sweep(slot, head, body, parseCancelMarket(body.subarray(SWEEP_HEAD_BYTES)));
+        return this.cancelAll(
+          slot,
+          head,
+          body,
+          parseCancelMarket(body.subarray(CANCEL_ALL_HEAD_BYTES)),
+        );
       default:
         this.append(new Int32Array(body.buffer, body.byteOffset, body.length / 4));
         return {};
@@ -142,18 +147,18 @@ export class BatchPreparer {
     if (!parsed.ok) return refused(parsed);
     const signer = signerOf(words, head);
     for (const id of parsed.ids) encodeCancel(this.commands, bytesToWords(id, this.id), signer);
-    return { strangers: strangerBytes(parsed.strangers) };
+    return { malformedIds: malformedIdBytes(parsed.malformedIds) };
   }
 
   /** The next part of a cancel of everything; a market or token that is not there has no orders. */
-  private sweep(
+  private cancelAll(
     slot: SlotView,
     head: number,
     body: Uint8Array,
     scope: CancelScope | CancelRefused,
   ): Outcome {
     if (!scope.ok) return refused(scope);
-    const place = readSweepHead(body);
+    const place = readCancelAllHead(body);
     const newest = place.newest === 0 ? slot.f64[Slot.time]! : place.newest;
     const market = this.marketOf(scope);
     const token = this.tokenOf(scope);
@@ -201,7 +206,7 @@ function signerOf(words: Int32Array, head: number): Int32Array {
   return words.slice(at, at + ADDRESS_WORDS);
 }
 
-/** Views of the slot, which hold until the ticket is done. */
+/** Views of the slot, which hold until the batch is done. */
 function callerOf(words: Int32Array, head: number): Caller {
   const keyAt = head + RequestHead.apiKey;
   const addressAt = head + RequestHead.address;

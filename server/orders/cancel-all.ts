@@ -10,13 +10,13 @@
  * are the members of the answer's array and object of that name, as JSON without their brackets.
  */
 
-export const SWEEP_HEAD_BYTES = 16;
+export const CANCEL_ALL_HEAD_BYTES = 16;
 
 const FROM = 0;
 const CANCELED_BYTES = 4;
 const NEWEST = 8;
 
-export interface SweepPlace {
+export interface CancelAllCursor {
   /** OrderRow or 0. */
   readonly from: number;
   /** Unix milliseconds; 0 = the first part. */
@@ -24,24 +24,30 @@ export interface SweepPlace {
 }
 
 /** Where a cancel of everything begins. */
-export const SWEEP_START: SweepPlace = { from: 0, newest: 0 };
+export const CANCEL_ALL_START: CancelAllCursor = { from: 0, newest: 0 };
 
-export function encodeSweep(place: SweepPlace, body: Uint8Array): Buffer {
-  const bytes = Buffer.alloc(SWEEP_HEAD_BYTES + body.length);
-  writeSweepHead(bytes, place, 0);
-  bytes.set(body, SWEEP_HEAD_BYTES);
+export function encodeCancelAll(place: CancelAllCursor, body: Uint8Array): Buffer {
+  const bytes = Buffer.alloc(CANCEL_ALL_HEAD_BYTES + body.length);
+  writeCancelAllHead(bytes, place, 0);
+  bytes.set(body, CANCEL_ALL_HEAD_BYTES);
   return bytes;
 }
 
-export function writeSweepHead(out: Buffer, place: SweepPlace, canceledBytes: number): void {
+export function writeCancelAllHead(
+  out: Buffer,
+  place: CancelAllCursor,
+  canceledBytes: number,
+): void {
   out.writeInt32LE(place.from, FROM);
   out.writeInt32LE(canceledBytes, CANCELED_BYTES);
   out.writeDoubleLE(place.newest, NEWEST);
 }
 
 /** Reads a request or an answer; `bytes` may lie in shared memory. */
-export function readSweepHead(bytes: Uint8Array): SweepPlace & { readonly canceledBytes: number } {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, SWEEP_HEAD_BYTES);
+export function readCancelAllHead(
+  bytes: Uint8Array,
+): CancelAllCursor & { readonly canceledBytes: number } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, CANCEL_ALL_HEAD_BYTES);
   return {
     from: view.getInt32(FROM, true),
     canceledBytes: view.getInt32(CANCELED_BYTES, true),

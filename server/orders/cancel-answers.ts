@@ -3,7 +3,7 @@
  * `filled`, what each cancelled order had traded before. Runs inside the turn.
  * Rules: docs/protocol.md#cancels
  *
- * Thread: the worker that holds its turn.
+ * Thread: the worker in its apply turn.
  */
 import { CancelCommand } from '../../engine/commands.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';
@@ -12,7 +12,7 @@ import { ORDER_F, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { REJECT_TEXTS } from '../common/contract.ts';
 import type { AnswerWriter } from './answers.ts';
-import { SWEEP_HEAD_BYTES, type SweepPlace, writeSweepHead } from './cancel-all.ts';
+import { CANCEL_ALL_HEAD_BYTES, type CancelAllCursor, writeCancelAllHead } from './cancel-all.ts';
 
 const CANCELED = Buffer.from('{"canceled":[');
 const NOT_CANCELED = Buffer.from('],"not_canceled":{');
@@ -28,7 +28,7 @@ const REASON = Buffer.from(`":${REASON_TEXT}`);
 const ID_BYTES = 68;
 
 /** Members of `not_canceled` for texts that are no order id. */
-export function strangerBytes(texts: readonly string[]): Uint8Array {
+export function malformedIdBytes(texts: readonly string[]): Uint8Array {
   return Buffer.from(texts.map((text) => `${JSON.stringify(text)}:${REASON_TEXT}`).join(','));
 }
 
@@ -52,7 +52,7 @@ export function writeCancels(
   commands: Int32Array,
   first: number,
   filled: readonly number[],
-  strangers: Uint8Array,
+  malformedIds: Uint8Array,
 ): void {
   const idAt = (i: number): number => first + i * CancelCommand.words + CancelCommand.id;
   out.open();
@@ -66,9 +66,9 @@ export function writeCancels(
   filled.forEach((size, i) => {
     if (size < 0) writeId(out, members++, commands, idAt(i), REASON);
   });
-  if (strangers.length > 0) {
+  if (malformedIds.length > 0) {
     if (members > 0) out.copy(COMMA);
-    out.copy(strangers);
+    out.copy(malformedIds);
   }
   out.copy(FILLED);
   members = 0;
@@ -79,18 +79,22 @@ export function writeCancels(
   out.close(200);
 }
 
-const head = Buffer.alloc(SWEEP_HEAD_BYTES);
+const head = Buffer.alloc(CANCEL_ALL_HEAD_BYTES);
 
 /** One part of a cancel of everything: the orders that ended from sequence `first` on. */
-export function writeSweepPart(
+export function writeCancelAllPart(
   out: AnswerWriter,
   t: Tables,
   first: number,
-  next: SweepPlace,
+  next: CancelAllCursor,
 ): void {
   const end = t.state[State.closed]!;
   const count = end - first;
-  writeSweepHead(head, next, count === 0 ? 0 : count * (ID_BYTES + COMMA.length) - COMMA.length);
+  writeCancelAllHead(
+    head,
+    next,
+    count === 0 ? 0 : count * (ID_BYTES + COMMA.length) - COMMA.length,
+  );
   out.open();
   out.copy(head);
   for (let n = first; n < end; n++) {

@@ -24,7 +24,7 @@ export interface CancelIds {
   /** 32 bytes each; none twice. */
   readonly ids: readonly Uint8Array[];
   /** Texts that are no order id, as sent; none twice. */
-  readonly strangers: readonly string[];
+  readonly malformedIds: readonly string[];
 }
 
 export interface CancelScope {
@@ -96,13 +96,13 @@ export function parseCancelMarket(body: Uint8Array): CancelScope | CancelRefused
 
 function sortIds(texts: readonly string[]): CancelIds {
   const ids = new Map<string, Uint8Array>();
-  const strangers = new Set<string>();
+  const malformedIds = new Set<string>();
   for (const text of texts) {
     const id = new Uint8Array(ID_BYTES);
     if (hexToBytes(text, ID_BYTES, id, 0)) ids.set(text.toLowerCase(), id);
-    else strangers.add(text);
+    else malformedIds.add(text);
   }
-  return { ok: true, ids: [...ids.values()], strangers: [...strangers] };
+  return { ok: true, ids: [...ids.values()], malformedIds: [...malformedIds] };
 }
 
 function misshapen<T>(shape: Shape<T>, sent: unknown, whole: string): CancelRefused {

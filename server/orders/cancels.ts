@@ -7,7 +7,12 @@
 
 import { CANCEL_ORDERS_MAX } from '../../engine/tables/capacities.ts';
 import { concatSlowly } from '../common/concat-slowly.ts';
-import { encodeSweep, readSweepHead, SWEEP_HEAD_BYTES, SWEEP_START } from './cancel-all.ts';
+import {
+  CANCEL_ALL_HEAD_BYTES,
+  CANCEL_ALL_START,
+  encodeCancelAll,
+  readCancelAllHead,
+} from './cancel-all.ts';
 import { CANCEL_IDS_MAX } from './schemas.ts';
 import type { Sequencer } from './sequencer.ts';
 import type { Answered, RequestOwner } from './slot-requests.ts';
@@ -27,7 +32,7 @@ const NO_BODY = new Uint8Array(0);
 const NO_KEY = new Uint8Array(16);
 
 type CancelKind = typeof RequestKind.cancelOrder | typeof RequestKind.cancelOrders;
-type SweepKind = typeof RequestKind.cancelAll | typeof RequestKind.cancelMarket;
+type CancelAllKind = typeof RequestKind.cancelAll | typeof RequestKind.cancelMarket;
 
 /** Takes the body of DELETE /order or /orders. */
 export function submitCancels(
@@ -38,15 +43,15 @@ export function submitCancels(
   answered: Answered,
 ): void {
   const ids = Math.ceil(body.length / ID_BYTES);
-  const strangers = Math.min(CANCEL_IDS_MAX, Math.ceil(body.length / STRANGER_BYTES));
-  const weight = ids * ORDER_BYTES_MIN + strangers * STRANGER_ANSWER_BYTES;
+  const malformedIds = Math.min(CANCEL_IDS_MAX, Math.ceil(body.length / STRANGER_BYTES));
+  const weight = ids * ORDER_BYTES_MIN + malformedIds * STRANGER_ANSWER_BYTES;
   sequencer.submit({ kind, owner, body, weight, answered });
 }
 
 /** Takes DELETE /cancel-all, whose body says nothing, or the body of /cancel-market-orders. */
-export function submitSweep(
+export function submitCancelAll(
   sequencer: Pick<Sequencer, 'submit' | 'goOn'>,
-  kind: SweepKind,
+  kind: CancelAllKind,
   owner: RequestOwner,
   body: Uint8Array,
   answered: Answered,
@@ -58,13 +63,13 @@ export function submitSweep(
       answered(status, part);
       return;
     }
-    const next = readSweepHead(part);
-    const middle = SWEEP_HEAD_BYTES + next.canceledBytes;
+    const next = readCancelAllHead(part);
+    const middle = CANCEL_ALL_HEAD_BYTES + next.canceledBytes;
     if (next.canceledBytes > 0) {
-      canceled.push(part.subarray(SWEEP_HEAD_BYTES, middle));
+      canceled.push(part.subarray(CANCEL_ALL_HEAD_BYTES, middle));
       filled.push(part.subarray(middle));
     }
-    if (next.from !== 0) sequencer.goOn(request(encodeSweep(next, body)));
+    if (next.from !== 0) sequencer.goOn(request(encodeCancelAll(next, body)));
     else join(canceled, filled, (body) => answered(200, body));
   };
   const request = (bytes: Uint8Array) => ({
@@ -75,14 +80,14 @@ export function submitSweep(
     weight: Math.max(bytes.length, CANCEL_ORDERS_MAX * ORDER_BYTES_MIN),
     answered: takePart,
   });
-  sequencer.submit(request(encodeSweep(SWEEP_START, body)));
+  sequencer.submit(request(encodeCancelAll(CANCEL_ALL_START, body)));
 }
 
 /** Cancels all open orders of an address (20 bytes); false when it was not, or not wholly, done. */
 export function cancelAllOf(sequencer: Sequencer, address: Uint8Array): Promise<boolean> {
   const owner = { address, apiKeyBytes: NO_KEY };
   return new Promise((resolve) => {
-    submitSweep(sequencer, RequestKind.cancelAll, owner, NO_BODY, (status) =>
+    submitCancelAll(sequencer, RequestKind.cancelAll, owner, NO_BODY, (status) =>
       resolve(status === 200),
     );
   });

@@ -4,7 +4,7 @@
  * order's own command, by which they are found among all fills; those that have left the ring are read
  * from LMDB, some twenty rows for one order.
  *
- * Thread: the worker that holds its turn.
+ * Thread: the worker in its apply turn.
  */
 import { OrderCommand, OrderFlag, OrderType, PrecheckFlags } from '../../engine/commands.ts';
 import { findOrder } from '../../engine/orders/orders.ts';

@@ -72,7 +72,7 @@ export class FollowerKeeper {
     const file = new URL('../../storage/projection/follower-thread', import.meta.url);
     const workerData: FollowerSetup = { ...this.o.setup, link: this.link.memory };
     const thread = startThread(file, { workerData });
-    thread.on('message', (message: FollowerMessage) => this.hear(message));
+    thread.on('message', (message: FollowerMessage) => this.onMessage(message));
     thread.on('error', (error) => this.fail(new Error(`follower: ${error.message}`)));
     // A promise of once() would reject with the error, too, and nobody hears it before the end.
     this.ended = new Promise((resolve) => {
@@ -140,7 +140,7 @@ export class FollowerKeeper {
     this.o.onFatal(error);
   }
 
-  private hear(message: FollowerMessage): void {
+  private onMessage(message: FollowerMessage): void {
     if (message.kind === 'line') this.o.log(message.level, message.line);
     else if (message.kind === 'problem') this.o.onProblem(message.problem);
     else if (message.kind === 'fatal') this.fail(new Error(message.why));

@@ -1,17 +1,20 @@
 /**
- * How a slot gets to a worker and back: words on which each worker sleeps, and a count of what they have
- * finished that the I/O thread waits for. A message there and back takes three times as long.
+ * How the slot of a batch gets to a worker and back: words on which each worker sleeps, and a count of finished
+ * batches that the I/O thread waits for. A message there and back takes three times as long. The pool (pool.ts)
+ * uses the class Lanes; a worker uses laneSetup() and serveLane(), and does not load the pool's package.
  *
- *   word 0    how many tickets have been finished, of all workers
+ *   word 0    how many batches have been finished, of all workers
  *   lane n    two places that are used in turn: a slot plus one, or 0 = nothing is there
  *             the place that is run next
  *             whether its worker serves it: it is loaded, and may be terminated
  *
- * Two places, so that a worker has the next ticket before it is heard of that it is done with one.
+ * Two places, so that a worker has its next batch before the I/O thread has seen that the last one is done.
  *
- * Who writes: the I/O thread fills a place that is empty; the worker of the lane empties it, behind
- * everything that it did, and then counts it.
+ * Who writes: the I/O thread fills a place that is empty. The worker of the lane empties it after all its other
+ * writes for the batch, and then counts it.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { workerData } from 'node:worker_threads';
 
 /** A cache line each, so that workers do not take the memory of another away from it. */
 const LINE_WORDS = 16;
@@ -19,7 +22,7 @@ const COMPLETED = 0;
 /** Of a lane, behind its places. */
 const NEXT = 2;
 const SERVED = 3;
-/** Tickets of one lane. */
+/** Batches of one lane. */
 export const LANE_PLACES = 2;
 
 export class Lanes {
@@ -51,7 +54,7 @@ export class Lanes {
   }
 
   /** Its worker may be gone: one that takes its place has to load first. */
-  forsake(lane: number): void {
+  markUnserved(lane: number): void {
     Atomics.store(this.words, wordOf(lane) + SERVED, 0);
   }
 
@@ -59,31 +62,31 @@ export class Lanes {
     return Atomics.load(this.words, wordOf(lane) + place) === 0;
   }
 
-  give(lane: number, place: number, slot: number): void {
+  put(lane: number, place: number, slot: number): void {
     const at = wordOf(lane) + place;
     Atomics.store(this.words, at, slot + 1);
     Atomics.notify(this.words, at);
   }
 
   /** Takes back what a worker that threw or died was at; its successor goes on behind it. */
-  drop(lane: number, place: number): void {
+  remove(lane: number, place: number): void {
     Atomics.store(this.words, wordOf(lane) + NEXT, otherPlace(place));
     Atomics.store(this.words, wordOf(lane) + place, 0);
   }
 
   /**
-   * The worker of a lane: runs what it is given, so many tickets at most, and returns when a result has
+   * The worker of a lane: runs what it is given, so many batches at most, and returns when a result has
    * no room in its slot, with that result; the slot then still is with the lane.
    */
   serve<Result>(
     lane: number,
     run: (slot: number) => Result | undefined,
-    ticketsMax: number,
+    batchesMax: number,
   ): Result | undefined {
     const { words } = this;
     const next = wordOf(lane) + NEXT;
     Atomics.store(words, wordOf(lane) + SERVED, 1);
-    for (let left = ticketsMax; left > 0; ) {
+    for (let left = batchesMax; left > 0; ) {
       const place = Atomics.load(words, next);
       const at = wordOf(lane) + place;
       Atomics.wait(words, at, 0);
@@ -107,4 +110,35 @@ function wordOf(lane: number): number {
 
 export function otherPlace(place: number): number {
   return 1 - place;
+}
+
+/** What the pool hands to its workers. */
+export interface LaneData {
+  readonly setup: unknown;
+  readonly lanes: SharedArrayBuffer;
+}
+
+/** Between two turns of a worker's event loop. */
+const BATCHES_PER_TURN = 1_024;
+
+/** What the pool was opened with. */
+export function laneSetup(): unknown {
+  return (workerData as LaneData).setup;
+}
+
+/**
+ * Runs the batches of a lane, until one has events that its slot has no room for. Once in many batches the event
+ * loop of the worker has a turn: timers that a package sets (LMDB sets one for each state of the disk that it reads) would
+ * otherwise never end, and pile up.
+ */
+export async function serveLane(
+  lane: number,
+  run: (slot: number) => Int32Array | undefined,
+): Promise<Int32Array> {
+  const lanes = new Lanes((workerData as LaneData).lanes);
+  for (;;) {
+    const large = lanes.serve(lane, run, BATCHES_PER_TURN);
+    if (large !== undefined) return large;
+    await nextTurn();
+  }
 }

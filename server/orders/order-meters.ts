@@ -1,6 +1,6 @@
 /**
  * What the path of an order takes, and how orders end: plain counters that somebody reads now and then.
- * A worker leaves its part in the slot of the ticket (slots.ts).
+ * A worker leaves its part in the slot of the batch (slots.ts).
  *
  * Thread: the I/O thread. Not here: names and texts of what is shown (server/admin).
  */
@@ -47,7 +47,7 @@ export class OrderMeters {
     const { match, parse, turn, verify } = this.stages;
     parse.addMs(f64[Slot.parseMs]!);
     verify.addMs(f64[Slot.verifyMs]!);
-    turn.addMs(f64[Slot.turnMs]!);
+    turn.addMs(f64[Slot.turnWaitMs]!);
     match.addMs(f64[Slot.matchMs]!);
     for (let reason = 0; reason < RESULTS; reason++) this.results[reason]! += results[reason]!;
   }

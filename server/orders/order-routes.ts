@@ -1,6 +1,6 @@
 /**
- * The routes that change orders: who is asking is known, the rest is the sequencer's and a worker's.
- * No body is read here, apart from where it begins.
+ * The routes that change orders. The credentials have been checked; the sequencer and a worker do the rest.
+ * Of a body no more is read here than the number of its orders, and that only where orders are limited.
  *
  * Thread: the I/O thread.
  */
@@ -8,17 +8,11 @@ import { JOURNAL_UNAVAILABLE } from '../common/contract.ts';
 import { callerOfKey } from '../http/callers.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import type { LateLimits, LateRefusal } from '../http/late-limits.ts';
-import type { Claim, KeyOwner } from '../identity/auth.ts';
-import { submitCancels, submitSweep } from './cancels.ts';
+import type { KeyOwner } from '../identity/auth.ts';
+import { submitCancelAll, submitCancels } from './cancels.ts';
 import { countOrders } from './count-orders.ts';
 import type { Sequencer } from './sequencer.ts';
-import {
-  type Answered,
-  isProven,
-  orderRequest,
-  type Prove,
-  type RequestOwner,
-} from './slot-requests.ts';
+import { type Answered, orderRequest, type RequestOwner } from './slot-requests.ts';
 import { RequestKind } from './slots.ts';
 
 type Submit = (
@@ -43,19 +37,18 @@ export function orderHandlers(sequencer: Sequencer | undefined, limits: LateLimi
         submit(sequencer, caller, context.body, (status, answer) => context.reply(status, answer));
       }
     };
-  /** The signature is the sequencer's to have looked at: a worker may have begun already. */
-  const placing = (kind: typeof RequestKind.order | typeof RequestKind.orders) => ({
-    takesClaims: true as const,
-    run(context: Exchange, claim: Claim): void {
-      const answered: Answered = (...answer) => context.reply(...answer);
+  const placing =
+    (kind: typeof RequestKind.order | typeof RequestKind.orders): Handler<unknown, KeyOwner> =>
+    (context, _query, caller) => {
       const { body } = context;
-      // Only what the key's owner sent counts against the key.
-      const prove: Prove = () => claim.prove() ?? overOrders(limits, claim, kind, body, context);
-      const request = orderRequest(kind, claim, body, answered, prove);
-      if (sequencer !== undefined) sequencer.submit(request);
-      else if (isProven(request)) context.reply(503, JOURNAL_UNAVAILABLE);
-    },
-  });
+      const over = overOrders(limits, caller, kind, body, context);
+      if (over !== undefined) context.reply(over.status, over.body, over.headers);
+      else if (sequencer === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
+      else {
+        const answered: Answered = (status, answer) => context.reply(status, answer);
+        sequencer.submit(orderRequest(kind, caller, body, answered));
+      }
+    };
   const { cancelAll, cancelMarket, cancelOrder, cancelOrders, order, orders } = RequestKind;
   return {
     'POST /order': placing(order),
@@ -63,9 +56,11 @@ export function orderHandlers(sequencer: Sequencer | undefined, limits: LateLimi
     'DELETE /order': taking((to, ...rest) => submitCancels(to, cancelOrder, ...rest)),
     'DELETE /orders': taking((to, ...rest) => submitCancels(to, cancelOrders, ...rest)),
     'DELETE /cancel-all': taking((to, owner, _body, answered) =>
-      submitSweep(to, cancelAll, owner, NO_BODY, answered),
+      submitCancelAll(to, cancelAll, owner, NO_BODY, answered),
     ),
-    'DELETE /cancel-market-orders': taking((to, ...rest) => submitSweep(to, cancelMarket, ...rest)),
+    'DELETE /cancel-market-orders': taking((to, ...rest) =>
+      submitCancelAll(to, cancelMarket, ...rest),
+    ),
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Commands of the node's own, which take the same way as everybody's orders: ticket, journal, flush.
+ * Commands of the node's own, which take the same way as everybody's orders: batch, journal, flush.
  *
  * Thread: the I/O thread.
  */

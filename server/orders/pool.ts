@@ -1,30 +1,29 @@
 /**
  * Single entry point to the package piscina. Each worker runs one task that never ends, its lane
- * (lanes.ts), and gets the slots of its tickets through shared memory. So the pool's own queue, which is
- * not first-in first-out, never holds a ticket: a later one in the only free worker would wait for ever
- * for an earlier one behind it. A lane runs its tickets in their order, so the earliest of all is
- * never behind another. Where no lane is free, the next ticket goes behind the earliest one, because
+ * (lanes.ts), and gets the slots of its batches through shared memory. So the pool's own queue, which is
+ * not first-in first-out, never holds a batch: a later one in the only free worker would wait for ever
+ * for an earlier one behind it. A lane runs its batches in their order, so the earliest of all is
+ * never behind another. Where no lane is free, the next batch goes behind the earliest one, because
  * that is the first to end.
  *
  * A task that ends is begun again: with a result that has no room in its slot, with what its worker
  * threw, or because its worker died and the package has put another in its place.
  *
- * Thread: the I/O thread. What a worker needs is in lane-task.ts, without the package.
+ * Thread: the I/O thread. What a worker needs is in lanes.ts, without the package.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
-import type { LaneData } from './lane-task.ts';
-import { LANE_PLACES, Lanes, otherPlace } from './lanes.ts';
+import { LANE_PLACES, type LaneData, Lanes, otherPlace } from './lanes.ts';
 
 export interface WorkerPool {
   /**
-   * Runs the ticket in a slot, LANE_PLACES a worker at a time; one of `done` and `failed` is called, later. `done` gets the events of
+   * Runs the batch in a slot, LANE_PLACES a worker at a time; one of `done` and `failed` is called, later. `done` gets the events of
    * the batch where the slot has no room for them; `failed`: the worker threw or died.
    */
   run(slot: number, done: Done, failed: Failed): void;
   /**
-   * Resolves when every worker serves its lane: until then a ticket waits longer than others. One that does
+   * Resolves when every worker serves its lane: until then a batch waits longer than others. One that does
    * not load at all is given up after a while.
    */
   loaded(): Promise<void>;
@@ -40,7 +39,7 @@ export interface PoolOptions {
   readonly file?: URL;
   readonly workers: number;
   readonly setup: unknown;
-  /** A worker died while it had no ticket; it is replaced, and this is only for the log. */
+  /** A worker died while it had no batch; it is replaced, and this is only for the log. */
   readonly report: (error: unknown) => void;
 }
 
@@ -70,10 +69,10 @@ class Pool implements WorkerPool {
   private readonly piscina: Piscina<number, Int32Array>;
   /** The one used last comes last: its worker has the most in its caches. */
   private readonly free: number[];
-  /** By lane: where its next ticket goes, and how many it has. */
+  /** By lane: where its next batch goes, and how many it has. */
   private readonly nextPlace: number[];
   private readonly load: number[];
-  /** In the order of their tickets. */
+  /** In the order of their batches. */
   private running: Running[] = [];
   private isWatching = false;
   private isClosing = false;
@@ -98,7 +97,7 @@ class Pool implements WorkerPool {
     this.free = Array.from({ length: workers }, (_, lane) => lane);
     this.nextPlace = this.free.map(() => 0);
     this.load = this.free.map(() => 0);
-    for (const lane of this.free) void this.keep(lane);
+    for (const lane of this.free) void this.runLane(lane);
   }
 
   run(slot: number, done: Done, failed: Failed): void {
@@ -111,7 +110,7 @@ class Pool implements WorkerPool {
     this.nextPlace[lane] = otherPlace(place);
     this.load[lane]! += 1;
     this.running.push({ lane, place, done, failed });
-    this.lanes.give(lane, place, slot);
+    this.lanes.put(lane, place, slot);
     if (!this.isWatching) void this.watch();
   }
 
@@ -128,14 +127,14 @@ class Pool implements WorkerPool {
   }
 
   /** Has a worker serve the lane, whatever becomes of it. */
-  private async keep(lane: number): Promise<void> {
+  private async runLane(lane: number): Promise<void> {
     while (!this.isClosing) {
       try {
         const large = await this.piscina.run(lane);
         this.end(lane, ({ done }) => done(large));
       } catch (error) {
         if (this.isClosing) return;
-        this.lanes.forsake(lane);
+        this.lanes.markUnserved(lane);
         const hadTicket = this.end(lane, ({ failed }) => failed(error as Error));
         if (hadTicket) continue;
         this.o.report(error);
@@ -145,18 +144,18 @@ class Pool implements WorkerPool {
     }
   }
 
-  /** The lane's task ended with the first of its tickets that is not finished; false = it had none. */
-  private end(lane: number, tell: (running: Running) => void): boolean {
+  /** The lane's task ended with the first of its batches that is not finished; false = it had none. */
+  private end(lane: number, report: (running: Running) => void): boolean {
     // What it had finished before, and was not heard of yet, is whole.
     this.collect();
     const index = this.running.findIndex((running) => running.lane === lane);
     if (index < 0) return false;
     const [running] = this.running.splice(index, 1);
-    this.lanes.drop(lane, running!.place);
+    this.lanes.remove(lane, running!.place);
     this.load[lane]! -= 1;
     // Others are ready sooner than the one that takes its place.
     if (this.load[lane] === 0) this.free.unshift(lane);
-    tell(running!);
+    report(running!);
     return true;
   }
 

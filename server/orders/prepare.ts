@@ -1,5 +1,5 @@
 /**
- * Before the turn: one checked order item becomes an engine command. All that depends on the
+ * Before the apply turn: one checked order item becomes an engine command. All that depends on the
  * request alone happens here, in parallel with other workers: ids, digest, signature. What depends
  * on state or time waits for the turn; a rule that already failed travels as a verdict, so that the
  * first failing rule of the whole list is the one reported (docs/protocol.md#order-of-checks).
@@ -42,8 +42,8 @@ import {
 import { order2Digest, orderDigest } from '../identity/eip712.ts';
 import { recoverAddress } from '../identity/secp256k1.ts';
 import { type WalletFactories, Wallets } from '../identity/wallet-factory.ts';
-import { KnownSlots } from './known-slots.ts';
 import type { OrderItem } from './order-parse.ts';
+import { RowCache } from './row-cache.ts';
 
 /** Who sent the request, as the level-2 check found it. */
 export interface Caller {
@@ -90,8 +90,8 @@ export class OrderPreparer {
   private readonly owner = new Int32Array(API_KEY_WORDS);
 
   private readonly wallets: Wallets;
-  private readonly tokens = new KnownSlots((text) => this.lookForToken(text));
-  private readonly markets = new KnownSlots((text) => this.lookForMarket(text));
+  private readonly tokens = new RowCache((text) => this.lookForToken(text));
+  private readonly markets = new RowCache((text) => this.lookForMarket(text));
 
   constructor(t: Tables, options: PrepareOptions) {
     this.t = t;

@@ -5,18 +5,12 @@
  */
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { RowsAhead } from './rows-ahead.ts';
+import { OrderRowBudget } from './order-row-budget.ts';
+import type { RequestBatch } from './request-batch.ts';
 import type { Request } from './slot-requests.ts';
 import { align, ORDER_BYTES_MIN, RequestHead } from './slots.ts';
 
 const QUEUE_BYTES_MAX = 256 * 2 ** 20;
-
-/** What a ticket takes out of the queue. */
-export interface Share {
-  readonly requests: readonly Request[];
-  /** Of each request, as it was pushed with. */
-  readonly times: readonly number[];
-}
 
 interface QueueOptions {
   readonly tables: Tables;
@@ -29,7 +23,7 @@ interface QueueOptions {
 export class RequestQueue {
   private readonly workers: number;
   private readonly requestsMax: number;
-  private readonly rows: RowsAhead;
+  private readonly rows: OrderRowBudget;
   private requests: Request[] = [];
   private times: number[] = [];
   private bytes = 0;
@@ -37,7 +31,7 @@ export class RequestQueue {
   constructor({ closedPersisted, queueMax, tables, workers }: QueueOptions) {
     this.workers = workers;
     this.requestsMax = queueMax;
-    this.rows = new RowsAhead(tables, closedPersisted);
+    this.rows = new OrderRowBudget(tables, closedPersisted);
   }
 
   get length(): number {
@@ -59,7 +53,7 @@ export class RequestQueue {
     this.rows.add(request);
   }
 
-  /** What was taken as a share has been applied, or never will be. */
+  /** Requests of a batch have been applied, or never will be. */
   leave(requests: readonly Request[]): void {
     this.rows.leave(requests);
   }
@@ -68,7 +62,7 @@ export class RequestQueue {
    * One worker's fair share, bounded by what a slot holds. The others, though busy now, count too: most
    * of the work is checking signatures, and all of it in one batch would be done by one of them.
    */
-  takeShare(): Share {
+  takeBatch(dispatchSequence: number, slot: number): RequestBatch {
     const share = Math.ceil(this.requests.length / this.workers);
     const bytesMax = BATCH_COMMANDS_MAX * ORDER_BYTES_MIN;
     let count = 0;
@@ -81,7 +75,9 @@ export class RequestQueue {
       this.bytes -= body.length;
       count += 1;
     }
-    return { requests: this.requests.splice(0, count), times: this.times.splice(0, count) };
+    const requests = this.requests.splice(0, count);
+    const times = this.times.splice(0, count);
+    return { dispatchSequence, slot, requests, times, isDone: false, largeEvents: undefined };
   }
 
   takeAll(): Request[] {

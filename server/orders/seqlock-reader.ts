@@ -12,15 +12,18 @@ const TRIES = 4;
 
 export class SeqlockReader {
   private readonly control: Int32Array | undefined;
-  private readonly whenSettled: (callback: () => void) => void;
+  private readonly whenBatchesDone: (callback: () => void) => void;
 
   /**
-   * `control`: undefined where nobody may write. `whenSettled` calls back once the batches that now
+   * `control`: undefined where nobody may write. `whenBatchesDone` calls back once the batches that now
    * run are done (Sequencer).
    */
-  constructor(control: SharedArrayBuffer | undefined, whenSettled: (callback: () => void) => void) {
+  constructor(
+    control: SharedArrayBuffer | undefined,
+    whenBatchesDone: (callback: () => void) => void,
+  ) {
     this.control = control === undefined ? undefined : new Int32Array(control);
-    this.whenSettled = whenSettled;
+    this.whenBatchesDone = whenBatchesDone;
   }
 
   /**
@@ -32,15 +35,15 @@ export class SeqlockReader {
     if (control === undefined) return read();
     for (;;) {
       for (let tries = 0; tries < TRIES; tries++) {
-        const turn = Atomics.load(control, Control.turn);
+        const turn = Atomics.load(control, Control.applyTurn);
         if (Atomics.load(control, Control.writer) !== 0) continue;
         const value = read();
         const isQuiet =
           Atomics.load(control, Control.writer) === 0 &&
-          Atomics.load(control, Control.turn) === turn;
+          Atomics.load(control, Control.applyTurn) === turn;
         if (isQuiet) return value;
       }
-      await new Promise<void>((resolve) => this.whenSettled(resolve));
+      await new Promise<void>((resolve) => this.whenBatchesDone(resolve));
     }
   }
 }

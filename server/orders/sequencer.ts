@@ -1,8 +1,8 @@
 /**
- * The order of everything: requests wait here, are numbered as tickets, run in workers, and are
- * journaled and answered strictly in ticket order.
+ * The one order of all changes. Requests wait here in a queue. A batch of them gets a dispatch sequence and a
+ * time, and runs in a worker. Batches are logged and answered strictly by their dispatch sequence.
  *
- *   submit -> queue -> dispatch (ticket, time) -> worker -> collect -> journal -> answers
+ *   submit -> queue -> dispatch (sequence, time) -> worker -> collect -> log -> answers
  *
  * Nothing waits on a timer: a batch leaves at once when a worker is free, and what arrives meanwhile
  * leaves together. A request that finds the queue full is refused at once.
@@ -14,36 +14,30 @@ import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Journal } from '../../storage/log/journal.ts';
 import { ENGINE_BUSY, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { type AppliedBatch, hasChanged, logRecord, takeApplied } from './applied-batch.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
-import {
-  type FlushedBatch,
-  hasChanged,
-  journalEntry,
-  type KeptBatch,
-  keepBatch,
-} from './flushed-batch.ts';
 import type { OrderMeters } from './order-meters.ts';
 import type { WorkerPool } from './pool.ts';
-import { RequestQueue, type Share } from './request-queue.ts';
+import { type RequestBatch, UnloggedLimit } from './request-batch.ts';
+import { RequestQueue } from './request-queue.ts';
 import {
   failAll,
   fillSlot,
-  isProven,
   placesOrders,
   type Request,
   refuse,
+  takeAnswers,
 } from './slot-requests.ts';
 import {
   align,
   Control,
-  leaveTurn,
-  passTurn,
+  leaveApplyTurn,
+  passApplyTurn,
   RequestHead,
   type SlotMemory,
   SlotState,
   SlotView,
 } from './slots.ts';
-import { type Ticket, Unjournaled } from './unjournaled.ts';
 
 export interface SequencerOptions {
   readonly tables: Tables;
@@ -51,16 +45,16 @@ export interface SequencerOptions {
   readonly pool: WorkerPool;
   readonly journal: Journal;
   readonly workers: number;
-  /** Tickets that wait in workers behind those that run, so that none has to wait for its next one. */
-  readonly ahead: number;
+  /** Batches that wait in workers behind those that run, so that no worker waits for its next one. */
+  readonly prefetch: number;
   /** Requests that may wait. */
   readonly queueMax: number;
   /** Unix milliseconds; it may pause the sequencer before it returns, where the clock has jumped. */
   readonly now: () => number;
   /** Sequence up to which the final states of orders are on disk. */
   readonly closedPersisted: () => number;
-  /** Called after each flush with what became durable; fills are those before `endFill`. */
-  readonly onFlushed: (sequence: number, endFill: number, batch: FlushedBatch) => void;
+  /** Called once a batch that changed the engine is durable. */
+  readonly onFlushed: (batch: AppliedBatch) => void;
   /** The node cannot go on; nothing is acknowledged after this call. */
   readonly onFatal: (error: Error) => void;
   readonly log: (line: string) => void;
@@ -75,12 +69,12 @@ export class Sequencer {
   private readonly freeSlots: number[];
   private readonly queue: RequestQueue;
   private tickWanted = false;
-  private isLookingAhead = false;
-  /** In ticket order: dispatched, not yet collected. */
-  private tickets: Ticket[] = [];
+  private isPrefetchScheduled = false;
+  /** Dispatched and not yet collected, in the order of their dispatch. */
+  private batches: RequestBatch[] = [];
   private running = 0;
-  private readonly unjournaled = new Unjournaled();
-  private nextTicket = 0;
+  private readonly unlogged = new UnloggedLimit();
+  private nextDispatch = 0;
   private lastTime: number;
   private hasBegun = false;
   private stopped = false;
@@ -89,7 +83,7 @@ export class Sequencer {
   /** Whether all else is taken meanwhile. */
   private takesCancels = false;
   private readonly expiry: ExpiryTimer;
-  private settled: (() => void)[] = [];
+  private onBatchesDone: (() => void)[] = [];
 
   constructor(options: SequencerOptions) {
     this.o = options;
@@ -105,26 +99,18 @@ export class Sequencer {
     });
   }
 
-  /** From now on tables may be written: nothing gets a ticket before, not even what expires. */
+  /** From now on tables may be written: no batch is dispatched before, not even one that expires orders. */
   begin(): void {
     this.hasBegun = true;
     this.pause(this.problem, this.takesCancels);
   }
 
-  /**
-   * Takes a request; answers 503 at once when the queue is full, or rows of orders are short. Who asks is
-   * settled before anything else is, unless nothing is under way: a worker begins meanwhile.
-   */
+  /** Takes a request; answers 503 at once when the queue is full, or rows of orders are short. */
   submit(request: Request): void {
     const framed = align(request.body.length) + 4 * RequestHead.words;
     assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
     const isFull = this.queue.isFullFor(request);
-    const { failure } = this.o.journal;
-    const isIdle = this.queue.length + this.unjournaled.batches === 0;
-    const isTaken = !isFull && failure === undefined && this.admits(request);
-    const leavesAtOnce = isIdle && isTaken && this.mayDispatch(this.o.workers);
-    if (!leavesAtOnce && !isProven(request)) return;
-    if (isFull && failure === undefined) request.answered(503, ENGINE_BUSY);
+    if (isFull && this.o.journal.failure === undefined) request.answered(503, ENGINE_BUSY);
     else this.goOn(request);
   }
 
@@ -140,8 +126,8 @@ export class Sequencer {
   }
 
   /**
-   * Takes no orders while there is a problem, and nothing else unless `takesCancels`; what has a ticket goes
-   * on, what waits is refused. Own commands are told that it is busy: they come again.
+   * Takes no orders while there is a problem, and nothing else unless `takesCancels`. Batches in workers go on;
+   * requests in the queue are refused. Commands of the node itself get `engine busy`, and come again.
    */
   pause(problem: string | undefined, takesCancels = false): void {
     this.problem = problem;
@@ -160,15 +146,15 @@ export class Sequencer {
     return this.queue.length;
   }
 
-  /** Calls back once the batches that now run are done: a torn read is worth another try then. */
-  whenSettled(callback: () => void): void {
+  /** Calls back once the batches that now run are done; whoever read while they wrote tries again then. */
+  whenBatchesDone(callback: () => void): void {
     if (this.running === 0) setImmediate(callback);
-    else this.settled.push(callback);
+    else this.onBatchesDone.push(callback);
   }
 
   /** Resolves when nothing is queued, running or waiting for the journal. */
   async idle(): Promise<void> {
-    while (this.queue.length + this.unjournaled.batches > 0) {
+    while (this.queue.length + this.unlogged.batches > 0) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -180,7 +166,7 @@ export class Sequencer {
     this.stopped = true;
   }
 
-  /** The node cannot go on: nothing more is taken, and `onFatal` is told. */
+  /** The node cannot go on: nothing more is taken, and `onFatal` is called. */
   stop(error: Error): void {
     if (this.stopped) return;
     this.stopped = true;
@@ -189,14 +175,14 @@ export class Sequencer {
     this.o.onFatal(error);
   }
 
-  /** Free workers get work at once; what they have ahead is left to pile up for a turn of the loop. */
+  /** Free workers get work at once. Batches behind those collect requests for one turn of the event loop. */
   private pump(): void {
     this.dispatchUpTo(this.o.workers);
-    if (this.o.ahead === 0 || this.isLookingAhead || this.queue.length === 0) return;
-    this.isLookingAhead = true;
+    if (this.o.prefetch === 0 || this.isPrefetchScheduled || this.queue.length === 0) return;
+    this.isPrefetchScheduled = true;
     setImmediate(() => {
-      this.isLookingAhead = false;
-      this.dispatchUpTo(this.o.workers + this.o.ahead);
+      this.isPrefetchScheduled = false;
+      this.dispatchUpTo(this.o.workers + this.o.prefetch);
     });
   }
 
@@ -207,7 +193,7 @@ export class Sequencer {
       if (!this.mayDispatch(running) || !this.hasWork()) return;
       this.lastTime = Math.max(this.lastTime, time);
       this.tickWanted = false;
-      this.dispatch(this.queue.takeShare());
+      this.dispatch(this.queue.takeBatch(this.nextDispatch, this.freeSlots.at(-1)!));
     }
   }
 
@@ -226,172 +212,153 @@ export class Sequencer {
       (this.problem === undefined || this.takesCancels) &&
       this.running < running &&
       this.freeSlots.length > 0 &&
-      this.unjournaled.hasRoom
+      this.unlogged.hasRoom
     );
   }
 
   /**
-   * Slot and ticket are taken once all of it lies in the slot: a ticket without a worker would keep
-   * the turn for ever.
+   * The slot and the dispatch sequence are used up only once all requests are in the slot: a sequence without
+   * a worker would never pass its apply turn on.
    */
-  private dispatch({ requests, times }: Share): void {
-    const number = this.nextTicket;
-    const slot = this.freeSlots.at(-1)!;
+  private dispatch(batch: RequestBatch): void {
+    const { dispatchSequence, requests, slot, times } = batch;
     const view = this.views[slot]!;
     try {
       const persistedClosedSequence = this.o.closedPersisted();
-      fillSlot(view, { ticket: number, time: this.lastTime, persistedClosedSequence }, requests);
+      const head = { dispatchSequence, time: this.lastTime, persistedClosedSequence };
+      fillSlot(view, head, requests);
     } catch (error) {
       this.o.log(`a batch could not be handed to a worker: ${(error as Error).message}`);
       this.queue.leave(requests);
-      failAll(requests.filter(isProven));
+      failAll(requests);
       return;
     }
-    const commands = this.unjournaled.enter(requests);
-    const ticket: Ticket = {
-      ...{ number, slot, commands, requests, times },
-      ...{ finished: false, large: undefined },
-    };
+    this.unlogged.add(batch);
     this.freeSlots.pop();
-    this.nextTicket = (number + 1) | 0;
+    this.nextDispatch = (dispatchSequence + 1) | 0;
     view.setState(SlotState.verifying);
     this.o.meters?.dispatched(times);
-    this.tickets.push(ticket);
+    this.batches.push(batch);
     this.running += 1;
-    this.run(ticket);
-    if (requests[0]?.prove !== undefined) this.settleProof(ticket, view);
+    this.run(batch);
   }
 
-  /** Looks at what is left of its caller's credentials, while a worker has begun; it waits before its turn. */
-  private settleProof(ticket: Ticket, view: SlotView): void {
-    const { requests } = ticket;
-    let isGiven = false;
-    try {
-      isGiven = isProven(requests[0]!);
-    } finally {
-      if (!isGiven) {
-        ticket.requests = [];
-        ticket.times = [];
-        this.queue.leave(requests);
-      }
-      view.setProof(isGiven);
-    }
-  }
-
-  private run(ticket: Ticket): void {
-    const done = (large: Int32Array | undefined): void => {
-      ticket.large = large;
-      this.finish(ticket);
+  private run(batch: RequestBatch): void {
+    const done = (largeEvents: Int32Array | undefined): void => {
+      batch.largeEvents = largeEvents;
+      this.finish(batch);
     };
-    const failed = (error: Error): void => this.fail(ticket, error);
+    const failed = (error: Error): void => this.fail(batch, error);
     try {
-      this.o.pool.run(ticket.slot, done, failed);
+      this.o.pool.run(batch.slot, done, failed);
     } catch (error) {
-      // A pool that throws is one whose worker died before its turn.
+      // As if its worker had died before the apply turn.
       queueMicrotask(() => failed(error as Error));
     }
   }
 
-  private finish(ticket: Ticket): void {
+  private finish(batch: RequestBatch): void {
     this.running -= 1;
-    ticket.finished = true;
+    batch.isDone = true;
     this.collectReady();
   }
 
   /** A worker threw or died: what that means depends on how far it had come. */
-  private fail(ticket: Ticket, error: Error): void {
-    const view = this.views[ticket.slot]!;
+  private fail(batch: RequestBatch, error: Error): void {
+    const { dispatchSequence } = batch;
+    const view = this.views[batch.slot]!;
     const state = view.state();
     const isPoisoned = Atomics.load(this.control, Control.poisoned) !== 0;
     if (isPoisoned || state === SlotState.applying) {
       this.stop(new Error(`a worker died inside its turn: ${error.message}`));
       return;
     }
-    this.o.log(`a worker failed on ticket ${ticket.number}: ${error.message}`);
-    // Dead while verifying: its turn is passed on once it comes, never earlier.
+    this.o.log(`a worker failed on ticket ${dispatchSequence}: ${error.message}`);
+    // It died before its apply turn, which is passed on once it comes, never earlier.
     if (state === SlotState.verifying) {
-      this.passWhenDue(ticket);
+      this.passWhenDue(batch);
       return;
     }
-    // It may have died between saying so and passing its turn on.
-    const { number } = ticket;
-    if (Atomics.load(this.control, Control.turn) === number) leaveTurn(this.control, number);
-    this.finish(ticket);
+    // It may have died after it marked the slot as done, and before it passed its turn on.
+    if (Atomics.load(this.control, Control.applyTurn) === dispatchSequence) {
+      leaveApplyTurn(this.control, dispatchSequence);
+    }
+    this.finish(batch);
   }
 
-  private passWhenDue(ticket: Ticket): void {
+  private passWhenDue(batch: RequestBatch): void {
     if (this.stopped) return;
-    // It may have died between taking its turn and saying so.
-    const mark = (ticket.number + 1) | 0;
+    // The worker may have died after it took its turn, and before it marked the slot as applying.
+    const mark = (batch.dispatchSequence + 1) | 0;
     if (mark !== 0 && Atomics.load(this.control, Control.writer) === mark) {
       this.stop(new Error('a worker died inside its turn'));
       return;
     }
-    if (passTurn(this.control, ticket.number)) {
-      this.views[ticket.slot]!.setState(SlotState.failed);
-      this.finish(ticket);
+    if (passApplyTurn(this.control, batch.dispatchSequence)) {
+      this.views[batch.slot]!.setState(SlotState.failed);
+      this.finish(batch);
       return;
     }
-    setImmediate(() => this.passWhenDue(ticket));
+    setImmediate(() => this.passWhenDue(batch));
   }
 
   private collectReady(): void {
-    while (this.tickets[0]?.finished === true) this.collect(this.tickets.shift()!);
-    for (const callback of this.settled.splice(0)) callback();
+    while (this.batches[0]?.isDone === true) this.collect(this.batches.shift()!);
+    for (const callback of this.onBatchesDone.splice(0)) callback();
     this.armExpiry();
     this.pump();
   }
 
-  /** Hands what a finished ticket changed to the journal, and answers once that is on disk. */
-  private collect(ticket: Ticket): void {
-    const view = this.views[ticket.slot]!;
+  /** Hands the record of a finished batch to the log, and answers once that is durable. */
+  private collect(batch: RequestBatch): void {
+    const view = this.views[batch.slot]!;
     const { meters } = this.o;
-    const entry = hasChanged(view) ? journalEntry(view) : null;
-    // Where there is something to write, the rest is taken out of the slot while the disk is at it.
-    let kept = entry === null ? this.keep(ticket, view) : undefined;
+    const record = hasChanged(view) ? logRecord(view) : null;
+    // Where there is something to write, the rest is copied out of the slot while the disk works.
+    let outcome = record === null ? this.takeOutcome(batch, view) : undefined;
     const appended = meters?.now() ?? 0;
-    this.o.journal.append(entry, (error) => {
-      this.unjournaled.leave(ticket.commands);
+    this.o.journal.append(record, (error) => {
+      this.unlogged.remove(batch);
       if (error !== undefined) {
-        for (const request of ticket.requests) request.answered(503, JOURNAL_UNAVAILABLE);
+        for (const request of batch.requests) request.answered(503, JOURNAL_UNAVAILABLE);
         this.stop(error);
         return;
       }
       const flushed = meters?.now() ?? 0;
-      const { batch, deliver, endFill, sequence } = kept!;
-      // First of all who waits; others hear of it before the next request is looked at.
+      const { applied, deliver } = outcome!;
+      // Clients get their answers first; then streams and tapes get the batch, before the next request.
       deliver();
-      meters?.answered(appended, flushed, ticket.times);
-      if (batch !== undefined) this.o.onFlushed(sequence, endFill, batch);
+      meters?.answered(appended, flushed, batch.times);
+      if (applied !== undefined) this.o.onFlushed(applied);
       this.pump();
     });
-    kept ??= this.keep(ticket, view);
+    outcome ??= this.takeOutcome(batch, view);
   }
 
-  /** Takes the outcome of a ticket out of its slot, which is free then. */
-  private keep({ large, requests, slot }: Ticket, view: SlotView): KeptBatch {
-    const kept = keepBatch(view, requests, large);
-    if (view.state() !== SlotState.failed) this.o.meters?.applied(view);
+  /** Copies answers and changes of a batch out of its slot, which is free then. */
+  private takeOutcome({ largeEvents, requests, slot }: RequestBatch, view: SlotView) {
+    const hasFailed = view.state() === SlotState.failed;
+    const deliver = hasFailed ? () => failAll(requests) : takeAnswers(view, requests);
+    const applied = hasChanged(view) ? takeApplied(view, largeEvents) : undefined;
+    if (!hasFailed) this.o.meters?.applied(view);
     view.setState(SlotState.free);
     this.queue.leave(requests);
     this.freeSlots.push(slot);
-    return kept;
+    return { applied, deliver };
   }
 
   private refuseWaiting(): void {
     for (const request of this.queue.takeAll()) {
       if (!this.stopped && this.admits(request)) {
         this.queue.push(request, this.o.meters?.now() ?? 0);
-      } else if (isProven(request)) {
-        if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
-        else refuse(request);
-      }
+      } else if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
+      else refuse(request);
     }
   }
 
   /** An empty batch at the earliest expiry, so that orders leave although nobody trades. */
   private armExpiry(): void {
-    const isIdle = this.hasBegun && !this.stopped && !this.isPaused() && this.tickets.length === 0;
+    const isIdle = this.hasBegun && !this.stopped && !this.isPaused() && this.batches.length === 0;
     if (isIdle) this.expiry.arm();
     else this.expiry.disarm();
   }

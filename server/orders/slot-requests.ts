@@ -1,5 +1,5 @@
 /**
- * Requests into a ticket's slot, and answers out of it (the layout is drawn in slots.ts).
+ * Writes the requests of a batch into its slot, and takes answers out of it (the layout is drawn in slots.ts).
  *
  * Thread: the I/O thread, while no worker has the slot.
  */
@@ -8,14 +8,13 @@ import {
   AnswerHead,
   align,
   ORDER_BYTES_MIN,
-  Proof,
   RequestHead,
   RequestKind,
   Slot,
   type SlotView,
 } from './slots.ts';
 
-/** What the level-2 check found out about the caller of a request. */
+/** The caller of a request, whose level-2 credentials have been checked. */
 export interface RequestOwner {
   /** The UUID's 16 bytes. */
   readonly apiKeyBytes: Uint8Array;
@@ -23,14 +22,7 @@ export interface RequestOwner {
   readonly address: Uint8Array;
 }
 
-/** What is left to be checked before anything is done for a caller: why it is refused, or undefined. */
-export type Prove = () =>
-  | { readonly status: number; readonly body: string; readonly headers?: AnswerHeaders }
-  | undefined;
-
-type AnswerHeaders = readonly (readonly [string, string])[];
-
-export type Answered = (status: number, body: Uint8Array | string, headers?: AnswerHeaders) => void;
+export type Answered = (status: number, body: Uint8Array | string) => void;
 
 /** A request on its way through the sequencer. */
 export interface Request {
@@ -40,8 +32,6 @@ export interface Request {
   /** Bytes that count against a batch: at least ORDER_BYTES_MIN a command. */
   readonly weight: number;
   readonly answered: Answered;
-  /** To be called before anything is done for the owner; undefined = has been, or need not be. */
-  prove?: Prove | undefined;
 }
 
 /** The body of POST /orders or POST /order. */
@@ -50,46 +40,33 @@ export function orderRequest(
   owner: RequestOwner,
   body: Uint8Array,
   answered: Answered,
-  prove?: Prove,
 ): Request {
   // A refused request has an answer too, however short it was.
   const weight = Math.max(body.length, ORDER_BYTES_MIN);
-  return { kind, owner, body, weight, answered, prove };
+  return { kind, owner, body, weight, answered };
 }
 
-/** Commands that a request holds at most, those aside that only cancel. */
+/** The most commands that a request may contain; those that only cancel do not count. */
 export function commandsMax({ weight }: Request): number {
   return Math.ceil(weight / ORDER_BYTES_MIN);
 }
 
-/** Whether the caller is who it says, and may have so much; if not, that is the answer. */
-export function isProven(request: Request): boolean {
-  const refused = request.prove?.();
-  request.prove = undefined;
-  if (refused !== undefined) {
-    request.answered(refused.status, refused.body, refused.headers);
-  }
-  return refused === undefined;
-}
-
-/** Whether it places orders, where others cancel them or are the node's own. */
+/** Whether it places orders; other requests cancel orders, or are commands of the node itself. */
 export function placesOrders({ kind }: Request): boolean {
   return kind === RequestKind.orders || kind === RequestKind.order;
 }
 
-/** A ticket as its slot says it, but for its state. */
+/** The head of a batch in its slot. */
 export interface SlotHead {
-  readonly ticket: number;
+  readonly dispatchSequence: number;
   readonly time: number;
   readonly persistedClosedSequence: number;
 }
 
-/** Writes a ticket and its requests into its slot. */
+/** Writes a batch into its slot. */
 export function fillSlot(view: SlotView, head: SlotHead, requests: readonly Request[]): void {
-  view.i32[Slot.ticket] = head.ticket;
+  view.i32[Slot.dispatchSequence] = head.dispatchSequence;
   view.i32[Slot.requests] = requests.length;
-  // The only one then: it has not waited in the queue.
-  view.i32[Slot.proof] = requests[0]?.prove === undefined ? Proof.given : Proof.awaited;
   view.f64[Slot.time] = head.time;
   view.f64[Slot.persistedClosedSequence] = head.persistedClosedSequence;
   let at = 0;
@@ -137,12 +114,12 @@ export function takeAnswers(view: SlotView, requests: readonly Request[]): () =>
   };
 }
 
-/** Nothing came of them, by no fault of theirs. */
+/** These requests failed before they were applied; the client may send them again. */
 export function failAll(requests: readonly Request[]): void {
   for (const request of requests) request.answered(500, INTERNAL_ERROR);
 }
 
-/** While nothing is taken: clients are told so, the node's own commands come again. */
+/** Refuses a request during a pause; commands of the node itself come again. */
 export function refuse({ answered, owner }: Request): void {
   answered(503, owner === undefined ? ENGINE_BUSY : JOURNAL_UNAVAILABLE);
 }

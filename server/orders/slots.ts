@@ -1,26 +1,24 @@
 /**
  * The memory that the I/O thread and the workers share beside the engine: the control words that
- * order turns, and a slot per ticket that carries requests in and answers and journal words out.
+ * order turns, and a slot per batch that carries requests in and answers and journal words out.
  *
- *   control  turn | writer | poisoned
- *   slot     state ticket requests inputBytes answerBytes journalWords changed digest
- *            eventWords eventsLost proof                                                  (i32)
+ *   control  applyTurn | writer | poisoned
+ *   slot     state dispatchSequence requests inputBytes answerBytes journalWords changed digest
+ *            eventWords eventsLost                                                        (i32)
  *            time persistedClosedSequence firstFill endFill closedEnd sequence
- *            parseMs verifyMs turnMs matchMs                                                (f64)
+ *            parseMs verifyMs turnWaitMs matchMs                                                (f64)
  *   results  by rule: orders that ended so (i32)
  *   input    per request: 12 words (kind, bytes, apiKey (4), address (5), -), body, padded to 8
  *   answers  per request: 2 words (status, bytes), body, padded to 8
  *   journal  the commands that changed the engine, as engine/commands.ts encodes them
  *   events   what they did, as engine/events.ts records it; what does not fit goes with the result
  *
- * Who writes: the I/O thread while a slot is free, then the worker that runs its ticket until it
- * says done or failed, then the I/O thread again; `proof` is the I/O thread's all the time.
+ * Who writes: the I/O thread while a slot is free, then the worker that runs its batch until it
+ * says done or failed, then the I/O thread again.
  */
 import assert from 'node:assert/strict';
 
-export const Control = { turn: 0, writer: 1, poisoned: 2, words: 16 } as const;
-/** Whether the callers of a ticket are who they say; one that is asked while a worker has begun is alone in it. */
-export const Proof = { given: 0, awaited: 1, refused: 2 } as const;
+export const Control = { applyTurn: 0, writer: 1, poisoned: 2, words: 16 } as const;
 export const SlotState = { free: 0, verifying: 1, applying: 2, done: 3, failed: 4 } as const;
 export const RequestKind = {
   /** Bodies of POST /orders and POST /order. */
@@ -38,7 +36,7 @@ export const RequestKind = {
 
 export const Slot = {
   state: 0,
-  ticket: 1,
+  dispatchSequence: 1,
   requests: 2,
   inputBytes: 3,
   answerBytes: 4,
@@ -47,7 +45,6 @@ export const Slot = {
   digest: 7,
   eventWords: 8,
   eventsLost: 9,
-  proof: 10,
   // Float64
   time: 8,
   persistedClosedSequence: 9,
@@ -58,7 +55,7 @@ export const Slot = {
   /** What the worker took; 0 where nobody wants to know. */
   parseMs: 14,
   verifyMs: 15,
-  turnMs: 16,
+  turnWaitMs: 16,
   matchMs: 17,
   words: 48,
 } as const;
@@ -155,50 +152,32 @@ export class SlotView {
   setState(state: number): void {
     Atomics.store(this.i32, Slot.state, state);
   }
-
-  /** Tells a worker that may wait for it. */
-  setProof(isGiven: boolean): void {
-    Atomics.store(this.i32, Slot.proof, isGiven ? Proof.given : Proof.refused);
-    Atomics.notify(this.i32, Slot.proof);
-  }
 }
 
-/**
- * Waits until the caller of a ticket has proven who it is, which the I/O thread looks at meanwhile; false =
- * it has not, and nothing of the ticket may be applied.
- */
-export function awaitProof({ i32 }: SlotView): boolean {
+/** Waits until it is this batch's turn. Dispatch sequences wrap at 32 bits and are compared for equality. */
+export function awaitApplyTurn(control: Int32Array, sequence: number): void {
   for (;;) {
-    const proof = Atomics.load(i32, Slot.proof);
-    if (proof !== Proof.awaited) return proof === Proof.given;
-    Atomics.wait(i32, Slot.proof, Proof.awaited);
+    const turn = Atomics.load(control, Control.applyTurn);
+    if (turn === sequence) return;
+    Atomics.wait(control, Control.applyTurn, turn);
   }
 }
 
-/** Waits until it is this ticket's turn. Tickets wrap at 32 bits and are compared for equality. */
-export function awaitTurn(control: Int32Array, ticket: number): void {
-  for (;;) {
-    const turn = Atomics.load(control, Control.turn);
-    if (turn === ticket) return;
-    Atomics.wait(control, Control.turn, turn);
-  }
-}
-
-/** Enters the turn: from here on this ticket is the only writer of the engine. */
-export function enterTurn(control: Int32Array, ticket: number): void {
-  const owner = Atomics.compareExchange(control, Control.writer, 0, ticket + 1);
+/** Enters the turn: from here on this batch is the only writer of the engine. */
+export function enterApplyTurn(control: Int32Array, sequence: number): void {
+  const owner = Atomics.compareExchange(control, Control.writer, 0, sequence + 1);
   assert(owner === 0, 'the engine has one writer');
 }
 
-export function leaveTurn(control: Int32Array, ticket: number): void {
+export function leaveApplyTurn(control: Int32Array, sequence: number): void {
   Atomics.store(control, Control.writer, 0);
-  passTurn(control, ticket);
+  passApplyTurn(control, sequence);
 }
 
-/** Hands the turn on; false when it was not this ticket's. */
-export function passTurn(control: Int32Array, ticket: number): boolean {
-  const before = Atomics.compareExchange(control, Control.turn, ticket, (ticket + 1) | 0);
-  if (before !== ticket) return false;
-  Atomics.notify(control, Control.turn);
+/** Hands the turn on; false when it was not this batch's. */
+export function passApplyTurn(control: Int32Array, sequence: number): boolean {
+  const before = Atomics.compareExchange(control, Control.applyTurn, sequence, (sequence + 1) | 0);
+  if (before !== sequence) return false;
+  Atomics.notify(control, Control.applyTurn);
   return true;
 }

@@ -1,8 +1,8 @@
 /**
- * The task of a worker thread: one ticket after the other, each from verification to its answers.
- * Parse, hash, recover signers in parallel with other workers; wait for the turn; apply; leave answers
- * and journal words in the slot; pass the turn on. Nothing of it is asynchronous: between tickets the thread
- * sleeps in an atomic wait, and its event loop has a turn only once in many tickets (pool.ts).
+ * The task of a worker thread: one batch after the other, each from verification to its answers.
+ * Parse, hash, recover signers in parallel with other workers; wait for the apply turn; apply; leave answers
+ * and journal words in the slot; pass the turn on. Nothing of it is asynchronous: between batches the thread
+ * sleeps in an atomic wait, and its event loop has a turn only once in many batches (pool.ts).
  *
  * Failing before the turn costs this batch an error. Failing inside it poisons the memory and does
  * not pass the turn on: the process stops, and recovery rebuilds what this thread may have half
@@ -18,18 +18,17 @@ import { openFinalsReader } from '../../storage/projection/finals.ts';
 import type { OrderTexts } from '../common/contract.ts';
 import type { WalletFactories } from '../identity/wallet-factory.ts';
 import { BatchApplier } from './batch-apply.ts';
-import { BatchPreparer, type Prepared } from './batch-prepare.ts';
+import { BatchPreparer, type PreparedRequest } from './batch-prepare.ts';
 import { FirstAnswers } from './first-answers.ts';
-import { laneSetup, serveLane } from './lane-task.ts';
+import { laneSetup, serveLane } from './lanes.ts';
 import type { ParseRules } from './order-parse.ts';
 import type { OrderSeparators } from './prepare.ts';
 import {
-  awaitProof,
-  awaitTurn,
+  awaitApplyTurn,
   Control,
-  enterTurn,
-  leaveTurn,
-  passTurn,
+  enterApplyTurn,
+  leaveApplyTurn,
+  passApplyTurn,
   Slot,
   type SlotMemory,
   SlotState,
@@ -70,47 +69,41 @@ const preparer = new BatchPreparer(engine.t, commands, {
 });
 const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, finals) : undefined;
 const applier = new BatchApplier(engine, commands, setup.orderTexts, first);
-/** Whether an id may have left memory by the time of this ticket's turn: then disk is asked too. */
+/** Whether an id may have left memory by the time of this batch's turn: then disk is asked too. */
 let idsMayHaveLeft = false;
 
-/** Runs the tickets of a lane. */
+/** Runs the batches of a lane. */
 export default function serve(lane: number): Promise<Int32Array> {
   return serveLane(lane, run);
 }
 
-/** Runs the ticket in slot `index`; the result is what the slot has no room for. */
+/** Runs the batch in slot `index`; the result is what the slot has no room for. */
 export function run(index: number): Int32Array | undefined {
   try {
-    return runTicket(slots[index]!);
+    return runBatch(slots[index]!);
   } finally {
-    // The next ticket may come in an hour.
+    // The next batch may come in an hour.
     finals.release();
   }
 }
 
-function runTicket(slot: SlotView): Int32Array | undefined {
+function runBatch(slot: SlotView): Int32Array | undefined {
   const { f64 } = slot;
-  const ticket = slot.i32[Slot.ticket]!;
+  const sequence = slot.i32[Slot.dispatchSequence]!;
   const began = now();
-  let prepared: readonly Prepared[];
+  let prepared: readonly PreparedRequest[];
   try {
     prepared = prepare(slot);
   } catch (error) {
-    awaitTurn(control, ticket);
+    awaitApplyTurn(control, sequence);
     slot.setState(SlotState.failed);
-    passTurn(control, ticket);
+    passApplyTurn(control, sequence);
     throw error;
   }
   const ready = now();
-  const isProven = awaitProof(slot);
-  awaitTurn(control, ticket);
-  if (!isProven) {
-    slot.setState(SlotState.failed);
-    passTurn(control, ticket);
-    return undefined;
-  }
+  awaitApplyTurn(control, sequence);
   const entered = now();
-  enterTurn(control, ticket);
+  enterApplyTurn(control, sequence);
   slot.setState(SlotState.applying);
   try {
     applier.apply(slot, prepared);
@@ -122,15 +115,15 @@ function runTicket(slot: SlotView): Int32Array | undefined {
   const { verifyMs } = preparer;
   f64[Slot.parseMs] = ready - began - verifyMs;
   f64[Slot.verifyMs] = verifyMs;
-  f64[Slot.turnMs] = entered - ready;
+  f64[Slot.turnWaitMs] = entered - ready;
   f64[Slot.matchMs] = now() - entered;
   slot.setState(SlotState.done);
-  leaveTurn(control, ticket);
+  leaveApplyTurn(control, sequence);
   return words > slot.events.length ? i32.slice(0, words) : undefined;
 }
 
-function prepare(slot: SlotView): readonly Prepared[] {
-  // The tickets before this one add at most so many orders to those that are known now.
+function prepare(slot: SlotView): readonly PreparedRequest[] {
+  // The batches before this one add at most so many orders to those that are known now.
   const { state } = engine.t;
   // Open ones first: those that end between the two reads count twice, and none is left out.
   const known = state[State.openOrders]! + state[State.closed]!;

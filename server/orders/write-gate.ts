@@ -7,7 +7,7 @@
 import { PAUSES, type Pause, type PauseReason } from './pauses.ts';
 import type { Sequencer } from './sequencer.ts';
 
-type Teller = Exclude<PauseReason, 'directory' | 'files'>;
+type PauseSource = Exclude<PauseReason, 'directory' | 'files'>;
 
 /** As the system calls them, and as LMDB does. */
 const OUT_OF_FILES = /\bEMFILE\b|\bENFILE\b|[Tt]oo many open files/;
@@ -15,7 +15,7 @@ const OUT_OF_FILES = /\bEMFILE\b|\bENFILE\b|[Tt]oo many open files/;
 export class WriteGate {
   private readonly sequencer: Pick<Sequencer, 'pause'>;
   private readonly log: (level: 'info' | 'warn', line: string) => void;
-  private readonly problems = new Map<Teller, Pause>();
+  private readonly problems = new Map<PauseSource, Pause>();
 
   constructor(
     sequencer: Pick<Sequencer, 'pause'>,
@@ -26,13 +26,13 @@ export class WriteGate {
   }
 
   /** @param problem why orders cannot be taken, as `who` sees it; undefined = they can */
-  tell(who: Teller, problem: string | undefined): void {
-    const before = this.problems.get(who);
-    if (problem === undefined) this.problems.delete(who);
+  report(source: PauseSource, problem: string | undefined): void {
+    const before = this.problems.get(source);
+    if (problem === undefined) this.problems.delete(source);
     else {
-      const reason = OUT_OF_FILES.test(problem) ? 'files' : who;
-      this.problems.set(who, { reason, detail: `${who}: ${problem}` });
-      this.log('warn', `${who}: ${problem}; ${PAUSES[reason].begins}`);
+      const reason = OUT_OF_FILES.test(problem) ? 'files' : source;
+      this.problems.set(source, { reason, detail: `${source}: ${problem}` });
+      this.log('warn', `${source}: ${problem}; ${PAUSES[reason].begins}`);
     }
     const pauses = this.pauses();
     if (before !== undefined && pauses.length === 0) this.log('info', PAUSES[before.reason].ends);

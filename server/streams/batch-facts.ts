@@ -18,16 +18,16 @@ import {
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { wordsToHex } from '../common/uint256.ts';
-import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import type { LevelCause } from './published-book.ts';
 
 /** The id of the order that an order command places. */
-function placedId({ commands }: FlushedBatch, command: number): string {
+function placedId({ commands }: AppliedBatch, command: number): string {
   return wordsToHex(commands, command + OrderCommand.id, ID_WORDS);
 }
 
 /** Whether the order of a command is an ask in the prices of its book. */
-export function isAskOf(t: Tables, { commands }: FlushedBatch, command: number): boolean {
+export function isAskOf(t: Tables, { commands }: AppliedBatch, command: number): boolean {
   const token = commands[command + OrderCommand.token]! << TOKEN_I;
   const isSell = (commands[command + OrderCommand.flags]! & OrderFlag.sell) !== 0;
   return isSell !== (t.tokenI[token + Token.mirrored] === 1);
@@ -43,7 +43,7 @@ export function closedRow(t: Tables, sequence: number): number {
 }
 
 /** The id of the order that caused a change of a level. */
-export function causeId(t: Tables, batch: FlushedBatch, by: LevelCause): string {
+export function causeId(t: Tables, batch: AppliedBatch, by: LevelCause): string {
   const { command, kind, sequence } = by;
   if (kind === EventKind.levelPlaced) return placedId(batch, command);
   if (kind === EventKind.levelFill) {

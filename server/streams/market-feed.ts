@@ -35,7 +35,7 @@ import type {
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { BookRenderer } from '../market-data/books.ts';
-import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { fillRow, isAskOf } from './batch-facts.ts';
 import { FollowedBook, topics } from './followed-book.ts';
 import * as frames from './market-frames.ts';
@@ -51,7 +51,7 @@ export interface MarketFeedParts {
   /** The name of this run of the node. */
   readonly run: string;
   /** Calls back when the current writer is done. */
-  readonly whenSettled: (callback: () => void) => void;
+  readonly whenBatchesDone: (callback: () => void) => void;
 }
 
 const BEST_SHIFT = 2 ** 20;
@@ -86,7 +86,7 @@ export class MarketFeed {
   }
 
   /** Publishes what a batch did. Its events are complete. */
-  flushed(batch: FlushedBatch): void {
+  flushed(batch: AppliedBatch): void {
     const { events } = batch;
     if (this.followed.size > 0) this.read(batch);
     for (let at = events.length - 8; at >= 0 && events[at] === EventKind.settled; at -= 8) {
@@ -132,7 +132,7 @@ export class MarketFeed {
 
   private load(book: FollowedBook): void {
     if (!book.load(this.t, this.depth)) {
-      this.o.whenSettled(() => {
+      this.o.whenBatchesDone(() => {
         if (this.followed.get(book.bookRow) === book) this.load(book);
       });
       return;
@@ -154,7 +154,7 @@ export class MarketFeed {
   }
 
   /** Updates the followed books from the events of a batch. */
-  private read(batch: FlushedBatch): void {
+  private read(batch: AppliedBatch): void {
     const { events, eventsF } = batch;
     let command = 0;
     for (let at = 0; at < events.length; at += eventWords(events, at)) {
@@ -187,7 +187,7 @@ export class MarketFeed {
     return book?.isTold === true ? book : undefined;
   }
 
-  private readLevel(batch: FlushedBatch, at: number, command: number): void {
+  private readLevel(batch: AppliedBatch, at: number, command: number): void {
     const { events, eventsF } = batch;
     const book = this.told(events[at + Event.book]!);
     if (book === undefined) return;
@@ -226,7 +226,7 @@ export class MarketFeed {
     }
   }
 
-  private readTick({ events }: FlushedBatch, at: number): void {
+  private readTick({ events }: AppliedBatch, at: number): void {
     const book = this.told(events[at + Event.book]!);
     if (book === undefined) return;
     const grid = events[at + Event.grid]! as TicksPerUnit;
@@ -235,7 +235,7 @@ export class MarketFeed {
     book.needsWhole = true;
   }
 
-  private readMarket({ events, eventsF }: FlushedBatch, at: number): void {
+  private readMarket({ events, eventsF }: AppliedBatch, at: number): void {
     const row = events[at + Event.market]! << MARKET_I;
     const first = this.t.marketI[row + Market.firstBook]!;
     for (let i = 0; i < this.t.marketI[row + Market.bookCount]!; i++) {
@@ -251,7 +251,7 @@ export class MarketFeed {
    * Sends the changes of the batch for each followed book, and releases those that are now
    * complete.
    */
-  private settle(batch: FlushedBatch): void {
+  private settle(batch: AppliedBatch): void {
     const { events } = batch;
     const taken: FollowedBook[] = [];
     for (let at = events.length - 8; at >= 0 && events[at] === EventKind.settled; at -= 8) {
@@ -272,7 +272,7 @@ export class MarketFeed {
     for (const book of taken) release(book);
   }
 
-  private publish(book: FollowedBook, batch: FlushedBatch): void {
+  private publish(book: FollowedBook, batch: AppliedBatch): void {
     const { names, publish } = this.o;
     const now = this.o.now();
     const changes = book.takeChanges();
@@ -293,7 +293,7 @@ export class MarketFeed {
     book: FollowedBook,
     token: TokenRow,
     index: number,
-    { time }: FlushedBatch,
+    { time }: AppliedBatch,
     now: number,
   ): void {
     const { names, publish } = this.o;
@@ -317,7 +317,7 @@ export class MarketFeed {
     book: FollowedBook,
     token: TokenRow,
     index: number,
-    { time }: FlushedBatch,
+    { time }: AppliedBatch,
     now: number,
   ): void {
     const best = this.best(book, index);

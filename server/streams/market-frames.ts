@@ -8,7 +8,7 @@
 import { PIPS_PER_UNIT, type Pips } from '../../engine/tables/units.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import type { MarketStory } from '../market-data/texts.ts';
-import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { causeId } from './batch-facts.ts';
 import type { Names, TokenName } from './names.ts';
 import type { ChangedLevel, PublishedBook } from './published-book.ts';
@@ -75,7 +75,7 @@ export function priceChangeFrame(
   head: string,
   names: Names,
   book: PublishedBook,
-  batch: FlushedBatch,
+  batch: AppliedBatch,
   changes: readonly ChangedLevel[],
 ): Buffer {
   const tokens = book.tokens.map((token) => names.token(token));

@@ -18,7 +18,7 @@ import {
 import type { Tables } from '../../engine/tables/tables.ts';
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { wordsToHex } from '../common/uint256.ts';
-import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { addressText, apiKeyAt, type Names } from './names.ts';
 
 export interface OrderFacts {
@@ -54,7 +54,7 @@ function ownPips(t: Tables, token: number, tick: number, grid: number): number {
 /** The order that a command placed, before any fill; `tick` is a tick of its book. */
 export function placedOrder(
   t: Tables,
-  batch: FlushedBatch,
+  batch: AppliedBatch,
   command: number,
   tick: number,
   grid: number,
@@ -83,7 +83,7 @@ export function placedOrder(
  * The maker whose row is copied in the record at `row - 8`; the record of its level follows and
  * contains the grid.
  */
-export function partlyOrder(names: Names, batch: FlushedBatch, row: number, grid: number) {
+export function partlyOrder(names: Names, batch: AppliedBatch, row: number, grid: number) {
   const { events, eventsF } = batch;
   const token = events[row + Order.token]!;
   const pips = ownPips(names.t, token, events[row + Order.price]!, grid);

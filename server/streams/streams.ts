@@ -8,7 +8,7 @@ import type { Publish, SocketRoute } from '../http/sockets.ts';
 import type { Credential } from '../identity/key-registry.ts';
 import type { BookRenderer } from '../market-data/books.ts';
 import type { MarketLookup, MarketStory, TokenTexts } from '../market-data/texts.ts';
-import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import type { CloseName } from './closes.ts';
 import type { Connection, ConnectionParts, StreamLimits } from './connection.ts';
 import { Connections, type StreamFacts } from './connections.ts';
@@ -33,7 +33,7 @@ export interface StreamParts {
   /** An active read-only key, by its lower-case text. */
   readonly readOnlyKey: (key: string) => { readonly address: Uint8Array } | undefined;
   /** Calls back when the current writer of the engine is done. */
-  readonly whenSettled: (callback: () => void) => void;
+  readonly whenBatchesDone: (callback: () => void) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** Milliseconds of a clock that nobody sets, for measuring silence. */
@@ -62,13 +62,13 @@ export class Streams {
   private send: Publish = () => undefined;
 
   constructor(parts: StreamParts) {
-    const { books, elapsed, limits, lookup, now, tables, texts, whenSettled } = parts;
+    const { books, elapsed, limits, lookup, now, tables, texts, whenBatchesDone } = parts;
     this.o = parts;
     const names = new Names(tables, lookup);
     const run = runName(now());
     const publish: Publish = (topic, text) => this.send(topic, text);
     this.connections = new Connections(limits, elapsed);
-    this.market = new MarketFeed({ names, books, publish, now, run, whenSettled });
+    this.market = new MarketFeed({ names, books, publish, now, run, whenBatchesDone });
     this.newMarkets = new NewMarkets({ names, publish, now, run });
     this.replayBuffer = new ReplayBuffer({
       publish,
@@ -97,7 +97,7 @@ export class Streams {
    * every client must begin again. Never throws, because an error in the streams must not affect
    * orders.
    */
-  flushed(batch: FlushedBatch): void {
+  flushed(batch: AppliedBatch): void {
     try {
       if (batch.isWhole) {
         this.market.flushed(batch);

@@ -8,7 +8,7 @@
 import { OrderCommand } from '../../engine/commands.ts';
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
 import { ACCOUNT_I, Account, Fill, ID_WORDS, Order } from '../../engine/tables/layout.ts';
-import type { FlushedBatch } from '../orders/flushed-batch.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { closedRow, fillRow } from './batch-facts.ts';
 import { apiKeyAt, type Names } from './names.ts';
 import {
@@ -45,7 +45,7 @@ interface Taker {
 export class UserFeed {
   private readonly names: Names;
   private readonly log: ReplayBuffer;
-  private batch: FlushedBatch | undefined;
+  private batch: AppliedBatch | undefined;
   private taker: Taker | undefined;
   private fills: NoticedFill[] = [];
   private later: Later[] = [];
@@ -56,7 +56,7 @@ export class UserFeed {
   }
 
   /** Publishes what a batch did. Its events are complete. */
-  flushed(batch: FlushedBatch): void {
+  flushed(batch: AppliedBatch): void {
     if (this.log.isEmpty) return;
     this.batch = batch;
     const { events, eventsF } = batch;
@@ -83,7 +83,7 @@ export class UserFeed {
     this.batch = undefined;
   }
 
-  private placed(batch: FlushedBatch, at: number): void {
+  private placed(batch: AppliedBatch, at: number): void {
     const { t } = this.names;
     const command = batch.events[at + Event.command]!;
     const user = this.log.find(batch.commands, command + OrderCommand.signer);
@@ -95,7 +95,7 @@ export class UserFeed {
   }
 
   /** The last fill left a remainder of its maker. */
-  private partly(batch: FlushedBatch, row: number): void {
+  private partly(batch: AppliedBatch, row: number): void {
     const { events } = batch;
     const fill = this.fills.at(-1)!;
     fill.makerRows = events;

@@ -6,7 +6,7 @@
  * again from the rows.
  *
  * Thread: a worker, which renews its snapshot and lets go of it by hand because its event loop has no turn
- * between tickets; the I/O thread.
+ * between batches; the I/O thread.
  */
 import { Flag, ID_WORDS, Order } from '../../engine/tables/layout.ts';
 import { Damage } from '../kv/checksum.ts';

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
-import { enterTurn, leaveTurn } from '../../server/orders/slots.ts';
+import { enterApplyTurn, leaveApplyTurn } from '../../server/orders/slots.ts';
 import { Random } from '../common/random.ts';
 import { Fixture } from '../market-data/read-fixture.ts';
 import { orderTerms, TAKER } from './order-terms.ts';
@@ -22,7 +22,7 @@ const words = new Int32Array(control);
 const pause = new Int32Array(new SharedArrayBuffer(4));
 let placed = 0;
 for (let ticket = 0; placed < orders; ticket++) {
-  enterTurn(words, ticket);
+  enterApplyTurn(words, ticket);
   for (let i = random.between(1, 30); i > 0; i--) {
     placed += 1;
     fixture.order({ token, ...orderTerms(placed) });
@@ -33,7 +33,7 @@ for (let ticket = 0; placed < orders; ticket++) {
     placed += 1;
     fixture.order({ token, ...TAKER, shares: random.between(1, 20) * 500_000 });
   }
-  leaveTurn(words, ticket);
+  leaveApplyTurn(words, ticket);
   Atomics.wait(pause, 0, 0, 0.1);
 }
 parentPort?.postMessage('done');

@@ -216,7 +216,7 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   const disturbed = await seqlock.read(() => {
     runs += 1;
     // Another ticket has its turn meanwhile, from its beginning to its end.
-    if (runs < 3) words[Control.turn] = words[Control.turn]! + 1;
+    if (runs < 3) words[Control.applyTurn] = words[Control.applyTurn]! + 1;
     return runs;
   });
   assert.deepEqual([disturbed, waits], [3, 0]);

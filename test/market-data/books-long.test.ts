@@ -56,7 +56,7 @@ test('deep books that nobody has asked for take long, and are rendered with paus
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
-  const parts = { renderer, whenSettled: settledAtOnce, isGone: () => false };
+  const parts = { renderer, whenBatchesDone: settledAtOnce, isGone: () => false };
   const body = await renderBooksLong(parts, request(['', 'BUY', 'SELL']));
   isDone = true;
   assert(pauses >= 2, `${pauses} pauses`);
@@ -75,15 +75,15 @@ test('a writer inside is waited for, and nobody works for a caller who has gone'
   change();
   Atomics.add(fixture.t.bookI, versionOf(firsts[1]!), 1);
   let waits = 0;
-  const whenSettled = (callback: () => void): void => {
+  const whenBatchesDone = (callback: () => void): void => {
     waits += 1;
     if (waits === 2) Atomics.add(fixture.t.bookI, versionOf(firsts[1]!), 1);
     setImmediate(callback);
   };
-  const body = await renderBooksLong({ renderer, whenSettled, isGone: () => false }, request());
+  const body = await renderBooksLong({ renderer, whenBatchesDone, isGone: () => false }, request());
   assert.equal(waits, 2);
   assert.equal((JSON.parse(body!.toString()) as unknown[]).length, ids.length);
   let asked = 0;
   const isGone = (): boolean => ++asked > 3;
-  assert.equal(await renderBooksLong({ renderer, whenSettled, isGone }, request()), undefined);
+  assert.equal(await renderBooksLong({ renderer, whenBatchesDone, isGone }, request()), undefined);
 });

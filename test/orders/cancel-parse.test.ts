@@ -26,7 +26,7 @@ test('ids are told apart from other texts, each once, in the order of the body',
   assert(parsed.ok);
   const hex = parsed.ids.map((id) => `0x${Buffer.from(id).toString('hex')}`);
   assert.deepEqual(hex, [other, ID]);
-  assert.deepEqual(parsed.strangers, ['b', 'a', `${ID}0`, '']);
+  assert.deepEqual(parsed.malformedIds, ['b', 'a', `${ID}0`, '']);
 });
 
 test('any body at all gives ids or a scope, or an error with its reason', () => {

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
 import {
-  encodeSweep,
-  readSweepHead,
-  SWEEP_HEAD_BYTES,
-  type SweepPlace,
-  writeSweepHead,
+  CANCEL_ALL_HEAD_BYTES,
+  type CancelAllCursor,
+  encodeCancelAll,
+  readCancelAllHead,
+  writeCancelAllHead,
 } from '../../server/orders/cancel-all.ts';
-import { submitSweep } from '../../server/orders/cancels.ts';
+import { submitCancelAll } from '../../server/orders/cancels.ts';
 import type { Request } from '../../server/orders/slot-requests.ts';
 import { RequestKind } from '../../server/orders/slots.ts';
 import { turnsOf } from '../common/turns.ts';
@@ -33,18 +33,18 @@ class Line {
   }
 }
 
-function part(place: SweepPlace, ids: readonly string[], sizes: readonly string[]): Buffer {
+function part(place: CancelAllCursor, ids: readonly string[], sizes: readonly string[]): Buffer {
   const canceled = Buffer.from(ids.map((id) => `"${id}"`).join(','));
   const filled = Buffer.from(ids.map((id, i) => `"${id}":"${sizes[i]}"`).join(','));
-  const head = Buffer.alloc(SWEEP_HEAD_BYTES);
-  writeSweepHead(head, place, canceled.length);
+  const head = Buffer.alloc(CANCEL_ALL_HEAD_BYTES);
+  writeCancelAllHead(head, place, canceled.length);
   return Buffer.concat([head, canceled, filled]);
 }
 
 function start(body: string): { line: Line; answers: [number, string][] } {
   const line = new Line();
   const answers: [number, string][] = [];
-  submitSweep(line, RequestKind.cancelMarket, OWNER, Buffer.from(body), (status, answer) => {
+  submitCancelAll(line, RequestKind.cancelMarket, OWNER, Buffer.from(body), (status, answer) => {
     answers.push([status, Buffer.from(answer).toString()]);
   });
   return { line, answers };
@@ -53,7 +53,7 @@ function start(body: string): { line: Line; answers: [number, string][] } {
 test('it goes on where the last part left off until nothing is left, then answers once', () => {
   const { answers, line } = start('the body');
   const first = line.requests[0]!;
-  assert.deepEqual(readSweepHead(first.body), { from: 0, newest: 0, canceledBytes: 0 });
+  assert.deepEqual(readCancelAllHead(first.body), { from: 0, newest: 0, canceledBytes: 0 });
   first.answered(200, part({ from: 77, newest: 5_000 }, ['a', 'b'], ['1', '0.5']));
   // A part may find nothing to cancel and yet not be the last.
   line.requests[1]!.answered(200, part({ from: 3, newest: 5_000 }, [], []));
@@ -61,11 +61,11 @@ test('it goes on where the last part left off until nothing is left, then answer
   line.requests[2]!.answered(200, part({ from: 0, newest: 5_000 }, ['c'], ['0']));
   assert.deepEqual(line.calls, ['submit', 'goOn', 'goOn']);
   assert.deepEqual(
-    line.requests.map(({ body }) => readSweepHead(body).from),
+    line.requests.map(({ body }) => readCancelAllHead(body).from),
     [0, 77, 3],
   );
   for (const { body, kind, owner } of line.requests) {
-    assert.equal(Buffer.from(body).subarray(SWEEP_HEAD_BYTES).toString(), 'the body');
+    assert.equal(Buffer.from(body).subarray(CANCEL_ALL_HEAD_BYTES).toString(), 'the body');
     assert.deepEqual([kind, owner], [RequestKind.cancelMarket, OWNER]);
   }
   const expected = {
@@ -96,10 +96,10 @@ test('a part that fails ends it, with that failure for an answer', () => {
 });
 
 test('a place and a body are read back as they were written', () => {
-  const bytes = encodeSweep({ from: 2 ** 24, newest: 1_795_000_000_123 }, Buffer.from('xy'));
+  const bytes = encodeCancelAll({ from: 2 ** 24, newest: 1_795_000_000_123 }, Buffer.from('xy'));
   const shared = new Uint8Array(new SharedArrayBuffer(64), 24, bytes.length);
   shared.set(bytes);
-  const { from, newest } = readSweepHead(shared);
+  const { from, newest } = readCancelAllHead(shared);
   assert.deepEqual([from, newest], [2 ** 24, 1_795_000_000_123]);
 });
 
@@ -118,7 +118,13 @@ test('long bodies that wait together take several batches, and nobody beside the
   const answers: number[] = [];
   stage.submit('running');
   const first = new Line();
-  submitSweep(first, RequestKind.cancelMarket, OWNER, Buffer.alloc(2 ** 20, ' '), () => undefined);
+  submitCancelAll(
+    first,
+    RequestKind.cancelMarket,
+    OWNER,
+    Buffer.alloc(2 ** 20, ' '),
+    () => undefined,
+  );
   for (let n = 0; n < 3; n++) {
     const answered = (status: number): number => answers.push(status);
     stage.sequencer.submit({ ...first.requests[0]!, answered });
@@ -136,7 +142,7 @@ test('a long answer is joined with turns for others in between', async () => {
   const filled = ids.map(() => '0');
   const { turns, value } = await turnsOf(
     new Promise<Uint8Array>((resolve) => {
-      submitSweep(line, RequestKind.cancelAll, OWNER, Buffer.alloc(0), (status, answer) => {
+      submitCancelAll(line, RequestKind.cancelAll, OWNER, Buffer.alloc(0), (status, answer) => {
         assert.equal(status, 200);
         resolve(answer as Uint8Array);
       });

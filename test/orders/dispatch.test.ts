@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
-import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
+import { ENGINE_BUSY, INTERNAL_ERROR } from '../../server/common/contract.ts';
 import { commandsRequest } from '../../server/orders/own-commands.ts';
-import { allocateSlots, awaitProof, Proof, RequestKind, Slot } from '../../server/orders/slots.ts';
+import { allocateSlots, RequestKind } from '../../server/orders/slots.ts';
 import { Stage, type Task } from './sequencer-stage.ts';
 
 const CANCEL = {
@@ -123,108 +123,4 @@ test('orders come again later while the follower is so far behind that rows run 
   state[State.firstKeptClosed] = 100;
   stage.submit('g');
   assert.equal(stage.answers.filter(({ status }) => status === 503).length, 2);
-});
-
-const WRONG = { status: 401, body: '{"error":"wrong signature"}' };
-const refused = (name: string): string => `${name}: 401 ${WRONG.body}`;
-
-test('where nothing is under way a worker begins before the caller has proven who it is, and is told when it has', async () => {
-  const stage = new Stage(1);
-  const seen: number[] = [];
-  stage.submit('a', () => {
-    seen.push(stage.tasks.length, stage.tasks[0]!.view.i32[Slot.proof]!);
-    return undefined;
-  });
-  assert.deepEqual(seen, [1, Proof.awaited], 'it was looked at when the worker had it, and once');
-  const [task] = stage.tasks as [Task];
-  assert.equal(awaitProof(task.view), true);
-  await stage.run(task);
-  await stage.gate.end();
-  assert.deepEqual(stage.names(), ['a']);
-  stage.submit('b');
-  assert.equal(
-    stage.tasks[0]!.view.i32[Slot.proof],
-    Proof.given,
-    'those behind it have none to give',
-  );
-  await stage.run(stage.tasks[0]!, false);
-  assert.deepEqual(stage.names(), ['a', 'b']);
-});
-
-test('who is not who it says is refused at once and once, nothing is applied, and the line goes on', async () => {
-  const stage = new Stage(1);
-  stage.submit('a', () => WRONG);
-  assert.deepEqual(stage.names(), [refused('a')]);
-  const [task] = stage.tasks as [Task];
-  assert.equal(awaitProof(task.view), false);
-  stage.submit('behind');
-  stage.passOn(task);
-  await stage.end(task);
-  await stage.run(stage.tasks[0]!);
-  await stage.gate.end();
-  assert.deepEqual(stage.names(), [refused('a'), 'behind']);
-  assert.deepEqual([stage.gate.appends, stage.fatal], [[[1]], []]);
-  // A worker may also die of it, which is nobody's loss.
-  stage.submit('c', () => WRONG);
-  await stage.end(stage.tasks[0]!, 'died');
-  stage.submit('d');
-  await stage.run(stage.tasks[0]!, false);
-  assert.deepEqual(stage.names(), [refused('a'), 'behind', refused('c'), 'd']);
-});
-
-test('where anything is under way, who asks is settled first, and before anything else is refused', async () => {
-  const stage = new Stage(1, 1);
-  let asked = 0;
-  const wrong = (): typeof WRONG => {
-    asked += 1;
-    return WRONG;
-  };
-  const right = (): undefined => {
-    asked += 1;
-  };
-  stage.submit('a');
-  stage.submit('wrong', wrong);
-  stage.submit('q', right);
-  assert.deepEqual([asked, stage.names()], [2, [refused('wrong')]], 'nothing waits unproven');
-  stage.submit('full', wrong);
-  stage.submit('full', right);
-  const busy = `full: 503 ${ENGINE_BUSY}`;
-  assert.deepEqual(stage.names().slice(1), [refused('full'), busy]);
-  await stage.run(stage.tasks[0]!, false);
-  await stage.run(stage.tasks[0]!, false);
-  assert.equal(asked, 4, 'and nobody is asked again');
-  stage.sequencer.pause('no space');
-  stage.submit('paused', wrong);
-  stage.submit('paused', right);
-  stage.sequencer.pause(undefined);
-  await stage.sequencer.drain();
-  stage.submit('stopped', wrong);
-  stage.submit('stopped', right);
-  const unavailable = `paused: 503 ${JOURNAL_UNAVAILABLE}`;
-  const stopped = [refused('stopped'), `stopped: 503 ${ENGINE_BUSY}`];
-  assert.deepEqual(stage.names().slice(5), [refused('paused'), unavailable, ...stopped]);
-  // A free worker does not begin early either while others are busy, or the disk is.
-  const busy2 = new Stage(2);
-  busy2.submit('a');
-  busy2.submit('wrong', () => WRONG);
-  assert.deepEqual([busy2.tasks.length, busy2.names()], [1, [refused('wrong')]]);
-  await busy2.run(busy2.tasks[0]!);
-  busy2.submit('late', () => WRONG);
-  assert.deepEqual([busy2.tasks.length, busy2.gate.appends], [0, [[1]]]);
-  await busy2.gate.end();
-});
-
-test('a check that throws costs its request an error, and its ticket applies nothing', async () => {
-  const stage = new Stage(1);
-  const throwing = (): never => {
-    throw new Error('no digest');
-  };
-  assert.throws(() => stage.submit('a', throwing), /no digest/);
-  const [task] = stage.tasks as [Task];
-  assert.equal(awaitProof(task.view), false);
-  stage.passOn(task);
-  await stage.end(task);
-  stage.submit('b');
-  await stage.run(stage.tasks[0]!, false);
-  assert.deepEqual(stage.names(), ['b']);
 });

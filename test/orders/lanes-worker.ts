@@ -3,7 +3,7 @@
  * for: throw, die, or give a result that has no room in the slot. A timer that it sets with its first ticket
  * counts too.
  */
-import { laneSetup, serveLane } from '../../server/orders/lane-task.ts';
+import { laneSetup, serveLane } from '../../server/orders/lanes.ts';
 
 export interface LanesSetup {
   /** Two words a slot: what to do, and how often it was run. */

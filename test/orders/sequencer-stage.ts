@@ -18,15 +18,14 @@ import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
 import { AnswerWriter } from '../../server/orders/answers.ts';
 import { Sequencer } from '../../server/orders/sequencer.ts';
-import { orderRequest, type Prove, type RequestOwner } from '../../server/orders/slot-requests.ts';
+import { orderRequest, type RequestOwner } from '../../server/orders/slot-requests.ts';
 import {
   align,
   allocateSlots,
-  awaitTurn,
+  awaitApplyTurn,
   Control,
-  enterTurn,
-  leaveTurn,
-  passTurn,
+  enterApplyTurn,
+  leaveApplyTurn,
   RequestHead,
   RequestKind,
   Slot,
@@ -83,7 +82,7 @@ export class Stage {
   constructor(
     workers: number,
     queueMax = 1_000,
-    ahead = 0,
+    prefetch = 0,
     begins = true,
     now: () => number = () => this.time,
   ) {
@@ -96,7 +95,7 @@ export class Stage {
       pool: {
         run: (slot, done, failed) => {
           assert(!this.failsToRun, 'the pool is closed');
-          assert(this.tasks.length < workers + ahead, 'no more than the pool has room for');
+          assert(this.tasks.length < workers + prefetch, 'no more than the pool has room for');
           this.tasks.push(taskOf(views[slot]!, () => done(undefined), failed));
         },
         loaded: () => Promise.resolve(),
@@ -104,12 +103,12 @@ export class Stage {
       },
       journal: this.gate.journal,
       workers,
-      ahead,
+      prefetch,
       queueMax,
       now,
       closedPersisted: () => this.closedPersisted,
-      onFlushed: (sequence, _fill, batch) => {
-        this.flushed.push(sequence);
+      onFlushed: (batch) => {
+        this.flushed.push(batch.sequence);
         this.told.push(batch.time);
       },
       onFatal: (error) => this.fatal.push(error.message),
@@ -119,12 +118,12 @@ export class Stage {
     if (begins) this.sequencer.begin();
   }
 
-  /** Submits a request; its answer appears in `answers`. `prove`: of a caller whose signature is not checked. */
-  submit(name: string, prove?: Prove, kind: number = RequestKind.orders): void {
+  /** Submits a request; its answer appears in `answers`. */
+  submit(name: string, kind: number = RequestKind.orders): void {
     const answered = (status: number, body: Uint8Array | string): void => {
       this.answers.push({ name, status, body: Buffer.from(body).toString() });
     };
-    const request = orderRequest(RequestKind.orders, OWNER, Buffer.from(name), answered, prove);
+    const request = orderRequest(RequestKind.orders, OWNER, Buffer.from(name), answered);
     this.sequencer.submit({ ...request, kind });
   }
 
@@ -141,8 +140,8 @@ export class Stage {
   /** The task's turn: each request is answered by its own text; returns its sequence, if any. */
   turn(task: Task, options: { readonly changed: boolean }): number | undefined {
     const { view } = task;
-    awaitTurn(this.control, task.ticket);
-    enterTurn(this.control, task.ticket);
+    awaitApplyTurn(this.control, task.ticket);
+    enterApplyTurn(this.control, task.ticket);
     view.setState(SlotState.applying);
     this.writer.start(view);
     for (const body of task.bodies) this.writer.whole(200, Buffer.from(`answer to ${body}`));
@@ -154,15 +153,8 @@ export class Stage {
     view.f64[Slot.firstFill] = 0;
     view.f64[Slot.endFill] = 0;
     view.setState(SlotState.done);
-    leaveTurn(this.control, task.ticket);
+    leaveApplyTurn(this.control, task.ticket);
     return options.changed ? this.sequence : undefined;
-  }
-
-  /** What a worker does with a ticket of a caller who has not proven who it is. */
-  passOn(task: Task): void {
-    awaitTurn(this.control, task.ticket);
-    task.view.setState(SlotState.failed);
-    passTurn(this.control, task.ticket);
   }
 
   /** Ends a task: resolves, or rejects as a worker that threw or died. */
@@ -186,7 +178,7 @@ export class Stage {
   }
 
   turnIs(): number {
-    return Atomics.load(this.control, Control.turn);
+    return Atomics.load(this.control, Control.applyTurn);
   }
 }
 
@@ -200,7 +192,7 @@ function taskOf(view: SlotView, resolve: () => void, reject: (error: Error) => v
     at = bodyAt + align(bytes);
   }
   return {
-    ticket: view.i32[Slot.ticket]!,
+    ticket: view.i32[Slot.dispatchSequence]!,
     view,
     bodies,
     time: view.f64[Slot.time]!,

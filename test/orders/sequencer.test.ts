@@ -13,9 +13,9 @@ import { commandsRequest } from '../../server/orders/own-commands.ts';
 import type { Answered } from '../../server/orders/slot-requests.ts';
 import {
   Control,
-  enterTurn,
+  enterApplyTurn,
   ORDER_BYTES_MIN,
-  passTurn,
+  passApplyTurn,
   SlotState,
 } from '../../server/orders/slots.ts';
 import { seeded } from '../storage/stored-exchange.ts';
@@ -174,7 +174,7 @@ test('a worker that throws before its turn costs its batch an error, and only th
   // As worker.ts does it: it waits for its turn to pass it on.
   await stage.run(tasks[0]!);
   tasks[1]!.view.setState(SlotState.failed);
-  passTurn(stage.control, tasks[1]!.ticket);
+  passApplyTurn(stage.control, tasks[1]!.ticket);
   await stage.end(tasks[1]!, 'cannot parse');
   await stage.run(tasks[2]!);
   assert.deepEqual(stage.names(), [], 'in order too');
@@ -201,7 +201,7 @@ test('a worker that dies inside its turn stops the node, and what it did is not 
     const { stage, tasks } = busyStage(2);
     stage.submit('queued');
     stage.turn(tasks[0]!, { changed: true });
-    enterTurn(stage.control, tasks[1]!.ticket);
+    enterApplyTurn(stage.control, tasks[1]!.ticket);
     if (isSaid) tasks[1]!.view.setState(SlotState.applying);
     await stage.end(tasks[1]!, 'killed');
     assert.equal(stage.fatal.length, 1);
@@ -231,7 +231,7 @@ test('a worker that dies after its turn loses nothing, even if it could not pass
     const { stage, tasks } = busyStage(2);
     stage.turn(tasks[0]!, { changed: true });
     if (!hasLeft) {
-      Atomics.store(stage.control, Control.turn, 0);
+      Atomics.store(stage.control, Control.applyTurn, 0);
       Atomics.store(stage.control, Control.writer, tasks[0]!.ticket + 1);
     }
     await stage.end(tasks[0]!, 'killed');
@@ -345,13 +345,13 @@ test('after draining nothing is taken, and everything taken before is answered',
 test('readers are called back once the running batches are done', async () => {
   const { stage, tasks } = busyStage(2);
   const calls: string[] = [];
-  stage.sequencer.whenSettled(() => calls.push('settled'));
+  stage.sequencer.whenBatchesDone(() => calls.push('settled'));
   await sleep(5);
   assert.equal(calls.length, 0);
   await stage.run(tasks[0]!, false);
   assert.deepEqual(calls, ['settled']);
   await stage.run(tasks[1]!, false);
-  stage.sequencer.whenSettled(() => calls.push('at once'));
+  stage.sequencer.whenBatchesDone(() => calls.push('at once'));
   await sleep(5);
   assert.deepEqual(calls, ['settled', 'at once']);
 });

@@ -3,7 +3,12 @@
  * its turn makes right. Some of its tickets fail before their turn, some it leaves behind dead.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { awaitTurn, enterTurn, leaveTurn, passTurn } from '../../server/orders/slots.ts';
+import {
+  awaitApplyTurn,
+  enterApplyTurn,
+  leaveApplyTurn,
+  passApplyTurn,
+} from '../../server/orders/slots.ts';
 
 export interface TurnsSetup {
   readonly control: SharedArrayBuffer;
@@ -18,16 +23,16 @@ const setup = workerData as TurnsSetup;
 const control = new Int32Array(setup.control);
 const log = new Int32Array(setup.log);
 for (const ticket of setup.tickets) {
-  awaitTurn(control, ticket);
+  awaitApplyTurn(control, ticket);
   if (setup.failing.includes(ticket)) {
-    passTurn(control, ticket);
+    passApplyTurn(control, ticket);
     continue;
   }
-  enterTurn(control, ticket);
+  enterApplyTurn(control, ticket);
   // Plain loads and stores: two threads at once would lose one of them.
   const count = log[0]!;
   log[1 + count] = ticket;
   log[0] = count + 1;
-  leaveTurn(control, ticket);
+  leaveApplyTurn(control, ticket);
 }
 parentPort?.postMessage('done');

@@ -5,11 +5,11 @@ import test, { type TestContext } from 'node:test';
 import {
   align,
   allocateSlots,
-  awaitTurn,
+  awaitApplyTurn,
   Control,
-  enterTurn,
-  leaveTurn,
-  passTurn,
+  enterApplyTurn,
+  leaveApplyTurn,
+  passApplyTurn,
   SlotState,
   SlotView,
 } from '../../server/orders/slots.ts';
@@ -36,7 +36,7 @@ function startTurns(
 ): Turns {
   const control = new SharedArrayBuffer(Control.words * 4);
   const log = new SharedArrayBuffer(4 * (1 + count));
-  new Int32Array(control)[Control.turn] = first;
+  new Int32Array(control)[Control.applyTurn] = first;
   const shares: number[][] = Array.from({ length: threads }, () => []);
   for (let i = 0; i < count; i++) {
     const ticket = (first + i) | 0;
@@ -76,7 +76,7 @@ for (const [name, first] of [
       const { control, log, done } = startTurns(t, 3, first, COUNT, {}, random);
       await done;
       assert.deepEqual(takenOf(log), ticketsOf(first, COUNT));
-      assert.equal(control[Control.turn], (first + COUNT) | 0);
+      assert.equal(control[Control.applyTurn], (first + COUNT) | 0);
       assert.equal(control[Control.writer], 0);
     }));
 }
@@ -97,8 +97,8 @@ test('the turn of a dead ticket is passed on once it has come, never earlier', (
     const waiting = new Set(dead);
     while (waiting.size > 0) {
       for (const ticket of waiting) {
-        const isDue = Atomics.load(control, Control.turn) === ticket;
-        const isPassed = passTurn(control, ticket);
+        const isDue = Atomics.load(control, Control.applyTurn) === ticket;
+        const isPassed = passApplyTurn(control, ticket);
         if (isDue) assert(isPassed, 'nobody else can pass it on');
         if (isPassed) waiting.delete(ticket);
       }
@@ -110,21 +110,21 @@ test('the turn of a dead ticket is passed on once it has come, never earlier', (
 
 test('a turn is passed on by its own ticket only, and once', () => {
   const control = new Int32Array(new SharedArrayBuffer(Control.words * 4));
-  assert.equal(passTurn(control, 1), false);
-  assert.equal(passTurn(control, -1), false);
-  assert.equal(passTurn(control, 0), true);
-  assert.equal(passTurn(control, 0), false);
-  assert.equal(control[Control.turn], 1);
-  awaitTurn(control, 1);
+  assert.equal(passApplyTurn(control, 1), false);
+  assert.equal(passApplyTurn(control, -1), false);
+  assert.equal(passApplyTurn(control, 0), true);
+  assert.equal(passApplyTurn(control, 0), false);
+  assert.equal(control[Control.applyTurn], 1);
+  awaitApplyTurn(control, 1);
 });
 
 test('a second writer is stopped before it touches anything', () => {
   const control = new Int32Array(new SharedArrayBuffer(Control.words * 4));
-  enterTurn(control, 0);
-  assert.throws(() => enterTurn(control, 1), /the engine has one writer/);
-  leaveTurn(control, 0);
-  enterTurn(control, 1);
-  assert.equal(control[Control.turn], 1);
+  enterApplyTurn(control, 0);
+  assert.throws(() => enterApplyTurn(control, 1), /the engine has one writer/);
+  leaveApplyTurn(control, 0);
+  enterApplyTurn(control, 1);
+  assert.equal(control[Control.applyTurn], 1);
 });
 
 test('slots hold what they were allocated for, part beside part', () => {

@@ -8,7 +8,7 @@
  *   die-after     its turn is passed on, and the pool does not know yet
  */
 import { Engine } from '../../engine/engine.ts';
-import { laneSetup, serveLane } from '../../server/orders/lane-task.ts';
+import { laneSetup, serveLane } from '../../server/orders/lanes.ts';
 import { OrderPreparer } from '../../server/orders/prepare.ts';
 import { Slot, SlotState, SlotView } from '../../server/orders/slots.ts';
 import { run, type WorkerSetup } from '../../server/orders/worker.ts';

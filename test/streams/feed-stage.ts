@@ -6,7 +6,7 @@ import { EventBuffer } from '../../engine/events.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
-import type { FlushedBatch } from '../../server/orders/flushed-batch.ts';
+import type { AppliedBatch } from '../../server/orders/applied-batch.ts';
 import { MarketFeed } from '../../server/streams/market-feed.ts';
 import { Names } from '../../server/streams/names.ts';
 import { NewMarkets } from '../../server/streams/new-markets.ts';
@@ -33,7 +33,7 @@ export class FeedStage extends EngineDriver {
   readonly userFeed: UserFeed;
   readonly published: Published[] = [];
   /** Applied, and not told yet. */
-  readonly unflushed: FlushedBatch[] = [];
+  readonly unflushed: AppliedBatch[] = [];
   private readonly events: EventBuffer;
   private commands = 0;
   private time = 0;
@@ -58,10 +58,10 @@ export class FeedStage extends EngineDriver {
       now: () => 1_700_000_000_000,
       run: 'test',
     };
-    const whenSettled = (): void => {
+    const whenBatchesDone = (): void => {
       throw new Error('the stage never subscribes in the middle of a batch');
     };
-    this.market = new MarketFeed({ ...parts, names, books: this.books, whenSettled });
+    this.market = new MarketFeed({ ...parts, names, books: this.books, whenBatchesDone });
     this.newMarkets = new NewMarkets({ ...parts, names });
     this.users = new ReplayBuffer({ ...parts, kept });
     this.userFeed = new UserFeed(names, this.users);
@@ -92,6 +92,8 @@ export class FeedStage extends EngineDriver {
       });
       const events = Int32Array.from(this.events.i32.subarray(0, this.events.words));
       this.unflushed.push({
+        sequence: 0,
+        endFill: 0,
         time: this.time,
         events,
         eventsF: new Float64Array(events.buffer),

@@ -283,7 +283,7 @@ test('a batch whose log is cut short, or cannot be read, makes everybody begin a
     const place = await user.json();
     await market.upToNow();
     const events = { events: broken, eventsF: new Float64Array(broken.buffer) };
-    stage.streams.flushed({ ...batch, ...events, isWhole });
+    stage.streams.flushed({ sequence: 0, endFill: 0, ...batch, ...events, isWhole });
     assert.equal((await market.ended()).code, code);
     assert.equal((await user.ended()).code, code);
     const again = await connected('/ws/user');

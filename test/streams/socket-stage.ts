@@ -49,7 +49,7 @@ export class SocketStage extends FeedStage {
       readOnlyKey: (key) => {
         return key === READ_ONLY_KEY ? { address: bytesOf(READ_ONLY_WALLET) } : undefined;
       },
-      whenSettled: (callback) => setImmediate(callback),
+      whenBatchesDone: (callback) => setImmediate(callback),
       now: () => this.clock,
       elapsed: () => this.elapsed,
       log: (line) => this.lines.push(line),

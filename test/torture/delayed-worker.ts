@@ -7,7 +7,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { Engine } from '../../engine/engine.ts';
-import { laneSetup, serveLane } from '../../server/orders/lane-task.ts';
+import { laneSetup, serveLane } from '../../server/orders/lanes.ts';
 import { Slot, SlotView } from '../../server/orders/slots.ts';
 import { run, type WorkerSetup } from '../../server/orders/worker.ts';
 import { Random } from '../common/random.ts';
@@ -59,7 +59,7 @@ function runHeldUp(index: number): Int32Array | undefined {
   const large = run(index);
   const view = views[index]!;
   if (view.i32[Slot.changed] === 1) {
-    appendFileSync(path, `${view.i32[Slot.ticket]} ${view.f64[Slot.sequence]}\n`);
+    appendFileSync(path, `${view.i32[Slot.dispatchSequence]} ${view.f64[Slot.sequence]}\n`);
   }
   holdUp();
   return large;

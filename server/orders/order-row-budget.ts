@@ -11,11 +11,11 @@ import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { commandsMax, placesOrders, type Request } from './slot-requests.ts';
 
-export class RowsAhead {
+export class OrderRowBudget {
   private readonly t: Tables;
   private readonly closedPersisted: () => number;
   /** Orders that requests which are queued or in a worker may hold, at most. */
-  private ahead = 0;
+  private reserved = 0;
 
   constructor(tables: Tables, closedPersisted: () => number) {
     this.t = tables;
@@ -34,7 +34,7 @@ export class RowsAhead {
     const flushed = this.closedPersisted();
     const spare =
       capacities.orders + capacities.history - state[State.openOrders]! - keptClosed(this.t);
-    const room = spare + Math.max(0, flushed - first) - this.ahead;
+    const room = spare + Math.max(0, flushed - first) - this.reserved;
     if (room >= orders) return false;
     const coming = state[State.closed]! - Math.max(first, flushed);
     // A few that are on their way to the disk are not what the table is full of.
@@ -42,11 +42,11 @@ export class RowsAhead {
   }
 
   add(request: Request): void {
-    this.ahead += ordersOf(request);
+    this.reserved += ordersOf(request);
   }
 
   leave(requests: readonly Request[]): void {
-    for (const request of requests) this.ahead -= ordersOf(request);
+    for (const request of requests) this.reserved -= ordersOf(request);
   }
 }
 

@@ -10,22 +10,22 @@
 /** Texts of one kind; when there are more, all are forgotten. */
 const TEXTS_MAX = 4_096;
 
-export class KnownSlots<Slot extends number> {
-  private readonly slots = new Map<string, Slot>();
-  private readonly look: (text: string) => Slot | 0;
+export class RowCache<Slot extends number> {
+  private readonly rows = new Map<string, Slot>();
+  private readonly lookUp: (text: string) => Slot | 0;
 
-  /** @param look finds a slot by its text, 0 = there is none */
-  constructor(look: (text: string) => Slot | 0) {
-    this.look = look;
+  /** @param lookUp finds a slot by its text, 0 = there is none */
+  constructor(lookUp: (text: string) => Slot | 0) {
+    this.lookUp = lookUp;
   }
 
   find(text: string): Slot | 0 {
-    const known = this.slots.get(text);
+    const known = this.rows.get(text);
     if (known !== undefined) return known;
-    const found = this.look(text);
+    const found = this.lookUp(text);
     if (found === 0) return 0;
-    if (this.slots.size >= TEXTS_MAX) this.slots.clear();
-    this.slots.set(text, found);
+    if (this.rows.size >= TEXTS_MAX) this.rows.clear();
+    this.rows.set(text, found);
     return found;
   }
 }

@@ -1,7 +1,7 @@
 /** What a batch did comes out of its slot whole, or says that it is not. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { takeBatch } from '../../server/orders/flushed-batch.ts';
+import { takeApplied } from '../../server/orders/applied-batch.ts';
 import { allocateSlots, Slot, SlotView } from '../../server/orders/slots.ts';
 
 function slotOf(): SlotView {
@@ -16,7 +16,7 @@ test('commands and events are copied, because the slot is used again', () => {
   view.i32[Slot.journalWords] = 4;
   view.i32[Slot.eventWords] = 4;
   view.f64[Slot.time] = 77;
-  const batch = takeBatch(view, undefined);
+  const batch = takeApplied(view, undefined);
   view.journal.fill(0);
   view.events.fill(0);
   assert.deepEqual([...batch.commands], [1, 2, 3, 4]);
@@ -30,9 +30,9 @@ test('events that the slot has no room for come beside it', () => {
   const view = slotOf();
   const large = new Int32Array(view.events.length + 8).fill(3);
   view.i32[Slot.eventWords] = large.length;
-  const batch = takeBatch(view, large);
+  const batch = takeApplied(view, large);
   assert.deepEqual([batch.events, batch.isWhole], [large, true]);
-  const lost = takeBatch(view, undefined);
+  const lost = takeApplied(view, undefined);
   assert.deepEqual(
     [lost.events.length, lost.isWhole],
     [0, false],
@@ -40,5 +40,5 @@ test('events that the slot has no room for come beside it', () => {
   );
   view.i32[Slot.eventWords] = 8;
   view.i32[Slot.eventsLost] = 1;
-  assert.equal(takeBatch(view, undefined).isWhole, false, 'the log was full');
+  assert.equal(takeApplied(view, undefined).isWhole, false, 'the log was full');
 });
