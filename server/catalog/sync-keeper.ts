@@ -14,7 +14,7 @@ export interface SyncOptions extends SyncSetup {
 }
 
 /**
- * Mirrors the catalog API at `url` (see sourceUrlProblem) into DATA_DIR every `seconds`, the first
+ * Mirrors the catalog API at `url` (see common/source-url.ts) into DATA_DIR every `seconds`, the first
  * time at once. `close` ends a pull that is under way and resolves when the thread has ended.
  */
 export function startSync(options: SyncOptions): { close(): Promise<void> } {
