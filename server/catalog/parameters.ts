@@ -6,11 +6,13 @@
  * Pure data, any thread. Non-goals: whether what is asked for exists.
  */
 import { normaliseSite } from '../../storage/catalog/catalog-sites.ts';
-import { type TSchema, Type } from '../common/schema.ts';
-import type { Setting } from './query.ts';
+import { INVALID_CURSOR } from '../common/cursor.ts';
+import { Broken, compileFields, decodeText, type Field, type QuerySpec } from '../common/query.ts';
+import { type TObject, type TSchema, Type } from '../common/schema.ts';
+import { type Aim, apply, CatalogQuery, type Setting, type Value } from './query.ts';
 import {
+  type Field as Column,
   dateOf,
-  type Field,
   flagColumns,
   instantOf,
   KEY_COLUMNS,
@@ -19,6 +21,8 @@ import {
 } from './shape.ts';
 import { keyOf } from './text-index.ts';
 
+/** Values of one parameter that may have several. */
+export const VALUES_MAX = 100;
 /** docs/protocol.md#catalog-queries. */
 export const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 100;
@@ -30,27 +34,9 @@ const ORDER_COLUMNS_MAX = 3;
 /** What a creator is called that no catalog has: a site id holds no `/`. */
 const UNKNOWN_CREATOR = '/';
 
-export type Value = number | string | readonly string[];
-
-/** What a parameter asks for. */
-export type Aim =
-  | { readonly by: 'setting'; readonly member: Setting }
-  /** Objects whose boolean column, a bit of `flags`, is as said. */
-  | { readonly by: 'flag'; readonly column: string; readonly bit: number }
-  /** Open or closed events. */
-  | { readonly by: 'status' }
-  /** Objects whose column has a value not below, or not above, the one given. */
-  | { readonly by: 'range'; readonly column: string; readonly end: 'min' | 'max' }
-  /**
-   * Objects that have, or are related to, an object of a kind with one of the values in a column;
-   * or all others.
-   */
-  | {
-      readonly by: 'key';
-      readonly of: Kind;
-      readonly column: 'id' | keyof typeof KEY_COLUMNS;
-      readonly excludes: boolean;
-    };
+const DECODABLE = 'percent-encoded UTF-8';
+/** The rule that a parameter with several different values breaks. */
+const DIFFERENT = 'different';
 
 /** What a value may be. */
 interface Form {
@@ -62,9 +48,7 @@ interface Form {
   readonly isText: boolean;
 }
 
-export interface Parameter extends Form {
-  /** The first is the usual one. */
-  readonly names: readonly string[];
+export interface Parameter extends Form, Field {
   readonly aim: Aim;
   /** Whether it may have several values: given again and again, or also between commas. */
   readonly many: 'no' | 'repeat' | 'comma';
@@ -72,8 +56,8 @@ export interface Parameter extends Form {
   readonly does: string;
 }
 
-/** The parameters of a route. */
-export interface Parameters {
+/** The parameters of a route, as the route table has them. */
+export interface Parameters extends QuerySpec<CatalogQuery> {
   readonly rows: readonly Parameter[];
   readonly byName: ReadonlyMap<string, Parameter>;
   /** The default of its `limit`. */
@@ -118,7 +102,7 @@ function whole(min: number, max: number): Form {
 }
 
 function words(normalise = (text: string) => text): Form {
-  return { read: normalise, rule: 'percent-encoded UTF-8', schema: Type.String(), isText: true };
+  return { read: normalise, rule: DECODABLE, schema: Type.String(), isText: true };
 }
 
 /** One of some names, each with what it is read as; `max` of them between commas. */
@@ -149,7 +133,34 @@ function row(
     aim: typeof aim === 'string' ? { by: 'setting', member: aim } : aim,
     many,
     does,
+    take: (text, before) => taken(form, many, text, (before as Values | undefined) ?? []),
   };
+}
+
+type Values = (number | string)[];
+
+/**
+ * The values of a parameter with those of one more text. Values are compared as they are understood, so `1`
+ * and `true` are one. An empty text is no filter and no value; an empty number or boolean is a bad one.
+ */
+function taken(
+  { isText, read, rule }: Form,
+  many: Parameter['many'],
+  text: string | undefined,
+  values: Values,
+): Values | Broken {
+  if (text === undefined) return new Broken(DECODABLE);
+  for (const part of many === 'comma' ? text.split(',', VALUES_MAX + 1) : [text]) {
+    if (part === '' && isText) continue;
+    const value = read(part);
+    if (value === undefined) return new Broken(rule);
+    // A list is one value, too.
+    const one = typeof value === 'object' ? value.join() : value;
+    if (values.includes(one)) continue;
+    if (many === 'no' && values.length > 0) return new Broken(DIFFERENT);
+    values.push(one);
+  }
+  return values.length > VALUES_MAX ? new Broken(`at most ${VALUES_MAX} values`) : values;
 }
 
 type KeyColumn = (Aim & { by: 'key' })['column'];
@@ -203,7 +214,7 @@ function orderBy(name: string, kind: 'markets' | 'events'): Parameter {
 
 /** The bounds of every date and number. */
 function ranges(kind: 'markets' | 'events'): Parameter[] {
-  const fields: readonly Field<never>[] = SHAPES[kind].fields;
+  const fields: readonly Column<never>[] = SHAPES[kind].fields;
   const dates = fields.filter((field) => field.kind === 'date');
   const numbers = fields.filter((field) => field.kind === 'number');
   const figures = SHAPES[kind].figures.filter(({ form }) => form !== 'prices');
@@ -268,9 +279,54 @@ const SEARCH_ROWS = [
   CREATOR,
 ];
 
-function parametersOf(rows: readonly Parameter[], limit = LIMIT_DEFAULT): Parameters {
+/** Body of a 400 of the catalog API. @param detail names the parameter and the rule it broke */
+export function badRequest(detail: string): string {
+  return JSON.stringify({ type: 'bad request', error: 'q is required', detail });
+}
+
+type Refuse = (detail: string) => string;
+
+function parametersOf(
+  rows: readonly Parameter[],
+  limit = LIMIT_DEFAULT,
+  refuse: Refuse = badRequest,
+): Parameters {
   const byName = new Map(rows.flatMap((each) => each.names.map((name) => [name, each] as const)));
-  return { rows, byName, limit };
+  const spec = compileFields({
+    schema: schemaOf(rows),
+    fields: rows,
+    refuse: (parameter, name, rule, query) =>
+      refuse(rule === DIFFERENT ? differenceOf(query, parameter) : `${name} must be ${rule}`),
+    finish(found) {
+      const query = new CatalogQuery(limit);
+      for (const name of Object.keys(found)) {
+        apply(query, byName.get(name)!.aim, found[name] as Values);
+      }
+      return query;
+    },
+  });
+  return { ...spec, rows, byName, limit };
+}
+
+function schemaOf(rows: readonly Parameter[]): TObject {
+  const properties: Record<string, TSchema> = {};
+  for (const { does, many, names, schema } of rows) {
+    const [usual, ...others] = names;
+    const several = many === 'no' ? {} : { many: VALUES_MAX };
+    properties[usual!] = Type.Optional({ ...schema, ...several, description: does });
+    for (const name of others) properties[name] = Type.Optional({ ...schema, spellingOf: usual });
+  }
+  return Type.Object(properties);
+}
+
+/** Names every spelling that the query uses of a parameter with different values. */
+function differenceOf(query: string, { names }: Parameter): string {
+  const sent = query.split('&').map((part) => decodeText(part.split('=', 1)[0] ?? '') ?? '');
+  const given = new Set(sent.filter((name) => names.includes(name)));
+  const spelled = [...given].join(' and ');
+  return given.size === 1
+    ? `${spelled} is given more than once, with different values`
+    : `${spelled} are one parameter and have different values`;
 }
 
 export const PARAMETERS = {
@@ -285,5 +341,9 @@ export const PARAMETERS = {
   /** Of other single objects, and of what belongs to them. */
   single: parametersOf([CREATOR]),
   search: parametersOf(SEARCH_ROWS, LIMIT_PER_TYPE_DEFAULT),
-  sampling: parametersOf([row('next_cursor', words(), 'cursor', AFTER.does)]),
+  sampling: parametersOf(
+    [row('next_cursor', words(), 'cursor', AFTER.does)],
+    LIMIT_DEFAULT,
+    () => INVALID_CURSOR,
+  ),
 } as const;
