@@ -1,7 +1,7 @@
 /**
  * Every parameter of the catalog routes, one row each: how it is spelled, what its values are, what
- * it asks for. Most rows follow from the columns (shape.ts). The parser (query.ts), the selection
- * (select.ts), the API document, the table of API.md and the random tests are all driven by these rows.
+ * it asks for. Most rows follow from the columns (shape.ts). The parser, the selection (select.ts), the API
+ * document, the table of API.md and the random tests are all driven by these rows.
  *
  * Pure data, any thread. Non-goals: whether what is asked for exists.
  */
@@ -59,9 +59,6 @@ export interface Parameter extends Form, Field {
 /** The parameters of a route, as the route table has them. */
 export interface Parameters extends QuerySpec<CatalogQuery> {
   readonly rows: readonly Parameter[];
-  readonly byName: ReadonlyMap<string, Parameter>;
-  /** The default of its `limit`. */
-  readonly limit: number;
 }
 
 const truth: Form = {
@@ -291,7 +288,7 @@ function parametersOf(
   limit = LIMIT_DEFAULT,
   refuse: Refuse = badRequest,
 ): Parameters {
-  const byName = new Map(rows.flatMap((each) => each.names.map((name) => [name, each] as const)));
+  const aims = new Map(rows.map(({ aim, names }) => [names[0]!, aim]));
   const spec = compileFields({
     schema: schemaOf(rows),
     fields: rows,
@@ -299,13 +296,11 @@ function parametersOf(
       refuse(rule === DIFFERENT ? differenceOf(query, parameter) : `${name} must be ${rule}`),
     finish(found) {
       const query = new CatalogQuery(limit);
-      for (const name of Object.keys(found)) {
-        apply(query, byName.get(name)!.aim, found[name] as Values);
-      }
+      for (const name of Object.keys(found)) apply(query, aims.get(name)!, found[name] as Values);
       return query;
     },
   });
-  return { ...spec, rows, byName, limit };
+  return { ...spec, rows };
 }
 
 function schemaOf(rows: readonly Parameter[]): TObject {
