@@ -13,7 +13,7 @@ import { findAccount } from '../../engine/orders/accounts.ts';
 import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { ENGINE_BUSY, errorBody } from '../common/contract.ts';
-import { offsetOf } from '../common/cursor.ts';
+import { INVALID_CURSOR, offsetOf } from '../common/cursor.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { bytesToWords, hexToBytes } from '../common/uint256.ts';
 import type { Handler } from '../http/http.ts';
@@ -43,7 +43,6 @@ export interface AccountRouteParts {
 }
 
 const ORDER_NOT_FOUND = errorBody('order not found');
-const INVALID_CURSOR = errorBody('invalid next_cursor');
 const ORDER_ID = /^0x[0-9a-f]{64}$/i;
 const ORDER_ID_BYTES = 4 * ID_WORDS;
 const ADDRESS_BYTES = 4 * ADDRESS_WORDS;

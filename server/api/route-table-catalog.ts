@@ -4,7 +4,6 @@
  * Thread: any.
  */
 import { PARAMETERS } from '../catalog/parameters.ts';
-import { querySpec } from '../catalog/query.ts';
 import {
   EventAnswer,
   EventsKeysetAnswer,
@@ -28,27 +27,27 @@ const catalog = {
   body: undefined,
   tagged: true,
 } as const;
-const single = { ...catalog, limits: ['catalog'], query: querySpec(PARAMETERS.single) } as const;
-const market = { ...single, query: querySpec(PARAMETERS.market) } as const;
+const single = { ...catalog, limits: ['catalog'], query: PARAMETERS.single } as const;
+const market = { ...single, query: PARAMETERS.market } as const;
 const sampling = {
   ...catalog,
   api: 'trading',
   limits: ['trading'],
-  query: querySpec(PARAMETERS.sampling),
+  query: PARAMETERS.sampling,
 } as const;
 
 export const CATALOG_ROUTES = {
   'GET /markets': {
     ...catalog,
     limits: ['markets', 'listing', 'catalog'],
-    query: querySpec(PARAMETERS.markets),
+    query: PARAMETERS.markets,
     answer: Type.Array(MarketAnswer),
     does: 'markets, newest first',
   },
   'GET /markets/keyset': {
     ...catalog,
     limits: ['markets', 'listing', 'catalog'],
-    query: querySpec(PARAMETERS.marketsKeyset),
+    query: PARAMETERS.marketsKeyset,
     answer: MarketsKeysetAnswer,
     does: 'the same by cursor: `{"markets": [..], "next_cursor": ".."}`',
   },
@@ -62,14 +61,14 @@ export const CATALOG_ROUTES = {
   'GET /events': {
     ...catalog,
     limits: ['events', 'listing', 'catalog'],
-    query: querySpec(PARAMETERS.events),
+    query: PARAMETERS.events,
     answer: Type.Array(EventAnswer),
     does: 'events with their tags',
   },
   'GET /events/keyset': {
     ...catalog,
     limits: ['events', 'listing', 'catalog'],
-    query: querySpec(PARAMETERS.eventsKeyset),
+    query: PARAMETERS.eventsKeyset,
     answer: EventsKeysetAnswer,
     does: 'the same by cursor, with their markets: `{"events": [..], "next_cursor": ".."}`',
   },
@@ -83,7 +82,7 @@ export const CATALOG_ROUTES = {
   'GET /series': {
     ...catalog,
     limits: ['catalog'],
-    query: querySpec(PARAMETERS.paged),
+    query: PARAMETERS.paged,
     answer: Type.Array(SeriesAnswer),
     does: 'series with the summaries of their events',
   },
@@ -91,7 +90,7 @@ export const CATALOG_ROUTES = {
   'GET /tags': {
     ...catalog,
     limits: ['tags', 'catalog'],
-    query: querySpec(PARAMETERS.paged),
+    query: PARAMETERS.paged,
     answer: Type.Array(TagAnswer),
     does: 'tags',
   },
@@ -116,7 +115,7 @@ export const CATALOG_ROUTES = {
   'GET /public-search': {
     ...catalog,
     limits: ['search', 'catalog'],
-    query: querySpec(PARAMETERS.search),
+    query: PARAMETERS.search,
     answer: SearchAnswer,
     does: 'events and tags',
   },

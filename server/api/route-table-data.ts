@@ -1,7 +1,6 @@
 /**
  * The rows of the data API beside GET /trades: what wallets have, did and hold by the fills of this node.
  */
-import { specOf } from '../common/data-query.ts';
 import * as portfolio from '../portfolio/portfolio-schemas.ts';
 import type { RouteRow } from './route-row.ts';
 
@@ -17,49 +16,49 @@ const data = {
 export const DATA_ROUTES = {
   'GET /activity': {
     ...data,
-    query: specOf(portfolio.ACTIVITY_QUERY),
+    query: portfolio.ACTIVITY_QUERY,
     answer: portfolio.ActivityAnswer,
     does: 'trades of a wallet, taken and made: `user market eventId type start end side sortBy sortDirection limit offset`',
   },
   'GET /positions': {
     ...data,
-    query: specOf(portfolio.POSITIONS_QUERY),
+    query: portfolio.POSITIONS_QUERY,
     answer: portfolio.PositionsAnswer,
     does: 'what a wallet has by its trades here: `user market eventId sizeThreshold redeemable mergeable title sortBy sortDirection limit offset`',
   },
   'GET /closed-positions': {
     ...data,
-    query: specOf(portfolio.CLOSED_QUERY),
+    query: portfolio.CLOSED_QUERY,
     answer: portfolio.PositionsAnswer,
     does: 'what it has sold again: `user market eventId title sortBy sortDirection limit offset`',
   },
   'GET /value': {
     ...data,
-    query: specOf(portfolio.VALUE_QUERY),
+    query: portfolio.VALUE_QUERY,
     answer: portfolio.ValueAnswer,
     does: 'what its positions are worth at the last prices: `user market`',
   },
   'GET /traded': {
     ...data,
-    query: specOf(portfolio.TRADED_QUERY),
+    query: portfolio.TRADED_QUERY,
     answer: portfolio.TradedAnswer,
     does: 'in how many markets a wallet has traded: `user`',
   },
   'GET /holders': {
     ...data,
-    query: specOf(portfolio.HOLDERS_QUERY),
+    query: portfolio.HOLDERS_QUERY,
     answer: portfolio.HoldersAnswer,
     does: 'who holds most of each token: `market limit minBalance`',
   },
   'GET /oi': {
     ...data,
-    query: specOf(portfolio.INTEREST_QUERY),
+    query: portfolio.INTEREST_QUERY,
     answer: portfolio.InterestAnswer,
     does: 'pairs minted less merged, of markets or of all: `market`',
   },
   'GET /live-volume': {
     ...data,
-    query: specOf(portfolio.LIVE_VOLUME_QUERY),
+    query: portfolio.LIVE_VOLUME_QUERY,
     answer: portfolio.LiveVolumeAnswer,
     does: 'traded collateral of the markets of an event: `id`',
   },

@@ -29,7 +29,7 @@ import { liveActivityHandlers } from '../market-data/live-activity.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { tokenHandlers } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
-import { parseTradesQuery } from '../market-data/trades-query.ts';
+import { TRADES_QUERY } from '../market-data/trades-query.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
 import { orderHandlers } from '../orders/order-routes.ts';
 import type { Pause } from '../orders/pauses.ts';
@@ -137,16 +137,17 @@ function tradesHandler({ config, trades }: RouteParts): HeaderHandler {
   const isListed = config.tradesAllowlist.entries.length > 0;
   return {
     headers: [],
+    query: TRADES_QUERY,
     run(context) {
       // An address costs a call into the HTTP server; without a list nobody asks for it.
       if (isListed && !config.tradesAllowlist.allows(context.address)) {
         return context.reply(401, NOT_ALLOWED_ADDRESS);
       }
       const ignored: string[] = [];
-      const parsed = parseTradesQuery(context.query, isTolerant ? ignored : undefined);
-      if (!parsed.ok) return context.reply(400, errorBody(parsed.error));
+      const query = TRADES_QUERY.parse(context.query, [], isTolerant ? ignored : undefined);
+      if (typeof query === 'string') return context.reply(400, query);
       const headers = ignoredHeaders(ignored);
-      const page = trades.render(parsed.query);
+      const page = trades.render(query);
       if (page instanceof Promise) return page.then((rows) => context.reply(200, rows, headers));
       return context.replyTransient(200, page, headers);
     },
@@ -167,8 +168,8 @@ type CatalogKey = Extract<
 function catalogHandlers({ catalog, config }: RouteParts, markets: TradingMarkets) {
   const handlers: Record<string, HeaderHandler> = {};
   const forClients = config.catalogObjects === 'clients';
-  for (const { headers, method, path, run } of catalogRoutes({ generation: catalog, forClients })) {
-    handlers[`${method} ${path}`] = { headers, run };
+  for (const route of catalogRoutes({ generation: catalog, forClients })) {
+    handlers[`${route.method} ${route.path}`] = route;
   }
   const byKey = handlers as Record<CatalogKey, HeaderHandler>;
   return config.marketRoutes === 'catalog' ? byKey : withTradingMarkets(byKey, markets);

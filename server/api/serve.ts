@@ -4,7 +4,7 @@
  *
  * Thread: I/O.
  */
-
+import assert from 'node:assert/strict';
 import { NO_QUERY, type QuerySpec } from '../common/query.ts';
 import type { Exchange, Handler, Route } from '../http/http.ts';
 import {
@@ -25,9 +25,11 @@ import { BODY_MAX, ordersBodyMax } from './node-info.ts';
 import type { Api, RouteRow } from './route-row.ts';
 import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
 
-/** A handler that reads headers of its own, in lower case, and checks its query itself. */
+/** A handler that reads headers of its own, in lower case, and parses its query itself. */
 export interface HeaderHandler {
   readonly headers: readonly string[];
+  /** What it parses its query with, which has to be that of its row; absent: it reads none. */
+  readonly query?: QuerySpec<unknown>;
   readonly run: (context: Exchange) => void | Promise<void>;
 }
 
@@ -96,6 +98,7 @@ function serveRow(
   const prefix = parts.credentialPrefix;
   const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix)];
   if (typeof handler !== 'function') {
+    assert.equal(handler.query ?? NO_QUERY, row.query, `${method} ${path} parses another query`);
     return { ...route, headers: handler.headers, run: handler.run };
   }
   const run = handler as Handler<unknown, unknown>;

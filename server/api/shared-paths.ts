@@ -54,13 +54,13 @@ export function withTradingMarkets<Handlers extends Record<SharedKey, HeaderHand
     isMeant: (context: Exchange) => boolean,
     answer: HeaderHandler['run'],
   ): HeaderHandler => {
-    const { headers, run } = handlers[key];
+    const { run, ...handler } = handlers[key];
     const isTrading = (context: Exchange): boolean =>
       !context.path.startsWith(CATALOG_BASE) && isMeant(context);
-    return { headers, run: (context) => (isTrading(context) ? answer(context) : run(context)) };
+    return { ...handler, run: (context) => (isTrading(context) ? answer(context) : run(context)) };
   };
   const page = (answer: TradingMarkets['sampling']) => (context: Exchange) => {
-    const query: CursorQuery | string = CURSOR_QUERY.parse(context.query, []);
+    const query: CursorQuery | string = CURSOR_QUERY.parse(context.query);
     if (typeof query === 'string') return context.reply(400, query);
     return answer(context, query);
   };

@@ -10,8 +10,8 @@ import { ignoredHeaders } from '../http/ignored.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { acceptsGzip, CompressedAnswers } from './compressed.ts';
 import type { Generation } from './generation.ts';
-import type { Parameters } from './parameters.ts';
-import { type CatalogQuery, parseQuery } from './query.ts';
+import { badRequest, type Parameters } from './parameters.ts';
+import type { CatalogQuery } from './query.ts';
 import type { Rendered } from './rendered.ts';
 import { Page } from './select-page.ts';
 
@@ -39,6 +39,8 @@ export interface Asked {
   readonly context: Exchange;
   readonly served: Served;
   readonly query: CatalogQuery;
+  /** Names that were sent and are not known, for the header that names them. */
+  readonly ignored: readonly string[];
 }
 
 /** A GET route of the catalog. */
@@ -47,13 +49,16 @@ export interface CatalogRoute {
   readonly parameters: Parameters;
   /** `figures` by default. */
   readonly shown?: Shown;
-  /** Answers an invalid query; by default in the form of the catalog API. */
-  readonly refuse?: (context: Exchange, detail: string) => void;
   /**
    * Renders the answer for a caller that does not have it yet. Returns a function that renders;
    * anything else when the request was answered, or will be answered later.
    */
   readonly answer: (asked: Asked) => (() => Rendered) | void | Promise<void>;
+}
+
+/** A route with what it parses its query with. */
+export interface ParsedRoute extends Route {
+  readonly query: Parameters;
 }
 
 const UNTAGGED: Headers = [['Vary', 'Accept-Encoding']];
@@ -79,18 +84,20 @@ export class CatalogAnswers {
     this.generation = generation;
   }
 
-  /** Recent answers come from the cache, without calling `answer`. */
-  route({ answer, parameters, path, refuse, shown = 'figures' }: CatalogRoute): Route {
+  /** Answers made lately are given from memory, without asking the answerer. */
+  route({ answer, parameters, path, shown = 'figures' }: CatalogRoute): ParsedRoute {
     const kind = this.kinds[shown];
     return {
       method: 'GET',
       path,
       headers: HEADERS_KEPT,
+      query: parameters,
       bodyBytesMax: 0,
       run: (context) => {
-        const query = parseQuery(context.query, parameters);
-        if (typeof query === 'string') return (refuse ?? refuseBadRequest)(context, query);
-        const asked = { context, served: this.served(shown), query };
+        const ignored: string[] = [];
+        const query = parameters.parse(context.query, [], ignored);
+        if (typeof query === 'string') return context.reply(400, query);
+        const asked = { context, served: this.served(shown), query, ignored };
         if (this.acceptsGzip(context)) {
           const known = kind.compressed.get(urlOf(context));
           if (known !== undefined) {
@@ -228,9 +235,10 @@ function reply(context: Exchange, bytes: Uint8Array, headers: Headers, isKept: b
   else context.replyTransient(200, bytes, headers);
 }
 
-/** Adds the header that lists the ignored parameters of the query. */
-function headersOf({ query }: Asked, headers: Headers): Headers {
-  return query.ignored.length === 0 ? headers : [...headers, ...ignoredHeaders(query.ignored)];
+/** With the header that tells what of the query made no difference. */
+function headersOf({ ignored }: Asked, headers: Headers): Headers {
+  if (ignored.length === 0) return headers;
+  return [...headers, ...ignoredHeaders(ignored.filter((name) => name !== ''))];
 }
 
 /** The query string as it was sent is part of the key. */
@@ -251,7 +259,7 @@ function isKnown(known: string, etag: string): boolean {
 
 /** @param detail names the parameter and the broken rule */
 export function refuseBadRequest(context: Exchange, detail: string): void {
-  context.reply(400, JSON.stringify({ type: 'bad request', error: 'q is required', detail }));
+  context.reply(400, badRequest(detail));
 }
 
 /** @param key by what the object was searched */

@@ -7,18 +7,18 @@
  *
  * Thread: the I/O thread. Non-goals: which generation is current, rate limits.
  */
-import type { Route } from '../http/http.ts';
 import {
   type Asked,
   CatalogAnswers,
   type CatalogRoute,
+  type ParsedRoute,
   refuseBadRequest,
   refuseUnknown,
 } from './catalog-answers.ts';
 import type { Generation } from './generation.ts';
 import { PARAMETERS, type Parameters } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
-import { type CatalogQuery, decodePath } from './query.ts';
+import type { CatalogQuery } from './query.ts';
 import { isSortedFor, type Ranked, Rankings, rankingOf } from './rankings.ts';
 import { type FoundPage, Renderer } from './render.ts';
 import type { Rendered } from './rendered.ts';
@@ -54,8 +54,8 @@ export interface CatalogParts {
   readonly forClients?: boolean;
 }
 
-/** Every route whose answer comes from the catalog. */
-export function catalogRoutes(parts: CatalogParts): Route[] {
+/** Every route that is answered from the catalog. */
+export function catalogRoutes(parts: CatalogParts): ParsedRoute[] {
   const answers = new CatalogAnswers(parts.generation);
   const routes = new CatalogRoutes(answers, parts);
   return [
@@ -294,4 +294,14 @@ function placeOf(cursor: string): RankCursor | undefined | null {
   if (cursor === '') return undefined;
   const match = PLACE.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
   return match === null ? null : { id: Number(match[1]), rank: Number(match[2]) };
+}
+
+/** A part of a path, where `+` is itself; undefined for what is not percent-encoded UTF-8. */
+function decodePath(part: string): string | undefined {
+  if (!part.includes('%')) return part;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
 }

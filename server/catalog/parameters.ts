@@ -1,16 +1,18 @@
 /**
- * Every parameter of the catalog routes, one row each: its spellings, its values, and what it
- * selects. Most rows are made from the columns (shape.ts). The parser (query.ts), the selection
- * (select.ts), the API document, the table of API.md and the random tests all use these rows.
+ * Every parameter of the catalog routes, one row each: how it is spelled, what its values are, what
+ * it asks for. Most rows follow from the columns (shape.ts). The parser, the selection (select.ts), the API
+ * document, the table of API.md and the random tests are all driven by these rows.
  *
  * Pure data, any thread. Non-goals: whether the requested object exists.
  */
 import { normaliseSite } from '../../storage/catalog/catalog-sites.ts';
-import { type TSchema, Type } from '../common/schema.ts';
-import type { Setting } from './query.ts';
+import { INVALID_CURSOR } from '../common/cursor.ts';
+import { Broken, compileFields, decodeText, type Field, type QuerySpec } from '../common/query.ts';
+import { type TObject, type TSchema, Type } from '../common/schema.ts';
+import { type Aim, apply, CatalogQuery, type Setting, type Value } from './query.ts';
 import {
+  type Field as Column,
   dateOf,
-  type Field,
   flagColumns,
   instantOf,
   KEY_COLUMNS,
@@ -19,6 +21,8 @@ import {
 } from './shape.ts';
 import { keyOf } from './text-index.ts';
 
+/** Values of one parameter that may have several. */
+export const VALUES_MAX = 100;
 /** docs/protocol.md#catalog-queries. */
 export const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 100;
@@ -30,27 +34,9 @@ const ORDER_COLUMNS_MAX = 3;
 /** A creator that is in no catalog: a site id contains no `/`. */
 const UNKNOWN_CREATOR = '/';
 
-export type Value = number | string | readonly string[];
-
-/** What a parameter selects. */
-export type Aim =
-  | { readonly by: 'setting'; readonly member: Setting }
-  /** Objects whose boolean column, a bit of `flags`, is as said. */
-  | { readonly by: 'flag'; readonly column: string; readonly bit: number }
-  /** Open or closed events. */
-  | { readonly by: 'status' }
-  /** Objects whose value in a column is not below, or not above, the given one. */
-  | { readonly by: 'range'; readonly column: string; readonly end: 'min' | 'max' }
-  /**
-   * Objects that have, or are related to, an object of a kind with one of the values in a column;
-   * or all others.
-   */
-  | {
-      readonly by: 'key';
-      readonly of: Kind;
-      readonly column: 'id' | keyof typeof KEY_COLUMNS;
-      readonly excludes: boolean;
-    };
+const DECODABLE = 'percent-encoded UTF-8';
+/** The rule that a parameter with several different values breaks. */
+const DIFFERENT = 'different';
 
 /** The allowed values of a parameter. */
 interface Form {
@@ -62,9 +48,7 @@ interface Form {
   readonly isText: boolean;
 }
 
-export interface Parameter extends Form {
-  /** The first is the usual one. */
-  readonly names: readonly string[];
+export interface Parameter extends Form, Field {
   readonly aim: Aim;
   /** Whether it may have several values: repeated, or also separated by commas. */
   readonly many: 'no' | 'repeat' | 'comma';
@@ -72,12 +56,9 @@ export interface Parameter extends Form {
   readonly does: string;
 }
 
-/** The parameters of a route. */
-export interface Parameters {
+/** The parameters of a route, as the route table has them. */
+export interface Parameters extends QuerySpec<CatalogQuery> {
   readonly rows: readonly Parameter[];
-  readonly byName: ReadonlyMap<string, Parameter>;
-  /** The default of its `limit`. */
-  readonly limit: number;
 }
 
 const truth: Form = {
@@ -118,7 +99,7 @@ function whole(min: number, max: number): Form {
 }
 
 function words(normalise = (text: string) => text): Form {
-  return { read: normalise, rule: 'percent-encoded UTF-8', schema: Type.String(), isText: true };
+  return { read: normalise, rule: DECODABLE, schema: Type.String(), isText: true };
 }
 
 /** One of some names, each with its value; up to `max` of them separated by commas. */
@@ -149,7 +130,34 @@ function row(
     aim: typeof aim === 'string' ? { by: 'setting', member: aim } : aim,
     many,
     does,
+    take: (text, before) => taken(form, many, text, (before as Values | undefined) ?? []),
   };
+}
+
+type Values = (number | string)[];
+
+/**
+ * The values of a parameter with those of one more text. Values are compared as they are understood, so `1`
+ * and `true` are one. An empty text is no filter and no value; an empty number or boolean is a bad one.
+ */
+function taken(
+  { isText, read, rule }: Form,
+  many: Parameter['many'],
+  text: string | undefined,
+  values: Values,
+): Values | Broken {
+  if (text === undefined) return new Broken(DECODABLE);
+  for (const part of many === 'comma' ? text.split(',', VALUES_MAX + 1) : [text]) {
+    if (part === '' && isText) continue;
+    const value = read(part);
+    if (value === undefined) return new Broken(rule);
+    // A list is one value, too.
+    const one = typeof value === 'object' ? value.join() : value;
+    if (values.includes(one)) continue;
+    if (many === 'no' && values.length > 0) return new Broken(DIFFERENT);
+    values.push(one);
+  }
+  return values.length > VALUES_MAX ? new Broken(`at most ${VALUES_MAX} values`) : values;
 }
 
 type KeyColumn = (Aim & { by: 'key' })['column'];
@@ -203,7 +211,7 @@ function orderBy(name: string, kind: 'markets' | 'events'): Parameter {
 
 /** The bounds of every date and number. */
 function ranges(kind: 'markets' | 'events'): Parameter[] {
-  const fields: readonly Field<never>[] = SHAPES[kind].fields;
+  const fields: readonly Column<never>[] = SHAPES[kind].fields;
   const dates = fields.filter((field) => field.kind === 'date');
   const numbers = fields.filter((field) => field.kind === 'number');
   const figures = SHAPES[kind].figures.filter(({ form }) => form !== 'prices');
@@ -268,9 +276,52 @@ const SEARCH_ROWS = [
   CREATOR,
 ];
 
-function parametersOf(rows: readonly Parameter[], limit = LIMIT_DEFAULT): Parameters {
-  const byName = new Map(rows.flatMap((each) => each.names.map((name) => [name, each] as const)));
-  return { rows, byName, limit };
+/** Body of a 400 of the catalog API. @param detail names the parameter and the rule it broke */
+export function badRequest(detail: string): string {
+  return JSON.stringify({ type: 'bad request', error: 'q is required', detail });
+}
+
+type Refuse = (detail: string) => string;
+
+function parametersOf(
+  rows: readonly Parameter[],
+  limit = LIMIT_DEFAULT,
+  refuse: Refuse = badRequest,
+): Parameters {
+  const aims = new Map(rows.map(({ aim, names }) => [names[0]!, aim]));
+  const spec = compileFields({
+    schema: schemaOf(rows),
+    fields: rows,
+    refuse: (parameter, name, rule, query) =>
+      refuse(rule === DIFFERENT ? differenceOf(query, parameter) : `${name} must be ${rule}`),
+    finish(found) {
+      const query = new CatalogQuery(limit);
+      for (const name of Object.keys(found)) apply(query, aims.get(name)!, found[name] as Values);
+      return query;
+    },
+  });
+  return { ...spec, rows };
+}
+
+function schemaOf(rows: readonly Parameter[]): TObject {
+  const properties: Record<string, TSchema> = {};
+  for (const { does, many, names, schema } of rows) {
+    const [usual, ...others] = names;
+    const several = many === 'no' ? {} : { many: VALUES_MAX };
+    properties[usual!] = Type.Optional({ ...schema, ...several, description: does });
+    for (const name of others) properties[name] = Type.Optional({ ...schema, spellingOf: usual });
+  }
+  return Type.Object(properties);
+}
+
+/** Names every spelling that the query uses of a parameter with different values. */
+function differenceOf(query: string, { names }: Parameter): string {
+  const sent = query.split('&').map((part) => decodeText(part.split('=', 1)[0] ?? '') ?? '');
+  const given = new Set(sent.filter((name) => names.includes(name)));
+  const spelled = [...given].join(' and ');
+  return given.size === 1
+    ? `${spelled} is given more than once, with different values`
+    : `${spelled} are one parameter and have different values`;
 }
 
 export const PARAMETERS = {
@@ -285,5 +336,9 @@ export const PARAMETERS = {
   /** Of other single objects, and of what belongs to them. */
   single: parametersOf([CREATOR]),
   search: parametersOf(SEARCH_ROWS, LIMIT_PER_TYPE_DEFAULT),
-  sampling: parametersOf([row('next_cursor', words(), 'cursor', AFTER.does)]),
+  sampling: parametersOf(
+    [row('next_cursor', words(), 'cursor', AFTER.does)],
+    LIMIT_DEFAULT,
+    () => INVALID_CURSOR,
+  ),
 } as const;

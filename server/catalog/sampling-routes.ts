@@ -8,8 +8,7 @@
  * Thread: the I/O thread.
  */
 
-import { cursorOf, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
-import type { Exchange } from '../http/http.ts';
+import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
 import type { AnswerWriter } from './answer-writer.ts';
 import type { CatalogAnswers, CatalogRoute } from './catalog-answers.ts';
 import { PARAMETERS } from './parameters.ts';
@@ -18,8 +17,6 @@ import { BYTES_PER_STEP, rendered, type Steps } from './rendered.ts';
 
 /** docs/protocol.md#sampling-lists. */
 const PAGE_SIZE = 1000;
-
-const INVALID_CURSOR = '{"error":"invalid next_cursor"}';
 
 const DATA = Buffer.from('{"data":[');
 const COMMA = Buffer.from(',');
@@ -36,10 +33,9 @@ export function samplingRoutes({ writer }: CatalogAnswers): CatalogRoute[] {
     path,
     parameters: PARAMETERS.sampling,
     shown: 'texts',
-    refuse,
     answer: ({ context, query, served }) => {
       const offset = offsetOf(query.cursor);
-      if (offset === -1) return refuse(context);
+      if (offset === -1) return context.reply(400, INVALID_CURSOR);
       const { prepared } = served.generation;
       return () => {
         const steps = renderPage(writer.begin(prepared.bytes), prepared, offset, render);
@@ -47,10 +43,6 @@ export function samplingRoutes({ writer }: CatalogAnswers): CatalogRoute[] {
       };
     },
   }));
-}
-
-function refuse(context: Exchange): void {
-  context.reply(400, INVALID_CURSOR);
 }
 
 function* renderPage(

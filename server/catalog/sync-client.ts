@@ -74,16 +74,6 @@ const CATALOG_ETAG = /^(W\/"catalog-[0-9a-f]{40})(?:-[^"]*)?"$/;
 const RETRIED_STATUSES = new Set([408, 425, 500, 502, 503, 504]);
 const TOO_MANY_REQUESTS = 429;
 
-/** Why this cannot be the address of a source; undefined if it can. */
-export function sourceUrlProblem(url: string): string | undefined {
-  if (!URL.canParse(url)) return 'must be an http or https URL';
-  const { protocol, username, password, search, hash } = new URL(url);
-  if (protocol !== 'http:' && protocol !== 'https:') return 'must be an http or https URL';
-  if (username !== '' || password !== '') return 'must not hold a user name or password';
-  if (search !== '' || hash !== '') return 'must not hold a query or fragment';
-  return undefined;
-}
-
 /**
  * A signal that follows `parent` and also aborts `ms` later with `late` as its reason. `release`
  * removes listener and timer at once. AbortSignal.any and AbortSignal.timeout leave that to the

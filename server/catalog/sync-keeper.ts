@@ -14,8 +14,8 @@ export interface SyncOptions extends SyncSetup {
 }
 
 /**
- * Mirrors the catalog API at `url` (see sourceUrlProblem) into DATA_DIR every `seconds`, the first
- * time at once. `close` ends a pull in progress and resolves when the thread has ended.
+ * Mirrors the catalog API at `url` (see common/source-url.ts) into DATA_DIR every `seconds`, the first
+ * time at once. `close` ends a pull that is under way and resolves when the thread has ended.
  */
 export function startSync(options: SyncOptions): { close(): Promise<void> } {
   const { url, seconds, dataDir, durability, log } = options;

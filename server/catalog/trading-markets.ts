@@ -11,7 +11,7 @@ import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/
 import type { Tables } from '../../engine/tables/tables.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
 import { errorBody } from '../common/contract.ts';
-import { cursorOf, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
+import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { bytesToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
 import type { Exchange, Handler } from '../http/http.ts';
@@ -38,7 +38,6 @@ const PAGE_SIZE = 100;
  * in some 50 us.
  */
 const MARKETS_PER_TURN = 16;
-const INVALID_CURSOR = errorBody('invalid next_cursor');
 const NOT_FOUND = errorBody('market not found');
 
 const conditionBytes = new Uint8Array(4 * ID_WORDS);

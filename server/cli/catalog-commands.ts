@@ -5,7 +5,7 @@ import {
   importFile,
   pullFrom,
 } from '../catalog/catalog-command.ts';
-import { sourceUrlProblem } from '../catalog/sync-client.ts';
+import { sourceUrlProblem } from '../common/source-url.ts';
 import type { Run } from './context.ts';
 import { Refused } from './exit-codes.ts';
 

@@ -5,9 +5,13 @@
  *
  * Thread: any; pure.
  */
+import { errorBody } from './contract.ts';
 
 /** base64 of `-1`: there are no further rows. */
 export const LAST_CURSOR = 'LTE=';
+
+/** The body of a 400. */
+export const INVALID_CURSOR = errorBody('invalid next_cursor');
 
 const DIGITS = /^[0-9]+$/;
 

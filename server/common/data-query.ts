@@ -1,18 +1,15 @@
 /**
- * Query strings of the data API, which refuses what it does not know: a table of fields by
- * name to a checked value of all of them, and the schema that documents it.
+ * Queries of the data API, which refuses what it does not know: kinds of fields, and the compiled query.
  * Rules: docs/protocol.md#data-api-queries
  *
- * A field may stand once, only a list may be repeated; `+` is a space; a name that is not valid
- * percent-encoding is an unknown field, such a value an invalid one. An unknown name is told before any
- * bad value.
+ * A field may stand once, only a list may be repeated; a value that is not percent-encoding is invalid.
  *
  * Thread: any; pure. Non-goals: whether the wallet or the markets exist.
  */
 import { errorBody } from './contract.ts';
 import { parseMicroUp } from './decimal.ts';
-import { decodeText, eachPair, type QuerySpec } from './query.ts';
-import { type TObject, type TSchema, Type } from './schema.ts';
+import { BROKEN, compileFields, type QuerySpec, readBoolean } from './query.ts';
+import { type TSchema, Type } from './schema.ts';
 
 /** One parameter: what it may be, what it is when it is absent. */
 export interface DataField<T> {
@@ -29,21 +26,6 @@ type FieldTable = Readonly<Record<string, DataField<unknown>>>;
 export type DataQueryOf<F extends FieldTable> = {
   readonly [Name in keyof F]: F[Name] extends DataField<infer T> ? T : never;
 };
-
-export type ParsedQuery<Query> =
-  | { readonly ok: true; readonly query: Query }
-  /** Text for the member `error` of a 400: `unknown_field: <name>` or `invalid_field: <name>`. */
-  | { readonly ok: false; readonly error: string };
-
-export interface DataQuery<Query> {
-  /** For the API document. */
-  readonly schema: TObject;
-  /**
-   * @param text the raw query string, without its `?`
-   * @param ignored takes the names that are unknown; without it they are refused
-   */
-  readonly parse: (text: string, ignored?: string[]) => ParsedQuery<Query>;
-}
 
 const INTEGER = /^(?:0|[1-9]\d{0,15})$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
@@ -76,10 +58,7 @@ export function flag<T extends boolean | undefined>(unset: T): DataField<boolean
   return {
     schema: Type.Boolean(unset === undefined ? {} : { default: unset }),
     unset,
-    read: (text) => {
-      if (text === 'true' || text === '1') return true;
-      return text === 'false' || text === '0' ? false : undefined;
-    },
+    read: readBoolean,
   };
 }
 
@@ -133,66 +112,24 @@ export function wallet(isRequired: boolean): DataField<string> {
   };
 }
 
-export function dataQuery<F extends FieldTable>(fields: F): DataQuery<DataQueryOf<F>> {
-  const byName = new Map(Object.entries(fields));
-  const names = [...byName.keys()];
-  const unset = Object.fromEntries(names.map((name) => [name, fields[name]!.unset]));
-  const required = names.filter((name) => fields[name]!.isRequired === true);
-  const properties = Object.fromEntries(
-    names.map((name) => {
-      const { isRequired, schema } = fields[name]!;
-      return [name, isRequired === true ? schema : Type.Optional(schema)];
-    }),
-  );
-  return {
-    schema: Type.Object(properties, { additionalProperties: false }),
-    parse(query, ignored) {
-      const found: Record<string, unknown> = { ...unset };
-      const fault = readPairs(query, byName, found, required, ignored);
-      if (fault !== '') return { ok: false, error: fault };
-      return { ok: true, query: found as DataQueryOf<F> };
-    },
-  };
-}
-
-/** As rows of the route table have it: a fault is the body of a 400. */
-export function specOf<Query>({ parse, schema }: DataQuery<Query>): QuerySpec<Query> {
-  return {
-    schema,
-    parse(query) {
-      const parsed = parse(query);
-      return parsed.ok ? parsed.query : errorBody(parsed.error);
-    },
-  };
-}
-
-/** Reads every pair into `found`; what is wrong, or ''. */
-function readPairs(
-  query: string,
-  fields: ReadonlyMap<string, DataField<unknown>>,
-  found: Record<string, unknown>,
-  required: readonly string[],
-  ignored: string[] | undefined,
-): string {
-  const seen: string[] = [];
-  let invalid = '';
-  const unknown = eachPair(query, (rawName, rawValue) => {
-    const name = decodeText(rawName) ?? rawName;
-    const field = fields.get(name);
-    if (field === undefined) {
-      ignored?.push(name);
-      return ignored === undefined ? `unknown_field: ${name}` : '';
-    }
-    if (invalid !== '') return '';
-    const isRepeated = field.isList !== true && seen.includes(name);
-    seen.push(name);
-    const value = decodeText(rawValue);
-    const read = value === undefined ? undefined : field.read(value, found[name]);
-    if (isRepeated || read === undefined) invalid = `invalid_field: ${name}`;
-    else found[name] = read;
-    return '';
+export function dataQuery<F extends FieldTable>(table: F): QuerySpec<DataQueryOf<F>> {
+  const entries = Object.entries(table);
+  const properties = entries.map(([name, { isRequired, schema }]) => [
+    name,
+    isRequired === true ? schema : Type.Optional(schema),
+  ]);
+  return compileFields({
+    schema: Type.Object(Object.fromEntries(properties), { additionalProperties: false }),
+    fields: entries.map(([name, field]) => ({
+      ...field,
+      names: [name],
+      take(text: string | undefined, before: unknown) {
+        if (text === undefined || (before !== undefined && field.isList !== true)) return BROKEN;
+        const value = field.read(text, before ?? field.unset);
+        return value === undefined ? BROKEN : value;
+      },
+    })),
+    refuse: (_field, name) => errorBody(`invalid_field: ${name}`),
+    refuseUnknown: (name) => errorBody(`unknown_field: ${name}`),
   });
-  if (unknown !== '' || invalid !== '') return unknown || invalid;
-  const missing = required.find((name) => !seen.includes(name));
-  return missing === undefined ? '' : `invalid_field: ${missing}`;
 }

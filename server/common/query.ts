@@ -1,15 +1,15 @@
 /**
- * Query strings to checked values, from a typebox schema that is also what the API document shows.
+ * Query strings to checked values: the one compiler, from fields that are also what the API document shows.
+ * The three APIs differ in their fields (how a value is taken, what a refusal says) and in what they do with a
+ * name that they do not know: refuse it, ignore it, or ignore it and name it in a header.
  *
- * A parameter is an integer, a number, a boolean (`true`, `false`, `1`, `0`) or a text; `+` is a space.
- * An empty value counts as absent, because some clients send names without values. A parameter that is
- * repeated has to have one value. Unknown names are ignored. The property of a schema may carry
- * `error`, the text of the member `error` when it is missing or breaks its rule.
+ * `+` is a space. The first problem is answered, but where unknown names are refused, the first of these
+ * comes before any bad value.
  *
  * Thread: any; pure. Non-goals: whether what is asked for exists.
  */
 import { errorBody } from './contract.ts';
-import { compileShape, type Shape, type Static, type TObject, type TSchema } from './schema.ts';
+import { compileShape, type Static, type TObject, type TSchema } from './schema.ts';
 
 /** How one route reads its query. */
 export interface QuerySpec<Query> {
@@ -18,27 +18,100 @@ export interface QuerySpec<Query> {
   /**
    * @param query without `?`, '' when absent
    * @param fromPath values of the path's parameters, still percent-encoded
+   * @param ignored takes unknown names, which are then not refused
    * @returns the checked values, or the JSON body of a 400
    */
-  readonly parse: (query: string, fromPath: readonly string[]) => Query | string;
+  readonly parse: (
+    query: string,
+    fromPath?: readonly string[],
+    ignored?: string[],
+  ) => Query | string;
 }
 
-interface Parameter {
-  readonly name: string;
-  readonly type: 'integer' | 'number' | 'boolean' | 'string';
-  readonly shape: Shape<unknown>;
-  readonly required: boolean;
-  readonly unset: unknown;
-  /** JSON body of the 400. */
-  readonly refusal: string;
+/** A value that breaks the rule of its field. */
+export class Broken {
+  readonly rule: string;
+
+  constructor(rule: string) {
+    this.rule = rule;
+  }
+}
+export const BROKEN = new Broken('');
+
+/** One parameter. */
+export interface Field {
+  /** Its spellings; the values are found under the first. */
+  readonly names: readonly string[];
+  readonly schema: TSchema;
+  readonly isRequired?: boolean;
+  /** Undefined: it is absent from the values. */
+  readonly unset?: unknown;
+  /**
+   * @param text undefined for what is not percent-encoded UTF-8
+   * @param before what was taken of the same field, undefined at first
+   * @returns what is found from now on; undefined: as if it was not given
+   */
+  take(text: string | undefined, before: unknown): unknown;
 }
 
-/** What a property of a query schema may carry beside its own rule. */
-interface ParameterOptions {
-  readonly type?: string;
-  readonly default?: unknown;
-  readonly error?: string;
-  readonly description?: string;
+type Found = Record<string, unknown>;
+
+export interface QueryParts<Query, F extends Field> {
+  readonly schema: TObject;
+  readonly fields: readonly F[];
+  /** Fields that the path gives, in the order of its parts; a path wins over the query string. */
+  readonly pathNames?: readonly string[];
+  /** The body for a bad or missing value. @param name as it was sent */
+  readonly refuse: (field: F, name: string, rule: string, query: string) => string;
+  /** The body for an unknown name; without it, such names are ignored. */
+  readonly refuseUnknown?: (name: string) => string;
+  /** Makes the query of the values; without it, they are it. */
+  readonly finish?: (found: Found) => Query;
+}
+
+export function compileFields<Query, F extends Field>(
+  parts: QueryParts<Query, F>,
+): QuerySpec<Query> {
+  const { fields, finish, pathNames = [], refuse, refuseUnknown, schema } = parts;
+  const byName = new Map(fields.flatMap((field) => field.names.map((name) => [name, field])));
+  const ofPath = pathNames.map((name) => byName.get(name)!);
+  for (const name of pathNames) byName.delete(name);
+  const completed = fields.filter(({ isRequired, unset }) => isRequired || unset !== undefined);
+  return {
+    schema,
+    parse(query, fromPath = [], ignored) {
+      const found: Found = {};
+      let problem = '';
+      const take = (field: F, name: string, sent: string): void => {
+        const usual = field.names[0]!;
+        const value = field.take(decodeText(sent), found[usual]);
+        if (value instanceof Broken) problem = refuse(field, name, value.rule, query);
+        else if (value !== undefined) found[usual] = value;
+      };
+      for (let i = 0; i < ofPath.length && problem === ''; i++) {
+        take(ofPath[i]!, pathNames[i]!, fromPath[i] ?? '');
+      }
+      if (problem !== '') return problem;
+      const isStrict = refuseUnknown !== undefined && ignored === undefined;
+      const unknown = eachPair(query, (sentName, sentValue) => {
+        const name = decodeText(sentName) ?? sentName;
+        const field = byName.get(name);
+        if (field === undefined) {
+          if (isStrict) return refuseUnknown(name);
+          ignored?.push(name);
+        } else if (problem === '') take(field, name, sentValue);
+        return isStrict ? '' : problem;
+      });
+      if (unknown !== '' || problem !== '') return unknown || problem;
+      for (const field of completed) {
+        const usual = field.names[0]!;
+        if (found[usual] !== undefined) continue;
+        if (field.isRequired === true) return refuse(field, usual, '', query);
+        found[usual] = field.unset;
+      }
+      return finish === undefined ? (found as Query) : finish(found);
+    },
+  };
 }
 
 /** No parameter at all. */
@@ -48,70 +121,71 @@ export const NO_QUERY: QuerySpec<Record<string, never>> = {
 };
 const NOTHING: Record<string, never> = {};
 
+/** What a property of a query schema may carry beside its own rule. */
+interface ParameterOptions {
+  readonly type?: string;
+  readonly default?: unknown;
+  /** The text of the member `error` when it is missing or breaks its rule. */
+  readonly error?: string;
+  readonly description?: string;
+}
+
+interface Parameter extends Field {
+  readonly refusal: string;
+}
+
 /**
- * @param pathNames properties that the path gives, in the order of its parts; a path wins over the
- *   query string
+ * The queries of the trading API, from a schema. A parameter is an integer, a number, a boolean or a text. An
+ * empty value counts as absent, because some clients send names without values. A parameter that is repeated
+ * has to have one value. Unknown names are ignored.
  */
 export function compileQuery<S extends TObject>(
   schema: S,
   pathNames: readonly string[] = [],
 ): QuerySpec<Static<S>> {
-  const parameters = new Map(
-    Object.entries(schema.properties as Record<string, TSchema>).map(([name, property]) => [
-      name,
-      parameterOf(name, property, (schema.required as string[] | undefined) ?? []),
-    ]),
+  const required = (schema.required as string[] | undefined) ?? [];
+  const fields = Object.entries(schema.properties as Record<string, TSchema>).map(
+    ([name, property]) => parameterOf(name, property, required.includes(name)),
   );
-  const fromPath = pathNames.map((name) => parameters.get(name)!);
+  return compileFields({ schema, fields, pathNames, refuse: ({ refusal }) => refusal });
+}
+
+function parameterOf(name: string, schema: TSchema, isRequired: boolean): Parameter {
+  const {
+    default: unset,
+    description,
+    error = `invalid ${name}`,
+    type,
+  } = schema as ParameterOptions;
+  const shape = compileShape(schema);
+  const read = READERS[type ?? ''] ?? ((text: string) => text);
   return {
+    names: [name],
     schema,
-    parse(query, pathValues) {
-      const found: Record<string, unknown> = {};
-      for (let i = 0; i < fromPath.length; i++) {
-        const problem = take(found, fromPath[i]!, decodeText(pathValues[i] ?? ''));
-        if (problem !== '') return problem;
-      }
-      const problem = query === '' ? '' : readPairs(query, parameters, pathNames, found);
-      if (problem !== '') return problem;
-      for (const { name, required, refusal, unset } of parameters.values()) {
-        if (found[name] !== undefined) continue;
-        if (required) return refusal;
-        if (unset !== undefined) found[name] = unset;
-      }
-      return found as Static<S>;
+    isRequired,
+    unset,
+    refusal: errorBody(error, description === undefined ? '' : `${name} must be ${description}`),
+    take(text, before) {
+      if (text === '') return undefined;
+      const value = text === undefined ? undefined : read(text);
+      if (value === undefined || !shape.matches(value)) return BROKEN;
+      return before === undefined || before === value ? value : BROKEN;
     },
   };
 }
 
-function parameterOf(name: string, schema: TSchema, required: readonly string[]): Parameter {
-  const options = schema as ParameterOptions;
-  const type = options.type;
-  const rule = options.description === undefined ? '' : `${name} must be ${options.description}`;
-  return {
-    name,
-    type: type === 'integer' || type === 'number' || type === 'boolean' ? type : 'string',
-    shape: compileShape(schema),
-    required: required.includes(name),
-    unset: options.default,
-    refusal:
-      options.error === undefined
-        ? errorBody(`invalid ${name}`, rule)
-        : errorBody(options.error, rule),
-  };
-}
+const INTEGER = /^-?(?:0|[1-9]\d{0,15})$/;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/** Reads every pair that names a parameter; the body of a refusal, or ''. */
-function readPairs(
-  query: string,
-  parameters: ReadonlyMap<string, Parameter>,
-  pathNames: readonly string[],
-  found: Record<string, unknown>,
-): string {
-  return eachPair(query, (name, value) => {
-    const parameter = parameters.get(decodeText(name) ?? '');
-    if (parameter === undefined || pathNames.includes(parameter.name)) return '';
-    return take(found, parameter, decodeText(value));
-  });
+const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+  integer: (text) => (INTEGER.test(text) ? Number(text) : undefined),
+  number: (text) => (NUMBER.test(text) ? Number(text) : undefined),
+  boolean: readBoolean,
+};
+
+export function readBoolean(text: string): boolean | undefined {
+  if (text === 'true' || text === '1') return true;
+  return text === 'false' || text === '0' ? false : undefined;
 }
 
 /**
@@ -129,31 +203,6 @@ export function eachPair(query: string, see: (name: string, value: string) => st
     if (problem !== '') return problem;
   }
   return '';
-}
-
-/** Takes one value; the body of a refusal, or ''. */
-function take(
-  found: Record<string, unknown>,
-  { name, refusal, shape, type }: Parameter,
-  text: string | undefined,
-): string {
-  if (text === '') return '';
-  const value = text === undefined ? undefined : readValue(type, text);
-  if (value === undefined || !shape.matches(value)) return refusal;
-  if (found[name] !== undefined && found[name] !== value) return refusal;
-  found[name] = value;
-  return '';
-}
-
-const INTEGER = /^-?(?:0|[1-9]\d{0,15})$/;
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-
-function readValue(type: Parameter['type'], text: string): unknown {
-  if (type === 'string') return text;
-  if (type === 'integer') return INTEGER.test(text) ? Number(text) : undefined;
-  if (type === 'number') return NUMBER.test(text) ? Number(text) : undefined;
-  if (text === 'true' || text === '1') return true;
-  return text === 'false' || text === '0' ? false : undefined;
 }
 
 /** Undefined for what is not percent-encoded UTF-8; `+` is a space. */

@@ -7,17 +7,23 @@
  * Thread: any; constants only.
  */
 
+import {
+  ADDRESS,
+  HEADER_PREFIX,
+  type Kind,
+  OFF_UNLESS_SET,
+  PRINTABLE,
+  WALLET_FACTORY,
+  words,
+} from './kinds.ts';
+
 export const PROFILES = ['spec', 'polymarket'] as const;
 export type Profile = (typeof PROFILES)[number];
 
-const SWITCH = ['off', 'on'] as const;
-
-/** What a value may be: one of a few words, or a text of a kind that config.ts checks. */
-type Values = readonly string[] | 'prefix' | 'printable' | 'address' | 'factory';
-
 interface ProfileRow extends Readonly<Record<Profile, string>> {
   readonly variable: string;
-  readonly values: Values;
+  /** What a value may be. */
+  readonly kind: Kind<string> | Kind<boolean>;
   /** One line for CONFIGURATION.md. */
   readonly changes: string;
 }
@@ -26,14 +32,14 @@ interface ProfileRow extends Readonly<Record<Profile, string>> {
 export const PROFILE_TABLE = {
   credentialPrefix: {
     variable: 'CREDENTIAL_PREFIX',
-    values: 'prefix',
+    kind: HEADER_PREFIX,
     spec: 'SERVICE',
     polymarket: 'POLY',
     changes: 'first part of the credential headers',
   },
   domainName: {
     variable: 'EIP712_DOMAIN_NAME',
-    values: 'printable',
+    kind: PRINTABLE,
     spec: 'CTF Exchange',
     polymarket: 'Polymarket CTF Exchange',
     changes: 'name of the domain that orders are signed under',
@@ -41,14 +47,14 @@ export const PROFILE_TABLE = {
   // The addresses that published clients sign for (docs/protocol.md#signing-domains).
   exchangeAddress: {
     variable: 'EXCHANGE_ADDRESS',
-    values: 'address',
+    kind: ADDRESS,
     spec: '0xB5592f7CccA122558D2201e190826276f3a661cb',
     polymarket: '0x4bFb41d5B3570DeFd03C39a9A4D8dE6Bd8B8982E',
     changes: 'contract that orders of version 1 are signed for',
   },
   negRiskExchangeAddress: {
     variable: 'NEG_RISK_EXCHANGE_ADDRESS',
-    values: 'address',
+    kind: ADDRESS,
     spec: '0xef02d1Ea5B42432C4E99C2785d1a4020d2FB24F5',
     polymarket: '0xC5d563A36AE78145C45a50134d48A1215220f80a',
     changes: 'the same of neg-risk markets',
@@ -56,7 +62,7 @@ export const PROFILE_TABLE = {
   // Of the chain that those addresses are on: a contract, and the digest of the code that it deploys.
   proxyWalletFactory: {
     variable: 'PROXY_WALLET_FACTORY',
-    values: 'factory',
+    kind: WALLET_FACTORY,
     spec: 'none',
     polymarket:
       '0xaB45c5A4B0c941a2F231C04C3f49182e1A254052:0xd21df8dc65880a8606f09fe0ce3df9b8869287ab0b058be05aa9e8af6330a00b',
@@ -65,7 +71,7 @@ export const PROFILE_TABLE = {
   },
   safeWalletFactory: {
     variable: 'SAFE_WALLET_FACTORY',
-    values: 'factory',
+    kind: WALLET_FACTORY,
     spec: 'none',
     polymarket:
       '0xaacFeEa03eb1561C4e67d661e40682Bd20E3541b:0x2bce2127ff07fb632d16c8347c4ebf501f4841168bed00d9e6ef715ddb6fcecf',
@@ -73,7 +79,7 @@ export const PROFILE_TABLE = {
   },
   orderVersion: {
     variable: 'ORDER_VERSION',
-    values: ['1', '2', 'both'],
+    kind: words(['1', '2', 'both']),
     spec: '1',
     polymarket: 'both',
     changes:
@@ -81,14 +87,14 @@ export const PROFILE_TABLE = {
   },
   resolveConditionId: {
     variable: 'RESOLVE_CONDITION_ID',
-    values: SWITCH,
+    kind: OFF_UNLESS_SET,
     spec: 'off',
     polymarket: 'on',
     changes: '`on`: an order may leave `conditionId` out, its token tells the market',
   },
   duplicateOrders: {
     variable: 'DUPLICATE_ORDERS',
-    values: ['refuse', 'replay'],
+    kind: words(['refuse', 'replay']),
     spec: 'refuse',
     polymarket: 'replay',
     changes:
@@ -96,7 +102,7 @@ export const PROFILE_TABLE = {
   },
   orderTexts: {
     variable: 'ORDER_TEXTS',
-    values: ['spec', 'polymarket'],
+    kind: words(['spec', 'polymarket']),
     spec: 'spec',
     polymarket: 'polymarket',
     changes:
@@ -104,28 +110,28 @@ export const PROFILE_TABLE = {
   },
   orderStatus: {
     variable: 'ORDER_STATUS',
-    values: ['lower', 'upper'],
+    kind: words(['lower', 'upper']),
     spec: 'lower',
     polymarket: 'upper',
     changes: 'letter case of `status` of own orders: `live`, or `LIVE`',
   },
   apiKeysAnswer: {
     variable: 'API_KEYS_ANSWER',
-    values: ['array', 'object'],
+    kind: words(['array', 'object']),
     spec: 'array',
     polymarket: 'object',
     changes: '`GET /auth/api-keys`: `["..", ".."]`, or `{"apiKeys": ["..", ".."]}`',
   },
   revokedAnswer: {
     variable: 'REVOKED_ANSWER',
-    values: ['object', 'text'],
+    kind: words(['object', 'text']),
     spec: 'object',
     polymarket: 'text',
     changes: '`DELETE /auth/api-key`: `{"revoked": true}`, or `"OK"`',
   },
   priceOfBuy: {
     variable: 'PRICE_OF_BUY',
-    values: ['ask', 'bid'],
+    kind: words(['ask', 'bid']),
     spec: 'ask',
     polymarket: 'bid',
     changes:
@@ -133,35 +139,35 @@ export const PROFILE_TABLE = {
   },
   booksSide: {
     variable: 'BOOKS_SIDE',
-    values: ['heed', 'ignore'],
+    kind: words(['heed', 'ignore']),
     spec: 'heed',
     polymarket: 'ignore',
     changes: '`side` of an item of `POST /books`: that side alone is answered, or always both',
   },
   untraded: {
     variable: 'UNTRADED',
-    values: ['refuse', 'answer'],
+    kind: words(['refuse', 'answer']),
     spec: 'refuse',
     polymarket: 'answer',
     changes: 'midpoint and last price of a token that has none: a 404, or 0.5 and no side',
   },
   tradesAsset: {
     variable: 'TRADES_ASSET',
-    values: ['outcome', 'token'],
+    kind: words(['outcome', 'token']),
     spec: 'outcome',
     polymarket: 'token',
     changes: '`asset` of rows of the data API: condition id and outcome, or the token id',
   },
   tradesFields: {
     variable: 'TRADES_FIELDS',
-    values: ['refuse', 'ignore'],
+    kind: words(['refuse', 'ignore']),
     spec: 'refuse',
     polymarket: 'ignore',
     changes: 'unknown parameters of the data API: a 400, or named in `X-Ignored-Parameters`',
   },
   marketRoutes: {
     variable: 'MARKET_ROUTES',
-    values: ['catalog', 'trading'],
+    kind: words(['catalog', 'trading']),
     spec: 'catalog',
     polymarket: 'trading',
     changes:
@@ -169,7 +175,7 @@ export const PROFILE_TABLE = {
   },
   catalogObjects: {
     variable: 'CATALOG_OBJECTS',
-    values: ['spec', 'clients'],
+    kind: words(['spec', 'clients']),
     spec: 'spec',
     polymarket: 'clients',
     changes:
@@ -177,7 +183,7 @@ export const PROFILE_TABLE = {
   },
   dataTrades: {
     variable: 'DATA_TRADES',
-    values: ['own', 'both'],
+    kind: words(['own', 'both']),
     spec: 'own',
     polymarket: 'both',
     changes:
@@ -185,25 +191,9 @@ export const PROFILE_TABLE = {
   },
 } as const satisfies Readonly<Record<string, ProfileRow>>;
 
-type Table = typeof PROFILE_TABLE;
-export type ProfileName = keyof Table;
-
-/** What a row's member of Config holds: switches are booleans, all else is its text. */
-type SettingOf<Kind extends Values> = Kind extends typeof SWITCH
-  ? boolean
-  : Kind extends readonly (infer Word)[]
-    ? Word
-    : string;
-
-export type ProfileSettings = {
-  readonly [Name in ProfileName]: SettingOf<Table[Name]['values']>;
-};
+export type ProfileName = keyof typeof PROFILE_TABLE;
 
 export const PROFILE_ROWS = Object.entries(PROFILE_TABLE) as readonly (readonly [
   ProfileName,
   ProfileRow,
 ])[];
-
-export function isSwitch(values: Values): boolean {
-  return values === SWITCH;
-}

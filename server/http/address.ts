@@ -71,7 +71,7 @@ export interface Allowlist {
  */
 export function parseAllowlist(
   text: string,
-): { ok: true; list: Allowlist } | { ok: false; detail: string } {
+): { ok: true; value: Allowlist } | { ok: false; detail: string } {
   const entries = text.trim() === '' ? [] : text.split(',').map((entry) => entry.trim());
   // One list each: a single BlockList would let ::/0 cover every IPv4 address.
   const ranges = { 4: new BlockList(), 6: new BlockList() };
@@ -87,7 +87,7 @@ export function parseAllowlist(
     const version = isIP(address);
     return (version === 4 || version === 6) && ranges[version].check(address, `ipv${version}`);
   };
-  return { ok: true, list: { entries, allows } };
+  return { ok: true, value: { entries, allows } };
 }
 
 interface Range {

@@ -23,13 +23,13 @@ const MAX_AGE_SECONDS = 86_400;
  */
 export function parseCorsOrigins(
   text: string,
-): { ok: true; origins: CorsOrigins } | { ok: false; detail: string } {
-  if (text === '*') return { ok: true, origins: ALL_ORIGINS };
-  if (text === 'none') return { ok: true, origins: [] };
+): { ok: true; value: CorsOrigins } | { ok: false; detail: string } {
+  if (text === '*') return { ok: true, value: ALL_ORIGINS };
+  if (text === 'none') return { ok: true, value: [] };
   const origins = text.split(',').map((entry) => entry.trim());
   const wrong = origins.find((origin) => !isOrigin(origin));
   return wrong === undefined
-    ? { ok: true, origins }
+    ? { ok: true, value: origins }
     : { ok: false, detail: `${JSON.stringify(wrong)} is no origin` };
 }
 

@@ -102,7 +102,7 @@ export function effectiveCaps(
  */
 export function parseOverrides(
   text: string,
-): { ok: true; overrides: RateOverrides } | { ok: false; detail: string } {
+): { ok: true; value: RateOverrides } | { ok: false; detail: string } {
   const overrides: Partial<Record<RateClass, RateCap | 'off'>> = {};
   const entries = text.trim() === '' ? [] : text.split(',').map((entry) => entry.trim());
   for (const entry of entries) {
@@ -119,7 +119,7 @@ export function parseOverrides(
     }
     overrides[row] = cap;
   }
-  return { ok: true, overrides };
+  return { ok: true, value: overrides };
 }
 
 function parseCap(text: string): RateCap | 'off' | undefined {

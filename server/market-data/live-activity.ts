@@ -9,7 +9,7 @@ import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 import type { Allowlist } from '../http/address.ts';
 import type { Handler } from '../http/http.ts';
-import { parseTradesQuery } from './trades-query.ts';
+import { TRADES_QUERY } from './trades-query.ts';
 import type { TradesRenderer } from './trades-render.ts';
 
 export const ACTIVITY_PATH = compileQuery(Type.Object({ condition_id: Type.String() }), [
@@ -62,9 +62,9 @@ export function liveActivityHandlers(trades: TradesRenderer, allowlist: Allowlis
     if (isListed && !allowlist.allows(context.address)) {
       return context.reply(401, NOT_ALLOWED_ADDRESS);
     }
-    const parsed = parseTradesQuery(`market=${encodeURIComponent(id)}`);
-    if (!parsed.ok) return context.reply(200, '[]');
-    const rows = JSON.parse((await trades.render(parsed.query)).toString()) as TradeRow[];
+    const query = TRADES_QUERY.parse(`market=${encodeURIComponent(id)}`);
+    if (typeof query === 'string') return context.reply(200, '[]');
+    const rows = JSON.parse((await trades.render(query)).toString()) as TradeRow[];
     context.reply(200, JSON.stringify(rows.map(activityOf)));
   };
   return {

@@ -3,6 +3,7 @@
  *
  * Thread: any; pure. Non-goals: whether the wallet or the markets exist.
  */
+import { errorBody } from '../common/contract.ts';
 import {
   amount,
   choice,
@@ -11,9 +12,9 @@ import {
   flag,
   integer,
   list,
-  type ParsedQuery,
   wallet,
 } from '../common/data-query.ts';
+import type { QuerySpec } from '../common/query.ts';
 
 /** The bound of limit and of offset: docs/protocol.md#public-trades. */
 export const PAGE_MAX = 10_000;
@@ -37,12 +38,12 @@ const QUERY = dataQuery(FIELDS);
 
 export type TradesQuery = DataQueryOf<typeof FIELDS>;
 
-export const TRADES_SCHEMA = QUERY.schema;
-
-/** As DataQuery.parse. */
-export function parseTradesQuery(text: string, ignored?: string[]): ParsedQuery<TradesQuery> {
-  const parsed = QUERY.parse(text, ignored);
-  if (!parsed.ok || parsed.query.filterType === '') return parsed;
-  if (parsed.query.filterAmount !== ABSENT) return parsed;
-  return { ok: false, error: 'invalid_field: filterAmount' };
-}
+/** Unknown names are refused, unless the caller takes them. */
+export const TRADES_QUERY: QuerySpec<TradesQuery> = {
+  schema: QUERY.schema,
+  parse(text, fromPath, ignored) {
+    const query = QUERY.parse(text, fromPath, ignored);
+    if (typeof query === 'string' || query.filterType === '') return query;
+    return query.filterAmount === ABSENT ? errorBody('invalid_field: filterAmount') : query;
+  },
+};

@@ -11,8 +11,8 @@ import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { type PositionsReader, ProjectionUnready } from '../../storage/projection/reader.ts';
 import { AccountTexts } from '../account/account-texts.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
-import type { DataQuery } from '../common/data-query.ts';
 import { microText } from '../common/decimal.ts';
+import type { QuerySpec } from '../common/query.ts';
 import type { Allowlist } from '../http/address.ts';
 import type { Exchange } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
@@ -46,6 +46,7 @@ export interface PortfolioParts {
 /** A handler that checks its query itself. */
 interface DataHandler {
   readonly headers: readonly string[];
+  readonly query: QuerySpec<unknown>;
   readonly run: (context: Exchange) => Promise<void>;
 }
 
@@ -133,20 +134,21 @@ export function portfolioHandlers(parts: PortfolioParts) {
 function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boolean) {
   const isListed = allowlist.entries.length > 0;
   return <Query>(
-    { parse }: DataQuery<Query>,
+    spec: QuerySpec<Query>,
     run: (query: Query) => Promise<string | Buffer>,
   ): DataHandler => ({
     headers: [],
+    query: spec,
     async run(context) {
       if (isListed && !allowlist.allows(context.address)) {
         return context.reply(401, NOT_ALLOWED_ADDRESS);
       }
       const ignored: string[] = [];
-      const parsed = parse(context.query, isTolerant ? ignored : undefined);
-      if (!parsed.ok) return context.reply(400, errorBody(parsed.error));
+      const query = spec.parse(context.query, [], isTolerant ? ignored : undefined);
+      if (typeof query === 'string') return context.reply(400, query);
       if (!isReady()) return context.reply(503, BEING_DERIVED);
       try {
-        context.reply(200, await run(parsed.query), ignoredHeaders(ignored));
+        context.reply(200, await run(query), ignoredHeaders(ignored));
       } catch (error) {
         if (!(error instanceof ProjectionUnready)) throw error;
         context.reply(503, BEING_DERIVED);

@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { keepInSync, Mirror } from '../../server/catalog/sync.ts';
-import { SYNC_LIMITS, sourceUrlProblem } from '../../server/catalog/sync-client.ts';
+import { SYNC_LIMITS } from '../../server/catalog/sync-client.ts';
+import { sourceUrlProblem } from '../../server/common/source-url.ts';
 import { type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { catalogEtag, sourceFile } from './catalog-source.ts';
 import {

@@ -5,7 +5,8 @@
  * Non-goals: what has to be answered (naive-answers.ts).
  */
 
-import { type Aim, PARAMETERS, type Parameters } from '../../server/catalog/parameters.ts';
+import { PARAMETERS, type Parameters } from '../../server/catalog/parameters.ts';
+import type { Aim } from '../../server/catalog/query.ts';
 import type { Kind } from '../../server/catalog/shape.ts';
 import type { Random } from '../common/random.ts';
 import type { NaiveCatalog, NaiveEvent, NaiveMarket } from './naive-catalog.ts';

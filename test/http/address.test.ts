@@ -7,7 +7,7 @@ import { clientAddress, normaliseAddress, parseAllowlist } from '../../server/ht
 function allowlist(text: string) {
   const parsed = parseAllowlist(text);
   assert(parsed.ok, text);
-  return parsed.list;
+  return parsed.value;
 }
 
 test('every spelling of an address becomes the same text', () => {

@@ -85,7 +85,7 @@ test('the list of origins is a star, none, or origins as browsers send them', ()
   for (const text of ['*', 'none', APP, `${APP},http://[::1]:8080`, 'chrome-extension://abcd']) {
     const parsed = parseCorsOrigins(text);
     assert(parsed.ok, text);
-    assert.equal(corsOriginsText(parsed.origins), text);
+    assert.equal(corsOriginsText(parsed.value), text);
   }
   const wrong = ['a', `${APP}/`, `${APP}, *`, 'https://APP.example', 'https://a.example:443'];
   for (const text of [...wrong, 'null', 'https://u@a.example', 'https://', `${APP},`]) {

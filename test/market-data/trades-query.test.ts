@@ -1,12 +1,13 @@
 /** The query string of GET /trades: names, values, defaults, and which fault is named first. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseTradesQuery, type TradesQuery } from '../../server/market-data/trades-query.ts';
+import { errorBody } from '../../server/common/contract.ts';
+import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-query.ts';
 
 function parsed(text: string): TradesQuery {
-  const result = parseTradesQuery(text);
-  assert(result.ok, text);
-  return result.query;
+  const query = TRADES_QUERY.parse(text);
+  assert(typeof query !== 'string', text);
+  return query;
 }
 
 test('a query has the defaults of the protocol', () => {
@@ -25,8 +26,8 @@ test('a query has the defaults of the protocol', () => {
 
 test('unknown fields may be ignored, and are named then', () => {
   const ignored: string[] = [];
-  const result = parseTradesQuery('start=1&limit=5&a%20b=2', ignored);
-  assert.equal(result.ok && result.query.limit, 5);
+  const query = TRADES_QUERY.parse('start=1&limit=5&a%20b=2', [], ignored);
+  assert.equal(typeof query === 'string' ? query : query.limit, 5);
   assert.deepEqual(ignored, ['start', 'a b']);
 });
 
@@ -45,7 +46,7 @@ test('an unknown field is named before any bad value, the first one first', () =
     ['market%5B%5D=1', 'market[]'],
   ];
   for (const [text, name] of cases) {
-    assert.deepEqual(parseTradesQuery(text), { ok: false, error: `unknown_field: ${name}` });
+    assert.equal(TRADES_QUERY.parse(text), errorBody(`unknown_field: ${name}`));
   }
 });
 
@@ -61,8 +62,7 @@ test('a bad value is named by its field', () => {
   };
   for (const [name, texts] of Object.entries(cases)) {
     for (const text of texts) {
-      const expected = { ok: false, error: `invalid_field: ${name}` };
-      assert.deepEqual(parseTradesQuery(text), expected, text);
+      assert.equal(TRADES_QUERY.parse(text), errorBody(`invalid_field: ${name}`), text);
     }
   }
 });

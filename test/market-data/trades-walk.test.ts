@@ -16,7 +16,7 @@ import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { NewestHeap } from '../../server/market-data/newest-heap.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
-import { parseTradesQuery } from '../../server/market-data/trades-query.ts';
+import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-query.ts';
 import { TradesRenderer } from '../../server/market-data/trades-render.ts';
 import { TradesSelector } from '../../server/market-data/trades-select.ts';
 import { Activity } from '../../server/portfolio/activity.ts';
@@ -95,11 +95,15 @@ const index = traded();
 const everyMarket = Array.from({ length: MARKETS }, (_, i) => wordsHex(idWords(i + 1))).join(',');
 const NOTHING = 'filterType=CASH&filterAmount=99999999';
 
+function parsed(text: string): TradesQuery {
+  const query = TRADES_QUERY.parse(text);
+  assert(typeof query !== 'string', text);
+  return query;
+}
+
 function selectorOf(text: string) {
-  const parsed = parseTradesQuery(text);
-  assert(parsed.ok, text);
   const selector = new TradesSelector(index);
-  return { selector, walk: selector.select(parsed.query) };
+  return { selector, walk: selector.select(parsed(text)) };
 }
 
 test('a walk that finds nothing stops again and again, whatever it walks along', () => {
@@ -114,16 +118,13 @@ test('a walk that finds nothing stops again and again, whatever it walks along',
 test('a page of ten thousand rows, and the search for the largest of a wallet, leave turns to others', async () => {
   const texts = new TokenTexts(index.t, () => undefined);
   const renderer = new TradesRenderer(index, texts);
-  const parsed = parseTradesQuery('limit=10000&offset=10000');
-  assert(parsed.ok);
-  const page = await turnsOf(renderer.render(parsed.query));
+  const page = await turnsOf(renderer.render(parsed('limit=10000&offset=10000')));
   assert.equal(JSON.parse(page.value.toString()).length, 10_000);
   assert(page.turns >= 10_000 / 100, `${page.turns} turns`);
-  const some = parseTradesQuery('limit=300');
-  assert(some.ok);
-  const new300 = await turnsOf(renderer.render(some.query));
+  const some = parsed('limit=300');
+  const new300 = await turnsOf(renderer.render(some));
   assert(new300.turns >= 3, `${new300.turns} turns of rows that are new`);
-  assert(renderer.render(some.query) instanceof Buffer, 'those that are kept come at once');
+  assert(renderer.render(some) instanceof Buffer, 'those that are kept come at once');
   const query = { ...ANY_ACTIVITY, limit: 500, offset: 9_500, sortBy: 'TOKENS' } as const;
   const most = await turnsOf(new Activity(index, renderer).render(1, null, query));
   assert.equal(JSON.parse(most.value.toString()).length, 500);
@@ -131,9 +132,7 @@ test('a page of ten thousand rows, and the search for the largest of a wallet, l
 });
 
 test('what leaves the window while a page is read leaves match by match, and the rest is whole', async () => {
-  const parsed = parseTradesQuery('limit=10000&offset=1&takerOnly=false');
-  assert(parsed.ok);
-  const { query } = parsed;
+  const query = parsed('limit=10000&offset=1&takerOnly=false');
   // The second pause lies behind the first row of the match with 256 before it.
   for (const left of [100, 256, 257, 1_000]) {
     const { leave, renderer } = leaving(left);
@@ -185,10 +184,8 @@ test('a catalog that changes while a page is written is not in it, but in the ne
     () => lookup,
   );
   const renderer = new TradesRenderer(index, texts);
-  const parsed = parseTradesQuery('limit=500');
-  assert(parsed.ok);
   const titles = async () => {
-    const rows = JSON.parse((await renderer.render(parsed.query)).toString()) as TitledRow[];
+    const rows = JSON.parse((await renderer.render(parsed('limit=500'))).toString()) as TitledRow[];
     return [...new Set(rows.map(({ title }) => title))];
   };
   const asked = titles();

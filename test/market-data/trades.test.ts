@@ -14,7 +14,7 @@ import {
 import { checksumAddress } from '../../server/identity/checksum.ts';
 import { keccak256 } from '../../server/identity/keccak.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
-import { parseTradesQuery, type TradesQuery } from '../../server/market-data/trades-query.ts';
+import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-query.ts';
 import { TradesRenderer } from '../../server/market-data/trades-render.ts';
 import type { Random } from '../common/random.ts';
 import {
@@ -73,9 +73,9 @@ class Desk {
 }
 
 function parsed(text: string): TradesQuery {
-  const result = parseTradesQuery(text);
-  assert(result.ok, text);
-  return result.query;
+  const query = TRADES_QUERY.parse(text);
+  assert(typeof query !== 'string', text);
+  return query;
 }
 
 /** Numbers are kept as text, so that a comparison sees how they are written. */

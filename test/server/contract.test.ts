@@ -7,8 +7,8 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ROUTE_TABLE } from '../../server/api/route-table.ts';
 import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
 import { REJECT_TEXTS } from '../../server/common/contract.ts';
-import { readConfig, settingsOf } from '../../server/config/config.ts';
-import { PROFILE_ROWS } from '../../server/config/profile.ts';
+import { PROFILE_ROWS, PROFILE_TABLE } from '../../server/config/profile.ts';
+import { isSetting, type Rows, SETTINGS, type Setting } from '../../server/config/settings.ts';
 import { anchorOf } from '../common/anchors.ts';
 import { ROOT } from '../common/root.ts';
 
@@ -25,12 +25,6 @@ function rowsOf(page: string, heading: string): string[][] {
 
 function firstColumn(page: string, heading: string): string[] {
   return rowsOf(page, heading).map((row) => row[0]!);
-}
-
-function config() {
-  const read = readConfig({}, [], 2);
-  assert(read.ok);
-  return read.config;
 }
 
 test('orders/API.md lists every refusal of an order, word for word', () => {
@@ -98,13 +92,33 @@ test('catalog/API.md lists every parameter of the catalog, where it counts, and 
   assert.deepEqual(listed, expected, `it should hold\n${lines}`);
 });
 
-test('CONFIGURATION.md lists every variable of the configuration', () => {
-  const variables = Object.keys(settingsOf(config()));
-  const listed = firstColumn('CONFIGURATION.md', '| variable |').flatMap((cell) =>
-    [...cell.matchAll(/`(\w+)`/g)].map((match) => match[1]!),
+/** The settings of a part of the table, those of profiles apart: they have a table of their own. */
+function settingsIn(rows: Rows): Setting<unknown>[] {
+  return Object.entries(rows)
+    .filter(([member]) => !(member in PROFILE_TABLE))
+    .flatMap(([, row]) => (isSetting(row) ? [row] : settingsIn(row)));
+}
+
+/** The default of a setting as it is printed at start, without the brackets around words. */
+function defaultOf({ kind, unset }: Setting<unknown>): string {
+  const [one, other] = [1, 9].map((cores) => unset({ cores, profile: 'spec' }));
+  if (one !== other) return 'see right';
+  const parsed = kind.parse(one!);
+  assert(parsed.ok, one);
+  return kind.print(parsed.value).replaceAll(/[()]/g, '') || 'none';
+}
+
+test('CONFIGURATION.md lists every setting: its variable, default, rule and meaning', () => {
+  const expected = settingsIn(SETTINGS).map((setting) => {
+    const { kind, meaning, variable } = setting;
+    return [`\`${variable}\``, defaultOf(setting), kind.rule, meaning];
+  });
+  const lines = expected.map((row) => `| ${row.join(' | ')} |`).join('\n');
+  assert.deepEqual(
+    rowsOf('CONFIGURATION.md', '| variable |'),
+    expected,
+    `it should hold\n${lines}`,
   );
-  const ofProfiles = PROFILE_ROWS.map(([, { variable }]) => variable);
-  assert.deepEqual([...listed, ...ofProfiles].toSorted(), variables.toSorted());
 });
 
 test('CONFIGURATION.md lists what CLIENT_PROFILE changes, row by row', () => {

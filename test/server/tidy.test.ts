@@ -113,7 +113,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     catalog: ['common', 'http', 'market-data', 'orders'],
     admin: ['common', 'http', 'orders'],
     documents: ['common', 'http'],
-    config: ['catalog', 'http', 'identity'],
+    config: ['common', 'http', 'identity'],
     api: [
       'account',
       'admin',

@@ -1,0 +1,133 @@
+/**
+ * Kinds of settings: how the text of a variable is checked and parsed, and how its value is printed.
+ *
+ * Pure. Not here: which settings there are (settings.ts).
+ */
+import { isIP } from 'node:net';
+import { sourceUrlProblem } from '../common/source-url.ts';
+import { type Allowlist, parseAllowlist } from '../http/address.ts';
+import { type CorsOrigins, corsOriginsText, parseCorsOrigins } from '../http/cors.ts';
+import { overridesText, parseOverrides, type RateOverrides } from '../http/rate-limits.ts';
+import { FACTORY_TEXT } from '../identity/wallet-factory.ts';
+
+type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  /** `detail` names the entry of a list that is wrong. */
+  | { readonly ok: false; readonly detail?: string };
+
+export interface Kind<T> {
+  /** What a value must be, as problems and CONFIGURATION.md say it. */
+  readonly rule: string;
+  parse(text: string): Parsed<T>;
+  print(value: T): string;
+  /** Neither the text nor the value may be repeated anywhere. */
+  readonly isSecret?: true;
+}
+
+const BROKEN: Parsed<never> = { ok: false };
+
+export function whole(min: number, max: number): Kind<number> {
+  return {
+    rule: `a whole number from ${min} to ${max}`,
+    parse(text) {
+      const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
+      // A NaN fails both comparisons.
+      return value >= min && value <= max ? { ok: true, value } : BROKEN;
+    },
+    print: String,
+  };
+}
+
+export function words<const Word extends string>(options: readonly Word[]): Kind<Word> {
+  return {
+    rule: `one of ${options.join(', ')}`,
+    parse(text) {
+      const value = options.find((option) => option === text);
+      return value === undefined ? BROKEN : { ok: true, value };
+    },
+    print: (word) => word,
+  };
+}
+
+/** @param options both words, the default first */
+function onOrOff(options: readonly ['on' | 'off', 'on' | 'off']): Kind<boolean> {
+  const { rule, parse } = words(options);
+  return {
+    rule,
+    parse(text) {
+      const word = parse(text);
+      return word.ok ? { ok: true, value: word.value === 'on' } : word;
+    },
+    print: (isOn) => (isOn ? 'on' : 'off'),
+  };
+}
+
+export const ON_UNLESS_SET = onOrOff(['on', 'off']);
+export const OFF_UNLESS_SET = onOrOff(['off', 'on']);
+
+function text(rule: string, fits: (text: string) => boolean, none = ''): Kind<string> {
+  return {
+    rule,
+    parse: (value) => (fits(value) ? { ok: true, value } : BROKEN),
+    print: (value) => value || none,
+  };
+}
+
+export const HOST = text('an IP address or a host name', isHost);
+export const PATH = text('a path', (path) => !path.includes('\0'));
+export const PRINTABLE = text(
+  'at most 100 characters, none of them a control character',
+  (value) => value.length <= 100 && !/\p{Cc}/u.test(value),
+);
+export const HEADER_PREFIX = text(
+  'a capital letter, then capital letters, digits and underscores',
+  (value) => /^[A-Z][A-Z0-9_]*$/.test(value),
+);
+export const ADDRESS = text('an address, 0x and 40 hexadecimal digits', (value) =>
+  /^0x[0-9a-fA-F]{40}$/.test(value),
+);
+export const WALLET_FACTORY = text(
+  'none, or an address and a digest of 32 bytes, 0x in front of each and a colon between them',
+  (value) => value === 'none' || FACTORY_TEXT.test(value),
+);
+export const SOURCE_URL = text(
+  'an http or https address without credentials, query or fragment',
+  (value) => value === '' || sourceUrlProblem(value) === undefined,
+  '(none)',
+);
+
+/** Long enough that nobody guesses it, in the letters of a bearer token (RFC 6750). */
+export const TOKEN: Kind<string> = {
+  ...text(
+    '16 to 200 letters, digits or any of -._~+/=',
+    (value) => value === '' || /^[A-Za-z0-9._~+/=-]{16,200}$/.test(value),
+  ),
+  print: (token) => (token === '' ? '' : '(set)'),
+  isSecret: true,
+};
+
+export const ALLOWLIST: Kind<Allowlist> = {
+  rule: 'a comma-separated list of IP addresses and CIDR ranges',
+  parse: parseAllowlist,
+  print: ({ entries }) => entries.join(',') || '(everyone)',
+};
+export const RATE_OVERRIDES: Kind<RateOverrides> = {
+  rule: 'a comma-separated list of row=requests/seconds',
+  parse: parseOverrides,
+  print: (overrides) => overridesText(overrides) || '(none)',
+};
+export const CORS_ORIGINS: Kind<CorsOrigins> = {
+  rule: '*, none or a comma-separated list of origins',
+  parse: parseCorsOrigins,
+  print: corsOriginsText,
+};
+
+/** Host names as RFC 1123 writes them: labels of letters, digits and inner hyphens. */
+function isHost(name: string): boolean {
+  const label = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
+  if (isIP(name) !== 0) return true;
+  // Digits and dots alone are a mistyped address.
+  return (
+    name.length <= 253 && !/^[\d.]*$/.test(name) && name.split('.').every((l) => label.test(l))
+  );
+}

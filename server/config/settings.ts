@@ -1,0 +1,272 @@
+/**
+ * The table of settings: one row for each environment variable of the node, in the order in which they are
+ * checked and printed at start. `Config`, the parser, the printed configuration and the table of
+ * CONFIGURATION.md follow from it; what differs between client profiles is in profile.ts.
+ *
+ * Pure data. Not here: reading the environment (config.ts).
+ */
+import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
+import { RATE_LIMITS, REQUESTS_MAX } from '../http/rate-limits.ts';
+import {
+  ADDRESS,
+  ALLOWLIST,
+  CORS_ORIGINS,
+  HOST,
+  type Kind,
+  ON_UNLESS_SET,
+  PATH,
+  PRINTABLE,
+  RATE_OVERRIDES,
+  SOURCE_URL,
+  TOKEN,
+  whole,
+  words,
+} from './kinds.ts';
+import {
+  PROFILE_ROWS,
+  type PROFILE_TABLE,
+  PROFILES,
+  type Profile,
+  type ProfileName,
+} from './profile.ts';
+
+/** What defaults may depend on. */
+export interface Given {
+  /** Processors of this machine. */
+  readonly cores: number;
+  readonly profile: Profile;
+}
+
+export interface Setting<T> {
+  readonly variable: string;
+  readonly kind: Kind<T>;
+  /** As the variable would hold it. */
+  readonly unset: (given: Given) => string;
+  /** For CONFIGURATION.md. */
+  readonly meaning: string;
+}
+
+function setting<T>(
+  variable: string,
+  kind: Kind<T>,
+  unset: string | number | ((given: Given) => string | number),
+): { readonly describe: (meaning: string) => Setting<T> } {
+  const text = (given: Given) => String(typeof unset === 'function' ? unset(given) : unset);
+  return { describe: (meaning) => ({ variable, kind, unset: text, meaning }) };
+}
+
+/** Requests are applied one at a time, so more threads than this would mostly wait. */
+const WORKERS_MAX = 64;
+const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as const;
+
+/** By the member of Config; `capacities` is a member with members. */
+export const SETTINGS = {
+  host: setting('HOST', HOST, '127.0.0.1').describe('where to listen'),
+  port: setting('PORT', whole(0, 65_535), 3000).describe('0 = any free port'),
+  adminPort: setting('ADMIN_PORT', whole(0, 65_535), 3001).describe(
+    'the admin listener ([server/admin](admin/README.md)); 0 = none',
+  ),
+  adminHost: setting('ADMIN_HOST', HOST, '127.0.0.1').describe('where it listens'),
+  adminToken: setting('ADMIN_TOKEN', TOKEN, '').describe(
+    'its bearer token; needed where `ADMIN_HOST` is no loopback address',
+  ),
+  dataDir: setting('DATA_DIR', PATH, './data').describe(
+    'log, snapshots, fills, history, keys, catalog, `node.key`',
+  ),
+  workers: setting('WORKERS', whole(1, WORKERS_MAX), ({ cores }) =>
+    Math.min(WORKERS_MAX, Math.max(1, cores - 1)),
+  ).describe('threads that check signatures and match; by default all processors but one'),
+  durability: setting('DURABILITY', words(['flushed', 'committed']), 'flushed').describe(
+    '`flushed`: an acknowledged order survives a power cut; `committed`: a kill only',
+  ),
+  tradesAllowlist: setting('TRADES_ALLOWLIST', ALLOWLIST, '').describe(
+    'addresses and CIDR ranges that may read `/trades`, the other routes of the data API, and live activity',
+  ),
+  trustProxy: setting('TRUST_PROXY', whole(0, 16), 0).describe(
+    'proxies in front of the node whose `X-Forwarded-For` entries count',
+  ),
+  connectionsMax: setting('CONNECTIONS_MAX', whole(16, 2 ** 20), 65_536).describe(
+    'connections in all, at most the open files that the process may have (`ulimit -n`) less 512; the next is closed at once',
+  ),
+  connectionsPerAddress: setting('CONNECTIONS_PER_ADDRESS', whole(1, 2 ** 20), 2048).describe(
+    'connections of one address (of IPv6: a /64), at most half of all; see [below](#connections)',
+  ),
+  connectionsOpenedPerSecond: setting(
+    'CONNECTIONS_OPENED_PER_SECOND',
+    whole(1, 1_000_000),
+    1000,
+  ).describe('connections that one address may open in a second'),
+  rateLimits: setting('RATE_LIMITS', ON_UNLESS_SET, 'on').describe(
+    '`off`: no request is counted or refused for its rate, and no address bounded in its connections',
+  ),
+  rateLimitsOverrides: setting('RATE_LIMITS_OVERRIDES', RATE_OVERRIDES, '').describe(
+    'rows of `GET /rate-limits` with other caps: `book=400/10,health=off` (requests/seconds)',
+  ),
+  ordersPer10s: setting(
+    'ORDERS_PER_10S',
+    whole(1, REQUESTS_MAX),
+    RATE_LIMITS.keyOrders.requests,
+  ).describe(
+    'orders of one API key in ten seconds, each of a batch counted: the row `keyOrders` of `GET /rate-limits`; a batch of more is never taken',
+  ),
+  keysPerHour: setting(
+    'KEYS_PER_HOUR',
+    whole(1, REQUESTS_MAX),
+    RATE_LIMITS.keysIssued.requests,
+  ).describe(
+    'API keys and read-only keys issued to one caller in an hour: the row `keysIssued` of `GET /rate-limits`',
+  ),
+  corsOrigins: setting('CORS_ORIGINS', CORS_ORIGINS, '*').describe(
+    'whose web pages may read answers: `*`, `none`, or origins such as `https://app.example`',
+  ),
+  clientProfile: setting('CLIENT_PROFILE', words(PROFILES), PROFILES[0]).describe(
+    '`polymarket`: the node behaves as the clients of that service expect; see [below](#what-client_profile-changes)',
+  ),
+  ...profileSettings(),
+  chainId: setting('CHAIN_ID', whole(1, Number.MAX_SAFE_INTEGER), 137).describe(
+    'of the signing domains',
+  ),
+  domainVersion: setting('EIP712_DOMAIN_VERSION', PRINTABLE, '1').describe(
+    'of the domain of orders of version 1',
+  ),
+  // The addresses that published clients of version 2 sign for.
+  exchangeAddress2: setting(
+    'EXCHANGE_ADDRESS_2',
+    ADDRESS,
+    '0xE111180000d2663C0091e4f400237545B87B996B',
+  ).describe('contract that orders of version 2 are signed for'),
+  negRiskExchangeAddress2: setting(
+    'NEG_RISK_EXCHANGE_ADDRESS_2',
+    ADDRESS,
+    '0xe2222d279d744050d28e00520010520000310F59',
+  ).describe('the same of neg-risk markets'),
+  verifySignatures: setting('VERIFY_SIGNATURES', ON_UNLESS_SET, 'on').describe(
+    '`off` for benchmarks; warns loudly',
+  ),
+  selfTrade: setting('SELF_TRADE', words(SELF_TRADES), 'allow').describe(
+    'what happens when an order would trade with another of its own signer',
+  ),
+  openOrdersPerAccount: setting('OPEN_ORDERS_PER_ACCOUNT', whole(1, 2 ** 24), 65_536).describe(
+    'open orders of one signer; set it well below `ORDERS_MAX`',
+  ),
+  walletsPerSigner: setting('WALLETS_PER_SIGNER', whole(1, 2 ** 24), 1_000).describe(
+    'wallets (`maker`) of one signer beside its own address; an order for one more is refused',
+  ),
+  maxBatchOrders: setting('MAX_BATCH_ORDERS', whole(1, 5000), 500).describe(
+    'orders of one request',
+  ),
+  logLevel: setting(
+    'LOG_LEVEL',
+    words(['debug', 'info', 'warn', 'error', 'silent']),
+    'info',
+  ).describe('the least important lines that are written'),
+  logFormat: setting('LOG_FORMAT', words(['auto', 'pretty', 'json']), 'auto').describe(
+    '`auto`: pretty on a terminal, a line of JSON elsewhere',
+  ),
+  demo: setting('DEMO', ON_UNLESS_SET, 'on').describe('`off`: no demo on a first start'),
+  capacities: {
+    markets: setting('MARKETS_MAX', whole(16, 2 ** 20), DEFAULT_CAPACITIES.markets).describe(
+      "rows of the engine's tables, as all down to `ORDER_HISTORY`; may grow between runs",
+    ),
+    tokens: setting('TOKENS_MAX', whole(32, 2 ** 22), DEFAULT_CAPACITIES.tokens).describe(
+      'outcome tokens',
+    ),
+    accounts: setting('ACCOUNTS_MAX', whole(16, 2 ** 24), DEFAULT_CAPACITIES.accounts).describe(
+      'wallets and signers',
+    ),
+    orders: setting('ORDERS_MAX', whole(16, 2 ** 23), DEFAULT_CAPACITIES.orders).describe(
+      'open orders',
+    ),
+    levels: setting('LEVELS_MAX', whole(1024, 2 ** 26), DEFAULT_CAPACITIES.levels).describe(
+      'price levels of all ladders',
+    ),
+    trades: setting('TRADES_MAX', whole(1000, 2 ** 23), DEFAULT_CAPACITIES.trades).describe(
+      'newest fills that `/trades` can reach',
+    ),
+    history: setting('ORDER_HISTORY', whole(16, 2 ** 24), DEFAULT_CAPACITIES.history).describe(
+      'newest finished orders whose ids stay in memory; older ones are on disk',
+    ),
+  },
+  imageSeconds: setting('IMAGE_SECONDS', whole(1, 86_400), 300).describe(
+    'a snapshot of memory is taken after so many seconds',
+  ),
+  imageBatches: setting('IMAGE_BATCHES', whole(1, 2 ** 31), 100_000).describe(
+    'or after so many batches, whichever comes first',
+  ),
+  journalKeep: setting('JOURNAL_KEEP', words(['images', 'all']), 'images').describe(
+    '`all` keeps every batch for ever',
+  ),
+  logSegmentBytes: setting('LOG_SEGMENT_BYTES', whole(2 ** 16, 2 ** 28), 2 ** 24).describe(
+    'size of a file of the log; two are there at any time',
+  ),
+  engineQueue: setting('ENGINE_QUEUE', whole(1, 65_536), 1024).describe(
+    'requests that may wait for a worker before `engine busy`',
+  ),
+  authSkewSeconds: setting('AUTH_SKEW_SECONDS', whole(1, 86_400), 300).describe(
+    "how far a client's clock may be off, to either side",
+  ),
+  heartbeatSeconds: setting('HEARTBEAT_SECONDS', whole(1, 3_600), 10).describe(
+    'silence after which who sends heartbeats loses its open orders',
+  ),
+  streamIdleSeconds: setting('STREAM_IDLE_SECONDS', whole(1, 900), 120).describe(
+    'a stream connection that says nothing for so long is closed',
+  ),
+  streamSubscriptionsMax: setting('STREAM_SUBSCRIPTIONS_MAX', whole(1, 10_000), 500).describe(
+    'tokens, or markets, of one stream connection',
+  ),
+  streamConnectionsMax: setting('STREAM_CONNECTIONS_MAX', whole(1, 65_536), 4096).describe(
+    'stream connections; the next is answered 503',
+  ),
+  streamConnectionsPerAddress: setting(
+    'STREAM_CONNECTIONS_PER_ADDRESS',
+    whole(1, 65_536),
+    512,
+  ).describe('stream connections of one caller; the next is answered 429'),
+  streamBackpressureBytes: setting(
+    'STREAM_BACKPRESSURE_BYTES',
+    whole(2 ** 20, 2 ** 28),
+    2 ** 22,
+  ).describe('unread bytes for which a slow reader is closed'),
+  streamBacklogMax: setting('STREAM_BACKLOG_MAX', whole(2 ** 22, 2 ** 36), 2 ** 28).describe(
+    'unread bytes of all stream connections together; beyond, the slowest reader is cut first',
+  ),
+  streamCallerFactor: setting('STREAM_CALLER_FACTOR', whole(1, 10_000), 10).describe(
+    'all stream connections of one address may send and ask for as much as so many of them',
+  ),
+  catalogSyncUrl: setting('CATALOG_SYNC_URL', SOURCE_URL, '').describe('a catalog API to mirror'),
+  catalogSyncSeconds: setting('CATALOG_SYNC_SECONDS', whole(1, 86_400), 300).describe(
+    'how often to look there',
+  ),
+};
+
+type ProfileSettings = {
+  readonly [Name in ProfileName]: (typeof PROFILE_TABLE)[Name]['kind'] extends Kind<infer T>
+    ? Setting<T>
+    : never;
+};
+
+/** The rows of profile.ts: where one is not set by itself, the profile gives its value. */
+function profileSettings(): ProfileSettings {
+  const settings = PROFILE_ROWS.map(([name, row]) => {
+    const { changes, kind, variable } = row;
+    return [
+      name,
+      setting<unknown>(variable, kind, ({ profile }) => row[profile]).describe(changes),
+    ];
+  });
+  return Object.fromEntries(settings) as ProfileSettings;
+}
+
+type ValuesOf<Rows> = {
+  readonly [Name in keyof Rows]: Rows[Name] extends Setting<infer T> ? T : ValuesOf<Rows[Name]>;
+};
+export type Config = ValuesOf<typeof SETTINGS>;
+
+/** The table as its readers walk it. */
+export interface Rows {
+  readonly [member: string]: Setting<unknown> | Rows;
+}
+
+export function isSetting(row: Setting<unknown> | Rows): row is Setting<unknown> {
+  return typeof row.variable === 'string';
+}
