@@ -7,6 +7,8 @@
  * Thread: any for marketCommands, as long as no other market command is under way; the I/O thread
  * for MarketInfos.
  */
+
+import { conditionAt, marketCount, marketFeeBps, marketFirstToken, marketFlags, marketMinSize, marketTicks, marketTokens, tokenIdAt } from '../../engine/reads.ts';
 import {
   CommandBuffer,
   encodeMarket,
@@ -15,18 +17,10 @@ import {
 } from '../../engine/commands.ts';
 import { findMarket, findToken } from '../../engine/markets/markets.ts';
 import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
-import {
-  ID_WORDS,
-  MARKET_F,
-  MARKET_I,
-  Market,
-  MarketFlag,
-  State,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
+import { ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketRow, MicroShares, TicksPerUnit } from '../../engine/tables/units.ts';
+import type { MarketRow, MicroShares, TokenRow } from '../../engine/tables/units.ts';
+import { sameId } from '../../engine/tables/words.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { bytesToWords, decimalToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
 import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
@@ -77,7 +71,7 @@ export function marketCommands(
     listed.add(findCondition(t, market.conditionId));
     add(appendMarket(t, market, out, warn));
   }
-  for (let slot = 1; slot <= t.state[State.markets]!; slot++) {
+  for (let slot = 1; slot <= marketCount(t); slot++) {
     if (!listed.has(slot)) add(appendStop(t, slot as MarketRow, ended.has(slot), out));
   }
   finishChunk();
@@ -95,15 +89,14 @@ function appendStop(
   hasEnded: boolean,
   out: CommandBuffer,
 ): number {
-  const row = marketRow << MARKET_I;
-  const before = t.marketI[row + Market.flags]!;
+  const before = marketFlags(t, marketRow);
   const flags = (before & ~MarketFlag.tradable) | (hasEnded ? MarketFlag.ended : 0);
   if (flags === before) return 0;
   encodeMarketChange(out, marketRow, {
     flags,
-    ticksPerUnit: t.marketI[row + Market.ticksPerUnit]! as TicksPerUnit,
-    baseFeeBps: t.marketI[row + Market.baseFeeBps]!,
-    minSize: t.marketF[(marketRow << MARKET_F) + Market.minSize]! as MicroShares,
+    ticksPerUnit: marketTicks(t, marketRow),
+    baseFeeBps: marketFeeBps(t, marketRow),
+    minSize: marketMinSize(t, marketRow),
   });
   return 1;
 }
@@ -139,22 +132,21 @@ function appendMarket(
     encodeMarket(out, fields, conditionWords, tokens);
     return 1;
   }
-  const row = marketRow << MARKET_I;
-  const flags = t.marketI[row + Market.flags]!;
+  const flags = marketFlags(t, marketRow);
   if (!sameTokens(t, marketRow, tokens) || ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0) {
     // Only what never changes is kept: such a market can still be closed.
     warn(`market ${market.id}: its tokens or neg-risk flag differ from those registered; kept`);
     fields.flags = (fields.flags & ~MarketFlag.negRisk) | (flags & MarketFlag.negRisk);
   }
-  const ticksPerUnit = t.marketI[row + Market.ticksPerUnit]! as TicksPerUnit;
+  const ticksPerUnit = marketTicks(t, marketRow);
   const isSame =
     flags === fields.flags &&
     ticksPerUnit === fields.ticksPerUnit &&
-    t.marketF[(marketRow << MARKET_F) + Market.minSize] === fields.minSize;
+    marketMinSize(t, marketRow) === fields.minSize;
   if (isSame) return 0;
   // The fee stays the market's own: fee fields of imported catalogs are ignored
   // (docs/protocol.md#fees).
-  const baseFeeBps = t.marketI[row + Market.baseFeeBps]!;
+  const baseFeeBps = marketFeeBps(t, marketRow);
   // Closing goes first and alone: a tick may find no room, and must not keep a market open.
   const closes = (flags & ~fields.flags & MarketFlag.tradable) !== 0;
   const isAlone = !closes || ticksPerUnit === fields.ticksPerUnit;
@@ -177,11 +169,10 @@ function findCondition(t: Tables, conditionId: string): MarketRow | 0 {
 }
 
 function sameTokens(t: Tables, market: MarketRow, tokens: readonly Int32Array[]): boolean {
-  const row = market << MARKET_I;
-  if (t.marketI[row + Market.tokenCount] !== tokens.length) return false;
-  const first = t.marketI[row + Market.firstToken]!;
+  if (marketTokens(t, market) !== tokens.length) return false;
+  const first = marketFirstToken(t, market);
   return tokens.every((words, outcome) =>
-    words.every((word, w) => t.tokenI[((first + outcome) << TOKEN_I) + Token.id + w] === word),
+    sameId(words, 0, t.tokenI, tokenIdAt((first + outcome) as TokenRow)),
   );
 }
 
@@ -221,8 +212,8 @@ export class MarketInfos {
   private findIn({ byCondition, bySlot }: Told, market: MarketRow): MarketInfo | undefined {
     const known = bySlot.get(market);
     if (known !== undefined) return known;
-    if (market < 1 || market > this.t.state[State.markets]!) return undefined;
-    const at = (market << MARKET_I) + Market.condition;
+    if (market < 1 || market > marketCount(this.t)) return undefined;
+    const at = conditionAt(market);
     const found = byCondition(wordsToHex(this.t.marketI, at, ID_WORDS));
     if (found !== undefined) bySlot.set(market, found);
     return found;

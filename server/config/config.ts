@@ -8,7 +8,7 @@
  */
 import { isIP } from 'node:net';
 import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
-import { tableShapes } from '../../engine/tables/layout.ts';
+import { tableShapes } from '../../engine/tables/tables.ts';
 import { sourceUrlProblem } from '../catalog/sync-client.ts';
 import { type Allowlist, isLoopback } from '../http/address.ts';
 import { type CorsOrigins, corsOriginsText } from '../http/cors.ts';

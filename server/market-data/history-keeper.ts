@@ -12,14 +12,8 @@
 
 import { crc32 } from 'node:zlib';
 import { assert } from '../../engine/book/matching.ts';
-import {
-  FILL_DOUBLES,
-  FILL_WORDS,
-  Fill,
-  MatchKind,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
+import { MatchKind } from '../../engine/tables/codes.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, MicroCollateral, Pips, TokenRow } from '../../engine/tables/units.ts';
 import type { StoredFills } from '../../storage/projection/fills.ts';

@@ -4,7 +4,7 @@
  *
  * Thread: I/O. Positions are as far as the follower has come, a tenth of a second behind or so.
  */
-import { marketOf } from '../../engine/tables/depth.ts';
+import { tokenMarket } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { type PositionsReader, PositionsUnready } from '../../storage/projection/positions.ts';
@@ -92,7 +92,7 @@ export function portfolioHandlers(parts: PortfolioParts) {
       for await (const piece of holdings.pieces(account(user), null)) {
         for (const { token } of piece) {
           // Tokens of a market lie side by side.
-          const market = marketOf(tables, token as TokenRow);
+          const market = tokenMarket(tables, token as TokenRow);
           if (market !== last) traded += 1;
           last = market;
         }

@@ -4,19 +4,14 @@
  *
  * Thread: the I/O thread, within the call that tells of the flush.
  */
+
+import { fillMakerIdAt, fillRow, isMirroredToken, orderIdAt } from '../../engine/reads.ts';
 import { OrderCommand, OrderFlag } from '../../engine/commands.ts';
 import { EventKind } from '../../engine/events.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';
-import {
-  FILL_WORDS,
-  Fill,
-  ID_WORDS,
-  ORDER_I,
-  Order,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';
 import type { LevelCause } from './published-book.ts';
@@ -28,18 +23,9 @@ function placedId({ commands }: FlushedBatch, command: number): string {
 
 /** Whether the order of a command is an offer in the prices of its book. */
 export function isAskOf(t: Tables, { commands }: FlushedBatch, command: number): boolean {
-  const token = commands[command + OrderCommand.token]! << TOKEN_I;
+  const token = commands[command + OrderCommand.token]! as TokenRow;
   const isSell = (commands[command + OrderCommand.flags]! & OrderFlag.sell) !== 0;
-  return isSell !== (t.tokenI[token + Token.mirrored] === 1);
-}
-
-/** Word of a fill in fillI, and of a finished order in orderI. */
-export function fillRow(t: Tables, sequence: number): number {
-  return (sequence % t.fillRows) * FILL_WORDS;
-}
-
-export function closedRow(t: Tables, sequence: number): number {
-  return closedOrder(t, sequence) << ORDER_I;
+  return isSell !== isMirroredToken(t, token);
 }
 
 /** Id of the order behind a change of a level. */
@@ -47,7 +33,7 @@ export function causeId(t: Tables, batch: FlushedBatch, by: LevelCause): string 
   const { command, kind, sequence } = by;
   if (kind === EventKind.levelPlaced) return placedId(batch, command);
   if (kind === EventKind.levelFill) {
-    return wordsToHex(t.fillI, fillRow(t, sequence) + Fill.makerId, ID_WORDS);
+    return wordsToHex(t.fillI, fillMakerIdAt(fillRow(t, sequence)), ID_WORDS);
   }
-  return wordsToHex(t.orderI, closedRow(t, sequence) + Order.id, ID_WORDS);
+  return wordsToHex(t.orderI, orderIdAt(closedOrder(t, sequence)), ID_WORDS);
 }

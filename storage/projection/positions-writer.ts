@@ -5,7 +5,8 @@
  * Thread: the follower, synchronously.
  */
 import { crc32 } from 'node:zlib';
-import { Fill, MatchKind, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import { MatchKind } from '../../engine/tables/codes.ts';
+import { Fill, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { PackedRows } from '../kv/packed.ts';
 import {
