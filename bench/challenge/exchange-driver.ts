@@ -6,8 +6,8 @@
  * The engine's modules are handed in, so that an older build runs the very same stream.
  */
 import type { CommandBuffer } from '../../engine/commands.ts';
-import { ADDRESS_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { ADDRESS_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type {
   MicroCollateral,
   MicroShares,

@@ -16,11 +16,27 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import {
+  closedCount,
+  engineSettings,
+  fillCount,
+  lastBatch,
+  marketCount,
+  marketFirstToken,
+  marketFlags,
+  marketTicks,
+  stateDigest,
+} from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
-import { closedCount, engineSettings, fillCount, lastBatch, marketCount, marketFirstToken, marketFlags, marketTicks, stateDigest } from '../../engine/reads.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
-import { MICRO, type MicroCollateral, type MicroShares, type TokenRow, type MarketRow } from '../../engine/tables/units.ts';
+import {
+  type MarketRow,
+  MICRO,
+  type MicroCollateral,
+  type MicroShares,
+  type TokenRow,
+} from '../../engine/tables/units.ts';
 import { marketCommands } from '../../server/catalog/market-registry.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';

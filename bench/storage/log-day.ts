@@ -2,7 +2,7 @@
  * A trading day in a log: resting orders and fills by the hundred thousand, in batches of 15, as a node
  * would have journaled them.
  */
-import { closedCount, fillCount, lastBatch, openOrders, stateDigest } from '../../engine/reads.ts';
+
 import {
   CommandBuffer,
   commandWords,
@@ -13,6 +13,7 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import { closedCount, fillCount, lastBatch, openOrders, stateDigest } from '../../engine/reads.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';

@@ -5,7 +5,13 @@
  * Thread: I/O. Non-goals: text (position-text.ts).
  */
 
-import { marketFirstToken, marketTokens, tokenComplement, tokenLastPrice, tokenMarket } from '../../engine/reads.ts';
+import {
+  marketFirstToken,
+  marketTokens,
+  tokenComplement,
+  tokenLastPrice,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import type { HeldPosition, PositionsReader } from '../../storage/projection/positions.ts';

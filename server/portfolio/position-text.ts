@@ -7,7 +7,7 @@
 
 import { marketFlags, tokenComplement, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
-import type { Pips, TokenRow, AccountRow } from '../../engine/tables/units.ts';
+import type { AccountRow, Pips, TokenRow } from '../../engine/tables/units.ts';
 import type { HeldPosition } from '../../storage/projection/positions.ts';
 import type { AccountTexts } from '../account/account-texts.ts';
 import { pipsText } from '../common/decimal.ts';

@@ -6,8 +6,8 @@
  * Thread: recovery-thread.ts, before workers start and before the port opens; the follower begins the same way.
  */
 import { Engine } from '../../engine/engine.ts';
-import type { Capacities } from '../../engine/tables/capacities.ts';
 import { FILL_BYTES, fillCount, fillRow, lastBatch, stateDigest } from '../../engine/reads.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { Damage } from '../kv/checksum.ts';
 import type { PackedRows } from '../kv/packed.ts';

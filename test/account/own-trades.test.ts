@@ -1,9 +1,10 @@
 /** Own trades from real engine tables, against a scan of every fill. */
-import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
+
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
 import { Fill } from '../../engine/tables/layout.ts';
+import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
 import { accountHandlers } from '../../server/account/account-routes.ts';
 import { AccountTexts, NIL_UUID } from '../../server/account/account-texts.ts';
 import { type OwnTrade, OwnTrades, type TradeFilter } from '../../server/account/own-trades.ts';

@@ -1,11 +1,12 @@
 /** Reading a book: what a reader sees, and when it must not believe it. */
-import { marketFlags, tokenMarket } from '../../engine/reads.ts';
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { audit } from '../../engine/audit.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { marketFlags, tokenMarket } from '../../engine/reads.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import { bookVersion, Depth, readDepth } from '../../engine/tables/depth.ts';
 import { BOOK_I, Book } from '../../engine/tables/layout.ts';

@@ -2,7 +2,7 @@
  * An engine with small markets for the tests of the read routes: registers markets, places random
  * orders, and knows the texts that the catalog would give. No HTTP, no signatures, no storage.
  */
-import { tokenMarket } from '../../engine/reads.ts';
+
 import {
   CommandBuffer,
   encodeCancel,
@@ -14,6 +14,7 @@ import {
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import { tokenMarket } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import { ACCOUNT_I, Account, MARKET_I, Market, State } from '../../engine/tables/layout.ts';
