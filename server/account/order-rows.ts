@@ -1,32 +1,11 @@
 /**
- * One order as its owner is told of it, read from wherever it is: its row in memory, while it is open
- * and after it has ended, or a final state on disk. All have the same columns; only the price of an open
- * order stands in ticks of its book.
+ * One order as shown to its owner. It is read from its row in memory, while it is open and after it
+ * is closed, or from the stored closed order on disk. All have the same columns; only the price of
+ * an open order is in ticks of its book.
  *
  * Thread: I/O. Rows in engine memory have to be read under SeqlockReader.
  */
-import {
-  bookTicks,
-  closeReason,
-  isMirroredToken,
-  isSellOrder,
-  ONLY_ORDER,
-  type OrderRows,
-  orderCreated,
-  orderExpiry,
-  orderIdAt,
-  orderKeyAt,
-  orderMaker,
-  orderOriginal,
-  orderOwner,
-  orderPrice,
-  orderRemaining,
-  orderRowsOf,
-  orderToken,
-  orderTypeOf,
-  statusOfOrder,
-  tokenBook,
-} from '../../engine/reads.ts';
+import { ONLY_ORDER, type OrderRows, bookTicks, closeReason, isMirroredToken, isSellOrder, orderCreated, orderExpiry, orderIdAt, orderKeyAt, orderMaker, orderOriginal, orderOwner, orderPrice, orderRemaining, orderRowsOf, orderToken, orderTypeOf, statusOfOrder, tokenBook } from '../../engine/reads.ts';
 import { API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import {
@@ -37,7 +16,7 @@ import {
 } from '../../engine/tables/units.ts';
 
 export interface OrderView {
-  /** Eight words of the id, and four of the API key that placed it. */
+  /** Eight words of the id, and four words of the API key that placed the order. */
   readonly id: Int32Array;
   readonly apiKey: Int32Array;
   /** Rows: the token, the account that signs, the wallet that pays. */
@@ -48,7 +27,7 @@ export interface OrderView {
   /** OrderType of engine/commands.ts. */
   readonly type: number;
   readonly status: number;
-  /** EndReason; none while it is open. */
+  /** EndReason; unset while the order is open. */
   readonly reason: number;
   /** Pips of its own token. */
   readonly price: number;
@@ -73,7 +52,7 @@ export function closedOrderRow(t: Tables, row: OrderRow): OrderView {
   return orderView(t, row, orderPrice(t, row));
 }
 
-/** `stored`: the row as the table of closed orders on disk has it. */
+/** `stored`: the row as it is in the closed orders store. */
 export function storedOrderRow(stored: Buffer): OrderView {
   const rows = orderRowsOf(stored);
   return orderView(rows, ONLY_ORDER, orderPrice(rows, ONLY_ORDER));

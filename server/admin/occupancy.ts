@@ -1,15 +1,8 @@
 /** How full the engine's tables are. Thread: any that may read them. */
 
+import { accountCount, bookCount, fillCount, marketCount, openOrders, tokenCount } from '../../engine/reads.ts';
 import { matchingUse } from '../../engine/book/matching.ts';
 import { keptClosed } from '../../engine/orders/orders.ts';
-import {
-  accountCount,
-  bookCount,
-  fillCount,
-  marketCount,
-  openOrders,
-  tokenCount,
-} from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 
 export interface Occupancy {
@@ -27,7 +20,7 @@ export function occupancyOf(t: Tables): Occupancy[] {
   return [
     { table: 'markets', used: marketCount(t), capacity: c.markets, variable: 'MARKETS_MAX' },
     { table: 'tokens', used: tokenCount(t), capacity: c.tokens, variable: 'TOKENS_MAX' },
-    // The tokens of a market of two share one; there is room for one each.
+    // The two tokens of a binary market share one book, but there is room for one book per token.
     { table: 'books', used: bookCount(t), capacity: c.tokens, variable: 'TOKENS_MAX' },
     { table: 'accounts', used: accountCount(t), capacity: c.accounts, variable: 'ACCOUNTS_MAX' },
     { table: 'orders', used: openOrders(t), capacity: c.orders, variable: 'ORDERS_MAX' },

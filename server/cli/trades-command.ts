@@ -1,34 +1,14 @@
 /**
- * `trades export`: fills as CSV or JSON lines. Wallets and tokens are looked up in the tables, which are
- * rebuilt from image and log; fills come from LMDB as well, so also those that have left memory.
+ * `trades export`: fills as CSV or JSON lines. Wallets and tokens are looked up in tables that are
+ * rebuilt from snapshot and log. Fills are also read from LMDB, so fills that have left memory are
+ * included.
  */
 
+import { type FillRows, ONLY_FILL, fillCount, fillFee, fillKind, fillMaker, fillMakerCollateral, fillMakerIdAt, fillMakerPrice, fillMakerToken, fillMatch, fillRowsOf, fillSize, fillTaker, fillTakerCollateral, fillTakerIdAt, fillTakerPrice, fillTakerSide, fillTakerToken, fillTime } from '../../engine/reads.ts';
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import {
-  type FillRows,
-  fillCount,
-  fillFee,
-  fillKind,
-  fillMaker,
-  fillMakerCollateral,
-  fillMakerIdAt,
-  fillMakerPrice,
-  fillMakerToken,
-  fillMatch,
-  fillRowsOf,
-  fillSize,
-  fillTaker,
-  fillTakerCollateral,
-  fillTakerIdAt,
-  fillTakerPrice,
-  fillTakerSide,
-  fillTakerToken,
-  fillTime,
-  ONLY_FILL,
-} from '../../engine/reads.ts';
 import { ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
 import { writeWhole } from '../../storage/files/whole-file.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
@@ -53,7 +33,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
   jsonl: { head: () => '', line: (row) => `${JSON.stringify(row)}\n` },
 };
 const PROGRESS_ROWS = 16_384;
-/** Lines are written together up to so many characters. */
+/** Lines are joined up to this number of characters for one write. */
 const CHUNK_LENGTH = 1 << 16;
 
 interface Format {
@@ -68,7 +48,10 @@ interface Trade {
   readonly texts: AccountTexts;
 }
 
-/** What a line holds: amounts in shares and collateral as decimal texts, times in unix milliseconds. */
+/**
+ * The columns of a line: amounts in shares and collateral as decimal texts, times in unix
+ * milliseconds.
+ */
 const TRADE_COLUMNS = {
   sequence: ({ sequence }: Trade) => sequence,
   trade_id: ({ rows }: Trade) => tradeIdOf(fillMatch(rows, ONLY_FILL)),
@@ -94,7 +77,7 @@ const TRADE_COLUMNS = {
 type Column = keyof typeof TRADE_COLUMNS;
 const COLUMNS = Object.entries(TRADE_COLUMNS) as [Column, (trade: Trade) => string | number][];
 
-/** A mint or merge meets two orders of one side, of opposite tokens. */
+/** A mint or merge matches two orders of the same side, of opposite tokens. */
 function makerSide({ rows }: Trade): number {
   const side = fillTakerSide(rows, ONLY_FILL);
   return fillKind(rows, ONLY_FILL) === MatchKind.complementary ? 1 - side : side;
@@ -111,7 +94,7 @@ export const exportTrades: Run = async (context, [file = '-'], options) => {
   if (!existsSync(join(dataDir, 'derived'))) {
     throw new Error(`${dataDir} holds no fills: is it a DATA_DIR on which a node has run?`);
   }
-  // First: what is derived then is never ahead of the tables.
+  // Opened first, so that the projections are never ahead of the tables.
   const derived = openDerivedTables(dataDir, { durability, readOnly: true });
   try {
     const lines = linesOf(context, { derived, format, matches, limit });
@@ -199,7 +182,7 @@ function* linesOf(
   }
 }
 
-/** What is there, or what would be made; a pipe or a device is written to as it is. */
+/** Whether the path is a file, or would become one. A pipe or a device is written to directly. */
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 }

@@ -1,10 +1,9 @@
 /**
- * From the events of flushed batches to the frames of the market channel. What a batch did to a book
- * is one step: at most one price_change with the totals after it, so that every state that clients
- * hold is one that POST /books showed, with its time and hash.
+ * Makes the frames of the market channel from the events of flushed batches. All changes of a book by
+ * one batch are one step: at most one price_change with the totals after it, so that every state that
+ * a client computes is one that POST /books showed, with its time and hash.
  *
- * Streams, each numbered by itself:
- *
+ * Streams, each with its own sequence:
  *   book:<token>   price_change, for both tokens of a pair; named after the first one
  *   asset:<token>  book, last_trade_price and tick_size_change of one token
  *   best:<token>   best_bid_ask
@@ -12,23 +11,8 @@
  * Thread: the I/O thread.
  */
 
+import { bookCount, bookVersionAt, fillKind, fillMakerPrice, fillMakerToken, fillMatch, fillRow, fillSize, fillTakerPrice, fillTakerSide, fillTakerToken, marketBooks, marketFirstBook, tokenBook } from '../../engine/reads.ts';
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
-import {
-  bookCount,
-  bookVersionAt,
-  fillKind,
-  fillMakerPrice,
-  fillMakerToken,
-  fillMatch,
-  fillRow,
-  fillSize,
-  fillTakerPrice,
-  fillTakerSide,
-  fillTakerToken,
-  marketBooks,
-  marketFirstBook,
-  tokenBook,
-} from '../../engine/reads.ts';
 import { MatchKind } from '../../engine/tables/codes.ts';
 import { Depth } from '../../engine/tables/depth.ts';
 import type {
@@ -55,9 +39,9 @@ export interface MarketFeedParts {
   readonly publish: Publish;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Of this run of the node. */
+  /** The name of this run of the node. */
   readonly run: string;
-  /** Calls back when the writer that is inside has left. */
+  /** Calls back when the current writer is done. */
   readonly whenSettled: (callback: () => void) => void;
 }
 
@@ -67,7 +51,7 @@ export class MarketFeed {
   private readonly o: MarketFeedParts;
   private readonly t: Names['t'];
   private readonly depth = new Depth();
-  /** Versions of the engine's books as far as they are on disk. */
+  /** The versions of the engine's books that are on disk. */
   private readonly versions: Int32Array;
   private readonly followed = new Map<BookRow, FollowedBook>();
   private readonly streams: Numbering;
@@ -81,8 +65,9 @@ export class MarketFeed {
   }
 
   /**
-   * Begins with the engine as it is. Where it is ahead of the disk, because the log of a batch was
-   * not whole, a first book may be too, until what made it is told once more.
+   * Begins with the current state of the engine. If the engine is ahead of the disk, because the
+   * events of a batch were incomplete, a first book may be ahead too, until the batches that made
+   * it are published again.
    */
   begin(): void {
     const { t } = this;
@@ -91,7 +76,7 @@ export class MarketFeed {
     }
   }
 
-  /** Tells what a batch did; its log is whole. */
+  /** Publishes what a batch did. Its events are complete. */
   flushed(batch: FlushedBatch): void {
     const { events } = batch;
     if (this.followed.size > 0) this.read(batch);
@@ -101,7 +86,7 @@ export class MarketFeed {
     if (this.followed.size > 0) this.settle(batch);
   }
 
-  /** The book of a token, kept up to date until leave(). */
+  /** The published book of a token. It is updated until leave(). */
   follow(token: TokenRow, withExtras: boolean): FollowedBook {
     const bookRow = tokenBook(this.t, token);
     let book = this.followed.get(bookRow);
@@ -127,7 +112,10 @@ export class MarketFeed {
     if (!book.isFollowed) this.followed.delete(bookRow);
   }
 
-  /** The `book` frame of a told book as it stands, numbered as the last event of its stream. */
+  /**
+   * The `book` frame of a published book as it is now, with the sequence of the last event of its
+   * stream.
+   */
   snapshot(book: FollowedBook, token: TokenRow): Buffer {
     const head = envelope(this.assetStream(token), this.o.now());
     return frames.bookFrame(head, this.body(book, book.tokens.indexOf(token)));
@@ -141,13 +129,13 @@ export class MarketFeed {
       return;
     }
     book.bodies.length = 0;
-    // Else the batches that made it what it is come first.
+    // Otherwise the batches that made it must be published first.
     if (book.version !== this.versions[book.bookRow]) return;
     this.tell(book);
     release(book);
   }
 
-  /** The state of a book is what has been told. */
+  /** Marks the state of a book as published. */
   private tell(book: FollowedBook): void {
     book.isTold = true;
     book.takeChanges();
@@ -156,7 +144,7 @@ export class MarketFeed {
     });
   }
 
-  /** Moves the followed books on by the events of a batch. */
+  /** Updates the followed books from the events of a batch. */
   private read(batch: FlushedBatch): void {
     const { events, eventsF } = batch;
     let command = 0;
@@ -249,7 +237,10 @@ export class MarketFeed {
     }
   }
 
-  /** Sends what the batch did to each followed book, and takes up those that it completes. */
+  /**
+   * Sends the changes of the batch for each followed book, and releases those that are now
+   * complete.
+   */
   private settle(batch: FlushedBatch): void {
     const { events } = batch;
     const taken: FollowedBook[] = [];
@@ -267,7 +258,7 @@ export class MarketFeed {
         taken.push(book);
       }
     }
-    // Who goes on may ask for other books, which are whole only now.
+    // The callbacks may request other books, which are complete only now.
     for (const book of taken) release(book);
   }
 
@@ -306,7 +297,7 @@ export class MarketFeed {
       if (trade.token.id !== name.id) continue;
       publish(topic, frames.lastTradePriceFrame(head(), trade, time));
     }
-    // A trade of the other token has moved this one's book too.
+    // A trade of the other token has changed the book of this one too.
     if (book.trades.length > 0 || book.needsWhole) {
       publish(topic, frames.bookFrame(head(), this.body(book, index)));
     }
@@ -335,7 +326,7 @@ export class MarketFeed {
     return bid * perTick * BEST_SHIFT + ask * perTick;
   }
 
-  /** The object of POST /books at the version that was told last. */
+  /** The object of POST /books at the version that was published last. */
   private body(book: FollowedBook, index: number): Buffer {
     let body = book.bodies[index];
     if (body === undefined) {
@@ -351,7 +342,7 @@ export class MarketFeed {
   }
 }
 
-/** Whoever waits for a book that has been told goes on. */
+/** Calls those that waited for the book to be published. */
 function release(book: FollowedBook): void {
   const { waiting } = book;
   book.waiting = [];

@@ -1,28 +1,12 @@
 /**
- * An order as its owner is told of it, read from wherever a batch left it: the command that placed
- * it, the copy of a maker's row in the events, or the row of a finished order.
+ * An order as its owner is shown it in events. It is read from where the batch left it: the command
+ * that placed it, the copy of a maker's row in the events, or the row of a closed order.
  *
  * Thread: the I/O thread.
  */
 
+import { ONLY_ORDER, type OrderRows, closeReason, isMirroredToken, isSellOrder, orderCreated, orderExpiry, orderIdAt, orderKeyAt, orderMaker, orderOriginal, orderPrice, orderRemaining, orderToken, orderTypeOf } from '../../engine/reads.ts';
 import { OrderCommand, OrderFlag } from '../../engine/commands.ts';
-import {
-  closeReason,
-  isMirroredToken,
-  isSellOrder,
-  ONLY_ORDER,
-  type OrderRows,
-  orderCreated,
-  orderExpiry,
-  orderIdAt,
-  orderKeyAt,
-  orderMaker,
-  orderOriginal,
-  orderPrice,
-  orderRemaining,
-  orderToken,
-  orderTypeOf,
-} from '../../engine/reads.ts';
 import {
   type ADDRESS_WORDS,
   type API_KEY_WORDS,
@@ -39,7 +23,7 @@ export interface OrderFacts {
   readonly id: string;
   readonly apiKey: string;
   readonly token: TokenRow;
-  /** With its checksum. */
+  /** With its EIP-55 checksum. */
   readonly maker: string;
   readonly isSell: boolean;
   /** OrderType of engine/commands.ts. */
@@ -53,16 +37,16 @@ export interface OrderFacts {
   readonly expiry: number;
   /** Unix milliseconds. */
   readonly created: number;
-  /** EndReason; none while it is open. */
+  /** EndReason; unset while the order is open. */
   readonly reason: number;
 }
 
-/** Pips of a token's own price from ticks of its book. */
+/** Pips in a token's own price, from ticks of its book. */
 function ownPips(t: Tables, token: TokenRow, tick: number, grid: number): number {
   return (isMirroredToken(t, token) ? grid - tick : tick) * (PIPS_PER_UNIT / grid);
 }
 
-/** The order that a command placed, before any fill; `tick` of its book. */
+/** The order that a command placed, before any fill; `tick` is a tick of its book. */
 export function placedOrder(
   t: Tables,
   batch: FlushedBatch,

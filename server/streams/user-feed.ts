@@ -1,29 +1,15 @@
 /**
- * From the events of flushed batches to the events of the user channel, in an order that clients can
- * count on: an order is placed before anything else is said of it, a trade comes before the order
- * event that it led to, and nothing is said of an order after its last event.
+ * Makes the events of the user channel from the events of flushed batches, in an order that clients
+ * can rely on: the placement of an order comes first, a trade comes before the order event that it
+ * caused, and nothing follows the last event of an order.
  *
  * Thread: the I/O thread.
  */
 
+import { ONLY_ORDER, type OrderRows, addressAt, fillMakerIdAt, fillMakerOwner, fillMatch, fillRow, fillSize, fillTakerOwner, fillTakerToken, orderIdAt, orderKeyAt, orderOwner } from '../../engine/reads.ts';
 import { OrderCommand } from '../../engine/commands.ts';
 import { Event, EventKind, eventWords, partlyRows } from '../../engine/events.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';
-import {
-  addressAt,
-  fillMakerIdAt,
-  fillMakerOwner,
-  fillMatch,
-  fillRow,
-  fillSize,
-  fillTakerOwner,
-  fillTakerToken,
-  ONLY_ORDER,
-  type OrderRows,
-  orderIdAt,
-  orderKeyAt,
-  orderOwner,
-} from '../../engine/reads.ts';
 import type { AccountRow, FillRow, OrderRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';
@@ -39,10 +25,10 @@ interface NoticedFill {
   makerRow: OrderRow;
 }
 
-/** An order event that waits for the trades that come before it. */
+/** An order event that waits for the trades that must come before it. */
 type Later = () => void;
 
-/** The order placed last, as long as what follows may be its doing. */
+/** The order placed last, while the following events may belong to it. */
 interface Taker {
   readonly command: number;
   readonly user: User | undefined;
@@ -63,7 +49,7 @@ export class UserFeed {
     this.log = log;
   }
 
-  /** Tells what a batch did; its log is whole. */
+  /** Publishes what a batch did. Its events are complete. */
   flushed(batch: FlushedBatch): void {
     if (this.log.isEmpty) return;
     this.batch = batch;
@@ -102,7 +88,7 @@ export class UserFeed {
     if (user !== undefined) this.tell(user, facts!, OrderNews.placed, -1);
   }
 
-  /** The last fill left something of its maker. */
+  /** The last fill left a remainder of its maker. */
   private partly(batch: FlushedBatch, at: number): void {
     const { events, eventsF } = batch;
     const rows = partlyRows(events, eventsF, at);
@@ -123,7 +109,7 @@ export class UserFeed {
     const { t } = this.names;
     const row = closedOrder(t, sequence);
     const fill = this.fills.at(-1);
-    // A maker that was left something and is cancelled behind it does not end by that fill.
+    // A maker with a remainder that is cancelled afterwards was not closed by that fill.
     const isMaker =
       fill?.makerRows === undefined &&
       fill !== undefined &&
@@ -150,7 +136,7 @@ export class UserFeed {
     return sameId(batch!.commands, id, this.names.t.orderI, orderIdAt(row));
   }
 
-  /** Everything that belongs to the order placed last has been read: trades, then order events. */
+  /** All events of the order placed last have been read: send the trades, then the order events. */
   private endMatch(): void {
     const { fills, later, taker } = this;
     this.fills = [];
@@ -159,7 +145,7 @@ export class UserFeed {
     if (fills.length > 0 && taker !== undefined) this.tellTrades(fills, taker);
     for (const tell of later) tell();
     if (taker?.user === undefined || taker.isFinished || fills.length === 0) return;
-    // It was filled in part and rests.
+    // It was partly filled and rests.
     const { t } = this.names;
     const remaining = fills.reduce(
       (left, { sequence }) => left - fillSize(t, fillRow(t, sequence)),
@@ -189,7 +175,8 @@ export class UserFeed {
       told.add(owner);
       const user = this.ownerOf(owner);
       if (user === undefined) continue;
-      // A maker is shown its own orders: a list of all for each of many would be their square.
+      // A maker sees only its own orders: a list of all orders for each of many makers would grow
+      // with the square.
       const all = shownTo(owner);
       const own = all.filter(({ makerKey }) => makerKey !== undefined);
       this.tellTrade(user, all, own, { apiKey: keyOf(fill), isTaker: false });
@@ -227,7 +214,7 @@ export class UserFeed {
     return this.log.find(this.names.t.accountI, addressAt(account));
   }
 
-  /** Sequence of the first fill of the match of a fill. */
+  /** The sequence of the first fill of a fill's match. */
   private matchOf(sequence: number): number {
     const { t } = this.names;
     return fillMatch(t, fillRow(t, sequence));
