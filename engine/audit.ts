@@ -9,7 +9,25 @@ import { findMarket, findToken } from './markets/markets.ts';
 import { findAccount } from './orders/accounts.ts';
 import { closedOrder, endStatus, keptClosed, orderStatus, orderTag } from './orders/orders.ts';
 import { EndReason, type EndReasonCode, MarketFlag, Status } from './tables/codes.ts';
-import { ACCOUNT_I, Account, BOOK_I, Book, CLOSED_I, Closed, Flag, LINK_I, Link, MARKET_I, Market, ORDER_F, ORDER_I, Order, State, TOKEN_I, Token } from './tables/layout.ts';
+import {
+  ACCOUNT_I,
+  Account,
+  BOOK_I,
+  Book,
+  CLOSED_I,
+  Closed,
+  Flag,
+  LINK_I,
+  Link,
+  MARKET_I,
+  Market,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  TOKEN_I,
+  Token,
+} from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
 import type { BookRow, MarketRow, OrderRow, TokenRow } from './tables/units.ts';
 import { isTickGrid } from './tables/units.ts';

@@ -8,7 +8,25 @@
  * Thread: any. Markets, tokens and accounts are only ever added. What moves with a book is read between two
  * looks at its version (tables/depth.ts), and rows of orders under the reader's own rule.
  */
-import { ACCOUNT_I, Account, BOOK_I, Book, FILL_DOUBLES, FILL_WORDS, Fill, Flag, MARKET_F, MARKET_I, Market, ORDER_F, ORDER_I, Order, State, TOKEN_I, Token } from './tables/layout.ts';
+import {
+  ACCOUNT_I,
+  Account,
+  BOOK_I,
+  Book,
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  Flag,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  TOKEN_I,
+  Token,
+} from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
 import type {
   AccountRow,

@@ -25,7 +25,15 @@ import { tokenMarket } from './reads.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from './tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from './tables/codes.ts';
 import { Depth, readDepth } from './tables/depth.ts';
-import { FILL_DOUBLES, FILL_WORDS, Fill, MARKET_F, MARKET_I, Market, State } from './tables/layout.ts';
+import {
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  State,
+} from './tables/layout.ts';
 import { allocateEngine } from './tables/tables.ts';
 import {
   collateralOf,

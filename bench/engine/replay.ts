@@ -3,9 +3,9 @@
  * digest of each compared with what was recorded. Reading them from a disk is not part of it.
  */
 
-import { closedCount, fillCount, lastBatch, stateDigest } from '../../engine/reads.ts';
 import { type CommandBuffer, commandWords } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import { closedCount, fillCount, lastBatch, stateDigest } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';
 import { decodeBatch, encodeBatch } from '../../storage/log/batch-record.ts';

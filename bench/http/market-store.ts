@@ -6,7 +6,7 @@
  * Thread: any. Pure but for the files: the same size and seed give the same books and fills.
  * Non-goals: signatures, which nobody asks for again.
  */
-import { closedCount, engineSettings, fillCount, lastBatch, marketCount, marketFirstToken, marketFlags, marketTicks, stateDigest } from '../../engine/reads.ts';
+
 import assert from 'node:assert/strict';
 import {
   CommandBuffer,
@@ -17,6 +17,17 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import {
+  closedCount,
+  engineSettings,
+  fillCount,
+  lastBatch,
+  marketCount,
+  marketFirstToken,
+  marketFlags,
+  marketTicks,
+  stateDigest,
+} from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';

@@ -3,7 +3,6 @@
  * would have journaled them.
  */
 
-import { closedCount, fillCount, lastBatch, openOrders, stateDigest } from '../../engine/reads.ts';
 import {
   CommandBuffer,
   commandWords,
@@ -14,6 +13,7 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import { closedCount, fillCount, lastBatch, openOrders, stateDigest } from '../../engine/reads.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';

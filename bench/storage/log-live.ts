@@ -4,13 +4,13 @@
  * who wait for an answer. A million orders rest. Rounds with and without images take turns.
  */
 
-import { lastBatch } from '../../engine/reads.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandBuffer } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { lastBatch } from '../../engine/reads.ts';
 import { FollowerKeeper } from '../../server/orders/follower-keeper.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { Journal } from '../../storage/log/journal.ts';

@@ -3,11 +3,11 @@
  * from it, and how long a restart takes.
  */
 
-import { openOrders } from '../../engine/reads.ts';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audit } from '../../engine/audit.ts';
+import { openOrders } from '../../engine/reads.ts';
 import { openEnvironment, openSequence } from '../../storage/kv/lmdb.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { recover } from '../../storage/recovery/recover.ts';

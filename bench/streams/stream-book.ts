@@ -5,7 +5,6 @@
  * Thread: the only one of the benchmark's own process.
  */
 
-import { closedCount } from '../../engine/reads.ts';
 import {
   CommandBuffer,
   encodeMarket,
@@ -15,6 +14,7 @@ import {
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
+import { closedCount } from '../../engine/reads.ts';
 import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';

@@ -41,7 +41,22 @@ import * as rules from './reject-reasons.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { EndReason, MarketFlag } = codes;
-const { ACCOUNT_I, Account, BOOK_I, Book, Flag, MARKET_F, MARKET_I, Market, ORDER_F, ORDER_I, Order, State, TOKEN_I, Token } = layout;
+const {
+  ACCOUNT_I,
+  Account,
+  BOOK_I,
+  Book,
+  Flag,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  TOKEN_I,
+  Token,
+} = layout;
 const { OrderCommand, OrderFlag, OrderType, PrecheckFlags } = commands;
 const { AMOUNT_MAX } = limits;
 const { RejectReason } = rules;

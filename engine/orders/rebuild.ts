@@ -6,7 +6,17 @@
 import { assert } from '../book/matching.ts';
 import { ID_WORDS, Status } from '../tables/codes.ts';
 import { byRegion, indexInsert, tagOf } from '../tables/hash-index.ts';
-import { ACCOUNT_I, Account, MARKET_I, Market, ORDER_I, Order, State, TOKEN_I, Token } from '../tables/layout.ts';
+import {
+  ACCOUNT_I,
+  Account,
+  MARKET_I,
+  Market,
+  ORDER_I,
+  Order,
+  State,
+  TOKEN_I,
+  Token,
+} from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { OrderRow } from '../tables/units.ts';
 import { accountTag } from './accounts.ts';

@@ -24,7 +24,23 @@ import { copyId } from '../tables/words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { MatchKind } = codes;
-const { BOOK_I, Book, FILL_DOUBLES, FILL_WORDS, Fill, Flag, MARKET_F, MARKET_I, Market, ORDER_F, ORDER_I, Order, State, TOKEN_I, Token } = layout;
+const {
+  BOOK_I,
+  Book,
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  Flag,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  TOKEN_I,
+  Token,
+} = layout;
 const { Leg } = coreModule;
 const { PIPS_PER_UNIT } = units;
 

@@ -16,7 +16,19 @@ import {
   wordsOf,
 } from '../book/matching.ts';
 import { type Capacities, closedRows, fillRows, orderRows } from './capacities.ts';
-import { ACCOUNT_I, BOOK_I, CLOSED_I, FILL_WORDS, LINK_I, MARKET_I, ORDER_I, State, TABLE_NAMES, type TableName, TOKEN_I } from './layout.ts';
+import {
+  ACCOUNT_I,
+  BOOK_I,
+  CLOSED_I,
+  FILL_WORDS,
+  LINK_I,
+  MARKET_I,
+  ORDER_I,
+  State,
+  TABLE_NAMES,
+  type TableName,
+  TOKEN_I,
+} from './layout.ts';
 
 /** What a thread needs to attach to an engine: pass it to a worker as it is. */
 export interface EngineMemory {

@@ -4,7 +4,13 @@
  * Thread: I/O. Markets, tokens and accounts are never removed, so no version is needed to read
  * them.
  */
-import { addressAt, conditionAt, tokenIdAt, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
+import {
+  addressAt,
+  conditionAt,
+  tokenIdAt,
+  tokenMarket,
+  tokenOutcome,
+} from '../../engine/reads.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';

@@ -5,7 +5,28 @@
  *
  * Thread: I/O. Rows in engine memory have to be read under SeqlockReader.
  */
-import { ONLY_ORDER, type OrderRows, bookTicks, closeReason, isMirroredToken, isSellOrder, orderCreated, orderExpiry, orderIdAt, orderKeyAt, orderMaker, orderOriginal, orderOwner, orderPrice, orderRemaining, orderRowsOf, orderToken, orderTypeOf, statusOfOrder, tokenBook } from '../../engine/reads.ts';
+import {
+  bookTicks,
+  closeReason,
+  isMirroredToken,
+  isSellOrder,
+  ONLY_ORDER,
+  type OrderRows,
+  orderCreated,
+  orderExpiry,
+  orderIdAt,
+  orderKeyAt,
+  orderMaker,
+  orderOriginal,
+  orderOwner,
+  orderPrice,
+  orderRemaining,
+  orderRowsOf,
+  orderToken,
+  orderTypeOf,
+  statusOfOrder,
+  tokenBook,
+} from '../../engine/reads.ts';
 import { API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import {

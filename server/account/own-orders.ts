@@ -10,9 +10,9 @@
  * Thread: I/O, while workers write.
  */
 
-import { orderIdAt, orderMaker, orderOwner, orderToken, tokenMarket } from '../../engine/reads.ts';
 import { findAccount, newestOwned, nextOwned } from '../../engine/orders/accounts.ts';
 import { findOrder, orderStatus } from '../../engine/orders/orders.ts';
+import { orderIdAt, orderMaker, orderOwner, orderToken, tokenMarket } from '../../engine/reads.ts';
 import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';

@@ -8,7 +8,19 @@
  * Thread: I/O.
  */
 
-import { fillMaker, fillMakerIdAt, fillMakerOwner, fillMakerToken, fillRow, fillTaker, fillTakerIdAt, fillTakerOwner, fillTakerToken, fillTime, tokenMarket } from '../../engine/reads.ts';
+import {
+  fillMaker,
+  fillMakerIdAt,
+  fillMakerOwner,
+  fillMakerToken,
+  fillRow,
+  fillTaker,
+  fillTakerIdAt,
+  fillTakerOwner,
+  fillTakerToken,
+  fillTime,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import type { FillRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import { nextTurn } from '../common/next-turn.ts';

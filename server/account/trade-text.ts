@@ -5,7 +5,23 @@
  *
  * Thread: I/O.
  */
-import { fillKind, fillMaker, fillMakerIdAt, fillMakerOwner, fillMakerPrice, fillMakerToken, fillRow, fillSize, fillTaker, fillTakerIdAt, fillTakerSide, fillTakerToken, fillTime, marketFeeBps, tokenMarket } from '../../engine/reads.ts';
+import {
+  fillKind,
+  fillMaker,
+  fillMakerIdAt,
+  fillMakerOwner,
+  fillMakerPrice,
+  fillMakerToken,
+  fillRow,
+  fillSize,
+  fillTaker,
+  fillTakerIdAt,
+  fillTakerSide,
+  fillTakerToken,
+  fillTime,
+  marketFeeBps,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import { ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
 import { type FillRow, MICRO, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { microText, pipsText, ratioMicro } from '../common/decimal.ts';

@@ -5,8 +5,8 @@
  * Thread: I/O. Non-goals: how they are written (metrics.ts), how they are counted.
  */
 
-import { fillCount, lastBatch } from '../../engine/reads.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { fillCount, lastBatch } from '../../engine/reads.ts';
 import { REJECT_TEXTS } from '../common/contract.ts';
 import type { Histogram } from '../common/histogram.ts';
 import { REFUSALS } from '../http/connection-counts.ts';

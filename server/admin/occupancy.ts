@@ -1,8 +1,15 @@
 /** How full the engine's tables are. Thread: any that may read them. */
 
-import { accountCount, bookCount, fillCount, marketCount, openOrders, tokenCount } from '../../engine/reads.ts';
 import { matchingUse } from '../../engine/book/matching.ts';
 import { keptClosed } from '../../engine/orders/orders.ts';
+import {
+  accountCount,
+  bookCount,
+  fillCount,
+  marketCount,
+  openOrders,
+  tokenCount,
+} from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 
 export interface Occupancy {

@@ -1,7 +1,7 @@
 /** The data of the page: the answer of GET /page/summary. Thread: I/O. */
 
-import { fillCount, lastBatch } from '../../engine/reads.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { fillCount, lastBatch } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { BUCKET_BOUNDS } from '../common/histogram.ts';
 import type { HttpFacts } from '../http/http.ts';

@@ -5,8 +5,8 @@
  * Thread: the I/O thread.
  */
 
-import { engineTime, fillCount, lastBatch, openOrders } from '../../engine/reads.ts';
 import { earliestExpiry } from '../../engine/orders/expiry.ts';
+import { engineTime, fillCount, lastBatch, openOrders } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { makeDirectory } from '../../storage/files/make-directory.ts';

@@ -5,10 +5,10 @@
  * Thread: the I/O thread.
  */
 
-import { engineSettings, lastBatch, marketCount } from '../../engine/reads.ts';
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import { SelfTrade } from '../../engine/context.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { engineSettings, lastBatch, marketCount } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';

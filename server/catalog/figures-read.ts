@@ -8,7 +8,16 @@
  * Thread: the I/O thread. Non-goals: volumes, and when to read.
  */
 
-import { bookVersionAt, isMirroredToken, marketBooks, marketFirstBook, marketFirstToken, marketTokens, tokenComplement, tokenLastPrice } from '../../engine/reads.ts';
+import {
+  bookVersionAt,
+  isMirroredToken,
+  marketBooks,
+  marketFirstBook,
+  marketFirstToken,
+  marketTokens,
+  tokenComplement,
+  tokenLastPrice,
+} from '../../engine/reads.ts';
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import type { Tables } from '../../engine/tables/tables.ts';

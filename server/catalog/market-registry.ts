@@ -8,7 +8,6 @@
  * for MarketInfos.
  */
 
-import { conditionAt, marketCount, marketFeeBps, marketFirstToken, marketFlags, marketMinSize, marketTicks, marketTokens, tokenIdAt } from '../../engine/reads.ts';
 import {
   CommandBuffer,
   encodeMarket,
@@ -16,6 +15,17 @@ import {
   MarketCommand,
 } from '../../engine/commands.ts';
 import { findMarket, findToken } from '../../engine/markets/markets.ts';
+import {
+  conditionAt,
+  marketCount,
+  marketFeeBps,
+  marketFirstToken,
+  marketFlags,
+  marketMinSize,
+  marketTicks,
+  marketTokens,
+  tokenIdAt,
+} from '../../engine/reads.ts';
 import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';

@@ -6,8 +6,8 @@
  * Thread: I/O. A page is rendered row by row, so it is shorter than a page of prepared fragments.
  */
 
-import { conditionAt, marketFeeBps, tokenMarket } from '../../engine/reads.ts';
 import { findMarket } from '../../engine/markets/markets.ts';
+import { conditionAt, marketFeeBps, tokenMarket } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';

@@ -3,8 +3,15 @@
  * them.
  */
 
-import { engineTime, fillCount, marketCount, openOrders, tokenCount, tokenIdAt } from '../../engine/reads.ts';
 import { findToken } from '../../engine/markets/markets.ts';
+import {
+  engineTime,
+  fillCount,
+  marketCount,
+  openOrders,
+  tokenCount,
+  tokenIdAt,
+} from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';

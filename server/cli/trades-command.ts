@@ -4,11 +4,32 @@
  * included.
  */
 
-import { type FillRows, ONLY_FILL, fillCount, fillFee, fillKind, fillMaker, fillMakerCollateral, fillMakerIdAt, fillMakerPrice, fillMakerToken, fillMatch, fillRowsOf, fillSize, fillTaker, fillTakerCollateral, fillTakerIdAt, fillTakerPrice, fillTakerSide, fillTakerToken, fillTime } from '../../engine/reads.ts';
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import {
+  type FillRows,
+  fillCount,
+  fillFee,
+  fillKind,
+  fillMaker,
+  fillMakerCollateral,
+  fillMakerIdAt,
+  fillMakerPrice,
+  fillMakerToken,
+  fillMatch,
+  fillRowsOf,
+  fillSize,
+  fillTaker,
+  fillTakerCollateral,
+  fillTakerIdAt,
+  fillTakerPrice,
+  fillTakerSide,
+  fillTakerToken,
+  fillTime,
+  ONLY_FILL,
+} from '../../engine/reads.ts';
 import { ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
 import { writeWhole } from '../../storage/files/whole-file.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';

@@ -5,8 +5,8 @@
  * Thread: I/O, while workers write. Non-goals: parsing of the request, making it wait.
  */
 
-import { marketFlags, tokenComplement, tokenMarket } from '../../engine/reads.ts';
 import { createHash } from 'node:crypto';
+import { marketFlags, tokenComplement, tokenMarket } from '../../engine/reads.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import type { Tables } from '../../engine/tables/tables.ts';

@@ -14,8 +14,8 @@
  * Thread: I/O. Non-goals: rendering (books.ts, last-prices.ts).
  */
 
-import { bookVersionAt, tokenBook, tokenIdAt } from '../../engine/reads.ts';
 import { findToken } from '../../engine/markets/markets.ts';
+import { bookVersionAt, tokenBook, tokenIdAt } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';

@@ -6,9 +6,17 @@
  * Thread: I/O, while workers write. Non-goals: the form of an answer, waiting for a writer.
  */
 
-import { bookTicks, isMirroredToken, marketFeeBps, tokenBook, tokenLastPrice, tokenLastSide, tokenMarket } from '../../engine/reads.ts';
 import { Side } from '../../engine/book/matching.ts';
 import { bestTick } from '../../engine/orders/books.ts';
+import {
+  bookTicks,
+  isMirroredToken,
+  marketFeeBps,
+  tokenBook,
+  tokenLastPrice,
+  tokenLastSide,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import { bookVersion } from '../../engine/tables/depth.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import {

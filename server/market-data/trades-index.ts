@@ -14,8 +14,19 @@
  * (docs/protocol.md#consistent-reads).
  */
 
-import { fillMaker, fillMatch, fillRow, fillSize, fillTaker, fillTakerCollateral, fillTakerPrice, fillTakerSide, fillTakerToken, tokenMarket } from '../../engine/reads.ts';
 import { assert } from '../../engine/book/matching.ts';
+import {
+  fillMaker,
+  fillMatch,
+  fillRow,
+  fillSize,
+  fillTaker,
+  fillTakerCollateral,
+  fillTakerPrice,
+  fillTakerSide,
+  fillTakerToken,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 
 export class TradesIndex {

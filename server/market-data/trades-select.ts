@@ -12,7 +12,18 @@
  *
  * Thread: I/O. Non-goals: text.
  */
-import { fillKind, fillMaker, fillMakerCollateral, fillMakerPrice, fillMakerToken, fillRow, fillSize, fillTaker, fillTakerToken, fillTime } from '../../engine/reads.ts';
+import {
+  fillKind,
+  fillMaker,
+  fillMakerCollateral,
+  fillMakerPrice,
+  fillMakerToken,
+  fillRow,
+  fillSize,
+  fillTaker,
+  fillTakerToken,
+  fillTime,
+} from '../../engine/reads.ts';
 import { MatchKind } from '../../engine/tables/codes.ts';
 import {
   type AccountRow,

@@ -5,7 +5,6 @@
  * Thread: the worker that holds its turn.
  */
 
-import { closedCount, fillCount, lastBatch, stateDigest, statusOfOrder } from '../../engine/reads.ts';
 import {
   type CommandBuffer,
   commandWords,
@@ -15,6 +14,13 @@ import {
 import type { Engine } from '../../engine/engine.ts';
 import { findOrder } from '../../engine/orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import {
+  closedCount,
+  fillCount,
+  lastBatch,
+  stateDigest,
+  statusOfOrder,
+} from '../../engine/reads.ts';
 import { Status } from '../../engine/tables/codes.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';
 import type { OrderTexts } from '../common/contract.ts';

@@ -6,10 +6,10 @@
  * Thread: the worker that holds its turn.
  */
 
-import { closedCount, orderIdAt, orderOriginal, orderRemaining } from '../../engine/reads.ts';
 import { CancelCommand } from '../../engine/commands.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { closedCount, orderIdAt, orderOriginal, orderRemaining } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';
 import { REJECT_TEXTS } from '../common/contract.ts';

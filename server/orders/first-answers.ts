@@ -7,9 +7,32 @@
  * Thread: the worker that holds its turn.
  */
 
-import { type FillRows, ONLY_FILL, ONLY_ORDER, type OrderRows, fillCount, fillFee, fillMatch, fillRow, fillRowsOf, fillSize, fillTakerCollateral, fillTakerIdAt, fillTakerSide, fillTime, orderCreated, orderExpiry, orderIdAt, orderKeyAt, orderOriginal, orderRemaining, orderRowsOf, orderTypeOf } from '../../engine/reads.ts';
 import { OrderCommand, OrderFlag, OrderType, PrecheckFlags } from '../../engine/commands.ts';
 import { findOrder } from '../../engine/orders/orders.ts';
+import {
+  type FillRows,
+  fillCount,
+  fillFee,
+  fillMatch,
+  fillRow,
+  fillRowsOf,
+  fillSize,
+  fillTakerCollateral,
+  fillTakerIdAt,
+  fillTakerSide,
+  fillTime,
+  ONLY_FILL,
+  ONLY_ORDER,
+  type OrderRows,
+  orderCreated,
+  orderExpiry,
+  orderIdAt,
+  orderKeyAt,
+  orderOriginal,
+  orderRemaining,
+  orderRowsOf,
+  orderTypeOf,
+} from '../../engine/reads.ts';
 import { API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { FillRow, OrderRow } from '../../engine/tables/units.ts';

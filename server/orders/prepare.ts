@@ -7,7 +7,6 @@
  * Thread: a worker; scratch belongs to the instance.
  */
 
-import { marketFlags, tokenMarket } from '../../engine/reads.ts';
 import assert from 'node:assert/strict';
 import {
   type CommandBuffer,
@@ -17,6 +16,7 @@ import {
 } from '../../engine/commands.ts';
 import { findMarket, findToken } from '../../engine/markets/markets.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { marketFlags, tokenMarket } from '../../engine/reads.ts';
 import { FEE_BPS_MAX } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';

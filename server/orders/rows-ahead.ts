@@ -6,8 +6,8 @@
  * Thread: the I/O thread. Counts are read while workers write: they may be off by the orders of a batch.
  */
 
-import { closedCount, firstKeptClosed, openOrders } from '../../engine/reads.ts';
 import { keptClosed } from '../../engine/orders/orders.ts';
+import { closedCount, firstKeptClosed, openOrders } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { commandsMax, placesOrders, type Request } from './slot-requests.ts';
 

@@ -10,8 +10,8 @@
  * Thread: the I/O thread.
  */
 
-import { engineTime } from '../../engine/reads.ts';
 import assert from 'node:assert/strict';
+import { engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Journal } from '../../storage/log/journal.ts';
 import { ENGINE_BUSY, JOURNAL_UNAVAILABLE } from '../common/contract.ts';

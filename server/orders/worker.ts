@@ -9,10 +9,10 @@
  * changed.
  */
 
-import { closedCount, engineSettings, firstKeptClosed, openOrders } from '../../engine/reads.ts';
 import { CommandBuffer } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
+import { closedCount, engineSettings, firstKeptClosed, openOrders } from '../../engine/reads.ts';
 import { UNJOURNALED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import { openFinalsReader } from '../../storage/projection/finals.ts';

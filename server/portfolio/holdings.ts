@@ -6,7 +6,13 @@
  * Thread: I/O. Non-goals: text (position-text.ts).
  */
 
-import { marketFirstToken, marketTokens, tokenComplement, tokenLastPrice, tokenMarket } from '../../engine/reads.ts';
+import {
+  marketFirstToken,
+  marketTokens,
+  tokenComplement,
+  tokenLastPrice,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import type { HeldPosition } from '../../storage/projection/positions.ts';

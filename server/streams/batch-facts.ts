@@ -5,10 +5,10 @@
  * Thread: the I/O thread, within the call that publishes the batch.
  */
 
-import { fillMakerIdAt, fillRow, isMirroredToken, orderIdAt } from '../../engine/reads.ts';
 import { OrderCommand, OrderFlag } from '../../engine/commands.ts';
 import { EventKind } from '../../engine/events.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';
+import { fillMakerIdAt, fillRow, isMirroredToken, orderIdAt } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';

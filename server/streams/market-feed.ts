@@ -11,8 +11,23 @@
  * Thread: the I/O thread.
  */
 
-import { bookCount, bookVersionAt, fillKind, fillMakerPrice, fillMakerToken, fillMatch, fillRow, fillSize, fillTakerPrice, fillTakerSide, fillTakerToken, marketBooks, marketFirstBook, tokenBook } from '../../engine/reads.ts';
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
+import {
+  bookCount,
+  bookVersionAt,
+  fillKind,
+  fillMakerPrice,
+  fillMakerToken,
+  fillMatch,
+  fillRow,
+  fillSize,
+  fillTakerPrice,
+  fillTakerSide,
+  fillTakerToken,
+  marketBooks,
+  marketFirstBook,
+  tokenBook,
+} from '../../engine/reads.ts';
 import { MatchKind } from '../../engine/tables/codes.ts';
 import { Depth } from '../../engine/tables/depth.ts';
 import type {

@@ -5,8 +5,8 @@
  * them.
  */
 
-import { conditionAt, tokenIdAt, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
 import { findMarket } from '../../engine/markets/markets.ts';
+import { conditionAt, tokenIdAt, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';

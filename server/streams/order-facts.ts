@@ -5,8 +5,24 @@
  * Thread: the I/O thread.
  */
 
-import { ONLY_ORDER, type OrderRows, closeReason, isMirroredToken, isSellOrder, orderCreated, orderExpiry, orderIdAt, orderKeyAt, orderMaker, orderOriginal, orderPrice, orderRemaining, orderToken, orderTypeOf } from '../../engine/reads.ts';
 import { OrderCommand, OrderFlag } from '../../engine/commands.ts';
+import {
+  closeReason,
+  isMirroredToken,
+  isSellOrder,
+  ONLY_ORDER,
+  type OrderRows,
+  orderCreated,
+  orderExpiry,
+  orderIdAt,
+  orderKeyAt,
+  orderMaker,
+  orderOriginal,
+  orderPrice,
+  orderRemaining,
+  orderToken,
+  orderTypeOf,
+} from '../../engine/reads.ts';
 import {
   type ADDRESS_WORDS,
   type API_KEY_WORDS,

@@ -5,7 +5,13 @@
  *
  * Thread: the I/O thread. Non-goals: JSON, who receives it.
  */
-import { bookFirstToken, bookMarket, marketFeeBps, tokenComplement, tokenLastPrice } from '../../engine/reads.ts';
+import {
+  bookFirstToken,
+  bookMarket,
+  marketFeeBps,
+  tokenComplement,
+  tokenLastPrice,
+} from '../../engine/reads.ts';
 import { bookVersion, type Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import {

@@ -6,10 +6,24 @@
  * Thread: the I/O thread.
  */
 
-import { ONLY_ORDER, type OrderRows, addressAt, fillMakerIdAt, fillMakerOwner, fillMatch, fillRow, fillSize, fillTakerOwner, fillTakerToken, orderIdAt, orderKeyAt, orderOwner } from '../../engine/reads.ts';
 import { OrderCommand } from '../../engine/commands.ts';
 import { Event, EventKind, eventWords, partlyRows } from '../../engine/events.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';
+import {
+  addressAt,
+  fillMakerIdAt,
+  fillMakerOwner,
+  fillMatch,
+  fillRow,
+  fillSize,
+  fillTakerOwner,
+  fillTakerToken,
+  ONLY_ORDER,
+  type OrderRows,
+  orderIdAt,
+  orderKeyAt,
+  orderOwner,
+} from '../../engine/reads.ts';
 import type { AccountRow, FillRow, OrderRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';

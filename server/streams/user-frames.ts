@@ -5,8 +5,24 @@
  * Thread: the I/O thread.
  */
 
-import { fillKind, fillMaker, fillMakerIdAt, fillMakerPrice, fillMakerToken, fillMatch, fillRow, fillSize, fillTaker, fillTakerCollateral, fillTakerIdAt, fillTakerPrice, fillTakerSide, fillTakerToken, marketFeeBps } from '../../engine/reads.ts';
 import { OrderType } from '../../engine/commands.ts';
+import {
+  fillKind,
+  fillMaker,
+  fillMakerIdAt,
+  fillMakerPrice,
+  fillMakerToken,
+  fillMatch,
+  fillRow,
+  fillSize,
+  fillTaker,
+  fillTakerCollateral,
+  fillTakerIdAt,
+  fillTakerPrice,
+  fillTakerSide,
+  fillTakerToken,
+  marketFeeBps,
+} from '../../engine/reads.ts';
 import { EndReason, ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
 import { NIL_UUID } from '../account/account-texts.ts';
 import { microText, ratioMicro } from '../common/decimal.ts';

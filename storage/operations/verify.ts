@@ -5,11 +5,11 @@
  * Thread: a command-line tool.
  */
 
-import { lastBatch } from '../../engine/reads.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { audit } from '../../engine/audit.ts';
 import { Engine } from '../../engine/engine.ts';
+import { lastBatch } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';

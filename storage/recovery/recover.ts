@@ -6,8 +6,9 @@
  * Thread: recovery-thread.ts, before workers start and before the port opens. The follower begins
  * the same way.
  */
-import { FILL_BYTES, fillCount, fillRow, lastBatch, stateDigest } from '../../engine/reads.ts';
+
 import { Engine } from '../../engine/engine.ts';
+import { FILL_BYTES, fillCount, fillRow, lastBatch, stateDigest } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { Damage } from '../kv/checksum.ts';

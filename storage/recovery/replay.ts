@@ -4,10 +4,10 @@
  * Thread: the recovering thread, before workers start; the follower, on tables of its own.
  */
 
-import { closedCount, fillCount, lastBatch, stateDigest } from '../../engine/reads.ts';
 import { commandWords } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { closedCount, fillCount, lastBatch, stateDigest } from '../../engine/reads.ts';
 import { type BatchRecord, decodeBatch } from '../log/batch-record.ts';
 import type { LogEntry } from '../log/log.ts';
 

@@ -4,7 +4,18 @@ import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
 import { closedOrder, keptClosed, orderStatus } from '../../engine/orders/orders.ts';
 import { Status } from '../../engine/tables/codes.ts';
-import { ACCOUNT_I, Account, CLOSED_I, Closed, LINK_I, Link, ORDER_F, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
+import {
+  ACCOUNT_I,
+  Account,
+  CLOSED_I,
+  Closed,
+  LINK_I,
+  Link,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+} from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';
 import { type Random, withSeed } from '../common/random.ts';

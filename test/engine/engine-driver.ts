@@ -22,7 +22,19 @@ import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { EndReason, MarketFlag, Status } from '../../engine/tables/codes.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
-import { ACCOUNT_I, FILL_DOUBLES, FILL_WORDS, Fill, Flag, MARKET_F, Market, ORDER_F, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
+import {
+  ACCOUNT_I,
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  Flag,
+  MARKET_F,
+  Market,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+} from '../../engine/tables/layout.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import type {
   MarketRow,

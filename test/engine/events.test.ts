@@ -8,7 +8,22 @@ import { Event, EventBuffer, EventKind, eventWords } from '../../engine/events.t
 import { closedOrder, orderStatus } from '../../engine/orders/orders.ts';
 import { Status } from '../../engine/tables/codes.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
-import { BOOK_F, BOOK_I, Book, FILL_DOUBLES, FILL_WORDS, Fill, MARKET_I, Market, ORDER_F, ORDER_I, Order, State, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import {
+  BOOK_F,
+  BOOK_I,
+  Book,
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  MARKET_I,
+  Market,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  TOKEN_I,
+  Token,
+} from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import type { OrderRow, TokenRow } from '../../engine/tables/units.ts';
 import { withSeed } from '../common/random.ts';

@@ -7,7 +7,17 @@ import { OrderType } from '../../engine/commands.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { Status } from '../../engine/tables/codes.ts';
 import { bookVersion } from '../../engine/tables/depth.ts';
-import { BOOK_I, Book, Flag, ORDER_F, ORDER_I, Order, State, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import {
+  BOOK_I,
+  Book,
+  Flag,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  TOKEN_I,
+  Token,
+} from '../../engine/tables/layout.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { BookRenderer, LONG, renderBooks } from '../../server/market-data/books.ts';

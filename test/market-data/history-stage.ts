@@ -6,7 +6,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MatchKind } from '../../engine/tables/codes.ts';
-import { FILL_DOUBLES, FILL_WORDS, Fill, State, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import {
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  State,
+  TOKEN_I,
+  Token,
+} from '../../engine/tables/layout.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
 import { type DerivedTables, openDerivedTables } from '../../storage/projection/derived.ts';

@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
-import { FILL_DOUBLES, FILL_WORDS, Fill, MARKET_I, Market, State, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import {
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  MARKET_I,
+  Market,
+  State,
+  TOKEN_I,
+  Token,
+} from '../../engine/tables/layout.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { NewestHeap } from '../../server/market-data/newest-heap.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';

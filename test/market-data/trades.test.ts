@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
 import { fillRows } from '../../engine/tables/capacities.ts';
-import { FILL_DOUBLES, FILL_WORDS, Fill, State, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import {
+  FILL_DOUBLES,
+  FILL_WORDS,
+  Fill,
+  State,
+  TOKEN_I,
+  Token,
+} from '../../engine/tables/layout.ts';
 import { checksumAddress } from '../../server/identity/checksum.ts';
 import { keccak256 } from '../../server/identity/keccak.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';

@@ -5,7 +5,15 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { MatchKind } from '../../engine/tables/codes.ts';
-import { FILL_WORDS, Fill, MARKET_I, Market, State, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import {
+  FILL_WORDS,
+  Fill,
+  MARKET_I,
+  Market,
+  State,
+  TOKEN_I,
+  Token,
+} from '../../engine/tables/layout.ts';
 import { withChecksum } from '../../storage/kv/checksum.ts';
 import { openTable } from '../../storage/kv/lmdb.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
