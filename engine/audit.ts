@@ -8,6 +8,7 @@ import { assert, auditMatching, LANES, matchingUse, Side, sideBySide } from './b
 import { findMarket, findToken } from './markets/markets.ts';
 import { findAccount } from './orders/accounts.ts';
 import { closedOrder, endStatus, keptClosed, orderStatus, orderTag } from './orders/orders.ts';
+import { EndReason, type EndReasonCode, MarketFlag, Status } from './tables/codes.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -15,19 +16,15 @@ import {
   Book,
   CLOSED_I,
   Closed,
-  EndReason,
-  type EndReasonCode,
   Flag,
   LINK_I,
   Link,
   MARKET_I,
   Market,
-  MarketFlag,
   ORDER_F,
   ORDER_I,
   Order,
   State,
-  Status,
   TOKEN_I,
   Token,
 } from './tables/layout.ts';

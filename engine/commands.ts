@@ -15,7 +15,7 @@
  */
 import { assert } from './book/matching.ts';
 import { OUTCOMES_MAX } from './tables/capacities.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './tables/layout.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './tables/codes.ts';
 import type {
   MarketRow,
   MicroCollateral,

@@ -24,13 +24,15 @@ import { placing } from './orders/place.ts';
 import { prefetch } from './orders/prefetch.ts';
 import type { RejectReasonCode } from './orders/reject-reasons.ts';
 import * as rules from './orders/reject-reasons.ts';
+import * as codes from './tables/codes.ts';
 import * as layout from './tables/layout.ts';
 import type { EngineMemory, Tables } from './tables/tables.ts';
 import type { MarketRow, OrderRow, TokenRow } from './tables/units.ts';
 import { sameAddress } from './tables/words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { ACCOUNT_I, EndReason, ORDER_F, ORDER_I, Order, State, Status, TOKEN_I, Token } = layout;
+const { EndReason, Status } = codes;
+const { ACCOUNT_I, ORDER_F, ORDER_I, Order, State, TOKEN_I, Token } = layout;
 const { CancelCommand, CancelOwnerCommand, CommandKind, ConfigureCommand } = commands;
 const { RejectReason } = rules;
 

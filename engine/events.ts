@@ -19,6 +19,7 @@
  * whole. A bound of 0 turns it off.
  */
 import { assert } from './book/matching.ts';
+import type { OrderRows } from './reads.ts';
 import type { BookRow, MarketRow, MicroShares, Ticks } from './tables/units.ts';
 
 const EVENT_WORDS = 8;
@@ -213,6 +214,13 @@ export class EventBuffer {
     this.i32 = i32;
     this.f64 = new Float64Array(i32.buffer);
   }
+}
+
+/** The maker's row that the record `partly` at `at` copies: the only one of what is returned. */
+export function partlyRows(i32: Int32Array, f64: Float64Array, at: number): OrderRows {
+  const row = at + Event.row;
+  const end = at + PARTLY_WORDS;
+  return { orderI: i32.subarray(row, end), orderF: f64.subarray(row / 2, end / 2) };
 }
 
 /** Words of the record at `at`. */

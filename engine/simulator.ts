@@ -6,6 +6,7 @@
  * For millions of commands a second encode into a CommandBuffer and drive an Engine directly, as
  * bench/engine/engine.bench.ts does.
  */
+
 import { assert } from './book/matching.ts';
 import {
   CommandBuffer,
@@ -20,19 +21,17 @@ import {
 } from './commands.ts';
 import { Engine } from './engine.ts';
 import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts';
+import { tokenMarket } from './reads.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from './tables/capacities.ts';
-import { Depth, marketOf, readDepth } from './tables/depth.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from './tables/codes.ts';
+import { Depth, readDepth } from './tables/depth.ts';
 import {
-  ADDRESS_WORDS,
-  API_KEY_WORDS,
   FILL_DOUBLES,
   FILL_WORDS,
   Fill,
-  ID_WORDS,
   MARKET_F,
   MARKET_I,
   Market,
-  MarketFlag,
   State,
 } from './tables/layout.ts';
 import { allocateEngine } from './tables/tables.ts';
@@ -142,7 +141,7 @@ export class Simulator {
     const number = this.owners.length;
     this.owners.push(order.account);
     const grid = t.marketI[
-      (marketOf(t, order.token) << MARKET_I) + Market.ticksPerUnit
+      (tokenMarket(t, order.token) << MARKET_I) + Market.ticksPerUnit
     ]! as TicksPerUnit;
     const account = numbered(ADDRESS_WORDS, 1, order.account);
     this.out.clear();
@@ -195,7 +194,7 @@ export class Simulator {
 
   setTick(token: TokenRow, ticksPerUnit: TicksPerUnit): RejectReasonCode {
     const { t } = this.engine;
-    const market = marketOf(t, token);
+    const market = tokenMarket(t, token);
     const offset = market << MARKET_I;
     this.out.clear();
     const at = encodeMarketChange(this.out, market, {

@@ -7,6 +7,7 @@
  */
 import type { CommandBuffer } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { ADDRESS_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type {
   MicroCollateral,
   MicroShares,
@@ -114,7 +115,7 @@ export class ExchangeContender implements Contender {
   private place(reports: Reports, row: number, at: number, kind: number): void {
     const { engine } = this;
     const { words, priceMin } = this.stream;
-    const { Fill, FILL_DOUBLES, FILL_WORDS, ID_WORDS, State } = this.modules.layout;
+    const { Fill, FILL_DOUBLES, FILL_WORDS, State } = this.modules.layout;
     const { fillF, fillI, fillRows, state } = engine.t;
     const sequence = words[row + Message.sequence]!;
     const id = words[row + Message.id]!;
@@ -173,7 +174,6 @@ export class ExchangeContender implements Contender {
 
   private openMarket(random: Random): void {
     const { CommandBuffer, encodeMarket } = this.modules.commands;
-    const { ID_WORDS, MarketFlag } = this.modules.layout;
     const market = new CommandBuffer();
     const fields = {
       flags: MarketFlag.tradable,
@@ -190,7 +190,6 @@ export class ExchangeContender implements Contender {
   private encode(random: Random): void {
     const { words, idMax } = this.stream;
     const { CancelCommand, encodeCancel, OrderCommand } = this.modules.commands;
-    const { ADDRESS_WORDS, ID_WORDS } = this.modules.layout;
     const accounts = Array.from({ length: ACCOUNTS }, () => keyOf(random, ADDRESS_WORDS));
     for (const account of accounts) {
       encodeClearing(this.modules, this.clearing, account, this.stream.messages);

@@ -21,7 +21,7 @@ import {
 } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/layout.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type {
   MicroCollateral,
   MicroShares,

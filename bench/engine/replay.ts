@@ -2,10 +2,11 @@
  * Replay: records of the journal to tables, as a start does it: decoded, checked, applied, and the
  * digest of each compared with what was recorded. Reading them from a disk is not part of it.
  */
+
 import { type CommandBuffer, commandWords } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import { closedCount, fillCount, lastBatch, stateDigest } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { State } from '../../engine/tables/layout.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';
 import { decodeBatch, encodeBatch } from '../../storage/log/batch-record.ts';
 
@@ -24,7 +25,7 @@ export function recordStreams(
   streams: readonly CommandBuffer[],
 ): Recording {
   const engine = new Engine(allocateEngine(capacities));
-  const { state } = engine.t;
+  const { t } = engine;
   const records: Buffer[] = [];
   let commands = 0;
   for (const { f64, i32, words } of streams) {
@@ -32,8 +33,8 @@ export function recordStreams(
       const start = at;
       const facts = {
         time: records.length + 1,
-        persistedClosedSequence: state[State.closed]!,
-        firstFill: state[State.fills]!,
+        persistedClosedSequence: closedCount(t),
+        firstFill: fillCount(t),
       };
       engine.begin(facts.time, facts.persistedClosedSequence);
       for (let i = 0; i < BATCH && at < words; i++, commands++) {
@@ -41,9 +42,9 @@ export function recordStreams(
         at += commandWords(i32, at);
       }
       if (!engine.end()) continue;
-      const ends = { endFill: state[State.fills]!, closedEnd: state[State.closed]! };
-      const sequence = state[State.batch]!;
-      const digest = state[State.digest]!;
+      const ends = { endFill: fillCount(t), closedEnd: closedCount(t) };
+      const sequence = lastBatch(t);
+      const digest = stateDigest(t);
       records.push(encodeBatch({ ...facts, ...ends, sequence, digest }, i32.slice(start, at)));
     }
   }
@@ -53,7 +54,7 @@ export function recordStreams(
 /** Applies a recording to fresh tables. Throws where the outcome is another than the recorded one. */
 export function replay({ capacities, records }: Recording): void {
   const engine = new Engine(allocateEngine(capacities));
-  const { state } = engine.t;
+  const { t } = engine;
   for (const bytes of records) {
     const record = decodeBatch(bytes);
     if (typeof record === 'string') throw new Error(record);
@@ -63,6 +64,6 @@ export function replay({ capacities, records }: Recording): void {
       engine.apply(record.i32, record.f64, at);
     }
     engine.end();
-    if (state[State.digest] !== record.digest) throw new Error('the replay differs');
+    if (stateDigest(t) !== record.digest) throw new Error('the replay differs');
   }
 }

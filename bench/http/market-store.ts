@@ -6,6 +6,7 @@
  * Thread: any. Pure but for the files: the same size and seed give the same books and fills.
  * Non-goals: signatures, which nobody asks for again.
  */
+
 import assert from 'node:assert/strict';
 import {
   CommandBuffer,
@@ -16,18 +17,22 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
-import type { Capacities } from '../../engine/tables/capacities.ts';
 import {
-  ADDRESS_WORDS,
-  API_KEY_WORDS,
-  ID_WORDS,
-  MARKET_I,
-  Market,
-  MarketFlag,
-  State,
-} from '../../engine/tables/layout.ts';
+  closedCount,
+  engineSettings,
+  fillCount,
+  lastBatch,
+  marketCount,
+  marketFirstToken,
+  marketFlags,
+  marketTicks,
+  stateDigest,
+} from '../../engine/reads.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import {
+  type MarketRow,
   MICRO,
   type MicroCollateral,
   type MicroShares,
@@ -124,7 +129,7 @@ class Trading {
 
   async run(catalog: Catalog): Promise<TradedMarkets> {
     const { t } = this;
-    encodeConfigure(this.out, t.state[State.selfTrade]!, t.capacities.history, 0, t.orderRows);
+    encodeConfigure(this.out, engineSettings(t).selfTrade, t.capacities.history, 0, t.orderRows);
     await this.finishBatch();
     const warn = (line: string): void => assert.fail(line);
     for (const words of marketCommands(t, catalog.markets, warn)) await this.apply(words);
@@ -133,10 +138,10 @@ class Trading {
       conditionIds: [],
     };
     const { deep = 0, traded: most = catalog.markets.length } = this.options;
-    for (let slot = 1; slot <= t.state[State.markets]!; slot += 1) {
+    for (let slot = 1; slot <= marketCount(t); slot += 1) {
       if (traded.conditionIds.length === most) break;
       const market = catalog.markets[slot - 1]!;
-      if ((t.marketI[(slot << MARKET_I) + Market.flags]! & MarketFlag.tradable) === 0) continue;
+      if ((marketFlags(t, slot as MarketRow) & MarketFlag.tradable) === 0) continue;
       traded.tokenIds.push(...market.tokenIds);
       traded.conditionIds.push(market.conditionId);
       this.trade(slot, traded.conditionIds.length <= deep);
@@ -144,15 +149,15 @@ class Trading {
     }
     await this.finishBatch();
     const wallets = this.wallets.map((words) => `0x${hexOf(words)}`);
-    return { ...traded, wallets, fills: t.state[State.fills]! };
+    return { ...traded, wallets, fills: fillCount(t) };
   }
 
   /** A book of two outcomes: levels on both sides of a price, then takers, then what they left. */
   private trade(market: number, isDeep: boolean): void {
     const { random, t } = this;
-    const row = market << MARKET_I;
-    const grid = t.marketI[row + Market.ticksPerUnit]!;
-    const first = t.marketI[row + Market.firstToken]!;
+    const row = market as MarketRow;
+    const grid = marketTicks(t, row);
+    const first = marketFirstToken(t, row);
     const middle = random.between(Math.ceil(grid / 5), Math.floor((4 * grid) / 5));
     const levels = isDeep ? grid : random.between(LEVELS_LEAST, LEVELS_MOST);
     const makers = (): void => {
@@ -213,23 +218,23 @@ class Trading {
   /** Applies one batch and resolves when it is in the journal. */
   private async apply(words: Int32Array): Promise<void> {
     const { engine, journal, t } = this;
-    const firstFill = t.state[State.fills]!;
+    const firstFill = fillCount(t);
     const time = START_MS + this.batches * BATCH_MS;
     this.batches += 1;
-    const persistedClosedSequence = t.state[State.closed]!;
+    const persistedClosedSequence = closedCount(t);
     engine.begin(time, persistedClosedSequence);
     const taken = this.applyAll(words);
     assert(engine.end(), 'a batch changes something');
-    const sequence = t.state[State.batch]!;
-    const endFill = t.state[State.fills]!;
+    const sequence = lastBatch(t);
+    const endFill = fillCount(t);
     const facts = {
       sequence,
       time,
       persistedClosedSequence,
       firstFill,
       endFill,
-      closedEnd: t.state[State.closed]!,
-      digest: t.state[State.digest]!,
+      closedEnd: closedCount(t),
+      digest: stateDigest(t),
     };
     const record = encodeBatch(facts, taken);
     await new Promise<void>((resolve, reject) => {

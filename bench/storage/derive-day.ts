@@ -1,5 +1,5 @@
-/** The follower over a day of log records, in this thread, with a snapshot at its end. */
-import { State } from '../../engine/tables/layout.ts';
+/** The follower over a day that lies in a log, in this thread, with an image at its end. */
+import { closedCount, fillCount } from '../../engine/reads.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { Follower } from '../../storage/projection/follower.ts';
 import { CAPACITIES } from './log-day.ts';
@@ -44,7 +44,7 @@ export async function deriveDay(dataDir: string, leave: number): Promise<Derived
   const began = performance.now();
   while (follower.step(end, Date.now()));
   const followed = performance.now();
-  const rows = follower.t.state[State.fills]! + follower.t.state[State.closed]!;
+  const rows = fillCount(follower.t) + closedCount(follower.t);
   follower.close(end, Date.now());
   await log.close();
   return { followMs: followed - began, imageMs: performance.now() - followed, rows };

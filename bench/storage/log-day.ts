@@ -2,6 +2,7 @@
  * A trading day in a log: resting orders and fills by the hundred thousand, in batches of 15, as a node
  * would have journaled them.
  */
+
 import {
   CommandBuffer,
   commandWords,
@@ -12,14 +13,9 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import { closedCount, fillCount, lastBatch, openOrders, stateDigest } from '../../engine/reads.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
-import {
-  ADDRESS_WORDS,
-  API_KEY_WORDS,
-  ID_WORDS,
-  MarketFlag,
-  State,
-} from '../../engine/tables/layout.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';
 import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
@@ -66,12 +62,12 @@ export async function writeDay(dataDir: string, shape: DayShape): Promise<Day> {
     await day.write(orders.bids(Math.min(ROUND, shape.restingOrders - done)));
   }
   await log.close();
-  const { state } = day.engine.t;
+  const { t } = day.engine;
   return {
-    batches: state[State.batch]!,
+    batches: lastBatch(t),
     orders: day.orders,
-    fills: state[State.fills]!,
-    resting: state[State.openOrders]!,
+    fills: fillCount(t),
+    resting: openOrders(t),
   };
 }
 
@@ -148,10 +144,10 @@ class DayWriter {
 
   async write(commands: CommandBuffer): Promise<void> {
     const { engine } = this;
-    const { state } = engine.t;
+    const { t } = engine;
     for (let at = 0; at < commands.words; ) {
       // As on a node whose follower is a second behind.
-      const derived = Math.max(0, state[State.closed]! - BEHIND);
+      const derived = Math.max(0, closedCount(t) - BEHIND);
       this.time += 1;
       const applied = applyBatch(engine, commands, at, this.time, derived);
       at = applied.end;
@@ -185,8 +181,8 @@ export function applyBatch(
   time: number,
   derived: number,
 ): Applied {
-  const { state } = engine.t;
-  const firstFill = state[State.fills]!;
+  const { t } = engine;
+  const firstFill = fillCount(t);
   engine.begin(time, derived);
   const taken: number[] = [];
   let at = start;
@@ -200,13 +196,13 @@ export function applyBatch(
   }
   if (!engine.end()) return { entry: undefined, orders, end: at };
   const facts = {
-    sequence: state[State.batch]!,
+    sequence: lastBatch(t),
     time,
     persistedClosedSequence: derived,
     firstFill,
-    endFill: state[State.fills]!,
-    closedEnd: state[State.closed]!,
-    digest: state[State.digest]!,
+    endFill: fillCount(t),
+    closedEnd: closedCount(t),
+    digest: stateDigest(t),
   };
   const { digest, sequence } = facts;
   const record = encodeBatch(facts, Int32Array.from(taken));

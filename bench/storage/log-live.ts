@@ -3,13 +3,14 @@
  * the follower's thread derives behind them: how far it is behind at full load, and what images cost those
  * who wait for an answer. A million orders rest. Rounds with and without images take turns.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandBuffer } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { State } from '../../engine/tables/layout.ts';
+import { lastBatch } from '../../engine/reads.ts';
 import { FollowerKeeper } from '../../server/orders/follower-keeper.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { Journal } from '../../storage/log/journal.ts';
@@ -165,7 +166,7 @@ class Live {
     const follower = new FollowerKeeper({
       setup: { ...options, imageBatches: NEVER, logFirst: log.first },
       position,
-      durable: this.engine.t.state[State.batch]!,
+      durable: lastBatch(this.engine.t),
       onSnapshot: (older) => void log.trim(older),
       onProblem: (problem) => print('follower', String(problem)),
       onFatal: (error) => print('follower', error.message),

@@ -2,11 +2,12 @@
  * `npm run bench -- log`: what the log costs before an answer, how fast the follower derives what follows
  * from it, and how long a restart takes.
  */
+
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audit } from '../../engine/audit.ts';
-import { State } from '../../engine/tables/layout.ts';
+import { openOrders } from '../../engine/reads.ts';
 import { openEnvironment, openSequence } from '../../storage/kv/lmdb.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { recover } from '../../storage/recovery/recover.ts';
@@ -100,7 +101,7 @@ async function dayInLog(dataDir: string, shape: LogShape): Promise<{ restartMs: 
     'recovery from it',
     `${restartMs.toFixed(0)} ms, the audit beside it ${auditMs.toFixed(0)} ms`,
   );
-  if (recovered.engine.t.state[State.openOrders] !== day.resting) throw new Error('it differs');
+  if (openOrders(recovered.engine.t) !== day.resting) throw new Error('it differs');
   await log.close();
   return { restartMs };
 }

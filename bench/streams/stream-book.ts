@@ -4,6 +4,7 @@
  *
  * Thread: the only one of the benchmark's own process.
  */
+
 import {
   CommandBuffer,
   encodeMarket,
@@ -13,14 +14,9 @@ import {
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
+import { closedCount } from '../../engine/reads.ts';
 import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
-import {
-  ADDRESS_WORDS,
-  API_KEY_WORDS,
-  ID_WORDS,
-  MarketFlag,
-  State,
-} from '../../engine/tables/layout.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';
 import {
   collateralOf,
@@ -135,7 +131,7 @@ export class StreamBook {
   private apply(starts: readonly number[]): void {
     const { commands, engine, events } = this;
     this.time += 1;
-    engine.begin(this.time, engine.t.state[State.closed]!);
+    engine.begin(this.time, closedCount(engine.t));
     for (const at of starts) {
       events.command = at;
       engine.apply(commands.i32, commands.f64, at);

@@ -10,8 +10,9 @@ import { eachOrder } from '../orders/books.ts';
 import { closeOrder } from '../orders/orders.ts';
 import type { RejectReasonCode } from '../orders/reject-reasons.ts';
 import * as rules from '../orders/reject-reasons.ts';
+import type { EndReasonCode } from '../tables/codes.ts';
+import * as codes from '../tables/codes.ts';
 import { indexFind, indexInsert, tagOf } from '../tables/hash-index.ts';
-import type { EndReasonCode } from '../tables/layout.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type {
@@ -24,22 +25,9 @@ import type {
 } from '../tables/units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const {
-  BOOK_F,
-  BOOK_I,
-  Book,
-  EndReason,
-  ID_WORDS,
-  MARKET_F,
-  MARKET_I,
-  Market,
-  MarketFlag,
-  ORDER_I,
-  Order,
-  State,
-  TOKEN_I,
-  Token,
-} = layout;
+const { EndReason, ID_WORDS, MarketFlag } = codes;
+const { BOOK_F, BOOK_I, Book, MARKET_F, MARKET_I, Market, ORDER_I, Order, State, TOKEN_I, Token } =
+  layout;
 const { MarketChangeCommand, MarketCommand } = commands;
 const { RejectReason } = rules;
 const SIDES = [Side.bid, Side.ask] as const;

@@ -9,13 +9,15 @@ import * as matching from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';
 import * as core from '../context.ts';
 import * as events from '../events.ts';
+import * as codes from '../tables/codes.ts';
 import * as layout from '../tables/layout.ts';
 import type { AccountRow, BookRow, MicroShares, OrderRow, Ticks } from '../tables/units.ts';
 import { closeOrder, closeRested } from './orders.ts';
 import { settleFill } from './settle-fill.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { BOOK_I, Book, EndReason, Flag, ORDER_F, ORDER_I, Order, State } = layout;
+const { EndReason } = codes;
+const { BOOK_I, Book, Flag, ORDER_F, ORDER_I, Order, State } = layout;
 const { EventKind } = events;
 const { SelfTrade } = core;
 const { NO_LEVEL, Side } = matching;

@@ -7,8 +7,9 @@
 import type * as matching from '../book/matching.ts';
 import { assert } from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';
+import type { EndReasonCode } from '../tables/codes.ts';
+import * as codes from '../tables/codes.ts';
 import { home, indexRemove, next } from '../tables/hash-index.ts';
-import type { EndReasonCode } from '../tables/layout.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { AccountRow, BookRow, MicroShares, OrderRow, Ticks } from '../tables/units.ts';
@@ -19,21 +20,9 @@ import { rest } from './books.ts';
 import { scheduleExpiry, unscheduleExpiry } from './expiry.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const {
-  BOOK_I,
-  Book,
-  EndReason,
-  CLOSED_I,
-  Closed,
-  Flag,
-  ORDER_F,
-  ORDER_I,
-  Order,
-  State,
-  Status,
-  TOKEN_I,
-  Token,
-} = layout;
+const { EndReason, Status } = codes;
+const { BOOK_I, Book, CLOSED_I, Closed, Flag, ORDER_F, ORDER_I, Order, State, TOKEN_I, Token } =
+  layout;
 const { PIPS_PER_UNIT } = units;
 
 const END_MASK = ~((7 << Flag.statusShift) | (15 << Flag.reasonShift));

@@ -10,6 +10,7 @@ import * as commands from '../commands.ts';
 import type { Applier, EngineContext } from '../context.ts';
 import * as core from '../context.ts';
 import * as limits from '../tables/capacities.ts';
+import * as codes from '../tables/codes.ts';
 import { indexPut, indexRoom } from '../tables/hash-index.ts';
 import * as layout from '../tables/layout.ts';
 import { exactTicks, nearestTicks } from '../tables/prices.ts';
@@ -39,17 +40,16 @@ import type { RejectReasonCode } from './reject-reasons.ts';
 import * as rules from './reject-reasons.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { EndReason, MarketFlag } = codes;
 const {
   ACCOUNT_I,
   Account,
   BOOK_I,
   Book,
-  EndReason,
   Flag,
   MARKET_F,
   MARKET_I,
   Market,
-  MarketFlag,
   ORDER_F,
   ORDER_I,
   Order,

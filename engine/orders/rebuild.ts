@@ -4,17 +4,16 @@
  */
 
 import { assert } from '../book/matching.ts';
+import { ID_WORDS, Status } from '../tables/codes.ts';
 import { byRegion, indexInsert, tagOf } from '../tables/hash-index.ts';
 import {
   ACCOUNT_I,
   Account,
-  ID_WORDS,
   MARKET_I,
   Market,
   ORDER_I,
   Order,
   State,
-  Status,
   TOKEN_I,
   Token,
 } from '../tables/layout.ts';

@@ -5,6 +5,7 @@
  */
 import type { EngineContext } from '../context.ts';
 import * as coreModule from '../context.ts';
+import * as codes from '../tables/codes.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type {
@@ -22,6 +23,7 @@ import { collateralOf, feeOf } from '../tables/units.ts';
 import { copyId } from '../tables/words.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { MatchKind } = codes;
 const {
   BOOK_I,
   Book,
@@ -32,7 +34,6 @@ const {
   MARKET_F,
   MARKET_I,
   Market,
-  MatchKind,
   ORDER_F,
   ORDER_I,
   Order,

@@ -10,12 +10,12 @@ import * as matching from '../book/matching.ts';
 import { readSide } from '../book/matching.ts';
 import * as layout from './layout.ts';
 import type { Tables } from './tables.ts';
-import type { BookRow, MarketRow, MicroShares, Pips, TicksPerUnit, TokenRow } from './units.ts';
+import type { BookRow, MicroShares, Pips, TicksPerUnit, TokenRow } from './units.ts';
 import * as units from './units.ts';
 import { isTickGrid } from './units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { BOOK_F, BOOK_I, Book, MARKET_F, MARKET_I, Market, TOKEN_I, Token } = layout;
+const { BOOK_F, BOOK_I, Book, MARKET_F, Market, TOKEN_I, Token } = layout;
 const { PIPS_PER_UNIT } = units;
 const { Side } = matching;
 
@@ -114,14 +114,4 @@ function copySide(t: Tables, book: BookRow, side: matching.Side, out: DepthSide)
 
 function mirror(side: DepthSide, grid: number): void {
   for (let i = 0; i < side.count; i++) side.ticks[i] = grid - side.ticks[i]!;
-}
-
-/** Registration facts of a token that never change. */
-export function marketOf(t: Tables, token: TokenRow): MarketRow {
-  return t.tokenI[(token << TOKEN_I) + Token.market]! as MarketRow;
-}
-
-/** Flags of a market (MarketFlag). */
-export function marketFlags(t: Tables, market: MarketRow): number {
-  return t.marketI[(market << MARKET_I) + Market.flags]!;
 }

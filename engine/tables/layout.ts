@@ -22,12 +22,8 @@
  *
  * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
  */
-import { assert, matchingBytes } from '../book/matching.ts';
-import { type Capacities, closedRows, fillRows, orderRows } from './capacities.ts';
-
-export const ID_WORDS = 8;
-export const ADDRESS_WORDS = 5;
-export const API_KEY_WORDS = 4;
+import { assert } from '../book/matching.ts';
+import { API_KEY_WORDS, ID_WORDS } from './codes.ts';
 
 /** Order row: shifts turn a slot into an index of its first word or double. */
 export const ORDER_I = 5;
@@ -81,31 +77,6 @@ export const Flag = {
   reasonShift: 23,
 } as const;
 
-/** Status in Order.flags; while an order is being placed it has none of them. */
-export const Status = { free: 0, live: 1, matched: 2, canceled: 3, expired: 4 } as const;
-
-/**
- * Why an order ended, in Order.flags beside the status that follows from it (endStatus, orders.ts).
- * The numbers are stored; names and what each means to a client stand in server/orders/README.md.
- */
-export const EndReason = {
-  none: 0,
-  /** All of it was filled. */
-  filled: 1,
-  /** A fill-and-kill whose rest found nobody. */
-  fakRemainder: 2,
-  /** By its owner. */
-  canceled: 3,
-  expired: 4,
-  /** Its market was closed or archived. */
-  marketEnded: 5,
-  /** A coarser tick left its price off the grid. */
-  tickChange: 6,
-  /** It met an order of its own account, and the policy ended it. */
-  selfTrade: 7,
-} as const;
-export type EndReasonCode = Exclude<(typeof EndReason)[keyof typeof EndReason], 0>;
-
 export const MARKET_I = 5;
 export const MARKET_F = 4;
 export const Market = {
@@ -126,8 +97,6 @@ export const Market = {
   rounding: 9,
   registeredAt: 10,
 } as const;
-export const MarketFlag = { tradable: 1, ended: 2, negRisk: 4 } as const;
-
 export const TOKEN_I = 4;
 export const Token = {
   id: 0,
@@ -192,9 +161,6 @@ export const Fill = {
   takerId: 22,
   makerId: 30,
 } as const;
-/** Match kinds (docs/protocol.md#match-kinds). */
-export const MatchKind = { complementary: 0, mint: 1, merge: 2 } as const;
-
 /** Words of the state table: every number of the engine that is not in a row. */
 export const State = {
   time: 0,
@@ -227,37 +193,6 @@ export const State = {
   walletsPerSigner: 18,
   size: 32,
 } as const;
-
-/** Entries of a hash index: a power of two, at most half full. */
-function indexEntries(rows: number): number {
-  return 2 ** Math.ceil(Math.log2(Math.max(2, rows * 2)));
-}
-
-const INDEX_ENTRY_BYTES = 8;
-
-export function tableShapes(c: Capacities): Record<TableName, number> {
-  const matching = matchingBytes({ books: c.tokens, orders: c.orders, levels: c.levels });
-  return {
-    state: State.size * 8,
-    markets: (c.markets + 1) * (4 << MARKET_I),
-    tokens: (c.tokens + 1) * (4 << TOKEN_I),
-    books: (c.tokens + 1) * (4 << BOOK_I),
-    accounts: (c.accounts + 1) * (4 << ACCOUNT_I),
-    wallets: (c.accounts + 1) * 4,
-    orders: (orderRows(c) + 1) * (4 << ORDER_I),
-    links: (c.orders + 1) * (4 << LINK_I),
-    finished: closedRows(c) * (4 << CLOSED_I),
-    matchingHeader: matching.header,
-    matchingBooks: matching.books,
-    matchingRows: matching.rows,
-    expiries: (c.orders + 2) * 4,
-    marketIndex: indexEntries(c.markets) * INDEX_ENTRY_BYTES,
-    tokenIndex: indexEntries(c.tokens) * INDEX_ENTRY_BYTES,
-    accountIndex: indexEntries(c.accounts) * INDEX_ENTRY_BYTES,
-    orderIndex: indexEntries(orderRows(c)) * INDEX_ENTRY_BYTES,
-    fills: fillRows(c) * FILL_WORDS * 4,
-  };
-}
 
 export const TABLE_NAMES = [
   'state',

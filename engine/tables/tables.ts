@@ -9,6 +9,7 @@ import {
   assert,
   doublesOf,
   Matching,
+  matchingBytes,
   matchingSpans,
   matchingUse,
   type TableBytes,
@@ -19,6 +20,7 @@ import {
   ACCOUNT_I,
   BOOK_I,
   CLOSED_I,
+  FILL_WORDS,
   LINK_I,
   MARKET_I,
   ORDER_I,
@@ -26,13 +28,44 @@ import {
   TABLE_NAMES,
   type TableName,
   TOKEN_I,
-  tableShapes,
 } from './layout.ts';
 
 /** What a thread needs to attach to an engine: pass it to a worker as it is. */
 export interface EngineMemory {
   readonly capacities: Capacities;
   readonly buffers: Readonly<Record<TableName, TableBytes>>;
+}
+
+/** Entries of a hash index: a power of two, at most half full. */
+function indexEntries(rows: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(2, rows * 2)));
+}
+
+const INDEX_ENTRY_BYTES = 8;
+
+/** Bytes of each table. */
+export function tableShapes(c: Capacities): Record<TableName, number> {
+  const matching = matchingBytes({ books: c.tokens, orders: c.orders, levels: c.levels });
+  return {
+    state: State.size * 8,
+    markets: (c.markets + 1) * (4 << MARKET_I),
+    tokens: (c.tokens + 1) * (4 << TOKEN_I),
+    books: (c.tokens + 1) * (4 << BOOK_I),
+    accounts: (c.accounts + 1) * (4 << ACCOUNT_I),
+    wallets: (c.accounts + 1) * 4,
+    orders: (orderRows(c) + 1) * (4 << ORDER_I),
+    links: (c.orders + 1) * (4 << LINK_I),
+    finished: closedRows(c) * (4 << CLOSED_I),
+    matchingHeader: matching.header,
+    matchingBooks: matching.books,
+    matchingRows: matching.rows,
+    expiries: (c.orders + 2) * 4,
+    marketIndex: indexEntries(c.markets) * INDEX_ENTRY_BYTES,
+    tokenIndex: indexEntries(c.tokens) * INDEX_ENTRY_BYTES,
+    accountIndex: indexEntries(c.accounts) * INDEX_ENTRY_BYTES,
+    orderIndex: indexEntries(orderRows(c)) * INDEX_ENTRY_BYTES,
+    fills: fillRows(c) * FILL_WORDS * 4,
+  };
 }
 
 export function allocateEngine(capacities: Capacities): EngineMemory {

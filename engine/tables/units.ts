@@ -33,6 +33,8 @@ export type MarketRow = Unit<'MarketRow'>;
 export type TokenRow = Unit<'TokenRow'>;
 export type BookRow = Unit<'BookRow'>;
 export type AccountRow = Unit<'AccountRow'>;
+/** Where a fill lives in the ring of fills: counted from 0. */
+export type FillRow = Unit<'FillRow'>;
 
 export const MICRO = 1_000_000;
 export const PIPS_PER_UNIT = 10_000;

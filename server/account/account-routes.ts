@@ -10,7 +10,7 @@
 
 import { findMarket } from '../../engine/markets/markets.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
-import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/tables/layout.ts';
+import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { ENGINE_BUSY, errorBody } from '../common/contract.ts';
 import { INVALID_CURSOR, offsetOf } from '../common/cursor.ts';

@@ -5,18 +5,15 @@
  * them.
  */
 import {
-  ACCOUNT_I,
-  Account,
-  ADDRESS_WORDS,
-  API_KEY_WORDS,
-  ID_WORDS,
-  MARKET_I,
-  Market,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
+  addressAt,
+  conditionAt,
+  tokenIdAt,
+  tokenMarket,
+  tokenOutcome,
+} from '../../engine/reads.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketRow } from '../../engine/tables/units.ts';
+import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
@@ -55,27 +52,26 @@ export class AccountTexts {
     this.lookup = lookup;
   }
 
-  token(token: number): TokenNames {
-    const { marketI, tokenI } = this.t;
-    const row = token << TOKEN_I;
-    const market = tokenI[row + Token.market]! as MarketRow;
+  token(token: TokenRow): TokenNames {
+    const { t } = this;
+    const market = tokenMarket(t, token);
     const info = this.lookup(market);
     const known = this.names.get(token);
     if (known !== undefined && known.info === info) return known.names;
     const names = {
-      market: wordsToHex(marketI, (market << MARKET_I) + Market.condition, ID_WORDS),
-      asset_id: wordsToDecimal(tokenI, row + Token.id),
-      outcome: info?.outcomes[tokenI[row + Token.outcome]!] ?? '',
+      market: wordsToHex(t.marketI, conditionAt(market), ID_WORDS),
+      asset_id: wordsToDecimal(t.tokenI, tokenIdAt(token)),
+      outcome: info?.outcomes[tokenOutcome(t, token)] ?? '',
     };
     this.names.set(token, { info, names });
     return names;
   }
 
   /** The address text with its EIP-55 checksum. */
-  wallet(account: number): string {
+  wallet(account: AccountRow): string {
     const known = this.wallets.get(account);
     if (known !== undefined) return known;
-    const at = (account << ACCOUNT_I) + Account.address;
+    const at = addressAt(account);
     const hex = wordsToHex(this.t.accountI, at, ADDRESS_WORDS);
     const text = checksumAddress(Buffer.from(hex.slice(2), 'hex'));
     if (this.wallets.size === WALLETS_KEPT) this.wallets.clear();

@@ -4,7 +4,7 @@
  * Thread: I/O.
  */
 import { OrderType } from '../../engine/commands.ts';
-import { ID_WORDS } from '../../engine/tables/layout.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Pips } from '../../engine/tables/units.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';

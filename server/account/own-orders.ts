@@ -12,17 +12,10 @@
 
 import { findAccount, newestOwned, nextOwned } from '../../engine/orders/accounts.ts';
 import { findOrder, orderStatus } from '../../engine/orders/orders.ts';
-import {
-  ADDRESS_WORDS,
-  ID_WORDS,
-  ORDER_I,
-  Order,
-  Status,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
+import { orderIdAt, orderMaker, orderOwner, orderToken, tokenMarket } from '../../engine/reads.ts';
+import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { AccountRow, OrderRow } from '../../engine/tables/units.ts';
+import type { AccountRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { bytesToWords } from '../common/uint256.ts';
@@ -154,7 +147,7 @@ export class OwnOrders {
     let passed = cursor.passed;
     for (let walked = 0; orderRow !== 0; walked++) {
       if (walked === PIECE_ORDERS) {
-        const id = (orderRow << ORDER_I) + Order.id;
+        const id = orderIdAt(orderRow);
         return { rows, passed, next: { orderRow, id: orderI.slice(id, id + ID_WORDS) } };
       }
       if (this.passes(orderRow, filter)) {
@@ -169,21 +162,19 @@ export class OwnOrders {
 
   private isStillOpen(owner: number, orderRow: OrderRow, id: Int32Array): boolean {
     const { orderI } = this.t;
-    const row = orderRow << ORDER_I;
     if (orderStatus(this.t, orderRow) !== Status.live) return false;
-    return orderI[row + Order.owner] === owner && sameId(orderI, row + Order.id, id, 0);
+    return orderOwner(this.t, orderRow) === owner && sameId(orderI, orderIdAt(orderRow), id, 0);
   }
 
   private passes(orderRow: OrderRow, filter: OrderFilter): boolean {
-    const row = orderRow << ORDER_I;
-    const { orderI } = this.t;
-    return this.matches(filter, orderI[row + Order.token]!, orderI[row + Order.maker]!);
+    const { t } = this;
+    return this.matches(filter, orderToken(t, orderRow), orderMaker(t, orderRow));
   }
 
   /** Whether a token and a wallet pass a filter. */
-  matches({ maker, market, token }: OrderFilter, ofToken: number, ofMaker: number): boolean {
+  matches({ maker, market, token }: OrderFilter, ofToken: TokenRow, ofMaker: AccountRow): boolean {
     if (maker !== 0 && ofMaker !== maker) return false;
     if (token !== 0 && ofToken !== token) return false;
-    return market === 0 || this.t.tokenI[(ofToken << TOKEN_I) + Token.market] === market;
+    return market === 0 || tokenMarket(this.t, ofToken) === market;
   }
 }

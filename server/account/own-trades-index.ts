@@ -7,7 +7,7 @@
  *
  * Thread: I/O writes and reads.
  */
-import { FILL_WORDS, Fill } from '../../engine/tables/layout.ts';
+import { fillMakerOwner, fillRow, fillTakerOwner } from '../../engine/reads.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
 
 /** No further match or fill; sequences start at 0. */
@@ -34,13 +34,13 @@ export class OwnTradesIndex {
   /** Adds the fills that TradesIndex has added since the last call. */
   follow(): void {
     const { index } = this;
-    const { fillI, fillRows } = index.t;
+    const { t } = index;
     for (let fill = Math.max(this.end, index.first); fill < index.end; fill++) {
-      const row = (fill % fillRows) * FILL_WORDS;
+      const row = fillRow(t, fill);
       const slot = fill & index.mask;
-      this.toMadeBefore[slot] = this.chain(this.lastMadeOf, fillI[row + Fill.makerOwner]!, fill);
+      this.toMadeBefore[slot] = this.chain(this.lastMadeOf, fillMakerOwner(t, row), fill);
       if (index.toMatch[slot] !== 0) continue;
-      this.toTakenBefore[slot] = this.chain(this.lastTakenOf, fillI[row + Fill.takerOwner]!, fill);
+      this.toTakenBefore[slot] = this.chain(this.lastTakenOf, fillTakerOwner(t, row), fill);
     }
     this.end = index.end;
   }

@@ -8,7 +8,20 @@
  * Thread: I/O.
  */
 
-import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import {
+  fillMaker,
+  fillMakerIdAt,
+  fillMakerOwner,
+  fillMakerToken,
+  fillRow,
+  fillTaker,
+  fillTakerIdAt,
+  fillTakerOwner,
+  fillTakerToken,
+  fillTime,
+  tokenMarket,
+} from '../../engine/reads.ts';
+import type { FillRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { tradeIdOf } from '../market-data/match-ids.ts';
@@ -102,10 +115,9 @@ export class OwnTrades {
     const fills = this.fillsOf(match);
     let made = 0;
     for (let fill = match; fill < match + fills; fill++) {
-      const row = (fill % t.fillRows) * FILL_WORDS;
-      if (t.fillI[row + Fill.makerOwner] === owner) made += 1;
+      if (fillMakerOwner(t, fillRow(t, fill)) === owner) made += 1;
     }
-    const isTaker = t.fillI[(match % t.fillRows) * FILL_WORDS + Fill.takerOwner] === owner;
+    const isTaker = fillTakerOwner(t, fillRow(t, match)) === owner;
     const trade = { match, isTaker, made };
     if ((!isTaker && made === 0) || this.secondsOf(match) <= filter.after) return undefined;
     return this.passes(owner, trade, fills, filter) ? trade : undefined;
@@ -126,47 +138,52 @@ export class OwnTrades {
     });
     if (places.size === 0) return orders.map(() => []);
     const { own } = this;
-    const { fillF, fillI, fillRows } = own.index.t;
-    const take = (fill: number, column: number): boolean => {
+    const { t } = own.index;
+    const { fillI } = t;
+    const take = (fill: number, idAt: (row: FillRow) => number): boolean => {
       if (fill >= end) return true;
-      const row = fill % fillRows;
-      const id = row * FILL_WORDS + column;
+      const row = fillRow(t, fill);
+      const id = idAt(row);
       for (const i of places.get(fillI[id]!) ?? NO_PLACES) {
         const match = own.matchOf(fill);
         if (sameId(fillI, id, orders[i]!.id, 0) && found[i]!.at(-1) !== match) {
           found[i]!.push(match);
         }
       }
-      return fillF[row * FILL_DOUBLES + Fill.time]! >= oldest;
+      return fillTime(t, row) >= oldest;
     };
-    const walk = async (newest: number, id: number, before: (fill: number) => number) => {
+    const walk = async (
+      newest: number,
+      idAt: (row: FillRow) => number,
+      before: (fill: number) => number,
+    ) => {
       let fill = newest;
-      for (let looked = 1; fill !== NONE && take(fill, id); looked++) {
+      for (let looked = 1; fill !== NONE && take(fill, idAt); looked++) {
         if (looked >= this.associatedFills) return;
         if (looked % ASSOCIATED_PER_TURN === 0) await nextTurn();
         fill = before(fill);
       }
     };
     // An order may be in both chains: first it was the taker, and the maker after it rested.
-    await walk(own.lastMade(owner), Fill.makerId, (fill) => own.madeBefore(fill));
-    await walk(own.lastTaken(owner), Fill.takerId, (fill) => own.takenBefore(fill));
+    await walk(own.lastMade(owner), fillMakerIdAt, (fill) => own.madeBefore(fill));
+    await walk(own.lastTaken(owner), fillTakerIdAt, (fill) => own.takenBefore(fill));
     return found.map((matches) => matches.sort((a, b) => a - b).map(tradeIdOf));
   }
 
   private secondsOf(match: number): number {
-    const { fillF, fillRows } = this.own.index.t;
-    return Math.floor(fillF[(match % fillRows) * FILL_DOUBLES + Fill.time]! / MS);
+    const { t } = this.own.index;
+    return Math.floor(fillTime(t, fillRow(t, match)) / MS);
   }
 
   private passes(owner: number, trade: OwnTrade, fills: number, filter: TradeFilter): boolean {
     const { match } = trade;
-    const { fillI, fillRows, tokenI } = this.own.index.t;
+    const { t } = this.own.index;
     if (this.secondsOf(match) >= filter.before) return false;
-    const row = (match % fillRows) * FILL_WORDS;
-    const token = fillI[row + Fill.takerToken]!;
-    const market = tokenI[(token << TOKEN_I) + Token.market]!;
+    const row = fillRow(t, match);
+    const token = fillTakerToken(t, row);
+    const market = tokenMarket(t, token);
     if (filter.market !== 0 && market !== filter.market) return false;
-    const taker = fillI[row + Fill.taker]!;
+    const taker = fillTaker(t, row);
     if (filter.taker !== 0 && taker !== filter.taker) return false;
     const wanted = {
       maker: filter.maker,
@@ -184,14 +201,14 @@ export class OwnTrades {
     fills: number,
     wanted: { maker: number; token: number; wallet: number },
   ): boolean {
-    const { fillI, fillRows } = this.own.index.t;
+    const { t } = this.own.index;
     const end = match + fills;
     let fill = match;
     while (fill < end && (wanted.maker !== 0 || wanted.token !== 0 || wanted.wallet !== 0)) {
-      const row = (fill % fillRows) * FILL_WORDS;
-      const isOwn = fillI[row + Fill.makerOwner] === owner;
-      const maker = fillI[row + Fill.maker]!;
-      if (isOwn && fillI[row + Fill.makerToken] === wanted.token) wanted.token = 0;
+      const row = fillRow(t, fill);
+      const isOwn = fillMakerOwner(t, row) === owner;
+      const maker = fillMaker(t, row);
+      if (isOwn && fillMakerToken(t, row) === wanted.token) wanted.token = 0;
       if (maker === wanted.maker) wanted.maker = 0;
       if (maker === wanted.wallet) wanted.wallet = 0;
       fill += 1;

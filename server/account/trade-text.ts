@@ -6,17 +6,24 @@
  * Thread: I/O.
  */
 import {
-  FILL_DOUBLES,
-  FILL_WORDS,
-  Fill,
-  ID_WORDS,
-  MARKET_I,
-  Market,
-  MatchKind,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
-import { MICRO, PIPS_PER_UNIT, type Pips } from '../../engine/tables/units.ts';
+  fillKind,
+  fillMaker,
+  fillMakerIdAt,
+  fillMakerOwner,
+  fillMakerPrice,
+  fillMakerToken,
+  fillRow,
+  fillSize,
+  fillTaker,
+  fillTakerIdAt,
+  fillTakerSide,
+  fillTakerToken,
+  fillTime,
+  marketFeeBps,
+  tokenMarket,
+} from '../../engine/reads.ts';
+import { ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
+import { type FillRow, MICRO, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { microText, pipsText, ratioMicro } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';
@@ -54,32 +61,31 @@ export class TradeTexts {
     reader: TradeReader,
   ): { readonly text: string; readonly listed: number } {
     const { index } = this;
-    const { fillF, fillI, fillRows, marketI, tokenI } = this.texts.t;
-    const row = match % fillRows;
-    const i = row * FILL_WORDS;
+    const { t } = this.texts;
+    const row = fillRow(t, match);
     const slot = match & index.mask;
-    const token = fillI[i + Fill.takerToken]!;
-    const market = tokenI[(token << TOKEN_I) + Token.market]!;
+    const token = fillTakerToken(t, row);
+    const market = tokenMarket(t, token);
     const size = index.size[slot]!;
     const pips = index.price[slot]!;
     const price = pips !== 0 ? pips * MICRO_PER_PIP : ratioMicro(index.collateral[slot]!, size);
-    const seconds = String(Math.floor(fillF[row * FILL_DOUBLES + Fill.time]! / MS));
+    const seconds = String(Math.floor(fillTime(t, row) / MS));
     const side = isTaker ? 'TAKER' : 'MAKER';
     const makers = this.makers(match, reader);
     const text = JSON.stringify({
       id: tradeIdOf(match),
-      taker_order_id: wordsToHex(fillI, i + Fill.takerId, ID_WORDS),
+      taker_order_id: wordsToHex(t.fillI, fillTakerIdAt(row), ID_WORDS),
       ...this.texts.token(token),
-      side: SIDES[fillI[i + Fill.takerSide]!],
+      side: SIDES[fillTakerSide(t, row)],
       size: microText(size),
-      fee_rate_bps: String(marketI[(market << MARKET_I) + Market.baseFeeBps]!),
+      fee_rate_bps: String(marketFeeBps(t, market)),
       price: microText(price),
       status: 'CONFIRMED',
       match_time: seconds,
       last_update: seconds,
       bucket_index: 0,
       owner: isTaker ? reader.apiKey : NIL_UUID,
-      maker_address: this.texts.wallet(fillI[i + Fill.taker]!),
+      maker_address: this.texts.wallet(fillTaker(t, row)),
       transaction_hash: transactionHash(match),
       trader_side: side,
       type: side,
@@ -90,13 +96,13 @@ export class TradeTexts {
 
   private makers(match: number, reader: TradeReader): object[] {
     const { index } = this;
-    const { fillI, fillRows } = this.texts.t;
+    const { t } = this.texts;
     const makers: object[] = [];
     let own = 0;
     for (let fill = match; fill < index.end; fill++) {
       if (index.toMatch[fill & index.mask] !== fill - match || own > this.makersMax) break;
-      const row = fill % fillRows;
-      const isOwn = fillI[row * FILL_WORDS + Fill.makerOwner] === reader.owner;
+      const row = fillRow(t, fill);
+      const isOwn = fillMakerOwner(t, row) === reader.owner;
       if (fill - match >= this.makersMax && !isOwn) continue;
       if (isOwn) own += 1;
       makers.push(this.maker(row, isOwn ? reader.apiKey : NIL_UUID));
@@ -104,18 +110,17 @@ export class TradeTexts {
     return makers;
   }
 
-  private maker(row: number, owner: string): object {
-    const { fillF, fillI } = this.texts.t;
-    const i = row * FILL_WORDS;
-    const isOpposite = fillI[i + Fill.kind] === MatchKind.complementary;
-    const takerSide = fillI[i + Fill.takerSide]!;
-    const { asset_id, outcome } = this.texts.token(fillI[i + Fill.makerToken]!);
+  private maker(row: FillRow, owner: string): object {
+    const { t } = this.texts;
+    const isOpposite = fillKind(t, row) === MatchKind.complementary;
+    const takerSide = fillTakerSide(t, row);
+    const { asset_id, outcome } = this.texts.token(fillMakerToken(t, row));
     return {
-      order_id: wordsToHex(fillI, i + Fill.makerId, ID_WORDS),
+      order_id: wordsToHex(t.fillI, fillMakerIdAt(row), ID_WORDS),
       owner,
-      maker_address: this.texts.wallet(fillI[i + Fill.maker]!),
-      matched_amount: microText(fillF[row * FILL_DOUBLES + Fill.size]!),
-      price: pipsText(fillI[i + Fill.makerPrice]! as Pips),
+      maker_address: this.texts.wallet(fillMaker(t, row)),
+      matched_amount: microText(fillSize(t, row)),
+      price: pipsText(fillMakerPrice(t, row)),
       // The maker pays no fee (docs/protocol.md#fees).
       fee_rate_bps: '0',
       asset_id,

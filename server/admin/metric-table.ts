@@ -6,7 +6,7 @@
  */
 
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import { State } from '../../engine/tables/layout.ts';
+import { fillCount, lastBatch } from '../../engine/reads.ts';
 import { REJECT_TEXTS } from '../common/contract.ts';
 import type { Histogram } from '../common/histogram.ts';
 import { REFUSALS } from '../http/connection-counts.ts';
@@ -144,13 +144,13 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     type: 'counter',
     help: 'batches since the beginning of the exchange',
     labels: [],
-    read: ({ node }) => one(node.tables.state[State.batch]),
+    read: ({ node }) => one(lastBatch(node.tables)),
   },
   exchange_fills_total: {
     type: 'counter',
     help: 'fills since the beginning of the exchange',
     labels: [],
-    read: ({ node }) => one(node.tables.state[State.fills]),
+    read: ({ node }) => one(fillCount(node.tables)),
   },
   exchange_table_rows: {
     type: 'gauge',

@@ -1,7 +1,7 @@
 /** The data of the page: the answer of GET /page/summary. Thread: I/O. */
 
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import { State } from '../../engine/tables/layout.ts';
+import { fillCount, lastBatch } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { BUCKET_BOUNDS } from '../common/histogram.ts';
 import type { HttpFacts } from '../http/http.ts';
@@ -90,8 +90,8 @@ function nodeSummary(facts: NodeFacts, now: number) {
   const results = orders?.results ?? [];
   return {
     totals: {
-      batches: tables.state[State.batch]!,
-      fills: tables.state[State.fills]!,
+      batches: lastBatch(tables),
+      fills: fillCount(tables),
       requests: requests.reduce((sum, { counts }) => sum + total(counts), 0),
       orders: total(results),
       accepted: results[RejectReason.accepted] ?? 0,

@@ -6,7 +6,7 @@
  */
 
 import { earliestExpiry } from '../../engine/orders/expiry.ts';
-import { State } from '../../engine/tables/layout.ts';
+import { engineTime, fillCount, lastBatch, openOrders } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { makeDirectory } from '../../storage/files/make-directory.ts';
@@ -116,26 +116,26 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     log(
       'info',
       `recovered image of batch ${recovered.snapshot}, ${recovered.replayed} batches after it: batch ` +
-        `${t.state[State.batch]}, ${t.state[State.openOrders]} open orders, ` +
-        `${t.state[State.fills]} fills`,
+        `${lastBatch(t)}, ${openOrders(t)} open orders, ` +
+        `${fillCount(t)} fills`,
       {
         ...{
           image: recovered.snapshot,
           replayed: recovered.replayed,
-          batch: t.state[State.batch],
+          batch: lastBatch(t),
         },
-        ...{ open_orders: t.state[State.openOrders], fills: t.state[State.fills] },
+        ...{ open_orders: openOrders(t), fills: fillCount(t) },
       },
     );
     const clockFacts = (): ClockFacts => ({
       jumpMs: clock.jumpMs(),
-      aheadMs: aheadOf(t.state[State.time]!, clock.now()),
+      aheadMs: aheadOf(engineTime(t), clock.now()),
     });
     const { aheadMs } = clockFacts();
     if (aheadMs > 0) warn(aheadText(aheadMs));
     const infos = new MarketInfos(t);
     const trades = new TradesIndex(t);
-    const end = t.state[State.fills]!;
+    const end = fillCount(t);
     trades.append(Math.max(firstFill, end - config.capacities.trades), end);
     const catchingUp = openHistory(options, stores, { t, firstFill });
     const history = await wait('price history to catch up', catchingUp, DERIVE_MS_MAX);
@@ -236,7 +236,7 @@ function openHistory(
 ): Promise<HistoryKeeper> {
   const { projections } = stores;
   const fills = new StoredFills(t, stores.derived.fills, firstFill);
-  return HistoryKeeper.open({ tables: t, fills, projections, log, signal }, t.state[State.fills]!);
+  return HistoryKeeper.open({ tables: t, fills, projections, log, signal }, fillCount(t));
 }
 
 /** Mirrors another catalog where one is configured. */

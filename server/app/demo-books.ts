@@ -6,7 +6,7 @@
  * Pure; thread: the I/O thread.
  */
 import { type CommandBuffer, encodeOrder, OrderType, Side } from '../../engine/commands.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/layout.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import {
   MICRO,
   type MicroCollateral,

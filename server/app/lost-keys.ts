@@ -4,8 +4,10 @@
  *
  * Thread: the I/O thread, before the port opens.
  */
-import { API_KEY_WORDS, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
+import { orderKeyAt, orderRowCount } from '../../engine/reads.ts';
+import { API_KEY_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { OrderRow } from '../../engine/tables/units.ts';
 
 /**
  * Of a store without a key: why nobody is let in any more, and what else is gone; undefined = there never
@@ -21,10 +23,11 @@ export function lostKeys(t: Tables): string | undefined {
   );
 }
 
-function placedUnderKeys({ orderI, state }: Tables): number {
+function placedUnderKeys(t: Tables): number {
   let orders = 0;
-  for (let row = 1; row <= state[State.orderRows]!; row++) {
-    const at = (row << ORDER_I) + Order.apiKey;
+  const { orderI } = t;
+  for (let row = 1; row <= orderRowCount(t); row++) {
+    const at = orderKeyAt(row as OrderRow);
     for (let w = 0; w < API_KEY_WORDS; w++) {
       if (orderI[at + w] === 0) continue;
       orders += 1;

@@ -4,10 +4,11 @@
  *
  * Thread: the I/O thread.
  */
+
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import { SelfTrade } from '../../engine/context.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import { State } from '../../engine/tables/layout.ts';
+import { engineSettings, lastBatch, marketCount } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
@@ -36,14 +37,15 @@ export async function applyConfiguration(
 ): Promise<void> {
   const selfTrade = SELF_TRADE[config.selfTrade];
   const { history } = config.capacities;
+  const now = engineSettings(t);
   const isSame =
-    t.state[State.selfTrade] === selfTrade &&
-    t.state[State.history] === history &&
-    t.state[State.openOrdersPerAccount] === config.openOrdersPerAccount &&
-    t.state[State.walletsPerSigner] === config.walletsPerSigner &&
-    t.state[State.orderRowsMax] === t.orderRows;
+    now.selfTrade === selfTrade &&
+    now.history === history &&
+    now.openOrdersPerAccount === config.openOrdersPerAccount &&
+    now.walletsPerSigner === config.walletsPerSigner &&
+    now.orderRowsMax === t.orderRows;
   // The first batch of all says it in any case: the journal must not depend on an environment.
-  if (isSame && t.state[State.batch] !== 0) return;
+  if (isSame && lastBatch(t) !== 0) return;
   const out = new CommandBuffer(16);
   const { openOrdersPerAccount, walletsPerSigner } = config;
   encodeConfigure(out, selfTrade, history, openOrdersPerAccount, t.orderRows, walletsPerSigner);
@@ -63,7 +65,7 @@ export async function openStartupCatalog(
   options: CatalogKeeperOptions,
 ): Promise<CatalogKeeper> {
   const wantsDemo = config.demo && config.catalogSyncUrl === '';
-  const isDemo = wantsDemo && options.engine !== undefined && t.state[State.markets] === 0;
+  const isDemo = wantsDemo && options.engine !== undefined && marketCount(t) === 0;
   if (!isDemo) return CatalogKeeper.open(options);
   const demo = readDemo();
   if (options.store.current() === undefined) {

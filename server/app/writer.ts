@@ -4,8 +4,8 @@
  * Thread: the I/O thread.
  */
 
+import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
-import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { Journal } from '../../storage/log/journal.ts';
 import { positionOf } from '../../storage/projection/derived.ts';
@@ -132,7 +132,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     withDeadline(promise, { what, msMax, log: tell });
   clock.onDoubt = (problem) => {
     room.report('clock', problem);
-    const aheadMs = aheadOf(tables.state[State.time]!, clock.now());
+    const aheadMs = aheadOf(engineTime(tables), clock.now());
     if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
   };
   const close = async (): Promise<void> => {
@@ -148,7 +148,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     // Orders may have expired meanwhile: the audit would see them leave.
     sequencer.begin();
     // Ids that memory has forgotten are recognised by what is derived.
-    const forgotten = tables.state[State.firstKeptClosed]!;
+    const forgotten = firstKeptClosed(tables);
     if (follower.finished() < forgotten) follower.start();
     const known = follower.derived(forgotten, o.signal);
     await wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
@@ -193,7 +193,7 @@ function followerOf(
       ...{ logFirst, damagedSnapshots },
     },
     position: positionOf(stores.derived),
-    durable: tables.state[State.batch]!,
+    durable: lastBatch(tables),
     onSnapshot: (older) => {
       if (config.journalKeep === 'all') return;
       stores.log.trim(older).catch((error: unknown) => log('warn', `log: ${String(error)}`));

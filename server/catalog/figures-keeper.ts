@@ -9,7 +9,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { findMarket } from '../../engine/markets/markets.ts';
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
-import { ID_WORDS } from '../../engine/tables/layout.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import type { Figures } from './figures.ts';

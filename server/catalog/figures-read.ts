@@ -8,11 +8,21 @@
  * Thread: the I/O thread. Non-goals: volumes, and when to read.
  */
 
+import {
+  bookVersionAt,
+  isMirroredToken,
+  marketBooks,
+  marketFirstBook,
+  marketFirstToken,
+  marketTokens,
+  tokenComplement,
+  tokenLastPrice,
+} from '../../engine/reads.ts';
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
-import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import {
+  type BookRow,
   collateralOf,
   type MarketRow,
   MICRO,
@@ -47,13 +57,12 @@ export class BookFigures {
 
   /** A number that changes with every change of the market's books, or BUSY. */
   versionOf(market: MarketRow): number {
-    const { bookI, marketI } = this.t;
-    const row = market << MARKET_I;
-    const first = marketI[row + Market.firstBook]!;
-    const end = first + marketI[row + Market.bookCount]!;
+    const { t } = this;
+    const first = marketFirstBook(t, market);
+    const end = first + marketBooks(t, market);
     let sum = 0;
     for (let book = first; book < end; book++) {
-      const version = Atomics.load(bookI, (book << BOOK_I) + Book.version);
+      const version = Atomics.load(t.bookI, bookVersionAt(book as BookRow));
       if ((version & 1) !== 0) return BUSY;
       sum += version >>> 0;
     }
@@ -76,16 +85,14 @@ export class BookFigures {
 
   private readBooks(market: MarketRow, outcomes: number): boolean {
     const { depth, figures, t } = this;
-    const row = market << MARKET_I;
-    const first = t.marketI[row + Market.firstToken]!;
-    const tokens = t.marketI[row + Market.tokenCount]!;
+    const first = marketFirstToken(t, market);
+    const tokens = marketTokens(t, market);
     figures.prices.length = 0;
     figures.liquidity = 0;
     for (let outcome = 0; outcome < tokens; outcome++) {
       const token = (first + outcome) as TokenRow;
-      const isMirrored = t.tokenI[(token << TOKEN_I) + Token.mirrored] === 1;
       // The mirrored book has the complementary price.
-      if (isMirrored) figures.prices.push(MICRO - figures.prices.at(-1)!);
+      if (isMirroredToken(t, token)) figures.prices.push(MICRO - figures.prices.at(-1)!);
       else {
         if (!readDepth(t, token, depth)) return false;
         this.takeBook(token, outcome === 0);
@@ -116,8 +123,8 @@ export class BookFigures {
   private lastTradeOf(token: TokenRow): number {
     const { depth, t } = this;
     if (depth.lastPrice !== 0) return depth.lastPrice * MICRO_PER_PIP;
-    const other = t.tokenI[(token << TOKEN_I) + Token.complement]!;
-    const last = other === 0 ? 0 : t.tokenI[(other << TOKEN_I) + Token.lastPrice]!;
+    const other = tokenComplement(t, token);
+    const last = other === 0 ? 0 : tokenLastPrice(t, other);
     return last === 0 ? 0 : MICRO - last * MICRO_PER_PIP;
   }
 }

@@ -7,6 +7,7 @@
  * Thread: any for marketCommands, as long as no other market command is in progress; the I/O thread
  * for MarketInfos.
  */
+
 import {
   CommandBuffer,
   encodeMarket,
@@ -14,19 +15,22 @@ import {
   MarketCommand,
 } from '../../engine/commands.ts';
 import { findMarket, findToken } from '../../engine/markets/markets.ts';
-import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import {
-  ID_WORDS,
-  MARKET_F,
-  MARKET_I,
-  Market,
-  MarketFlag,
-  State,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
+  conditionAt,
+  marketCount,
+  marketFeeBps,
+  marketFirstToken,
+  marketFlags,
+  marketMinSize,
+  marketTicks,
+  marketTokens,
+  tokenIdAt,
+} from '../../engine/reads.ts';
+import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
+import { ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketRow, MicroShares, TicksPerUnit } from '../../engine/tables/units.ts';
+import type { MarketRow, MicroShares, TokenRow } from '../../engine/tables/units.ts';
+import { sameId } from '../../engine/tables/words.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { bytesToWords, decimalToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
 import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
@@ -79,7 +83,7 @@ export function marketCommands(
     listed.add(findCondition(t, market.conditionId));
     add(appendMarket(t, market, out, warn));
   }
-  for (let slot = 1; slot <= t.state[State.markets]!; slot++) {
+  for (let slot = 1; slot <= marketCount(t); slot++) {
     if (!listed.has(slot)) add(appendStop(t, slot as MarketRow, ended.has(slot), out));
   }
   finishChunk();
@@ -97,15 +101,14 @@ function appendStop(
   hasEnded: boolean,
   out: CommandBuffer,
 ): number {
-  const row = marketRow << MARKET_I;
-  const before = t.marketI[row + Market.flags]!;
+  const before = marketFlags(t, marketRow);
   const flags = (before & ~MarketFlag.tradable) | (hasEnded ? MarketFlag.ended : 0);
   if (flags === before) return 0;
   encodeMarketChange(out, marketRow, {
     flags,
-    ticksPerUnit: t.marketI[row + Market.ticksPerUnit]! as TicksPerUnit,
-    baseFeeBps: t.marketI[row + Market.baseFeeBps]!,
-    minSize: t.marketF[(marketRow << MARKET_F) + Market.minSize]! as MicroShares,
+    ticksPerUnit: marketTicks(t, marketRow),
+    baseFeeBps: marketFeeBps(t, marketRow),
+    minSize: marketMinSize(t, marketRow),
   });
   return 1;
 }
@@ -141,22 +144,21 @@ function appendMarket(
     encodeMarket(out, fields, conditionWords, tokens);
     return 1;
   }
-  const row = marketRow << MARKET_I;
-  const flags = t.marketI[row + Market.flags]!;
+  const flags = marketFlags(t, marketRow);
   if (!sameTokens(t, marketRow, tokens) || ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0) {
     // The identity of a market cannot change, but such a market can still be closed.
     warn(`market ${market.id}: its tokens or neg-risk flag differ from those registered; kept`);
     fields.flags = (fields.flags & ~MarketFlag.negRisk) | (flags & MarketFlag.negRisk);
   }
-  const ticksPerUnit = t.marketI[row + Market.ticksPerUnit]! as TicksPerUnit;
+  const ticksPerUnit = marketTicks(t, marketRow);
   const isSame =
     flags === fields.flags &&
     ticksPerUnit === fields.ticksPerUnit &&
-    t.marketF[(marketRow << MARKET_F) + Market.minSize] === fields.minSize;
+    marketMinSize(t, marketRow) === fields.minSize;
   if (isSame) return 0;
   // The fee of the engine's market stays: fee fields of imported catalogs are ignored
   // (docs/protocol.md#fees).
-  const baseFeeBps = t.marketI[row + Market.baseFeeBps]!;
+  const baseFeeBps = marketFeeBps(t, marketRow);
   // Closing comes first, as a command of its own: a new tick size may be rejected for lack of room,
   // and must not keep a market open.
   const closes = (flags & ~fields.flags & MarketFlag.tradable) !== 0;
@@ -180,11 +182,10 @@ function findCondition(t: Tables, conditionId: string): MarketRow | 0 {
 }
 
 function sameTokens(t: Tables, market: MarketRow, tokens: readonly Int32Array[]): boolean {
-  const row = market << MARKET_I;
-  if (t.marketI[row + Market.tokenCount] !== tokens.length) return false;
-  const first = t.marketI[row + Market.firstToken]!;
+  if (marketTokens(t, market) !== tokens.length) return false;
+  const first = marketFirstToken(t, market);
   return tokens.every((words, outcome) =>
-    words.every((word, w) => t.tokenI[((first + outcome) << TOKEN_I) + Token.id + w] === word),
+    sameId(words, 0, t.tokenI, tokenIdAt((first + outcome) as TokenRow)),
   );
 }
 
@@ -227,8 +228,8 @@ export class MarketInfos {
   private findIn({ byCondition, bySlot }: Told, market: MarketRow): MarketInfo | undefined {
     const known = bySlot.get(market);
     if (known !== undefined) return known;
-    if (market < 1 || market > this.t.state[State.markets]!) return undefined;
-    const at = (market << MARKET_I) + Market.condition;
+    if (market < 1 || market > marketCount(this.t)) return undefined;
+    const at = conditionAt(market);
     const found = byCondition(wordsToHex(this.t.marketI, at, ID_WORDS));
     if (found !== undefined) bySlot.set(market, found);
     return found;

@@ -7,7 +7,8 @@
  */
 
 import { findMarket } from '../../engine/markets/markets.ts';
-import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import { conditionAt, marketFeeBps, tokenMarket } from '../../engine/reads.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
 import { errorBody } from '../common/contract.ts';
@@ -48,7 +49,7 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
   const feeOf = ({ conditionId }: ShownMarket): number => {
     if (!hexToBytes(conditionId, conditionBytes.length, conditionBytes, 0)) return 0;
     const market = findMarket(t, bytesToWords(conditionBytes, conditionWords), 0);
-    return market === 0 ? 0 : t.marketI[(market << MARKET_I) + Market.baseFeeBps]!;
+    return market === 0 ? 0 : marketFeeBps(t, market);
   };
   const textOf = ({ of }: Shape, prepared: PreparedCatalog, row: number): string => {
     const market = marketAt(prepared, row);
@@ -86,10 +87,10 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
 
   const byToken: Handler<{ token_id: string }> = (context, { token_id: tokenId }) => {
     const token = texts.find(tokenId);
-    const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
-    const condition = wordsToHex(t.marketI, (market << MARKET_I) + Market.condition, ID_WORDS);
+    if (token === 0) return context.reply(404, NOT_FOUND);
+    const condition = wordsToHex(t.marketI, conditionAt(tokenMarket(t, token)), ID_WORDS);
     const { prepared } = catalog();
-    const row = token === 0 ? undefined : rowOfCondition(prepared, condition);
+    const row = rowOfCondition(prepared, condition);
     if (row === undefined) return context.reply(404, NOT_FOUND);
     const [first = '', second = ''] = textList(marketAt(prepared, row).clobTokenIds) ?? [];
     const ids = { primary_token_id: first, secondary_token_id: second };

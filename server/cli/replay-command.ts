@@ -4,8 +4,16 @@
  */
 
 import { findToken } from '../../engine/markets/markets.ts';
+import {
+  engineTime,
+  fillCount,
+  marketCount,
+  openOrders,
+  tokenCount,
+  tokenIdAt,
+} from '../../engine/reads.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
-import { ID_WORDS, State, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
@@ -54,12 +62,11 @@ function stateAt(context: Context, sequence: string | undefined): Rebuilt {
 }
 
 function described({ snapshot, sequence, t }: Rebuilt): string {
-  const { state } = t;
-  const at = new Date(state[State.time]!).toISOString();
+  const at = new Date(engineTime(t)).toISOString();
   return (
     `batch ${sequence} (${at}): state ${stateHash(t)}, digest ${digestOf(t)}, ` +
-    `${state[State.markets]} markets, ${state[State.openOrders]} open orders, ` +
-    `${state[State.fills]} fills; from image ${snapshot}`
+    `${marketCount(t)} markets, ${openOrders(t)} open orders, ` +
+    `${fillCount(t)} fills; from image ${snapshot}`
   );
 }
 
@@ -68,7 +75,7 @@ function booksOf(t: Tables, only: string | undefined): Map<string, string> {
   const levels = new Map<string, string>();
   const depth = new Depth();
   for (const token of tokensOf(t, only)) {
-    const id = wordsToDecimal(t.tokenI, (token << TOKEN_I) + Token.id);
+    const id = wordsToDecimal(t.tokenI, tokenIdAt(token));
     if (!readDepth(t, token, depth)) throw new Error(`the book of token ${id} cannot be read`);
     const add = (side: string, { count, sizes, ticks }: DepthSide): void => {
       for (let i = count - 1; i >= 0; i--) {
@@ -83,7 +90,7 @@ function booksOf(t: Tables, only: string | undefined): Map<string, string> {
 }
 
 function tokensOf(t: Tables, only: string | undefined): TokenRow[] {
-  const count = t.state[State.tokens]!;
+  const count = tokenCount(t);
   if (only === undefined) return Array.from({ length: count }, (_, i) => (i + 1) as TokenRow);
   const words = new Int32Array(ID_WORDS);
   decimalToWords(tokenOf(only), words, 0);

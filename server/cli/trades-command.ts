@@ -3,18 +3,41 @@
  * rebuilt from snapshot and log. Fills are also read from LMDB, so fills that have left memory are
  * included.
  */
+
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Fill, ID_WORDS, MatchKind, State } from '../../engine/tables/layout.ts';
-import type { Pips } from '../../engine/tables/units.ts';
+import {
+  type FillRows,
+  fillCount,
+  fillFee,
+  fillKind,
+  fillMaker,
+  fillMakerCollateral,
+  fillMakerIdAt,
+  fillMakerPrice,
+  fillMakerToken,
+  fillMatch,
+  fillRowsOf,
+  fillSize,
+  fillTaker,
+  fillTakerCollateral,
+  fillTakerIdAt,
+  fillTakerPrice,
+  fillTakerSide,
+  fillTakerToken,
+  fillTime,
+  ONLY_FILL,
+} from '../../engine/reads.ts';
+import { ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
 import { writeWhole } from '../../storage/files/whole-file.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { rebuild } from '../../storage/recovery/rebuild.ts';
 import { AccountTexts } from '../account/account-texts.ts';
 import { microText, pipsText } from '../common/decimal.ts';
+import { wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import { tradeIdOf } from '../market-data/match-ids.ts';
 import type { Context, Options, Run } from './context.ts';
@@ -39,37 +62,11 @@ interface Format {
   readonly line: (row: Record<Column, string | number>) => string;
 }
 
-/** A fill with the fields that the columns need. */
-class FillRow {
-  sequence = 0;
-  private row: Buffer = Buffer.alloc(0);
+/** A stored fill, and how its tokens and wallets are written. */
+interface Trade {
+  readonly sequence: number;
+  readonly rows: FillRows;
   readonly texts: AccountTexts;
-
-  constructor(texts: AccountTexts) {
-    this.texts = texts;
-  }
-
-  of(sequence: number, row: Buffer): this {
-    this.sequence = sequence;
-    this.row = row;
-    return this;
-  }
-
-  double(column: number): number {
-    return this.row.readDoubleLE(8 * column);
-  }
-
-  word(column: number): number {
-    return this.row.readInt32LE(4 * column);
-  }
-
-  id(column: number): string {
-    let hex = '0x';
-    for (let w = 0; w < ID_WORDS; w++) {
-      hex += (this.word(column + w) >>> 0).toString(16).padStart(8, '0');
-    }
-    return hex;
-  }
 }
 
 /**
@@ -77,34 +74,34 @@ class FillRow {
  * milliseconds.
  */
 const TRADE_COLUMNS = {
-  sequence: (row: FillRow) => row.sequence,
-  trade_id: (row: FillRow) => tradeIdOf(row.double(Fill.match)),
-  time: (row: FillRow) => row.double(Fill.time),
-  kind: (row: FillRow) => KINDS[row.word(Fill.kind)]!,
-  market: (row: FillRow) => row.texts.token(row.word(Fill.takerToken)).market,
-  size: (row: FillRow) => microText(row.double(Fill.size)),
-  taker_side: (row: FillRow) => SIDES[row.word(Fill.takerSide)]!,
-  taker_token: (row: FillRow) => row.texts.token(row.word(Fill.takerToken)).asset_id,
-  taker_price: (row: FillRow) => pipsText(row.word(Fill.takerPrice) as Pips),
-  taker_collateral: (row: FillRow) => microText(row.double(Fill.takerCollateral)),
-  taker_fee: (row: FillRow) => microText(row.double(Fill.fee)),
-  taker: (row: FillRow) => row.texts.wallet(row.word(Fill.taker)),
-  taker_order: (row: FillRow) => row.id(Fill.takerId),
-  maker_side: (row: FillRow) => SIDES[makerSide(row)]!,
-  maker_token: (row: FillRow) => row.texts.token(row.word(Fill.makerToken)).asset_id,
-  maker_price: (row: FillRow) => pipsText(row.word(Fill.makerPrice) as Pips),
-  maker_collateral: (row: FillRow) => microText(row.double(Fill.makerCollateral)),
-  maker: (row: FillRow) => row.texts.wallet(row.word(Fill.maker)),
-  maker_order: (row: FillRow) => row.id(Fill.makerId),
+  sequence: ({ sequence }: Trade) => sequence,
+  trade_id: ({ rows }: Trade) => tradeIdOf(fillMatch(rows, ONLY_FILL)),
+  time: ({ rows }: Trade) => fillTime(rows, ONLY_FILL),
+  kind: ({ rows }: Trade) => KINDS[fillKind(rows, ONLY_FILL)]!,
+  market: ({ rows, texts }: Trade) => texts.token(fillTakerToken(rows, ONLY_FILL)).market,
+  size: ({ rows }: Trade) => microText(fillSize(rows, ONLY_FILL)),
+  taker_side: ({ rows }: Trade) => SIDES[fillTakerSide(rows, ONLY_FILL)]!,
+  taker_token: ({ rows, texts }: Trade) => texts.token(fillTakerToken(rows, ONLY_FILL)).asset_id,
+  taker_price: ({ rows }: Trade) => pipsText(fillTakerPrice(rows, ONLY_FILL)),
+  taker_collateral: ({ rows }: Trade) => microText(fillTakerCollateral(rows, ONLY_FILL)),
+  taker_fee: ({ rows }: Trade) => microText(fillFee(rows, ONLY_FILL)),
+  taker: ({ rows, texts }: Trade) => texts.wallet(fillTaker(rows, ONLY_FILL)),
+  taker_order: ({ rows }: Trade) => wordsToHex(rows.fillI, fillTakerIdAt(ONLY_FILL), ID_WORDS),
+  maker_side: (trade: Trade) => SIDES[makerSide(trade)]!,
+  maker_token: ({ rows, texts }: Trade) => texts.token(fillMakerToken(rows, ONLY_FILL)).asset_id,
+  maker_price: ({ rows }: Trade) => pipsText(fillMakerPrice(rows, ONLY_FILL)),
+  maker_collateral: ({ rows }: Trade) => microText(fillMakerCollateral(rows, ONLY_FILL)),
+  maker: ({ rows, texts }: Trade) => texts.wallet(fillMaker(rows, ONLY_FILL)),
+  maker_order: ({ rows }: Trade) => wordsToHex(rows.fillI, fillMakerIdAt(ONLY_FILL), ID_WORDS),
 } as const;
 
 type Column = keyof typeof TRADE_COLUMNS;
-const COLUMNS = Object.entries(TRADE_COLUMNS) as [Column, (row: FillRow) => string | number][];
+const COLUMNS = Object.entries(TRADE_COLUMNS) as [Column, (trade: Trade) => string | number][];
 
 /** A mint or merge matches two orders of the same side, of opposite tokens. */
-function makerSide(row: FillRow): number {
-  const side = row.word(Fill.takerSide);
-  return row.word(Fill.kind) === MatchKind.complementary ? 1 - side : side;
+function makerSide({ rows }: Trade): number {
+  const side = fillTakerSide(rows, ONLY_FILL);
+  return fillKind(rows, ONLY_FILL) === MatchKind.complementary ? 1 - side : side;
 }
 
 export const exportTrades: Run = async (context, [file = '-'], options) => {
@@ -131,7 +128,7 @@ export const exportTrades: Run = async (context, [file = '-'], options) => {
   }
 };
 
-type Filter = (row: FillRow) => boolean;
+type Filter = (trade: Trade) => boolean;
 
 function filterOf(options: Options): Filter {
   const filters: Filter[] = [];
@@ -142,30 +139,31 @@ function filterOf(options: Options): Filter {
   on('token', (text) => {
     const token = tokenOf(text);
     const { maker_token, taker_token } = TRADE_COLUMNS;
-    return (row) => taker_token(row) === token || maker_token(row) === token;
+    return (trade) => taker_token(trade) === token || maker_token(trade) === token;
   });
   on('market', (text) => {
     const market = conditionOf(text);
-    return (row) => TRADE_COLUMNS.market(row) === market;
+    return (trade) => TRADE_COLUMNS.market(trade) === market;
   });
   on('wallet', (text) => {
     const wallet = checksumAddress(addressOf(text, '--wallet'));
-    return (row) => TRADE_COLUMNS.taker(row) === wallet || TRADE_COLUMNS.maker(row) === wallet;
+    return (trade) =>
+      TRADE_COLUMNS.taker(trade) === wallet || TRADE_COLUMNS.maker(trade) === wallet;
   });
   on('side', (text) => {
     const side = SIDES.indexOf(text.toUpperCase() as (typeof SIDES)[number]);
     if (side === -1) throw new Refused('usage', `--side must be BUY or SELL, not "${text}"`);
-    return (row) => row.word(Fill.takerSide) === side;
+    return ({ rows }) => fillTakerSide(rows, ONLY_FILL) === side;
   });
   on('since', (text) => {
     const since = timeOf(text, '--since');
-    return (row) => row.double(Fill.time) >= since;
+    return ({ rows }) => fillTime(rows, ONLY_FILL) >= since;
   });
   on('until', (text) => {
     const until = timeOf(text, '--until');
-    return (row) => row.double(Fill.time) < until;
+    return ({ rows }) => fillTime(rows, ONLY_FILL) < until;
   });
-  return (row) => filters.every((filter) => filter(row));
+  return (trade) => filters.every((filter) => filter(trade));
 }
 
 interface Choice {
@@ -186,8 +184,8 @@ function* linesOf(
     capacities,
     onProgress: (done, total) => progress.show('reading the log', done, total),
   });
-  const end = t.state[State.fills]!;
-  const row = new FillRow(new AccountTexts(t, () => undefined));
+  const end = fillCount(t);
+  const texts = new AccountTexts(t, () => undefined);
   const fills = new StoredFills(t, derived.fills, firstFill);
   yield format.head(COLUMNS.map(([name]) => name));
   let written = 0;
@@ -197,9 +195,10 @@ function* linesOf(
     next = sequence + 1;
     if (sequence % PROGRESS_ROWS === 0) progress.show('fills', sequence, end);
     if (written === limit) break;
-    if (!matches(row.of(sequence, bytes))) continue;
+    const trade = { sequence, rows: fillRowsOf(bytes), texts };
+    if (!matches(trade)) continue;
     written += 1;
-    const cells = COLUMNS.map(([name, read]) => [name, read(row)] as const);
+    const cells = COLUMNS.map(([name, read]) => [name, read(trade)] as const);
     yield format.line(Object.fromEntries(cells) as Record<Column, string | number>);
   }
 }

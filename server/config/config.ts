@@ -7,7 +7,7 @@
  * the data directory).
  */
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { tableShapes } from '../../engine/tables/layout.ts';
+import { tableShapes } from '../../engine/tables/tables.ts';
 import { isLoopback } from '../http/address.ts';
 import { unknownNames } from './config-names.ts';
 import { TOKEN } from './kinds.ts';

@@ -4,15 +4,11 @@
  *
  * Thread: I/O, while workers write. Non-goals: parsing of the request, making it wait.
  */
+
 import { createHash } from 'node:crypto';
-import {
-  Depth,
-  type DepthSide,
-  marketFlags,
-  marketOf,
-  readDepth,
-} from '../../engine/tables/depth.ts';
-import { MarketFlag, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import { marketFlags, tokenComplement, tokenMarket } from '../../engine/reads.ts';
+import { MarketFlag } from '../../engine/tables/codes.ts';
+import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import {
   PIPS_PER_UNIT,
@@ -127,8 +123,7 @@ export class BookRenderer {
 
   /** The other token of a mirrored pair; UNKNOWN = none. */
   complementOf(token: number): number {
-    const row = this.slotOf(token) << TOKEN_I;
-    const tokenRow = this.t.tokenI[row + Token.complement]! as TokenRow | 0;
+    const tokenRow = tokenComplement(this.t, this.slotOf(token));
     return tokenRow === 0 ? UNKNOWN : this.texts.known.of(tokenRow);
   }
 
@@ -163,7 +158,7 @@ export class BookRenderer {
     at = writeMicro(depth.minSize, scratch, at);
     at = put(TICK_SIZE, scratch, at);
     at = writeTicks(1 as Ticks, grid, scratch, at);
-    const isNegRisk = (marketFlags(t, marketOf(t, tokenRow)) & MarketFlag.negRisk) !== 0;
+    const isNegRisk = (marketFlags(t, tokenMarket(t, tokenRow)) & MarketFlag.negRisk) !== 0;
     at = put(isNegRisk ? NEG_RISK : NOT_NEG_RISK, scratch, at);
     if (depth.lastPrice !== 0) at = writePips(depth.lastPrice, scratch, at);
     at = put(END, scratch, at);

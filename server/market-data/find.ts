@@ -6,7 +6,7 @@
 
 import { findMarket } from '../../engine/markets/markets.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
-import { ADDRESS_WORDS, ID_WORDS } from '../../engine/tables/layout.ts';
+import { ADDRESS_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, MarketRow } from '../../engine/tables/units.ts';
 import { bytesToWords, hexToBytes } from '../common/uint256.ts';

@@ -15,7 +15,8 @@
  */
 
 import { findToken } from '../../engine/markets/markets.ts';
-import { BOOK_I, Book, ID_WORDS, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import { bookVersionAt, tokenBook, tokenIdAt } from '../../engine/reads.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { nextTurn } from '../common/next-turn.ts';
@@ -122,10 +123,9 @@ export class KnownTokens {
     const known = this.bySlot[tokenRow]!;
     if (known !== 0) return known - 1;
     const token = this.ids.length;
-    const row = tokenRow << TOKEN_I;
-    const id = wordsToDecimal(this.t.tokenI, row + Token.id);
+    const id = wordsToDecimal(this.t.tokenI, tokenIdAt(tokenRow));
     this.slots[token] = tokenRow;
-    this.versionAt[token] = (this.t.tokenI[row + Token.book]! << BOOK_I) + Book.version;
+    this.versionAt[token] = bookVersionAt(tokenBook(this.t, tokenRow));
     this.lengths[token] = id.length;
     const cell = Buffer.from(this.cells.buffer, token * CELL_BYTES, CELL_BYTES);
     cell.write(`${CELL_HEAD}${id}"`, 'latin1');

@@ -6,8 +6,8 @@
  *
  * Thread: I/O, while workers write. Non-goals: parsing of the request, making it wait.
  */
+import { tokenLastPrice, tokenLastSide } from '../../engine/reads.ts';
 import { bookVersion } from '../../engine/tables/depth.ts';
-import { TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Pips, TokenRow } from '../../engine/tables/units.ts';
 import { pipsText } from '../common/decimal.ts';
@@ -65,15 +65,14 @@ function copyCell({ cells, lastBytes }: KnownTokens, token: number, at: number):
 /** False when a writer was changing the book at every try. */
 function renderLast(t: Tables, known: KnownTokens, token: number): boolean {
   const tokenRow = known.slots[token]! as TokenRow;
-  const row = tokenRow << TOKEN_I;
   for (let tries = 0; tries < READ_TRIES; tries++) {
     const version = bookVersion(t, tokenRow);
     if ((version & 1) !== 0) continue;
-    const price = t.tokenI[row + Token.lastPrice]!;
-    const side = t.tokenI[row + Token.lastSide]!;
+    const price = tokenLastPrice(t, tokenRow);
+    const side = tokenLastSide(t, tokenRow);
     if (bookVersion(t, tokenRow) !== version) continue;
     known.lastVersions[token] = version;
-    known.lastBytes[token] = price === 0 ? 0 : writeCell(known, token, price as Pips, side);
+    known.lastBytes[token] = price === 0 ? 0 : writeCell(known, token, price, side);
     return true;
   }
   return false;

@@ -5,8 +5,9 @@
  *
  * Thread: I/O. Non-goals: prices, sizes, anything that a book's version covers.
  */
-import { marketOf } from '../../engine/tables/depth.ts';
-import { ID_WORDS, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+
+import { conditionAt, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { KnownTokens, UNKNOWN } from './known-tokens.ts';
@@ -93,7 +94,7 @@ export class TokenTexts {
     const known = this.heads.get(token);
     if (known !== undefined) return known;
     const id = this.known.ids[this.known.of(token)]!;
-    const market = marketOf(this.t, token);
+    const market = tokenMarket(this.t, token);
     const condition = this.conditionId(market);
     const head = Buffer.from(`{"market":"${condition}","asset_id":"${id}","timestamp":"`, 'latin1');
     this.heads.set(token, head);
@@ -103,8 +104,8 @@ export class TokenTexts {
   /** How rows of the data API name a token (docs/protocol.md#identifiers). */
   assetOf(token: TokenRow): string {
     if (this.asset === 'token') return this.known.ids[this.known.of(token)]!;
-    const outcome = this.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
-    return `${this.conditionId(marketOf(this.t, token))}:${outcome}`;
+    const outcome = tokenOutcome(this.t, token);
+    return `${this.conditionId(tokenMarket(this.t, token))}:${outcome}`;
   }
 
   /** The current catalog's fields of a market. */
@@ -114,7 +115,7 @@ export class TokenTexts {
 
   /** The constant parts of the trade rows of a token, with the catalog's fields of its market. */
   trade(token: TokenRow, info: MarketInfo | undefined): TradeTexts {
-    const market = marketOf(this.t, token);
+    const market = tokenMarket(this.t, token);
     const known = this.trades.get(token);
     if (known !== undefined && known.info === info) return known;
     const texts = this.makeTradeTexts(token, market, info);
@@ -128,7 +129,7 @@ export class TokenTexts {
     info: MarketInfo | undefined,
   ): TradeTexts {
     const condition = this.conditionId(market);
-    const outcome = this.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
+    const outcome = tokenOutcome(this.t, token);
     const ids = `"asset":"${this.assetOf(token)}","conditionId":"${condition}","size":`;
     const quoted = (text: string | undefined): string => JSON.stringify(text ?? '');
     const tail =
@@ -146,7 +147,7 @@ export class TokenTexts {
   }
 
   conditionId(market: MarketRow): string {
-    const at = (market << MARKET_I) + Market.condition;
+    const at = conditionAt(market);
     let text = '0x';
     for (let w = 0; w < ID_WORDS; w++) {
       text += (this.t.marketI[at + w]! >>> 0).toString(16).padStart(8, '0');

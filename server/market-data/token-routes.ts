@@ -4,8 +4,9 @@
  *
  * Thread: I/O. A read that finds a writer at every try waits until the batch is done.
  */
-import { marketFlags, marketOf } from '../../engine/tables/depth.ts';
-import { MarketFlag } from '../../engine/tables/layout.ts';
+
+import { marketFlags, tokenMarket } from '../../engine/reads.ts';
+import { MarketFlag } from '../../engine/tables/codes.ts';
 import { PIPS_PER_UNIT, type TokenRow } from '../../engine/tables/units.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText, pipsText } from '../common/decimal.ts';
@@ -186,7 +187,7 @@ export function tokenHandlers(parts: TokenRouteParts) {
     ok(`{"minimum_tick_size":${1 / ticksPerUnit}}`),
   );
   const negRisk = ofToken(UNKNOWN_MARKET, (token) => {
-    const flags = marketFlags(books.t, marketOf(books.t, token));
+    const flags = marketFlags(books.t, tokenMarket(books.t, token));
     return ok(`{"neg_risk":${(flags & MarketFlag.negRisk) !== 0}}`);
   });
   const feeRate = ofTop(UNKNOWN_MARKET, ({ baseFeeBps }) => ok(`{"base_fee":${baseFeeBps}}`));

@@ -8,11 +8,18 @@
 
 import { Side } from '../../engine/book/matching.ts';
 import { bestTick } from '../../engine/orders/books.ts';
+import {
+  bookTicks,
+  isMirroredToken,
+  marketFeeBps,
+  tokenBook,
+  tokenLastPrice,
+  tokenLastSide,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import { bookVersion } from '../../engine/tables/depth.ts';
-import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import {
-  type BookRow,
   type Pips,
   pipsOf,
   type Ticks,
@@ -69,19 +76,16 @@ export class TopReader {
 function readTop(t: Tables, token: TokenRow): Top | undefined {
   const version = bookVersion(t, token);
   if ((version & 1) !== 0) return undefined;
-  const row = token << TOKEN_I;
-  const book = t.tokenI[row + Token.book]! << BOOK_I;
-  const market = t.tokenI[row + Token.market]! << MARKET_I;
-  const grid = t.bookI[book + Book.ticksPerUnit]! as TicksPerUnit;
-  const bookRow = t.tokenI[row + Token.book]! as BookRow;
-  const low = bestTick(t, bookRow, Side.bid);
-  const high = bestTick(t, bookRow, Side.ask);
-  const mirrored = t.tokenI[row + Token.mirrored] === 1;
+  const book = tokenBook(t, token);
+  const grid = bookTicks(t, book);
+  const low = bestTick(t, book, Side.bid);
+  const high = bestTick(t, book, Side.ask);
+  const mirrored = isMirroredToken(t, token);
   const bid = mirrored ? (high === 0 ? 0 : grid - high) : low;
   const ask = mirrored ? (low === 0 ? 0 : grid - low) : high;
-  const last = t.tokenI[row + Token.lastPrice]! as Pips | 0;
-  const lastSide = t.tokenI[row + Token.lastSide] === 0 ? 'BUY' : 'SELL';
-  const baseFeeBps = t.marketI[market + Market.baseFeeBps]!;
+  const last = tokenLastPrice(t, token);
+  const lastSide = tokenLastSide(t, token) === 0 ? 'BUY' : 'SELL';
+  const baseFeeBps = marketFeeBps(t, tokenMarket(t, token));
   if (bookVersion(t, token) !== version) return undefined;
   return {
     version,

@@ -13,8 +13,20 @@
  * Thread: I/O writes and reads. Fills become visible here once they are on disk
  * (docs/protocol.md#consistent-reads).
  */
+
 import { assert } from '../../engine/book/matching.ts';
-import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import {
+  fillMaker,
+  fillMatch,
+  fillRow,
+  fillSize,
+  fillTaker,
+  fillTakerCollateral,
+  fillTakerPrice,
+  fillTakerSide,
+  fillTakerToken,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 
 export class TradesIndex {
@@ -74,23 +86,21 @@ export class TradesIndex {
   }
 
   private link(fill: number): void {
-    const { fillF, fillI, fillRows, tokenI } = this.t;
-    const row = fill % fillRows;
-    const f = row * FILL_DOUBLES;
-    const i = row * FILL_WORDS;
-    const match = fillF[f + Fill.match]!;
+    const { t } = this;
+    const row = fillRow(t, fill);
+    const match = fillMatch(t, row);
     const slot = fill & this.mask;
     this.toMatch[slot] = fill - match;
-    this.toMakerBefore[slot] = this.chain(this.lastMade, fillI[i + Fill.maker]!, fill);
+    this.toMakerBefore[slot] = this.chain(this.lastMade, fillMaker(t, row), fill);
     if (match < this.first) return;
-    const price = fillI[i + Fill.takerPrice]!;
-    const size = fillF[f + Fill.size]!;
-    const collateral = fillF[f + Fill.takerCollateral]!;
+    const price = fillTakerPrice(t, row);
+    const size = fillSize(t, row);
+    const collateral = fillTakerCollateral(t, row);
     if (fill === match) {
-      const market = tokenI[(fillI[i + Fill.takerToken]! << TOKEN_I) + Token.market]!;
-      this.toTakerBefore[slot] = this.chain(this.lastTaken, fillI[i + Fill.taker]!, fill);
+      const market = tokenMarket(t, fillTakerToken(t, row));
+      this.toTakerBefore[slot] = this.chain(this.lastTaken, fillTaker(t, row), fill);
       this.toMarketBefore[slot] = this.chain(this.lastInMarket, market, fill);
-      this.marketSide[slot] = market * 2 + fillI[i + Fill.takerSide]!;
+      this.marketSide[slot] = market * 2 + fillTakerSide(t, row);
       this.price[slot] = price;
       this.size[slot] = size;
       this.collateral[slot] = collateral;

@@ -12,8 +12,8 @@
  * Thread: I/O. Non-goals: selecting rows (trades-select.ts), the query (trades-query.ts).
  */
 
-import { marketOf } from '../../engine/tables/depth.ts';
-import { ACCOUNT_I, Account, ADDRESS_WORDS } from '../../engine/tables/layout.ts';
+import { addressAt, tokenMarket } from '../../engine/reads.ts';
+import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writeMicro } from '../common/decimal.ts';
@@ -231,7 +231,7 @@ export class TradesRenderer {
       }
       const row = i * ROW_DOUBLES;
       const token = rows[row + Row.token]! as TokenRow;
-      const info = infos(marketOf(this.t, token));
+      const info = infos(tokenMarket(this.t, token));
       done += 1;
       if (!this.copy(page, keys[i]!, info)) {
         this.write(page, keys[i]!, info, rows, row);
@@ -285,7 +285,7 @@ export class TradesRenderer {
   }
 
   private walletText(account: AccountRow): string {
-    const from = (account << ACCOUNT_I) + Account.address;
+    const from = addressAt(account);
     for (let w = 0; w < ADDRESS_WORDS; w++) {
       this.scratch.writeInt32BE(this.t.accountI[from + w]!, w * 4);
     }

@@ -12,7 +12,19 @@
  *
  * Thread: I/O. Non-goals: text.
  */
-import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind } from '../../engine/tables/layout.ts';
+import {
+  fillKind,
+  fillMaker,
+  fillMakerCollateral,
+  fillMakerPrice,
+  fillMakerToken,
+  fillRow,
+  fillSize,
+  fillTaker,
+  fillTakerToken,
+  fillTime,
+} from '../../engine/reads.ts';
+import { MatchKind } from '../../engine/tables/codes.ts';
 import {
   type AccountRow,
   type MarketRow,
@@ -125,16 +137,15 @@ export class TradesSelector {
   private readTaker(match: number, rows: Float64Array, at: number): void {
     const { index } = this;
     const slot = match & index.mask;
-    const { fillF, fillI, fillRows } = index.t;
-    const row = match % fillRows;
-    const i = row * FILL_WORDS;
+    const { t } = index;
+    const row = fillRow(t, match);
     const size = index.size[slot]!;
     const collateral = index.collateral[slot]!;
     const pips = index.price[slot]!;
     rows[at + Row.match] = match;
-    rows[at + Row.time] = fillF[row * FILL_DOUBLES + Fill.time]!;
-    rows[at + Row.account] = fillI[i + Fill.taker]!;
-    rows[at + Row.token] = fillI[i + Fill.takerToken]!;
+    rows[at + Row.time] = fillTime(t, row);
+    rows[at + Row.account] = fillTaker(t, row);
+    rows[at + Row.token] = fillTakerToken(t, row);
     rows[at + Row.side] = index.marketSide[slot]! & 1;
     rows[at + Row.size] = size;
     rows[at + Row.collateral] = collateral;
@@ -143,25 +154,23 @@ export class TradesSelector {
   }
 
   private readMaker(fill: number, match: number, rows: Float64Array, at: number): void {
-    const { fillF, fillI, fillRows } = this.index.t;
-    const row = fill % fillRows;
-    const f = row * FILL_DOUBLES;
-    const i = row * FILL_WORDS;
+    const { t } = this.index;
+    const row = fillRow(t, fill);
     rows[at + Row.match] = match;
-    rows[at + Row.time] = fillF[f + Fill.time]!;
-    rows[at + Row.account] = fillI[i + Fill.maker]!;
-    rows[at + Row.token] = fillI[i + Fill.makerToken]!;
+    rows[at + Row.time] = fillTime(t, row);
+    rows[at + Row.account] = fillMaker(t, row);
+    rows[at + Row.token] = fillMakerToken(t, row);
     rows[at + Row.side] = this.makerSide(fill, match);
-    rows[at + Row.size] = fillF[f + Fill.size]!;
-    rows[at + Row.collateral] = fillF[f + Fill.makerCollateral]!;
-    rows[at + Row.price] = fillI[i + Fill.makerPrice]! * MICRO_PER_PIP;
+    rows[at + Row.size] = fillSize(t, row);
+    rows[at + Row.collateral] = fillMakerCollateral(t, row);
+    rows[at + Row.price] = fillMakerPrice(t, row) * MICRO_PER_PIP;
   }
 
   /** A maker is on the opposite side of the taker, except when a pair is minted or merged. */
   private makerSide(fill: number, match: number): number {
     const { index } = this;
     const takerSide = index.marketSide[match & index.mask]! & 1;
-    const kind = index.t.fillI[(fill % index.t.fillRows) * FILL_WORDS + Fill.kind];
+    const kind = fillKind(index.t, fillRow(index.t, fill));
     return kind === MatchKind.complementary ? 1 - takerSide : takerSide;
   }
 
@@ -264,9 +273,10 @@ export class TradesSelector {
     if (this.markets !== null && !this.markets.has((marketSide >> 1) as MarketRow)) return false;
     if (this.side !== ANY_SIDE && this.makerSide(fill, match) !== this.side) return false;
     if (this.amountColumn !== '') {
-      const column = this.amountColumn === 'size' ? Fill.size : Fill.makerCollateral;
-      const f = (fill % index.t.fillRows) * FILL_DOUBLES;
-      if (index.t.fillF[f + column]! < this.amount) return false;
+      const { t } = index;
+      const row = fillRow(t, fill);
+      const amount = this.amountColumn === 'size' ? fillSize(t, row) : fillMakerCollateral(t, row);
+      if (amount < this.amount) return false;
     }
     if (this.skips()) return false;
     return this.add(2 * fill + 1);

@@ -6,7 +6,7 @@
  */
 
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
-import { Status } from '../../engine/tables/layout.ts';
+import { Status } from '../../engine/tables/codes.ts';
 import { type OrderTexts, REJECT_TEXTS, rejectTexts } from '../common/contract.ts';
 import { writeMicro } from '../common/decimal.ts';
 import { AnswerHead, align, Slot, type SlotView } from './slots.ts';

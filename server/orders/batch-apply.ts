@@ -4,6 +4,7 @@
  *
  * Thread: the worker in its apply turn.
  */
+
 import {
   type CommandBuffer,
   commandWords,
@@ -13,7 +14,15 @@ import {
 import type { Engine } from '../../engine/engine.ts';
 import { findOrder } from '../../engine/orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
-import { Flag, ORDER_I, Order, State, Status } from '../../engine/tables/layout.ts';
+import {
+  closedCount,
+  fillCount,
+  lastBatch,
+  stateDigest,
+  statusOfOrder,
+} from '../../engine/reads.ts';
+import { Status } from '../../engine/tables/codes.ts';
+import type { OrderRow } from '../../engine/tables/units.ts';
 import type { OrderTexts } from '../common/contract.ts';
 import { AnswerWriter, rejectBytes } from './answers.ts';
 import type { PreparedRequest } from './batch-prepare.ts';
@@ -46,12 +55,12 @@ export class BatchApplier {
   apply(slot: SlotView, prepared: readonly PreparedRequest[]): void {
     const { answers, engine } = this;
     const { f64, i32 } = slot;
-    const { state } = engine.t;
+    const { t } = engine;
     this.journal = slot.journal;
     this.journalWords = 0;
     this.results = slot.results;
     this.results.fill(0);
-    f64[Slot.firstFill] = state[State.fills]!;
+    f64[Slot.firstFill] = fillCount(t);
     engine.begin(f64[Slot.time]!, f64[Slot.persistedClosedSequence]!);
     answers.start(slot);
     for (const request of prepared) this.applyRequest(request);
@@ -62,10 +71,10 @@ export class BatchApplier {
     i32[Slot.eventWords] = events.words;
     i32[Slot.eventsLost] = events.overflowed ? 1 : 0;
     if (events.words <= slot.events.length) slot.events.set(events.i32.subarray(0, events.words));
-    i32[Slot.digest] = state[State.digest]!;
-    f64[Slot.endFill] = state[State.fills]!;
-    f64[Slot.closedEnd] = state[State.closed]!;
-    f64[Slot.sequence] = state[State.batch]!;
+    i32[Slot.digest] = stateDigest(t);
+    f64[Slot.endFill] = fillCount(t);
+    f64[Slot.closedEnd] = closedCount(t);
+    f64[Slot.sequence] = lastBatch(t);
   }
 
   private applyRequest(request: PreparedRequest): void {
@@ -155,8 +164,7 @@ export class BatchApplier {
     if (place > 0) return Status.live;
     if (place === 0)
       return (i32[at + OrderCommand.precheck]! & PrecheckFlags.known) >> PrecheckFlags.knownShift;
-    const flags = t.orderI[(-place << ORDER_I) + Order.flags]!;
-    return (flags >>> Flag.statusShift) & 7;
+    return statusOfOrder(t, -place as OrderRow);
   }
 
   private cancelIds(request: PreparedRequest): void {
@@ -170,7 +178,7 @@ export class BatchApplier {
 
   private cancelAll(request: PreparedRequest): void {
     const { context, t } = this.engine;
-    const first = t.state[State.closed]!;
+    const first = closedCount(t);
     let from = 0;
     this.each(request, () => {
       from = context.nextOwned;

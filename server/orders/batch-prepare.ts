@@ -13,7 +13,7 @@ import {
 } from '../../engine/commands.ts';
 import { findMarket, findToken } from '../../engine/markets/markets.ts';
 import { CANCEL_ORDERS_MAX } from '../../engine/tables/capacities.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/layout.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
 import { errorBody } from '../common/contract.ts';

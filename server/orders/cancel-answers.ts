@@ -5,11 +5,13 @@
  *
  * Thread: the worker in its apply turn.
  */
+
 import { CancelCommand } from '../../engine/commands.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import { ORDER_F, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
+import { closedCount, orderIdAt, orderOriginal, orderRemaining } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { OrderRow } from '../../engine/tables/units.ts';
 import { REJECT_TEXTS } from '../common/contract.ts';
 import type { AnswerWriter } from './answers.ts';
 import { CANCEL_ALL_HEAD_BYTES, type CancelAllCursor, writeCancelAllHead } from './cancel-all.ts';
@@ -34,12 +36,11 @@ export function malformedIdBytes(texts: readonly string[]): Uint8Array {
 
 /** What the order that ended last had traded, in micro-shares. */
 export function lastFilled(t: Tables): number {
-  return filledOf(t, closedOrder(t, t.state[State.closed]! - 1));
+  return filledOf(t, closedOrder(t, closedCount(t) - 1));
 }
 
-function filledOf(t: Tables, place: number): number {
-  const row = place << ORDER_F;
-  return t.orderF[row + Order.original]! - t.orderF[row + Order.remaining]!;
+function filledOf(t: Tables, row: OrderRow): number {
+  return orderOriginal(t, row) - orderRemaining(t, row);
 }
 
 /**
@@ -88,7 +89,7 @@ export function writeCancelAllPart(
   first: number,
   next: CancelAllCursor,
 ): void {
-  const end = t.state[State.closed]!;
+  const end = closedCount(t);
   const count = end - first;
   writeCancelAllHead(
     head,
@@ -99,11 +100,11 @@ export function writeCancelAllPart(
   out.copy(head);
   for (let n = first; n < end; n++) {
     const place = closedOrder(t, n);
-    writeId(out, n - first, t.orderI, (place << ORDER_I) + Order.id, ID_END);
+    writeId(out, n - first, t.orderI, orderIdAt(place), ID_END);
   }
   for (let n = first; n < end; n++) {
     const place = closedOrder(t, n);
-    const idAt = (place << ORDER_I) + Order.id;
+    const idAt = orderIdAt(place);
     writeFilled(out, n - first, t.orderI, idAt, filledOf(t, place));
   }
   out.close(200);

@@ -6,19 +6,37 @@
  *
  * Thread: the worker in its apply turn.
  */
+
 import { OrderCommand, OrderFlag, OrderType, PrecheckFlags } from '../../engine/commands.ts';
 import { findOrder } from '../../engine/orders/orders.ts';
 import {
-  API_KEY_WORDS,
-  FILL_WORDS,
-  Fill,
-  Flag,
-  ID_WORDS,
-  ORDER_I,
-  Order,
-  State,
-} from '../../engine/tables/layout.ts';
+  type FillRows,
+  fillCount,
+  fillFee,
+  fillMatch,
+  fillRow,
+  fillRowsOf,
+  fillSize,
+  fillTakerCollateral,
+  fillTakerIdAt,
+  fillTakerSide,
+  fillTime,
+  ONLY_FILL,
+  ONLY_ORDER,
+  type OrderRows,
+  orderCreated,
+  orderExpiry,
+  orderIdAt,
+  orderKeyAt,
+  orderOriginal,
+  orderRemaining,
+  orderRowsOf,
+  orderTypeOf,
+} from '../../engine/reads.ts';
+import { API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { FillRow, OrderRow } from '../../engine/tables/units.ts';
+import { sameId } from '../../engine/tables/words.ts';
 import type { FinalsReader } from '../../storage/projection/finals.ts';
 
 /** Micro-units that the order paid and received at once; both 0 = it rested with no fill. */
@@ -28,8 +46,16 @@ export interface FirstAnswer {
 }
 
 const RESTED: FirstAnswer = { making: 0, taking: 0 };
-const ORDER_BYTES = 4 << ORDER_I;
-const FILL_BYTES = 4 * FILL_WORDS;
+
+/** A row of an order or a fill: of the tables, or a copy of a stored one. */
+interface OrderAt {
+  readonly rows: OrderRows;
+  readonly row: OrderRow;
+}
+interface FillAt {
+  readonly rows: FillRows;
+  readonly row: FillRow;
+}
 
 export class FirstAnswers {
   private readonly t: Tables;
@@ -54,35 +80,36 @@ export class FirstAnswers {
   }
 
   private find(i32: Int32Array, at: number): FirstAnswer | undefined {
-    const row = this.rowOf(i32, at);
-    if (row === undefined || !repeats(i32, at, row)) return undefined;
-    const type = typeOf(row);
+    const order = this.orderOf(i32, at);
+    if (order === undefined || !repeats(i32, at, order)) return undefined;
+    const { row, rows } = order;
+    const type = orderTypeOf(rows, row);
     const isImmediate = type === OrderType.FOK || type === OrderType.FAK;
     const isPostOnly = (i32[at + OrderCommand.flags]! & OrderFlag.postOnly) !== 0;
-    const isUntouched =
-      row.readDoubleLE(8 * Order.remaining) === row.readDoubleLE(8 * Order.original);
+    const isUntouched = orderRemaining(rows, row) === orderOriginal(rows, row);
     if (isUntouched) return isImmediate ? undefined : RESTED;
-    const end = this.t.state[State.fills]!;
+    const end = fillCount(this.t);
     const oldest = Math.max(0, end - this.t.fillRows);
-    const created = row.readDoubleLE(8 * Order.created);
+    const created = orderCreated(rows, row);
     // Where the ring reaches back before the order, LMDB is not asked.
     const timeBefore = timeOf(this.ring(oldest));
     const start = timeBefore > 0 && timeBefore < created ? oldest : 0;
     const first = this.firstAt(created, start, end);
-    const answer = this.sum(first, end, created, row);
+    const answer = this.sum(first, end, created, order);
     if (answer !== RESTED) return isPostOnly ? undefined : answer;
     // It has fills as a maker alone, unless those before are gone.
     const isWhole = first === 0 || timeOf(this.fill(first - 1)) > 0;
     return isWhole && !isImmediate ? RESTED : undefined;
   }
 
-  /** The row of the order with the id of a command. */
-  private rowOf(i32: Int32Array, at: number): Buffer | undefined {
-    const place = Math.abs(findOrder(this.t, i32, at + OrderCommand.id));
-    if (place > 0) return bytesOf(this.t.memory.buffers.orders, place * ORDER_BYTES, ORDER_BYTES);
+  /** The order with the id of a command. */
+  private orderOf(i32: Int32Array, at: number): OrderAt | undefined {
+    const row = Math.abs(findOrder(this.t, i32, at + OrderCommand.id)) as OrderRow | 0;
+    if (row !== 0) return { rows: this.t, row };
     const id = Buffer.alloc(4 * ID_WORDS);
     for (let w = 0; w < ID_WORDS; w++) id.writeInt32BE(i32[at + OrderCommand.id + w]!, 4 * w);
-    return this.stored.rowOf(id);
+    const stored = this.stored.rowOf(id);
+    return stored && { rows: orderRowsOf(stored), row: ONLY_ORDER };
   }
 
   /** The first fill at this time or later: fills come in the order of time, those that are gone first. */
@@ -98,73 +125,61 @@ export class FirstAnswers {
   }
 
   /** By the fills that it took, at the time of its command; undefined = some of them are gone. */
-  private sum(first: number, end: number, time: number, order: Buffer): FirstAnswer | undefined {
+  private sum(first: number, end: number, time: number, order: OrderAt): FirstAnswer | undefined {
+    const { orderI } = order.rows;
+    const id = orderIdAt(order.row);
     let making = 0;
     let taking = 0;
     let match = -1;
     for (let n = first; n < end; n++) {
       const fill = this.fill(n);
       if (fill === undefined || timeOf(fill) !== time) break;
-      if (!sameWords(fill, Fill.takerId, order, Order.id, ID_WORDS)) continue;
+      const { row, rows } = fill;
+      if (!sameId(rows.fillI, fillTakerIdAt(row), orderI, id)) continue;
       if (match === -1) {
-        match = fill.readDoubleLE(8 * Fill.match);
+        match = fillMatch(rows, row);
         if (match !== n) return undefined;
       }
-      const size = fill.readDoubleLE(8 * Fill.size);
-      const collateral = fill.readDoubleLE(8 * Fill.takerCollateral);
-      const fee = fill.readDoubleLE(8 * Fill.fee);
-      const isBuy = fill.readInt32LE(4 * Fill.takerSide) === 0;
+      const size = fillSize(rows, row);
+      const collateral = fillTakerCollateral(rows, row);
+      const isBuy = fillTakerSide(rows, row) === 0;
       making += isBuy ? collateral : size;
-      taking += (isBuy ? size : collateral) - fee;
+      taking += (isBuy ? size : collateral) - fillFee(rows, row);
     }
     return match === -1 ? RESTED : { making, taking };
   }
 
-  private fill(sequence: number): Buffer | undefined {
-    const { fillRows, state } = this.t;
-    if (sequence < state[State.fills]! - fillRows) return this.stored.fill(sequence);
-    const row = this.ring(sequence);
+  private fill(sequence: number): FillAt | undefined {
+    const inRing = this.ring(sequence);
     // A recovery may not have filled all of the ring.
-    return timeOf(row) > 0 ? row : this.stored.fill(sequence);
+    const isThere = sequence >= fillCount(this.t) - this.t.fillRows && timeOf(inRing) > 0;
+    if (isThere) return inRing;
+    const stored = this.stored.fill(sequence);
+    return stored && { rows: fillRowsOf(stored), row: ONLY_FILL };
   }
 
-  private ring(sequence: number): Buffer {
-    const { fillRows, memory } = this.t;
-    return bytesOf(memory.buffers.fills, (sequence % fillRows) * FILL_BYTES, FILL_BYTES);
+  private ring(sequence: number): FillAt {
+    return { rows: this.t, row: fillRow(this.t, sequence) };
   }
 }
 
-/** Whether a command says what the order in a row was taken for, as far as a row tells. */
-function repeats(i32: Int32Array, at: number, row: Buffer): boolean {
+/** Whether a command says what an order was taken for, as far as its row tells. */
+function repeats(i32: Int32Array, at: number, { row, rows }: OrderAt): boolean {
   if ((i32[at + OrderCommand.precheck]! & PrecheckFlags.signature) !== 0) return false;
   const type = (i32[at + OrderCommand.flags]! >>> OrderFlag.typeShift) & 3;
-  if (type !== typeOf(row)) return false;
+  if (type !== orderTypeOf(rows, row)) return false;
   // Version 2 does not sign it.
   const command = new DataView(i32.buffer, i32.byteOffset + 4 * at);
   const expiry = command.getFloat64(8 * OrderCommand.expiration, true);
-  if (expiry !== row.readDoubleLE(8 * Order.expiry)) return false;
+  if (expiry !== orderExpiry(rows, row)) return false;
+  const key = orderKeyAt(row);
   for (let w = 0; w < API_KEY_WORDS; w++) {
-    if (row.readInt32LE(4 * (Order.apiKey + w)) !== i32[at + OrderCommand.apiKey + w]) return false;
+    if (rows.orderI[key + w] !== i32[at + OrderCommand.apiKey + w]) return false;
   }
   return true;
-}
-
-function typeOf(row: Buffer): number {
-  return (row.readInt32LE(4 * Order.flags) >>> Flag.typeShift) & 3;
 }
 
 /** Unix milliseconds; 0 for a fill that is not there. */
-function timeOf(fill: Buffer | undefined): number {
-  return fill === undefined ? 0 : fill.readDoubleLE(8 * Fill.time);
-}
-
-function bytesOf(table: Uint8Array, at: number, bytes: number): Buffer {
-  return Buffer.from(table.buffer, table.byteOffset + at, bytes);
-}
-
-function sameWords(a: Buffer, aAt: number, b: Buffer, bAt: number, words: number): boolean {
-  for (let w = 0; w < words; w++) {
-    if (a.readInt32LE(4 * (aAt + w)) !== b.readInt32LE(4 * (bAt + w))) return false;
-  }
-  return true;
+function timeOf(fill: FillAt | undefined): number {
+  return fill === undefined ? 0 : fillTime(fill.rows, fill.row);
 }

@@ -7,7 +7,7 @@
  */
 
 import { keptClosed } from '../../engine/orders/orders.ts';
-import { State } from '../../engine/tables/layout.ts';
+import { closedCount, firstKeptClosed, openOrders } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { commandsMax, placesOrders, type Request } from './slot-requests.ts';
 
@@ -29,14 +29,14 @@ export class OrderRowBudget {
   isShortFor(request: Request): boolean {
     const orders = ordersOf(request);
     if (orders === 0) return false;
-    const { capacities, state } = this.t;
-    const first = state[State.firstKeptClosed]!;
+    const { t } = this;
+    const { capacities } = t;
+    const first = firstKeptClosed(t);
     const flushed = this.closedPersisted();
-    const spare =
-      capacities.orders + capacities.history - state[State.openOrders]! - keptClosed(this.t);
+    const spare = capacities.orders + capacities.history - openOrders(t) - keptClosed(t);
     const room = spare + Math.max(0, flushed - first) - this.reserved;
     if (room >= orders) return false;
-    const coming = state[State.closed]! - Math.max(first, flushed);
+    const coming = closedCount(t) - Math.max(first, flushed);
     // A few that are on their way to the disk are not what the table is full of.
     return coming >= orders && room + coming >= orders;
   }

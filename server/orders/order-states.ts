@@ -5,7 +5,7 @@
  *
  * Thread: any.
  */
-import { EndReason, Status } from '../../engine/tables/layout.ts';
+import { EndReason, Status } from '../../engine/tables/codes.ts';
 
 /** By Status; an expired order counts as cancelled, and its reason says more. */
 const STATUS_TEXTS: Readonly<Record<number, string>> = {

@@ -6,6 +6,7 @@
  *
  * Thread: a worker; scratch belongs to the instance.
  */
+
 import assert from 'node:assert/strict';
 import {
   type CommandBuffer,
@@ -15,16 +16,9 @@ import {
 } from '../../engine/commands.ts';
 import { findMarket, findToken } from '../../engine/markets/markets.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { marketFlags, tokenMarket } from '../../engine/reads.ts';
 import { FEE_BPS_MAX } from '../../engine/tables/capacities.ts';
-import {
-  ADDRESS_WORDS,
-  API_KEY_WORDS,
-  MARKET_I,
-  Market,
-  MarketFlag,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type {
   MarketRow,
@@ -167,15 +161,15 @@ export class OrderPreparer {
     const market = this.markets.find(item.conditionId);
     if (market === 0) return RejectReason.conditionUnknown;
     if (token === 0) return RejectReason.tokenUnknown;
-    const owner = this.t.tokenI[(token << TOKEN_I) + Token.market];
+    const owner = tokenMarket(this.t, token);
     return owner === market ? 0 : RejectReason.tokenOfOtherCondition;
   }
 
   /** Digest, duplicate that has left memory, wallet, signature. */
   private verify(item: OrderItem, token: TokenRow): number {
     const { options, t } = this;
-    const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
-    const flags = t.marketI[(market << MARKET_I) + Market.flags]!;
+    const market = tokenMarket(t, token);
+    const flags = marketFlags(t, market);
     const isNegRisk = (flags & MarketFlag.negRisk) !== 0;
     const ofVersion = options.separators[item.version2 === undefined ? 1 : 2];
     const separator = isNegRisk ? ofVersion.negRiskSeparator : ofVersion.separator;

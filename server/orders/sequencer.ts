@@ -9,8 +9,9 @@
  *
  * Thread: the I/O thread.
  */
+
 import assert from 'node:assert/strict';
-import { State } from '../../engine/tables/layout.ts';
+import { engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Journal } from '../../storage/log/journal.ts';
 import { ENGINE_BUSY, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
@@ -91,7 +92,7 @@ export class Sequencer {
     this.control = new Int32Array(options.slots.control);
     this.views = options.slots.slots.map((b) => new SlotView(b, options.slots.sizes));
     this.freeSlots = this.views.map((_, i) => i);
-    this.lastTime = options.tables.state[State.time]!;
+    this.lastTime = engineTime(options.tables);
     options.journal.onFailure = (error) => this.stop(error);
     this.expiry = new ExpiryTimer(options.tables, options.now, () => {
       this.tickWanted = true;

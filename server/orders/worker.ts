@@ -8,11 +8,12 @@
  * not pass the turn on: the process stops, and recovery rebuilds what this thread may have half
  * changed.
  */
+
 import { CommandBuffer } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
+import { closedCount, engineSettings, firstKeptClosed, openOrders } from '../../engine/reads.ts';
 import { UNJOURNALED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
-import { State } from '../../engine/tables/layout.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import { openFinalsReader } from '../../storage/projection/finals.ts';
 import type { OrderTexts } from '../common/contract.ts';
@@ -124,15 +125,15 @@ function runBatch(slot: SlotView): Int32Array | undefined {
 
 function prepare(slot: SlotView): readonly PreparedRequest[] {
   // The batches before this one add at most so many orders to those that are known now.
-  const { state } = engine.t;
+  const { t } = engine;
   // Open ones first: those that end between the two reads count twice, and none is left out.
-  const known = state[State.openOrders]! + state[State.closed]!;
+  const known = openOrders(t) + closedCount(t);
   const coming = UNJOURNALED_COMMANDS_MAX;
   // One that is larger than before does not bring back what has left under a smaller one.
-  const history = Math.min(state[State.history]!, engine.t.capacities.history);
+  const history = Math.min(engineSettings(t).history, t.capacities.history);
   // By the time of the turn those before it may have left, and no others.
   const leaving = Math.min(slot.f64[Slot.persistedClosedSequence]!, known + coming - history);
-  const before = Math.max(state[State.firstKeptClosed]!, leaving);
+  const before = Math.max(firstKeptClosed(t), leaving);
   idsMayHaveLeft = before > 0;
   if (idsMayHaveLeft) finals.refresh(before);
   return preparer.prepare(slot);

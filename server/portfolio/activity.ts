@@ -9,7 +9,7 @@
  * Thread: I/O.
  */
 
-import { marketOf } from '../../engine/tables/depth.ts';
+import { tokenMarket } from '../../engine/reads.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
@@ -97,7 +97,7 @@ export class Activity {
       const seconds = Math.floor(rows[at + Row.time]! / MS);
       if (seconds < start) break;
       if (seconds > end || (wanted !== undefined && rows[at + Row.side] !== wanted)) continue;
-      const market = marketOf(this.index.t, rows[at + Row.token]! as TokenRow);
+      const market = tokenMarket(this.index.t, rows[at + Row.token]! as TokenRow);
       if (markets !== null && !markets.has(market)) continue;
       keys[spare] = key;
       spare = best.add(spare, sortBy === 'TIMESTAMP' ? -found : rows[at + column]!) ?? used++;

@@ -6,8 +6,13 @@
  * Thread: I/O. Non-goals: text (position-text.ts).
  */
 
-import { marketOf } from '../../engine/tables/depth.ts';
-import { MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import {
+  marketFirstToken,
+  marketTokens,
+  tokenComplement,
+  tokenLastPrice,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import type { HeldPosition } from '../../storage/projection/positions.ts';
@@ -124,16 +129,16 @@ export class Holdings {
 
   /** Pips of the last trade. */
   price(token: number): number {
-    return this.parts.tables.tokenI[(token << TOKEN_I) + Token.lastPrice]!;
+    return tokenLastPrice(this.parts.tables, token as TokenRow);
   }
 
   info(token: number) {
-    return this.parts.infos(marketOf(this.parts.tables, token as TokenRow));
+    return this.parts.infos(tokenMarket(this.parts.tables, token as TokenRow));
   }
 
   /** Whether the wallet also has shares of the other token of a pair. */
   isMergeable({ account, net, token }: HeldPosition): boolean {
-    const other = this.parts.tables.tokenI[(token << TOKEN_I) + Token.complement]!;
+    const other = tokenComplement(this.parts.tables, token as TokenRow);
     if (net <= 0n || other === 0) return false;
     return (this.parts.positions.of(account, other)?.net ?? 0n) > 0n;
   }
@@ -164,9 +169,8 @@ export class Holdings {
 }
 
 /** The tokens of a market, in the order of its outcomes. */
-export function tokensOf({ marketI }: Tables, market: MarketRow): TokenRow[] {
-  const row = market << MARKET_I;
-  const first = marketI[row + Market.firstToken]!;
-  const length = marketI[row + Market.tokenCount]!;
+export function tokensOf(t: Tables, market: MarketRow): TokenRow[] {
+  const first = marketFirstToken(t, market);
+  const length = marketTokens(t, market);
   return Array.from({ length }, (_, outcome) => (first + outcome) as TokenRow);
 }

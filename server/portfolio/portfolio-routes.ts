@@ -5,7 +5,7 @@
  *
  * Thread: I/O. Positions are as recent as the follower, which is about a tenth of a second behind.
  */
-import { marketOf } from '../../engine/tables/depth.ts';
+import { tokenMarket } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { type PositionsReader, ProjectionUnready } from '../../storage/projection/reader.ts';
@@ -94,7 +94,7 @@ export function portfolioHandlers(parts: PortfolioParts) {
       for await (const piece of holdings.pieces(account(user), null)) {
         for (const { token } of piece) {
           // The tokens of a market are in consecutive rows.
-          const market = marketOf(tables, token as TokenRow);
+          const market = tokenMarket(tables, token as TokenRow);
           if (market !== last) traded += 1;
           last = market;
         }

@@ -5,9 +5,9 @@
  * Thread: I/O.
  */
 
-import { marketFlags, marketOf } from '../../engine/tables/depth.ts';
-import { MarketFlag, TOKEN_I, Token } from '../../engine/tables/layout.ts';
-import type { Pips, TokenRow } from '../../engine/tables/units.ts';
+import { marketFlags, tokenComplement, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
+import { MarketFlag } from '../../engine/tables/codes.ts';
+import type { AccountRow, Pips, TokenRow } from '../../engine/tables/units.ts';
 import type { HeldPosition } from '../../storage/projection/positions.ts';
 import type { AccountTexts } from '../account/account-texts.ts';
 import { pipsText } from '../common/decimal.ts';
@@ -40,9 +40,9 @@ export class PositionTexts {
 
   async holders(token: TokenRow, rows: readonly HeldPosition[]): Promise<string> {
     const asset = this.tokens.assetOf(token);
-    const outcome = this.names.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
+    const outcome = tokenOutcome(this.names.t, token);
     const holders = await listOf(rows, ({ account, net }) => {
-      const wallet = this.names.wallet(account);
+      const wallet = this.names.wallet(account as AccountRow);
       return (
         `{"proxyWallet":"${wallet}","asset":"${asset}","amount":${microsText(net)},` +
         `"outcomeIndex":${outcome},${NO_PROFILE}}`
@@ -56,7 +56,7 @@ export class PositionTexts {
     const token = row.token as TokenRow;
     const pips = holdings.price(token);
     return (
-      `{"proxyWallet":"${names.wallet(row.account)}","asset":"${tokens.assetOf(token)}",` +
+      `{"proxyWallet":"${names.wallet(row.account as AccountRow)}","asset":"${tokens.assetOf(token)}",` +
       `"conditionId":"${names.token(token).market}","size":${microsText(row.net)},` +
       `"avgPrice":${microsText(averagePrice(row))},"initialValue":${microsText(row.cost)},` +
       `"currentValue":${microsText(worth(row.net, pips))},` +
@@ -74,16 +74,16 @@ export class PositionTexts {
   private ofToken(token: TokenRow): string {
     const { names, tokens } = this;
     const { t } = names;
-    const market = marketOf(t, token);
+    const market = tokenMarket(t, token);
     const info = tokens.info(market);
-    const other = t.tokenI[(token << TOKEN_I) + Token.complement]! as TokenRow | 0;
+    const other = tokenComplement(t, token);
     const members = {
       title: info?.question ?? '',
       slug: info?.slug ?? '',
       icon: info?.icon ?? '',
       eventSlug: info?.eventSlug ?? '',
       outcome: names.token(token).outcome,
-      outcomeIndex: t.tokenI[(token << TOKEN_I) + Token.outcome]!,
+      outcomeIndex: tokenOutcome(t, token),
       oppositeOutcome: other === 0 ? '' : names.token(other).outcome,
       oppositeAsset: other === 0 ? '' : tokens.assetOf(other),
       endDate: info?.endDate ?? '',

@@ -4,19 +4,14 @@
  *
  * Thread: the I/O thread, within the call that publishes the batch.
  */
+
 import { OrderCommand, OrderFlag } from '../../engine/commands.ts';
 import { EventKind } from '../../engine/events.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';
-import {
-  FILL_WORDS,
-  Fill,
-  ID_WORDS,
-  ORDER_I,
-  Order,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
+import { fillMakerIdAt, fillRow, isMirroredToken, orderIdAt } from '../../engine/reads.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import type { LevelCause } from './published-book.ts';
@@ -28,18 +23,9 @@ function placedId({ commands }: AppliedBatch, command: number): string {
 
 /** Whether the order of a command is an ask in the prices of its book. */
 export function isAskOf(t: Tables, { commands }: AppliedBatch, command: number): boolean {
-  const token = commands[command + OrderCommand.token]! << TOKEN_I;
+  const token = commands[command + OrderCommand.token]! as TokenRow;
   const isSell = (commands[command + OrderCommand.flags]! & OrderFlag.sell) !== 0;
-  return isSell !== (t.tokenI[token + Token.mirrored] === 1);
-}
-
-/** First word of a fill in fillI, and of a closed order in orderI. */
-export function fillRow(t: Tables, sequence: number): number {
-  return (sequence % t.fillRows) * FILL_WORDS;
-}
-
-export function closedRow(t: Tables, sequence: number): number {
-  return closedOrder(t, sequence) << ORDER_I;
+  return isSell !== isMirroredToken(t, token);
 }
 
 /** The id of the order that caused a change of a level. */
@@ -47,7 +33,7 @@ export function causeId(t: Tables, batch: AppliedBatch, by: LevelCause): string 
   const { command, kind, sequence } = by;
   if (kind === EventKind.levelPlaced) return placedId(batch, command);
   if (kind === EventKind.levelFill) {
-    return wordsToHex(t.fillI, fillRow(t, sequence) + Fill.makerId, ID_WORDS);
+    return wordsToHex(t.fillI, fillMakerIdAt(fillRow(t, sequence)), ID_WORDS);
   }
-  return wordsToHex(t.orderI, closedRow(t, sequence) + Order.id, ID_WORDS);
+  return wordsToHex(t.orderI, orderIdAt(closedOrder(t, sequence)), ID_WORDS);
 }

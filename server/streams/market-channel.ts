@@ -3,7 +3,7 @@
  *
  * Thread: the I/O thread.
  */
-import { MARKET_I, Market } from '../../engine/tables/layout.ts';
+import { marketFirstToken, marketTokens } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
@@ -118,9 +118,8 @@ export class MarketConnection extends Connection {
     const { tables } = this.o;
     const market = findCondition(tables, condition);
     if (market === 0) return;
-    const row = market << MARKET_I;
-    const first = tables.marketI[row + Market.firstToken]!;
-    const count = tables.marketI[row + Market.tokenCount]!;
+    const first = marketFirstToken(tables, market);
+    const count = marketTokens(tables, market);
     for (let i = 0; i < count; i++) wanted.add((first + i) as TokenRow);
   }
 

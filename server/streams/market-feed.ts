@@ -12,21 +12,27 @@
  */
 
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
-import { Depth } from '../../engine/tables/depth.ts';
 import {
-  BOOK_I,
-  Book,
-  FILL_DOUBLES,
-  Fill,
-  MARKET_I,
-  Market,
-  MatchKind,
-  State,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
+  bookCount,
+  bookVersionAt,
+  fillKind,
+  fillMakerPrice,
+  fillMakerToken,
+  fillMatch,
+  fillRow,
+  fillSize,
+  fillTakerPrice,
+  fillTakerSide,
+  fillTakerToken,
+  marketBooks,
+  marketFirstBook,
+  tokenBook,
+} from '../../engine/reads.ts';
+import { MatchKind } from '../../engine/tables/codes.ts';
+import { Depth } from '../../engine/tables/depth.ts';
 import type {
   BookRow,
+  MarketRow,
   MicroShares,
   Pips,
   TicksPerUnit,
@@ -36,7 +42,7 @@ import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { BookRenderer } from '../market-data/books.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
-import { fillRow, isAskOf } from './batch-facts.ts';
+import { isAskOf } from './batch-facts.ts';
 import { FollowedBook, topics } from './followed-book.ts';
 import * as frames from './market-frames.ts';
 import type { Names } from './names.ts';
@@ -68,7 +74,7 @@ export class MarketFeed {
   constructor(parts: MarketFeedParts) {
     this.o = parts;
     this.t = parts.names.t;
-    this.versions = new Int32Array(this.t.bookI.length >> BOOK_I);
+    this.versions = new Int32Array(this.t.capacities.tokens + 1);
     this.begin();
     this.streams = new Numbering(parts.run);
   }
@@ -79,9 +85,9 @@ export class MarketFeed {
    * it are published again.
    */
   begin(): void {
-    const { bookI, state } = this.t;
-    for (let book = 1; book <= state[State.books]!; book++) {
-      this.versions[book] = bookI[(book << BOOK_I) + Book.version]! & ~1;
+    const { t } = this;
+    for (let book = 1; book <= bookCount(t); book++) {
+      this.versions[book] = t.bookI[bookVersionAt(book as BookRow)]! & ~1;
     }
   }
 
@@ -97,7 +103,7 @@ export class MarketFeed {
 
   /** The published book of a token. It is updated until leave(). */
   follow(token: TokenRow, withExtras: boolean): FollowedBook {
-    const bookRow = this.t.tokenI[(token << TOKEN_I) + Token.book]! as BookRow;
+    const bookRow = tokenBook(this.t, token);
     let book = this.followed.get(bookRow);
     if (book === undefined) {
       book = new FollowedBook(this.t, bookRow);
@@ -112,7 +118,7 @@ export class MarketFeed {
 
   /** Ends one follow(). */
   leave(token: TokenRow, withExtras: boolean): void {
-    const bookRow = this.t.tokenI[(token << TOKEN_I) + Token.book]! as BookRow;
+    const bookRow = tokenBook(this.t, token);
     const book = this.followed.get(bookRow);
     if (book === undefined) return;
     const index = book.tokens.indexOf(token);
@@ -200,29 +206,27 @@ export class MarketFeed {
   }
 
   private readFill(sequence: number): void {
-    const { fillF, fillI, tokenI } = this.t;
-    const row = fillRow(this.t, sequence);
-    const takerToken = fillI[row + Fill.takerToken]!;
-    const book = this.told(tokenI[(takerToken << TOKEN_I) + Token.book]!);
+    const { t } = this;
+    const row = fillRow(t, sequence);
+    const takerToken = fillTakerToken(t, row);
+    const book = this.told(tokenBook(t, takerToken));
     if (book === undefined) return;
-    const makerToken = fillI[row + Fill.makerToken]!;
-    const isSell = fillI[row + Fill.takerSide] === 1;
-    const d = (sequence % this.t.fillRows) * FILL_DOUBLES;
-    const size = fillF[d + Fill.size]!;
-    const match = fillF[d + Fill.match]!;
-    const add = (token: number, pips: number): void =>
-      book.addTrade(token as TokenRow, {
+    const isSell = fillTakerSide(t, row) === 1;
+    const size = fillSize(t, row);
+    const match = fillMatch(t, row);
+    const add = (token: TokenRow, pips: Pips): void =>
+      book.addTrade(token, {
         token: this.o.names.token(token),
         isSell,
-        pips: pips as Pips,
+        pips,
         size,
         match,
         feeBps: book.baseFeeBps,
       });
-    add(takerToken, fillI[row + Fill.takerPrice]!);
+    add(takerToken, fillTakerPrice(t, row));
     // A mint or merge is a trade of both tokens, on the same side (docs/protocol.md#stream-frames).
-    if (fillI[row + Fill.kind] !== MatchKind.complementary) {
-      add(makerToken, fillI[row + Fill.makerPrice]!);
+    if (fillKind(t, row) !== MatchKind.complementary) {
+      add(fillMakerToken(t, row), fillMakerPrice(t, row));
     }
   }
 
@@ -236,9 +240,10 @@ export class MarketFeed {
   }
 
   private readMarket({ events, eventsF }: AppliedBatch, at: number): void {
-    const row = events[at + Event.market]! << MARKET_I;
-    const first = this.t.marketI[row + Market.firstBook]!;
-    for (let i = 0; i < this.t.marketI[row + Market.bookCount]!; i++) {
+    const { t } = this;
+    const market = events[at + Event.market]! as MarketRow;
+    const first = marketFirstBook(t, market);
+    for (let i = 0; i < marketBooks(t, market); i++) {
       const book = this.told(first + i);
       if (book === undefined) continue;
       book.minSize = eventsF[at / 2 + Event.minSize]! as MicroShares;

@@ -6,17 +6,10 @@
  */
 
 import { findMarket } from '../../engine/markets/markets.ts';
-import {
-  ADDRESS_WORDS,
-  API_KEY_WORDS,
-  ID_WORDS,
-  MARKET_I,
-  Market,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
+import { conditionAt, tokenIdAt, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketRow } from '../../engine/tables/units.ts';
+import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { AccountTexts, apiKeyText } from '../account/account-texts.ts';
 import { bytesToWords, hexToBytes, wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
@@ -46,17 +39,16 @@ export class Names {
     this.accounts = new AccountTexts(tables, lookup);
   }
 
-  token(token: number): TokenName {
+  token(token: TokenRow): TokenName {
     const known = this.tokens.get(token);
     if (known !== undefined) return known;
-    const { tokenI } = this.t;
-    const row = token << TOKEN_I;
-    const market = tokenI[row + Token.market]! as MarketRow;
+    const { t } = this;
+    const market = tokenMarket(t, token);
     const name = {
-      id: wordsToDecimal(tokenI, row + Token.id),
+      id: wordsToDecimal(t.tokenI, tokenIdAt(token)),
       market,
       condition: this.condition(market),
-      outcome: tokenI[row + Token.outcome]!,
+      outcome: tokenOutcome(t, token),
     };
     if (this.tokens.size === TOKENS_KEPT) this.tokens.clear();
     this.tokens.set(token, name);
@@ -69,11 +61,11 @@ export class Names {
   }
 
   condition(market: MarketRow): string {
-    return wordsToHex(this.t.marketI, (market << MARKET_I) + Market.condition, ID_WORDS);
+    return wordsToHex(this.t.marketI, conditionAt(market), ID_WORDS);
   }
 
   /** The address text with its EIP-55 checksum. */
-  wallet(account: number): string {
+  wallet(account: AccountRow): string {
     return this.accounts.wallet(account);
   }
 }

@@ -6,8 +6,8 @@
  *
  * Thread: the I/O thread.
  */
-import { MARKET_I, Market, State } from '../../engine/tables/layout.ts';
-import type { MarketRow } from '../../engine/tables/units.ts';
+import { marketCount, marketFirstToken, marketTokens } from '../../engine/reads.ts';
+import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { MarketStory } from '../market-data/texts.ts';
 import { topics } from './followed-book.ts';
@@ -42,7 +42,7 @@ export class NewMarkets {
   constructor(parts: NewMarketsParts) {
     this.o = parts;
     this.streams = new Numbering(parts.run);
-    this.told = parts.names.t.state[State.markets]!;
+    this.told = marketCount(parts.names.t);
   }
 
   /**
@@ -50,7 +50,7 @@ export class NewMarkets {
    */
   announce(story: Story): void {
     const isUnderWay = this.task !== undefined;
-    this.task = { story, last: this.o.names.t.state[State.markets]! };
+    this.task = { story, last: marketCount(this.o.names.t) };
     if (!isUnderWay) this.tellSome();
   }
 
@@ -67,14 +67,12 @@ export class NewMarkets {
 
   private tell(market: MarketRow, story: Story): void {
     const { names, now, publish } = this.o;
-    const { marketI } = names.t;
     const condition = names.condition(market);
     const known = story(condition);
     if (known === undefined) return;
-    const row = market << MARKET_I;
-    const first = marketI[row + Market.firstToken]!;
-    const count = marketI[row + Market.tokenCount]!;
-    const assets = Array.from({ length: count }, (_, i) => names.token(first + i).id);
+    const first = marketFirstToken(names.t, market);
+    const count = marketTokens(names.t, market);
+    const assets = Array.from({ length: count }, (_, i) => names.token((first + i) as TokenRow).id);
     const head = envelope(this.streams.next('markets'), now());
     publish(topics.markets, newMarketFrame(head, condition, assets, known, now()));
   }

@@ -4,19 +4,33 @@
  *
  * Thread: the I/O thread.
  */
+
 import { OrderCommand, OrderFlag } from '../../engine/commands.ts';
+import {
+  closeReason,
+  isMirroredToken,
+  isSellOrder,
+  ONLY_ORDER,
+  type OrderRows,
+  orderCreated,
+  orderExpiry,
+  orderIdAt,
+  orderKeyAt,
+  orderMaker,
+  orderOriginal,
+  orderPrice,
+  orderRemaining,
+  orderToken,
+  orderTypeOf,
+} from '../../engine/reads.ts';
 import {
   type ADDRESS_WORDS,
   type API_KEY_WORDS,
   EndReason,
-  Flag,
   ID_WORDS,
-  Order,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
+} from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
+import { type OrderRow, PIPS_PER_UNIT, type TokenRow } from '../../engine/tables/units.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { addressText, apiKeyAt, type Names } from './names.ts';
@@ -24,7 +38,7 @@ import { addressText, apiKeyAt, type Names } from './names.ts';
 export interface OrderFacts {
   readonly id: string;
   readonly apiKey: string;
-  readonly token: number;
+  readonly token: TokenRow;
   /** With its EIP-55 checksum. */
   readonly maker: string;
   readonly isSell: boolean;
@@ -43,12 +57,9 @@ export interface OrderFacts {
   readonly reason: number;
 }
 
-const REASON_MASK = 15;
-
 /** Pips in a token's own price, from ticks of its book. */
-function ownPips(t: Tables, token: number, tick: number, grid: number): number {
-  const isMirrored = t.tokenI[(token << TOKEN_I) + Token.mirrored] === 1;
-  return (isMirrored ? grid - tick : tick) * (PIPS_PER_UNIT / grid);
+function ownPips(t: Tables, token: TokenRow, tick: number, grid: number): number {
+  return (isMirroredToken(t, token) ? grid - tick : tick) * (PIPS_PER_UNIT / grid);
 }
 
 /** The order that a command placed, before any fill; `tick` is a tick of its book. */
@@ -61,7 +72,7 @@ export function placedOrder(
 ): OrderFacts {
   const { commands, commandsF, time } = batch;
   const flags = commands[command + OrderCommand.flags]!;
-  const token = commands[command + OrderCommand.token]!;
+  const token = commands[command + OrderCommand.token]! as TokenRow;
   const shares = commandsF[command / 2 + OrderCommand.shares]!;
   return {
     id: wordsToHex(commands, command + OrderCommand.id, ID_WORDS),
@@ -79,45 +90,38 @@ export function placedOrder(
   };
 }
 
-/**
- * The maker whose row is copied in the record at `row - 8`; the record of its level follows and
- * contains the grid.
- */
-export function partlyOrder(names: Names, batch: AppliedBatch, row: number, grid: number) {
-  const { events, eventsF } = batch;
-  const token = events[row + Order.token]!;
-  const pips = ownPips(names.t, token, events[row + Order.price]!, grid);
-  return orderFacts(names, events, eventsF, row, pips, EndReason.none);
+/** A maker whose row a record copies (partlyRow); its level's record behind it has the grid. */
+export function partlyOrder(names: Names, rows: OrderRows, grid: number): OrderFacts {
+  const token = orderToken(rows, ONLY_ORDER);
+  const pips = ownPips(names.t, token, orderPrice(rows, ONLY_ORDER), grid);
+  return orderFacts(names, rows, ONLY_ORDER, pips, EndReason.none);
 }
 
-/** `row`: first word of the closed order in orderI. */
-export function finishedOrder(names: Names, row: number): OrderFacts {
-  const { orderF, orderI } = names.t;
-  const reason = (orderI[row + Order.flags]! >>> Flag.reasonShift) & REASON_MASK;
-  return orderFacts(names, orderI, orderF, row, orderI[row + Order.price]!, reason);
+/** `row`: of a closed order. */
+export function finishedOrder(names: Names, row: OrderRow): OrderFacts {
+  const { t } = names;
+  return orderFacts(names, t, row, orderPrice(t, row), closeReason(t, row));
 }
 
 function orderFacts(
   names: Names,
-  i32: Int32Array,
-  f64: Float64Array,
-  row: number,
+  rows: OrderRows,
+  row: OrderRow,
   pips: number,
   reason: number,
 ): OrderFacts {
-  const flags = i32[row + Order.flags]!;
   return {
-    id: wordsToHex(i32, row + Order.id, ID_WORDS),
-    apiKey: apiKeyAt(i32, row + Order.apiKey),
-    token: i32[row + Order.token]!,
-    maker: names.wallet(i32[row + Order.maker]!),
-    isSell: (flags & Flag.sell) !== 0,
-    type: (flags >>> Flag.typeShift) & 3,
+    id: wordsToHex(rows.orderI, orderIdAt(row), ID_WORDS),
+    apiKey: apiKeyAt(rows.orderI, orderKeyAt(row)),
+    token: orderToken(rows, row),
+    maker: names.wallet(orderMaker(rows, row)),
+    isSell: isSellOrder(rows, row),
+    type: orderTypeOf(rows, row),
     pips,
-    original: f64[row / 2 + Order.original]!,
-    remaining: f64[row / 2 + Order.remaining]!,
-    expiry: f64[row / 2 + Order.expiry]!,
-    created: f64[row / 2 + Order.created]!,
+    original: orderOriginal(rows, row),
+    remaining: orderRemaining(rows, row),
+    expiry: orderExpiry(rows, row),
+    created: orderCreated(rows, row),
     reason,
   };
 }

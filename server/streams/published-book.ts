@@ -5,8 +5,14 @@
  *
  * Thread: the I/O thread. Non-goals: JSON, who receives it.
  */
+import {
+  bookFirstToken,
+  bookMarket,
+  marketFeeBps,
+  tokenComplement,
+  tokenLastPrice,
+} from '../../engine/reads.ts';
 import { bookVersion, type Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
-import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import {
   type BookRow,
@@ -56,11 +62,10 @@ export class PublishedBook {
   private readonly changed = new Map<number, ChangedLevel>();
 
   constructor(t: Tables, bookRow: BookRow) {
-    const row = bookRow << BOOK_I;
-    const first = t.bookI[row + Book.firstToken]! as TokenRow;
-    const second = t.tokenI[(first << TOKEN_I) + Token.complement]! as TokenRow | 0;
+    const first = bookFirstToken(t, bookRow);
+    const second = tokenComplement(t, first);
     this.bookRow = bookRow;
-    this.market = t.bookI[row + Book.market]! as MarketRow;
+    this.market = bookMarket(t, bookRow);
     this.tokens = second === 0 ? [first] : [first, second];
   }
 
@@ -68,8 +73,8 @@ export class PublishedBook {
   load(t: Tables, depth: Depth): boolean {
     const [first, second] = this.tokens;
     if (!readDepth(t, first!, depth)) return false;
-    const baseFeeBps = t.marketI[(this.market << MARKET_I) + Market.baseFeeBps]!;
-    const other = second === undefined ? 0 : t.tokenI[(second << TOKEN_I) + Token.lastPrice]!;
+    const baseFeeBps = marketFeeBps(t, this.market);
+    const other = second === undefined ? 0 : tokenLastPrice(t, second);
     if (bookVersion(t, first!) !== depth.version) return false;
     this.version = depth.version;
     this.isTold = false;
@@ -77,7 +82,7 @@ export class PublishedBook {
     this.minSize = depth.minSize;
     this.baseFeeBps = baseFeeBps;
     this.lastPrices[0] = depth.lastPrice;
-    this.lastPrices[1] = other as Pips | 0;
+    this.lastPrices[1] = other;
     this.clear(depth.ticksPerUnit as TicksPerUnit);
     for (let i = 0; i < depth.bids.count; i++) this.put(depth.bids.ticks[i]!, depth.bids.sizes[i]!);
     for (let i = 0; i < depth.asks.count; i++) {

@@ -8,7 +8,7 @@
  *
  * Thread: the I/O thread.
  */
-import { ADDRESS_WORDS } from '../../engine/tables/layout.ts';
+import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { Publish } from '../http/sockets.ts';
 import { envelope, type Numbered } from './numbering.ts';

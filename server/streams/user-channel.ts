@@ -5,7 +5,7 @@
  * Thread: the I/O thread.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { ADDRESS_WORDS } from '../../engine/tables/layout.ts';
+import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import type { Credential } from '../identity/key-registry.ts';

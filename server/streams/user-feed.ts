@@ -5,30 +5,38 @@
  *
  * Thread: the I/O thread.
  */
+
 import { OrderCommand } from '../../engine/commands.ts';
-import { Event, EventKind, eventWords } from '../../engine/events.ts';
-import { ACCOUNT_I, Account, Fill, ID_WORDS, Order } from '../../engine/tables/layout.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
-import { closedRow, fillRow } from './batch-facts.ts';
-import { apiKeyAt, type Names } from './names.ts';
+import { Event, EventKind, eventWords, partlyRows } from '../../engine/events.ts';
+import { closedOrder } from '../../engine/orders/orders.ts';
 import {
-  finishedOrder,
-  type OrderFacts,
-  partlyOrder,
-  placedOrder,
-  sameWords,
-} from './order-facts.ts';
+  addressAt,
+  fillMakerIdAt,
+  fillMakerOwner,
+  fillMatch,
+  fillRow,
+  fillSize,
+  fillTakerOwner,
+  fillTakerToken,
+  ONLY_ORDER,
+  type OrderRows,
+  orderIdAt,
+  orderKeyAt,
+  orderOwner,
+} from '../../engine/reads.ts';
+import type { AccountRow, FillRow, OrderRow } from '../../engine/tables/units.ts';
+import { sameId } from '../../engine/tables/words.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
+import { apiKeyAt, type Names } from './names.ts';
+import { finishedOrder, type OrderFacts, partlyOrder, placedOrder } from './order-facts.ts';
 import type { ReplayBuffer, User } from './replay-buffer.ts';
 import { newsOfEnd, OrderNews, orderBody, type TradeFill, tradeBody } from './user-frames.ts';
 
-/** Words of the maker's row in a record. */
-const PARTLY_ROW_WORDS = 32;
-
-/** A fill, and where the row of its maker is. */
+/** A fill, and its maker's order where it was seen after the fill: by what was left of it, or by its end. */
 interface NoticedFill {
   readonly sequence: number;
-  makerRows: Int32Array | undefined;
-  makerRow: number;
+  makerRows: OrderRows | undefined;
+  makerRow: OrderRow;
 }
 
 /** An order event that waits for the trades that must come before it. */
@@ -68,10 +76,10 @@ export class UserFeed {
           this.placed(batch, at);
           break;
         case EventKind.fill:
-          this.fills.push({ sequence, makerRows: undefined, makerRow: 0 });
+          this.fills.push({ sequence, makerRows: undefined, makerRow: ONLY_ORDER });
           break;
         case EventKind.partly:
-          this.partly(batch, at + Event.row);
+          this.partly(batch, at);
           break;
         case EventKind.closed:
           this.finished(sequence);
@@ -95,37 +103,37 @@ export class UserFeed {
   }
 
   /** The last fill left a remainder of its maker. */
-  private partly(batch: AppliedBatch, row: number): void {
-    const { events } = batch;
+  private partly(batch: AppliedBatch, at: number): void {
+    const { events, eventsF } = batch;
+    const rows = partlyRows(events, eventsF, at);
     const fill = this.fills.at(-1)!;
-    fill.makerRows = events;
-    fill.makerRow = row;
-    const user = this.ownerOf(events[row + Order.owner]!);
+    fill.makerRows = rows;
+    fill.makerRow = ONLY_ORDER;
+    const user = this.ownerOf(orderOwner(rows, ONLY_ORDER));
     if (user === undefined) return;
-    const level = row + PARTLY_ROW_WORDS;
+    const level = at + eventWords(events, at);
     const grid = events[level + Event.grid]!;
     const match = this.matchOf(fill.sequence);
     this.later.push(() => {
-      this.tell(user, partlyOrder(this.names, batch, row, grid), OrderNews.updated, match);
+      this.tell(user, partlyOrder(this.names, rows, grid), OrderNews.updated, match);
     });
   }
 
   private finished(sequence: number): void {
     const { t } = this.names;
-    const row = closedRow(t, sequence);
+    const row = closedOrder(t, sequence);
     const fill = this.fills.at(-1);
-    const id = row + Order.id;
     // A maker with a remainder that is cancelled afterwards was not closed by that fill.
     const isMaker =
       fill?.makerRows === undefined &&
       fill !== undefined &&
-      sameWords(t.fillI, fillRow(t, fill.sequence) + Fill.makerId, t.orderI, id, ID_WORDS);
+      sameId(t.fillI, fillMakerIdAt(fillRow(t, fill.sequence)), t.orderI, orderIdAt(row));
     if (isMaker) {
-      fill.makerRows = t.orderI;
+      fill.makerRows = t;
       fill.makerRow = row;
     }
     if (this.isTaker(row)) this.taker!.isFinished = true;
-    const user = this.ownerOf(t.orderI[row + Order.owner]!);
+    const user = this.ownerOf(orderOwner(t, row));
     if (user === undefined) return;
     const isOfMatch = fill !== undefined && (isMaker || this.isTaker(row));
     const match = isOfMatch ? this.matchOf(fill.sequence) : -1;
@@ -135,11 +143,11 @@ export class UserFeed {
     });
   }
 
-  private isTaker(row: number): boolean {
+  private isTaker(row: OrderRow): boolean {
     const { batch, taker } = this;
     if (taker === undefined) return false;
     const id = taker.command + OrderCommand.id;
-    return sameWords(batch!.commands, id, this.names.t.orderI, row + Order.id, ID_WORDS);
+    return sameId(batch!.commands, id, this.names.t.orderI, orderIdAt(row));
   }
 
   /** All events of the order placed last have been read: send the trades, then the order events. */
@@ -152,20 +160,22 @@ export class UserFeed {
     for (const tell of later) tell();
     if (taker?.user === undefined || taker.isFinished || fills.length === 0) return;
     // It was partly filled and rests.
-    const remaining = fills.reduce((left, { sequence }) => {
-      return left - this.names.t.fillF[fillRow(this.names.t, sequence) / 2 + Fill.size]!;
-    }, taker.facts!.remaining);
+    const { t } = this.names;
+    const remaining = fills.reduce(
+      (left, { sequence }) => left - fillSize(t, fillRow(t, sequence)),
+      taker.facts!.remaining,
+    );
     const match = this.matchOf(fills[0]!.sequence);
     this.tell(taker.user, { ...taker.facts!, remaining }, OrderNews.updated, match);
   }
 
   private tellTrades(fills: readonly NoticedFill[], taker: Taker): void {
-    const { fillI } = this.names.t;
-    const rowOf = ({ sequence }: NoticedFill): number => fillRow(this.names.t, sequence);
-    const takerOwner = fillI[rowOf(fills[0]!) + Fill.takerOwner]!;
-    const shownTo = (owner: number): TradeFill[] =>
+    const { t } = this.names;
+    const rowOf = ({ sequence }: NoticedFill): FillRow => fillRow(t, sequence);
+    const takerOwner = fillTakerOwner(t, rowOf(fills[0]!));
+    const shownTo = (owner: AccountRow): TradeFill[] =>
       fills.map((fill) => {
-        const isOwn = fillI[rowOf(fill) + Fill.makerOwner] === owner;
+        const isOwn = fillMakerOwner(t, rowOf(fill)) === owner;
         return { sequence: fill.sequence, makerKey: isOwn ? keyOf(fill) : undefined };
       });
     if (taker.user !== undefined) {
@@ -174,7 +184,7 @@ export class UserFeed {
     }
     const told = new Set([takerOwner]);
     for (const fill of fills) {
-      const owner = fillI[rowOf(fill) + Fill.makerOwner]!;
+      const owner = fillMakerOwner(t, rowOf(fill));
       if (told.has(owner)) continue;
       told.add(owner);
       const user = this.ownerOf(owner);
@@ -195,9 +205,8 @@ export class UserFeed {
   ): void {
     const { names } = this;
     const { time } = this.batch!;
-    const token = names.token(
-      names.t.fillI[fillRow(names.t, fills[0]!.sequence) + Fill.takerToken]!,
-    );
+    const { t } = names;
+    const token = names.token(fillTakerToken(t, fillRow(t, fills[0]!.sequence)));
     for (const status of ['MATCHED', 'CONFIRMED'] as const) {
       const body = tradeBody(names, fills, shown, reader, status, time);
       this.log.tell(user, token.condition, body);
@@ -215,18 +224,18 @@ export class UserFeed {
     this.log.tell(user, names.token(order.token).condition, body);
   }
 
-  private ownerOf(account: number): User | undefined {
-    return this.log.find(this.names.t.accountI, (account << ACCOUNT_I) + Account.address);
+  private ownerOf(account: AccountRow): User | undefined {
+    return this.log.find(this.names.t.accountI, addressAt(account));
   }
 
   /** The sequence of the first fill of a fill's match. */
   private matchOf(sequence: number): number {
     const { t } = this.names;
-    return t.fillF[fillRow(t, sequence) / 2 + Fill.match]!;
+    return fillMatch(t, fillRow(t, sequence));
   }
 }
 
 /** The API key of the maker's order. */
 function keyOf({ makerRow, makerRows }: NoticedFill): string {
-  return apiKeyAt(makerRows!, makerRow + Order.apiKey);
+  return apiKeyAt(makerRows!.orderI, orderKeyAt(makerRow));
 }

@@ -4,21 +4,31 @@
  *
  * Thread: the I/O thread.
  */
+
 import { OrderType } from '../../engine/commands.ts';
 import {
-  EndReason,
-  Fill,
-  ID_WORDS,
-  MARKET_I,
-  Market,
-  MatchKind,
-} from '../../engine/tables/layout.ts';
+  fillKind,
+  fillMaker,
+  fillMakerIdAt,
+  fillMakerPrice,
+  fillMakerToken,
+  fillMatch,
+  fillRow,
+  fillSize,
+  fillTaker,
+  fillTakerCollateral,
+  fillTakerIdAt,
+  fillTakerPrice,
+  fillTakerSide,
+  fillTakerToken,
+  marketFeeBps,
+} from '../../engine/reads.ts';
+import { EndReason, ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
 import { NIL_UUID } from '../account/account-texts.ts';
 import { microText, ratioMicro } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';
 import { reasonText } from '../orders/order-states.ts';
-import { fillRow } from './batch-facts.ts';
 import { priceText, sideText } from './market-frames.ts';
 import type { Names } from './names.ts';
 import type { OrderFacts } from './order-facts.ts';
@@ -114,10 +124,10 @@ export function tradeBody(
   status: 'MATCHED' | 'CONFIRMED',
   time: number,
 ): string {
-  const { fillF, fillI, marketI } = names.t;
-  const first = fillRow(names.t, fills[0]!.sequence);
-  const match = fillF[first / 2 + Fill.match]!;
-  const token = names.token(fillI[first + Fill.takerToken]!);
+  const { t } = names;
+  const first = fillRow(t, fills[0]!.sequence);
+  const match = fillMatch(t, first);
+  const token = names.token(fillTakerToken(t, first));
   const { price, size } = totals(names, fills);
   const seconds = String(Math.floor(time / MS));
   const trader = reader.isTaker ? 'TAKER' : 'MAKER';
@@ -126,17 +136,17 @@ export function tradeBody(
     id: tradeIdOf(match),
     type: 'TRADE',
     status,
-    taker_order_id: wordsToHex(fillI, first + Fill.takerId, ID_WORDS),
+    taker_order_id: wordsToHex(t.fillI, fillTakerIdAt(first), ID_WORDS),
     market: token.condition,
     asset_id: token.id,
     outcome: names.outcome(token),
-    side: sideText(fillI[first + Fill.takerSide] === 1),
+    side: sideText(fillTakerSide(t, first) === 1),
     price,
     size,
-    fee_rate_bps: String(marketI[(token.market << MARKET_I) + Market.baseFeeBps]!),
+    fee_rate_bps: String(marketFeeBps(t, token.market)),
     owner: reader.apiKey,
     trade_owner: reader.apiKey,
-    maker_address: names.wallet(fillI[first + Fill.taker]!),
+    maker_address: names.wallet(fillTaker(t, first)),
     trader_side: trader,
     transaction_hash: transactionHash(match),
     bucket_index: 0,
@@ -152,35 +162,35 @@ export function tradeBody(
 /** The size of a match, and the taker's average price. */
 function totals(names: Names, fills: readonly TradeFill[]): { price: string; size: string } {
   const { t } = names;
-  const pips = t.fillI[fillRow(t, fills[0]!.sequence) + Fill.takerPrice]!;
+  const pips = fillTakerPrice(t, fillRow(t, fills[0]!.sequence));
   let isOnePrice = true;
   let size = 0;
   let collateral = 0;
   for (const { sequence } of fills) {
     const row = fillRow(t, sequence);
-    size += t.fillF[row / 2 + Fill.size]!;
-    collateral += t.fillF[row / 2 + Fill.takerCollateral]!;
-    if (t.fillI[row + Fill.takerPrice] !== pips) isOnePrice = false;
+    size += fillSize(t, row);
+    collateral += fillTakerCollateral(t, row);
+    if (fillTakerPrice(t, row) !== pips) isOnePrice = false;
   }
   const price = isOnePrice ? priceText(pips) : microText(ratioMicro(collateral, size));
   return { price, size: microText(size) };
 }
 
 function makerOrder(names: Names, { makerKey, sequence }: TradeFill): object {
-  const { fillF, fillI } = names.t;
-  const row = fillRow(names.t, sequence);
-  const isOpposite = fillI[row + Fill.kind] === MatchKind.complementary;
-  const takerSells = fillI[row + Fill.takerSide] === 1;
-  const token = names.token(fillI[row + Fill.makerToken]!);
+  const { t } = names;
+  const row = fillRow(t, sequence);
+  const isOpposite = fillKind(t, row) === MatchKind.complementary;
+  const takerSells = fillTakerSide(t, row) === 1;
+  const token = names.token(fillMakerToken(t, row));
   return {
-    order_id: wordsToHex(fillI, row + Fill.makerId, ID_WORDS),
+    order_id: wordsToHex(t.fillI, fillMakerIdAt(row), ID_WORDS),
     owner: makerKey ?? NIL_UUID,
-    maker_address: names.wallet(fillI[row + Fill.maker]!),
+    maker_address: names.wallet(fillMaker(t, row)),
     asset_id: token.id,
     outcome: names.outcome(token),
     side: sideText(isOpposite !== takerSells),
-    price: priceText(fillI[row + Fill.makerPrice]!),
-    matched_amount: microText(fillF[row / 2 + Fill.size]!),
+    price: priceText(fillMakerPrice(t, row)),
+    matched_amount: microText(fillSize(t, row)),
     // The maker pays no fee (docs/protocol.md#fees).
     fee_rate_bps: '0',
   };

@@ -4,12 +4,13 @@
  *
  * Thread: a command-line tool.
  */
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { audit } from '../../engine/audit.ts';
 import { Engine } from '../../engine/engine.ts';
+import { lastBatch } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { State } from '../../engine/tables/layout.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { openCatalog } from '../catalog/catalog.ts';
@@ -104,7 +105,7 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
       const batch = batchOf(entry);
       digests.set(sequence, entry.after);
       engine ??= snapshots.at(sequence - 1);
-      if (engine !== undefined && sequence > engine.t.state[State.batch]!) {
+      if (engine !== undefined && sequence > lastBatch(engine.t)) {
         replay(engine, entry, batch);
         snapshots.compare(engine.t);
       }
@@ -115,8 +116,8 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
   engine ??= snapshots.at(last);
   if (engine === undefined) throw new Error(`no image leads up to its first batch, ${first}`);
   const { t } = engine;
-  if (last < t.state[State.batch]!) {
-    throw new Error(`it ends with batch ${last}, but an image holds ${t.state[State.batch]}`);
+  if (last < lastBatch(t)) {
+    throw new Error(`it ends with batch ${last}, but an image holds ${lastBatch(t)}`);
   }
   snapshots.refuseAhead(last);
   audit(t);
@@ -178,7 +179,7 @@ class LoadedSnapshots {
 
   /** Looks at the image of the batch of these tables, if there is one. */
   compare(t: Tables): void {
-    const batch = t.state[State.batch]!;
+    const batch = lastBatch(t);
     while (this.waiting[0] !== undefined && this.waiting[0].sequence <= batch) {
       const info = this.waiting.shift()!;
       if (info.sequence < batch) continue;

@@ -8,7 +8,8 @@
  * Thread: a worker, which renews its snapshot and lets go of it by hand because its event loop has no turn
  * between batches; the I/O thread.
  */
-import { Flag, ID_WORDS, Order } from '../../engine/tables/layout.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
+import { Flag, Order } from '../../engine/tables/layout.ts';
 import { Damage } from '../kv/checksum.ts';
 import { type DerivedTables, openDerivedTables } from './derived.ts';
 import { lookUp, type Run, RunState, readRuns } from './id-runs.ts';

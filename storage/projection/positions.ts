@@ -4,14 +4,8 @@
  *
  * Thread: the follower writes; the I/O thread reads (reader.ts).
  */
-import {
-  FILL_DOUBLES,
-  FILL_WORDS,
-  Fill,
-  MatchKind,
-  TOKEN_I,
-  Token,
-} from '../../engine/tables/layout.ts';
+import { MatchKind } from '../../engine/tables/codes.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
 import {
   decodeInterest,

@@ -10,7 +10,8 @@
  *
  * Thread: the follower writes; the I/O thread reads (server/market-data/price-history.ts).
  */
-import { FILL_DOUBLES, FILL_WORDS, Fill, MatchKind } from '../../engine/tables/layout.ts';
+import { MatchKind } from '../../engine/tables/codes.ts';
+import { FILL_DOUBLES, FILL_WORDS, Fill } from '../../engine/tables/layout.ts';
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';

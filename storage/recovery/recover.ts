@@ -6,9 +6,10 @@
  * Thread: recovery-thread.ts, before workers start and before the port opens. The follower begins
  * the same way.
  */
+
 import { Engine } from '../../engine/engine.ts';
+import { FILL_BYTES, fillCount, fillRow, lastBatch, stateDigest } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { FILL_WORDS, State } from '../../engine/tables/layout.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { Damage } from '../kv/checksum.ts';
 import type { PackedRows } from '../kv/packed.ts';
@@ -35,8 +36,6 @@ export interface Begun {
   readonly passedOver: readonly number[];
   readonly reasons: readonly string[];
 }
-
-const FILL_BYTES = FILL_WORDS * 4;
 
 /**
  * Rebuilds the engine's memory in tables of `capacities`, which may be larger than those of the
@@ -85,13 +84,13 @@ export type LogBehind = Pick<Log, 'digest' | 'first' | 'last' | 'read'>;
 
 /** Applies every batch of the log after the snapshot. Returns the number of batches. */
 export function catchUp({ engine, reasons }: Begun, log: LogBehind): number {
-  const start = engine.t.state[State.batch]!;
+  const start = lastBatch(engine.t);
   const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
   if (log.last < start) {
     throw new LogDamage(`it ends with batch ${log.last}, but an image holds batch ${start}`);
   }
   if (log.last === start) {
-    if (log.digest === engine.t.state[State.digest]) return 0;
+    if (log.digest === stateDigest(engine.t)) return 0;
     throw new LogDamage(`its batch ${start} is not the one that an image holds${why}`);
   }
   if (log.first > start + 1) throw new LogDamage(`batch ${start + 1} is missing${why}`);
@@ -102,7 +101,7 @@ export function catchUp({ engine, reasons }: Begun, log: LogBehind): number {
     replay(engine, entry, batchOf(entry));
   }
   reader.close();
-  return engine.t.state[State.batch]! - start;
+  return lastBatch(engine.t) - start;
 }
 
 /** Loads the first usable one of these snapshots into tables of `capacities`. */
@@ -122,7 +121,7 @@ export function begin(
       const engine = new Engine(memory);
       const { t } = engine;
       // A ring that is smaller than before has only the newest fills.
-      const firstFill = Math.max(loaded.firstFill, t.state[State.fills]! - t.fillRows);
+      const firstFill = Math.max(loaded.firstFill, fillCount(t) - t.fillRows);
       return { engine, snapshot: info.sequence, firstFill, passedOver, reasons };
     }
     passedOver.push(info.sequence);
@@ -143,7 +142,7 @@ export function loadFills(
   firstFill: number,
   warn: (line: string) => void,
 ): number {
-  const first = Math.max(0, t.state[State.fills]! - t.capacities.trades);
+  const first = Math.max(0, fillCount(t) - t.capacities.trades);
   const ring = t.memory.buffers.fills;
   let oldest = firstFill;
   try {
@@ -151,7 +150,7 @@ export function loadFills(
       const start = Math.max(first, oldest - fills.blockRows);
       for (const [sequence, row] of [...fills.range(start, oldest)].reverse()) {
         if (sequence !== oldest - 1) break;
-        ring.set(row, (sequence % t.fillRows) * FILL_BYTES);
+        ring.set(row, fillRow(t, sequence) * FILL_BYTES);
         oldest = sequence;
       }
       // Stops at the first fill that is missing.

@@ -3,10 +3,11 @@
  *
  * Thread: the recovering thread, before workers start; the follower, on tables of its own.
  */
+
 import { commandWords } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import { State } from '../../engine/tables/layout.ts';
+import { closedCount, fillCount, lastBatch, stateDigest } from '../../engine/reads.ts';
 import { type BatchRecord, decodeBatch } from '../log/batch-record.ts';
 import type { LogEntry } from '../log/log.ts';
 
@@ -27,8 +28,8 @@ export function replay(engine: Engine, entry: LogEntry, record: BatchRecord): vo
   const { sequence } = entry;
   const wrong = (what: string): Error => new Error(`recovery: batch ${sequence}: ${what}`);
   if (record.sequence !== sequence) throw wrong('its own sequence differs');
-  if (entry.before !== t.state[State.digest]) throw wrong('its digest before differs');
-  if (record.firstFill !== t.state[State.fills]) throw wrong('its first fill differs');
+  if (entry.before !== stateDigest(t)) throw wrong('its digest before differs');
+  if (record.firstFill !== fillCount(t)) throw wrong('its first fill differs');
   engine.begin(record.time, record.persistedClosedSequence);
   engine.ahead(record.i32, 0, record.i32.length);
   for (let at = 0; at < record.i32.length; at += commandWords(record.i32, at)) {
@@ -38,10 +39,10 @@ export function replay(engine: Engine, entry: LogEntry, record: BatchRecord): vo
     if (reason === RejectReason.tableFull) throw wrong(TOO_SMALL);
   }
   engine.end();
-  if (t.state[State.batch] !== sequence) throw wrong('its effect differs');
-  if (t.state[State.digest] !== record.digest) throw wrong('its digest differs');
-  if (t.state[State.fills] !== record.endFill) throw wrong('its last fill differs');
-  if (t.state[State.closed] !== record.closedEnd) {
+  if (lastBatch(t) !== sequence) throw wrong('its effect differs');
+  if (stateDigest(t) !== record.digest) throw wrong('its digest differs');
+  if (fillCount(t) !== record.endFill) throw wrong('its last fill differs');
+  if (closedCount(t) !== record.closedEnd) {
     throw wrong('its number of finished orders differs');
   }
 }

@@ -1,8 +1,10 @@
 /** Own trades from real engine tables, against a scan of every fill. */
+
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
 import { Fill } from '../../engine/tables/layout.ts';
+import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
 import { accountHandlers } from '../../server/account/account-routes.ts';
 import { AccountTexts, NIL_UUID } from '../../server/account/account-texts.ts';
 import { type OwnTrade, OwnTrades, type TradeFilter } from '../../server/account/own-trades.ts';
@@ -162,9 +164,9 @@ test('a trade shows the view of its taker, and the API keys of nobody else', () 
     JSON.parse(reader.text(trade, { owner: desk.account(wallet), apiKey: KEY }).text);
 
   const taken = read({ match: 0, isTaker: true, made: 0 }, 5);
-  const wallet = (n: number): string => texts.wallet(desk.account(n));
+  const wallet = (n: number): string => texts.wallet(desk.account(n) as AccountRow);
   const id = (n: number): string => wordsToHex(orderIdWords(n), 0, 8);
-  const { asset_id: no } = texts.token(yes + 1);
+  const { asset_id: no } = texts.token((yes + 1) as TokenRow);
   assert.deepEqual(taken, {
     id: '00000000-0000-4000-8000-000000000000',
     taker_order_id: id(3),

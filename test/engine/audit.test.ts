@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
 import { closedOrder, keptClosed, orderStatus } from '../../engine/orders/orders.ts';
+import { Status } from '../../engine/tables/codes.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -14,7 +15,6 @@ import {
   ORDER_I,
   Order,
   State,
-  Status,
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';

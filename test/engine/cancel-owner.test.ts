@@ -4,14 +4,8 @@ import test from 'node:test';
 import { CommandBuffer, encodeCancelOwner } from '../../engine/commands.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';
 import { Simulator } from '../../engine/simulator.ts';
-import {
-  ADDRESS_WORDS,
-  EndReason,
-  Flag,
-  ORDER_I,
-  Order,
-  State,
-} from '../../engine/tables/layout.ts';
+import { ADDRESS_WORDS, EndReason } from '../../engine/tables/codes.ts';
+import { Flag, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
 import type { MarketRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
 import { withSeed } from '../common/random.ts';
 

@@ -1,12 +1,15 @@
 /** Reading a book: what a reader sees, and when it must not believe it. */
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { audit } from '../../engine/audit.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import { bookVersion, Depth, marketFlags, marketOf, readDepth } from '../../engine/tables/depth.ts';
-import { BOOK_I, Book, MarketFlag } from '../../engine/tables/layout.ts';
+import { marketFlags, tokenMarket } from '../../engine/reads.ts';
+import { MarketFlag } from '../../engine/tables/codes.ts';
+import { bookVersion, Depth, readDepth } from '../../engine/tables/depth.ts';
+import { BOOK_I, Book } from '../../engine/tables/layout.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { startThread } from '../common/forms.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
@@ -89,7 +92,7 @@ test('a reader gets the terms of the market with the book', () => {
   assert.equal(depth.lastPrice, 0, 'No never traded');
   assert.deepEqual([depth.asks.count, depth.asks.ticks[0], depth.asks.sizes[0]], [1, 595, 1e6]);
   assert.equal(depth.bids.count, 0);
-  assert.equal(marketOf(t, NO), 1);
+  assert.equal(tokenMarket(t, NO), 1);
   assert.equal(marketFlags(t, 1 as MarketRow), MarketFlag.tradable | MarketFlag.negRisk);
 });
 

@@ -20,22 +20,20 @@ import { EventBuffer } from '../../engine/events.ts';
 import { closedOrder, findOrder } from '../../engine/orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
+import { EndReason, MarketFlag, Status } from '../../engine/tables/codes.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import {
   ACCOUNT_I,
-  EndReason,
   FILL_DOUBLES,
   FILL_WORDS,
   Fill,
   Flag,
   MARKET_F,
   Market,
-  MarketFlag,
   ORDER_F,
   ORDER_I,
   Order,
   State,
-  Status,
 } from '../../engine/tables/layout.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import type {

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Event, EventBuffer, EventKind, eventWords } from '../../engine/events.ts';
 import { closedOrder, orderStatus } from '../../engine/orders/orders.ts';
+import { Status } from '../../engine/tables/codes.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import {
   BOOK_F,
@@ -20,7 +21,6 @@ import {
   ORDER_I,
   Order,
   State,
-  Status,
   TOKEN_I,
   Token,
 } from '../../engine/tables/layout.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommandBuffer, encodeMarket } from '../../engine/commands.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import { MarketFlag } from '../../engine/tables/layout.ts';
+import { MarketFlag } from '../../engine/tables/codes.ts';
 import type { MicroShares } from '../../engine/tables/units.ts';
 import { check, type Duel } from './duel.ts';
 import { EngineDriver, idWords } from './engine-driver.ts';

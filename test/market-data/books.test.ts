@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { Status } from '../../engine/tables/codes.ts';
 import { bookVersion } from '../../engine/tables/depth.ts';
 import {
   BOOK_I,
@@ -14,7 +15,6 @@ import {
   ORDER_I,
   Order,
   State,
-  Status,
   TOKEN_I,
   Token,
 } from '../../engine/tables/layout.ts';

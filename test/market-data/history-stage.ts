@@ -5,11 +5,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MatchKind } from '../../engine/tables/codes.ts';
 import {
   FILL_DOUBLES,
   FILL_WORDS,
   Fill,
-  MatchKind,
   State,
   TOKEN_I,
   Token,

@@ -2,6 +2,7 @@
  * An engine with small markets for the tests of the read routes: registers markets, places random
  * orders, and knows the texts that the catalog would give. No HTTP, no signatures, no storage.
  */
+
 import {
   CommandBuffer,
   encodeCancel,
@@ -13,17 +14,10 @@ import {
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import { tokenMarket } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { marketOf } from '../../engine/tables/depth.ts';
-import {
-  ACCOUNT_I,
-  Account,
-  ADDRESS_WORDS,
-  MARKET_I,
-  Market,
-  MarketFlag,
-  State,
-} from '../../engine/tables/layout.ts';
+import { ADDRESS_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
+import { ACCOUNT_I, Account, MARKET_I, Market, State } from '../../engine/tables/layout.ts';
 import { allocateEngine, type EngineMemory, type Tables } from '../../engine/tables/tables.ts';
 import type {
   MarketRow,
@@ -116,7 +110,7 @@ export class Fixture {
     this.orders += 1;
     this.buffer.clear();
     const token = order.token as TokenRow;
-    const market = marketOf(this.t, token);
+    const market = tokenMarket(this.t, token);
     const grid = this.t.marketI[(market << MARKET_I) + Market.ticksPerUnit]!;
     const product = order.shares * order.ticks;
     const collateral = order.sell ? Math.floor(product / grid) : Math.ceil(product / grid);

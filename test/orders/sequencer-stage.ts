@@ -13,7 +13,7 @@ import {
 import { Engine } from '../../engine/engine.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
-import { MarketFlag } from '../../engine/tables/layout.ts';
+import { MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
 import { AnswerWriter } from '../../server/orders/answers.ts';

@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { MatchKind } from '../../engine/tables/codes.ts';
 import {
   FILL_WORDS,
   Fill,
   MARKET_I,
   Market,
-  MatchKind,
   State,
   TOKEN_I,
   Token,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { EndReason } from '../../engine/tables/layout.ts';
+import { EndReason } from '../../engine/tables/codes.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
 import { boundTexts } from '../../server/streams/stream-bounds.ts';

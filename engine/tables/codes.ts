@@ -1,0 +1,40 @@
+/**
+ * Numbers that stand in the columns of the tables, and the widths of keys: what every reader of a row, a
+ * command or an event has to know. Where a column lies is in layout.ts.
+ */
+
+/** Words of an order id, a token id and a condition id. */
+export const ID_WORDS = 8;
+export const ADDRESS_WORDS = 5;
+export const API_KEY_WORDS = 4;
+
+/** Status of an order; while it is being placed it has none of them. */
+export const Status = { free: 0, live: 1, matched: 2, canceled: 3, expired: 4 } as const;
+
+/**
+ * Why an order ended; the status beside it follows from it (endStatus, orders.ts).
+ * The numbers are stored; names and what each means to a client stand in server/orders/README.md.
+ */
+export const EndReason = {
+  none: 0,
+  /** All of it was filled. */
+  filled: 1,
+  /** A fill-and-kill whose rest found nobody. */
+  fakRemainder: 2,
+  /** By its owner. */
+  canceled: 3,
+  expired: 4,
+  /** Its market was closed or archived. */
+  marketEnded: 5,
+  /** A coarser tick left its price off the grid. */
+  tickChange: 6,
+  /** It met an order of its own account, and the policy ended it. */
+  selfTrade: 7,
+} as const;
+export type EndReasonCode = Exclude<(typeof EndReason)[keyof typeof EndReason], 0>;
+
+/** Bits of the flags of a market. */
+export const MarketFlag = { tradable: 1, ended: 2, negRisk: 4 } as const;
+
+/** Match kinds (docs/protocol.md#match-kinds). */
+export const MatchKind = { complementary: 0, mint: 1, merge: 2 } as const;
