@@ -7,6 +7,7 @@
 
 import { CANCEL_ORDERS_MAX } from '../../engine/tables/capacities.ts';
 import { concatSlowly } from '../common/concat-slowly.ts';
+import type { CallerLines } from './caller-lines.ts';
 import { encodeSweep, readSweepHead, SWEEP_HEAD_BYTES, SWEEP_START } from './cancel-all.ts';
 import { CANCEL_IDS_MAX } from './schemas.ts';
 import type { Sequencer } from './sequencer.ts';
@@ -31,7 +32,7 @@ type SweepKind = typeof RequestKind.cancelAll | typeof RequestKind.cancelMarket;
 
 /** Takes the body of DELETE /order or /orders. */
 export function submitCancels(
-  sequencer: Sequencer,
+  lines: Pick<CallerLines, 'submit'>,
   kind: CancelKind,
   owner: RequestOwner,
   body: Uint8Array,
@@ -40,7 +41,7 @@ export function submitCancels(
   const ids = Math.ceil(body.length / ID_BYTES);
   const strangers = Math.min(CANCEL_IDS_MAX, Math.ceil(body.length / STRANGER_BYTES));
   const weight = ids * ORDER_BYTES_MIN + strangers * STRANGER_ANSWER_BYTES;
-  sequencer.submit({ kind, owner, body, weight, answered });
+  lines.submit({ kind, owner, body, weight, answered });
 }
 
 /** Takes DELETE /cancel-all, whose body says nothing, or the body of /cancel-market-orders. */

@@ -9,9 +9,9 @@ import { callerOfKey } from '../http/callers.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import type { LateLimits, LateRefusal } from '../http/late-limits.ts';
 import type { Claim, KeyOwner } from '../identity/auth.ts';
+import type { CallerLines } from './caller-lines.ts';
 import { submitCancels, submitSweep } from './cancels.ts';
 import { countOrders } from './count-orders.ts';
-import type { Sequencer } from './sequencer.ts';
 import {
   type Answered,
   isProven,
@@ -22,7 +22,7 @@ import {
 import { RequestKind } from './slots.ts';
 
 type Submit = (
-  sequencer: Sequencer,
+  lines: CallerLines,
   owner: RequestOwner,
   body: Uint8Array,
   answered: Answered,
@@ -31,16 +31,16 @@ type Submit = (
 const NO_BODY = new Uint8Array(0);
 
 /**
- * @param sequencer undefined while the data directory cannot be written
+ * @param lines undefined while the data directory cannot be written
  * @param limits undefined where nothing is counted
  */
-export function orderHandlers(sequencer: Sequencer | undefined, limits: LateLimits | undefined) {
+export function orderHandlers(lines: CallerLines | undefined, limits: LateLimits | undefined) {
   const taking =
     (submit: Submit): Handler<unknown, KeyOwner> =>
     (context, _query, caller) => {
-      if (sequencer === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
+      if (lines === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
       else {
-        submit(sequencer, caller, context.body, (status, answer) => context.reply(status, answer));
+        submit(lines, caller, context.body, (status, answer) => context.reply(status, answer));
       }
     };
   /** The signature is the sequencer's to have looked at: a worker may have begun already. */
@@ -52,7 +52,7 @@ export function orderHandlers(sequencer: Sequencer | undefined, limits: LateLimi
       // Only what the key's owner sent counts against the key.
       const prove: Prove = () => claim.prove() ?? overOrders(limits, claim, kind, body, context);
       const request = orderRequest(kind, claim, body, answered, prove);
-      if (sequencer !== undefined) sequencer.submit(request);
+      if (lines !== undefined) lines.submit(request);
       else if (isProven(request)) context.reply(503, JOURNAL_UNAVAILABLE);
     },
   });

@@ -40,9 +40,14 @@ export interface Request {
   /** Bytes that count against a batch: at least ORDER_BYTES_MIN a command. */
   readonly weight: number;
   readonly answered: Answered;
+  /** Orders of the body that are placed, its first ones; undefined = all. */
+  readonly ordersMax?: number;
   /** To be called before anything is done for the owner; undefined = has been, or need not be. */
   prove?: Prove | undefined;
 }
+
+/** A request of a client, where others are the node's own. */
+export type OwnedRequest = Request & { readonly owner: RequestOwner };
 
 /** The body of POST /orders or POST /order. */
 export function orderRequest(
@@ -51,7 +56,7 @@ export function orderRequest(
   body: Uint8Array,
   answered: Answered,
   prove?: Prove,
-): Request {
+): OwnedRequest {
   // A refused request has an answer too, however short it was.
   const weight = Math.max(body.length, ORDER_BYTES_MIN);
   return { kind, owner, body, weight, answered, prove };
@@ -103,6 +108,7 @@ function writeRequest(view: SlotView, at: number, request: Request): number {
   const { input, inputWords } = view;
   inputWords[head + RequestHead.kind] = request.kind;
   inputWords[head + RequestHead.bytes] = request.body.length;
+  inputWords[head + RequestHead.ordersMax] = request.ordersMax ?? 0;
   if (request.owner !== undefined) {
     writeWords(request.owner.apiKeyBytes, inputWords, head + RequestHead.apiKey);
     writeWords(request.owner.address, inputWords, head + RequestHead.address);
