@@ -11,9 +11,9 @@ import { type Answered, type OwnedRequest, orderRequest, type Request } from './
 import { RequestKind } from './slots.ts';
 
 /** Orders of one part: some 8 ms of a worker. */
-export const PART_ORDERS = 64;
+const PART_ORDERS = 64;
 /** A shorter body is placed in one turn. */
-export const PART_BYTES = 48 * 1024;
+const PART_BYTES = 48 * 1024;
 
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
