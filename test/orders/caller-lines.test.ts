@@ -1,6 +1,9 @@
 /** Long and many requests of one wallet beside others: who goes first, and what each is answered. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { CallerLines } from '../../server/orders/caller-lines.ts';
+import { orderRequest, type Request } from '../../server/orders/slot-requests.ts';
+import { RequestKind } from '../../server/orders/slots.ts';
 import {
   book,
   levels,
@@ -82,27 +85,28 @@ test('a fault in the last order of a long batch places none of it', async () => 
   assert.deepEqual(levels((await book(node, coin.tokenIds[0]!)).bids), []);
 });
 
-test('a cancel stays behind the long batch that came before it', async () => {
-  const placing = alice.postText(node, bodyOf(bids(alice, LONG)));
-  await send(node, 'GET', '/ok');
-  const canceling = alice.cancel(node, '/cancel-all');
-  assert.equal((await placing).status, 200);
-  assert.equal((await canceling).canceled.length, LONG);
-});
-
-test('many short batches of one wallet do not make others wait for all of them', async () => {
-  const body = bodyOf(bids(alice, 40));
-  const ended: string[] = [];
-  const batches = Array.from({ length: 20 }, async () => {
-    assert.equal((await alice.postText(node, body)).status, 200);
-    ended.push('many');
-  });
-  const order = JSON.stringify(bob.sign({ market: dime, side: 'BUY', ticks: 1, shares: 10 }).item);
-  await send(node, 'GET', '/ok');
-  assert.equal((await bob.ask(node, 'POST', '/order', order)).status, 200);
-  const before = ended.length;
-  await Promise.all(batches);
-  assert(before < 15, `${before} of 20 batches were answered first`);
+test('requests of a wallet keep their order, and one of another wallet does not wait', () => {
+  const taken: string[] = [];
+  const under: Request[] = [];
+  const submit = (request: Request): void => {
+    taken.push(String(request.body.subarray(0, 3)));
+    under.push(request);
+  };
+  const lines = new CallerLines({ submit, goOn: submit }, 16);
+  const send = (name: string, wallet: number, bytes: number): void => {
+    const owner = { address: new Uint8Array(20).fill(wallet), apiKeyBytes: new Uint8Array(16) };
+    const body = Buffer.alloc(bytes, name);
+    lines.submit(orderRequest(RequestKind.order, owner, body, () => undefined));
+  };
+  send('a-1', 1, 40_000);
+  send('a-2', 1, 40_000);
+  send('a-3', 1, 10);
+  send('b-1', 2, 10);
+  assert.deepEqual(taken, ['a-1', 'b-1']);
+  assert.equal(lines.waiting, 2);
+  under[0]!.answered(200, '');
+  assert.deepEqual(taken, ['a-1', 'b-1', 'a-2', 'a-3']);
+  assert.equal(lines.waiting, 0);
 });
 
 test('nothing is left open', async () => {
