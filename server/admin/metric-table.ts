@@ -104,6 +104,12 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     labels: [],
     read: ({ node }) => one(node.http.putOff),
   },
+  exchange_http_body_bytes: {
+    type: 'gauge',
+    help: 'bytes that are held for bodies of requests which have not ended',
+    labels: [],
+    read: ({ node }) => one(node.http.bodyBytes),
+  },
   exchange_orders_total: {
     type: 'counter',
     help: 'orders by how they were answered: accepted, or the text of the refusal',

@@ -7,7 +7,9 @@
  *
  * Thread: I/O. Not here: what credentials have to be (identity/auth.ts).
  */
+import type { Headers } from '../http/answer-head.ts';
 import { callerOf } from '../http/callers.ts';
+import { keyOf } from '../http/connection-counts.ts';
 import type { Exchange } from '../http/http.ts';
 
 /** A batch of some fifteen orders: up to here a request costs as much without its body. */
@@ -43,6 +45,12 @@ export class FailedProofs {
     this.elapsed = elapsed;
   }
 
+  /** Headers of a 429 for a long body, where the caller has failed too much: it need not be received. */
+  refusal(context: Exchange): Headers | undefined {
+    if (!this.isLimited) return undefined;
+    return this.refusalOf(callerKey(context));
+  }
+
   /**
    * Answers 429 where the caller has failed too much; otherwise returns what is to be called when the
    * credentials of this request are wrong. Undefined: it is answered.
@@ -50,16 +58,18 @@ export class FailedProofs {
   admit(context: Exchange): (() => void) | undefined {
     const bytes = context.bodyView.byteLength;
     if (!this.isLimited || bytes <= SHORT_BYTES) return UNCOUNTED;
-    const { high, low } = callerOf(context.address);
-    const key = `${high} ${low}`;
+    const key = callerKey(context);
+    const headers = this.refusalOf(key);
+    if (headers === undefined) return () => this.failed(key, bytes);
+    context.reply(429, TOO_MANY_REQUESTS, headers);
+    return undefined;
+  }
+
+  private refusalOf(key: string): Headers | undefined {
     const now = this.elapsed();
     const known = this.callers.get(key);
-    if (known !== undefined && now < known.until && known.bytes >= BYTES_MAX) {
-      const seconds = Math.ceil((known.until - now) / MS);
-      context.reply(429, TOO_MANY_REQUESTS, [['Retry-After', String(seconds)]]);
-      return undefined;
-    }
-    return () => this.failed(key, bytes);
+    if (known === undefined || now >= known.until || known.bytes < BYTES_MAX) return undefined;
+    return [['Retry-After', String(Math.ceil((known.until - now) / MS))]];
   }
 
   private failed(key: string, bytes: number): void {
@@ -72,4 +82,8 @@ export class FailedProofs {
     if (this.callers.size >= CALLERS_MAX) this.callers.clear();
     this.callers.set(key, { bytes, until: now + WINDOW_MS });
   }
+}
+
+function callerKey(context: Exchange): string {
+  return keyOf(callerOf(context.address));
 }

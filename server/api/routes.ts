@@ -31,6 +31,7 @@ import { tokenHandlers } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
 import { TRADES_QUERY } from '../market-data/trades-query.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
+import type { CallerLines } from '../orders/caller-lines.ts';
 import { orderHandlers } from '../orders/order-routes.ts';
 import type { Pause } from '../orders/pauses.ts';
 import type { SeqlockReader } from '../orders/seqlock-reader.ts';
@@ -65,6 +66,8 @@ export interface RouteParts {
   readonly catalog: () => Generation;
   /** Undefined while the data directory cannot be written: reads go on, orders do not. */
   readonly sequencer: Sequencer | undefined;
+  /** Likewise. */
+  readonly lines: CallerLines | undefined;
   /** Why orders are not taken; none = they are. */
   readonly pauses: () => readonly Pause[];
   readonly clock: () => ClockFacts;
@@ -110,7 +113,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       ...keyHandlers(parts.auth, config, limits),
       ...tokenHandlers({ config, books: parts.books, tops, whenBatchesDone }),
       ...historyHandlers(parts),
-      ...orderHandlers(sequencer, limits),
+      ...orderHandlers(parts.lines, limits),
       ...accountHandlers(parts),
       ...heartbeatHandlers(parts.heartbeats),
       'GET /trades': publicTrades,

@@ -94,6 +94,9 @@ function serveRow(
     limits: row.limits,
     ...(row.api === 'catalog' ? { throttled: CATALOG_THROTTLED } : {}),
     ...(failure === undefined ? {} : { failure }),
+    ...(row.access === 'none'
+      ? {}
+      : { longRefused: (context: Exchange) => parts.proofs.refusal(context) }),
   };
   const prefix = parts.credentialPrefix;
   const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix)];

@@ -202,7 +202,10 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
       http: server.facts(),
       requests: counts?.rows ?? [],
       orders: writer?.meters,
-      queue: { waiting: writer?.sequencer.waiting() ?? 0, max: config.engineQueue },
+      queue: {
+        waiting: (writer?.sequencer.waiting() ?? 0) + (writer?.lines.waiting ?? 0),
+        max: config.engineQueue,
+      },
       catalogSince: catalog.since,
     });
     return {
@@ -345,6 +348,7 @@ async function openPort(
       infos: (market) => infos.find(market),
       catalog: () => catalog.current,
       sequencer: writer?.sequencer,
+      lines: writer?.lines,
       heartbeats,
       pauses,
       clock: clockFacts,

@@ -15,6 +15,7 @@ import { withDeadline } from '../common/with-deadline.ts';
 import type { Config } from '../config/config.ts';
 import { walletFactory } from '../identity/wallet-factory.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
+import { CallerLines } from '../orders/caller-lines.ts';
 import { FollowerKeeper, type FollowerProgress } from '../orders/follower-keeper.ts';
 import { OrderMeters } from '../orders/order-meters.ts';
 import { applyCommands } from '../orders/own-commands.ts';
@@ -58,6 +59,8 @@ const SNAPSHOT_MS_MAX = 900_000;
 
 export interface Writer {
   readonly sequencer: Sequencer;
+  /** Requests of clients come to the sequencer through these. */
+  readonly lines: CallerLines;
   /** Undefined where there is no admin listener to tell of them. */
   readonly meters: OrderMeters | undefined;
   readonly seqlock: SeqlockReader;
@@ -161,6 +164,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   }
   return {
     sequencer,
+    lines: new CallerLines(sequencer, config.engineQueue),
     meters,
     pauses: () => room.pauses(),
     progress: () => follower.progress(),

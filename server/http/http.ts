@@ -13,6 +13,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { LogFields } from '../common/logger.ts';
 import { systemCensus } from './address-census.ts';
 import type { Headers } from './answer-head.ts';
+import { BODY_BYTES_MAX, BodyBytes, type BodyBytesMax } from './body-bytes.ts';
 import { ConnectedPeers, peerOf } from './callers.ts';
 import {
   type ConnectionBounds,
@@ -50,6 +51,8 @@ export interface HttpFacts {
   readonly connections: ConnectionFacts;
   /** Requests that waited for a later turn, because their callers had had enough of theirs. */
   readonly putOff: number;
+  /** Bytes of bodies that have not ended. */
+  readonly bodyBytes: number;
 }
 
 export interface HttpOptions {
@@ -61,6 +64,8 @@ export interface HttpOptions {
   readonly log: (line: string, fields?: LogFields) => void;
   /** Cap on the bytes of all answers that slow readers have not taken yet. */
   readonly bytesInFlightMax?: number;
+  /** Caps on the bytes of bodies on their way; those of a caller count where a limiter is. */
+  readonly bodyBytesMax?: BodyBytesMax;
   /** Cap on the bytes that wait for the readers of all WebSockets together. */
   readonly socketBacklogMax?: number;
   /** How many connections there may be; as many as there can be without it. */
@@ -201,6 +206,7 @@ class RunningServer implements ServerState {
   readonly now: () => number;
   readonly peers = new ConnectedPeers();
   readonly turn: TurnBudget;
+  readonly bodies: BodyBytes;
   private readonly counts: RequestCounts | undefined;
   /** Known once it is listened on. */
   port = 0;
@@ -223,6 +229,10 @@ class RunningServer implements ServerState {
     this.discardMsMax = options.discardMsMax ?? DISCARD_MS_MAX;
     this.limiter = options.limiter;
     this.turn = new TurnBudget(options.limiter !== undefined);
+    const bodiesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
+    const perCaller =
+      options.limiter === undefined ? Number.POSITIVE_INFINITY : bodiesMax.perCaller;
+    this.bodies = new BodyBytes({ ...bodiesMax, perCaller });
     this.connections = new ConnectionCounts(
       options.connections ?? { all: Number.POSITIVE_INFINITY, perAddress: undefined },
       systemCensus(() => this.port),
@@ -281,7 +291,11 @@ class RunningServer implements ServerState {
   }
 
   facts(): HttpFacts {
-    return { connections: this.connections.facts(), putOff: this.turn.putOff };
+    return {
+      connections: this.connections.facts(),
+      putOff: this.turn.putOff,
+      bodyBytes: this.bodies.all,
+    };
   }
 
   settled(): void {

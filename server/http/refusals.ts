@@ -8,6 +8,7 @@ export const AMBIGUOUS_LENGTH =
 export const INTERNAL_ERROR = '{"error":"internal_error"}';
 export const SHUTTING_DOWN = '{"error":"shutting down"}';
 export const TOO_MANY_BYTES = '{"error":"too many answers in flight"}';
+export const TOO_MANY_BODIES = '{"error":"too many bodies in flight"}';
 export const TOO_MANY_REQUESTS = '{"error":"Too Many Requests"}';
 export const TOO_MANY_OF_ADDRESS = '{"error":"too many stream connections of this address"}';
 export const NO_UPGRADE = '{"error":"websocket upgrade required"}';

@@ -3,6 +3,7 @@
  *
  * Thread: I/O. Not here: what is told to a caller whose body is too large (uws-request-context.ts).
  */
+import type { BodyRefusal, HeldBytes } from './body-bytes.ts';
 
 /** First allocation for a body of unknown length, doubled as it grows. */
 const BYTES_FIRST = 16 * 1024;
@@ -12,36 +13,51 @@ const NO_BYTES = Buffer.alloc(0);
 export class RequestBody {
   private readonly bytesMax: number;
   private readonly declared: number;
+  private readonly held: HeldBytes;
   private bytes: Buffer = NO_BYTES;
   private received = 0;
 
   /** @param declared bytes of the whole body, 0 when the caller did not say */
-  constructor(bytesMax: number, declared: number) {
+  constructor(bytesMax: number, declared: number, held: HeldBytes) {
     this.bytesMax = bytesMax;
     this.declared = declared;
+    this.held = held;
   }
 
-  /** Copies a chunk, which is emptied when its callback returns; false = the body is too large. */
-  add(chunk: ArrayBuffer, isLast: boolean): boolean {
+  /** Copies a chunk, which is emptied when its callback returns; tells why it is not received further. */
+  add(chunk: ArrayBuffer, isLast: boolean): BodyRefusal | 413 | undefined {
     const start = this.received;
     const end = start + chunk.byteLength;
     if (end > this.bytesMax) {
-      this.bytes = NO_BYTES;
-      return false;
+      this.drop();
+      return 413;
     }
     if (end > this.bytes.length) {
       const guess = Math.max(this.declared, BYTES_FIRST, 2 * this.bytes.length, end);
-      const grown = Buffer.allocUnsafe(isLast ? end : Math.min(guess, this.bytesMax));
+      const length = isLast ? end : Math.min(guess, this.bytesMax);
+      const refusal = this.held.growTo(length);
+      if (refusal !== undefined) {
+        this.drop();
+        return refusal;
+      }
+      const grown = Buffer.allocUnsafe(length);
       grown.set(this.bytes.subarray(0, start));
       this.bytes = grown;
     }
     this.bytes.set(new Uint8Array(chunk), start);
     this.received = end;
-    return true;
+    return undefined;
   }
 
-  /** All that has arrived. */
+  /** All that has arrived; the body counts no more as one on its way. */
   whole(): Buffer {
+    this.held.release();
     return this.received < this.bytes.length ? this.bytes.subarray(0, this.received) : this.bytes;
+  }
+
+  /** Nothing more comes of it. */
+  drop(): void {
+    this.bytes = NO_BYTES;
+    this.held.release();
   }
 }

@@ -66,6 +66,8 @@ export interface Route {
   readonly run: (context: Exchange) => void | Promise<void>;
   /** Body of that 500; by default {"error":"internal_error"}. */
   readonly failure?: (error: unknown) => string;
+  /** Headers of a 429 for a caller who may send no long body now; undefined = it may. */
+  readonly longRefused?: (context: Exchange) => Headers | undefined;
   /** The rate limits that cover it; none by default. */
   readonly limits?: readonly RateClass[];
   /** Body of a 429; by default {"error":"Too Many Requests"}. */

@@ -16,6 +16,7 @@ import {
   INTERNAL_ERROR,
   PAYLOAD_TOO_LARGE,
   SHUTTING_DOWN,
+  TOO_MANY_BODIES,
   TOO_MANY_BYTES,
   TOO_MANY_REQUESTS,
 } from './refusals.ts';
@@ -30,6 +31,9 @@ import { callerOfRequest, peerAddress } from './who-asks.ts';
 
 /** Answers above this wait for their turn under the cap; those below are bounded by connections. */
 const LARGE_BYTES = 64 * 1024;
+
+/** Bodies up to here are read whoever sends them: a batch of some fifteen orders. */
+const LONG_BYTES = 16 * 1024;
 
 /** Who goes on after so many answers of 429 in a row loses its connection with the next one. */
 const REFUSED_MAX = 100;
@@ -71,6 +75,8 @@ export class UwsRequestContext implements Exchange {
   private url: string | undefined = undefined;
   private caller: string | undefined = undefined;
   private bytes: Buffer = NO_BODY;
+  /** A body that has not ended. */
+  private arriving: RequestBody | undefined = undefined;
   /** A body that came at once, until its callback returns. */
   private chunk: ArrayBuffer | undefined = undefined;
   /** What the answer tells of the rate limits; undefined where nothing was counted. */
@@ -220,6 +226,7 @@ export class UwsRequestContext implements Exchange {
   }
 
   private startBody(request: HttpRequest): void {
+    const { server } = this;
     const { bodyBytesMax, path } = this.route;
     // The path of a route without parameters is matched byte for byte.
     this.url = this.parameters.length === 0 ? path : request.getUrl();
@@ -229,19 +236,28 @@ export class UwsRequestContext implements Exchange {
       this.response.onData((chunk, isLast) => discard(chunk.byteLength, isLast));
       return;
     }
-    let body: RequestBody | undefined;
+    const refused = declared > LONG_BYTES ? this.route.longRefused?.(this) : undefined;
+    if (refused !== undefined) {
+      this.refuseUnread(429, TOO_MANY_REQUESTS, refused);
+      return;
+    }
     let discard: ((bytes: number, isLast: boolean) => void) | undefined;
     this.response.onData((chunk, isLast) => {
-      if (isLast && body === undefined && chunk.byteLength <= bodyBytesMax) {
+      if (isLast && this.arriving === undefined && chunk.byteLength <= bodyBytesMax) {
         this.runWith(chunk);
-        return;
-      }
-      body ??= new RequestBody(bodyBytesMax, declared);
-      if (discard === undefined && !body.add(chunk, isLast)) discard = this.refuseBody();
-      if (discard !== undefined) discard(chunk.byteLength, isLast);
-      else if (isLast) {
-        this.bytes = body.whole();
-        this.run();
+      } else if (discard !== undefined) discard(chunk.byteLength, isLast);
+      else if (!this.answered) {
+        this.arriving ??= new RequestBody(bodyBytesMax, declared, server.bodies.of(this.counted()));
+        const refusal = this.arriving.add(chunk, isLast);
+        if (refusal === 413) {
+          discard = this.refuseBody();
+          discard(chunk.byteLength, isLast);
+        } else if (refusal === 429) this.refuseUnread(429, TOO_MANY_REQUESTS, RETRY_SOON);
+        else if (refusal === 503) this.refuseUnread(503, TOO_MANY_BODIES, RETRY_SOON);
+        else if (isLast) {
+          this.bytes = this.arriving.whole();
+          this.run();
+        }
       }
     });
   }
@@ -252,6 +268,13 @@ export class UwsRequestContext implements Exchange {
     this.run();
     if (!this.answered) void this.body;
     this.chunk = undefined;
+  }
+
+  /** Refuses a body that is not read further: the connection ends with the answer. */
+  private refuseUnread(status: number, body: string, headers: Headers): void {
+    this.isLast = true;
+    this.corked = true;
+    this.reply(status, body, headers);
   }
 
   /** Answers that the body is too large, and returns what is to be told of the rest of it. */
@@ -397,6 +420,7 @@ export class UwsRequestContext implements Exchange {
   private finish(): void {
     assert(!this.over, 'an exchange ends once');
     this.over = true;
+    this.arriving?.drop();
     this.server.bytesInFlight -= this.bytesHeld;
     this.server.settled();
   }

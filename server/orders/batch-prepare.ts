@@ -134,7 +134,11 @@ export class BatchPreparer {
     if (!parsed.ok) return refused(parsed);
     const caller = callerOf(words, head);
     const began = this.options.now();
-    for (const item of parsed.items) this.orders.prepare(item, caller, this.commands);
+    const { items } = parsed;
+    const end = words[head + RequestHead.ordersMax]! || items.length;
+    for (let i = 0; i < Math.min(end, items.length); i++) {
+      this.orders.prepare(items[i]!, caller, this.commands);
+    }
     this.verifyMs += this.options.now() - began;
     return {};
   }

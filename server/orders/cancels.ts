@@ -7,6 +7,7 @@
 
 import { CANCEL_ORDERS_MAX } from '../../engine/tables/capacities.ts';
 import { concatSlowly } from '../common/concat-slowly.ts';
+import type { CallerLines } from './caller-lines.ts';
 import {
   CANCEL_ALL_HEAD_BYTES,
   CANCEL_ALL_START,
@@ -36,7 +37,7 @@ type CancelAllKind = typeof RequestKind.cancelAll | typeof RequestKind.cancelMar
 
 /** Takes the body of DELETE /order or /orders. */
 export function submitCancels(
-  sequencer: Sequencer,
+  lines: Pick<CallerLines, 'submit'>,
   kind: CancelKind,
   owner: RequestOwner,
   body: Uint8Array,
@@ -45,7 +46,7 @@ export function submitCancels(
   const ids = Math.ceil(body.length / ID_BYTES);
   const malformedIds = Math.min(CANCEL_IDS_MAX, Math.ceil(body.length / STRANGER_BYTES));
   const weight = ids * ORDER_BYTES_MIN + malformedIds * STRANGER_ANSWER_BYTES;
-  sequencer.submit({ kind, owner, body, weight, answered });
+  lines.submit({ kind, owner, body, weight, answered });
 }
 
 /** Takes DELETE /cancel-all, whose body says nothing, or the body of /cancel-market-orders. */

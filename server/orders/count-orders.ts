@@ -15,6 +15,12 @@ const CLOSE_OBJECT = 0x7d;
 
 /** Members of the outermost list: the objects that begin in it. */
 export function countOrders(body: Uint8Array): number {
+  return orderStarts(body, body.length).count;
+}
+
+/** The number of orders, and where the first one and every so many behind it begin. */
+export function orderStarts(body: Uint8Array, every: number): { count: number; starts: number[] } {
+  const starts: number[] = [];
   let depth = 0;
   let count = 0;
   for (let i = 0; i < body.length; i++) {
@@ -23,7 +29,10 @@ export function countOrders(body: Uint8Array): number {
         for (i += 1; i < body.length && body[i] !== QUOTE; i++) if (body[i] === BACKSLASH) i += 1;
         break;
       case OPEN_OBJECT:
-        if (depth === 1) count += 1;
+        if (depth === 1) {
+          if (count % every === 0) starts.push(i);
+          count += 1;
+        }
         depth += 1;
         break;
       case OPEN_LIST:
@@ -34,5 +43,5 @@ export function countOrders(body: Uint8Array): number {
         depth -= 1;
     }
   }
-  return count;
+  return { count, starts };
 }

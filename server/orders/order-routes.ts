@@ -9,14 +9,14 @@ import { callerOfKey } from '../http/callers.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import type { LateLimits, LateRefusal } from '../http/late-limits.ts';
 import type { KeyOwner } from '../identity/auth.ts';
+import type { CallerLines } from './caller-lines.ts';
 import { submitCancelAll, submitCancels } from './cancels.ts';
 import { countOrders } from './count-orders.ts';
-import type { Sequencer } from './sequencer.ts';
 import { type Answered, orderRequest, type RequestOwner } from './slot-requests.ts';
 import { RequestKind } from './slots.ts';
 
 type Submit = (
-  sequencer: Sequencer,
+  lines: CallerLines,
   owner: RequestOwner,
   body: Uint8Array,
   answered: Answered,
@@ -25,16 +25,16 @@ type Submit = (
 const NO_BODY = new Uint8Array(0);
 
 /**
- * @param sequencer undefined while the data directory cannot be written
+ * @param lines undefined while the data directory cannot be written
  * @param limits undefined where nothing is counted
  */
-export function orderHandlers(sequencer: Sequencer | undefined, limits: LateLimits | undefined) {
+export function orderHandlers(lines: CallerLines | undefined, limits: LateLimits | undefined) {
   const taking =
     (submit: Submit): Handler<unknown, KeyOwner> =>
     (context, _query, caller) => {
-      if (sequencer === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
+      if (lines === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
       else {
-        submit(sequencer, caller, context.body, (status, answer) => context.reply(status, answer));
+        submit(lines, caller, context.body, (status, answer) => context.reply(status, answer));
       }
     };
   const placing =
@@ -43,10 +43,10 @@ export function orderHandlers(sequencer: Sequencer | undefined, limits: LateLimi
       const { body } = context;
       const over = overOrders(limits, caller, kind, body, context);
       if (over !== undefined) context.reply(over.status, over.body, over.headers);
-      else if (sequencer === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
+      else if (lines === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
       else {
         const answered: Answered = (status, answer) => context.reply(status, answer);
-        sequencer.submit(orderRequest(kind, caller, body, answered));
+        lines.submit(orderRequest(kind, caller, body, answered));
       }
     };
   const { cancelAll, cancelMarket, cancelOrder, cancelOrders, order, orders } = RequestKind;

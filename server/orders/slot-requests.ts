@@ -32,7 +32,12 @@ export interface Request {
   /** Bytes that count against a batch: at least ORDER_BYTES_MIN a command. */
   readonly weight: number;
   readonly answered: Answered;
+  /** Orders of the body that are placed, its first ones; undefined = all. */
+  readonly ordersMax?: number;
 }
+
+/** A request of a client, where others are the node's own. */
+export type OwnedRequest = Request & { readonly owner: RequestOwner };
 
 /** The body of POST /orders or POST /order. */
 export function orderRequest(
@@ -40,7 +45,7 @@ export function orderRequest(
   owner: RequestOwner,
   body: Uint8Array,
   answered: Answered,
-): Request {
+): OwnedRequest {
   // A refused request has an answer too, however short it was.
   const weight = Math.max(body.length, ORDER_BYTES_MIN);
   return { kind, owner, body, weight, answered };
@@ -80,6 +85,7 @@ function writeRequest(view: SlotView, at: number, request: Request): number {
   const { input, inputWords } = view;
   inputWords[head + RequestHead.kind] = request.kind;
   inputWords[head + RequestHead.bytes] = request.body.length;
+  inputWords[head + RequestHead.ordersMax] = request.ordersMax ?? 0;
   if (request.owner !== undefined) {
     writeWords(request.owner.apiKeyBytes, inputWords, head + RequestHead.apiKey);
     writeWords(request.owner.address, inputWords, head + RequestHead.address);

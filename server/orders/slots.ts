@@ -8,7 +8,7 @@
  *            time persistedClosedSequence firstFill endFill closedEnd sequence
  *            parseMs verifyMs turnWaitMs matchMs                                                (f64)
  *   results  by rule: orders that ended so (i32)
- *   input    per request: 12 words (kind, bytes, apiKey (4), address (5), -), body, padded to 8
+ *   input    per request: 12 words (kind, bytes, apiKey (4), address (5), ordersMax), body, padded to 8
  *   answers  per request: 2 words (status, bytes), body, padded to 8
  *   journal  the commands that changed the engine, as engine/commands.ts encodes them
  *   events   what they did, as engine/events.ts records it; what does not fit goes with the result
@@ -63,7 +63,15 @@ export const Slot = {
 /** More than there are rules. */
 export const RESULTS = 32;
 
-export const RequestHead = { kind: 0, bytes: 1, apiKey: 2, address: 6, words: 12 } as const;
+export const RequestHead = {
+  kind: 0,
+  bytes: 1,
+  apiKey: 2,
+  address: 6,
+  /** Orders of the body that are placed, its first ones; 0 = all. */
+  ordersMax: 11,
+  words: 12,
+} as const;
 export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
 
 /** A JSON order is never shorter: its keys and three addresses alone are longer than this. */

@@ -116,8 +116,8 @@ test('each attack of the hostile part is on a row of SECURITY.md', () => {
 
 test('an attack is borne where orders stay quick, nothing is refused, and memory comes back', () => {
   const MIB = 2 ** 20;
-  const slow = (quiet: number, under: number, bare: number) =>
-    latencyProblem({ quiet, under, bare });
+  const slow = (quiet: number, under: number, bare: number, isShort = false) =>
+    latencyProblem({ quiet, under, bare, isShort });
   const borne = [slow(10, 29, 5), slow(1, 14, 1), slow(10, 59, 20)];
   assert.deepEqual(borne, [undefined, undefined, undefined]);
   const hurt = [slow(10, 30, 5), slow(1, 15, 1), slow(10, 60, 20), slow(10, 300, 999)].map((why) =>
@@ -126,6 +126,9 @@ test('an attack is borne where orders stay quick, nothing is refused, and memory
   assert.deepEqual(hurt, ['p99', 'p99', 'p99', 'p99']);
   const middle = middleP99([[1], [900], [2], [3], [1]]);
   assert.equal(middle, 2, 'a disturbed stretch does not decide');
+  assert.equal(slow(6, 740, 2, true), undefined);
+  assert(slow(6, 760, 2, true));
+  assert.equal(slow(6, 760, 260, true), undefined);
   const stretch = { orders: [], bare: [], requests: 9, wrong: [] };
   assert.equal(refusalProblem(stretch), undefined);
   assert.match(refusalProblem({ ...stretch, wrong: ['503'] }) ?? '', /503/);

@@ -7,6 +7,8 @@ import { ATTACKS } from './attacks.ts';
 
 process.once('message', (assignment: Assignment) => {
   const target = new Target(assignment);
+  // While all connections are closed nothing else keeps the process running.
+  process.channel?.ref();
   const tell = (attacked: Attacked): void => {
     process.send?.(attacked, () => process.exit(0));
   };

@@ -38,6 +38,8 @@ export async function upgrade(target: Target, socket: Socket, path: string): Pro
       ([chunk]) => target.answered((chunk as Buffer).toString('latin1', 9, 12)),
       () => undefined,
     ),
+    // A connection that is closed without an answer.
+    once(socket, 'close').catch(() => undefined),
     sleep(ANSWER_MS, undefined, { ref: false }),
   ]);
   socket.on('data', () => undefined);

@@ -35,7 +35,7 @@ interface Form {
 }
 
 const LONG: Form = { attackSeconds: 30, quietSeconds: 6, settleSeconds: 15 };
-const SHORT: Form = { attackSeconds: 4, quietSeconds: 1.5, settleSeconds: 5 };
+const SHORT: Form = { attackSeconds: 3, quietSeconds: 1, settleSeconds: 5 };
 /** Who gives it less time gets the short form. */
 const LONG_MINUTES_MIN = 10;
 const MS_PER_MINUTE = 60_000;
@@ -127,6 +127,7 @@ class Scene {
         quiet: middleP99(this.quiet),
         under: p99(under.orders),
         bare: p99(under.bare),
+        isShort: this.form === SHORT,
       };
       const slow = latencyProblem(latency);
       const others = [

@@ -18,6 +18,11 @@ const RATIO_MAX = 3;
 const FLOOR_MS = 5;
 /** On a machine that stalls a bare process for longer nothing can be told: no more than that is excused. */
 const BARE_MS_MAX = 100;
+/**
+ * The short form runs beside whatever else the machine does, for some seconds: it finds a bound that is
+ * gone, after which orders take seconds or are not answered, and does not tell ten milliseconds from thirty.
+ */
+const SHORT_FLOOR_MS = 750;
 const GROWTH_SHARE = 0.1;
 /** The young generation of V8 takes that much of each thread as it likes, attack or none. */
 const GROWTH_FLOOR = 32 * MIB;
@@ -31,6 +36,7 @@ export interface Latency {
   readonly under: number;
   /** Of a bare durable answer, during the attack. */
   readonly bare: number;
+  readonly isShort: boolean;
 }
 
 export function p99(values: readonly number[]): number {
@@ -45,7 +51,8 @@ export function middleP99(stretches: readonly (readonly number[])[]): number {
 }
 
 /** The longest p99 that counts as borne. */
-export function boundOf({ bare, quiet }: Latency): number {
+export function boundOf({ bare, isShort, quiet }: Latency): number {
+  if (isShort) return Math.max(RATIO_MAX * Math.max(quiet, bare), SHORT_FLOOR_MS);
   return RATIO_MAX * Math.max(quiet, Math.min(bare, BARE_MS_MAX), FLOOR_MS);
 }
 

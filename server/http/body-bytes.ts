@@ -1,0 +1,82 @@
+/**
+ * Bytes of bodies that are on their way, of all callers and of each: a body may take ten seconds, and
+ * every connection may have one.
+ *
+ * Thread: I/O.
+ */
+import type { Caller } from './callers.ts';
+import { keyOf } from './connection-counts.ts';
+
+export interface BodyBytesMax {
+  readonly all: number;
+  readonly perCaller: number;
+}
+
+/** Of one caller, 64 of the longest bodies. */
+export const BODY_BYTES_MAX: BodyBytesMax = {
+  all: 256 * 1024 * 1024,
+  perCaller: 64 * 1024 * 1024,
+};
+
+/** Why a body is not received: its caller has too much under way, or all of them have. */
+export type BodyRefusal = 429 | 503;
+
+export class BodyBytes {
+  private readonly max: BodyBytesMax;
+  private readonly callers = new Map<string, number>();
+  private bytes = 0;
+
+  constructor(max: BodyBytesMax) {
+    this.max = max;
+  }
+
+  /** Bytes that are held for bodies which have not ended. */
+  get all(): number {
+    return this.bytes;
+  }
+
+  /** What one body holds, nothing yet. */
+  of(caller: Caller): HeldBytes {
+    return new HeldBytes(this, keyOf(caller));
+  }
+
+  take(key: string, bytes: number): BodyRefusal | undefined {
+    const ofCaller = (this.callers.get(key) ?? 0) + bytes;
+    if (ofCaller > this.max.perCaller) return 429;
+    if (this.bytes + bytes > this.max.all) return 503;
+    this.callers.set(key, ofCaller);
+    this.bytes += bytes;
+    return undefined;
+  }
+
+  giveBack(key: string, bytes: number): void {
+    const left = (this.callers.get(key) ?? 0) - bytes;
+    if (left > 0) this.callers.set(key, left);
+    else this.callers.delete(key);
+    this.bytes -= bytes;
+  }
+}
+
+export class HeldBytes {
+  private readonly bodies: BodyBytes;
+  private readonly key: string;
+  private bytes = 0;
+
+  constructor(bodies: BodyBytes, key: string) {
+    this.bodies = bodies;
+    this.key = key;
+  }
+
+  /** Holds so many bytes in all, unless that is too much. */
+  growTo(bytes: number): BodyRefusal | undefined {
+    const refusal = this.bodies.take(this.key, bytes - this.bytes);
+    if (refusal === undefined) this.bytes = bytes;
+    return refusal;
+  }
+
+  /** The body has ended, or is not received further. */
+  release(): void {
+    if (this.bytes > 0) this.bodies.giveBack(this.key, this.bytes);
+    this.bytes = 0;
+  }
+}

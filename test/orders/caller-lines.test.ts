@@ -1,0 +1,115 @@
+/** Long and many requests of one wallet beside others: who goes first, and what each is answered. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { CallerLines } from '../../server/orders/caller-lines.ts';
+import { orderRequest, type Request } from '../../server/orders/slot-requests.ts';
+import { RequestKind } from '../../server/orders/slots.ts';
+import {
+  book,
+  levels,
+  send,
+  TestNode,
+  temporaryDirectory,
+  withMarkets,
+} from '../common/node-harness.ts';
+import { bodyOf, type Result, type Signed, Trader } from '../common/traders.ts';
+
+const LONG = 500;
+const dataDir = temporaryDirectory();
+const [coin, dime] = await withMarkets(dataDir, [{ id: 1 }, { id: 2 }]);
+assert(coin && dime);
+const node = await TestNode.start(dataDir, { WORKERS: '1' });
+const alice = await Trader.join(node, 'alice');
+const bob = await Trader.join(node, 'bob');
+
+const bids = (trader: Trader, count: number): Signed[] =>
+  Array.from({ length: count }, (_, i) =>
+    trader.sign({ market: coin, side: 'BUY', ticks: 1 + (i % 40), shares: 10 }),
+  );
+
+test('an order of another wallet passes long batches that came before it', async () => {
+  const one = alice.sign({
+    market: coin,
+    side: 'BUY',
+    ticks: 1,
+    shares: 10,
+    sent: { signature: `0x${'11'.repeat(64)}1b` },
+  });
+  const body = bodyOf(Array.from({ length: LONG }, () => one));
+  const ended: string[] = [];
+  const batches = Array.from({ length: 3 }, async () => {
+    const reply = await alice.postText(node, body);
+    ended.push('long');
+    assert.equal(reply.status, 200, reply.text);
+    const errors = new Set((reply.json as Result[]).map(({ errorMsg }) => errorMsg));
+    assert.deepEqual([...errors], ['invalid order signature']);
+  });
+  const order = JSON.stringify(bob.sign({ market: dime, side: 'BUY', ticks: 1, shares: 10 }).item);
+  // Until the first batch is in a worker.
+  await send(node, 'GET', '/ok');
+  const reply = await bob.ask(node, 'POST', '/order', order);
+  ended.push('short');
+  assert.equal(reply.status, 200, reply.text);
+  await Promise.all(batches);
+  assert.deepEqual(ended, ['short', 'long', 'long', 'long']);
+});
+
+test('a long batch is answered order by order, with blanks between them, too', async () => {
+  const orders = bids(alice, LONG);
+  const text = JSON.stringify(
+    orders.map(({ item }) => item),
+    undefined,
+    1,
+  );
+  const { json, status } = await alice.postText(node, text);
+  assert.equal(status, 200);
+  assert.deepEqual(
+    (json as Result[]).map(({ orderID }) => orderID),
+    orders.map(({ id }) => id),
+  );
+  const again = await alice.postText(node, bodyOf(orders));
+  assert.deepEqual(
+    new Set((again.json as Result[]).map(({ success }) => success)),
+    new Set([false]),
+  );
+  const canceled = await alice.cancel(node, '/cancel-all');
+  assert.equal(canceled.canceled.length, LONG);
+});
+
+test('a fault in the last order of a long batch places none of it', async () => {
+  const items = bids(alice, LONG).map(({ item }) => item);
+  const body = JSON.stringify([...items.slice(1), { ...items[0], orderType: 'NEVER' }]);
+  const { json, status } = await alice.postText(node, body);
+  assert.equal(status, 400);
+  assert.equal((json as { error: string }).error, 'Invalid order payload');
+  assert.deepEqual(levels((await book(node, coin.tokenIds[0]!)).bids), []);
+});
+
+test('requests of a wallet keep their order, and one of another wallet does not wait', () => {
+  const taken: string[] = [];
+  const under: Request[] = [];
+  const submit = (request: Request): void => {
+    taken.push(String(request.body.subarray(0, 3)));
+    under.push(request);
+  };
+  const lines = new CallerLines({ submit, goOn: submit }, 16);
+  const send = (name: string, wallet: number, bytes: number): void => {
+    const owner = { address: new Uint8Array(20).fill(wallet), apiKeyBytes: new Uint8Array(16) };
+    const body = Buffer.alloc(bytes, name);
+    lines.submit(orderRequest(RequestKind.order, owner, body, () => undefined));
+  };
+  send('a-1', 1, 40_000);
+  send('a-2', 1, 40_000);
+  send('a-3', 1, 10);
+  send('b-1', 2, 10);
+  assert.deepEqual(taken, ['a-1', 'b-1']);
+  assert.equal(lines.waiting, 2);
+  under[0]!.answered(200, '');
+  assert.deepEqual(taken, ['a-1', 'b-1', 'a-2', 'a-3']);
+  assert.equal(lines.waiting, 0);
+});
+
+test('nothing is left open', async () => {
+  await alice.cancel(node, '/cancel-all');
+  await node.stop();
+});
