@@ -4,7 +4,7 @@
  * Thread: the I/O thread.
  */
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { PositionsReader } from '../../storage/projection/positions.ts';
+import type { PositionsReader } from '../../storage/projection/reader.ts';
 import { accountHandlers } from '../account/account-routes.ts';
 import { heartbeatHandlers } from '../account/heartbeat-routes.ts';
 import type { Heartbeats } from '../account/heartbeats.ts';

@@ -14,7 +14,7 @@ import { openHeartbeatStore } from '../../storage/kv/heartbeats.ts';
 import { openKeyStore } from '../../storage/kv/keys.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { StoredFinals } from '../../storage/projection/finals.ts';
-import { HistoryStore } from '../../storage/projection/history.ts';
+import { PositionsReader } from '../../storage/projection/reader.ts';
 import { loadFills } from '../../storage/recovery/recover.ts';
 import { Heartbeats } from '../account/heartbeats.ts';
 import { OwnTradesIndex } from '../account/own-trades-index.ts';
@@ -137,9 +137,9 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     const trades = new TradesIndex(t);
     const end = t.state[State.fills]!;
     trades.append(Math.max(firstFill, end - config.capacities.trades), end);
-    const deriving = openHistory(options, stores, { t, firstFill }, problem !== undefined);
-    const history = await wait('price history to catch up', deriving, DERIVE_MS_MAX);
-    opened.push(() => wait('price history to close', history.close()));
+    const catchingUp = openHistory(options, stores, { t, firstFill });
+    const history = await wait('price history to catch up', catchingUp, DERIVE_MS_MAX);
+    opened.push(() => history.close());
     const ownTrades = new OwnTradesIndex(trades);
     ownTrades.follow();
     const separators = separatorsOf(config);
@@ -155,11 +155,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
       problem === undefined
         ? await startWriter({ ...options, clock, stores, tables: t, sound, separators, onFlushed })
         : undefined;
-    if (writer !== undefined) {
-      opened.push(() => writer.close());
-      history.handOver(writer.writeHistory);
-      opened.push(() => history.handOver(undefined));
-    }
+    if (writer !== undefined) opened.push(() => writer.close());
     await waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
     signal?.throwIfAborted();
     const settling = settleCatalog(config, t, separators[1], {
@@ -234,15 +230,13 @@ interface Told {
 
 /** Price history and volumes, caught up with the fills that were recovered. */
 function openHistory(
-  { config, log, signal }: NodeOptions,
+  { log, signal }: NodeOptions,
   stores: Stores,
   { firstFill, t }: { readonly t: Tables; readonly firstFill: number },
-  readOnly: boolean,
 ): Promise<HistoryKeeper> {
-  const { dataDir, durability } = config;
-  const store = new HistoryStore(dataDir, { durability, readOnly });
+  const { projections } = stores;
   const fills = new StoredFills(t, stores.derived.fills, firstFill);
-  return HistoryKeeper.open({ tables: t, fills, store, log, signal }, t.state[State.fills]!);
+  return HistoryKeeper.open({ tables: t, fills, projections, log, signal }, t.state[State.fills]!);
 }
 
 /** Mirrors another catalog where one is configured. */
@@ -346,7 +340,7 @@ async function openPort(
       history,
       ownTrades,
       seqlock: writer?.seqlock ?? new SeqlockReader(undefined, setImmediate),
-      positions: stores.positions,
+      positions: new PositionsReader(stores.projections),
       storedFinal: (id) => finals.find(id),
       infos: (market) => infos.find(market),
       catalog: () => catalog.current,

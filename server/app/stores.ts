@@ -19,11 +19,7 @@ import {
   openDerivedTables,
   positionOf,
 } from '../../storage/projection/derived.ts';
-import {
-  beginPositions,
-  openSoundPositions,
-  PositionsReader,
-} from '../../storage/projection/positions.ts';
+import { openProjections, type Projections } from '../../storage/projection/environment.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 
 export interface Stores {
@@ -31,7 +27,8 @@ export interface Stores {
   readonly snapshots: SnapshotFiles;
   /** What the follower writes, to be read. */
   readonly derived: DerivedTables;
-  readonly positions: PositionsReader;
+  /** Undefined where there are none, and none can be made. */
+  readonly projections: Projections | undefined;
   readonly own: OwnStore;
   readonly catalog: CatalogStore;
   close(): Promise<void>;
@@ -86,19 +83,19 @@ async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stor
       seen: { sequence, by: 'derived/' },
     });
     opened.push(() => log.close());
-    const positions = openSoundPositions(dataDir, options);
-    opened.push(async () => positions?.root.close());
-    if (!readOnly && positions !== undefined && log.last === 0) beginPositions(positions);
     const own = new OwnStore(dataDir, options);
     opened.push(() => own.close());
     if (!readOnly) await own.prove();
     const catalog = openCatalog(dataDir, options);
     opened.push(() => catalog.close());
+    // Last: it may throw away what is there.
+    const projections = openProjections(dataDir, options, storeOptions.log);
+    opened.push(async () => projections?.close());
     return {
       log,
       snapshots: new SnapshotFiles(dataDir, storeOptions.durability),
       derived,
-      positions: new PositionsReader(positions),
+      projections,
       own,
       catalog,
       close,

@@ -9,7 +9,6 @@ import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { Journal } from '../../storage/log/journal.ts';
 import { positionOf } from '../../storage/projection/derived.ts';
-import type { HistoryHand } from '../../storage/projection/history.ts';
 import { ordersBodyMax } from '../api/node-info.ts';
 import { aheadOf, aheadText, type GuardedClock } from '../common/guarded-clock.ts';
 import { withDeadline } from '../common/with-deadline.ts';
@@ -66,8 +65,6 @@ export interface Writer {
   pauses(): readonly Pause[];
   /** How far what is derived is behind the log. */
   progress(): FollowerProgress;
-  /** Has the follower write rows of history. */
-  readonly writeHistory: HistoryHand;
   /** Resolves once the orders that have expired by now are gone. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded: until then an order waits longer than others. */
@@ -167,7 +164,6 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     meters,
     pauses: () => room.pauses(),
     progress: () => follower.progress(),
-    writeHistory: (rows) => follower.writeHistory(rows),
     ready: () => pool.loaded(),
     seqlock: new SeqlockReader(slots.control, (callback) => sequencer.whenSettled(callback)),
     async expireDue() {

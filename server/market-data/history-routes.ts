@@ -8,6 +8,7 @@
 
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
+import { ProjectionUnready } from '../../storage/projection/reader.ts';
 import { errorBody } from '../common/contract.ts';
 import { microText } from '../common/decimal.ts';
 import { readJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
@@ -41,6 +42,10 @@ const MINUTE_SECONDS = 60;
 /** Looked up without a pause: a market's first time takes some 10 us. */
 const CONDITIONS_PER_TURN = 64;
 const NO_POINTS = Buffer.from('[]');
+const BEING_MADE = errorBody(
+  'price history is being made again',
+  'a stored row was damaged; it takes seconds, ask again',
+);
 
 const batchShape = compileShape(BatchHistoryBody);
 const volumesShape = compileShape(VolumesBody);
@@ -96,9 +101,22 @@ export function historyHandlers(parts: HistoryRouteParts) {
   };
 
   return {
-    'GET /prices-history': getHistory,
-    'POST /batch-prices-history': postBatch,
+    'GET /prices-history': unlessUnready(getHistory),
+    'POST /batch-prices-history': unlessUnready(postBatch),
     'POST /data/volumes': postVolumes,
+  };
+}
+
+/** Answers 503 while what is on disk cannot be read. */
+function unlessUnready<Query>(handler: Handler<Query>): Handler<Query> {
+  return async (...asked) => {
+    const [context] = asked;
+    try {
+      await handler(...asked);
+    } catch (error) {
+      if (!(error instanceof ProjectionUnready)) throw error;
+      context.reply(503, BEING_MADE);
+    }
   };
 }
 

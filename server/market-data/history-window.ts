@@ -8,8 +8,8 @@
  *
  * Thread: any; pure.
  */
+import { STEP_MINUTES, type Step } from '../../storage/projection/prices.ts';
 import type { Interval, WindowAsked } from './history-schemas.ts';
-import { STEP_MINUTES, type Step } from './price-history.ts';
 
 /** Points of one token in one answer: a week of minutes, some 2 ms to render and 280 KB. */
 export const POINTS_MAX = 10_080;

@@ -9,11 +9,7 @@ import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../storage/files/thread.ts';
 import type { DerivedPosition } from '../../storage/projection/derived.ts';
 import { FollowerLink } from '../../storage/projection/follower-link.ts';
-import type {
-  FollowerMessage,
-  FollowerOrder,
-  FollowerSetup,
-} from '../../storage/projection/follower-thread.ts';
+import type { FollowerMessage, FollowerSetup } from '../../storage/projection/follower-thread.ts';
 
 export interface FollowerKeeperOptions {
   readonly setup: Omit<FollowerSetup, 'link'>;
@@ -50,10 +46,6 @@ const MARK_MS = 20;
 export class FollowerKeeper {
   private readonly link = new FollowerLink();
   private thread: Worker | undefined;
-  /** Who waits for a write of history, in their order. */
-  private writing: ((failure: string | undefined) => void)[] = [];
-  /** Rows of history for a thread that is not started yet. */
-  private readonly held: FollowerOrder[] = [];
   /** Undefined until it is started. */
   private ended: Promise<void> | undefined;
   private readonly o: FollowerKeeperOptions;
@@ -62,7 +54,6 @@ export class FollowerKeeper {
   /** When batches up to `sequence` began to be durable, oldest first. */
   private marks: { readonly sequence: number; readonly at: number }[] = [];
   private isStopping = false;
-  private hasEnded = false;
 
   constructor(options: FollowerKeeperOptions) {
     this.o = options;
@@ -86,12 +77,11 @@ export class FollowerKeeper {
     // A promise of once() would reject with the error, too, and nobody hears it before the end.
     this.ended = new Promise((resolve) => {
       thread.on('exit', () => {
-        this.end();
+        if (!this.isStopping) this.fail(new Error('follower: its thread ended'));
         resolve();
       });
     });
     this.thread = thread;
-    for (const rows of this.held.splice(0)) thread.postMessage(rows);
   }
 
   /** Batches up to `sequence` are durable now. */
@@ -104,17 +94,6 @@ export class FollowerKeeper {
     this.forgetMarks();
     if (this.marks.length === MARKS_MAX) this.marks = this.marks.filter((_, i) => i % 2 === 0);
     this.marks.push({ sequence, at });
-  }
-
-  /** Has rows of history written, in one transaction: why they could not be, or undefined. */
-  writeHistory(rows: FollowerOrder): Promise<string | undefined> {
-    return new Promise((resolve) => {
-      this.writing.push(resolve);
-      if (this.thread === undefined) this.held.push(rows);
-      else this.thread.postMessage(rows);
-      this.link.ring();
-      if (this.hasEnded) this.end();
-    });
   }
 
   progress(): FollowerProgress {
@@ -151,12 +130,6 @@ export class FollowerKeeper {
     while (this.marks.length > 1 && this.marks[1]!.sequence <= derived) this.marks.shift();
   }
 
-  private end(): void {
-    this.hasEnded = true;
-    for (const done of this.writing.splice(0)) done('the follower has ended');
-    if (!this.isStopping) this.fail(new Error('follower: its thread ended'));
-  }
-
   /** The first reason counts; one that comes once it is told to end is only for the log. */
   private fail(error: Error): void {
     if (this.isStopping) {
@@ -171,7 +144,6 @@ export class FollowerKeeper {
     if (message.kind === 'line') this.o.log(message.level, message.line);
     else if (message.kind === 'problem') this.o.onProblem(message.problem);
     else if (message.kind === 'fatal') this.fail(new Error(message.why));
-    else if (message.kind === 'written') this.writing.shift()?.(message.failure);
     else {
       this.snapshot = { sequence: message.sequence, at: this.o.now() };
       if (message.older !== undefined) this.o.onSnapshot(message.older);

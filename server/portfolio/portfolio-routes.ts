@@ -7,7 +7,7 @@
 import { marketOf } from '../../engine/tables/depth.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
-import { type PositionsReader, PositionsUnready } from '../../storage/projection/positions.ts';
+import { type PositionsReader, ProjectionUnready } from '../../storage/projection/reader.ts';
 import { AccountTexts } from '../account/account-texts.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
 import type { DataQuery } from '../common/data-query.ts';
@@ -144,7 +144,7 @@ function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boo
       try {
         context.reply(200, await run(parsed.query), ignoredHeaders(ignored));
       } catch (error) {
-        if (!(error instanceof PositionsUnready)) throw error;
+        if (!(error instanceof ProjectionUnready)) throw error;
         context.reply(503, BEING_DERIVED);
       }
     },

@@ -64,6 +64,24 @@ export class PackedRows {
   }
 
   /**
+   * Copies those from `start` to before `end` that are there, one behind the other; how many. Throws Damage.
+   */
+  copy(start: number, end: number, into: Uint8Array): number {
+    const { blockRows, rowBytes } = this;
+    let copied = 0;
+    for (let number = Math.floor(start / blockRows); number * blockRows < end; number++) {
+      const block = this.read(number);
+      if (block === undefined) continue;
+      const from = Math.max(start, block.first) - block.first;
+      const to = Math.min(end - block.first, block.count);
+      if (to <= from) continue;
+      into.set(block.rows.subarray(from * rowBytes, to * rowBytes), copied * rowBytes);
+      copied += to - from;
+    }
+    return copied;
+  }
+
+  /**
    * Puts the rows from `from` to before `to`, behind those that are there; only inside a transaction.
    *
    * @param copy writes row `sequence` to `into` from byte `at` on

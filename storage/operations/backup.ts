@@ -37,6 +37,7 @@ import { logDirectory } from '../log/file-log.ts';
 import { LogDamage } from '../log/log.ts';
 import { syncDirectory } from '../log/segments.ts';
 import { type WholeEnd, wholeEnd } from '../log/whole-end.ts';
+import { PROJECTIONS } from '../projection/environment.ts';
 import { SnapshotFiles } from '../snapshot/snapshots.ts';
 
 /** What lies in a backup, in its file MANIFEST. */
@@ -68,7 +69,8 @@ export interface BackupOptions {
 const MANIFEST = 'backup.json';
 const FORMAT = 1;
 const OWN = ['keys', 'catalog'] as const;
-const DERIVED = ['derived', 'positions', 'history'] as const;
+/** What follows from the other is first. */
+const DERIVED = [PROJECTIONS, 'derived'] as const;
 const DATA_FILE = 'data.mdb';
 const NODE_KEY = 'node.key';
 const PIECE_BYTES = 1 << 20;

@@ -23,6 +23,7 @@ import { SegmentReader } from '../log/reader.ts';
 import { readRecord } from '../log/record.ts';
 import { listSegments, syncDirectory } from '../log/segments.ts';
 import { type DerivedPosition, openDerivedTables, positionOf } from '../projection/derived.ts';
+import { PROJECTIONS } from '../projection/environment.ts';
 import { batchOf } from '../recovery/replay.ts';
 import { SnapshotFiles } from '../snapshot/snapshots.ts';
 
@@ -51,7 +52,7 @@ export async function cutLog(dataDir: string, sequence: number): Promise<string[
     cut.push(aside);
   };
   if (await isAhead(dataDir, sequence)) {
-    for (const name of ['derived', 'positions']) {
+    for (const name of ['derived', PROJECTIONS]) {
       if (existsSync(join(dataDir, name))) setAside(join(dataDir, name));
     }
   }

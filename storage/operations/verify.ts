@@ -20,12 +20,9 @@ import { logDirectory } from '../log/file-log.ts';
 import { findEnd } from '../log/find-end.ts';
 import type { LogEntry } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
-import {
-  type Seen,
-  verifyDerived,
-  verifyHistory,
-  verifyPositions,
-} from '../projection/verify-derived.ts';
+import { PROJECTIONS } from '../projection/environment.ts';
+import type { Seen } from '../projection/projection.ts';
+import { verifyDerived, verifyProjections } from '../projection/verify-derived.ts';
 import { largest } from '../recovery/rebuild.ts';
 import { batchOf, replay } from '../recovery/replay.ts';
 import { resizeTables } from '../snapshot/resize-tables.ts';
@@ -58,8 +55,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
     const { seen } = replayed;
     yield* replayed.findings;
     yield* attempt('derived', () => verifyDerived(dataDir, seen));
-    yield* attempt('positions', () => verifyPositions(dataDir, seen));
-    yield* attempt('history', () => verifyHistory(dataDir, seen));
+    yield* attempt(PROJECTIONS, () => verifyProjections(dataDir, seen));
   }
   yield* attempt('keys', () => verifyKeys(dataDir));
   yield* attempt('catalog', () => verifyCatalog(dataDir));

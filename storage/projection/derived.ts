@@ -49,7 +49,7 @@ export interface DerivedPosition {
 
 const META_POSITION = Buffer.from('position');
 /** 4: rows in packed values, an index by id beside them, checksums. */
-const FORMAT = 4;
+export const FORMAT = 4;
 const POSITION_BYTES = 40;
 
 export function openDerivedTables(

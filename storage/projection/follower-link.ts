@@ -3,13 +3,13 @@
  *
  *   i32     bell (rung when there is something to do) | stop
  *   i64     durable: batches that may be read             written by the I/O thread
- *           sequence, fills, finished: what is derived    written by the follower
+ *           sequence, finished: what is derived           written by the follower
  */
 import type { DerivedPosition } from './derived.ts';
 
 const Bell = { bell: 0, stop: 1 } as const;
 /** Words of 64 bits behind the bell. */
-const Word = { durable: 1, sequence: 2, fills: 3, finished: 4, count: 5 } as const;
+const Word = { durable: 1, sequence: 2, finished: 3, count: 4 } as const;
 
 export class FollowerLink {
   readonly memory: SharedArrayBuffer;
@@ -35,8 +35,7 @@ export class FollowerLink {
     this.ring();
   }
 
-  publish({ fills, finished, sequence }: DerivedPosition): void {
-    Atomics.store(this.i64, Word.fills, BigInt(fills));
+  publish({ finished, sequence }: DerivedPosition): void {
     Atomics.store(this.i64, Word.finished, BigInt(finished));
     Atomics.store(this.i64, Word.sequence, BigInt(sequence));
   }

@@ -1,38 +1,25 @@
 /**
  * The thread of the follower: steps while there is something to do, sleeps in an atomic wait when there is
- * not. Between two steps it writes rows of history that the I/O thread has handed over, and its event loop
- * has a turn: LMDB sets a timer for each state of the disk that it looks at, which would otherwise never end.
+ * not. Between two steps its event loop has a turn: LMDB sets a timer for each state of the disk that it looks
+ * at, which would otherwise never end.
  * It ends by itself when it is told to: a thread that has LMDB open is never terminated.
  */
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  type MessagePort,
-  parentPort,
-  receiveMessageOnPort,
-  workerData,
-} from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { logDirectory } from '../log/file-log.ts';
 import { PatientReader } from '../log/patient-reader.ts';
 import { SegmentReader } from '../log/reader.ts';
 import { Follower, type FollowerOptions, type FollowerReport } from './follower.ts';
 import { FollowerLink } from './follower-link.ts';
-import type { HistoryRow } from './history.ts';
-import { HistoryWrites } from './history-writes.ts';
 
 /** What the thread is started with. */
 export type FollowerSetup = Omit<FollowerOptions, 'read' | 'report'> & {
   readonly link: SharedArrayBuffer;
 };
 
-/** What it says: a report, why it cannot go on, or how a write of history went, in their order. */
-export type FollowerMessage =
-  | FollowerReport
-  | { readonly kind: 'fatal'; readonly why: string }
-  | { readonly kind: 'written'; readonly failure: string | undefined };
-
-/** What it is told: rows of history, for one transaction. */
-export type FollowerOrder = readonly HistoryRow[];
+/** What it says: a report, or why it cannot go on. */
+export type FollowerMessage = FollowerReport | { readonly kind: 'fatal'; readonly why: string };
 
 const REST_MS = 20;
 /** Steady milliseconds: a wall clock that is set back would let nothing be due for as long. */
@@ -56,29 +43,17 @@ async function run({ link: memory, ...options }: FollowerSetup, port: MessagePor
     },
     now(),
   );
-  const history = new HistoryWrites(options.dataDir, options.durability);
-  /** Writes what was handed over first; false = there is nothing. */
-  const writeHistory = (): boolean => {
-    const received = receiveMessageOnPort(port);
-    if (received === undefined) return false;
-    const failure = history.write(received.message as FollowerOrder);
-    port.postMessage({ kind: 'written', failure } satisfies FollowerMessage);
-    return true;
-  };
   link.publish(follower.written);
   while (!link.isStopping()) {
     await nextTurn();
     const heard = link.bell();
     const isBusy = follower.step(link.durable(), now());
     link.publish(follower.written);
-    const hasWritten = writeHistory();
-    if (isBusy || hasWritten) continue;
+    if (isBusy) continue;
     // What comes meanwhile is read together: waking up for each batch takes from who waits for answers.
     link.rest(REST_MS);
     link.sleep(heard, follower.patience(now()));
   }
-  while (writeHistory());
-  history.close();
   follower.close(link.durable(), now());
   link.publish(follower.written);
 }

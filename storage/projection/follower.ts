@@ -1,7 +1,7 @@
 /**
  * The follower: applies the log to tables of its own with the very same engine, holds every batch
- * against the digest that was recorded of it, and keeps what follows from it: fills and final states in
- * LMDB (derived.ts), positions by those fills (positions-writer.ts), images as files (snapshots.ts). So none
+ * against the digest that was recorded of it, and keeps what follows from it: facts in LMDB
+ * (projection/facts.ts), projections of them (projection/projector.ts), images as files (snapshots.ts). So none
  * of that stands between an order and its answer.
  *
  * What it has not derived yet lies in its own rings, and in the log, which is not trimmed past an image.
@@ -28,13 +28,10 @@ import {
   type DerivedTables,
   openDerivedTables,
   positionOf,
-  putPosition,
 } from './derived.ts';
-import { type Copier, fillCopier, finalCopier, finalWord } from './fills.ts';
-import { IdIndex } from './id-index.ts';
-import { openPositions } from './positions.ts';
-import { PositionsWriter } from './positions-writer.ts';
-import { repairs } from './repair.ts';
+import { Projections } from './environment.ts';
+import { Facts } from './facts.ts';
+import { Projector } from './projector.ts';
 
 export interface FollowerOptions {
   readonly dataDir: string;
@@ -85,14 +82,12 @@ export class Follower {
   private readonly o: FollowerOptions;
   private readonly engine: Engine;
   private readonly derived: DerivedTables;
-  private ids: IdIndex;
-  private readonly copyFill: Copier;
-  private readonly copyFinal: Copier;
-  private readonly positions: PositionsWriter;
+  private facts: Facts;
+  private readonly projector: Projector;
   /** The newest batch that was durable at the first look. */
   private reach: number | undefined;
-  /** False: fills that positions follow from are damaged. */
-  private isFollowing = true;
+  /** False: fills that are to be projected are damaged. */
+  private isProjecting = true;
   private readonly snapshots: SnapshotFiles;
   private readonly reader: LogReader;
   /** The oldest fill that the ring holds. */
@@ -112,8 +107,7 @@ export class Follower {
   private retryAt = 0;
   private hasProblem = false;
   private readonly warn = (line: string): void => this.line('warn', line);
-  private readonly requireFreeSpace = (rows: number): void =>
-    requireFreeSpace(this.o.dataDir, rows);
+  private readonly needRows = (rows: number): void => requireFreeSpace(this.o.dataDir, rows);
 
   /** Throws an Error that says why it cannot begin. */
   constructor(options: FollowerOptions, now: number) {
@@ -126,9 +120,7 @@ export class Follower {
     const begun = beginBehind(options, this.snapshots, this.written.sequence, this.warn);
     this.engine = begun.engine;
     this.t = begun.engine.t;
-    this.copyFill = fillCopier(this.t);
-    this.copyFinal = finalCopier(this.t);
-    this.ids = this.openIds();
+    this.facts = new Facts(this.derived, this.warn);
     this.firstFill = begun.firstFill;
     this.snapshotted = begun.snapshot;
     this.attempted = begun.snapshot;
@@ -137,11 +129,11 @@ export class Follower {
     this.refuseOther();
     if (state[State.batch]! > this.written.sequence) this.skipGone(now);
     this.reader = options.read(state[State.batch]! + 1);
-    this.repairing = this.repairs();
-    const positions = openPositions(dataDir, { durability, readOnly: false });
-    this.positions = new PositionsWriter(this.t, positions, this.warn, this.requireFreeSpace);
-    // In a new directory they begin before there is anything to say.
-    if (this.written.fills === 0) this.follow(undefined, now);
+    const projections = new Projections(dataDir, { durability, readOnly: false });
+    const { firstFill, needRows, t, warn } = this;
+    this.projector = new Projector({ t, projections, warn, needRows });
+    const position = (): DerivedPosition => this.written;
+    this.repairing = this.facts.repairs({ t, firstFill, position, needRows });
   }
 
   /** Does some of what is due; false = there is nothing to do before more is durable or time passes. */
@@ -153,10 +145,10 @@ export class Follower {
       this.imaging === undefined && this.hasMetRows() && this.isSnapshotDue(now);
     if (isDue || wantsSnapshot || this.rows() >= ROWS_PER_COMMIT) this.commit(now);
     if (wantsSnapshot && !this.hasProblem) this.beginSnapshot(now);
-    const follows = this.follow(durable, now);
+    const isProjecting = this.project(durable, now);
     this.watch(durable, now);
     const isRepairing = this.repairStep();
-    return this.snapshotStep() || isRepairing || follows || applied > 0;
+    return this.snapshotStep() || isRepairing || isProjecting || applied > 0;
   }
 
   /** Derives all that is durable, takes an image unless the newest is as new, and closes. */
@@ -168,8 +160,8 @@ export class Follower {
       if (this.hasProblem) break;
     }
     this.commit(now);
-    // A derivation from the beginning goes on after the next start.
-    this.follow(durable, now + MS);
+    // What is made again from the beginning goes on after the next start.
+    this.project(durable, now + MS);
     while (this.snapshotStep());
     const isCaughtUp = this.t.state[State.batch] === durable && !this.hasProblem;
     if (isCaughtUp && durable !== this.snapshotted) {
@@ -177,7 +169,7 @@ export class Follower {
       while (this.snapshotStep());
     }
     this.reader.close();
-    this.positions.close();
+    this.projector.close();
     void this.derived.root.close();
   }
 
@@ -186,7 +178,8 @@ export class Follower {
     const { retryAt, waitingSince } = this;
     if (this.hasProblem) return Math.max(1, retryAt - now);
     const commit = waitingSince === undefined ? MS : waitingSince + COMMIT_MS - now;
-    return Math.max(1, Math.min(commit, this.positions.patience(now)));
+    const projection = this.isProjecting ? this.projector.patience(now) : MS;
+    return Math.max(1, Math.min(commit, projection));
   }
 
   /** LMDB lacks what came before the oldest image: what its rings hold is put, the rest is gone. */
@@ -270,28 +263,27 @@ export class Follower {
       this.hasProblem = false;
     } catch (error) {
       // What it knows of runs was not written.
-      this.ids = this.openIds();
+      this.facts = new Facts(this.derived, this.warn);
       this.repairing = undefined;
       this.fail('derived', error as Error, now);
     }
   }
 
-  /** Derives positions from the fills that are in LMDB; false = they are derived, or cannot be now. */
-  private follow(durable: number | undefined, now: number): boolean {
-    const { derived, positions, t, written } = this;
+  /** Has fills that are in LMDB projected; false = they are, or cannot be now. */
+  private project(durable: number, now: number): boolean {
+    const { derived, projector, t, written } = this;
     this.reach ??= durable;
     // Tables that are behind do not know every token of the fills.
     const isBehind = t.state[State.batch]! < written.sequence;
-    const isReached = this.reach !== undefined && written.sequence >= this.reach;
-    if (this.hasProblem || !this.isFollowing || isBehind) return false;
+    if (this.hasProblem || !this.isProjecting || isBehind) return false;
     try {
-      return positions.step(derived.fills, written.fills, isReached, now);
+      return projector.step(derived.fills, written.fills, written.sequence >= this.reach, now);
     } catch (error) {
       if (!(error instanceof Damage)) {
-        this.fail('positions', error as Error, now);
+        this.fail('projections', error as Error, now);
       } else if (this.repairing === undefined) {
-        this.isFollowing = false;
-        this.line('warn', `positions: ${error.message}; the next start derives on`);
+        this.isProjecting = false;
+        this.line('warn', `projections: ${error.message}; the next start goes on`);
       }
       return false;
     }
@@ -308,30 +300,15 @@ export class Follower {
 
   /** @param at the position that is reached with these rows, unless there are more to come */
   private commitSome(rows: number, at: { sequence: number; digest: number } | undefined): void {
-    const { derived, t, written } = this;
+    const { t, written } = this;
     const fills = Math.min(t.state[State.fills]!, written.fills + rows);
     const left = rows - (fills - written.fills);
     const finished = Math.min(t.state[State.closed]!, written.finished + left);
     const { digest, sequence } = at ?? written;
     const position = { sequence, digest, fills, finished };
-    this.requireFreeSpace(fills - written.fills + finished - written.finished);
-    derived.root.transactionSync(() => {
-      derived.fills.put(written.fills, fills, this.copyFill);
-      derived.finals.put(written.finished, finished, this.copyFinal);
-      this.ids.add(written.finished, finished, (sequence) => finalWord(t, sequence));
-      putPosition(derived, position);
-    });
+    this.needRows(fills - written.fills + finished - written.finished);
+    this.facts.write({ t, from: written, to: position });
     this.written = position;
-  }
-
-  private openIds(): IdIndex {
-    return new IdIndex(this.derived, this.warn);
-  }
-
-  private repairs(): Generator<void> {
-    const { derived, firstFill, ids, requireFreeSpace, t: tables, warn } = this;
-    const position = (): DerivedPosition => this.written;
-    return repairs({ derived, ids, tables, firstFill, position, warn, requireFreeSpace });
   }
 
   /** Looks at some of what is derived; false = all of it was looked at. */

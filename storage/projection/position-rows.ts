@@ -1,5 +1,5 @@
 /**
- * Rows of the environment `positions` (positions.ts), which are derived from fills alone:
+ * Rows of the projection of positions (positions.ts):
  *
  *   wallets   token u32 | account u32 (big-endian) -> crc u32, the time of the newest fill f64, then net |
  *             cost | realised | bought | spent in words of 64 bits, or of 128 where one of them needs it
@@ -14,6 +14,7 @@
  * Thread: any; pure.
  */
 import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
+import { DamagedRow } from './projection.ts';
 
 /**
  * What a wallet has of a token by its fills here. Always: collateral received less collateral paid is
@@ -32,9 +33,6 @@ export interface Position {
   /** Unix milliseconds of the newest fill. */
   time: number;
 }
-
-/** What a checksum or a rule of the format says against a row. */
-export const DAMAGED_ROW = 'damaged';
 
 const WORD_BYTES = 16;
 const WORDS = ['net', 'cost', 'realised', 'bought', 'spent'] as const;
@@ -98,10 +96,12 @@ export function encodePosition(key: Buffer, position: Position): Buffer {
   return withChecksum(key, value);
 }
 
-export function decodePosition(key: Buffer, value: Buffer): Position | typeof DAMAGED_ROW {
+/** Throws DamagedRow. */
+export function decodePosition(key: Buffer, value: Buffer): Position {
   const bytes = (value.length - WORDS_AT) / WORDS.length;
-  if ((bytes !== SHORT_BYTES && bytes !== WORD_BYTES) || !checksumMatches(key, value))
-    return DAMAGED_ROW;
+  if ((bytes !== SHORT_BYTES && bytes !== WORD_BYTES) || !checksumMatches(key, value)) {
+    throw new DamagedRow('positions');
+  }
   const position = newPosition();
   WORDS.forEach((name, i) => {
     const at = WORDS_AT + i * bytes;
@@ -123,8 +123,11 @@ export function encodeInterest(key: Buffer, shares: bigint): Buffer {
   return withChecksum(key, value);
 }
 
-export function decodeInterest(key: Buffer, value: Buffer): bigint | typeof DAMAGED_ROW {
-  if (value.length !== INTEREST_BYTES || !checksumMatches(key, value)) return DAMAGED_ROW;
+/** Throws DamagedRow. */
+export function decodeInterest(key: Buffer, value: Buffer): bigint {
+  if (value.length !== INTEREST_BYTES || !checksumMatches(key, value)) {
+    throw new DamagedRow('open interest');
+  }
   return readWord(value, CRC_BYTES);
 }
 

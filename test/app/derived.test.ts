@@ -80,7 +80,7 @@ interface Status {
   readonly status: string;
   readonly log: { readonly sequence: number };
   readonly follower: { readonly sequence: number; readonly behind: number; behind_ms: number };
-  readonly snapshot: { readonly sequence: number; readonly age_seconds: number } | null;
+  readonly image: { readonly sequence: number; readonly age_seconds: number } | null;
 }
 
 async function status(): Promise<Status> {
@@ -101,10 +101,10 @@ test('how far log, follower and images are is told', async () => {
   const after = await status();
   assert(after.log.sequence > before.log.sequence);
   assert.equal(after.follower.behind_ms, 0);
-  while ((await status()).snapshot === null) await trade(1);
-  const { snapshot, log } = await status();
-  assert(snapshot !== null && snapshot.sequence > 0 && snapshot.sequence <= log.sequence);
-  assert(snapshot.age_seconds < 60);
+  while ((await status()).image === null) await trade(1);
+  const { image, log } = await status();
+  assert(image !== null && image.sequence > 0 && image.sequence <= log.sequence);
+  assert(image.age_seconds < 60);
 });
 
 test('killed in the middle of transactions, segments and images, it derives without a gap', async () => {
@@ -118,7 +118,7 @@ test('killed in the middle of transactions, segments and images, it derives with
     await Promise.all(loads);
     assert((await derivedFills()) > 0);
     node = await TestNode.start(dataDir, SETTINGS);
-    assert.doesNotMatch(node.log, /positions: deriving/, 'they go on where they were');
+    assert.doesNotMatch(node.log, /projections: made again/, 'they go on where they were');
     const { length } = await trades();
     await until(async () => (await derivedFills()) === length);
   }
@@ -133,8 +133,7 @@ test('LMDB that was deleted is made again from log and images, with what nobody 
   const [position, sold] = [await held(bob), await held(alice)];
   assert.deepEqual([position?.initialValue, sold?.size], [size / 2, -size]);
   await node.stop();
-  for (const name of ['derived', 'history', 'positions'])
-    rmSync(join(dataDir, name), { recursive: true });
+  for (const name of ['derived', 'projections']) rmSync(join(dataDir, name), { recursive: true });
   node = await TestNode.start(dataDir, SETTINGS);
   assert.deepEqual(await trades(), before);
   await until(async () => (await held(bob))?.size === size);

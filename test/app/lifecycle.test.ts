@@ -222,7 +222,7 @@ test('a data file that lacks its end is named; what follows from the log is deri
   };
   const copy = temporaryDirectory();
   cpSync(dataDir, copy, { recursive: true });
-  for (const name of ['history', 'keys']) cut(name);
+  for (const name of ['projections', 'keys']) cut(name);
   const { code, log } = await TestNode.refuse(dataDir);
   assert.equal(code, 1);
   assert.match(log, new RegExp(`error ${dataDir}/keys/data.mdb is damaged: it has \\d+ bytes of`));
@@ -230,7 +230,7 @@ test('a data file that lacks its end is named; what follows from the log is deri
   node = await TestNode.start(dataDir);
   assert.match(
     node.log,
-    /warn price history: .*history\/data\.mdb is damaged.*; it is derived again/,
+    /warn projections: .*projections\/data\.mdb is damaged.*; all of it is made again/,
   );
   assert.deepEqual(await view(), before);
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { openStores } from '../../server/app/stores.ts';
+import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
 import { putPosition } from '../../storage/projection/derived.ts';
 import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
@@ -20,6 +21,28 @@ test('the journal of an older version is refused by saying what to do, and nothi
     /it holds the journal of an older version, .* begin with another DATA_DIR$/,
   );
   assert.deepEqual(readdirSync(dataDir), ['journal']);
+});
+
+test('what an older version kept of positions and prices is removed, which is said', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'stores-test-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const durability = 'committed';
+  for (const name of ['positions', 'history']) {
+    mkdirSync(join(dataDir, name));
+    const root = openEnvironment({ path: join(dataDir, name), durability });
+    await openTable(root, 'meta').put(Buffer.from('position'), Buffer.alloc(28));
+    await root.close();
+  }
+  const lines: string[] = [];
+  const log = (line: string): void => void lines.push(line);
+  const { stores } = await openStores({ dataDir, durability, segmentBytes: 1 << 16, log });
+  assert.deepEqual(lines, [
+    'projections: positions/ and history/ of an older version removed; what they held is made again',
+  ]);
+  assert.equal(stores.projections?.position(), undefined);
+  await stores.close();
+  const found = readdirSync(dataDir).filter((name) => !name.startsWith('node'));
+  assert.deepEqual(found.sort(), ['catalog', 'derived', 'keys', 'log', 'projections']);
 });
 
 test('a last batch that is damaged, though it was derived, is refused, and nothing of it is cut off', async (t) => {

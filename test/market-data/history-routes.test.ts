@@ -1,7 +1,16 @@
 /** Price history and volumes of a whole node: routes, errors, a kill. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { get, send, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
+import { openTable } from '../../storage/kv/lmdb.ts';
+import { Projections } from '../../storage/projection/environment.ts';
+import {
+  get,
+  send,
+  TestNode,
+  temporaryDirectory,
+  until,
+  withMarkets,
+} from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 import { Trader } from '../common/traders.ts';
 
@@ -38,7 +47,7 @@ async function volumes() {
   }));
   const { json, status } = await post('/data/volumes', { conditions, include_24h: true });
   assert.equal(status, 200);
-  return json;
+  return json as unknown as readonly { readonly volume: string }[];
 }
 
 async function error(path: string, body: unknown): Promise<unknown> {
@@ -107,6 +116,28 @@ test('a batch gives the history of each token once, under the same rules', async
     assert.equal(found[yes]!.at(-1)!.p, 0.4);
     assert.equal(found[no]!.at(-1)!.p, 0.6);
   }
+});
+
+test('a stored price that is damaged is not told, and is made again beside the open port', async () => {
+  const projections = new Projections(dataDir, { durability: 'committed', readOnly: false });
+  const rows = openTable(projections.root, 'prices');
+  await until(() => {
+    projections.root.resetReadTxn();
+    return projections.position()?.end === 1;
+  });
+  for (const { key, value } of rows.getRange()) {
+    const other = Buffer.from(value);
+    other[0]! ^= 1;
+    await rows.put(Buffer.from(key), other);
+  }
+  const path = `/prices-history?market=${yes}&interval=1h`;
+  const { json, status } = await get(node, path);
+  assert.equal(status, 503);
+  assert.equal((json as { error: string }).error, 'price history is being made again');
+  assert.equal((await volumes())[0]?.volume, '6');
+  await until(async () => (await get(node, path)).status === 200);
+  await checkPrices(0.4, 0.6);
+  await projections.close();
 });
 
 test('bad bodies are refused with a reason', async () => {

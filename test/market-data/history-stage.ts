@@ -1,5 +1,5 @@
 /**
- * Price history and volumes beside real fills, and the obvious way to work both out: a scan of
+ * Price history and volumes beside real fills, what the follower projects of them, and the obvious way to work both out: a scan of
  * every fill. No HTTP, no threads.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,14 +16,17 @@ import {
 } from '../../engine/tables/layout.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
-import { STEP_MINUTES, type Step } from '../../server/market-data/price-history.ts';
 import { type DerivedTables, openDerivedTables } from '../../storage/projection/derived.ts';
+import { Projections } from '../../storage/projection/environment.ts';
 import { fillCopier, StoredFills } from '../../storage/projection/fills.ts';
-import { HistoryStore } from '../../storage/projection/history.ts';
+import { STEP_MINUTES, type Step } from '../../storage/projection/prices.ts';
+import { Projector } from '../../storage/projection/projector.ts';
 import type { Random } from '../common/random.ts';
 import { Fixture, SMALL } from './read-fixture.ts';
 
-const QUICK = { durability: 'committed', readOnly: false, retryMs: 5 } as const;
+const QUICK = { durability: 'committed', readOnly: false } as const;
+/** When what waits is due. */
+const LATER = 100_000;
 export const MINUTE_MS = 60_000;
 const PART_MS = 300_000;
 const DAY_PARTS = 288;
@@ -37,16 +40,6 @@ interface Traded {
   readonly pips: number;
 }
 
-/** A store that a kill cuts off: after so many transactions it writes nothing. */
-class DyingStore extends HistoryStore {
-  left = Number.POSITIVE_INFINITY;
-
-  override async write(puts: Parameters<HistoryStore['write']>[0]): Promise<boolean> {
-    this.left -= 1;
-    return this.left < 0 ? false : super.write(puts);
-  }
-}
-
 export class HistoryStage {
   readonly directory = mkdtempSync(join(tmpdir(), 'history-test-'));
   readonly fixture = new Fixture({ ...SMALL, trades: 4_000 });
@@ -58,6 +51,10 @@ export class HistoryStage {
   /** By fill: market, time and micro-units of the taker. */
   readonly volumes: { readonly market: number; readonly time: number; readonly micro: number }[] =
     [];
+  /** Of the I/O thread, and of the follower. */
+  projections: Projections;
+  private projector: Projector;
+  private now = 0;
   private journaled = 0;
 
   constructor() {
@@ -66,22 +63,37 @@ export class HistoryStage {
     this.tokens = [fixture.market(2, 100), fixture.market(3, 10), fixture.market(2, 1_000)];
     this.tokens.push((this.tokens[0]! + 1) as TokenRow, (this.tokens[1]! + 2) as TokenRow);
     this.derived = openDerivedTables(this.directory, QUICK);
+    this.projections = new Projections(this.directory, QUICK);
+    this.projector = this.newProjector();
   }
 
   get fills(): number {
     return this.fixture.t.state[State.fills]!;
   }
 
-  store(readOnly = false): DyingStore {
-    return new DyingStore(this.directory, { ...QUICK, readOnly });
-  }
-
-  open(store: HistoryStore = this.store()): Promise<HistoryKeeper> {
+  /** What a start of the node reads. */
+  open(from: Projections | 'nothing' = this.projections): Promise<HistoryKeeper> {
+    const projections = from === 'nothing' ? undefined : from;
     const { t } = this.fixture;
     const log = (level: string, line: string): void => void this.log.push(`${level} ${line}`);
     // As after a restart that found no image: the ring has the newest fills only.
     const fills = new StoredFills(t, this.derived.fills, Math.max(0, this.fills - RING));
-    return HistoryKeeper.open({ tables: t, fills, store, log }, this.fills);
+    return HistoryKeeper.open({ tables: t, fills, projections, log }, this.fills);
+  }
+
+  /** The follower projects fills before `end`. */
+  project(end = this.fills): void {
+    do this.now += LATER;
+    while (this.projector.step(this.derived.fills, end, true, this.now));
+    this.projections.root.resetReadTxn();
+  }
+
+  /** The environment as another process opens it. */
+  async reopen(change: () => void = () => undefined, readOnly = false): Promise<void> {
+    await this.projections.close();
+    change();
+    this.projections = new Projections(this.directory, { ...QUICK, readOnly });
+    this.projector = this.newProjector();
   }
 
   /** Random trades, up to some hours apart, in LMDB when it resolves. */
@@ -137,8 +149,15 @@ export class HistoryStage {
   }
 
   async close(): Promise<void> {
+    await this.projections.close();
     await this.derived.root.close();
     rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private newProjector(): Projector {
+    const warn = (line: string): void => void this.log.push(`follower ${line}`);
+    const { projections } = this;
+    return new Projector({ t: this.fixture.t, projections, warn, needRows: () => undefined });
   }
 }
 

@@ -12,7 +12,7 @@ import {
   startOf,
   windowOf,
 } from '../../server/market-data/history-window.ts';
-import { STEP_MINUTES } from '../../server/market-data/price-history.ts';
+import { STEP_MINUTES } from '../../storage/projection/prices.ts';
 
 const NOW = 1_800_000_123;
 const HOUR = 3_600;

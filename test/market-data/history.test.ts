@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import test from 'node:test';
 import type { MarketRow, MicroCollateral } from '../../engine/tables/units.ts';
 import type { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
-import { STEP_MINUTES, type Step } from '../../server/market-data/price-history.ts';
 import { Volumes } from '../../server/market-data/volumes.ts';
-import { CRC_BYTES, withChecksum } from '../../storage/kv/checksum.ts';
-import { chunkOf, priceKey } from '../../storage/projection/history-rows.ts';
-import { HistoryWrites } from '../../storage/projection/history-writes.ts';
-import { until } from '../common/node-harness.ts';
+import { type BinaryTable, openTable } from '../../storage/kv/lmdb.ts';
+import { Projections } from '../../storage/projection/environment.ts';
+import { priceKey, STEP_MINUTES, type Step } from '../../storage/projection/prices.ts';
+import { ProjectionUnready } from '../../storage/projection/reader.ts';
 import type { Random } from '../common/random.ts';
 import { HistoryStage, MINUTE_MS } from './history-stage.ts';
 import { withSeedAsync } from './read-fixture.ts';
@@ -57,219 +56,181 @@ function checkVolumes(stage: HistoryStage, keeper: HistoryKeeper, nowMs: number)
 test('prices and volumes are those of the fills, in memory and on disk', () =>
   onStage(async (stage, random) => {
     let keeper = await stage.open();
-    for (let round = 0; round < 25; round++) {
+    const check = (): void => {
+      checkPrices(stage, keeper, random);
+      checkVolumes(stage, keeper, stage.fixture.time);
+    };
+    for (let round = 0; round < 40; round++) {
       await stage.trade(random, random.below(60));
       keeper.append(stage.fills);
-      checkPrices(stage, keeper, random);
+      check();
       stage.fixture.time += random.below(3) * MINUTE_MS;
-      checkVolumes(stage, keeper, stage.fixture.time);
-      if (random.chance(60)) await keeper.save();
+      // The follower comes as far as it does; memory forgets what it has on disk, now or later.
+      if (random.chance(60)) stage.project(random.between(0, stage.fills));
+      check();
+      if (random.chance(50)) keeper.forget();
+      check();
       if (random.chance(25)) {
-        await keeper.close();
+        keeper.close();
+        if (random.chance(50)) await stage.reopen();
         keeper = await stage.open();
       }
-      checkPrices(stage, keeper, random);
-      checkVolumes(stage, keeper, stage.fixture.time);
+      check();
     }
     const later = stage.fixture.time + random.below(26 * 60) * MINUTE_MS;
     checkVolumes(stage, keeper, later);
-    await keeper.close();
-    assert.deepEqual(
-      stage.log.filter((line) => line.startsWith('warn')),
-      [],
-    );
+    keeper.close();
+    const warnings = stage.log.filter((line) => !line.startsWith('info'));
+    assert.deepEqual(warnings, []);
   }));
 
-test('rows that another thread writes come out the same, also those that had to wait for room', () =>
-  onStage(async (stage, random) => {
-    const writes = new HistoryWrites(stage.directory, 'committed');
-    const keeper = await stage.open();
-    let problem: string | undefined;
-    // As rows are after they were handed over.
-    keeper.handOver((rows) => Promise.resolve(problem ?? writes.write(structuredClone(rows))));
-    for (let round = 0; round < 4; round++) {
-      await stage.trade(random, 40);
-      keeper.append(stage.fills);
-      await keeper.save();
-      checkPrices(stage, keeper, random);
-    }
-    for (const isOver of [true, false]) {
-      problem = 'no space';
-      stage.log.length = 0;
-      await stage.trade(random, 40);
-      keeper.append(stage.fills);
-      const saving = keeper.save();
-      await until(() => stage.log.length > 0);
-      assert.match(stage.log.join(), /^warn price history: a write failed and is tried again: no/);
-      checkPrices(stage, keeper, random);
-      checkVolumes(stage, keeper, stage.fixture.time);
-      // It goes through as soon as there is room, and by this thread where the other one is not there any more.
-      if (isOver) problem = undefined;
-      else keeper.handOver(undefined);
-      await saving;
-    }
-    await keeper.close();
-    writes.close();
-    const store = stage.store();
-    assert.equal(store.position()!.end, stage.fills);
-    const next = await stage.open(store);
-    checkPrices(stage, next, random);
-    checkVolumes(stage, next, stage.fixture.time);
-    await next.close();
-  }));
-
-test('a kill between any two transactions is caught up with from the fills', () =>
-  onStage(async (stage, random) => {
-    for (let round = 0; round < 12; round++) {
-      const store = stage.store();
-      const keeper = await stage.open(store);
-      checkPrices(stage, keeper, random);
-      checkVolumes(stage, keeper, stage.fixture.time);
-      await stage.trade(random, 30);
-      keeper.append(stage.fills);
-      await keeper.save();
-      await stage.trade(random, 30);
-      keeper.append(stage.fills);
-      store.left = random.below(4);
-      await keeper.save();
-      await store.close();
-    }
-    const keeper = await stage.open();
-    checkPrices(stage, keeper, random);
-    checkVolumes(stage, keeper, stage.fixture.time);
-    await keeper.close();
-  }));
-
-test('a store that is missing, of another format or of another journal is derived again', () =>
-  onStage(async (stage, random) => {
-    await stage.trade(random, 80);
-    const spoil: (() => Promise<void>)[] = [
-      async () => rmSync(join(stage.directory, 'history'), { recursive: true }),
-      async () => {
-        const store = stage.store();
-        await store.write(({ meta }) => meta.put(Buffer.from('position'), Buffer.alloc(20)));
-        await store.close();
-      },
-      async () => {
-        const store = stage.store();
-        await store.write((into) => store.putPosition({ end: stage.fills, crc: 1 }, into));
-        await store.close();
-      },
-      async () => {
-        const store = stage.store();
-        const { end, crc } = store.position()!;
-        await store.write((into) => store.putPosition({ end: end + 1, crc }, into));
-        await store.close();
-      },
-      async () => {
-        const store = stage.store();
-        const [key] = store.tables!.totals.getKeys();
-        await store.write(({ totals }) => totals.put(key!, Buffer.alloc(24)));
-        await store.close();
-      },
-      // Ahead of the position after a kill, of fills that a cut of the log gave up since.
-      ...(['totals', 'hours'] as const).map((name) => async () => {
-        const store = stage.store();
-        const [row] = store.tables![name].getRange({ reverse: true, limit: 1 });
-        const value = Buffer.from(row!.value);
-        value.writeDoubleLE(stage.fills + 1, CRC_BYTES);
-        await store.write((into) => into[name].put(row!.key, withChecksum(row!.key, value)));
-        await store.close();
-      }),
-    ];
-    await (await stage.open()).close();
-    for (const harm of spoil) {
-      await harm();
-      stage.log.length = 0;
-      const keeper = await stage.open();
-      assert.match(stage.log.join(), new RegExp(`deriving fills 0 to ${stage.fills - 1}`));
-      checkPrices(stage, keeper, random);
-      checkVolumes(stage, keeper, stage.fixture.time);
-      await keeper.close();
-    }
-    stage.log.length = 0;
-    await (await stage.open()).close();
-    assert.deepEqual(stage.log, [], 'a sound store is taken up as it is');
-  }));
-
-test('a damaged row is never read as prices, and the next start derives it again', () =>
+test('answers are whole while all of it is made again behind them', () =>
   onStage(async (stage, random) => {
     await stage.trade(random, 200);
-    await (await stage.open()).close();
-    const [token] = stage.traded.map((trade) => trade.token as (typeof stage.tokens)[number]);
-    const store = stage.store();
-    const { prices } = store.tables!;
-    const start = priceKey(token!, 1, 0);
-    const [row] = prices.getRange({ start, limit: 1 });
-    const value = Buffer.from(row!.value);
-    value.writeUInt8(value.readUInt8(value.length - 1) ^ 1, value.length - 1);
-    await store.write((tables) => tables.prices.put(row!.key, value));
+    stage.project();
+    await stage.reopen(() => rmSync(join(stage.directory, 'projections'), { recursive: true }));
+    const keeper = await stage.open();
+    assert.match(stage.log.join(), /reading fills 0 to \d+/);
+    for (let round = 0; round < 10; round++) {
+      checkPrices(stage, keeper, random);
+      checkVolumes(stage, keeper, stage.fixture.time);
+      stage.project(Math.floor((stage.fills * round) / 10));
+      if (random.chance(50)) keeper.forget();
+      await stage.trade(random, 10);
+      keeper.append(stage.fills);
+    }
+    stage.project();
+    keeper.forget();
+    checkPrices(stage, keeper, random);
+    checkVolumes(stage, keeper, stage.fixture.time);
+    keeper.close();
+    const hours = [...openTable(stage.projections.root, 'hours').getKeys()];
+    const [first, last] = [hours[0]!, hours.at(-1)!].map((key) => key.readUInt32BE(0));
+    assert(last! - first! <= 24, 'hours that have left the window are removed');
+  }));
 
-    const keeper = await stage.open(store);
-    const first = chunkOf(row!.key) * 256;
-    assert.throws(() => keeper.prices.series(token!, 1, first, first + 300), /damaged/);
+test('what is missing, of other formats, damaged or of another log is made again', () =>
+  onStage(async (stage, random) => {
+    await stage.trade(random, 80);
+    stage.project();
+    const table = (name: string): BinaryTable => openTable(stage.projections.root, name);
+    const put = (change: { end?: number; crc?: number }) => (): void => {
+      const { projections } = stage;
+      const position = { ...projections.position()!, ...change };
+      projections.root.transactionSync(() => projections.putPosition(position));
+    };
+    const spoilRow = (name: string) => async (): Promise<void> => {
+      const [row] = table(name).getRange({ reverse: true, limit: 1 });
+      await table(name).put(row!.key, spoiled(row!.value));
+    };
+    const spoil: (() => void | Promise<void>)[] = [
+      () => stage.reopen(() => rmSync(join(stage.directory, 'projections'), { recursive: true })),
+      () => void table('meta').putSync(Buffer.from('position'), Buffer.alloc(20)),
+      put({ crc: 1 }),
+      put({ end: stage.fills + 1 }),
+      spoilRow('totals'),
+      spoilRow('hours'),
+    ];
+    for (const harm of spoil) {
+      await harm();
+      stage.projections.root.resetReadTxn();
+      stage.log.length = 0;
+      const keeper = await stage.open();
+      assert.match(stage.log.join(), new RegExp(`reading fills 0 to ${stage.fills - 1}`));
+      assert(!stage.projections.position()?.isWhole);
+      checkPrices(stage, keeper, random);
+      checkVolumes(stage, keeper, stage.fixture.time);
+      stage.project();
+      checkPrices(stage, keeper, random);
+      keeper.close();
+    }
+    stage.log.length = 0;
+    (await stage.open()).close();
+    assert.deepEqual(stage.log, [], 'what is sound is taken up as it is');
+  }));
+
+test('a damaged row is never read as prices; they are made again while the node runs', () =>
+  onStage(async (stage, random) => {
+    await stage.trade(random, 200);
+    stage.project();
+    const keeper = await stage.open();
+    const token = stage.traded[0]!.token as (typeof stage.tokens)[number];
+    const rows = openTable(stage.projections.root, 'prices');
+    const [row] = rows.getRange({ start: priceKey(token, 0, 0), limit: 1 });
+    await rows.put(row!.key, spoiled(row!.value));
     await stage.trade(random, 20);
     keeper.append(stage.fills);
-    await keeper.close();
-    assert.match(stage.log.join(), /the next start derives it again/);
-
-    const next = await stage.open();
-    checkPrices(stage, next, random);
-    checkVolumes(stage, next, stage.fixture.time);
-    await next.close();
+    stage.projections.root.resetReadTxn();
+    assert.throws(() => keeper.prices.firstMinute(token), ProjectionUnready);
+    while (stage.projections.position() !== undefined) await new Promise(setImmediate);
+    // Until the follower has made them again nobody is told anything but what is in memory for sure.
+    for (let part = 0; part < 4; part++) {
+      for (const each of stage.tokens) {
+        assert.throws(() => keeper.prices.series(each, 1, 0, 5), ProjectionUnready);
+      }
+      stage.project(Math.floor((stage.fills * part) / 5));
+    }
+    checkVolumes(stage, keeper, stage.fixture.time);
+    stage.project();
+    checkPrices(stage, keeper, random);
+    checkVolumes(stage, keeper, stage.fixture.time);
+    keeper.close();
   }));
 
 test('where nothing may be written, history is served and goes on in memory', () =>
   onStage(async (stage, random) => {
     await stage.trade(random, 50);
-    const alone = await stage.open(stage.store(true));
+    const alone = await stage.open('nothing');
     checkPrices(stage, alone, random);
-    await alone.close();
-    await (await stage.open()).close();
+    checkVolumes(stage, alone, stage.fixture.time);
+    alone.close();
+    stage.project();
     await stage.trade(random, 50);
-    const keeper = await stage.open(stage.store(true));
-    checkPrices(stage, keeper, random);
-    checkVolumes(stage, keeper, stage.fixture.time);
-    await keeper.close();
-    const store = stage.store();
-    assert(store.position()!.end < stage.fills, 'nothing was written');
-    await store.close();
+    await stage.projections.close();
+    const quick = { durability: 'committed', readOnly: true } as const;
+    for (const change of [() => undefined, spoilPosition]) {
+      await change(stage);
+      const readOnly = new Projections(stage.directory, quick);
+      const keeper = await stage.open(readOnly);
+      checkPrices(stage, keeper, random);
+      checkVolumes(stage, keeper, stage.fixture.time);
+      keeper.forget();
+      checkPrices(stage, keeper, random);
+      keeper.close();
+      await readOnly.close();
+    }
+    await stage.reopen();
   }));
 
-test('the markets whose figures changed are told, also when trades leave the 24 hours', () =>
-  onStage(async (stage) => {
-    const store = stage.store();
-    const volumes = new Volumes(stage.fixture.t, store);
-    const now = stage.fixture.time;
-    const hour = 60 * MINUTE_MS;
-    const add = (market: number, sequence: number, time: number, micro: number): void =>
-      volumes.add(market as MarketRow, sequence, time, micro as MicroCollateral);
-    add(1, 0, now, 1_500_000);
-    add(2, 1, now + 2 * hour, 700_000);
-    const seen = volumes.changes;
-    assert.deepEqual(volumes.changedSince(0, now), [1, 2]);
-    assert.deepEqual(volumes.changedSince(seen, now), []);
-    assert.deepEqual(volumes.changedSince(seen, now + 23 * hour), []);
-    assert.deepEqual(volumes.changedSince(seen, now + 25 * hour), [1]);
-    assert.equal(volumes.dayOf(1 as MarketRow, now + 25 * hour), 0);
-    assert.equal(volumes.totalOf(1 as MarketRow), 1_500_000);
-    assert.equal(volumes.dayOf(2 as MarketRow, now + 25 * hour), 700_000);
-    await store.close();
-  }));
+/** As of another log. */
+async function spoilPosition(stage: HistoryStage): Promise<void> {
+  const projections = new Projections(stage.directory, {
+    durability: 'committed',
+    readOnly: false,
+  });
+  const position = { ...projections.position()!, crc: 1 };
+  projections.root.transactionSync(() => projections.putPosition(position));
+  await projections.close();
+}
+
+/** A value with another last byte. */
+function spoiled(value: Buffer): Buffer {
+  const other = Buffer.from(value);
+  other.writeUInt8(other.readUInt8(other.length - 1) ^ 1, other.length - 1);
+  return other;
+}
 
 test('volumes beyond the exact numbers stay at the largest one, and come down again', () =>
   onStage(async (stage) => {
-    const store = stage.store();
-    const volumes = new Volumes(stage.fixture.t, store);
+    const volumes = new Volumes(stage.fixture.t);
     const now = stage.fixture.time;
     const most = Number.MAX_SAFE_INTEGER;
     const market = 1 as MarketRow;
-    volumes.add(market, 0, now, most as MicroCollateral);
-    volumes.add(market, 1, now, most as MicroCollateral);
+    volumes.add(market, now, most as MicroCollateral);
+    volumes.add(market, now, most as MicroCollateral);
     const day = 24 * 60 * MINUTE_MS;
-    volumes.add(market, 2, now + day - 10 * MINUTE_MS, 3 as MicroCollateral);
+    volumes.add(market, now + day - 10 * MINUTE_MS, 3 as MicroCollateral);
     assert.equal(volumes.totalOf(market), most);
     assert.equal(volumes.dayOf(market, now), most);
     assert.equal(volumes.dayOf(market, now + day), 3);
-    await store.close();
   }));

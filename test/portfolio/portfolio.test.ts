@@ -12,9 +12,8 @@ import { TradesRenderer } from '../../server/market-data/trades-render.ts';
 import { Best } from '../../server/portfolio/best.ts';
 import { microsText, ratio } from '../../server/portfolio/money.ts';
 import { portfolioHandlers } from '../../server/portfolio/portfolio-routes.ts';
-import { StoredFills } from '../../storage/projection/fills.ts';
-import { openPositions, PositionsReader } from '../../storage/projection/positions.ts';
-import { PositionsWriter } from '../../storage/projection/positions-writer.ts';
+import { openTable } from '../../storage/kv/lmdb.ts';
+import { PositionsReader } from '../../storage/projection/reader.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { HistoryStage } from '../market-data/history-stage.ts';
 import { walletWords, wordsHex } from '../market-data/read-fixture.ts';
@@ -40,13 +39,9 @@ const lone = stage.fixture.market(2, 100, true, {
   outcomes: ['Yes', 'No'],
   endDate: '2027-01-01T00:00:00Z',
 });
-const tables = openPositions(stage.directory, { durability: 'committed', readOnly: false });
-const nothing = (): void => undefined;
-const writer = new PositionsWriter(t, tables, nothing, nothing);
-const reader = new PositionsReader(tables);
+const { projections } = stage;
+const reader = new PositionsReader(projections);
 const index = new TradesIndex(t);
-/** Of the writer; what waits is always due. */
-let clock = 0;
 const infos = (market: number) => stage.fixture.infos[market];
 const keeper = await stage.open();
 const handlers = portfolioHandlers({
@@ -74,9 +69,7 @@ derive();
 
 function derive(): void {
   const end = stage.fills;
-  const fills = new StoredFills(t, stage.derived.fills, Math.max(0, end - RING));
-  do clock += 100_000;
-  while (writer.step(fills, end, true, clock));
+  stage.project();
   index.append(index.end, end);
   keeper.append(end);
 }
@@ -333,7 +326,7 @@ test('what is asked wrongly is named; an unfinished derivation is not told', asy
   for (const [route, query, error] of refused) {
     assert.deepEqual(await ask(route, query, 400), { error }, `${route}?${query}`);
   }
-  await tables.meta.remove(Buffer.from('position'));
+  await openTable(projections.root, 'meta').remove(Buffer.from('position'));
   const { error } = (await ask('GET /positions', `user=${user(21)}`, 503)) as Row;
   assert.equal(error, 'positions are being derived');
   derive();
@@ -344,10 +337,7 @@ test('positions that are thrown away while a long answer reads them are not told
   const markets = [1, 2, 3].map(condition).join(',');
   const answer = ask('GET /holders', `market=${markets}&minBalance=0`, 503);
   // It has read of one token, and gives others a turn.
-  tables.root.transactionSync(() => {
-    for (const table of [tables.wallets, tables.tokens, tables.interest]) table.clearSync();
-    tables.meta.removeSync(Buffer.from('position'));
-  });
+  projections.empty(false);
   assert.equal(((await answer) as Row).error, 'positions are being derived');
   derive();
   assert.equal((await rows('GET /holders', `market=${markets}&minBalance=0`)).length, 7);
@@ -386,8 +376,7 @@ test('the first of a stream come in order, equal ones as they came, wherever the
 });
 
 test('what is open is closed', async () => {
-  await tables.root.close();
-  await keeper.close();
+  keeper.close();
   await stage.close();
 });
 

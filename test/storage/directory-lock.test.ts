@@ -14,7 +14,7 @@ const hasNamespaces = hasFlock && spawnSync('unshare', ['--pid', '--fork', 'true
 const LOCKING = { skip: hasFlock ? false : 'there is no command flock' };
 
 const HOLDER = `
-import { takeDirectoryLock } from './storage/directory-lock.ts';
+import { takeDirectoryLock } from './storage/files/directory-lock.ts';
 const [directory] = process.argv.slice(-1);
 const lock = takeDirectoryLock(directory);
 process.stdout.write(lock.ok ? 'taken' : lock.detail);

@@ -251,10 +251,10 @@ test('a thread beside reads half of an image and audits half of its tables, and 
   }));
 
 const SAVER = `
-import { Images } from './storage/images.ts';
+import { SnapshotFiles } from './storage/snapshot/snapshots.ts';
 import { Exchange, saved } from './test/storage/stored-exchange.ts';
 const [directory] = process.argv.slice(-1);
-const images = new Images(directory, 'committed');
+const images = new SnapshotFiles(directory, 'committed');
 const { t } = new Exchange();
 t.matching.header[2] = t.capacities.levels;
 t.state[1] = images.list()[0]?.sequence ?? 0;

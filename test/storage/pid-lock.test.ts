@@ -10,7 +10,7 @@ import { scriptArgs } from '../common/forms.ts';
 import { directoryOf } from './stored-exchange.ts';
 
 const TAKER = `
-import { takePidLock } from './storage/pid-lock.ts';
+import { takePidLock } from './storage/files/pid-lock.ts';
 const [directory] = process.argv.slice(-1);
 process.on('message', () => {
   const lock = takePidLock(directory);

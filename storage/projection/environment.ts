@@ -1,0 +1,176 @@
+/**
+ * LMDB environment DATA_DIR/projections: what follows from the fills that lie in derived/, and in `meta` how far
+ * that has come:
+ *
+ *   position   crc u32 | whole u32 | fills that are taken in f64 | crc u32 of the last one, then name and
+ *              format of each projection as text
+ *
+ * The position goes with the rows of all projections in one transaction, so no fill is counted twice or left
+ * out. An environment that is missing, damaged, of other formats or of another log is emptied, and all of it
+ * made again by the follower behind the open port (projector.ts); that is its only repair.
+ *
+ * Thread: the follower writes. The I/O thread opens it first, and empties it where it is not of this log; then it
+ * reads.
+ */
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { requireFreeSpace } from '../files/disk-room.ts';
+import { makeDirectory } from '../files/make-directory.ts';
+import { checksumMatches, withChecksum } from '../kv/checksum.ts';
+import {
+  type BinaryTable,
+  type Durability,
+  openEnvironment,
+  openTable,
+  type RootDatabase,
+} from '../kv/lmdb.ts';
+import { Positions } from './positions.ts';
+import { Prices } from './prices.ts';
+import { type FillEvents, type FillProjection, project } from './projection.ts';
+import { Volumes } from './volumes.ts';
+
+/** Fills [0, end) are taken in. */
+export interface ProjectedPosition {
+  readonly end: number;
+  /** False: they are being made again, and have not come to the newest fill yet. */
+  readonly isWhole: boolean;
+  /** Checksum of the last fill; 0 = none. */
+  readonly crc: number;
+}
+
+interface Options {
+  readonly durability: Durability;
+  readonly readOnly: boolean;
+}
+
+export const PROJECTIONS = 'projections';
+/** What older versions kept of the same; their fills are in derived/ as well. */
+const OLDER = ['positions', 'history'] as const;
+const POSITION = Buffer.from('position');
+const NAMES_AT = 20;
+const NOTHING: ProjectedPosition = { end: 0, isWhole: false, crc: 0 };
+
+export class Projections {
+  readonly positions: Positions;
+  readonly prices: Prices;
+  readonly volumes: Volumes;
+  readonly all: readonly FillProjection[];
+  readonly root: RootDatabase<Buffer, string>;
+  private readonly dataDir: string;
+  private readonly meta: BinaryTable;
+  private readonly names: Buffer;
+  private readonly readOnly: boolean;
+  private isGivenUp = false;
+
+  /** Throws an Error where it cannot be opened. */
+  constructor(dataDir: string, options: Options) {
+    const path = join(dataDir, PROJECTIONS);
+    if (!options.readOnly) makeDirectory(path);
+    this.dataDir = dataDir;
+    this.readOnly = options.readOnly;
+    this.root = openEnvironment({ path, ...options });
+    this.meta = openTable(this.root, 'meta');
+    this.positions = new Positions(this.root);
+    this.prices = new Prices(this.root);
+    this.volumes = new Volumes(this.root);
+    this.all = [this.positions, this.prices, this.volumes];
+    this.names = Buffer.from(this.all.map(({ format, name }) => `${name} ${format}`).join());
+  }
+
+  /** Undefined: it has not begun, or cannot be used. */
+  position(): ProjectedPosition | undefined {
+    const value = this.isGivenUp ? undefined : this.meta.get(POSITION);
+    if (value === undefined || value.length < NAMES_AT || !checksumMatches(POSITION, value))
+      return undefined;
+    if (!value.subarray(NAMES_AT).equals(this.names)) return undefined;
+    return {
+      isWhole: value.readUInt32LE(4) === 1,
+      end: value.readDoubleLE(8),
+      crc: value.readUInt32LE(16),
+    };
+  }
+
+  /** One transaction: all projections take in fills, which reach to this position. */
+  write(events: FillEvents, position: ProjectedPosition): void {
+    project(this.root, this.all, events, () => this.putPosition(position));
+  }
+
+  /** Throws all of it away. Throws an Error where that cannot be written. */
+  empty(isWhole: boolean): void {
+    requireFreeSpace(this.dataDir, 0);
+    this.root.transactionSync(() => {
+      for (const projection of this.all) projection.clear();
+      this.putPosition({ ...NOTHING, isWhole });
+    });
+  }
+
+  /** The I/O thread found at the start that the rows are damaged or of another log: none of them is read. */
+  reject(isWhole: boolean): void {
+    if (this.readOnly) this.isGivenUp = true;
+    else this.empty(isWhole);
+  }
+
+  /** A reader found a damaged row. Without a position the follower empties all of it. */
+  condemn(): void {
+    if (this.readOnly) return;
+    void this.meta.remove(POSITION).catch(() => undefined);
+  }
+
+  /** Only inside a transaction. */
+  putPosition({ crc, end, isWhole: whole }: ProjectedPosition): void {
+    const value = Buffer.allocUnsafeSlow(NAMES_AT + this.names.length);
+    value.writeUInt32LE(whole ? 1 : 0, 4);
+    value.writeDoubleLE(end, 8);
+    value.writeUInt32LE(crc, 16);
+    this.names.copy(value, NAMES_AT);
+    void this.meta.put(POSITION, withChecksum(POSITION, value));
+  }
+
+  close(): Promise<void> {
+    return this.root.close();
+  }
+}
+
+/** Checksum of the fill before `end`; 0 for one that is not there, or is damaged. */
+export function crcOf(fills: { get(sequence: number): Buffer | undefined }, end: number): number {
+  try {
+    const value = end === 0 ? undefined : fills.get(end - 1);
+    return value === undefined ? 0 : crc32(value);
+  } catch {
+    return 0;
+  }
+}
+
+/**
+ * The first opening of a process: what cannot be opened is thrown away, and so is what an older version kept in
+ * its place. Undefined = there is nothing, and nothing may be made.
+ */
+export function openProjections(
+  dataDir: string,
+  options: Options,
+  warn: (line: string) => void,
+): Projections | undefined {
+  if (options.readOnly) {
+    try {
+      const projections = new Projections(dataDir, options);
+      projections.position();
+      return projections;
+    } catch {
+      return undefined;
+    }
+  }
+  const older = OLDER.filter((name) => existsSync(join(dataDir, name)));
+  for (const name of older) rmSync(join(dataDir, name), { recursive: true, force: true });
+  if (older.length > 0) {
+    const names = older.map((name) => `${name}/`).join(' and ');
+    warn(`projections: ${names} of an older version removed; what they held is made again`);
+  }
+  try {
+    return new Projections(dataDir, options);
+  } catch (error) {
+    warn(`projections: ${(error as Error).message}; all of it is made again`);
+    rmSync(join(dataDir, PROJECTIONS), { recursive: true, force: true });
+    return new Projections(dataDir, options);
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Reads projections for requests. Each call reads the newest state of the disk. A caller that reads in several
+ * turns of the event loop gets ProjectionUnready when the rows were thrown away in between.
+ *
+ * Thread: I/O.
+ */
+import type { ProjectedPosition, Projections } from './environment.ts';
+import type { HeldPosition, Positions } from './positions.ts';
+import { DamagedRow } from './projection.ts';
+
+/** The rows are being made again from the fills: ask again in some seconds. */
+export class ProjectionUnready extends Error {
+  override readonly message = 'projections: they are being made again';
+}
+
+/**
+ * Reads rows if the position is far enough. A damaged row has all of them made again.
+ * Throws ProjectionUnready.
+ */
+export function readRows<T>(
+  projections: Projections | undefined,
+  isReady: (position: ProjectedPosition) => boolean,
+  read: (projections: Projections) => T,
+): T {
+  const position = projections?.position();
+  if (position === undefined || !isReady(position)) throw new ProjectionUnready();
+  try {
+    return read(projections!);
+  } catch (error) {
+    if (!(error instanceof DamagedRow)) throw error;
+    projections!.condemn();
+    throw new ProjectionUnready();
+  }
+}
+
+/** As Positions; each call throws ProjectionUnready. */
+export class PositionsReader {
+  private readonly projections: Projections | undefined;
+
+  constructor(projections: Projections | undefined) {
+    this.projections = projections;
+  }
+
+  /** False while they are being made again. */
+  isComplete(): boolean {
+    return this.projections?.position()?.isWhole ?? false;
+  }
+
+  of(account: number, token: number): HeldPosition | undefined {
+    return this.read((positions) => positions.of(account, token));
+  }
+
+  ofWallet(account: number, token: number, limit: number): HeldPosition[] {
+    return this.read((positions) => positions.ofWallet(account, token, limit));
+  }
+
+  inToken(token: number, account: number, limit: number): HeldPosition[] {
+    return this.read((positions) => positions.inToken(token, account, limit));
+  }
+
+  interest(market: number): bigint {
+    return this.read((positions) => positions.interest(market));
+  }
+
+  private read<T>(look: (positions: Positions) => T): T {
+    return readRows(
+      this.projections,
+      ({ isWhole }) => isWhole,
+      ({ positions }) => look(positions),
+    );
+  }
+}
