@@ -2,6 +2,7 @@
  * The modules of an engine, of this checkout or of a compiled older one, so that both can run the very
  * same streams in one process. Types are those of this checkout; what an older one lacks is optional.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as commands from '../../engine/commands.ts';
@@ -23,17 +24,36 @@ export interface EngineModules {
 
 export const OWN_MODULES: EngineModules = { commands, engine, events, layout, orders, tables };
 
+/** Where a build from before engine/ had rooms keeps the modules that have moved since. */
+const OLDER_PATHS = {
+  'orders/orders': 'orders',
+  'tables/layout': 'layout',
+  'tables/tables': 'tables',
+} as const;
+
 /** @param folder what an older checkout was compiled to: its dist/ */
 export async function olderModules(folder: string): Promise<EngineModules> {
-  const load = (name: string): Promise<unknown> =>
-    import(pathToFileURL(join(folder, 'engine', `${name}.js`)).href);
+  const pathOf = (name: string): string => join(folder, 'engine', `${name}.js`);
+  const load = async (name: string): Promise<Record<string, unknown>> =>
+    (await import(pathToFileURL(pathOf(name)).href)) as Record<string, unknown>;
+  const moved = (name: keyof typeof OLDER_PATHS): Promise<Record<string, unknown>> =>
+    load(existsSync(pathOf(name)) ? name : OLDER_PATHS[name]);
   return {
-    commands: (await load('commands')) as EngineModules['commands'],
-    engine: (await load('engine')) as EngineModules['engine'],
-    layout: (await load('layout')) as EngineModules['layout'],
-    orders: (await load('orders')) as EngineModules['orders'],
-    tables: (await load('tables')) as EngineModules['tables'],
+    commands: (await load('commands')) as unknown as EngineModules['commands'],
+    engine: (await load('engine')) as unknown as EngineModules['engine'],
+    layout: presentNames(await moved('tables/layout')),
+    orders: (await moved('orders/orders')) as unknown as EngineModules['orders'],
+    tables: (await moved('tables/tables')) as unknown as EngineModules['tables'],
   };
+}
+
+/** Closed orders were called finished. */
+function presentNames(older: Record<string, unknown>): EngineModules['layout'] {
+  const state = older.State as { readonly closed?: number; readonly finished?: number };
+  return {
+    ...older,
+    State: { ...state, closed: state.closed ?? state.finished },
+  } as unknown as EngineModules['layout'];
 }
 
 /** A command that takes out all orders of an owner, newest first. */

@@ -1,12 +1,13 @@
 /**
- * Checks of what only a bug can cause. They stay on in production: the process stops before it can be
- * wrong. Messages are constants, so that a check that holds costs a comparison.
+ * Assertions: checks of conditions that only a bug can break. They stay on in production, so the
+ * process stops before it works on wrong data. Messages are constants, so a check that succeeds
+ * costs one comparison.
  */
 class AssertionFailure extends Error {
   override readonly name = 'AssertionFailure';
 }
 
-/** Short, so that the compiler puts it into every caller without counting it. */
+/** The function is short, so that V8 always inlines it. */
 export function assert(condition: boolean, fact: string): asserts condition {
   if (!condition) fail(fact);
 }

@@ -1,5 +1,5 @@
 /**
- * Every invariant of the core's memory, walked in full: for tests, and after a restart. Throws on the
+ * Checks every invariant of the matching core's memory, in tests and after a restart. Throws on the
  * first one that is broken.
  */
 import { assert } from './assert.ts';
@@ -21,7 +21,7 @@ import {
 } from './memory.ts';
 import { LANES, sideBySide } from './side-by-side.ts';
 
-/** Returns how many orders rest. */
+/** Returns the number of resting orders. */
 export function auditMatching(core: Matching): number {
   const occupied: Occupied = { rows: [], levels: [], places: [] };
   for (let book = 1; book << BOOK_I < core.bookI.length; book++) {
@@ -33,7 +33,7 @@ export function auditMatching(core: Matching): number {
   return resting;
 }
 
-/** Levels at which orders rest: their rows, what they are in their books, and book << 1 | side. */
+/** Price levels with resting orders: their rows, their level numbers, and book << 1 | side. */
 interface Occupied {
   readonly rows: number[];
   readonly levels: number[];
@@ -66,7 +66,7 @@ function auditBook(core: Matching, book: number, occupied: Occupied): void {
   assert(marked + bare === levels, 'the bitmaps mark every level with orders');
 }
 
-/** Adds the levels that the bitmap of a side marks. */
+/** Adds the levels that the bitmap of a side marks as occupied. */
 function auditSide(core: Matching, book: number, side: Side, occupied: Occupied): void {
   const b = book << BOOK_I;
   const levels = core.bookI[b + Book.levels]!;
@@ -83,7 +83,7 @@ function auditSide(core: Matching, book: number, side: Side, occupied: Occupied)
   }
 }
 
-/** Walks the queues of all of these levels. Returns how many orders rest in them. */
+/** Walks the queues of all occupied levels. Returns how many orders rest in them. */
 function auditQueues(core: Matching, { levels, places, rows }: Occupied): number {
   const { firstLadder, rowF, rowI } = core;
   const ordersMax = core.header[Header.orderRows]!;
@@ -134,7 +134,7 @@ function auditQueues(core: Matching, { levels, places, rows }: Occupied): number
   return resting;
 }
 
-/** Each storey of a bitmap marks exactly the words of the one below that are not empty. */
+/** Each layer of a bitmap marks exactly the words of the layer below that are not empty. */
 function auditStoreys(core: Matching, bitmap: number, levels: number): void {
   const { rowI } = core;
   const end = bitmap + bitmapWords(levels);

@@ -1,13 +1,14 @@
 /**
- * Which levels of one side hold orders: a bitmap whose storeys jump over gaps of any length. Storey 0
- * has a bit per level, each further storey a bit per word of the one below, the top storey is one
- * word; 2^20 levels need four. A bit is a key, not a level: the best level of a side has the highest
- * key (book.ts), so every search goes down.
+ * A bitmap of the occupied price levels of one side. It has layers, so that a search skips gaps of
+ * any length. Layer 0 has a bit for each level; each further layer has a bit for each word of the
+ * layer below; the top layer is one word. 2^20 levels need four layers. A bit stands for a key, not
+ * for a level: the best level of a side has the highest key (book.ts), so every search goes
+ * downwards.
  *
- * A bitmap is a function of the number of its levels alone and lies in `words` from `base` on.
+ * The layout of a bitmap depends only on the number of its levels. It begins at `base` in `words`.
  */
 
-/** Words of all storeys, one after another. */
+/** Words of all layers, one after another. */
 export function bitmapWords(levels: number): number {
   let words = 0;
   let width = levels;
@@ -18,7 +19,7 @@ export function bitmapWords(levels: number): number {
   return words;
 }
 
-/** Words of one storey: a bit for each word of the one below. */
+/** Words of one layer: a bit for each word of the layer below. */
 function widthOf(levels: number, storey: number): number {
   return ((levels - 1) >>> (5 * storey + 5)) + 1;
 }
@@ -27,7 +28,7 @@ export function occupy(words: Int32Array, base: number, levels: number, key: num
   const word = base + (key >>> 5);
   const before = words[word]!;
   words[word] = before | (1 << (key & 31));
-  // A word that was not empty is marked above already.
+  // A word that was not empty is already marked in the layer above.
   if (before === 0) occupyAbove(words, base, levels, key >>> 5);
 }
 
@@ -53,7 +54,7 @@ export function highest(words: Int32Array, base: number, levels: number): number
   return isTop ? top : nextBelow(words, base, levels, top);
 }
 
-/** Marks word `index` of storey 0 as not empty. */
+/** Marks word `index` of layer 0 as not empty. */
 function occupyAbove(words: Int32Array, base: number, levels: number, index: number): void {
   let start = base;
   let at = index;
@@ -67,7 +68,7 @@ function occupyAbove(words: Int32Array, base: number, levels: number, index: num
   }
 }
 
-/** Marks word `index` of storey 0 as empty. */
+/** Marks word `index` of layer 0 as empty. */
 function vacateAbove(words: Int32Array, base: number, levels: number, index: number): void {
   let start = base;
   let at = index;
@@ -81,7 +82,7 @@ function vacateAbove(words: Int32Array, base: number, levels: number, index: num
   }
 }
 
-/** Last key of the last word of storey 0 before word `index` that is not empty, or -1. */
+/** The last key of the last non-empty word of layer 0 before word `index`, or -1. */
 function climbBelow(words: Int32Array, base: number, levels: number, index: number): number {
   let start = base;
   let at = index;

@@ -1,16 +1,18 @@
-/** Memory of a core as bytes: what of it is in use, and the same books in tables of other sizes. */
+/**
+ * Lists the bytes of a core's memory that are in use, and copies books into tables of other sizes.
+ */
 import { assert } from './assert.ts';
 import type { Matching } from './core.ts';
 import { BOOK_I, Book, Header, ORDER_F, ORDER_I, ORDER_ROW, ROW_I, Row } from './memory.ts';
 
-/** A run of bytes that holds something; everything else is as it was allocated. */
+/** A run of bytes in use. All other bytes are as they were allocated. */
 export interface MatchingSpan {
   readonly table: 'header' | 'books' | 'rows';
   readonly start: number;
   readonly bytes: number;
 }
 
-/** What a copy of a core has to hold. `books`: the highest book that was opened. */
+/** The byte ranges that a copy of a core needs. `books` is the highest book that was opened. */
 export function matchingSpans(core: Matching, books: number): MatchingSpan[] {
   const ladders = core.firstLadder << ROW_I;
   const used = core.header;
@@ -22,12 +24,18 @@ export function matchingSpans(core: Matching, books: number): MatchingSpan[] {
   ];
 }
 
-/** Slots and ladder rows ever used: what another core needs to hold the same. */
+/**
+ * How many resting slots and ladder rows were ever used. Another core needs as many to take the
+ * same books.
+ */
 export function matchingUse(core: Matching): { readonly orders: number; readonly levels: number } {
   return { orders: core.header[Header.orderRows]!, levels: core.header[Header.levelRows]! };
 }
 
-/** Copies a core into an empty one that is large enough. Slots stay, ladders move. */
+/**
+ * Copies a core into an empty one that is large enough. Resting slots keep their numbers; ladders
+ * move.
+ */
 export function copyMatching(from: Matching, into: Matching, books: number): void {
   const use = matchingUse(from);
   const distance = into.firstLadder - from.firstLadder;
@@ -55,7 +63,9 @@ function moveBook(into: Matching, b: number, distance: number): void {
   bookI[b + Book.bitmap + 1]! += distance << ROW_I;
 }
 
-/** The links of a list of free ladders, whose head is at word `at` of the header. */
+/**
+ * Moves the links of a list of free ladders. The head of the list is at word `at` of the header.
+ */
 function moveFree(into: Matching, at: number, distance: number): void {
   if (into.header[at] === 0) return;
   into.header[at]! += distance;
@@ -65,7 +75,7 @@ function moveFree(into: Matching, at: number, distance: number): void {
   }
 }
 
-/** Links are relative: those between an order and its level change. */
+/** Links are relative, so the links between an order and its level change. */
 function moveLinks(from: Matching, into: Matching, slot: number, distance: number): void {
   const row = slot << ORDER_ROW;
   const order = slot << ORDER_I;

@@ -1,14 +1,15 @@
 /**
  * The matching core: books of orders under price-time priority, and nothing else. It knows slots,
- * levels and quantities; ids, accounts, money and time are its caller's. No operation allocates,
- * calls back or fails halfway: what a caller must ask first (room) is a question, the rest is asserted.
+ * levels and quantities. Ids, accounts, money and time belong to its caller. No operation
+ * allocates, calls back or fails halfway. The caller checks for room first (hasRoom); all other
+ * preconditions are asserted.
  *
- * Levels are compared as keys, of which a side's best is the highest: a bid's key is its level, an
- * ask's is counted down from the last level. So both sides run through the same code, without a
- * branch that would be guessed wrong every other time.
+ * Levels are compared as keys. The best level of a side has the highest key: the key of a bid is
+ * its level, the key of an ask is counted down from the last level. So the same code serves both
+ * sides, without a branch that the processor would often predict wrong.
  *
- * Thread: one writer at a time. Several threads may each attach a Matching to the same memory, as
- * long as only one of them is inside at a time.
+ * Thread: one writer at a time. Several threads may attach a Matching to the same memory, as long
+ * as only one of them calls it at a time.
  */
 import * as assertions from './assert.ts';
 import * as bitmaps from './bitmap.ts';
@@ -24,8 +25,8 @@ import {
   wordsOf,
 } from './memory.ts';
 
-// A module's own constants are folded into machine code; what is imported, or exported, is loaded at
-// each use, functions too.
+// V8 folds a module's own constants into machine code. It loads imported or exported values, and
+// functions, at each use.
 const { BOOK_I, Book, Header, ORDER_F, ORDER_I, ORDER_ROW, Order, ROW_F, ROW_I, Row } = memory;
 const { keyOf, NO_LEVEL, Side } = sides;
 const { nextBelow, occupy, vacate } = bitmaps;
@@ -38,16 +39,19 @@ export class Matching {
   readonly bookI: Int32Array;
   readonly rowI: Int32Array;
   readonly rowF: Float64Array;
-  /** Row 0 of the ladders. */
+  /** The first row of the ladders. */
   readonly firstLadder: number;
   readonly ladders: Ladders;
   /** Slots of the makers of the last match, in the order in which they were filled. */
   readonly makers: Int32Array;
-  /** Quantity of each of these fills. */
+  /** The quantity of each of these fills. */
   readonly sizes: Float64Array;
-  /** What rested at the maker's level after it. */
+  /** The quantity that remained at the maker's level after each fill. */
   readonly totals: Float64Array;
-  /** A quantity on its way in or out: as an argument of a call it would be garbage. */
+  /**
+   * Passes a quantity into or out of a function. As a call argument it would allocate a heap
+   * number.
+   */
   private readonly amount = new Float64Array(2);
   private readonly orders: number;
 
@@ -59,13 +63,15 @@ export class Matching {
     this.firstLadder = firstLadderRow(buffers.orders);
     this.ladders = new Ladders(buffers);
     this.orders = buffers.orders;
-    // As long as the longest match there can be; only what is used is ever touched.
+    // As long as the longest possible match. Memory that is never used is never touched.
     this.makers = new Int32Array(buffers.orders);
     this.sizes = new Float64Array(buffers.orders);
     this.totals = new Float64Array(buffers.orders);
   }
 
-  /** Opens an empty book with levels 0 to levels - 1. Its ladder is taken when an order rests. */
+  /**
+   * Opens an empty book with levels 0 to levels - 1. It gets a ladder when the first order rests.
+   */
   open(book: number, levels: number): void {
     const { bookI } = this;
     const b = book << BOOK_I;
@@ -91,13 +97,16 @@ export class Matching {
     return this.ladders.available(bookI[b | Book.levels]!, 1);
   }
 
-  /** Lets an order rest at the end of the queue of its level; it must not cross. Returns its slot. */
+  /**
+   * Adds a resting order at the end of the queue of its level. The order must not cross. Returns
+   * its slot.
+   */
   rest(book: number, side: Side, level: number, quantity: number, word: number): number {
     this.amount[0] = quantity;
     return this.enqueue(book, side, level, word);
   }
 
-  /** Takes a resting order out. Its row can be read until the next order rests. */
+  /** Removes a resting order. Its row can be read until the next order rests. */
   cancel(slot: number): void {
     const { bookI, header, rowF, rowI } = this;
     const remaining = rowF[slot << ORDER_F]!;
@@ -115,14 +124,17 @@ export class Matching {
     const total = rowF[at << ROW_F]! - remaining;
     rowF[at << ROW_F] = total;
     this.amount[1] = total;
-    // The only order of a level has the level on both sides.
+    // The only order of a level is linked to the level on both sides.
     if (next === prev) this.leave(b, (place & 1) as Side, level);
     rowF[slot << ORDER_F] = 0;
     rowI[order | Order.next] = header[Header.freeOrder]!;
     header[Header.freeOrder] = slot;
   }
 
-  /** Takes `by` off a resting order, less than what remains of it; it keeps its place. */
+  /**
+   * Reduces a resting order by less than its remaining quantity. The order keeps its position in
+   * the queue.
+   */
   reduce(slot: number, by: number): void {
     const { bookI, rowF } = this;
     const left = rowF[slot << ORDER_F]! - by;
@@ -133,34 +145,34 @@ export class Matching {
   }
 
   /**
-   * Fills a taker of `quantity` against the other side of a book, best level first, oldest first, no
-   * further than `limit`. Returns the number of fills; makers, sizes and totals tell of each, `left`
-   * how much was not filled. A maker with nothing remaining has left the book; its row can be read until the
-   * next order rests.
+   * Matches a taker of `quantity` against the other side of a book: best level first, oldest order
+   * first, not beyond `limit`. Returns the number of fills. makers, sizes and totals describe the
+   * fills; `left` is the quantity that was not filled. A maker with nothing remaining has left the
+   * book; its row can be read until the next order rests.
    */
   match(book: number, side: Side, limit: number, quantity: number): number {
     this.amount[0] = quantity;
     return this.matchUpTo(book, side, limit);
   }
 
-  /** What the last match did not fill. */
+  /** The quantity that the last match did not fill. */
   get left(): number {
     return this.amount[0]!;
   }
 
-  /** What rests at the level of the last rest or cancel since. */
+  /** The quantity at the level of the last rest or cancel. */
   get total(): number {
     return this.amount[1]!;
   }
 
-  /** How much a taker could fill within its limit, counted up to `wanted`. */
+  /** How much a taker could fill within its limit. Counting stops at `wanted`. */
   available(book: number, side: Side, limit: number, wanted: number): number {
     this.amount[0] = wanted;
     this.count(book, side, limit);
     return this.amount[0]!;
   }
 
-  /** Best level of a side, or NO_LEVEL. */
+  /** The best level of a side, or NO_LEVEL. */
   best(book: number, side: Side): number {
     const b = book << BOOK_I;
     const key = this.bookI[b | (Book.best + side)]!;
@@ -176,34 +188,34 @@ export class Matching {
     return key === NO_LEVEL ? NO_LEVEL : keyOf(side, key, levels);
   }
 
-  /** Sum of what rests at a level. */
+  /** The total resting quantity of a level. */
   quantityAt(book: number, level: number): number {
     const row = this.rowOf(book, level);
     return row === 0 ? 0 : this.rowF[row << ROW_F]!;
   }
 
-  /** Oldest order at a level; 0 = none. */
+  /** The oldest order at a level; 0 = none. */
   first(book: number, level: number): number {
     const row = this.rowOf(book, level);
     return row === 0 ? 0 : this.slotOf(row + this.rowI[(row << ROW_I) | Row.next]!);
   }
 
-  /** The next younger order at the level of a resting one; 0 = none. */
+  /** The next younger order at the level of a resting order; 0 = none. */
   next(slot: number): number {
     return this.slotOf((slot << ORDER_ROW) + this.rowI[(slot << ORDER_I) | Row.next]!);
   }
 
-  /** Quantity that still rests of an order; 0 = it does not rest. */
+  /** The remaining quantity of an order; 0 = it does not rest. */
   remaining(slot: number): number {
     return this.rowF[slot << ORDER_F]!;
   }
 
-  /** The caller's own word of an order. */
+  /** The caller's user data of an order. */
   userData(slot: number): number {
     return this.rowI[(slot << ORDER_I) | Order.word]!;
   }
 
-  /** Level of an order that rests, or that the last match or cancel took out. */
+  /** The level of an order that rests, or that the last match or cancel removed. */
   level(slot: number): number {
     return this.rowI[(slot << ORDER_I) | Order.level]!;
   }
@@ -216,12 +228,12 @@ export class Matching {
     return this.rowI[(slot << ORDER_I) | Order.place]! >>> 1;
   }
 
-  /** First word of a side's bitmap, in a book that has a ladder. */
+  /** The first word of a side's bitmap, in a book that has a ladder. */
   bitmap(b: number, side: Side): number {
     return this.bookI[b | (Book.bitmap + side)]!;
   }
 
-  /** Row of a level; 0 while its book has no ladder. */
+  /** The row of a level; 0 while its book has no ladder. */
   rowOf(book: number, level: number): number {
     const b = book << BOOK_I;
     const { bookI } = this;
@@ -229,7 +241,7 @@ export class Matching {
     return bookI[b | Book.ladder] === 0 ? 0 : bookI[b | Book.base]! + level;
   }
 
-  /** Slot of a row that is an order's; 0 = it is a level's. */
+  /** The slot of a row that belongs to an order; 0 = the row belongs to a level. */
   private slotOf(row: number): number {
     return row >= this.firstLadder ? 0 : row >>> ORDER_ROW;
   }
@@ -284,7 +296,7 @@ export class Matching {
     this.useLadder(b, this.ladders.take(levels));
   }
 
-  /** Notes where a book's ladder lies. */
+  /** Records where the ladder of a book lies. */
   useLadder(b: number, ladder: number): void {
     const { bookI } = this;
     const levels = bookI[b | Book.levels]!;
@@ -294,7 +306,7 @@ export class Matching {
     bookI[b | (Book.bitmap + Side.ask)] = (ladder << ROW_I) + bitmaps.bitmapWords(levels);
   }
 
-  /** The last order of a level has gone. */
+  /** Marks a level as empty after its last order was removed. */
   private leave(b: number, side: Side, level: number): void {
     const { bookI, rowI } = this;
     const levels = bookI[b | Book.levels]!;
@@ -306,7 +318,7 @@ export class Matching {
     }
   }
 
-  /** Fills amount[0] and leaves there what is left of it. */
+  /** Fills up to amount[0], and leaves the unfilled quantity there. */
   private matchUpTo(book: number, side: Side, limit: number): number {
     const { bookI, header, makers, rowF, rowI, sizes, totals } = this;
     const b = book << BOOK_I;
@@ -349,7 +361,7 @@ export class Matching {
     return count;
   }
 
-  /** Leaves in amount[0] how much of it is there within the limit. */
+  /** Leaves in amount[0] how much of it can be filled within the limit. */
   private count(book: number, side: Side, limit: number): void {
     const { bookI, rowF, rowI } = this;
     const b = book << BOOK_I;

@@ -1,7 +1,7 @@
 /**
- * Reading a side of a book, also beside a writer: what is read then may be no book at all, so nothing
- * is asserted and every walk ends. Whether to believe it is the reader's to find out, by a version
- * that the writer changes.
+ * Reads a side of a book, also while a writer changes it. What is read then may be inconsistent, so
+ * nothing is asserted and every walk ends. The reader decides by a version, which the writer
+ * changes, whether to use the result.
  */
 import { nextBelow } from './bitmap.ts';
 import type { Matching } from './core.ts';
@@ -9,8 +9,9 @@ import { keyOf, NO_LEVEL, type Side } from './levels.ts';
 import { BOOK_I, Book, ROW_F } from './memory.ts';
 
 /**
- * Copies the levels of a side, best first, and what rests at each, to arrays with room for all levels
- * of the book. Returns how many there are; -1 when this is no book, because it is being changed.
+ * Copies the levels of a side, best first, and the quantity at each, to arrays with room for all
+ * levels of the book. Returns the number of levels, or -1 when the memory is inconsistent because a
+ * writer is changing it.
  */
 export function readSide(
   core: Matching,

@@ -1,13 +1,13 @@
 /**
- * Where ladders lie: after the last one ever used, or where a ladder of just as many rows was given
- * back. Free ladders of similar size share a list, whose links are in the first row of each: the next
- * one, and how many rows it has.
+ * Allocates ladders: after the last one ever used, or where a ladder with the same number of rows
+ * was freed. Free ladders of similar size share a list. The first row of each holds the link to the
+ * next one, and its number of rows.
  */
 import { assert } from './assert.ts';
 import * as memory from './memory.ts';
 import { firstLadderRow, ladderRows, type MatchingMemory, wordsOf } from './memory.ts';
 
-// A module's own constants are folded into machine code; imported ones are loaded at each use.
+// V8 folds a module's own constants into machine code. It loads imported ones at each use.
 const { Header, ROW_I } = memory;
 
 const NEXT = 0;
@@ -17,7 +17,7 @@ export class Ladders {
   private readonly header: Int32Array;
   private readonly rowI: Int32Array;
   private readonly first: number;
-  /** Rows of the whole table. */
+  /** The number of rows of the whole table. */
   private readonly end: number;
 
   constructor(buffers: MatchingMemory) {
@@ -27,14 +27,14 @@ export class Ladders {
     this.end = this.rowI.length >>> ROW_I;
   }
 
-  /** True when `count` ladders of so many levels can be had. */
+  /** True when `count` ladders of so many levels can be allocated. */
   available(levels: number, count: number): boolean {
     const rows = ladderRows(levels);
     if (this.used() + count * rows <= this.end) return true;
     return count === 1 && this.findFree(rows) !== NOTHING;
   }
 
-  /** Takes an empty ladder; the caller made sure that there is one. */
+  /** Allocates an empty ladder. The caller has checked that there is room. */
   take(levels: number): number {
     const rows = ladderRows(levels);
     const { header, rowI } = this;
@@ -55,7 +55,7 @@ export class Ladders {
     return ladder;
   }
 
-  /** Gives an empty ladder back. */
+  /** Frees an empty ladder. */
   give(levels: number, ladder: number): void {
     const rows = ladderRows(levels);
     const at = ladder << ROW_I;
@@ -66,7 +66,7 @@ export class Ladders {
     header[listOf(rows)] = ladder;
   }
 
-  /** First row and number of rows of each free ladder. */
+  /** The first row and the number of rows of each free ladder. */
   *free(): Generator<readonly [ladder: number, rows: number]> {
     const { header, rowI } = this;
     for (let list = Header.freeLadders; list < Header.size; list++) {
@@ -76,7 +76,10 @@ export class Ladders {
     }
   }
 
-  /** The free ladder before the first one of so many rows, 0 at the head of a list; or NOTHING. */
+  /**
+   * The free ladder before the first one of exactly so many rows; 0 when that one is the head of
+   * its list; or NOTHING.
+   */
   private findFree(rows: number): number {
     const { header, rowI } = this;
     let before = 0;
@@ -89,7 +92,7 @@ export class Ladders {
     return NOTHING;
   }
 
-  /** The row after the last ladder ever used. */
+  /** The row after the last ladder that was ever used. */
   private used(): number {
     return this.first + this.header[Header.levelRows]!;
   }

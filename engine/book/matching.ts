@@ -1,6 +1,6 @@
 /**
- * The matching core as one module: everything that another program needs, and nothing else. Start at
- * README.md; the memory is drawn in memory.ts, the operations are the methods of Matching.
+ * The public surface of the matching core: everything that another program needs, and nothing else.
+ * Start at README.md. memory.ts draws the memory; the methods of Matching are the operations.
  */
 export { assert } from './assert.ts';
 export { auditMatching } from './audit.ts';

@@ -20,37 +20,37 @@
 import { assert } from './assert.ts';
 import { bitmapWords } from './bitmap.ts';
 
-/** Levels of one book: four 32-way storeys of the bitmap cover 32^4 = 2^20. */
+/** Levels of one book: four 32-way layers of the bitmap cover 32^4 = 2^20. */
 export const LEVELS_MAX = 2 ** 20;
 
-/** Shifts from a row of the shared table to its first word or double. */
+/** Shifts that turn a row of the shared table into the index of its first word or double. */
 export const ROW_I = 2;
 export const ROW_F = 1;
 /** Columns that orders and levels have in common. */
 export const Row = { quantity: 0, next: 2, prev: 3 } as const;
 
-/** Shifts from a slot to its first row, word and double. */
+/** Shifts that turn a slot into its first row, word and double. */
 export const ORDER_ROW = 1;
 export const ORDER_I = 3;
 export const ORDER_F = 2;
 export const Order = {
-  /** Float64: what still rests; 0 = a free row. */
+  /** Float64: the remaining quantity; 0 = a free row. */
   remaining: 0,
   /** Of a free row: the slot of the next free one. */
   next: 2,
   level: 4,
   /** Book and side: book << 1 | side. */
   place: 5,
-  /** Two words of the caller's own: the core never reads them. */
+  /** Two words of user data. The core never reads them. */
   word: 6,
   tag: 7,
 } as const;
 
 export const BOOK_I = 3;
 export const Book = {
-  /** First row of its ladder; 0 = no order has rested here yet. */
+  /** First row of the ladder; 0 = no order has rested in this book yet. */
   ladder: 0,
-  /** Row of level 0. */
+  /** The row of level 0. */
   base: 1,
   /** 0 = not open. */
   levels: 2,
@@ -61,13 +61,13 @@ export const Book = {
 } as const;
 
 export const Header = {
-  /** Head of the list of free orders. */
+  /** Head of the list of free slots. */
   freeOrder: 0,
-  /** Slots ever used; rows above were never touched. */
+  /** Slots ever used. Rows above them were never touched. */
   orderRows: 1,
   /** Rows of ladders ever used. */
   levelRows: 2,
-  /** Heads of the lists of free ladders, by the binary logarithm of their rows. */
+  /** Heads of the lists of free ladders, by the binary logarithm of their number of rows. */
   freeLadders: 32,
   size: 64,
 } as const;
@@ -75,19 +75,19 @@ export const Header = {
 /** Sizes of the tables. */
 export interface MatchingCapacities {
   readonly books: number;
-  /** Orders that may rest at a time, in all books. */
+  /** Orders that may rest at the same time, in all books together. */
   readonly orders: number;
   /** Rows of all ladders: the sum of ladderRows() of the books in use. */
   readonly levels: number;
 }
 
 /**
- * Bytes before the first row of a table. The platform's allocator puts 16 of its own before a large
- * block; with these a row of 16 to 128 bytes lies in as few cache lines as it can.
+ * Bytes before the first row of a table. The platform's allocator puts 16 bytes of its own before a
+ * large block. With these bytes, a row of 16 to 128 bytes lies in as few cache lines as possible.
  */
 const TABLE_START = 112;
 
-/** A table's own bytes; the buffer is a little longer. */
+/** The bytes of a table. Its buffer is a little longer. */
 export type TableBytes = Uint8Array<SharedArrayBuffer>;
 
 export function allocateTable(bytes: number): TableBytes {
@@ -102,16 +102,16 @@ export function doublesOf({ buffer, byteLength, byteOffset }: TableBytes): Float
   return new Float64Array(buffer, byteOffset, byteLength >>> 3);
 }
 
-/** What a thread needs to attach to a core: it can be passed to a worker as it is. */
+/** What a thread needs to attach to a core. It can be posted to a worker as it is. */
 export interface MatchingMemory {
   readonly header: TableBytes;
   readonly books: TableBytes;
   readonly rows: TableBytes;
-  /** Orders that it has room for; ladders begin after them. */
+  /** The capacity for resting orders. Ladders begin after their rows. */
   readonly orders: number;
 }
 
-/** Bytes of each table. */
+/** The size of each table in bytes. */
 export function matchingBytes(
   capacities: MatchingCapacities,
 ): Record<'header' | 'books' | 'rows', number> {
@@ -133,17 +133,17 @@ export function allocateMatching(capacities: MatchingCapacities): MatchingMemory
   };
 }
 
-/** First row of the ladders, in a table with room for so many orders. */
+/** The first row of the ladders in a table with room for so many orders. */
 export function firstLadderRow(orders: number): number {
   return (orders + 1) << ORDER_ROW;
 }
 
-/** Rows of a ladder that hold its two bitmaps; the rows of the levels follow. */
+/** The rows of a ladder that contain its two bitmaps. The rows of the levels follow. */
 export function bitmapRows(levels: number): number {
   return (2 * bitmapWords(levels) + (1 << ROW_I) - 1) >>> ROW_I;
 }
 
-/** Rows that a book of so many levels takes, once an order rests in it. */
+/** The rows that a book of so many levels uses once an order rests in it. */
 export function ladderRows(levels: number): number {
   assert(Number.isInteger(levels) && levels >= 2, 'a book has two levels or more');
   assert(levels <= LEVELS_MAX, 'a book has at most 2^20 levels');

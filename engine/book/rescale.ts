@@ -1,19 +1,22 @@
-/** Books that change the number of their levels: a finer or a coarser grid of prices. */
+/** Changes the number of levels of a book, for a finer or a coarser price grid. */
 import { assert } from './assert.ts';
 import { highest, nextBelow, occupy, vacate } from './bitmap.ts';
 import type { Matching } from './core.ts';
 import { keyOf, NO_LEVEL, Side } from './levels.ts';
 import { BOOK_I, Book, ORDER_I, ORDER_ROW, Order, ROW_F, ROW_I, Row } from './memory.ts';
 
-/** True when each of `count` books that are not empty finds room for a ladder of so many levels. */
+/**
+ * True when there is room for a ladder of so many levels for each of `count` books that are not
+ * empty.
+ */
 export function canRescale(core: Matching, levels: number, count: number): boolean {
   return core.ladders.available(levels, count);
 }
 
 /**
- * Gives a book another number of levels: what rests at level n moves to n x multiply / divide, which
- * must be whole for every occupied level. Queues stay as they are. The caller made sure of the room,
- * which an empty book does not need.
+ * Gives a book another number of levels. What rests at level n moves to n x multiply / divide,
+ * which must be a whole number for every occupied level. Queues stay as they are. The caller has
+ * checked that there is room; an empty book needs none.
  */
 export function rescale(
   core: Matching,
@@ -30,7 +33,7 @@ export function rescale(
   bookI[b + Book.levels] = levels;
   if (ladder === 0) return;
   if (moves.every((side) => side.length === 0)) {
-    // It takes another one when an order rests.
+    // The book gets another ladder when an order rests.
     bookI[b + Book.ladder] = 0;
     core.ladders.give(before, ladder);
     return;
@@ -50,7 +53,7 @@ export function rescale(
   core.ladders.give(before, ladder);
 }
 
-/** Empties the bitmap of a side; returns the levels that were in it. */
+/** Empties the bitmap of a side. Returns the levels that were in it. */
 function moveSide(core: Matching, b: number, side: Side): number[] {
   const { bookI, rowI } = core;
   const levels = bookI[b + Book.levels]!;
@@ -66,7 +69,7 @@ function moveSide(core: Matching, b: number, side: Side): number[] {
   return found;
 }
 
-/** Moves a level, its queue and all, to another row and number. */
+/** Moves a level with its queue to another row and level number. */
 function moveLevel(core: Matching, from: number, to: number, level: number): void {
   const { rowF, rowI } = core;
   const head = from + rowI[(from << ROW_I) + Row.next]!;

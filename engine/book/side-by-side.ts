@@ -1,14 +1,14 @@
 /**
- * Walks many linked lists at a time. A walk waits at every step for a row that lies anywhere in memory; walks
- * side by side wait at the same time.
+ * Walks many linked lists at the same time. Each step of a walk waits for a row from main memory.
+ * With many walks in parallel the processor waits for many rows at once.
  */
 
-/** Lists walked at a time: about as many reads as a processor has under way. */
+/** Lists walked at the same time: about the number of reads that a processor can have in flight. */
 export const LANES = 16;
 
 /**
- * @param begin puts the next list into a lane; false = there is none any more
- * @param step one step of the list in a lane; false = it has ended
+ * @param begin puts the next list into a lane; false = no list is left
+ * @param step does one step of the list in a lane; false = the list has ended
  */
 export function sideBySide(
   begin: (lane: number) => boolean,

@@ -1,9 +1,9 @@
 /**
- * GET /data/order/:id, /data/orders and /data/trades: what a caller placed and traded
+ * GET /data/order/:id, /data/orders and /data/trades: the orders and trades of a caller
  * (docs/protocol.md#own-orders-and-trades).
  *
- * Orders are as the engine has them, which may be some milliseconds ahead of the disk; trades are
- * flushed ones.
+ * Orders are shown as in the engine, which may be some milliseconds ahead of the disk. Trades are
+ * shown once they are flushed.
  *
  * Thread: I/O.
  */
@@ -37,7 +37,7 @@ export interface AccountRouteParts {
   readonly infos: MarketLookup;
   readonly ownTrades: OwnTradesIndex;
   readonly seqlock: SeqlockReader;
-  /** The final state of an order (32 bytes) on disk. */
+  /** The stored closed order (32 bytes of its id) from disk. */
   readonly storedFinal: (id: Buffer) => Buffer | undefined;
   readonly config: { readonly orderStatus: OrderStatusCase };
 }
@@ -47,9 +47,15 @@ const INVALID_CURSOR = errorBody('invalid next_cursor');
 const ORDER_ID = /^0x[0-9a-f]{64}$/i;
 const ORDER_ID_BYTES = 4 * ID_WORDS;
 const ADDRESS_BYTES = 4 * ADDRESS_WORDS;
-/** Orders that are written without a pause: a fraction of a millisecond, the first time several. */
+/**
+ * Orders that are written without a pause: a fraction of a millisecond; several milliseconds the
+ * first time.
+ */
 const ORDERS_PER_TURN = 25;
-/** Maker orders after which the event loop has a turn; those of one trade are never parted. */
+/**
+ * Maker orders after which the event loop has a turn. The maker orders of one trade are written
+ * together.
+ */
 const MAKERS_PER_TURN = 100;
 
 export function accountHandlers(parts: AccountRouteParts) {
@@ -59,7 +65,7 @@ export function accountHandlers(parts: AccountRouteParts) {
   const texts = new AccountTexts(t, parts.infos, parts.config.orderStatus);
   const tradeTexts = new TradeTexts(texts, index.index);
 
-  /** @param end of the fills when the rows were read: what is filled later is in none of them */
+  /** @param end the end of the fills when the rows were read; rows do not include later fills */
   const textsOf = async (
     owner: number,
     rows: readonly OrderView[],
@@ -126,7 +132,7 @@ export function accountHandlers(parts: AccountRouteParts) {
     const items: string[] = [];
     let makers = 0;
     for (const trade of page.rows) {
-      // It and the older ones have left the window meanwhile: their places are others' now.
+      // This match and the older ones have left the window in the meantime; their rows are reused.
       if (trade.match < index.index.first) break;
       const { listed, text } = tradeTexts.text(trade, reader);
       items.push(text);
@@ -156,7 +162,7 @@ async function pageOfOne(
   return { rows: isMeant ? [row] : [], more: false };
 }
 
-/** Slots of what a filter names: 0 = no filter, NOBODY = it is unknown. */
+/** The rows of the things that a filter names: 0 = no filter, NOBODY = unknown. */
 function marketSlot(t: Tables, conditionId: string | undefined): number {
   if (conditionId === undefined) return 0;
   return findMarket(t, keyOf(conditionId, ORDER_ID_BYTES), 0) || NOBODY;
@@ -170,7 +176,7 @@ function walletSlot(t: Tables, address: string | undefined): number {
   return address === undefined ? 0 : findAccount(t, keyOf(address, ADDRESS_BYTES), 0) || NOBODY;
 }
 
-/** Hex digits that the query's schema has checked, in either case. */
+/** Hex digits of either case. The query's schema has checked them. */
 function bytesOf(hex: string, count: number): Buffer {
   const bytes = Buffer.alloc(count);
   hexToBytes(hex, count, bytes, 0);

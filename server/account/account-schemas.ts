@@ -1,8 +1,8 @@
 /**
- * What the routes of own orders and trades are asked and what they answer
+ * Requests and answers of the routes of own orders and trades
  * (docs/protocol.md#own-orders-and-trades).
  *
- * A value that names nothing, though well formed, finds nothing; one that is malformed is refused.
+ * A well-formed value that names nothing gives an empty result; a malformed value is refused.
  */
 import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';

@@ -1,7 +1,8 @@
 /**
- * Ids and names in the answers about own orders and trades, from the slots of the engine's tables.
+ * Ids and names in the answers about own orders and trades, from the rows of the engine's tables.
  *
- * Thread: I/O. Markets, tokens and accounts are never removed, so no version is needed to read them.
+ * Thread: I/O. Markets, tokens and accounts are never removed, so no version is needed to read
+ * them.
  */
 import {
   ACCOUNT_I,
@@ -20,7 +21,7 @@ import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
 
-/** What stands for the API key of somebody else: some clients insist on a UUID. */
+/** Shown in place of another caller's API key, because some clients require a UUID. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 export interface TokenNames {
@@ -32,7 +33,7 @@ export interface TokenNames {
   readonly outcome: string;
 }
 
-/** A checksum costs a digest; pages name the same few wallets again and again. */
+/** A checksum costs a Keccak digest, and pages name the same few wallets many times. */
 const WALLETS_KEPT = 4_096;
 
 /** Letter case of the status of an order (ORDER_STATUS). */
@@ -70,7 +71,7 @@ export class AccountTexts {
     return names;
   }
 
-  /** With its checksum. */
+  /** The address text with its EIP-55 checksum. */
   wallet(account: number): string {
     const known = this.wallets.get(account);
     if (known !== undefined) return known;

@@ -1,8 +1,8 @@
 /**
- * POST /heartbeats and /v1/heartbeats: the first one of an address begins the watch over
- * its orders, the others go on with it. The second route has an id to send back, so that a client
- * notices that another one sends heartbeats for the same address.
- * Rules: docs/protocol.md#cancel-on-silence
+ * POST /heartbeats and /v1/heartbeats: the first heartbeat of an address starts the watch over its
+ * orders, further ones extend it. The second route also has an id that the client sends back, so
+ * that it notices when another client sends heartbeats for the same address. Rules:
+ * docs/protocol.md#cancel-on-silence
  *
  * Thread: I/O.
  */
@@ -21,9 +21,9 @@ const OK = JSON.stringify({ status: 'ok' });
 
 const heartbeatBody = compileShape(HeartbeatBody);
 
-/** `heartbeats`: undefined while the data directory cannot be written. */
+/** `heartbeats` is undefined while the data directory cannot be written. */
 export function heartbeatHandlers(heartbeats: Heartbeats | undefined) {
-  /** The heartbeat, or undefined when it cannot be kept. */
+  /** The heartbeat; undefined when it cannot be stored. */
   const beat = async ({ address }: KeyOwner, id: string | undefined): Promise<Beat | undefined> =>
     heartbeats?.beat(address, id).catch(() => undefined);
 
@@ -58,7 +58,7 @@ export function heartbeatHandlers(heartbeats: Heartbeats | undefined) {
   return { 'POST /heartbeats': plain, 'POST /v1/heartbeats': chained };
 }
 
-/** The id of a body, '' where it begins anew; undefined for what is no such body. */
+/** The id of a body; '' when the client starts anew; undefined when the body is not valid. */
 function idOf(sent: unknown): string | undefined {
   return heartbeatBody.matches(sent) ? (sent.heartbeat_id ?? '') : undefined;
 }

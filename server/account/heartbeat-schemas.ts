@@ -1,5 +1,5 @@
 /**
- * What the heartbeat routes are asked and what they answer (docs/protocol.md#cancel-on-silence).
+ * Requests and answers of the heartbeat routes (docs/protocol.md#cancel-on-silence).
  *
  * Thread: any.
  */
@@ -8,7 +8,7 @@ import { Type } from '../common/schema.ts';
 
 export const HEARTBEAT_BOUNDS = boundsOf(1);
 
-/** The body of POST /v1/heartbeats; none at all begins anew too. */
+/** The body of POST /v1/heartbeats. Without a body the client starts anew, too. */
 export const HeartbeatBody = Type.Object({
   heartbeat_id: Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()])),
 });

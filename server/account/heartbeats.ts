@@ -1,10 +1,11 @@
 /**
- * Cancel on silence: who has sent a heartbeat once has to go on, or loses its open orders. Nobody is
- * watched who has not asked for it, and the watch ends with the cancel.
+ * Cancel on silence: an address that has sent a heartbeat must send further ones, or all its open
+ * orders are cancelled. An address that never sent one is not watched, and the watch ends with the
+ * cancel.
  *
- * That an address is watched outlives a restart; the time that the node was down does not count, and
- * everybody has a whole period again. Times are of the steady clock: setting the wall clock cancels
- * nothing.
+ * The list of watched addresses survives a restart. The time that the node was down does not count:
+ * each address gets a whole period again. Times are of the steady clock, so setting the wall clock
+ * cancels nothing.
  *
  * Thread: the I/O thread.
  */
@@ -16,18 +17,18 @@ import { bytesToHex } from '../common/uint256.ts';
 export interface HeartbeatsOptions {
   readonly store: HeartbeatStore;
   readonly periodMs: number;
-  /** Cancels all open orders of an address (20 bytes); false when it has to be tried again. */
+  /** Cancels all open orders of an address (20 bytes); false when it must be tried again. */
   readonly cancelAll: (address: Uint8Array) => Promise<boolean>;
   readonly log: (line: string) => void;
-  /** Steady milliseconds. */
+  /** Milliseconds of the steady clock. */
   readonly now?: () => number;
   readonly watchedMax?: number;
 }
 
-/** What became of a heartbeat; `id` is to be sent with the next one. */
+/** The result of a heartbeat. The client sends `id` with the next one. */
 export type Beat =
   | { readonly kind: 'taken'; readonly id: string }
-  /** It carried another id than the last answer; nothing was taken. */
+  /** The client sent another id than the one of the last answer; the heartbeat is ignored. */
   | { readonly kind: 'stale'; readonly id: string }
   | { readonly kind: 'full' };
 
@@ -35,21 +36,21 @@ interface Watch {
   readonly address: Uint8Array;
   deadline: number;
   id: string;
-  /** Its orders are being cancelled. */
+  /** The orders of the address are being cancelled. */
   firing: boolean;
-  /** Its row is being written: until then nobody is told that it is watched. */
+  /** Its row is being written. Until that is done, no answer says that the address is watched. */
   begun: Promise<void> | undefined;
 }
 
-/** Addresses that may be watched: some hundred bytes each. */
+/** Addresses that may be watched. Each takes some hundred bytes. */
 const WATCHED_MAX = 65_536;
-/** After a cancel that could not be done. */
+/** The wait after a cancel that failed. */
 const RETRY_MS = 1_000;
 
 export class Heartbeats {
   private readonly o: HeartbeatsOptions;
   private readonly now: () => number;
-  /** By address text, the earliest deadline first: every period is the same. */
+  /** By address text, the earliest deadline first, because all periods are the same. */
   private readonly watches = new Map<string, Watch>();
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
@@ -62,10 +63,9 @@ export class Heartbeats {
   }
 
   /**
-   * Takes a heartbeat; the first one of an address, and the first after a cancel, begins the watch,
-   * and is answered when that is on disk.
-   *
-   * @param id the one of the last answer, '' to begin anew, undefined where the caller keeps none
+   * Takes a heartbeat. The first one of an address, and the first after a cancel, starts the watch
+   * and is answered when the row is on disk.
+   * @param id the id of the last answer; '' to start anew; undefined when the caller uses no ids
    */
   async beat(address: Uint8Array, id: string | undefined): Promise<Beat> {
     const key = keyOf(address);
@@ -96,7 +96,7 @@ export class Heartbeats {
     return { kind: 'taken', id: watch.id };
   }
 
-  /** From here on nobody loses anything; the next start watches the same addresses. */
+  /** After this call nothing is cancelled any more. The next start watches the same addresses. */
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
@@ -122,7 +122,7 @@ export class Heartbeats {
     if (next === undefined) return;
     const wait = Math.max(0, Math.ceil(next.deadline - this.now()));
     this.timer = setTimeout(() => {
-      // What has arrived by now is heard first, however long this thread was busy.
+      // Requests that have arrived are handled first, even if this thread was busy for long.
       setImmediate(() => this.look());
     }, wait);
     this.timer.unref();
@@ -154,7 +154,7 @@ export class Heartbeats {
       if (!isDone) await sleep(RETRY_MS, undefined, { ref: false });
     }
     watch.firing = false;
-    // A heartbeat that came meanwhile goes on with the watch; the orders before it are gone.
+    // A heartbeat arrived during the cancel: the watch continues, the older orders are cancelled.
     if (isDone && isSilent()) {
       const key = keyOf(watch.address);
       this.watches.delete(key);
@@ -164,7 +164,9 @@ export class Heartbeats {
     this.arm();
   }
 
-  /** A row that stays is harmless: after a restart an address without orders is watched once more. */
+  /**
+   * A remaining row is harmless: after a restart an address without orders is watched once more.
+   */
   private async forget(address: Uint8Array): Promise<void> {
     await this.o.store.remove(address).catch((error: unknown) => {
       this.o.log(`heartbeats: ${(error as Error).message}`);

@@ -1,7 +1,6 @@
 /**
- * The API keys of a caller: issued, listed, revoked; and read-only keys likewise.
- * A change is answered once it is durable; 503 when it cannot be written.
- * Rules: docs/protocol.md#api-keys
+ * Issues, lists and revokes the API keys and read-only keys of a caller. A change is answered once
+ * it is durable; 503 when it cannot be written. Rules: docs/protocol.md#api-keys
  *
  * Thread: I/O.
  */
@@ -33,18 +32,18 @@ const TOO_MANY_KEYS = errorBody(
 );
 const INVALID_KEY = errorBody('invalid key', 'the body must be {"key": a read-only key}');
 const REVOKED = { object: JSON.stringify({ revoked: true }), text: '"OK"' } as const;
-/** Nobody is barred from opening positions: there is no way to bar anybody. */
+/** The node has no way to bar an address from opening positions, so the answer is constant. */
 const NOT_CLOSED_ONLY = JSON.stringify({ closed_only: false, closedOnly: false });
 
 const readOnlyKeyBody = compileShape(ReadOnlyKeyBody);
 
-/** In what existing clients differ (the rows of the same names in profile.ts). */
+/** Differences between existing clients (the rows of the same names in profile.ts). */
 interface KeyDialect {
   readonly apiKeysAnswer: 'array' | 'object';
   readonly revokedAnswer: keyof typeof REVOKED;
 }
 
-/** @param limits undefined where nothing is counted */
+/** @param limits undefined when keys are not limited */
 export function keyHandlers(
   auth: Auth,
   { apiKeysAnswer, revokedAnswer }: KeyDialect,
@@ -119,7 +118,7 @@ interface Answer {
   readonly headers?: readonly (readonly [string, string])[];
 }
 
-/** Answers with what a change came to; a write that fails has been reported already. */
+/** Answers with the result of a change. A failed write has already been reported. */
 async function change(context: Exchange, run: () => Promise<Answer>): Promise<void> {
   const unavailable: Answer = { status: 503, body: JOURNAL_UNAVAILABLE };
   const { body, headers, status } = await run().catch(() => unavailable);

@@ -1,5 +1,5 @@
 /**
- * What the routes of API keys are asked and what they answer (docs/protocol.md#api-keys).
+ * Requests and answers of the routes of API keys (docs/protocol.md#api-keys).
  *
  * Thread: any.
  */

@@ -1,7 +1,7 @@
 /**
- * One order as its owner is told of it, read from wherever it is: its row in memory, while it is open
- * and after it has ended, or a final state on disk. All have the same columns; only the price of an open
- * order stands in ticks of its book.
+ * One order as shown to its owner. It is read from its row in memory, while it is open and after it
+ * is closed, or from the stored closed order on disk. All have the same columns; only the price of
+ * an open order is in ticks of its book.
  *
  * Thread: I/O. Rows in engine memory have to be read under SeqlockReader.
  */
@@ -21,10 +21,10 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { type OrderRow, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 
 export interface OrderView {
-  /** Eight words of the id, and four of the API key that placed it. */
+  /** Eight words of the id, and four words of the API key that placed the order. */
   readonly id: Int32Array;
   readonly apiKey: Int32Array;
-  /** Slots: the token, the account that signs, the wallet that pays. */
+  /** Rows: the token, the account of the signer, the wallet that pays. */
   readonly token: number;
   readonly owner: number;
   readonly maker: number;
@@ -32,7 +32,7 @@ export interface OrderView {
   /** OrderType of engine/commands.ts. */
   readonly type: number;
   readonly status: number;
-  /** EndReason; none while it is open. */
+  /** EndReason; unset while the order is open. */
   readonly reason: number;
   /** Pips of its own token. */
   readonly price: number;
@@ -62,7 +62,7 @@ export function closedOrderRow(t: Tables, orderRow: OrderRow): OrderView {
   return orderView(t.orderI, t.orderF, orderRow, t.orderI[(orderRow << ORDER_I) + Order.price]!);
 }
 
-/** `stored`: the row as the journal's table of final states has it. */
+/** `stored`: the row as it is in the closed orders store. */
 export function storedOrderRow(stored: Buffer): OrderView {
   const bytes = new Uint8Array(ROW_BYTES);
   bytes.set(stored);

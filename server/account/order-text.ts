@@ -1,5 +1,5 @@
 /**
- * An own order as JSON (docs/protocol.md#own-orders-and-trades), with the reason of its end.
+ * An own order as JSON (docs/protocol.md#own-orders-and-trades), with its close reason.
  *
  * Thread: I/O.
  */

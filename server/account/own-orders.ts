@@ -1,10 +1,11 @@
 /**
- * The orders of one owner: any by its id, wherever it is by now, and the open ones, newest first.
+ * The orders of one owner: any order by its id, open or closed, and the list of open orders, newest
+ * first.
  *
- * An owner may have a hundred thousand open orders, and a page may begin anywhere among them
- * (cursors are offsets), so the list is walked a piece at a time, with turns of the event
- * loop between. A piece begins at an order that the one before it saw next; when that one has ended
- * meanwhile, the walk goes back by a piece.
+ * An owner may have a hundred thousand open orders, and a page may begin at any of them (cursors
+ * are offsets), so the list is walked in pieces, with turns of the event loop between them. A piece
+ * begins at the order that followed the previous piece. If that order was closed in the meantime,
+ * the walk goes back by one piece.
  *
  * Thread: I/O, while workers write.
  */
@@ -29,33 +30,33 @@ import type { SeqlockReader } from '../orders/seqlock-reader.ts';
 import { closedOrderRow, type OrderView, openOrderRow, storedOrderRow } from './order-rows.ts';
 import { NOBODY, PAGE_SIZE, type Page } from './pages.ts';
 
-/** Which open orders are meant: slots of a market, a token and a wallet; 0 = any, NOBODY = none. */
+/** Selects open orders by the rows of a market, a token and a wallet; 0 = any, NOBODY = none. */
 export interface OrderFilter {
   readonly market: number;
   readonly token: number;
   readonly maker: number;
 }
 
-/** Orders of one piece: some 50 us, less than a batch of orders takes to apply. */
+/** Orders of one piece: some 50 us, less time than applying a batch of orders. */
 const PIECE_ORDERS = 1_000;
-/** Above the open orders of the largest table even when a few pieces are walked twice. */
+/** More than the open orders of the largest table need, even when a few pieces are walked twice. */
 const PIECES_MAX = 65_536;
 
-/** Where a walk goes on: an order, and what lay before it. */
+/** Where a walk continues: an order, and the counts before it. */
 interface OwnOrdersCursor {
   /** 0 = the head of the list. */
   readonly orderRow: OrderRow | 0;
   readonly id: Int32Array;
-  /** Orders before it that pass the filter. */
+  /** Orders before this one that pass the filter. */
   readonly passed: number;
-  /** Those of them that belong to the page. */
+  /** How many of those belong to the page. */
   readonly taken: number;
 }
 
 interface Piece {
   readonly rows: OrderView[];
   readonly passed: number;
-  /** Undefined when the list is at its end, or the page has what it wants. */
+  /** Undefined at the end of the list, or when the page is complete. */
   readonly next: { readonly orderRow: OrderRow; readonly id: Int32Array } | undefined;
 }
 
@@ -64,7 +65,7 @@ const HEAD: OwnOrdersCursor = { orderRow: 0, id: new Int32Array(ID_WORDS), passe
 export interface OwnOrdersParts {
   readonly tables: Tables;
   readonly seqlock: SeqlockReader;
-  /** The final state of an order (32 bytes) on disk, as a row of finished orders. */
+  /** The stored closed order (32 bytes of its id) from disk, as a row of closed orders. */
   readonly storedFinal: (id: Buffer) => Buffer | undefined;
 }
 
@@ -81,12 +82,12 @@ export class OwnOrders {
     this.piecesMax = piecesMax;
   }
 
-  /** Account slot of a 20-byte address; 0 = it never had an order accepted. */
+  /** The account row of a 20-byte address; 0 = none of its orders was ever accepted. */
   owner(address: Uint8Array): number {
     return findAccount(this.t, bytesToWords(address, new Int32Array(ADDRESS_WORDS)), 0);
   }
 
-  /** An order that was accepted, by its id (32 bytes), when it is of this owner. */
+  /** An accepted order by its id (32 bytes), if it belongs to this owner. */
   async find(owner: number, id: Buffer): Promise<OrderView | undefined> {
     if (owner === 0) return undefined;
     const key = bytesToWords(id, new Int32Array(ID_WORDS));
@@ -97,7 +98,7 @@ export class OwnOrders {
       return slot > 0 ? openOrderRow(t, slot as OrderRow) : closedOrderRow(t, -slot as OrderRow);
     });
     if (row === undefined) {
-      // What has left memory is on disk: it leaves only then.
+      // An order leaves memory only after it is on disk.
       const stored = this.storedFinal(id);
       row = stored === undefined ? undefined : storedOrderRow(stored);
     }
@@ -105,8 +106,8 @@ export class OwnOrders {
   }
 
   /**
-   * The page of open orders from an offset on; undefined when so many of them ended meanwhile that
-   * the walk did not come to an end.
+   * The page of open orders from an offset on; undefined when so many orders were closed in the
+   * meantime that the walk did not finish.
    */
   async page(
     owner: number,
@@ -135,7 +136,10 @@ export class OwnOrders {
     return undefined;
   }
 
-  /** One piece, up to one row more than the page holds; undefined when its place is gone. */
+  /**
+   * Walks one piece, up to one row more than the page has; undefined when the order where it begins
+   * was closed.
+   */
   private walk(
     owner: number,
     filter: OrderFilter,
@@ -176,7 +180,7 @@ export class OwnOrders {
     return this.matches(filter, orderI[row + Order.token]!, orderI[row + Order.maker]!);
   }
 
-  /** Whether a token and a wallet are what a filter means. */
+  /** Whether a token and a wallet pass a filter. */
   matches({ maker, market, token }: OrderFilter, ofToken: number, ofMaker: number): boolean {
     if (maker !== 0 && ofMaker !== maker) return false;
     if (token !== 0 && ofToken !== token) return false;

@@ -1,7 +1,7 @@
 /**
- * Chains of the newest fills by owner, beside those by wallet of TradesIndex: an owner is the account
- * that signs, and may sign for several wallets. A chain is walked by subtracting distances, newest
- * first, and ends where the window of TradesIndex does.
+ * Chains of the newest fills by owner. TradesIndex has the chains by wallet; an owner is the
+ * account that signs, and may sign for several wallets. A chain is walked by subtracting distances,
+ * newest first, and ends at the end of the window of TradesIndex.
  *
  * Memory: 8 bytes a fill of the window and 16 an account.
  *
@@ -31,7 +31,7 @@ export class OwnTradesIndex {
     this.lastMadeOf = new Float64Array(accounts + 1);
   }
 
-  /** Takes in what TradesIndex shows since the last call. */
+  /** Adds the fills that TradesIndex has added since the last call. */
   follow(): void {
     const { index } = this;
     const { fillI, fillRows } = index.t;
@@ -45,12 +45,12 @@ export class OwnTradesIndex {
     this.end = index.end;
   }
 
-  /** The newest match that the owner's orders took, or NONE. */
+  /** The newest match in which an order of the owner was the taker, or NONE. */
   lastTaken(owner: number): number {
     return this.head(this.lastTakenOf, owner);
   }
 
-  /** The newest fill that the owner's orders made, or NONE. */
+  /** The newest fill in which an order of the owner was the maker, or NONE. */
   lastMade(owner: number): number {
     return this.head(this.lastMadeOf, owner);
   }
@@ -76,12 +76,12 @@ export class OwnTradesIndex {
   private before(distances: Uint32Array, sequence: number): number {
     const distance = distances[sequence & this.index.mask]!;
     const before = sequence - distance;
-    // A walk that waited may stand on a row that has left the window since.
+    // After a pause a walk may stand on a row that has left the window.
     if (sequence < this.index.first || distance === 0) return NONE;
     return before < this.index.first ? NONE : before;
   }
 
-  /** Makes `sequence` the newest of its chain; the distance to the one before, or 0. */
+  /** Makes `sequence` the newest of its chain. Returns the distance to the one before, or 0. */
   private chain(heads: Float64Array, owner: number, sequence: number): number {
     const before = heads[owner]! - 1;
     heads[owner] = sequence + 1;

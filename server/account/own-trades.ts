@@ -1,9 +1,9 @@
 /**
- * The trades of one owner, newest first: every match in which an order that it signed took or made.
- * Flushed fills only, as GET /trades shows them, and as far back as those reach.
+ * The trades of one owner, newest first: every match in which an order that it signed was taker or
+ * maker. Only flushed fills, as in GET /trades, and as far back as those reach.
  *
- * A walk over many fills gives way to the event loop every so often; it does not mind that fills are
- * added or leave the window meanwhile.
+ * A walk over many fills pauses regularly, so that the event loop has turns. Fills may be added or
+ * leave the window during a pause.
  *
  * Thread: I/O.
  */
@@ -22,16 +22,16 @@ export interface OwnTrade {
   readonly match: number;
   /** Whether the owner's order is the taker. */
   readonly isTaker: boolean;
-  /** Fills of it that the owner made. */
+  /** Fills of the match in which an order of the owner was the maker. */
   readonly made: number;
 }
 
-/** Slots: 0 = any, NOBODY = what nothing has. Times are unix seconds, both strict. */
+/** Rows: 0 = any, NOBODY = unknown. Times are unix seconds, both exclusive. */
 export interface TradeFilter {
   readonly market: number;
-  /** The taker's token, or that of an own order. */
+  /** The token of the taker, or that of an own order. */
   readonly token: number;
-  /** Wallets: of any order of the trade, of the taker's, of a maker's. */
+  /** Wallets: of any order of the trade, of the taker's order, of a maker's order. */
   readonly wallet: number;
   readonly taker: number;
   readonly maker: number;
@@ -39,13 +39,13 @@ export interface TradeFilter {
   readonly after: number;
 }
 
-/** Fills looked at between two turns of the event loop: less than a millisecond. */
+/** Fills read between two turns of the event loop: less than a millisecond. */
 const FILLS_PER_TURN = 4_000;
-/** How many fills of one match are asked for a wallet or a token. */
+/** How many fills of one match are searched for a wallet or a token. */
 const FILLS_PER_MATCH = 20_000;
-/** A page ends early where its trades have this many maker orders together. */
+/** A page ends early when its trades have this many maker orders in total. */
 const MAKERS_PER_PAGE = 2_000;
-/** How far back the trades of orders are looked for, in fills of the owner. */
+/** How far back the trades of orders are searched, in fills of the owner. */
 const ASSOCIATED_FILLS = 10_000;
 const ASSOCIATED_PER_TURN = 1_000;
 const NO_PLACES: readonly number[] = [];
@@ -93,7 +93,7 @@ export class OwnTrades {
     return { rows, more: false };
   }
 
-  /** The trade of a match, when the owner has part in it and it passes the filter. */
+  /** The trade of a match, if the owner took part in it and it passes the filter. */
   find(owner: number, match: number, filter: TradeFilter): OwnTrade | undefined {
     const { end, first, t } = this.own.index;
     if (owner === 0 || match < first || match >= end || this.own.matchOf(match) !== match) {
@@ -112,8 +112,8 @@ export class OwnTrades {
   }
 
   /**
-   * Ids of the trades of each order, oldest first: those among the owner's newest ASSOCIATED_FILLS
-   * fills, up to the end that the index had before the orders were read.
+   * The ids of the trades of each order, oldest first. Searched are the owner's newest
+   * ASSOCIATED_FILLS fills, up to the end that the index had before the orders were read.
    */
   async tradesOf(owner: number, orders: readonly OrderView[], end: number): Promise<string[][]> {
     const found = orders.map((): number[] => []);
@@ -147,7 +147,7 @@ export class OwnTrades {
         fill = before(fill);
       }
     };
-    // Of an order both chains may have some: it took first and made after it rested.
+    // An order may be in both chains: first it was the taker, and the maker after it rested.
     await walk(own.lastMade(owner), Fill.makerId, (fill) => own.madeBefore(fill));
     await walk(own.lastTaken(owner), Fill.takerId, (fill) => own.takenBefore(fill));
     return found.map((matches) => matches.sort((a, b) => a - b).map(tradeIdOf));
@@ -177,7 +177,7 @@ export class OwnTrades {
     return this.makersPass(owner, match, Math.min(FILLS_PER_MATCH, fills), wanted);
   }
 
-  /** Whether one of the fills has each thing that is wanted; 0 = not wanted. */
+  /** Whether one of the fills has each wanted token and wallet; 0 = not wanted. */
   private makersPass(
     owner: number,
     match: number,
@@ -199,7 +199,7 @@ export class OwnTrades {
     return wanted.maker === 0 && wanted.token === 0 && wanted.wallet === 0;
   }
 
-  /** How many fills a match has. */
+  /** The number of fills of a match. */
   private fillsOf(match: number): number {
     const { end, mask, toMatch } = this.own.index;
     let count = 1;
@@ -211,7 +211,7 @@ export class OwnTrades {
 /** Both chains of an owner, merged match by match, newest first. */
 class Walk {
   readonly owner: number;
-  /** Fills looked at; the caller sets it back. */
+  /** Fills that were read; the caller resets it. */
   looked = 0;
   private readonly own: OwnTradesIndex;
   private taken: number;
@@ -229,7 +229,7 @@ class Walk {
     const { first } = own.index;
     const madeIn = this.made === NONE ? NONE : own.matchOf(this.made);
     const match = Math.max(this.taken, madeIn);
-    // A match leaves the window as a whole; so do the older ones of both chains.
+    // A match leaves the window as a whole, and with it the older ones of both chains.
     if (match < first) return undefined;
     const isTaker = this.taken === match;
     this.looked += 1;

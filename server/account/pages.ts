@@ -1,5 +1,5 @@
 /**
- * Pages of own orders and trades: a hundred rows and the cursor of the next ones
+ * Pages of own orders and trades: a hundred rows, and the cursor of the next page
  * (docs/protocol.md#cursors).
  *
  * Thread: any; pure.
@@ -7,12 +7,12 @@
 import { cursorOf, LAST_CURSOR } from '../common/cursor.ts';
 
 export const PAGE_SIZE = 100;
-/** The slot of what a filter names and nobody has; 0 is no filter. */
+/** The row that stands for an unknown name in a filter; 0 is no filter. */
 export const NOBODY = -1;
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  /** Whether rows follow. */
+  /** Whether there are further rows. */
   readonly more: boolean;
 }
 

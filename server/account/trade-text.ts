@@ -1,7 +1,7 @@
 /**
- * An own trade as JSON: the taker's view at the top, each maker order with its own token,
- * side and price. API keys of others are never told.
- * Rules: docs/protocol.md#own-orders-and-trades
+ * An own trade as JSON: the taker's view at the top, and each maker order with its own token, side
+ * and price. API keys of other callers are never shown. Rules:
+ * docs/protocol.md#own-orders-and-trades
  *
  * Thread: I/O.
  */
@@ -24,15 +24,15 @@ import type { TradesIndex } from '../market-data/trades-index.ts';
 import { type AccountTexts, NIL_UUID } from './account-texts.ts';
 import type { OwnTrade } from './own-trades.ts';
 
-/** Maker orders of others that a trade lists; own ones come beside them up to the same number. */
+/** Maker orders of other owners that a trade lists. Own ones are added up to the same number. */
 const MAKERS_MAX = 500;
 const MS = 1_000;
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 const SIDES = ['BUY', 'SELL'] as const;
 
-/** Who is told. */
+/** The owner to whom the trade is shown. */
 export interface TradeReader {
-  /** Account slot. */
+  /** The row of the account. */
   readonly owner: number;
   readonly apiKey: string;
 }
@@ -48,7 +48,7 @@ export class TradeTexts {
     this.makersMax = makersMax;
   }
 
-  /** `listed`: how many maker orders are in it. */
+  /** `listed`: how many maker orders it contains. */
   text(
     { isTaker, match }: OwnTrade,
     reader: TradeReader,

@@ -3,7 +3,7 @@
 interface AdminRow {
   /** GET is served as HEAD too. */
   readonly method: 'GET' | 'POST';
-  /** Whether ADMIN_TOKEN is asked for, where it is set. */
+  /** Whether ADMIN_TOKEN is required, if it is set. */
   readonly token: boolean;
   readonly type: string;
   readonly does: string;

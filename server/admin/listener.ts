@@ -1,8 +1,9 @@
 /**
- * The admin listener: a second HTTP server in the I/O thread, on an address of its own, for who runs the
- * node. It opens before recovery and closes last, so it can say how the node is at any time.
+ * The admin listener: a second HTTP server in the I/O thread, on an address of its own, for
+ * operators. It opens before recovery and closes last, so it can show the state of the node at any
+ * time.
  *
- * Not here: what is told (admin-table.ts, summary.ts), whether the node is ready.
+ * Non-goals: the answers (admin-table.ts, summary.ts); whether the node is ready.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
@@ -27,11 +28,11 @@ export interface AdminOptions {
   readonly host: string;
   /** 0 = an ephemeral port. */
   readonly port: number;
-  /** '' = nobody is asked for one. */
+  /** '' = no token is required. */
   readonly token: string;
   readonly handlers: Readonly<Record<AdminPath, () => Told | Promise<Told>>>;
   readonly files: ReadonlyMap<string, PageFile>;
-  /** The page may connect to it. */
+  /** The public API, to which the page may connect. */
   readonly api: () => PublicApi;
   readonly log: (line: string) => void;
 }
@@ -51,27 +52,31 @@ interface Answer {
 
 const JSON_TYPE = 'application/json';
 const NO_STORE = [['Cache-Control', 'no-store']] as const;
-/** The page is as new as the node that serves it. */
+/** The page must be of the same version as the node that serves it. */
 const NO_CACHE = [['Cache-Control', 'no-cache']] as const;
 const ALLOW = { GET: [['Allow', 'GET, HEAD']], POST: [['Allow', 'POST']] } as const;
 const CHALLENGE = [['WWW-Authenticate', 'Bearer'], ...NO_STORE] as const;
 
 /**
- * Requests between two turns of the event loop, of all connections together. People and scrapers never come
- * near; who pipelines goes on for as long as the library reads, and loses the connection.
+ * Requests between two turns of the event loop, of all connections together. Operators and scrapers
+ * send far fewer. A client that pipelines more is served until the library has read its bytes, and
+ * is then disconnected.
  */
 const REQUESTS_PER_TURN = 64;
 
-/** Made within a budget (work-budget.ts): these take milliseconds. */
+/** These answers take milliseconds, so they have a time budget (work-budget.ts). */
 const DEAR: readonly AdminPath[] = ['/metrics', '/page/summary'];
 
-/** Pages of other sites, as browsers tell them; what is no browser does not say. */
+/** Values by which browsers mark requests from pages of other sites. Other clients send none. */
 const FOREIGN_SITES: readonly string[] = ['cross-site', 'same-site'];
 
 /** A host name or an IPv4 address, or an IPv6 one in brackets, and a port. */
 const AUTHORITY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/;
 
-/** Listens; rejects with what to change when the port is taken or the address is not of this machine. */
+/**
+ * Listens. When the port is in use or the address is not of this machine, rejects with what to
+ * change.
+ */
 export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
   const uws = loadUws();
   const app = uws.App();
@@ -135,8 +140,8 @@ class Answerer {
   }
 
   /**
-   * On a loopback address only names of this machine are taken: a web page whose own name has been
-   * pointed here would else read what the node says (DNS rebinding).
+   * On a loopback address only names of this machine are accepted. Otherwise a web page whose own
+   * name resolves to this address could read the answers of the node (DNS rebinding).
    */
   private refusal(request: HttpRequest, host: string | undefined): Answer | undefined {
     if (host === undefined || (this.isLocal && !isLoopback(host.replace(/^\[|\]$/g, '')))) {
@@ -150,7 +155,8 @@ class Answerer {
     if (allowed === 'GET' ? asked !== 'get' && asked !== 'head' : asked !== 'post') {
       return problem(405, 'method not allowed', '', ALLOW[allowed]);
     }
-    // A browser names the page with each POST: none may change anything in the name of its reader.
+    // A browser names the page with each POST. No page may change anything in the name of its
+    // reader.
     if (allowed === 'POST' && request.getHeader('origin') !== '') {
       return problem(403, 'forbidden', 'not from a web page');
     }
@@ -164,7 +170,7 @@ class Answerer {
       return { status: 200, type: file.type, body: file.bytes, headers: NO_CACHE };
     if (!Object.hasOwn(ADMIN_TABLE, path)) return problem(404, 'not found');
     const row = ADMIN_TABLE[path as AdminPath];
-    // It could not read the answer, but have it made again and again.
+    // The page could not read the answer, but could have it made many times.
     if (isForeign(request)) return problem(403, 'forbidden', 'not for pages of other sites');
     if (row.token && !this.isAllowed(request.getHeader('authorization'))) {
       return problem(401, 'unauthorized', 'Authorization: Bearer and ADMIN_TOKEN', CHALLENGE);
@@ -203,7 +209,9 @@ class Answerer {
     else response.end(body);
   }
 
-  /** Own files only; and the public API, which the page reads its books and trades from. */
+  /**
+   * Only the listener's own files, and the public API, from which the page reads books and trades.
+   */
   private policy(host: string): string {
     const { host: apiHost, port } = this.o.api();
     const api = `${apiHost || host || 'localhost'}:${port}`;
@@ -215,7 +223,7 @@ class Answerer {
   }
 }
 
-/** Asked for by a page that is not of this listener. */
+/** Whether the request comes from a page that is not of this listener. */
 function isForeign(request: HttpRequest): boolean {
   const origin = request.getHeader('origin');
   const isOther = origin !== '' && origin !== `http://${request.getHeader('host')}`;
@@ -232,7 +240,7 @@ function problem(
   return { status, type: JSON_TYPE, body, headers };
 }
 
-/** Of equal length, as the comparison asks for. */
+/** Hashes have equal length, which timingSafeEqual requires. */
 function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

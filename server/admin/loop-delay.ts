@@ -1,12 +1,13 @@
 /**
- * How late the event loop is: over the last whole period, so that several readers see the same.
+ * Measures how late the event loop is, over the last whole period, so that several readers get the
+ * same values.
  *
  * Thread: I/O.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 
 const PERIOD_MS = 10_000;
-/** Each look wakes the thread: fifty times a second costs it a part in a thousand. */
+/** Each measurement wakes the thread: fifty times a second costs it a thousandth of its time. */
 const RESOLUTION_MS = 20;
 const NS = 1e6;
 
@@ -33,7 +34,7 @@ export class LoopDelay {
     this.timer.unref();
   }
 
-  /** Of the last period; of the first one so far, until it is over. */
+  /** The delay of the last period; during the first period, of that one so far. */
   delay(): Delay {
     return this.last ?? this.read();
   }
@@ -45,7 +46,8 @@ export class LoopDelay {
 
   private read(): Delay {
     const { histogram } = this;
-    // What is measured is the time between two looks, which are so far apart by intention.
+    // The measured value is the time between two measurements, so the intended interval is
+    // subtracted.
     const late = (ns: number): number => Math.max(0, Math.round(ns / NS) - RESOLUTION_MS);
     if (histogram.count === 0) return { p50: 0, p99: 0, max: 0 };
     return {

@@ -1,8 +1,8 @@
 /**
- * The metrics: name, kind, meaning, and where the values of each come from, when somebody asks. README lists
- * them, a test holds it to this table.
+ * The metrics: name, kind, meaning, and where the values come from at a scrape. README lists them;
+ * a test compares it with this table.
  *
- * Thread: I/O. Not here: how they are written (metrics.ts), how they are counted.
+ * Thread: I/O. Non-goals: how they are written (metrics.ts), how they are counted.
  */
 
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
@@ -17,11 +17,11 @@ import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import type { NodeFacts } from './summary.ts';
 
-/** What a scrape is told of. */
+/** The data for one scrape. */
 export interface Scrape {
   readonly node: NodeFacts;
   readonly delay: Delay;
-  /** Bytes that are left where DATA_DIR is; undefined: the system does not tell. */
+  /** Free bytes on the disk of DATA_DIR; undefined when the system does not report them. */
   readonly diskFree: number | undefined;
   /** Unix milliseconds. */
   readonly now: number;
@@ -44,7 +44,7 @@ interface MetricRow {
   readonly labels: readonly string[];
 }
 
-/** Values of one number: a counter only grows, until the process starts again. */
+/** A metric of single numbers. A counter only grows until the process starts again. */
 interface NumberRow extends MetricRow {
   readonly type: 'counter' | 'gauge';
   readonly read: (scrape: Scrape) => readonly Value[];
@@ -52,7 +52,7 @@ interface NumberRow extends MetricRow {
 
 interface HistogramRow extends MetricRow {
   readonly type: 'histogram';
-  /** What one of what the histogram counts is, in the unit of the name. */
+  /** The size of one counted unit of the histogram, in the unit of the metric's name. */
   readonly unit: number;
   readonly read: (scrape: Scrape) => readonly Distribution[];
 }
@@ -279,7 +279,10 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
   },
 };
 
-/** Two rules may share a text: they are one result. Those that no order had are told as 0. */
+/**
+ * Two reject reasons may share a text: they are one result. Results that never occurred are shown
+ * as 0.
+ */
 function resultsOf(results: ArrayLike<number>): Value[] {
   if (results.length === 0) return [];
   const byText = new Map<string, number>();
@@ -290,7 +293,7 @@ function resultsOf(results: ArrayLike<number>): Value[] {
   return [...byText].map(([result, value]) => ({ labels: { result }, value }));
 }
 
-/** Of cancels and of the node's own commands. */
+/** Reject reasons of cancels and of the node's own commands. */
 const OTHER_REJECT_REASONS: readonly number[] = [
   RejectReason.orderNotFound,
   RejectReason.marketRefused,

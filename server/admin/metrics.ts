@@ -1,7 +1,7 @@
 /**
- * Single entry point to the package prom-client: the text of GET /metrics, from the table of metrics and
- * what the package itself knows of the process. Values are read when somebody asks: nothing on the way of
- * an order calls into the package.
+ * Single entry point to the package prom-client: the text of GET /metrics, from the table of
+ * metrics and from what the package itself measures of the process. Values are read at a scrape:
+ * nothing on the path of an order calls the package.
  *
  * Thread: I/O.
  */
@@ -15,7 +15,7 @@ interface NamedValue extends Value {
   readonly metricName?: string;
 }
 
-/** What a registry of the package asks of a metric. */
+/** The methods that a registry of the package calls on a metric. */
 interface ReadMetric {
   readonly name: string;
   readonly help: string;
@@ -23,13 +23,13 @@ interface ReadMetric {
   readonly get: () => { readonly values: readonly NamedValue[] };
 }
 
-/** What the package measures by itself, and cannot be told not to. */
+/** Metrics that the package always measures; it has no option to leave them out. */
 const LOOP_LAG = 'nodejs_eventloop_lag_';
 const SELDOM_MS = 60_000;
 
 export class Metrics {
   private readonly registry = new Registry();
-  /** Of the scrape that is under way; undefined until the node has recovered. */
+  /** The data of the current scrape; undefined until the node has recovered. */
   private scrape: Scrape | undefined;
 
   constructor() {
@@ -37,7 +37,8 @@ export class Metrics {
       register: this.registry,
       eventLoopMonitoringPrecision: SELDOM_MS,
     });
-    // The table has a delay of its own (loop-delay.ts): a second clock would wake the thread as often again.
+    // The table has a delay of its own (loop-delay.ts): a second measurement would wake the thread
+    // twice as often.
     for (const { name } of this.registry.getMetricsAsArray()) {
       if (name.startsWith(LOOP_LAG)) this.registry.removeSingleMetric(name);
     }
@@ -50,7 +51,7 @@ export class Metrics {
         values: this.scrape === undefined ? [] : valuesOf(name, row, this.scrape),
       });
       const metric: ReadMetric = { name, help, type, get };
-      // The package declares only classes of its own, and asks for no more than this.
+      // The package declares only its own classes here, but uses no more than these methods.
       this.registry.registerMetric(metric as unknown as Metric);
     }
   }
@@ -66,7 +67,7 @@ function valuesOf(name: string, row: Row, scrape: Scrape): readonly NamedValue[]
   return row.read(scrape).flatMap((one) => bucketsOf(name, row.unit, one));
 }
 
-/** Each bucket with all below it, as Prometheus wants them; then their sum and number. */
+/** Each bucket includes all smaller ones, as Prometheus requires; then the sum and the count. */
 function bucketsOf(
   name: string,
   unit: number,
@@ -86,7 +87,9 @@ function bucketsOf(
   ];
 }
 
-/** Of whole things those below the bound are at most one less; durations are no whole numbers. */
+/**
+ * Whole numbers below the bound are at most the bound less one. Durations are not whole numbers.
+ */
 function boundText(bound: number, unit: number): string {
   return String(unit === 1 ? bound - 1 : Number((bound * unit).toPrecision(12)));
 }

@@ -19,7 +19,7 @@ export function occupancyOf({ capacities: c, matching, state: s }: Tables): Occu
   return [
     { table: 'markets', used: s[State.markets]!, capacity: c.markets, variable: 'MARKETS_MAX' },
     { table: 'tokens', used: s[State.tokens]!, capacity: c.tokens, variable: 'TOKENS_MAX' },
-    // The tokens of a market of two share one; there is room for one each.
+    // The two tokens of a binary market share one book, but there is room for one book per token.
     { table: 'books', used: s[State.books]!, capacity: c.tokens, variable: 'TOKENS_MAX' },
     { table: 'accounts', used: s[State.accounts]!, capacity: c.accounts, variable: 'ACCOUNTS_MAX' },
     { table: 'orders', used: s[State.openOrders]!, capacity: c.orders, variable: 'ORDERS_MAX' },

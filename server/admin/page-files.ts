@@ -1,6 +1,6 @@
 /**
- * The files that the admin listener serves: those of server/page/assets, and the few of installed
- * packages that the page needs. All are read once, at start; there is no build step.
+ * The files that the admin listener serves: those of server/page/assets, and the few files of
+ * installed packages that the page uses. All are read once, at start; there is no build step.
  *
  * Thread: I/O, at start.
  */
@@ -13,10 +13,10 @@ export interface PageFile {
   readonly bytes: Buffer;
 }
 
-/** Path on the listener to the file of a package, below node_modules. */
+/** Maps a path on the listener to a file of a package, relative to node_modules. */
 export type PackageFiles = Readonly<Record<string, string>>;
 
-/** What the page needs of packages. */
+/** The files of packages that the page uses. */
 export const PACKAGE_FILES: PackageFiles = {
   '/assets/lib/uPlot.esm.js': 'uplot/dist/uPlot.esm.js',
   '/assets/lib/uPlot.min.css': 'uplot/dist/uPlot.min.css',
@@ -37,15 +37,14 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Where the page lies, if anywhere. */
+/** The folder of the page; undefined when it is not installed. */
 export function pageFolder(): string | undefined {
   return nearest(import.meta.url, 'server/page/assets');
 }
 
 /**
- * Every file by its path: those of the folder under /assets/, its index at / too. Throws an Error that
- * names a file of a type that is not known or that is not installed.
- *
+ * Every file by its path: those of the folder under /assets/, and its index at /. Throws an Error
+ * that names a file of unknown type, or one that is not installed.
  * @param folder undefined: there is no page
  */
 export function readPageFiles(
@@ -72,7 +71,7 @@ function read(path: string): PageFile {
   return { type, bytes: readFileSync(path) };
 }
 
-/** In the nearest node_modules that has it, wherever this package is installed. */
+/** In the nearest node_modules that contains it, wherever this package is installed. */
 function installed(file: string): string {
   const path = nearest(import.meta.url, join('node_modules', file));
   if (path === undefined) throw new Error(`${file} is not installed: run "npm ci"`);

@@ -1,10 +1,10 @@
-/** How far log, follower and images are, as GET /status and the admin listener tell it. */
+/** How far log, follower and snapshots are, as GET /status and the admin listener show it. */
 
 export interface Progress {
   /** Newest durable batch. */
   readonly durable: number;
   readonly follower: { readonly derived: number; readonly behindMs: number } | undefined;
-  /** The newest image, and when it was there (unix milliseconds). */
+  /** The newest snapshot, and when it was written (unix milliseconds). */
   readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
 }
 

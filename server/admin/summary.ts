@@ -1,4 +1,4 @@
-/** What the page shows of the node: the answer of GET /page/summary. Thread: I/O. */
+/** The data of the page: the answer of GET /page/summary. Thread: I/O. */
 
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { State } from '../../engine/tables/layout.ts';
@@ -12,20 +12,20 @@ import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import { type Progress, shownProgress } from './progress.ts';
 
-/** What a node tells of itself once it has recovered. */
+/** The facts that a node reports once it has recovered. */
 export interface NodeFacts {
   readonly tables: Tables;
-  /** Whether orders are taken. */
+  /** Whether orders are accepted. */
   readonly isTaking: boolean;
-  /** Why orders are not taken. */
+  /** Why orders are not accepted. */
   readonly pauses: readonly Pause[];
   readonly clock: ClockFacts;
   readonly progress: Progress;
   readonly streams: StreamFacts;
   readonly http: HttpFacts;
-  /** By route; none where nothing is counted. */
+  /** By route; none when requests are not counted. */
   readonly requests: readonly RouteCounts[];
-  /** Undefined while nothing can be written. */
+  /** Undefined while the data directory cannot be written. */
   readonly orders: OrderMeters | undefined;
   readonly queue: { readonly waiting: number; readonly max: number };
   /** Unix milliseconds. */
@@ -41,13 +41,13 @@ export interface ClockFacts {
 
 export interface StreamFacts {
   readonly clients: number;
-  /** That clients have not taken yet. */
+  /** Bytes that clients have not read yet. */
   readonly bytesHeld: number;
   /** Connections that the node has closed, by reason. */
   readonly closes: ReadonlyMap<string, number>;
 }
 
-/** Where the public API is; '' = on the host by which the page was reached. */
+/** The address of the public API; '' = the host by which the page was reached. */
 export interface PublicApi {
   readonly host: string;
   readonly port: number;
@@ -67,7 +67,10 @@ export interface SummaryParts {
 
 const MS = 1_000;
 
-/** Totals count since the beginning of the exchange or of the process; a rate is their difference. */
+/**
+ * Totals count since the start of the exchange or of the process; the page computes rates from
+ * their differences.
+ */
 export function summaryOf(parts: SummaryParts): string {
   const { api, delay, facts, now, startedAt, status, version } = parts;
   return JSON.stringify({

@@ -1,13 +1,13 @@
 /**
- * How much of the I/O thread the answers of the admin listener may take: whoever reaches it could else
- * hold the thread with scrapes alone. Beyond the budget an answer is the last one again.
+ * Bounds how much time of the I/O thread the answers of the admin listener take. Otherwise a client
+ * could block the thread with scrapes alone. Beyond the budget the last answer is sent again.
  *
- * Thread: I/O. The clock is the caller's.
+ * Thread: I/O. The caller passes the clock.
  */
 
-/** Part of the thread that making answers may take in the long run. */
+/** The share of the thread that making answers may take in the long run. */
 const SHARE = 0.05;
-/** Milliseconds that may be taken ahead of it: some thirty scrapes at once. */
+/** Milliseconds that may be used in advance: some thirty scrapes at once. */
 const SAVED_MS_MAX = 200;
 
 export class WorkBudget<T> {
@@ -15,10 +15,10 @@ export class WorkBudget<T> {
   private savedMs = SAVED_MS_MAX;
   private countedAt: number;
   private readonly last = new Map<string, T>();
-  /** On their way: who asks meanwhile gets the same. */
+  /** Answers that are being made; further requests wait for the same one. */
   private readonly making = new Map<string, Promise<T>>();
 
-  /** @param elapsed milliseconds, by a clock that nobody sets */
+  /** @param elapsed milliseconds of a clock that nobody sets */
   constructor(elapsed: () => number) {
     this.elapsed = elapsed;
     this.countedAt = elapsed();
@@ -38,7 +38,7 @@ export class WorkBudget<T> {
     return made;
   }
 
-  /** What it waits for others counts too: nobody tells that apart, and it is short. */
+  /** Time in which it waits for others is counted too: it cannot be separated, and it is short. */
   private async make(name: string, make: () => T | Promise<T>, beganAt: number): Promise<T> {
     try {
       const answer = await make();

@@ -1,6 +1,6 @@
 /**
- * Joins an answer from fragments in one growing piece of memory that all answers share: the bytes
- * of one are valid until the next is begun. Neighbouring fragments are copied as one run.
+ * Joins an answer from fragments in one growing buffer that all answers share: the bytes of an
+ * answer are valid until the next one is begun. Adjacent fragments are copied as one run.
  *
  * Thread: the I/O thread. Non-goals: what the fragments mean, and JSON.
  */
@@ -58,7 +58,7 @@ export class AnswerWriter {
     return this.at + this.runEnd - this.runStart;
   }
 
-  /** Takes back the last byte, a comma behind the last of a list. */
+  /** Removes the last byte: the comma after the last item of a list. */
   dropLast(): this {
     this.flush();
     this.at -= 1;

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import type { Spans } from './prepared.ts';
 
 const CHUNK_BYTES = 4 << 20;
-/** Places are 32-bit. */
+/** Positions are 32-bit. */
 const BYTES_MAX = 2 ** 32 - 1;
 /** A UTF-16 code unit takes at most three bytes of UTF-8. */
 const BYTES_PER_UNIT_MAX = 3;
@@ -19,7 +19,7 @@ export class ByteCollector {
   #used = 0;
   #before = 0;
 
-  /** `bytesExpected` is a guess: every allocation beyond it may set off a garbage collection. */
+  /** `bytesExpected` is an estimate: every allocation beyond it may start a garbage collection. */
   constructor(bytesExpected: number) {
     this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytesExpected));
   }
@@ -29,7 +29,7 @@ export class ByteCollector {
     return this.#before + this.#used;
   }
 
-  /** Appends a text without lone surrogates; returns the place behind it. */
+  /** Appends a text without lone surrogates. Returns the position after it. */
   add(text: string): number {
     const room = text.length * BYTES_PER_UNIT_MAX;
     if (this.#used + room > this.#chunk.length) this.#nextChunk(room);

@@ -1,6 +1,6 @@
 /**
- * The events, tags and series of a prepared catalog: fragments and relations. Of a tag or a series
- * there is one version, the catalog's own, nested or not. Layout: prepared.ts.
+ * The events, tags and series of a prepared catalog: fragments and relations. A tag or a series has
+ * one version, the catalog's own, also where it is nested. Layout: prepared.ts.
  *
  * Runs on the catalog thread.
  */
@@ -13,10 +13,10 @@ import type { PreparedEvents, PreparedOwners, Relation } from './prepared.ts';
 
 const SAMPLING_TEXTS = ['slug', 'title', 'ticker', 'description'] as const;
 
-/** Tags or series, and which events carry which. */
+/** Tags or series, and which events have which. */
 export interface Owners {
   readonly rows: Rows;
-  /** The rows that each event carries. */
+  /** The tags or series of each event. */
   readonly ofEvents: Relation;
 }
 

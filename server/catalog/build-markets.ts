@@ -1,6 +1,6 @@
 /**
- * The markets of a prepared catalog: rows, fragments, indexes, the creators they have, and the
- * sampling lists. Layout: prepared.ts.
+ * The markets of a prepared catalog: rows, fragments, indexes, creators, and the sampling lists.
+ * Layout: prepared.ts.
  *
  * Runs on the catalog thread.
  */
@@ -31,7 +31,9 @@ interface MarketRow extends MarketSource {
   readonly eventRow: number;
 }
 
-/** The markets of events whose rows are their places in the list, ascending by id. */
+/**
+ * The markets of events, in ascending order of id. The row of an event is its index in the list.
+ */
 export function marketRowsOf(events: readonly JsonObject[]): readonly MarketRow[] {
   return events
     .flatMap((event, eventRow) =>
@@ -73,7 +75,7 @@ export function prepareMarkets(
   };
 }
 
-/** More than any book has are shown without prices. */
+/** A market with more outcomes than a book can have is shown without prices. */
 function outcomesOf({ outcomes }: MarketRow): number {
   return outcomes.count > OUTCOMES_MAX ? 0 : outcomes.count;
 }
@@ -85,7 +87,7 @@ export function numberCreators(markets: readonly MarketRow[]): ReadonlyMap<strin
   return new Map([...wallets].sort().map((wallet, index) => [wallet, index + 1]));
 }
 
-/** Wallets of creators stand for themselves, sites for those of theirs that have a market. */
+/** A wallet stands for itself; a site stands for those of its wallets that have a market. */
 export function indexCreators(
   numbers: ReadonlyMap<string, number>,
   sites: readonly Site[],
@@ -124,7 +126,7 @@ export function prepareSampling(
 }
 
 /**
- * A listed market is paused while it is barred from taking orders
+ * The status of a listed market is paused while it does not accept orders
  * (docs/protocol.md#sampling-lists).
  */
 function samplingHead({ id, raw, terms }: MarketRow): string {

@@ -1,6 +1,6 @@
 /**
- * The objects of one kind in a prepared catalog: fragments, flags, indexes and orders, as the table
- * of their columns says (shape.ts). Layout: prepared.ts.
+ * The objects of one kind in a prepared catalog: fragments, flags, indexes and orders, as defined
+ * by the table of their columns (shape.ts). Layout: prepared.ts.
  *
  * Runs on the catalog thread.
  */
@@ -43,19 +43,19 @@ function columnOf({ columns, fields }: Rows, name: string): readonly FieldValue[
   return columns[fields.findIndex((field) => field.name === name)]!;
 }
 
-/** The JSON of every row, or of its first fields only. */
+/** The JSON of every row, or only of its first fields. */
 export function closedTexts({ columns, count, fields }: Rows, shown = fields.length): string[] {
   const json = (_: unknown, row: number) => `${membersOf(fields, columns, row, 0, shown)}}`;
   return Array.from({ length: count }, json);
 }
 
-/** What stands behind the fields of a row. */
+/** What follows the fields of a row. */
 export interface Tail {
-  /** Members of live figures, each behind its comma. */
+  /** Members of live figures, each after its comma. */
   readonly figures?: (row: number) => string;
-  /** What lists show nested in it, as members. */
+  /** The nested members that lists show. */
   readonly nested?: (row: number) => string;
-  /** Columns behind which fragments are cut. */
+  /** Columns after which fragments are cut. */
   readonly cuts?: readonly string[];
 }
 

@@ -32,7 +32,10 @@ export function inverseOf(relation: Relation, count: number): Relation {
   return relationOf(count, relation.values, rows);
 }
 
-/** Sorts each row's values where need be and drops repeated ones; in place, then cut to size. */
+/**
+ * Sorts each row's values if necessary and removes repeated ones, in place; then cuts the arrays to
+ * size.
+ */
 function withoutRepeats({ ends, values }: Relation): Relation {
   let kept = 0;
   let start = 0;

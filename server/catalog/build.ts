@@ -1,6 +1,6 @@
 /**
- * Makes a catalog ready to be served: fragments of JSON and indexes in flat buffers, laid out as
- * prepared.ts says.
+ * Prepares a catalog for serving: fragments of JSON and indexes in flat buffers, in the layout of
+ * prepared.ts.
  *
  * Pure; runs on the catalog thread. Non-goals: full-text search, and the markets' books.
  */
@@ -18,7 +18,10 @@ import {
 import { rowsOf } from './build-objects.ts';
 import { buffersOf, type PreparedCatalog } from './prepared.ts';
 
-/** What a market and an event come to, in a catalog of long texts; and where guessing ends. */
+/**
+ * The bytes of a market and of an event in a catalog of long texts, and the upper bound of the
+ * estimate.
+ */
 const MARKET_BYTES = 2600;
 const EVENT_BYTES = 4000;
 const EXPECTED_BYTES_MAX = 1 << 30;
@@ -51,7 +54,7 @@ export function prepareCatalog(catalog: Catalog): PreparedCatalog {
   return { ...prepared, etag: etagOf(prepared) };
 }
 
-/** All that is served follows from the buffers; each is hashed behind its length. */
+/** All answers are computed from the buffers. Each buffer is hashed after its length. */
 function etagOf(prepared: PreparedCatalog): string {
   const hash = createHash('sha1');
   for (const buffer of buffersOf(prepared)) {

@@ -1,9 +1,9 @@
 /**
- * What all catalog routes share: the generation a request is answered from, 304 for callers that
- * have the answer already, compression, and the texts of refusals
+ * The common part of all catalog routes: the generation from which a request is answered, 304 for
+ * callers that already have the answer, compression, and the texts of rejects
  * (docs/protocol.md#catalog-errors).
  *
- * Thread: the I/O thread. Non-goals: what is asked for and what is answered.
+ * Thread: the I/O thread. Non-goals: what a request selects, and what an answer contains.
  */
 import type { Exchange, Route } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
@@ -18,23 +18,23 @@ import { Page } from './select-page.ts';
 type Headers = readonly (readonly [string, string])[];
 
 /**
- * Whether the answers of a route show live figures, which change every second on a node that trades,
- * or only texts, which stay as long as their generation.
+ * Whether the answers of a route show live figures, which change every second on a busy node, or
+ * only texts, which stay the same within a generation.
  */
 export type Shown = 'figures' | 'texts';
 
-/** What a request is answered from, from its beginning to its end. */
+/** The data from which a request is answered, from its beginning to its end. */
 export interface Served {
   readonly generation: Generation;
   readonly shown: Shown;
-  /** Of the generation, and of its figures where they are shown. */
+  /** Of the generation, and of its figures if they are shown. */
   readonly etag: string;
-  /** Of plain answers and of 304; made once, as every answer carries them. */
+  /** Headers of plain answers and of 304; made once, because every answer has them. */
   readonly headers: Headers;
   readonly gzipHeaders: Headers;
 }
 
-/** A request whose query is right. */
+/** A request with a valid query. */
 export interface Asked {
   readonly context: Exchange;
   readonly served: Served;
@@ -45,13 +45,13 @@ export interface Asked {
 export interface CatalogRoute {
   readonly path: string;
   readonly parameters: Parameters;
-  /** Figures, unless said. */
+  /** `figures` by default. */
   readonly shown?: Shown;
-  /** Answers a query that is not right; as the catalog API does, unless said. */
+  /** Answers an invalid query; by default in the form of the catalog API. */
   readonly refuse?: (context: Exchange, detail: string) => void;
   /**
-   * How a request is answered whose caller has not got the answer already; anything else when it
-   * was answered, or is going to be.
+   * Renders the answer for a caller that does not have it yet. Returns a function that renders;
+   * anything else when the request was answered, or will be answered later.
    */
   readonly answer: (asked: Asked) => (() => Rendered) | void | Promise<void>;
 }
@@ -60,16 +60,18 @@ const UNTAGGED: Headers = [['Vary', 'Accept-Encoding']];
 const HEADERS_KEPT = ['if-none-match', 'accept-encoding'] as const;
 
 export class CatalogAnswers {
-  /** Both shared by all requests: neither is held over an await. */
+  /** All requests share both: neither is used across an await. */
   readonly writer = new AnswerWriter();
   readonly page = new Page();
   private readonly generation: () => Generation;
-  /** Answers of routes that change together. */
+  /** Cached answers, in groups of routes that change together. */
   private readonly kinds = {
     figures: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
     texts: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
   };
-  /** The last value of Accept-Encoding and what it meant: a few clients make most requests. */
+  /**
+   * The last value of Accept-Encoding and its meaning, because a few clients send most requests.
+   */
   private accepted = '';
   private isGzipAccepted = false;
 
@@ -77,7 +79,7 @@ export class CatalogAnswers {
     this.generation = generation;
   }
 
-  /** Answers made lately are given from memory, without asking the answerer. */
+  /** Recent answers come from the cache, without calling `answer`. */
   route({ answer, parameters, path, refuse, shown = 'figures' }: CatalogRoute): Route {
     const kind = this.kinds[shown];
     return {
@@ -104,7 +106,9 @@ export class CatalogAnswers {
     };
   }
 
-  /** Answers 304 if the caller has what this generation says; false if it hasn't. */
+  /**
+   * Answers 304 if the caller already has the answer of this generation; otherwise returns false.
+   */
   confirm(asked: Asked): boolean {
     const { etag, headers } = asked.served;
     const known = asked.context.headers[0]!;
@@ -113,7 +117,7 @@ export class CatalogAnswers {
     return true;
   }
 
-  /** Answers 200 with what was rendered within this call, or is being rendered. */
+  /** Answers 200 with bytes that were rendered within this call, or are being rendered. */
   private sendMade(asked: Asked, made: Rendered): void | Promise<void> {
     const { etag, shown } = asked.served;
     if (made instanceof Promise) return this.sendLate(asked, made, etag, shown);
@@ -121,9 +125,8 @@ export class CatalogAnswers {
   }
 
   /**
-   * Answers 200, compressed if that is wanted and possible.
-   *
-   * @param isKept the bytes stay as they are: they are not the shared writer's
+   * Answers 200, compressed if the caller accepts it and the bytes are large enough.
+   * @param isKept the bytes stay unchanged: they are not in the shared writer
    */
   private send(
     asked: Asked,
@@ -144,8 +147,8 @@ export class CatalogAnswers {
   }
 
   /**
-   * Answers 200 after a wait with what was selected by the figures of a tag, and shows those of now. If
-   * they are others, the answer is of no one moment, and has no tag.
+   * Answers 200 after a wait. The rows were selected by the figures of a tag; the answer shows the
+   * current figures. If these differ, the answer does not belong to one moment, and has no tag.
    */
   sendLate(
     asked: Asked,
@@ -180,7 +183,7 @@ export class CatalogAnswers {
     if (current?.generation === generation && current.etag === etagOf(generation, shown)) {
       return current;
     }
-    // Of one that was replaced nothing is kept, whatever is asked for from now on.
+    // Answers of a replaced generation are dropped from the cache.
     for (const each of Object.values(this.kinds)) {
       if (each.current?.generation === generation) continue;
       each.compressed.clear();
@@ -225,12 +228,12 @@ function reply(context: Exchange, bytes: Uint8Array, headers: Headers, isKept: b
   else context.replyTransient(200, bytes, headers);
 }
 
-/** With the header that tells what of the query made no difference. */
+/** Adds the header that lists the ignored parameters of the query. */
 function headersOf({ query }: Asked, headers: Headers): Headers {
   return query.ignored.length === 0 ? headers : [...headers, ...ignoredHeaders(query.ignored)];
 }
 
-/** The query string is part of it as it was sent. */
+/** The query string as it was sent is part of the key. */
 function urlOf({ path, query }: Exchange): string {
   return `${path}?${query}`;
 }
@@ -246,12 +249,12 @@ function isKnown(known: string, etag: string): boolean {
   return false;
 }
 
-/** @param detail names the parameter and the rule it broke */
+/** @param detail names the parameter and the broken rule */
 export function refuseBadRequest(context: Exchange, detail: string): void {
   context.reply(400, JSON.stringify({ type: 'bad request', error: 'q is required', detail }));
 }
 
-/** @param key what nothing was found by */
+/** @param key by what the object was searched */
 export function refuseUnknown(context: Exchange, key: 'id' | 'slug'): void {
   context.reply(404, `{"type":"not found error","error":"${key} not found"}`);
 }

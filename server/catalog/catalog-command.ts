@@ -1,7 +1,8 @@
 /**
- * What the commands `catalog import`, `export` and `sync` do: read a catalog file into DATA_DIR, write one
- * out of it, pull one from another catalog API; also beside a serving node. `-` as FILE is standard input or
- * output. Each resolves to whether it was done; if not, what was there before stays, and it says why.
+ * The commands `catalog import`, `export` and `sync`: read a catalog file into DATA_DIR, write one
+ * from it, or pull the catalog of another catalog API. A node may serve meanwhile. `-` as FILE is
+ * standard input or output. Each resolves with true when it succeeded. Otherwise the stored catalog
+ * stays as it was, and the command says why.
  */
 import { readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
@@ -15,7 +16,7 @@ import { replaceCatalog } from './snapshot.ts';
 import { Mirror } from './sync.ts';
 import { SYNC_LIMITS } from './sync-client.ts';
 
-/** Where a command reads and writes. */
+/** The streams of a command. */
 export interface CatalogCommandContext {
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -56,7 +57,7 @@ export async function exportFile(file: string, context: CatalogCommandContext): 
   });
 }
 
-/** @param what cannot be done where `body` rejects */
+/** @param what the action for the error text when `body` rejects */
 async function withStore(
   context: CatalogCommandContext,
   readOnly: boolean,
@@ -91,7 +92,7 @@ export async function pullFrom(url: string, context: CatalogCommandContext): Pro
   });
 }
 
-/** The report of a catalog that has come in. */
+/** Prints the report of an imported catalog. */
 function tell(
   done: string,
   report: CatalogReport,

@@ -1,9 +1,9 @@
 /**
- * Follows the catalog: notices a new generation, has it prepared in a thread of its own, brings the
- * engine's markets and its live figures up to date, and only then lets answers come from it. Requests keep the generation
- * that they began with.
+ * Follows the catalog: notices a new generation, lets a thread prepare it, updates the engine's
+ * markets and the live figures, and only then serves answers from it. A request is answered from
+ * the generation with which it began.
  *
- * Thread: the I/O thread, which does nothing here that grows with the catalog.
+ * Thread: the I/O thread, where no work here grows with the size of the catalog.
  */
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
@@ -21,26 +21,26 @@ export interface CatalogKeeperOptions {
   readonly store: CatalogStore;
   readonly dataDir: string;
   readonly durability: Durability;
-  /** Where the markets are brought up to the catalog; undefined while nothing can be written. */
+  /** The engine whose markets are updated; undefined while the data directory cannot be written. */
   readonly engine: { readonly memory: EngineMemory; readonly sequencer: Sequencer } | undefined;
   readonly infos: MarketInfos;
   readonly figures: FiguresKeeper;
-  /** Answers come from another generation now. */
+  /** Called when answers come from another generation. */
   readonly onSwitch?: (prepared: PreparedCatalog) => void;
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
-  /** The engine refused a command that only a bug can make it refuse. */
+  /** Called when the engine rejects a command, which only a bug can cause. */
   readonly onFatal: (error: Error) => void;
-  /** Gives up opening it. */
+  /** Aborts opening. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How often the number of the generation in use is looked up; a second is what is promised. */
+/** How often the number of the current generation is read; the documented delay is a second. */
 const POLL_MS = 250;
-/** A generation that could not be loaded, or lost its thread, is tried again after so long. */
+/** After this time a generation that could not be loaded, or whose thread died, is tried again. */
 const RETRY_MS_FIRST = 1_000;
 const RETRY_MS_MAX = 60_000;
 
-/** A generation and whether its thread has died, so that it has to be loaded once more. */
+/** A generation, and whether its thread has died, so that it must be loaded again. */
 interface Watched {
   readonly generation: LoadedGeneration;
   readonly life: { hasDied: boolean };
@@ -54,9 +54,9 @@ export class CatalogKeeper {
   private switching: Promise<void> | undefined;
   private retryMs = RETRY_MS_FIRST;
   private retryAt = 0;
-  /** The number that was tried last. */
+  /** The number of the generation that was tried last. */
   private tried: number | undefined;
-  /** Replaced, and still answering the searches that were under way. */
+  /** Replaced generations that still answer searches in progress. */
   private readonly retired = new Set<LoadedGeneration>();
   private readonly closing = new AbortController();
   private readonly timer: NodeJS.Timeout;
@@ -68,8 +68,7 @@ export class CatalogKeeper {
   }
 
   /**
-   * Loads the generation in use and brings the engine up to it.
-   *
+   * Loads the current generation and updates the engine.
    * @param extend may add commands of its own to those that the generation needs
    */
   static async open(
@@ -89,19 +88,19 @@ export class CatalogKeeper {
     return new CatalogKeeper(options, first);
   }
 
-  /** What answers are made of, now. */
+  /** The generation from which answers are made. */
   get current(): Generation {
     return this.used.generation;
   }
 
-  /** Since when (unix milliseconds) answers are made of it. */
+  /** Since when (unix milliseconds) it is served. */
   get since(): number {
     return this.usedSince;
   }
 
   /**
-   * Ends the threads, and with them the searches: whoever asked is answered or gone by now. A load
-   * that is under way is given up; markets that are being changed are finished.
+   * Ends the threads, and with them the searches: at this time all callers have been answered or
+   * have disconnected. A load in progress is aborted; changes of markets in progress are completed.
    */
   async close(): Promise<void> {
     clearInterval(this.timer);
@@ -118,7 +117,7 @@ export class CatalogKeeper {
       const number = this.o.store.current();
       const isNew = number !== undefined && number !== this.used.generation.number;
       if (!isNew && !this.used.life.hasDied) return;
-      // What went wrong with another generation says nothing about this one.
+      // An error of another generation means nothing for this one.
       if (number !== this.tried) this.retryMs = RETRY_MS_FIRST;
       else if (isResting) return;
       this.tried = number;
@@ -133,7 +132,7 @@ export class CatalogKeeper {
 
   private async follow(): Promise<void> {
     const before = this.used;
-    // A thread that dies again and again is not started again and again at once.
+    // A thread that dies repeatedly is restarted with growing delays.
     if (before.life.hasDied) this.retryLater();
     let next: Watched;
     try {
@@ -155,7 +154,7 @@ export class CatalogKeeper {
     this.usedSince = Date.now();
     this.o.infos.replace(marketInfoLookup(next.generation.prepared));
     this.o.onSwitch?.(next.generation.prepared);
-    // Not waited for: the next generation need not wait for the searches of the last.
+    // Not awaited: the next generation does not wait for the searches of the last one.
     this.retired.add(before.generation);
     void before.generation.close().then(() => this.retired.delete(before.generation));
   }
@@ -197,7 +196,7 @@ async function load(options: CatalogKeeperOptions, signal?: AbortSignal): Promis
   return { generation, life };
 }
 
-/** Applies the commands batch by batch; a full table leaves the markets that it has no room for. */
+/** Applies the commands batch by batch. Markets for which a table has no room are skipped. */
 async function applyMarkets(
   { engine, log, onFatal }: CatalogKeeperOptions,
   chunks: readonly Int32Array[],

@@ -1,9 +1,9 @@
 /**
- * The routes of the catalog API (docs/protocol.md#catalog-queries), and beside them the sampling
- * lists of the trading API, which are served from the same catalog.
+ * The routes of the catalog API (docs/protocol.md#catalog-queries), and the sampling lists of the
+ * trading API, which are served from the same catalog.
  *
- * A request is answered from the generation it began with. What it asks for is checked first, then
- * whether the caller has the answer already, and only then are rows selected and fragments joined.
+ * A request is answered from the generation with which it began. First its query is checked, then
+ * whether the caller already has the answer; only then are rows selected and fragments joined.
  *
  * Thread: the I/O thread. Non-goals: which generation is current, rate limits.
  */
@@ -37,24 +37,24 @@ const RETRY_SOON = [['Retry-After', '1']] as const;
 
 const DIGITS = /^[0-9]+$/;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
-/** Of a keyset list: an object and its rank. */
+/** The cursor of a keyset list: an object and its rank. */
 const PLACE = /^(\d{1,15})\.(\d{1,10})$/;
-/** The service has no other market makers than its traders. */
+/** Always empty: the node has no market makers apart from its traders. */
 const CLIENT_MEMBERS = Buffer.from(`,"${CLIENT_MEMBER}":""`);
 
-/** What is shown of each kind, with its figures or without. */
+/** Whether each kind is shown with figures. */
 const SHOWN = { markets: 'figures', events: 'figures', series: 'figures', tags: 'texts' } as const;
 
 export interface CatalogParts {
   readonly generation: () => Generation;
   /**
-   * Events of lists and searches carry their markets, and markets the members that clients insist
-   * on though no text asks for them.
+   * Events in lists and searches contain their markets, and markets contain members that some
+   * clients require.
    */
   readonly forClients?: boolean;
 }
 
-/** Every route that is answered from the catalog. */
+/** Every route whose answer comes from the catalog. */
 export function catalogRoutes(parts: CatalogParts): Route[] {
   const answers = new CatalogAnswers(parts.generation);
   const routes = new CatalogRoutes(answers, parts);
@@ -118,7 +118,7 @@ class CatalogRoutes {
     return { path: `/${kind}`, parameters, answer, shown: SHOWN[kind] };
   }
 
-  /** Pages that follow one another by the last object of the page before. */
+  /** Pages by cursor: each begins after the last object of the page before. */
   private keyset(kind: 'markets' | 'events'): CatalogRoute {
     const { page } = this.answers;
     const answer = (asked: Asked) => {
@@ -127,7 +127,7 @@ class CatalogRoutes {
       if (behind === null) return refuseBadRequest(context, 'after_cursor must be a next_cursor');
       const { prepared } = served.generation;
       return this.ranked(kind, asked, (ranking) => {
-        // One more than is shown tells whether there are more.
+        // One row more than is shown tells whether there is a next page.
         query.limit += 1;
         select(kind, served.generation, query, page, ranking, behind);
         const rows = page.shown().slice();
@@ -143,7 +143,7 @@ class CatalogRoutes {
     return { path: `/${kind}/keyset`, parameters: PARAMETERS[`${kind}Keyset`], answer };
   }
 
-  /** How a list is answered: at once, or when it has been sorted, which takes some turns. */
+  /** Answers a list: at once, or after it was sorted, which takes some turns of the event loop. */
   private ranked(
     kind: Kind,
     asked: Asked,

@@ -14,16 +14,16 @@ import { marketCommands } from './market-registry.ts';
 import { buffersOf } from './prepared.ts';
 import { makeReady, type ReadyCatalog, readSnapshot } from './snapshot.ts';
 
-/** The log names the first ones; a catalog of another kind would fill it. */
+/** The log names only the first ones, because a catalog of another kind would fill it. */
 const WARNINGS_MAX = 20;
 
-/** What the searching thread is sent: SearchTexts as JSON, and null behind the last of them. */
+/** Sent to the search thread: SearchTexts as JSON, and null after the last of them. */
 export type TextMessage = Uint8Array | null;
 
 async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   const began = performance.now();
   const store = openCatalog(setup.dataDir, { durability: setup.durability, readOnly: true });
-  // Texts first, so that they are indexed beside the rest.
+  // Texts first, so that they are indexed in parallel with the rest.
   const damage = new Set<string>();
   const send = (bytes: Uint8Array): void => {
     texts.postMessage(bytes satisfies TextMessage, [bytes.buffer as ArrayBuffer]);
@@ -31,9 +31,9 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   const { number, ready } = read(store, send, (line) => damage.add(line));
   texts.postMessage(null satisfies TextMessage);
   assert(number >= (setup.number ?? 0), 'the store does not go back');
-  // Before anything is handed over: from then on this thread may be ended at any moment.
+  // Before anything is sent: afterwards this thread may be terminated at any time.
   await store.close();
-  // A store without a generation says nothing about the markets that the engine has.
+  // A store without a generation says nothing about the engine's markets.
   const memory = number === 0 ? undefined : setup.memory;
   const { prepared, counts } = ready;
   const { commands, warnings } = commandsOf(memory, ready);
@@ -50,7 +50,9 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   texts.close();
 }
 
-/** A generation with its number; another process may switch between two looks at the store. */
+/**
+ * Reads a generation with its number; another process may switch between two reads of the number.
+ */
 function read(
   store: CatalogStore,
   send: (texts: Uint8Array) => void,
@@ -82,7 +84,7 @@ function commandsOf(
   };
   const chunks = marketCommands(new Tables(memory), terms, warn, endedConditions);
   if (count > WARNINGS_MAX) warnings.push(`and ${count - WARNINGS_MAX} more markets like these`);
-  // Each in a buffer of its own, which can be handed over.
+  // Each in a buffer of its own, so that it can be transferred.
   return { commands: chunks.map((chunk) => new Int32Array(chunk)), warnings };
 }
 

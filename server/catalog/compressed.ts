@@ -1,8 +1,8 @@
 /**
- * Compressed answers: which requests want one, and a bounded memory of those made lately.
+ * Compressed answers: which requests accept one, and a bounded cache of recent ones.
  *
  * Compressing takes three hundred times as long as joining an answer, so it runs on Node's thread
- * pool, one answer at a time, and whoever comes meanwhile is answered uncompressed.
+ * pool, one answer at a time. Other requests at that time are answered uncompressed.
  *
  * Thread: the I/O thread.
  */
@@ -12,22 +12,25 @@ import { gzip } from 'node:zlib';
 const compress = promisify(gzip);
 
 /**
- * Measured on 100 real markets (207 kB) and 500 (1146 kB), milliseconds and what is left:
- * gzip 1: 1.2, 19 % and 5.5, 16 %; gzip 6: 2.2, 17 % and 10.7, 14 %; gzip 9: 2.4 and 11.8, no
- * smaller. Brotli 1 equals gzip 6 in a quarter of the time, brotli 4 leaves 15 % and 12 % in the
- * same time: too little for a second form of every answer, when all clients that compress know gzip.
+ * Measured on 100 real markets (207 kB) and 500 (1146 kB), in milliseconds and remaining size: gzip
+ * 1: 1.2, 19 % and 5.5, 16 %; gzip 6: 2.2, 17 % and 10.7, 14 %; gzip 9: 2.4 and 11.8, no smaller.
+ * Brotli 1 equals gzip 6 in a quarter of the time; brotli 4 gives 15 % and 12 % in the same time.
+ * That is too little for a second form of every answer, because every client that compresses
+ * supports gzip.
  */
 const COMPRESSION = { level: 6 } as const;
 
-/** A single market (2 to 3 kB) is halved, to one packet; below that nothing is gained. */
+/**
+ * A single market (2 to 3 kB) shrinks to half, which is one packet; smaller answers gain nothing.
+ */
 const BYTES_MIN = 2 * 1024;
 
 /** About 900 pages of 100 markets. */
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Compressed answers of one catalog generation, and of its figures where they are shown. */
+/** Compressed answers of one catalog generation, and of its figures if they are shown. */
 export class CompressedAnswers {
-  /** By URL, the longest unused first. */
+  /** By URL, the least recently used first. */
   private cache = new Map<string, Buffer>();
   private cacheBytes = 0;
   private isBusy = false;
@@ -37,7 +40,7 @@ export class CompressedAnswers {
     this.cacheBytesMax = cacheBytesMax;
   }
 
-  /** Forgets everything: something else is served from now on. */
+  /** Clears the cache, because something else is served from now on. */
   clear(): void {
     this.cache = new Map();
     this.cacheBytes = 0;
@@ -52,8 +55,8 @@ export class CompressedAnswers {
   }
 
   /**
-   * Compresses an answer and remembers it, or gives undefined at once: it is too small, or another
-   * one is being compressed. The bytes are copied within the call, unless they are to stay as they are.
+   * Compresses an answer and caches it. Returns undefined at once when it is too small, or another
+   * one is being compressed. The bytes are copied within the call, unless they stay unchanged.
    */
   add(url: string, bytes: Uint8Array, isKept = false): Promise<Buffer> | undefined {
     if (bytes.length < BYTES_MIN || this.isBusy) return undefined;
@@ -89,8 +92,7 @@ function sizeOf(url: string, compressed: Buffer): number {
 }
 
 /**
- * Whether a caller takes gzip at least as gladly as plain bytes (RFC 9110 12.5.3).
- *
+ * Whether a caller accepts gzip with at least the weight of plain bytes (RFC 9110 12.5.3).
  * @param accepted value of Accept-Encoding, '' when absent
  */
 export function acceptsGzip(accepted: string): boolean {
@@ -105,7 +107,7 @@ export function acceptsGzip(accepted: string): boolean {
   return gzipWeight > 0 && gzipWeight >= (weights.get('identity') ?? 0);
 }
 
-/** Of the parameters of a coding; 1 without one, 0 for what is no weight. */
+/** The weight among the parameters of a coding; 1 when absent, 0 when it is not a weight. */
 function weightOf(parameters: readonly string[]): number {
   for (const parameter of parameters) {
     const [name = '', value = ''] = parameter.split('=');

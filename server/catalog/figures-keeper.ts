@@ -1,8 +1,8 @@
 /**
- * Keeps the live figures of the catalog up with books and fills. Passes over all markets, more than
- * one a second, look for what has changed: the version of a market's books, its volume, or the part
- * of it that is no longer of the last 24 hours. A pass runs in slices, between which others get the
- * thread, so what changes everywhere at once shows later than what changes somewhere.
+ * Updates the live figures of the catalog from books and fills. Passes over all markets, more than
+ * one a second, search for changes: of the version of a market's books, of its volume, or of the
+ * volume of its last 24 hours. A pass runs in slices, with other work of the thread between them.
+ * So a change of very many markets shows later than a change of few.
  *
  * Thread: the I/O thread.
  */
@@ -17,19 +17,19 @@ import { BookFigures, BUSY } from './figures-read.ts';
 import type { PreparedCatalog, TextIndex } from './prepared.ts';
 import { NUMBER_KEY, NUMBER_KEY_UNITS, rowsOfKey } from './text-index.ts';
 
-/** Of the fills of a market, in micro-units of collateral. */
+/** The volumes of a market, in micro-units of collateral. */
 export interface MarketVolumes {
   totalOf(market: MarketRow): number;
-  /** Of the last 24 hours; `now` in unix milliseconds. */
+  /** The volume of the last 24 hours; `now` in unix milliseconds. */
   dayOf(market: MarketRow, now: number): number;
 }
 
-/** From the start of a pass to that of the next: what changes shows within a second. */
+/** From the start of a pass to the start of the next: a change shows within a second. */
 const PASS_MS = 750;
-/** The longest that a pass holds the thread, and how long it then lets go of it. */
+/** The longest time for which a pass runs without a pause, and the length of the pause. */
 const SLICE_MS = 1;
 const PAUSE_MS = 4;
-/** Unchanged markets between two looks at the clock: a few microseconds. */
+/** Unchanged markets between two readings of the clock: a few microseconds. */
 const LOOK_EVERY = 128;
 
 export interface FiguresKeeperOptions {
@@ -39,7 +39,7 @@ export interface FiguresKeeperOptions {
   readonly now: () => number;
 }
 
-/** A generation that is served, or will be. */
+/** A generation that is served, or will be served. */
 interface Target {
   readonly prepared: PreparedCatalog;
   readonly figures: Figures;
@@ -58,14 +58,14 @@ export class FiguresKeeper {
   }
 
   /**
-   * Brings the figures of a generation up to now, and keeps them so, instead of those of the one
-   * before. Its markets have to be registered.
+   * Brings the figures of a generation up to date and continues to update them, in place of those
+   * of the previous generation. Its markets must be registered.
    */
   async follow(target: Target): Promise<void> {
     const next = new Follower(this.o, this.reader, target);
     while (!next.advance(SLICE_MS) && !this.isClosed) await breathe();
     if (this.isClosed) return;
-    // What lists are sorted by most; sorting for the first time is slow, until it is compiled.
+    // The most frequent sort order. The first sort is slow, until V8 has compiled it.
     target.figures.markets.orderBy('volume');
     target.figures.events.orderBy('volume');
     clearTimeout(this.timer);
@@ -101,19 +101,19 @@ function readCondition({ keyEnds, units }: TextIndex, key: number, out: Int32Arr
   return true;
 }
 
-/** Goes over the markets of one generation, again and again. */
+/** Goes repeatedly over the markets of one generation. */
 class Follower {
   private readonly o: FiguresKeeperOptions;
   private readonly reader: BookFigures;
   private readonly target: Target;
-  /** Markets of the engine that are listed: their slots and rows, and the version that is shown. */
+  /** Markets of the engine that are listed: their rows in both, and the version that is shown. */
   private readonly slots: number[] = [];
   private readonly rows: number[] = [];
   private readonly versions: number[] = [];
   /** By row. */
   private readonly shownVolumes: Float64Array;
   private readonly shownDays: Float64Array;
-  /** Of the index of conditions: each is looked up once, since its market never changes. */
+  /** In the index of condition ids. Each is looked up once, because its market never changes. */
   private nextKey = 0;
   private next = 0;
 
@@ -125,14 +125,14 @@ class Follower {
     this.shownDays = target.figures.markets.valuesOf('volume24hr');
   }
 
-  /** The last pass is over. */
+  /** Whether the last pass is complete. */
   get isDone(): boolean {
     return this.next === 0;
   }
 
   /**
-   * Goes on with the pass, or begins one, for about so long, and publishes what it found; true when
-   * the pass is over.
+   * Continues the pass, or begins one, for about `ms` milliseconds, and publishes the changes.
+   * Returns true when the pass is complete.
    */
   advance(ms: number): boolean {
     const end = performance.now() + ms;
@@ -166,7 +166,7 @@ class Follower {
     }
   }
 
-  /** Takes what has changed of a market; false when that is nothing, or cannot be read now. */
+  /** Reads the changes of a market; false when there are none, or when they cannot be read now. */
   private update(index: number, now: number): boolean {
     const { reader, target } = this;
     const { volumes } = this.o;
@@ -175,7 +175,7 @@ class Follower {
     const volume = Math.min(volumes.totalOf(marketRow), AMOUNT_MAX);
     const isTraded = volume !== this.shownVolumes[row];
     const shownDay = this.shownDays[row]!;
-    // Without another trade it only falls.
+    // Without another trade this volume only falls.
     const volumeDay = isTraded || shownDay > 0 ? volumes.dayOf(marketRow, now) : 0;
     const isSame = !isTraded && volumeDay === shownDay;
     if (isSame && reader.versionOf(marketRow) === this.versions[index]) return false;

@@ -1,9 +1,9 @@
 /**
- * What the books of one market say, read from engine memory while workers write: all of
- * them at one version each, so that bid, ask, prices and liquidity belong together.
+ * Reads the figures of one market from its books in engine memory while workers write. All books
+ * are read at one version each, so that bid, ask, prices and liquidity belong together.
  *
  * Liquidity is counted by levels, once for the two books of a pair: an order for the second outcome
- * counts at the price at which it stands in the book of the first.
+ * counts at its price in the book of the first.
  *
  * Thread: the I/O thread. Non-goals: volumes, and when to read.
  */
@@ -29,11 +29,11 @@ import { type MarketFigures, PRICE_UNKNOWN } from './shape.ts';
 
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 
-/** A writer is inside one of the books. */
+/** A writer is changing one of the books. */
 export const BUSY = -1;
 
 export class BookFigures {
-  /** What was read last; the caller adds volumes. */
+  /** The result of the last read; the caller adds volumes. */
   readonly figures: MarketFigures & { readonly prices: number[] } = {
     ...figuresWithoutBook(0),
     prices: [],
@@ -45,7 +45,7 @@ export class BookFigures {
     this.t = t;
   }
 
-  /** A number that moves with every change of the market's books, or BUSY. */
+  /** A number that changes with every change of the market's books, or BUSY. */
   versionOf(market: MarketRow): number {
     const { bookI, marketI } = this.t;
     const row = market << MARKET_I;
@@ -62,9 +62,8 @@ export class BookFigures {
 
   /**
    * Reads the books of a market into `figures`.
-   *
-   * @param outcomes how many the catalog lists: those without a book are as good as unknown
-   * @returns the version of what was read, or BUSY at every try: `figures` is of no use then
+   * @param outcomes how many the catalog lists; outcomes without a book get the unknown price
+   * @returns the version that was read, or BUSY after every try: `figures` is then invalid
    */
   read(market: MarketRow, outcomes: number): number {
     for (let tries = 0; tries < READ_TRIES; tries++) {
@@ -85,7 +84,7 @@ export class BookFigures {
     for (let outcome = 0; outcome < tokens; outcome++) {
       const token = (first + outcome) as TokenRow;
       const isMirrored = t.tokenI[(token << TOKEN_I) + Token.mirrored] === 1;
-      // The mirror image of the book before it says the same in other words.
+      // The mirrored book has the complementary price.
       if (isMirrored) figures.prices.push(MICRO - figures.prices.at(-1)!);
       else {
         if (!readDepth(t, token, depth)) return false;
@@ -113,7 +112,7 @@ export class BookFigures {
     figures.lastTrade = last;
   }
 
-  /** Where only the other outcome of a pair has traded, its price says what this one's is. */
+  /** If only the other outcome of a pair has traded, the price of this one is its complement. */
   private lastTradeOf(token: TokenRow): number {
     const { depth, t } = this;
     if (depth.lastPrice !== 0) return depth.lastPrice * MICRO_PER_PIP;

@@ -1,9 +1,9 @@
 /**
- * The figures of markets and events as JSON members, in spans of fixed length: what a figure does
- * not need is blanks behind the last of them, so that a span can be overwritten where it lies and
- * neighbouring fragments stay one run of bytes.
+ * The figures of markets and events as JSON members, in spans of fixed length: a shorter text is
+ * filled up with blanks. So a span can be overwritten in place, and adjacent fragments stay one run
+ * of bytes.
  *
- * Pure; any thread. Non-goals: where spans lie (prepared.ts), and what the figures are.
+ * Pure; any thread. Non-goals: where spans are (prepared.ts), and what the figures are.
  */
 import { MICRO } from '../../engine/tables/units.ts';
 import { DECIMAL_BYTES_MAX, writeMicro } from '../common/decimal.ts';
@@ -16,19 +16,19 @@ import {
   PRICE_UNKNOWN,
 } from './shape.ts';
 
-/** The half of a pip is the finest price: `0.00005`. */
+/** Half a pip is the finest price: `0.00005`. */
 const PRICE_BYTES_MAX = 7;
 const BLANK = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const PRICES_END = ascii(']"');
-/** What stands around each price of a list: `\"0.5\",`. */
+/** The characters around each price of a list: `\"0.5\",`. */
 const PRICE_FRAME_BYTES = 5;
 
-/** The members of one kind of object: how long their span is, and what stands in it. */
+/** The members of one kind of object: the length of their span, and its content. */
 export class FigureText<Source> {
-  /** Each with all from its comma to the value. */
+  /** Each member, with the text from its comma to its value. */
   private readonly members: readonly { readonly figure: Figure<Source>; readonly head: Buffer }[];
 
   constructor(figures: readonly Figure<Source>[]) {
@@ -38,14 +38,14 @@ export class FigureText<Source> {
     });
   }
 
-  /** The span of an object before anything is known of its books. */
+  /** The span of an object before its books were read. */
   of(source: Source, prices: readonly number[]): string {
     const span = Buffer.alloc(this.bytesFor(prices.length));
     this.write(source, prices, span);
     return span.toString('latin1');
   }
 
-  /** Fills a span that was made for as many prices. */
+  /** Writes a span that was made for as many prices. */
   write(source: Source, prices: readonly number[], span: Uint8Array): void {
     let at = 0;
     for (const { figure, head } of this.members) {
@@ -73,7 +73,7 @@ export class FigureText<Source> {
 export const MARKET_TEXT = new FigureText(MARKET_FIGURES);
 export const EVENT_TEXT = new FigureText(EVENT_FIGURES);
 
-/** What is said of a market without a book: both sides at their bounds, the price in the middle. */
+/** The figures of a market without a book: both sides at their bounds, the price in the middle. */
 export function figuresWithoutBook(outcomes: number): MarketFigures {
   const none = { volume: 0, volumeDay: 0, liquidity: 0, bestBid: 0, bestAsk: MICRO, lastTrade: 0 };
   return { ...none, prices: new Array<number>(outcomes).fill(PRICE_UNKNOWN) };

@@ -1,10 +1,10 @@
 /**
- * The live figures of one catalog generation: volumes, liquidity and prices by row, written into
- * the objects' own fragments (prepared.ts), and the orders of all rows by each of them.
+ * The live figures of one catalog generation: volumes, liquidity and prices by row. They are
+ * written into the objects' own fragments (prepared.ts). All rows can be sorted by each of them.
  *
- * What is served changes only in publish(), which gives it another entity tag: between two of them
- * every answer of this generation is a function of its request. An order is sorted when it is asked
- * for and its column has changed since.
+ * Answers change only in publish(), which sets another entity tag: between two calls every answer
+ * of this generation depends only on its request. An order is sorted when it is requested and its
+ * column has changed since.
  *
  * Thread: the I/O thread. Non-goals: where figures come from (figures-keeper.ts).
  */
@@ -22,14 +22,14 @@ import {
 } from './shape.ts';
 import { emptyOrder, NumberSorter } from './sort-orders.ts';
 
-/** Told apart from those of another start, and of another node. */
+/** Random bytes that make the tag different from that of another start, and of another node. */
 const TAG_BYTES = 6;
 
 export class Figures {
   readonly markets: FigureColumns<MarketFigures>;
   readonly events: FigureColumns<EventFigures>;
   private readonly prepared: PreparedCatalog;
-  /** Events of which a market has changed: their rows, and a mark at each. */
+  /** Events with a changed market: their rows, and a mark for each. */
   private readonly touched: number[] = [];
   private readonly isTouched: Uint8Array;
   private readonly start = randomBytes(TAG_BYTES).toString('hex');
@@ -46,17 +46,19 @@ export class Figures {
     this.tag = this.nextTag();
   }
 
-  /** Those of a kind, if it has any. */
+  /** The figures of a kind, if it has any. */
   of(kind: Kind): FigureColumns<MarketFigures> | FigureColumns<EventFigures> | undefined {
     return kind === 'markets' || kind === 'events' ? this[kind] : undefined;
   }
 
-  /** Of all answers that show figures; weak, because compressed answers carry it too. */
+  /**
+   * The tag of all answers that show figures. It is weak, because compressed answers have it too.
+   */
   get etag(): string {
     return this.tag;
   }
 
-  /** Takes the figures of a market, with a price for each of its outcomes. */
+  /** Sets the figures of a market, with a price for each of its outcomes. */
   setMarket(row: number, figures: MarketFigures): void {
     if (!this.markets.set(row, figures, figures.prices)) return;
     const event = this.prepared.markets.event[row]!;
@@ -65,7 +67,7 @@ export class Figures {
     this.touched.push(event);
   }
 
-  /** Sums up what was taken since; from here on answers say it. */
+  /** Adds up the changes since the last call; from now on answers show them. */
   publish(): void {
     if (this.touched.length === 0) return;
     for (const row of this.touched) {
@@ -99,7 +101,7 @@ interface Column {
   readonly values: Float64Array<ArrayBuffer>;
   changes: number;
   order: SortOrder | undefined;
-  /** The changes that the order knows of. */
+  /** The number of changes at the time of the last sort. */
   sortedAt: number;
 }
 
@@ -113,7 +115,7 @@ class FigureColumns<Source> {
   private readonly total: number;
   /** Grows to the longest span. */
   private scratch = Buffer.alloc(0);
-  /** Made when it is needed first. */
+  /** Made when first needed. */
   private sorter: NumberSorter | undefined;
 
   constructor(
@@ -143,7 +145,7 @@ class FigureColumns<Source> {
     return this.columns.get(name)!.values;
   }
 
-  /** Writes the figures of a row where they are shown; false when they stand there already. */
+  /** Writes the figures of a row into its fragment; false when they are already there. */
   set(row: number, source: Source, prices: readonly number[]): boolean {
     const start = this.objects.figuresStart[row]!;
     const length = this.objects.coreEnd[row]! - start;
@@ -162,7 +164,10 @@ class FigureColumns<Source> {
     return true;
   }
 
-  /** All rows by a figure, ascending, as they stand now; undefined where it is none. */
+  /**
+   * All rows by a figure, ascending, in their current order; undefined when the name is not a
+   * figure.
+   */
   orderBy(name: string): SortOrder | undefined {
     const column = this.columns.get(name);
     if (column === undefined) return undefined;

@@ -1,6 +1,7 @@
 /**
- * One generation of the catalog, ready to be served: what a thread (catalog-thread.ts) has prepared,
- * and a way to search it in another one (search-thread.ts), which lives as long as the generation.
+ * One generation of the catalog, ready to be served: the data that a thread (catalog-thread.ts)
+ * prepared, and another thread that searches it (search-thread.ts) and lives as long as the
+ * generation.
  *
  * Thread: the I/O thread. Non-goals: noticing new generations, and applying their commands.
  */
@@ -13,65 +14,73 @@ import type { PreparedCatalog } from './prepared.ts';
 import type { SearchRows } from './search-index.ts';
 import type { CatalogCounts } from './snapshot.ts';
 
-/** What requests are answered from. It stays whole for those who hold it, also after close(). */
+/**
+ * The data from which requests are answered. It stays valid for requests that use it, also after
+ * close().
+ */
 export interface Generation {
   /** Its number in the store; 0 = the empty catalog of a store without one. */
   readonly number: number;
   readonly prepared: PreparedCatalog;
-  /** Changing, while it is the generation in use. */
+  /** They change while this is the current generation. */
   readonly figures: Figures;
   /**
-   * All that match, best first; callers share the answer. Undefined when too many searches wait
-   * already. Rejects when the thread has ended.
+   * All matches, best first; callers share the answer. Undefined when too many searches are
+   * waiting. Rejects when the thread has ended.
    */
   search(query: string): Promise<SearchRows> | undefined;
 }
 
 export interface LoadedGeneration extends Generation {
-  /** Runs of commands that bring the engine up to this catalog, to be applied in order. */
+  /** Runs of commands that update the engine to this catalog, to be applied in order. */
   readonly commands: readonly Int32Array[];
-  /** Markets that get no book, or not the one that the catalog asks for, and why. */
+  /** Markets that get no book, or not the one that the catalog describes, and why. */
   readonly warnings: readonly string[];
   readonly counts: CatalogCounts;
-  /** From the start of the thread's work until all but search was ready. */
+  /** From the start of the thread until all but search was ready. */
   readonly milliseconds: number;
-  /** Lets the searches that are under way finish, for a while, refuses later ones, ends the thread. */
+  /** Waits some time for searches in progress, refuses later ones, and ends the thread. */
   close(): Promise<void>;
-  /** Ends the thread at once; searches that are under way reject. */
+  /** Ends the thread at once; searches in progress reject. */
   end(): Promise<void>;
 }
 
 export interface GenerationOptions extends CatalogThreadSetup {
-  /** The thread died after it had loaded; told once, and not of one that was closed. */
+  /** The thread died after loading. Called once, and never after close(). */
   readonly onFailure: (error: Error) => void;
   /** Ends the thread while it loads; the promise then rejects. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the thread is started with. */
+/** The start data of the thread. */
 export interface CatalogThreadSetup {
   readonly dataDir: string;
   readonly durability: Durability;
-  /** The generation in use as the caller saw it (undefined: none); that or a later one is loaded. */
+  /**
+   * The current generation as the caller read it (undefined: none); that one or a later one is
+   * loaded.
+   */
   readonly number: number | undefined;
-  /** The engine's tables, to find what differs in them; without, there are no commands. */
+  /**
+   * The engine's tables, with which the catalog is compared; without them there are no commands.
+   */
   readonly memory?: EngineMemory | undefined;
 }
 
-/** What the thread that loads is started with. */
+/** The start data of the loading thread. */
 export interface CatalogThreadData {
   readonly setup: CatalogThreadSetup;
-  /** Takes the texts to the other thread. */
+  /** Sends the texts to the search thread. */
   readonly texts: MessagePort;
 }
 
-/** What the thread that searches is started with. */
+/** The start data of the search thread. */
 export type SearchThreadData = Pick<CatalogThreadData, 'texts'>;
 
-/** What the loading thread hands over once, its buffers included. */
+/** The single message of the loading thread; its buffers are transferred. */
 export type LoadedCatalog = Omit<LoadedGeneration, 'figures' | 'search' | 'close' | 'end'>;
 
-/** Numbered from 0 by the asker. */
+/** Numbered from 0 by the sender. */
 export interface SearchQuestion {
   readonly id: number;
   readonly query: string;
@@ -82,19 +91,25 @@ interface SearchAnswer {
   readonly rows: SearchRows;
 }
 
-/** What the searching thread says: an answer, or once that its modules are loaded. */
+/** Messages of the search thread: an answer, or once that its modules are loaded. */
 export type SearchMessage = SearchAnswer | 'loaded';
 
-/** Answers kept for the pages of a search, and for what many type; a few hundred KB at most each. */
+/**
+ * Answers cached for the pages of a search, and for frequent queries; a few hundred KB at most
+ * each.
+ */
 const ANSWERS_KEPT_MAX = 64;
-/** The worst search takes a tenth of a second, most a thousandth: whoever waits, waits for seconds. */
+/**
+ * The slowest search takes a tenth of a second, most a thousandth: with so many waiting, the wait
+ * is seconds.
+ */
 const SEARCHES_WAITING_MAX = 64;
-/** Longest wait of close() for what is under way. */
+/** The longest wait of close() for searches in progress. */
 const CLOSE_MS_MAX = 10_000;
 
 /**
- * Starts a thread that loads the generation in use; resolves once all but search is ready (searches
- * wait for it). Rejects when the thread fails.
+ * Starts a thread that loads the current generation. Resolves once all but search is ready
+ * (searches wait for it). Rejects when the thread fails.
  */
 export async function openGeneration(options: GenerationOptions): Promise<LoadedGeneration> {
   const thread = new CatalogThread(options);
@@ -121,24 +136,24 @@ interface Settle<Value> {
 class CatalogThread {
   readonly loaded: Promise<LoadedCatalog>;
   /**
-   * The loading thread is never terminated but waited for, a second or two at most: ended in the
-   * middle of a read, it takes the whole process along (the package throws where nobody can catch).
+   * The loading thread is never terminated but awaited, a second or two at most: terminating it
+   * during an LMDB read ends the whole process (the package throws where nothing can catch it).
    */
   private readonly loaderEnded: Promise<void>;
   private readonly searcher: Worker;
-  /** A thread that is terminated while it loads its modules ends the whole process. */
+  /** Terminating a thread while it loads its modules ends the whole process. */
   private readonly searcherLoaded: Promise<void>;
   private readonly onFailure: (error: Error) => void;
   /** Of `loaded`, until it is settled. */
   private loading: Settle<LoadedCatalog> | undefined;
   private readonly asked = new Map<number, Settle<SearchRows>>();
-  /** By query, the one used last at the end. */
+  /** By query, the most recently used at the end. */
   private readonly answers = new Map<string, Promise<SearchRows>>();
   private nextId = 0;
-  /** Why there are no more searches. */
+  /** Why no more searches are possible. */
   private end: Error | undefined;
   private closing: Promise<void> | undefined;
-  /** Called once no search is under way. */
+  /** Called once no search is in progress. */
   private onIdle: (() => void) | undefined;
 
   constructor({ onFailure, signal, ...setup }: GenerationOptions) {
@@ -220,7 +235,7 @@ class CatalogThread {
     worker.on('error', (error: Error) => this.fail(error));
     return new Promise((resolve) => {
       worker.on('exit', () => {
-        // It ends when it is done.
+        // The thread ends when it is done.
         if (this.loading !== undefined) this.fail(new Error('the catalog thread has ended'));
         resolve();
       });
@@ -243,7 +258,8 @@ class CatalogThread {
     worker.on('error', (error: Error) => this.fail(error));
     worker.on('exit', () => {
       const ended = new Error('the search thread has ended');
-      // While it loads it is for the loader to say what is wrong: without it nobody has texts.
+      // If loading fails, the loading thread reports the error: without it the search thread has no
+      // texts.
       this.loaded.then(
         () => this.fail(ended),
         () => undefined,

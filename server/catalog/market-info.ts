@@ -14,7 +14,7 @@ import { keyOf, rowsNamed } from './text-index.ts';
 type Texts<Names extends string> = Readonly<Record<Names, string>>;
 
 /**
- * As much of a market as is read; `outcomes` and the two behind it are JSON arrays of texts
+ * The fields of a market that are read; `outcomes` and the two after it are JSON arrays of texts
  * (docs/protocol.md#catalog-objects).
  */
 export type ShownMarket = Texts<
@@ -36,7 +36,7 @@ const EVENT_ID = /^(?:0|[1-9]\d{0,14})$/;
 /** Markets that are read between two turns of the event loop. */
 const MARKETS_PER_TURN = 64;
 
-/** A row's object without what is nested in it; its fragment is open. */
+/** A row's object without its nested members. Its fragment is open, so it is closed here. */
 function shown({ bytes }: PreparedCatalog, { coreEnd, coreStart }: PreparedObjects, row: number) {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return JSON.parse(`${all.toString('utf8', coreStart[row], coreEnd[row])}}`) as unknown;
@@ -46,7 +46,7 @@ export function marketAt(prepared: PreparedCatalog, row: number): ShownMarket {
   return shown(prepared, prepared.markets, row) as ShownMarket;
 }
 
-/** Row of the market with a condition id in lower case; undefined where there is none. */
+/** The row of the market with a condition id in lower case; undefined when there is none. */
 export function rowOfCondition({ markets }: PreparedCatalog, id: string): number | undefined {
   if (!CONDITION_ID.test(id)) return undefined;
   return rowsNamed(markets.keys.conditionId!, keyOf('number', id))[0];
@@ -59,7 +59,7 @@ export function marketInfoLookup(prepared: PreparedCatalog) {
   });
 }
 
-/** What is told of a market that is new; as marketInfoLookup. */
+/** The fields of a market for the event new_market; as marketInfoLookup. */
 export function marketStoryLookup(prepared: PreparedCatalog) {
   return lookup(prepared, ({ description, question, slug }, outcomes, event): MarketStory => {
     const { id, ticker, title } = event;
@@ -82,7 +82,10 @@ function lookup<Told>(
   };
 }
 
-/** Condition ids of an event's markets, in the order of the catalog; none where there is no such event. */
+/**
+ * Condition ids of an event's markets, in the order of the catalog; none when there is no such
+ * event.
+ */
 export async function conditionsOfEvent(prepared: PreparedCatalog, id: string): Promise<string[]> {
   const { ids, markets } = prepared.events;
   const row = EVENT_ID.test(id) ? placeAmong(ids, Number(id)) : -1;

@@ -1,10 +1,10 @@
 /**
- * Keeps the engine's markets equal to the catalog: what is new becomes a registration, what differs
- * a change, each a journaled command like any other. A market that the catalog no longer lists
- * takes no more orders; those that rest stay, because it may come back, unless the catalog says that
- * it has ended. Also answers what the catalog says of a market.
+ * Keeps the engine's markets equal to the catalog: a new market becomes a registration, a
+ * difference becomes a change. Both are logged commands like any other. A market that the catalog
+ * no longer lists accepts no more orders; its resting orders stay, because it may return, unless
+ * the catalog says that it has ended. Also answers look-ups of a market in the catalog.
  *
- * Thread: any for marketCommands, as long as no other market command is under way; the I/O thread
+ * Thread: any for marketCommands, as long as no other market command is in progress; the I/O thread
  * for MarketInfos.
  */
 import {
@@ -31,24 +31,26 @@ import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { bytesToWords, decimalToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
 import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
 
-/** Commands of one batch: small enough that orders are not held up behind them for long. */
+/** Commands of one batch: few enough that orders do not wait long for it. */
 const CHUNK_COMMANDS = 1_024;
-/** As many bytes of them at most: what registers a wide market is thirty times as long as a change. */
+/**
+ * Maximum bytes of one batch: registering a wide market takes thirty times the bytes of a change.
+ */
 const CHUNK_BYTES = 2 ** 18;
-/** The longest of them: a market with as many outcomes as there may be. */
+/** The longest command: a market with the maximum of outcomes. */
 const COMMAND_BYTES_MAX = 4 * (MarketCommand.tokens + ID_WORDS * OUTCOMES_MAX);
 
 const condition = new Uint8Array(32);
 const conditionWords = new Int32Array(ID_WORDS);
 
-/** What the engine has to know of a market. */
+/** The fields of a market that the engine needs. */
 export type MarketTerms = Omit<
   CatalogMarket,
   'question' | 'slug' | 'icon' | 'outcomes' | 'eventId' | 'eventSlug'
 >;
 
 /**
- * Runs of commands, to be applied one after another, that bring the engine up to the catalog.
+ * Runs of commands, to be applied one after another, that update the engine to the catalog.
  * `endedConditions` are those of Catalog: markets that have ended and are not among `markets`.
  */
 export function marketCommands(
@@ -85,9 +87,9 @@ export function marketCommands(
 }
 
 /**
- * Appends what makes a market refuse orders and, if it has ended, cancels those that rest;
- * returns how many commands, none when that has been done already.
- * Rules: docs/protocol.md#market-terms
+ * Appends commands that make a market refuse orders and, if it has ended, cancel its resting
+ * orders. Returns how many commands; none when that has already been done. Rules:
+ * docs/protocol.md#market-terms
  */
 function appendStop(
   t: Tables,
@@ -108,7 +110,7 @@ function appendStop(
   return 1;
 }
 
-/** Appends what this market needs; returns how many commands. */
+/** Appends the commands for this market. Returns how many. */
 function appendMarket(
   t: Tables,
   market: MarketTerms,
@@ -142,7 +144,7 @@ function appendMarket(
   const row = marketRow << MARKET_I;
   const flags = t.marketI[row + Market.flags]!;
   if (!sameTokens(t, marketRow, tokens) || ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0) {
-    // Only what never changes is kept: such a market can still be closed.
+    // The identity of a market cannot change, but such a market can still be closed.
     warn(`market ${market.id}: its tokens or neg-risk flag differ from those registered; kept`);
     fields.flags = (fields.flags & ~MarketFlag.negRisk) | (flags & MarketFlag.negRisk);
   }
@@ -152,10 +154,11 @@ function appendMarket(
     ticksPerUnit === fields.ticksPerUnit &&
     t.marketF[(marketRow << MARKET_F) + Market.minSize] === fields.minSize;
   if (isSame) return 0;
-  // The fee stays the market's own: fee fields of imported catalogs are ignored
+  // The fee of the engine's market stays: fee fields of imported catalogs are ignored
   // (docs/protocol.md#fees).
   const baseFeeBps = t.marketI[row + Market.baseFeeBps]!;
-  // Closing goes first and alone: a tick may find no room, and must not keep a market open.
+  // Closing comes first, as a command of its own: a new tick size may be rejected for lack of room,
+  // and must not keep a market open.
   const closes = (flags & ~fields.flags & MarketFlag.tradable) !== 0;
   const isAlone = !closes || ticksPerUnit === fields.ticksPerUnit;
   if (!isAlone) encodeMarketChange(out, marketRow, { ...fields, baseFeeBps, ticksPerUnit });
@@ -185,16 +188,16 @@ function sameTokens(t: Tables, market: MarketRow, tokens: readonly Int32Array[])
   );
 }
 
-/** What a catalog says of the market with this condition id (`0x` + 64 lower-case hex digits). */
+/** The catalog's fields of the market with this condition id (`0x` + 64 lower-case hex digits). */
 type ConditionLookup = (conditionId: string) => MarketInfo | undefined;
 
-/** What has been asked of one catalog so far. */
+/** The look-ups of one catalog so far. */
 interface Told {
   readonly byCondition: ConditionLookup;
   readonly bySlot: Map<MarketRow, MarketInfo>;
 }
 
-/** Market slot to what the catalog says of it. */
+/** Maps a market row to the catalog's fields of the market. */
 export class MarketInfos {
   private readonly t: Tables;
   private told: Told = { byCondition: () => undefined, bySlot: new Map() };
@@ -203,7 +206,10 @@ export class MarketInfos {
     this.t = t;
   }
 
-  /** Takes a new catalog: every answer from here on is of it, but for those who hold the one before. */
+  /**
+   * Takes a new catalog: every later answer is from it, except for callers that use look-ups of the
+   * previous one.
+   */
   replace(byCondition: ConditionLookup): void {
     this.told = { byCondition, bySlot: new Map() };
   }
@@ -212,7 +218,7 @@ export class MarketInfos {
     return this.findIn(this.told, market);
   }
 
-  /** What the catalog of now says, also after another has taken its place. */
+  /** Look-ups in the current catalog, also after another has replaced it. */
   held(): MarketLookup {
     const { told } = this;
     return (market) => this.findIn(told, market);

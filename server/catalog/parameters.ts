@@ -1,9 +1,9 @@
 /**
- * Every parameter of the catalog routes, one row each: how it is spelled, what its values are, what
- * it asks for. Most rows follow from the columns (shape.ts). The parser (query.ts), the selection
- * (select.ts), the API document, the table of API.md and the random tests are all driven by these rows.
+ * Every parameter of the catalog routes, one row each: its spellings, its values, and what it
+ * selects. Most rows are made from the columns (shape.ts). The parser (query.ts), the selection
+ * (select.ts), the API document, the table of API.md and the random tests all use these rows.
  *
- * Pure data, any thread. Non-goals: whether what is asked for exists.
+ * Pure data, any thread. Non-goals: whether the requested object exists.
  */
 import { normaliseSite } from '../../storage/catalog/catalog-sites.ts';
 import { type TSchema, Type } from '../common/schema.ts';
@@ -25,21 +25,21 @@ const LIMIT_DEFAULT = 100;
 const LIMIT_PER_TYPE_DEFAULT = 25;
 /** Ids are whole numbers below 10^15, see storage/catalog/catalog-file.ts. */
 const ID_MAX = 1e15 - 1;
-/** Sorting by a column that changed takes two or three milliseconds of the thread that answers. */
+/** To sort by a column that has changed takes two or three milliseconds of the I/O thread. */
 const ORDER_COLUMNS_MAX = 3;
-/** What a creator is called that no catalog has: a site id holds no `/`. */
+/** A creator that is in no catalog: a site id contains no `/`. */
 const UNKNOWN_CREATOR = '/';
 
 export type Value = number | string | readonly string[];
 
-/** What a parameter asks for. */
+/** What a parameter selects. */
 export type Aim =
   | { readonly by: 'setting'; readonly member: Setting }
   /** Objects whose boolean column, a bit of `flags`, is as said. */
   | { readonly by: 'flag'; readonly column: string; readonly bit: number }
   /** Open or closed events. */
   | { readonly by: 'status' }
-  /** Objects whose column has a value not below, or not above, the one given. */
+  /** Objects whose value in a column is not below, or not above, the given one. */
   | { readonly by: 'range'; readonly column: string; readonly end: 'min' | 'max' }
   /**
    * Objects that have, or are related to, an object of a kind with one of the values in a column;
@@ -52,13 +52,13 @@ export type Aim =
       readonly excludes: boolean;
     };
 
-/** What a value may be. */
+/** The allowed values of a parameter. */
 interface Form {
-  /** Undefined for what breaks the rule. */
+  /** Undefined for an invalid value. */
   readonly read: (text: string) => Value | undefined;
   readonly rule: string;
   readonly schema: TSchema;
-  /** An empty text is no value; it is a bad one of a number or a boolean. */
+  /** An empty text means no value; for a number or a boolean it is invalid. */
   readonly isText: boolean;
 }
 
@@ -66,9 +66,9 @@ export interface Parameter extends Form {
   /** The first is the usual one. */
   readonly names: readonly string[];
   readonly aim: Aim;
-  /** Whether it may have several values: given again and again, or also between commas. */
+  /** Whether it may have several values: repeated, or also separated by commas. */
   readonly many: 'no' | 'repeat' | 'comma';
-  /** For API.md; rows that say the same stand together there. */
+  /** For API.md; rows with the same text are grouped there. */
   readonly does: string;
 }
 
@@ -121,7 +121,7 @@ function words(normalise = (text: string) => text): Form {
   return { read: normalise, rule: 'percent-encoded UTF-8', schema: Type.String(), isText: true };
 }
 
-/** One of some names, each with what it is read as; `max` of them between commas. */
+/** One of some names, each with its value; up to `max` of them separated by commas. */
 function named(pairs: readonly (readonly [string, string])[], max = 1): Form {
   const names = new Map(pairs);
   const rule = `${max === 1 ? 'one' : `up to ${max}`} of ${[...new Set(names.values())].join(', ')}`;
@@ -216,7 +216,7 @@ function ranges(kind: 'markets' | 'events'): Parameter[] {
   );
 }
 
-/** What a list of a kind is filtered and sorted by: its columns, and what it is related to. */
+/** The filters and sort columns of a list of a kind: its columns, and its relations. */
 function listed(kind: 'markets' | 'events', keys: readonly Parameter[]): readonly Parameter[] {
   return [
     key('id', kind, 'id', ANY_OF, 'comma'),

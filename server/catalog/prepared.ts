@@ -1,16 +1,17 @@
 /**
- * A catalog generation made ready to be served: every object as UTF-8 JSON fragments in one run of
- * bytes, and every index as plain typed arrays. Nothing in it is an object per row, so a generation
- * of any size passes from the thread that built it to the I/O thread by handing over its buffers.
+ * A catalog generation that is ready to be served: every object as UTF-8 JSON fragments in one run
+ * of bytes, and every index as plain typed arrays. There is no object per row, so a generation of
+ * any size is sent from the thread that built it to the I/O thread by transferring its buffers.
  *
- * Rows: the objects of a kind are numbered from 0 in ascending order of id.
- * Fragments: a span [start, end) of `bytes`. Where "open" is said, the closing `}` is left out, so
- * that members can follow.
+ * Rows: the objects of a kind are numbered from 0 in ascending order of id. Fragments: a span
+ * [start, end) of `bytes`. "Open" means that the closing `}` is left out, so that members can
+ * follow.
  *
- * All of it stays as it was made, but for the live figures of markets and events: they lie in spans
- * of fixed length, filled up with blanks, and are overwritten where the catalog is served.
+ * Nothing is changed after it was built, except the live figures of markets and events: they are in
+ * spans of fixed length, filled up with blanks, and the I/O thread overwrites them.
  *
- * Pure data, any thread. Made by build.ts, read by select.ts and render.ts; figures.ts writes figures.
+ * Pure data, any thread. Made by build.ts, read by select.ts and render.ts; figures.ts writes
+ * figures.
  */
 
 /** A fragment for each row. */
@@ -41,12 +42,12 @@ export interface TextIndex {
  * (docs/protocol.md#sort-order).
  */
 export interface SortOrder {
-  /** The first `present` rows have a value; the rest have none and stand in order of id. */
+  /** The first `present` rows have a value; the others have none and are in order of id. */
   readonly rows: Uint32Array<ArrayBuffer>;
   readonly present: number;
   /** The inverse: place of each row in `rows`. */
   readonly places: Uint32Array<ArrayBuffer>;
-  /** By place: 1 = its value is not that of the place before. */
+  /** By place: 1 = its value differs from that of the place before. */
   readonly firsts: Uint8Array<ArrayBuffer>;
   /**
    * By row, of dates, in microseconds since 1970, and of numbers; absent ones are infinite. Empty
@@ -58,17 +59,17 @@ export interface SortOrder {
 /** By column name, as the objects show it (camelCase). */
 export type SortOrders = Readonly<Record<string, SortOrder>>;
 
-/** Bits of `flags`, which are those of the boolean columns in their order (shape.ts). */
+/** Bits of `flags`: the boolean columns in their order (shape.ts). */
 export const CatalogFlag = { active: 1, closed: 2, archived: 4 } as const;
 
 /** The objects of a kind. */
 export interface PreparedObjects {
   readonly ids: Float64Array<ArrayBuffer>;
   readonly flags: Uint8Array<ArrayBuffer>;
-  /** The object with its figures, but without what is nested in it, open. */
+  /** The object with its figures, but without its nested members; open. */
   readonly coreStart: Uint32Array<ArrayBuffer>;
   readonly coreEnd: Uint32Array<ArrayBuffer>;
-  /** [figuresStart, coreEnd) are its live figures, each behind its comma, and blanks. */
+  /** [figuresStart, coreEnd) are its live figures, each after its comma, and blanks. */
   readonly figuresStart: Uint32Array<ArrayBuffer>;
   /**
    * [coreStart, entryEnd) is the object as lists show it: a market with its event's short summary
@@ -77,11 +78,13 @@ export interface PreparedObjects {
    * listing is one run.
    */
   readonly entryEnd: Uint32Array<ArrayBuffer>;
-  /** By column after which a fragment is cut: the place behind it. */
+  /** By column after which a fragment is cut: the position after it. */
   readonly cuts: Readonly<Record<string, Uint32Array<ArrayBuffer>>>;
-  /** By the columns of KEY_COLUMNS that the kind has; objects without a value are not in it. */
+  /**
+   * By the columns of KEY_COLUMNS that the kind has. Objects without a value are not in the index.
+   */
   readonly keys: Readonly<Record<string, TextIndex>>;
-  /** Of markets and events. */
+  /** For markets and events. */
   readonly orders: SortOrders;
 }
 
@@ -124,7 +127,10 @@ export interface PreparedSampling extends Spans {
 }
 
 export interface PreparedCatalog {
-  /** `W/"catalog-<40 hex>"`, a hash of all that is served but figures: equal catalogs, equal tags. */
+  /**
+   * `W/"catalog-<40 hex>"`, a hash of everything that is served except figures: equal catalogs have
+   * equal tags.
+   */
   readonly etag: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly markets: PreparedMarkets;

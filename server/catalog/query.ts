@@ -1,41 +1,41 @@
 /**
- * The query strings of the catalog routes to checked values, as their parameters say
+ * Parses the query strings of the catalog routes to checked values, as their parameters define
  * (parameters.ts; docs/protocol.md#catalog-queries).
  *
- * Decided here: unknown names are told in a header. A parameter that has one value and is repeated,
- * also under its other name, has to have the same; values are compared as they are understood, so
- * `1` and `true` are one. An empty text is no filter and no value; an empty number or boolean is a
- * bad one. `+` is a space.
+ * Decided here: unknown names are listed in a header. If a parameter with one value is repeated,
+ * also under its other name, the values must be equal; values are compared after parsing, so `1`
+ * and `true` are equal. An empty text is no filter and no value; an empty number or boolean is
+ * invalid. `+` is a space.
  *
- * Thread: any; pure. Non-goals: whether what is asked for exists.
+ * Thread: any; pure. Non-goals: whether the requested object exists.
  */
 import { decodeText, eachPair, type QuerySpec } from '../common/query.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import type { Aim, Parameter, Parameters, Value } from './parameters.ts';
 import { CatalogFlag } from './prepared.ts';
 
-/** Values of one parameter that may have several. */
+/** Maximum of values of one parameter that may have several. */
 export const VALUES_MAX = 100;
 const DECODABLE = 'percent-encoded UTF-8';
 
-/** Bounds of a column; both are within. */
+/** Bounds of a column, both inclusive. */
 interface Range {
   readonly column: string;
   min: number;
   max: number;
 }
 
-/** A filter by keys; ids are numbers, all others texts as keyOf() makes them. */
+/** A filter by keys: ids as numbers, all others as texts from keyOf(). */
 interface KeyFilter {
   readonly aim: Aim & { readonly by: 'key' };
   readonly values: readonly (number | string)[];
 }
 
-/** A checked query; what its route does not know stays at the default. */
+/** A checked query. Parameters that its route does not have stay at the default. */
 export class CatalogQuery {
   limit: number;
   offset = 0;
-  /** 1 or 0, like all truths. */
+  /** 1 or 0, like all booleans here. */
   ascending = 0;
   /** From 1. */
   page = 1;
@@ -51,12 +51,12 @@ export class CatalogQuery {
   creator = '';
   q = '';
   cursor = '';
-  /** Bits of the boolean columns that are asked for, and those of them that have to be set. */
+  /** Bits of the requested boolean columns, and those of them that must be set. */
   flagsAsked = 0;
   flagsWanted = 0;
   readonly ranges: Range[] = [];
   readonly keys: KeyFilter[] = [];
-  /** Names of what was given and is not known, for the header that tells them. */
+  /** Unknown parameter names of the query, for the header that lists them. */
   readonly ignored: string[] = [];
 
   constructor(limit = 100) {
@@ -70,8 +70,8 @@ export type Setting = Exclude<
 >;
 
 /**
- * The parameters of a route for the route table. The route's handler reads the query itself, because
- * it looks for an answer under the same text first.
+ * The parameters of a route for the route table. The route's handler parses the query itself,
+ * because it first looks for a cached answer under the same text.
  */
 export function querySpec({ rows }: Parameters): QuerySpec<unknown> {
   const properties: Record<string, TSchema> = {};
@@ -84,15 +84,15 @@ export function querySpec({ rows }: Parameters): QuerySpec<unknown> {
   return { schema: Type.Object(properties), parse: () => undefined };
 }
 
-/** A parameter that was given, and what it was read as. */
+/** A given parameter and its parsed value. */
 interface Given {
   readonly parameter: Parameter;
   readonly values: (number | string)[];
 }
 
 /**
- * Reads a query string, or says what has to be mended, for the member `detail` of the answer.
- *
+ * Parses a query string. Returns what is wrong with it, for the member `detail` of the answer, if
+ * it is invalid.
  * @param query without `?`, '' when absent
  */
 export function parseQuery(query: string, parameters: Parameters): CatalogQuery | string {
@@ -118,7 +118,7 @@ export function parseQuery(query: string, parameters: Parameters): CatalogQuery 
 
 const DIFFERENT = 'different';
 
-/** Takes a value of a parameter; '' or what is wrong with it. */
+/** Adds a value of a parameter; returns '' or what is wrong with it. */
 function take(given: Given[], parameter: Parameter, text: string): string {
   const { isText, many, read, rule } = parameter;
   let before = given.find((each) => each.parameter === parameter);
@@ -130,7 +130,7 @@ function take(given: Given[], parameter: Parameter, text: string): string {
     if (part === '' && isText) continue;
     const value: Value | undefined = read(part);
     if (value === undefined) return rule;
-    // A list is one value, too.
+    // A list counts as one value.
     const one = typeof value === 'object' ? value.join() : value;
     if (before.values.includes(one)) continue;
     if (many === 'no' && before.values.length > 0) return DIFFERENT;
@@ -150,7 +150,7 @@ function apply(query: CatalogQuery, aim: Aim, values: readonly (number | string)
   } else if (aim.by === 'range') {
     let range = query.ranges.find(({ column }) => column === aim.column);
     if (range === undefined) {
-      // An absent value is infinite and within no bounds.
+      // An absent value is infinite, so it is outside of all bounds.
       range = { column: aim.column, min: -Number.MAX_VALUE, max: Number.MAX_VALUE };
       query.ranges.push(range);
     }
@@ -166,7 +166,7 @@ function apply(query: CatalogQuery, aim: Aim, values: readonly (number | string)
   }
 }
 
-/** Names every spelling that the query uses of a parameter with different values. */
+/** Names every spelling of a parameter that the query uses with different values. */
 function differenceOf(query: string, { byName }: Parameters, parameter: Parameter): string {
   const names = query.split('&').map((part) => decodeText(part.split('=', 1)[0] ?? '') ?? '');
   const given = new Set(names.filter((name) => byName.get(name) === parameter));
@@ -176,7 +176,10 @@ function differenceOf(query: string, { byName }: Parameters, parameter: Paramete
     : `${spelled} are one parameter and have different values`;
 }
 
-/** A part of a path, where `+` is itself; undefined for what is not percent-encoded UTF-8. */
+/**
+ * Decodes a part of a path, where `+` is a plain character; undefined when it is not
+ * percent-encoded UTF-8.
+ */
 export function decodePath(part: string): string | undefined {
   if (!part.includes('%')) return part;
   try {

@@ -1,11 +1,10 @@
 /**
- * The order of a listing by the columns that a query names: as it was made ready, by a figure
- * as it was sorted last, or sorted for who asks.
- * Rules: docs/protocol.md#sort-order
+ * The order of a listing by the columns that a query names: as it was prepared, by a figure as it
+ * was last sorted, or sorted for this request. Rules: docs/protocol.md#sort-order
  *
- * Several columns of which trading moves some are sorted step by step, with turns of the event loop
- * between, by what the figures say at the first step. One such sort is under way at a time, because each
- * needs some megabytes for 50,000 rows: whoever comes meanwhile stands in line.
+ * Several columns of which some are figures are sorted in steps, with turns of the event loop
+ * between, by the figures at the first step. One such sort runs at a time, because each needs some
+ * megabytes for 50,000 rows: other requests wait in a queue.
  *
  * Thread: the I/O thread.
  */
@@ -16,13 +15,13 @@ import { Ranking } from './select-page.ts';
 import type { Kind } from './shape.ts';
 import { emptyOrder, inSteps, NumberSorter } from './sort-orders.ts';
 
-/** An order, and the tag of the figures that it goes by. */
+/** An order, and the tag of the figures by which it was sorted. */
 export interface Ranked {
   readonly ranking: Ranking;
   readonly etag: string;
 }
 
-/** Whether a query is sorted for: by several columns, all of which trading may have moved. */
+/** Whether a query needs a sort of its own: by several columns, some of which may be figures. */
 export function isSortedFor(kind: Kind, { figures }: Listed, { order }: CatalogQuery): boolean {
   return order.length > 1 && figures.of(kind) !== undefined;
 }
@@ -42,7 +41,7 @@ export class Rankings {
   private last: Promise<unknown> = Promise.resolve();
   private sorter = new NumberSorter(0);
 
-  /** @param isGone nobody waits for it any more, and it is undefined */
+  /** @param isGone the client has disconnected; the result is then undefined */
   sort(
     kind: Kind,
     listed: Listed,
@@ -90,7 +89,7 @@ function* stepsOf(
   );
   const combined = emptyOrder(total);
   const { places, rows } = combined;
-  // By the last column first: each of the others leaves equal ones as they stand.
+  // By the last column first: each further sort keeps the order of equal values.
   const last = columns.at(-1);
   const first = last instanceof Ranking ? last : new Ranking(total, undefined, isAscending);
   if (first === last) columns.pop();

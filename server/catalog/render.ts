@@ -1,7 +1,7 @@
 /**
- * Catalog answers, joined from the fragments of a prepared catalog. What each
- * fragment holds, and where a bracket or a comma is already there, is written in prepared.ts.
- * Rules: docs/protocol.md#catalog-objects
+ * Catalog answers, joined from the fragments of a prepared catalog. prepared.ts says what each
+ * fragment contains, and which brackets and commas it includes. Rules:
+ * docs/protocol.md#catalog-objects
  *
  * Thread: the I/O thread. Long answers are made in pieces (rendered.ts).
  */
@@ -32,10 +32,10 @@ const FOUND_TAGS = Buffer.from('],"tags":[');
 const EVENT_COUNT = Buffer.from(',"event_count":');
 const TAGS_NAME_BYTES = ',"tags":'.length;
 
-/** A page by cursor ends when it has grown so large: copying more holds the thread for long. */
+/** A page by cursor ends at this size: copying more would block the thread for long. */
 const KEYSET_BYTES_MAX = 4 << 20;
 
-/** A page of what a search found. */
+/** A page of search results. */
 export interface FoundPage {
   readonly events: Uint32Array;
   readonly tags: Uint32Array;
@@ -44,13 +44,13 @@ export interface FoundPage {
   readonly hasMore: boolean;
 }
 
-/** One answer: made at once, or in pieces, before and between others. */
+/** Renders one answer: at once, or in pieces, before or between other answers. */
 export class Renderer {
-  /** What of the catalog is shown; undefined = everything. */
+  /** The part of the catalog that is shown; undefined = everything. */
   readonly scope: CreatorScope | undefined;
   private readonly writer: AnswerWriter;
   private readonly catalog: PreparedCatalog;
-  /** Markets with the tags of their events, nested ones without those that are closed. */
+  /** Markets show the tags of their events, and nested ones without closed tags. */
   private readonly withTags: boolean;
   private readonly withoutClosed: boolean;
   private readonly marketMembers: Buffer | undefined;
@@ -60,9 +60,9 @@ export class Renderer {
   private written = 0;
 
   /**
-   * @param marketMembers of every market, each behind its comma
-   * @param withMarkets whether events of lists carry their markets
-   * @param isGone nobody waits for the answer any more
+   * @param marketMembers members added to every market, each after its comma
+   * @param withMarkets whether events of lists contain their markets
+   * @param isGone the client has disconnected
    */
   constructor(
     writer: AnswerWriter,
@@ -93,7 +93,7 @@ export class Renderer {
     this.writer.bytes(CLOSE);
   }
 
-  /** `nextOf` makes the cursor behind so many of the rows, or undefined where nothing is. */
+  /** `nextOf` makes the cursor after a number of the rows, or undefined when no rows follow. */
   keyset(
     kind: 'markets' | 'events',
     rows: Uint32Array,
@@ -112,7 +112,7 @@ export class Renderer {
     this.writer.ascii(next === undefined ? ']}' : `],"next_cursor":"${next}"}`);
   }
 
-  /** A single object: more of what is nested in it than in lists. */
+  /** A single object: with more nested members than in lists. */
   single(kind: Kind, row: number): Rendered {
     return this.made(this.singleSteps(kind, row));
   }
@@ -121,7 +121,7 @@ export class Renderer {
     const { writer } = this;
     const { events, markets } = this.catalog;
     if (kind === 'markets') {
-      // The full summary of its event takes the place of the short one.
+      // The full summary of its event replaces the short one.
       const event = markets.event[row]!;
       writer
         .fragment(markets.coreStart[row]!, markets.coreEnd[row]!)
@@ -177,7 +177,7 @@ export class Renderer {
     yield;
   }
 
-  /** Objects as lists show them, until the answer has so many bytes; how many it were. */
+  /** Objects as lists show them, until the answer reaches a size; returns how many were written. */
   private *objects(
     kind: Kind,
     rows: Uint32Array,
@@ -185,7 +185,7 @@ export class Renderer {
   ): Generator<void, number> {
     const { writer } = this;
     if (this.isPlain(kind)) {
-      // A comma lies behind each entry.
+      // A comma follows each entry.
       const { coreStart, entryEnd }: PreparedObjects = this.catalog[kind];
       for (let i = 0; i < rows.length; i++) {
         writer.fragment(coreStart[rows[i]!]!, entryEnd[rows[i]!]! + 1);
@@ -203,7 +203,7 @@ export class Renderer {
     return shown;
   }
 
-  /** Whether its entries are all that a list shows of a kind. */
+  /** Whether lists show a kind by its entries alone. */
   private isPlain(kind: Kind): boolean {
     const { marketMembers, withMarkets, withTags } = this;
     if (kind === 'markets') return !withTags && marketMembers === undefined;
@@ -223,7 +223,9 @@ export class Renderer {
     this.writer.bytes(END);
   }
 
-  /** What a request or its client wants of a market beside its columns. */
+  /**
+   * Writes the members of a market that a request or its client wants in addition to its columns.
+   */
   private membersOf(row: number): void {
     const { events, markets } = this.catalog;
     const { marketMembers, withTags } = this;
@@ -253,7 +255,10 @@ export class Renderer {
     });
   }
 
-  /** The kept ones of the objects that are related to a row, with some members more; and a bracket. */
+  /**
+   * The visible ones of the objects that are related to a row, with some additional members; and a
+   * bracket.
+   */
   private *related(
     { ends, values }: Relation,
     row: number,

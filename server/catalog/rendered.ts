@@ -1,6 +1,7 @@
 /**
- * Answers of the catalog that are made in steps: a short one within the call, of bytes of the writer that all
- * share; a long one piece by piece, with turns of the event loop in between, of bytes of its own.
+ * Catalog answers that are made in steps: a short one within the call, in the buffer of the writer
+ * that all share; a long one piece by piece, with turns of the event loop between, in a buffer of
+ * its own.
  *
  * A piece shows the figures of its moment. Thread: the I/O thread.
  */
@@ -8,13 +9,16 @@ import { concatSlowly } from '../common/concat-slowly.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import type { AnswerWriter } from './answer-writer.ts';
 
-/** A step ends when it has written so much: less than a millisecond, also of memory that nobody has read lately. */
+/** A step ends after so many bytes: less than a millisecond, even when the memory is not cached. */
 export const BYTES_PER_STEP = 2 ** 18;
 
-/** Bytes that are valid until the writer's next begin(), or, later, bytes to keep: undefined = nobody waits. */
+/**
+ * Bytes that are valid until the writer's next begin(); or a promise of bytes that stay valid,
+ * undefined = the client has disconnected.
+ */
 export type Rendered = Uint8Array | Promise<Buffer | undefined>;
 
-/** Writes what is to be answered, and yields where a piece may end. */
+/** Writes an answer, and yields where a piece may end. */
 export type Steps = Generator<void, void>;
 
 /** @param source of the fragments that are written; the writer was begun with it */
@@ -37,7 +41,7 @@ async function renderOn(
   const pieces: Buffer[] = [];
   let isOver = false;
   while (!isOver) {
-    // Others write before this one goes on.
+    // Other answers use the writer before this one continues.
     pieces.push(Buffer.from(writer.done()));
     await nextTurn();
     if (isGone()) return undefined;

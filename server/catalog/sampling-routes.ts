@@ -1,9 +1,8 @@
 /**
- * GET /sampling-markets and GET /sampling-simplified-markets of the trading API:
- * every open market, ascending by id, in pages that follow one another by a cursor.
- * Rules: docs/protocol.md#sampling-lists
+ * GET /sampling-markets and GET /sampling-simplified-markets of the trading API: every open market,
+ * in ascending order of id, in pages by cursor. Rules: docs/protocol.md#sampling-lists
  *
- * A cursor is an offset: it stays right while one generation is served. Unknown parameters are
+ * A cursor is an offset: it is valid while one generation is served. Unknown parameters are
  * ignored, as in the rest of the catalog.
  *
  * Thread: the I/O thread.

@@ -1,7 +1,6 @@
 /**
- * What the catalog routes answer, for the API document and for the tests
- * that hold answers to it: objects have the columns of shape.ts.
- * Rules: docs/protocol.md#catalog-objects
+ * Answers of the catalog routes, for the API document and for the tests that check answers against
+ * it: objects have the columns of shape.ts. Rules: docs/protocol.md#catalog-objects
  */
 import { type TSchema, Type } from '../common/schema.ts';
 import { type FieldKind, type FigureForm, type Kind, SHAPES } from './shape.ts';

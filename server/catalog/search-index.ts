@@ -1,10 +1,11 @@
 /**
- * Single entry point to the package minisearch: full-text search over the events and tags of one catalog generation.
- * Every word of a query must occur, in any of an event's texts; the last one as a prefix. Titles
- * weigh more than questions, these more than tags, these more than descriptions.
+ * Single entry point to the package minisearch: full-text search over the events and tags of one
+ * catalog generation. Every word of a query must occur in one of an event's texts; the last word
+ * may be a prefix. Titles have more weight than questions, these more than tags, these more than
+ * descriptions.
  *
- * An event has each word once, in the weightiest of its texts: descriptions repeat the titles and
- * one another, and one entry a word is enough to find it.
+ * An event has each word once, in its text of the highest weight: descriptions repeat the titles
+ * and one another, and one entry for each word is enough to find the event.
  *
  * Thread: the search thread. Non-goals: pages, the `creator` filter, rendering.
  */
@@ -13,7 +14,7 @@ import type { Catalog } from '../../storage/catalog/catalog-file.ts';
 import { SEARCH_FIELDS, type SearchTexts, searchTexts } from './search-texts.ts';
 import { type QueryWord, queryWords, WordTable } from './search-words.ts';
 
-/** All that match, as rows of PreparedCatalog, best first; equals by id descending. */
+/** All matches, as rows of PreparedCatalog, best first; equal ones by id descending. */
 export interface SearchRows {
   readonly events: Uint32Array<ArrayBuffer>;
   readonly tags: Uint32Array<ArrayBuffer>;
@@ -23,7 +24,7 @@ export interface SearchIndex {
   search(query: string): SearchRows;
 }
 
-/** Collects texts as they come, and makes the index of them. */
+/** Collects texts as they arrive, and makes their index. */
 export class SearchIndexBuilder {
   private readonly words = {
     events: new CollectedWords(Object.keys(SEARCH_FIELDS.events)),
@@ -72,8 +73,8 @@ class WordIndex {
   }
 
   /**
-   * One word after another, each only among the rows that have those before it; long words are rare
-   * words, and come first.
+   * Searches one word after another, each only among the rows that have the words before it. Long
+   * words come first, because they are rare.
    */
   search(words: readonly QueryWord[]): Uint32Array<ArrayBuffer> {
     const { found, mini, scores } = this;
@@ -97,9 +98,10 @@ class WordIndex {
 }
 
 /**
- * An index that is made at once. To add row after row takes several times as long, because each
- * word then looks for its place in each row; so does `MiniSearch.loadJS`, which wants the rows of
- * each word as the keys of an object. What it fills, this fills: the members that a search reads.
+ * An index that is made at once. Adding one row after another takes several times as long, because
+ * each word is then inserted into each row; `MiniSearch.loadJS` is as slow, because it expects the
+ * rows of each word as the keys of an object. This class sets the same members as they do: those
+ * that a search reads.
  */
 class WholeIndex extends MiniSearch {
   constructor(collected: CollectedWords, options: Options) {
@@ -192,7 +194,7 @@ class CollectedWords {
     }
   }
 
-  /** The places of each word, ascending, behind those of the word before. */
+  /** The places of each word, ascending, after those of the word before. */
   private placesByWord(): Uint32Array {
     const next = new Uint32Array(this.words.size);
     for (let word = 1; word < next.length; word++) {

@@ -1,13 +1,13 @@
 /**
- * What of a catalog is searched, as plain texts: they go from the thread that reads the catalog to
- * the one that searches it. Texts of one row and field are joined by line breaks, and of texts that
- * mostly repeat the one before only the rest is kept.
+ * The texts of a catalog that are searched, as plain texts: the thread that reads the catalog sends
+ * them to the one that searches it. Texts of one row and field are joined by line breaks. If a text
+ * mostly repeats the one before, only its differing part is kept.
  *
  * Pure; any thread. Non-goals: words.
  */
 import type { Catalog, JsonObject } from '../../storage/catalog/catalog-file.ts';
 
-/** Fields in the order of their weight; a row's texts stand in this order. */
+/** Fields in the order of their weight; a row's texts are in this order. */
 export const SEARCH_FIELDS = {
   events: { title: 8, questions: 4, tags: 2, descriptions: 1 },
   tags: { label: 2, slug: 1 },
@@ -62,8 +62,8 @@ function joined(texts: readonly string[]): string {
 }
 
 /**
- * `text` without what it begins and ends with like `previous`, cut at spaces: all its words that
- * `previous` may lack. Texts of one event often differ in a name only.
+ * `text` without the beginning and end that it shares with `previous`, cut at spaces: all its words
+ * that `previous` may lack. Texts of one event often differ only in a name.
  */
 function differingPart(previous: string, text: string): string {
   const shorter = Math.min(previous.length, text.length);

@@ -1,6 +1,6 @@
 /**
- * The thread that searches one catalog generation: takes its texts, builds the full-text index, and
- * answers until it is ended. Questions that come before wait in its mailbox.
+ * The thread that searches one catalog generation: receives its texts, builds the full-text index,
+ * and answers searches until it is terminated. Earlier searches wait in its message queue.
  */
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
@@ -11,9 +11,9 @@ import type { SearchMessage, SearchQuestion, SearchThreadData } from './generati
 import { SearchIndexBuilder } from './search-index.ts';
 import type { SearchTexts } from './search-texts.ts';
 
-/** Texts of this length, in bytes, are worth one. */
+/** After this many bytes of text a garbage collection is worth its time. */
 const COLLECTION_BYTES = 1 << 20;
-/** What one collection has freed, the next one gives back to the system. */
+/** A second collection returns the memory that the first one freed to the system. */
 const SECOND_COLLECTION_MS = 1_000;
 
 const decoder = new TextDecoder();
@@ -21,8 +21,8 @@ const port = parentPort;
 assert(port !== null, 'it runs as a thread');
 
 /**
- * Gives up the memory of the texts, several times that of the index: a thread that mostly waits
- * would not collect it for a long time. V8 offers that to new contexts only.
+ * Frees the memory of the texts, several times that of the index: a thread that mostly waits would
+ * not collect it for a long time. V8 offers `gc` only to new contexts.
  */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
@@ -37,12 +37,12 @@ function serve(builder: SearchIndexBuilder): void {
   });
 }
 
-// From here on it may be terminated.
+// From now on it may be terminated.
 port.postMessage('loaded' satisfies SearchMessage);
 const { texts } = workerData as SearchThreadData;
 let builder: SearchIndexBuilder | undefined = new SearchIndexBuilder();
 let bytes = 0;
-// Keeps the thread alive while there is nobody to ask it yet.
+// Keeps the thread alive until the first search.
 texts.on('message', (message: TextMessage) => {
   if (builder === undefined) return;
   if (message !== null) {

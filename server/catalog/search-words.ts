@@ -1,19 +1,19 @@
 /**
- * Text to the words that search compares: letters and digits in any script, without case and
- * diacritics. The same for what is indexed and what is asked, so that both meet.
+ * Splits a text into the words that search compares: letters and digits in any script, without case
+ * and diacritics. Indexed texts and queries are split in the same way.
  *
- * Scripts written without spaces (Chinese, Japanese, Thai and their kin) have no words to split at:
- * they are cut into pairs of neighbouring characters, so a query finds any text that contains it,
- * at the price of one that has the same pairs in another order.
+ * Scripts written without spaces (Chinese, Japanese, Thai and similar ones) have no words to split
+ * at: they are cut into pairs of neighbouring characters. So a query finds any text that contains
+ * it, but also a text with the same pairs in another order.
  *
  * Pure; any thread. Non-goals: stems, synonyms, misspellings.
  */
 
-/** Longer words are cut: what follows tells no two texts apart, and a text may be one word. */
+/** Longer words are cut: the rest does not distinguish texts, and a text may be one word. */
 const WORD_UNITS_MAX = 64;
 /**
- * Words of a query that count, the first ones. Every further word can only narrow what these found,
- * and each costs a walk over all texts that have it.
+ * Only this many words of a query count, the first ones. Every further word can only reduce the
+ * result, and each costs a walk over all texts that have it.
  */
 const QUERY_WORDS_MAX = 32;
 
@@ -23,7 +23,7 @@ const UNSPACED =
 const UNSPACED_OR_SPACED = new RegExp(`(?:${UNSPACED.source})+|(?:(?!${UNSPACED.source}).)+`, 'gu');
 const MARKS = /\p{M}+/gu;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
-/** Letters that are a base letter to whoever types, though Unicode gives them no decomposition. */
+/** Letters that users type as a base letter, though Unicode has no decomposition for them. */
 const PLAIN: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -42,35 +42,36 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 const WITH_PLAIN_FORM = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
 
-/** Alphabets that are written with spaces, and most punctuation, are below. */
+/** Below are the alphabets that are written with spaces, and most punctuation. */
 const SIMPLE_UNITS = 0x2070;
-/** What a unit may be besides a letter or digit, which is itself what it is folded to. */
+/** The kinds of units other than a letter or digit, whose kind is its folded form. */
 const SEPARATOR = 0;
 const MARK = 1;
-/** Folded to more than one unit, or part of more than a word: left to the regular expressions. */
+/** Folds to more than one unit, or is part of more than a word: handled by regular expressions. */
 const INTRICATE = 2;
 const FIRST_LETTER = '0'.charCodeAt(0);
-/** By unit. Folding looks at one character at a time, so a text may be folded so. */
+/** By unit. Folding works on one character at a time, so a text may be folded unit by unit. */
 const UNIT_KINDS = Uint16Array.from({ length: SIMPLE_UNITS }, (_, unit) => kindOf(unit));
 
 /** A word of a query. */
 export interface QueryWord {
   readonly word: string;
-  /** Words that begin with it count too. */
+  /** Words that begin with it match too. */
   readonly isPrefix: boolean;
 }
 
 /**
- * The different words of texts, numbered from 0 as they come. A hash table over plain units: texts
- * have some hundred words for each new one, and one that is known costs no string.
+ * The different words of texts, numbered from 0 in the order of arrival. It is a hash table over
+ * plain units: texts have some hundred known words for each new one, and a known word needs no
+ * string.
  */
 export class WordTable {
-  /** All words, one behind another; behind the last one always room for one more. */
+  /** All words, one after another; there is always room for one more after the last. */
   private units = new Uint16Array(1 << 16);
   /** By word where it ends, which is where the next one begins. */
   private ends = new Uint32Array(1 << 12);
   private hashes = new Int32Array(1 << 12);
-  /** By hash, a power of two of them: 0, or a word's number and 1. At most half are taken. */
+  /** By hash, a power of two of them: 0, or a word's number plus 1. At most half are used. */
   private slots = new Uint32Array(1 << 13);
   private count = 0;
   private end = 0;
@@ -119,7 +120,10 @@ export class WordTable {
     return this.numberOfLast(word.length, hash);
   }
 
-  /** Of the word whose units stand behind all others, which is then one of them if it is new. */
+  /**
+   * The number of the word whose units are stored after all others; it becomes one of them if it is
+   * new.
+   */
   private numberOfLast(length: number, hash: number): number {
     const mask = this.slots.length - 1;
     let slot = spread(hash) & mask;
@@ -178,7 +182,7 @@ function hashWith(hash: number, unit: number): number {
   return (Math.imul(hash, 31) + unit) | 0;
 }
 
-/** So that the low bits depend on all the others. */
+/** Mixes the bits, so that the low ones depend on all others. */
 function spread(hash: number): number {
   const mixed = Math.imul(hash, 0x9e3779b1);
   return mixed ^ (mixed >>> 15);
@@ -199,8 +203,8 @@ function kindOf(unit: number): number {
 }
 
 /**
- * The words of a text, whatever it is written in: of what has no spaces every pair, and the last
- * character alone, so that each character begins something.
+ * The words of a text in any script: of a script without spaces every pair, and the last character
+ * alone, so that a word begins at each character.
  */
 function eachIntricate(text: string, take: (word: string) => void): void {
   for (const { part, pairs, last } of partsOf(folded(text))) {
@@ -239,8 +243,8 @@ function* partsOf(text: string) {
 }
 
 /**
- * A pair in plain digits. Spelled as they are, thousands of different characters would stand side
- * by side in each node of the index's tree, which is searched from first to last.
+ * A pair as digits. With the characters themselves, each node of the index's tree would have
+ * thousands of children, which are searched one by one.
  */
 function pairOf(first: string, second: string): string {
   return `_${digitsOf(first)}${second === '' ? '' : digitsOf(second)}`;

@@ -1,7 +1,6 @@
 /**
- * What the `creator` filter keeps: markets of a set of wallets, events with such a
- * market, series and tags with such an event.
- * Rules: docs/protocol.md#creator-filter
+ * The `creator` filter: markets of a set of wallets, events with such a market, series and tags
+ * with such an event. Rules: docs/protocol.md#creator-filter
  *
  * Thread: the I/O thread; made for one request.
  */
@@ -11,7 +10,7 @@ import { rowsNamed } from './text-index.ts';
 
 export class CreatorScope {
   private readonly catalog: PreparedCatalog;
-  /** 1 = a creator asked for, by number. */
+  /** By creator number: 1 = requested. */
   private readonly creators: Uint8Array;
   private marks: Uint8Array | undefined = undefined;
 
@@ -22,7 +21,7 @@ export class CreatorScope {
     for (const number of rowsNamed(catalog.creators, creator)) this.creators[number] = 1;
   }
 
-  /** Whether an object is kept. */
+  /** Whether an object passes the filter. */
   has(kind: Kind, row: number): boolean {
     if (kind === 'markets') return this.hasMarket(row);
     return kind === 'events' ? this.hasEvent(row) : this.countEventsOf(kind, row) > 0;
@@ -40,7 +39,7 @@ export class CreatorScope {
     return false;
   }
 
-  /** How many events of a series or a tag are kept. */
+  /** How many events of a series or a tag pass. */
   countEventsOf(kind: 'series' | 'tags', row: number): number {
     const marks = this.eventMarks();
     const { ends, values } = this.catalog[kind].events;
@@ -49,7 +48,7 @@ export class CreatorScope {
     return count;
   }
 
-  /** By event, 1 = kept; one pass over all markets, because a tag can have most of the events. */
+  /** By event, 1 = passes. One pass over all markets, because a tag can have most of the events. */
   private eventMarks(): Uint8Array {
     if (this.marks !== undefined) return this.marks;
     const { ids, event } = this.catalog.markets;

@@ -1,6 +1,6 @@
 /**
- * Pages of rows: the order of a listing, and the two ways to a page, by going through all rows in
- * that order or by sorting a few.
+ * Pages of rows: the order of a listing, and the two ways to fill a page: by walking all rows in
+ * that order, or by sorting a few rows.
  *
  * Thread: the I/O thread. Non-goals: what the filters mean (select.ts).
  */
@@ -20,16 +20,17 @@ export class Page {
   }
 }
 
-/** Which rows a request asks for. */
+/** Selects the rows of a request. */
 export interface Filter {
-  /** It asks for all rows. */
+  /** It selects all rows. */
   readonly isOpen: boolean;
   matches(row: number): boolean;
 }
 
 /**
- * The order of a listing: the row of rank 0 is shown first. Rows without a value are last in both
- * directions; equal values go by id, in the direction asked for (docs/protocol.md#sort-order).
+ * The order of a listing: the row of rank 0 comes first. Rows without a value are last in both
+ * directions; equal values are ordered by id, in the requested direction
+ * (docs/protocol.md#sort-order).
  */
 export class Ranking {
   readonly total: number;
@@ -63,13 +64,16 @@ export class Ranking {
     return runs;
   }
 
-  /** Does so for the ranks [start, end), behind one whose run is `run`; the last one's run. */
+  /**
+   * Numbers the runs of the ranks [start, end), after one whose run is `run`. Returns the last run.
+   */
   private numberRuns(runs: Float64Array, run: number, start: number, end: number): number {
     const { isAscending, order, total } = this;
     let last = run;
     for (let rank = start; rank < end; rank++) {
       const place = this.placeAt(rank);
-      // What is told of the later of two places, which is that of the lower rank when it descends.
+      // `firsts` is stored at the later of two places, which has the lower rank when the order
+      // descends.
       const later = isAscending ? place : place + 1;
       const isFirst = order === undefined || rank === order.present || order.firsts[later] === 1;
       if (rank > 0 && isFirst && rank <= (order?.present ?? total)) last += 1;
@@ -78,7 +82,10 @@ export class Ranking {
     return last;
   }
 
-  /** Turns ranks into places and back: those with a value, and those without, end for start. */
+  /**
+   * Converts ranks to places and back. When descending, rows with a value and rows without one are
+   * reversed separately.
+   */
   private placeAt(rank: number): number {
     if (this.isAscending) return rank;
     const present = this.order === undefined ? this.total : this.order.present;

@@ -1,10 +1,10 @@
 /**
- * Which objects of a prepared catalog a checked query asks for, and in which order
+ * Selects the objects of a prepared catalog for a checked query, and their order
  * (docs/protocol.md#catalog-queries).
  *
- * Filters on what many markets share, such as a tag, become a set of events first. A set that
- * leaves few rows is gone through itself and sorted; otherwise all rows are gone through in the
- * order asked for, until the page is full.
+ * A filter on something that many markets share, such as a tag, first becomes a set of events. If a
+ * set leaves few rows, only these are checked and sorted; otherwise all rows are walked in the
+ * requested order until the page is full.
  *
  * Thread: the I/O thread. Non-goals: JSON.
  */
@@ -20,7 +20,7 @@ import { NO_ROWS, rowsNamed } from './text-index.ts';
 /** No row. */
 const NONE = -1;
 
-/** Sorting a row costs about as much as going through so many. */
+/** Sorting a row costs about as much as checking this many. */
 const SORT_COST = 16;
 const MICRO = 1_000_000;
 
@@ -29,7 +29,7 @@ export function scopeOf(catalog: PreparedCatalog, query: CatalogQuery): CreatorS
   return query.creator === '' ? undefined : new CreatorScope(catalog, query.creator);
 }
 
-/** Where a number stands among ascending ones, such as the row of an id; or NONE. */
+/** The index of a number among ascending ones, such as the row of an id; or NONE. */
 export function placeAmong(numbers: Float64Array | Uint32Array, number: number): number {
   const place = countBelow(numbers, number);
   return numbers[place] === number ? place : NONE;
@@ -55,7 +55,7 @@ export interface RankCursor {
   readonly rank: number;
 }
 
-/** The rows of a list that a query asks for, behind a place of it, in the order of its ranking. */
+/** The rows of a list that a query selects, after a cursor, in the order of its ranking. */
 export function select(
   kind: Kind,
   listed: Listed,
@@ -70,7 +70,7 @@ export function select(
   else pickFromFew(page, query, filter, ranking, from, filter.few);
 }
 
-/** The first rank behind a place, also where its object has gone since. */
+/** The first rank after a cursor, also when its object no longer exists. */
 function rankBehind(
   kind: Kind,
   { figures, prepared }: Listed,
@@ -78,12 +78,12 @@ function rankBehind(
   ranking: Ranking,
   { id, rank }: RankCursor,
 ): number {
-  // Where trading moves an object, only the rank leads on for certain.
+  // If the order is by figures, only the rank is a reliable position.
   if (query.order.some((name) => figures.of(kind)?.has(name))) return rank + 1;
   const { ids } = prepared[kind];
   const row = placeAmong(ids, id);
   if (row !== NONE) return ranking.rankOf(row) + 1;
-  // Who stood behind it has moved up into its place.
+  // The next object has moved up to the rank of the missing one.
   if (query.order.length > 0) return rank;
   const below = countBelow(ids, id);
   return query.ascending === 1 ? below : ids.length - below;
@@ -94,29 +94,29 @@ interface BoundedColumn {
   readonly values: Float64Array;
   readonly min: number;
   readonly max: number;
-  /** What stands for one: figures are kept in micro-units. */
+  /** The factor of a value: figures are stored in micro-units. */
   readonly unit: number;
 }
 
-/** What a query's filters keep. */
+/** The filters of a query. */
 export class RowFilter implements Filter {
   readonly isOpen: boolean;
-  /** The only rows that can match, where they are few. */
+  /** The only rows that can match, if there are few. */
   readonly few: Uint32Array | undefined;
   private readonly kind: Kind;
   private readonly flags: Uint8Array;
   private readonly asked: number;
   private readonly wanted: number;
   private readonly columns: readonly BoundedColumn[];
-  /** By row: its event; undefined of events. */
+  /** By row: its event; undefined for events. */
   private readonly eventOf: Uint32Array | undefined;
-  /** By event, 1 = one of those asked for; undefined = any. */
+  /** By event, 1 = requested; undefined = any. */
   private marks: Uint8Array | undefined;
-  /** By event, 1 = one of those left out. */
+  /** By event, 1 = excluded. */
   private leftOut: Uint8Array | undefined;
   private readonly scope: CreatorScope | undefined;
 
-  /** @param fewMax share of rows, one in so many, up to which they are gone through themselves */
+  /** @param fewMax if at most one in `fewMax` rows can match, only these are checked */
   constructor(kind: Kind, { figures, prepared }: Listed, query: CatalogQuery, fewMax = SORT_COST) {
     const objects = prepared[kind];
     this.kind = kind;
@@ -153,7 +153,7 @@ export class RowFilter implements Filter {
     return scope === undefined || scope.has(this.kind, row);
   }
 
-  /** Turns keys into rows, where these are few, or into marks at events. */
+  /** Converts keys to rows, if these are few, or to marks of events. */
   private readKeys(
     catalog: PreparedCatalog,
     query: CatalogQuery,
@@ -211,7 +211,9 @@ function rowsWith(
   return row === NONE ? NO_ROWS : Uint32Array.of(row);
 }
 
-/** Rows related to any of some, ascending; mostly there is one, as slugs are mostly unique. */
+/**
+ * Rows related to any of `rows`, ascending. There is mostly one, because slugs are mostly unique.
+ */
 function relatedToAny({ ends, values }: Relation, rows: Uint32Array): Uint32Array {
   return union(Array.from(rows, (row) => values.subarray(ends[row]!, ends[row + 1]!)));
 }

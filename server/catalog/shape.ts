@@ -1,11 +1,10 @@
 /**
- * The fields of every kind of catalog object as they are served, in their order: one table
- * per kind drives both its JSON and the columns it can be sorted by. Missing texts are "", dates
- * null, booleans false; other fields are dropped, they are figures of
- * another venue. Figures of this node's own books and fills follow the fields of markets and events.
- * Rules: docs/protocol.md#catalog-objects
+ * The fields of every kind of catalog object as they are served, in their order. One table per kind
+ * defines both its JSON and its sort columns. Missing texts are "", dates null, booleans false.
+ * Other fields are dropped, because they are figures of another venue. Figures of this node's own
+ * books and fills follow the fields of markets and events. Rules: docs/protocol.md#catalog-objects
  *
- * Pure; runs on the catalog thread, names of columns and figures are read anywhere. Non-goals:
+ * Pure; runs on the catalog thread; names of columns and figures are read on any thread. Non-goals:
  * nesting.
  */
 import { type JsonObject, listOf, text } from '../../storage/catalog/catalog-json.ts';
@@ -21,7 +20,7 @@ export interface Field<Source> {
   readonly read: (source: Source) => FieldValue;
 }
 
-/** A raw market with what follows from it and its event. */
+/** A raw market, with values computed from it and its event. */
 export interface MarketSource {
   readonly raw: JsonObject;
   readonly outcomes: ListText;
@@ -42,20 +41,20 @@ interface ListText {
 }
 
 const MICRO = 1_000_000;
-/** Of an outcome of which nothing is known: the middle between nothing and a unit. */
+/** The price of an outcome without orders and trades: the middle between 0 and one unit. */
 export const PRICE_UNKNOWN = MICRO / 2;
 const EMPTY_LIST: ListText = { text: '[]', isTexts: true, count: 0 };
-/** A date-time that is served as it was found; whatever matches, Date.parse understands. */
+/** A date-time that is served unchanged; Date.parse understands everything that matches. */
 const ISO_UTC =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?Z$/;
 /** Other forms of dates; without a zone they are UTC. */
 const DATE_TIME =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(?:Z|([+-]\d\d):?(\d\d)?)?)?$/i;
-/** A text without anything that JSON escapes: quotes, backslashes, controls, lone surrogates. */
+/** A text without characters that JSON escapes: quotes, backslashes, controls, lone surrogates. */
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
-/** Looking first is quicker only for texts that are short and seldom need escaping. */
+/** Testing first is faster only for short texts, which seldom need escaping. */
 const QUICK_TEST_MAX = 200;
-/** Where the microseconds begin in `2024-01-01T00:00:00.000000Z`. */
+/** The index of the microseconds in `2024-01-01T00:00:00.000000Z`. */
 const MICROSECONDS_AT = 23;
 
 function fields(kind: FieldKind, read: (value: unknown) => FieldValue) {
@@ -90,7 +89,8 @@ const MARKET_FIELDS: readonly Field<MarketSource>[] = [
   ...ofRaw(flags('active', 'closed', 'archived')),
   ...ofRaw(dates('createdAt', 'updatedAt')),
   ...ofRaw(texts('questionID')),
-  // Behind the usual fields: what a client needs to trade, and a mirror to trade alike.
+  // After the usual fields: what a client needs to trade, and a mirror needs to trade in the same
+  // way.
   ofMarket('negRisk', 'boolean', ({ terms }) => terms.negRisk),
   ofMarket('orderPriceMinTickSize', 'number', ({ terms: { ticksPerUnit } }) =>
     ticksPerUnit === undefined ? 0 : 1 / ticksPerUnit,
@@ -131,10 +131,10 @@ const SERIES_FIELDS: readonly Field<JsonObject>[] = [
   ...dates('createdAt', 'updatedAt'),
 ];
 
-/** What some clients insist on in every market, though no text asks for it (CATALOG_OBJECTS). */
+/** A member that some clients require in every market (CATALOG_OBJECTS). */
 export const CLIENT_MEMBER = 'marketMakerAddress';
 
-/** Columns that objects are looked up by, and how their texts are compared (text-index.ts). */
+/** Columns by which objects are looked up, and how their texts are compared (text-index.ts). */
 export const KEY_COLUMNS = {
   slug: 'exact',
   conditionId: 'number',
@@ -143,15 +143,15 @@ export const KEY_COLUMNS = {
 } as const;
 
 /**
- * What this node's books and fills say of a market, in whole micro-units: of collateral, or of
- * collateral a share. An empty side of a book stands at its bound: nobody gives less than nothing
- * for a share, and a pair of shares never costs more than one unit.
+ * The figures of a market from this node's books and fills, in whole micro-units of collateral, or
+ * of collateral a share. An empty side of a book has the bound as its price: 0 for bids, one unit
+ * for asks.
  */
 export interface MarketFigures {
   /** Of all fills, and of those of the last 24 hours. */
   volume: number;
   volumeDay: number;
-  /** Price times size of all that rests in the books, each as its own outcome shows it. */
+  /** Price times size of all resting orders, each at the price of its own outcome. */
   liquidity: number;
   /** Of the first outcome; 0 without a bid, a unit without an ask, 0 before the first trade. */
   bestBid: number;
@@ -169,7 +169,7 @@ export interface Figure<Source> {
   readonly form: FigureForm;
   /** Amounts reach 2^53 - 1, prices one unit. */
   readonly range: 'amount' | 'price';
-  /** What it is sorted by, in micro-units: its value, or that of the first outcome. */
+  /** The value by which it is sorted, in micro-units: the figure, or that of the first outcome. */
   readonly read: (source: Source) => number;
 }
 
@@ -204,7 +204,7 @@ export const EVENT_FIGURES: readonly Figure<EventFigures>[] = [
   figure('liquidity', 'number', 'amount', ({ liquidity }) => liquidity),
 ];
 
-/** Everything that a list of each kind shows of an object by itself, and can be sorted by. */
+/** For each kind, the fields that lists show of an object itself and by which it can be sorted. */
 export const SHAPES = {
   markets: { fields: MARKET_FIELDS, figures: MARKET_FIGURES },
   events: { fields: EVENT_FIELDS, figures: EVENT_FIGURES },
@@ -226,7 +226,7 @@ export function columnsOf<Source>(
   sources: readonly Source[],
 ): FieldValue[][] {
   const columns = fields.map(() => new Array<FieldValue>(sources.length));
-  // Row by row: an object is read while it is at hand.
+  // Row by row, because an object is then in the cache.
   for (const [row, source] of sources.entries()) {
     for (let place = 0; place < fields.length; place++) {
       columns[place]![row] = fields[place]!.read(source);
@@ -235,7 +235,7 @@ export function columnsOf<Source>(
   return columns;
 }
 
-/** The JSON members of fields [from, to) of a row, each behind its comma, the first behind `{`. */
+/** The JSON members of fields [from, to) of a row, each after its comma, the first after `{`. */
 export function membersOf(
   fields: readonly Field<never>[],
   columns: readonly (readonly FieldValue[])[],
@@ -253,7 +253,7 @@ export function membersOf(
 
 function jsonOf(kind: FieldKind, value: FieldValue): string {
   if (typeof value !== 'string') return String(value);
-  // Ids and dates were checked to hold nothing that needs escaping.
+  // Ids and dates were checked: they contain nothing that needs escaping.
   return kind === 'text' ? quoted(value) : `"${value}"`;
 }
 
@@ -262,12 +262,12 @@ export function quoted(text: string): string {
   return text.length < QUICK_TEST_MAX && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** The JSON of an array of texts, for members that hold nothing else. */
+/** The JSON of an array of texts, for members that must contain only texts. */
 export function textsOf({ text, isTexts }: ListText): string {
   return isTexts ? text : EMPTY_LIST.text;
 }
 
-/** An array, or the JSON text of one, which is kept as it was written. */
+/** An array, or the JSON text of one, which is served as it was written. */
 export function listTextOf(value: unknown): ListText {
   const list = listOf(value);
   if (list === undefined) return EMPTY_LIST;
@@ -277,7 +277,7 @@ export function listTextOf(value: unknown): ListText {
 }
 
 /**
- * A date-time as ISO 8601 in UTC: the text found if it is that, else null or rewritten.
+ * A date-time as ISO 8601 in UTC: the original text if it has this form, else rewritten or null.
  * Rules: docs/protocol.md#catalog-objects
  */
 export function dateOf(value: unknown): string | null {
@@ -290,7 +290,9 @@ export function dateOf(value: unknown): string | null {
   return Number.isNaN(ms) ? null : new Date(ms).toISOString();
 }
 
-/** Microseconds since 1970 of a served date-time: several real ones differ in these only. */
+/**
+ * Microseconds since 1970 of a served date-time: several real ones differ only in the microseconds.
+ */
 export function instantOf(date: string): number {
   const micros = date.length > MICROSECONDS_AT + 1 ? date.slice(MICROSECONDS_AT, -1) : '';
   return Date.parse(date) * 1000 + Number(micros.padEnd(3, '0').slice(0, 3));

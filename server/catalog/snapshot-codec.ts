@@ -1,11 +1,11 @@
 /**
- * Plain data with typed arrays in it, to bytes and back: a head of JSON in which each array is a
- * place, then the arrays one behind the other. Reading copies nothing: the arrays are views of the
+ * Converts plain data with typed arrays to bytes and back: a head of JSON in which each array is a
+ * reference, then the arrays one after another. Reading copies nothing: the arrays are views of the
  * bytes.
  *
  *   head length (uint32) | zeros (4) | head | zeros to 8 | array | zeros to 8 | array | ...
  *
- * Numbers are as this machine keeps them: a data directory does not move to one of another byte order.
+ * Numbers have the byte order of this machine: a data directory cannot move to one of another byte order.
  *
  * Pure; any thread.
  */
@@ -15,7 +15,7 @@ const KINDS = { Uint8Array, Uint16Array, Uint32Array, Float64Array } as const;
 type Kind = keyof typeof KINDS;
 type TypedArray = InstanceType<(typeof KINDS)[Kind]>;
 
-/** What stands in the head for a typed array. */
+/** The reference to a typed array in the head. */
 interface ArraySlot {
   readonly $array: Kind;
   /** From the end of the head's padding. */
@@ -25,7 +25,7 @@ interface ArraySlot {
 
 const PREFIX_BYTES = 8;
 
-/** The bytes of a value in pieces, each to be used before the value changes. */
+/** The bytes of a value in pieces. Each must be used before the value changes. */
 export function* encodeTree(value: unknown): Generator<Uint8Array> {
   const arrays: TypedArray[] = [];
   let at = 0;

@@ -1,7 +1,7 @@
 /**
- * What a node needs of a catalog generation, made by whoever writes the generation and kept beside
- * it: a node that takes the generation up, or starts on it, then has only to read it. A generation
- * without one, or with one of another version, is made ready when it is loaded.
+ * The prepared form of a catalog generation. The writer of the generation makes it and stores it
+ * with the generation, so a node that loads the generation only has to read it. A generation
+ * without a snapshot, or with one of another version, is prepared when it is loaded.
  *
  * Thread: any but the I/O thread, because both take time.
  */
@@ -24,10 +24,10 @@ export interface CatalogCounts {
   readonly sites: number;
 }
 
-/** A generation as its thread needs it. */
+/** A generation in the form that its thread needs. */
 export interface ReadyCatalog {
   readonly prepared: PreparedCatalog;
-  /** The markets that can have books, as the engine has to know them. */
+  /** The markets that can have books, with the fields that the engine needs. */
   readonly terms: readonly MarketTerms[];
   /** See Catalog. */
   readonly endedConditions: readonly string[];
@@ -35,15 +35,15 @@ export interface ReadyCatalog {
 }
 
 /**
- * To be raised with every change to what is prepared (prepared.ts), to the terms or to the texts: a
- * test holds what the demo catalog comes to against this number.
+ * To be raised with every change of what is prepared (prepared.ts), of the terms or of the texts: a
+ * test compares the snapshot of the demo catalog with this number.
  */
 export const SNAPSHOT_FORMAT = 'ready-4';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Makes a generation ready; `take` gets the texts to search first of all (SearchTexts as JSON). */
+/** Prepares a generation; `take` gets the texts for the search first (SearchTexts as JSON). */
 export function makeReady(catalog: Catalog, take: (texts: Uint8Array) => void): ReadyCatalog {
   for (const texts of searchTexts(catalog)) take(encoder.encode(JSON.stringify(texts)));
   const { events, markets, endedConditions, tags, series, sites } = catalog;
@@ -69,9 +69,8 @@ export function replaceCatalog(store: CatalogStore, catalog: Catalog): Promise<n
 }
 
 /**
- * The snapshot of the generation in use, read back; undefined where there is none to be used.
- *
- * @param warn hears what of it is damaged
+ * Reads the snapshot of the current generation; undefined when there is no usable one.
+ * @param warn called with what is damaged
  */
 export function readSnapshot(
   store: CatalogStore,
@@ -83,7 +82,7 @@ export function readSnapshot(
   const [served, rest] = typeof stored === 'string' ? [] : (stored ?? []);
   if (served === undefined || rest === undefined) return undefined;
   const { texts, engine, counts } = decodeTree(rest) as StoredRest;
-  // In buffers of their own, to be handed over.
+  // In buffers of their own, so that they can be transferred.
   for (const chunk of texts) take(chunk.slice());
   return {
     prepared: decodeTree(served) as PreparedCatalog,
@@ -92,10 +91,10 @@ export function readSnapshot(
   };
 }
 
-/** What the engine has to be told of. */
+/** The fields that the engine needs. */
 type EngineTerms = Pick<ReadyCatalog, 'terms' | 'endedConditions'>;
 
-/** Apart from what is served, because that is handed over and this is not. */
+/** Separate from the served data, because only that is transferred. */
 interface StoredRest {
   readonly texts: readonly Uint8Array[];
   /** EngineTerms as JSON. */

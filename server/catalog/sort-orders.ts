@@ -1,14 +1,14 @@
 /**
- * The order of all rows by each column: numbers, dates and booleans by value, texts by
- * UTF-16 code units, equal values by id, rows without a value behind all others.
- * Rules: docs/protocol.md#sort-order
+ * Sorts all rows by each column: numbers, dates and booleans by value, texts by UTF-16 code units,
+ * equal values by id, rows without a value last. Rules: docs/protocol.md#sort-order
  *
  * Different values are sorted once and numbered, and rows are sorted by these numbers: comparing a
- * hundred thousand rows in forty columns by a function each would take seconds. Rows are sorted by
- * numbers 11 bits at a time, so that 50,000 take two milliseconds whatever the numbers are, and few
- * passes where they are small; live figures, which change, are sorted so where they are served.
+ * hundred thousand rows in forty columns with a function would take seconds. Rows are sorted by 11
+ * bits of the numbers at a time (radix sort), so 50,000 rows take two milliseconds for any numbers,
+ * and small numbers need few passes. Live figures, which change, are sorted in the same way on the
+ * I/O thread.
  *
- * To sort is a generator of steps, so that a thread that serves others can let them in between.
+ * A sort is a generator of steps, so that a serving thread can do other work between them.
  *
  * Thread: any. Non-goals: choosing a column, and descending order (a reader walks the present rows
  * backwards).
@@ -19,7 +19,7 @@ import { type Field, type FieldValue, instantOf } from './shape.ts';
 const DIGIT_BITS = 11;
 const DIGITS = 2 ** DIGIT_BITS;
 const LAST_DIGIT = DIGITS - 1;
-/** The first three digits lie in the low 32 bits of a number, the other two in the 21 high ones. */
+/** The first three digits are in the low 32 bits of a number, the other two in the 21 high bits. */
 const PASSES = [
   ['low', 0],
   ['low', DIGIT_BITS],
@@ -29,7 +29,10 @@ const PASSES = [
 ] as const;
 const LOW_VALUES = 2 ** 32;
 
-/** Rows that a step looks at: some tenth of a millisecond, some milliseconds before the loops are compiled. */
+/**
+ * Rows of one step: some tenth of a millisecond; some milliseconds before V8 has compiled the
+ * loops.
+ */
 const ROWS_PER_STEP = 2 ** 13;
 
 /** `columns[f][row]` is the value of `fields[f]`; rows stand in ascending order of id. */
@@ -55,13 +58,13 @@ export function sortOrdersOf(
   return orders;
 }
 
-/** Room for the order of so many rows. */
+/** Memory for the order of so many rows. */
 export function emptyOrder(rows: number, values = new Float64Array(0)): SortOrder {
   const [order, places] = [new Uint32Array(rows), new Uint32Array(rows)];
   return { rows: order, places, firsts: new Uint8Array(rows), present: rows, values };
 }
 
-/** Runs something for rows [start, end), so many at a time, and pauses behind each of them. */
+/** Runs `work` for the rows [start, end), a step at a time, and pauses after each step. */
 export function* inSteps(
   rows: number,
   run: (start: number, end: number) => void,
@@ -72,13 +75,13 @@ export function* inSteps(
   }
 }
 
-/** Absent values are infinite: behind all others. */
+/** Absent values are infinite, so they come last. */
 function numberOf(value: FieldValue): number {
   if (value === null) return Number.POSITIVE_INFINITY;
   return typeof value === 'string' ? instantOf(value) : Number(value);
 }
 
-/** The place of each value among the different ones. */
+/** The index of each value among the different ones. */
 function numbered<T>(values: ArrayLike<T>, different: Iterable<T>): Float64Array {
   const places = new Map<T, number>();
   for (const value of different) places.set(value, places.size);
@@ -87,22 +90,24 @@ function numbered<T>(values: ArrayLike<T>, different: Iterable<T>): Float64Array
   return numbers;
 }
 
-/** Numbers in two halves, and the rows that they belong to. */
+/** Numbers in two halves, and the rows to which they belong. */
 interface Keyed {
   readonly low: Uint32Array;
   readonly high: Uint32Array;
   readonly rows: Uint32Array;
 }
 
-/** Keeps its scratch memory from one sort to the next. */
+/** Reuses its scratch memory for the next sort. */
 export class NumberSorter {
   readonly rowsMax: number;
   private readonly a: Keyed;
   private readonly b: Keyed;
-  /** How many numbers have each digit; during a pass, where the next one with it goes. */
+  /**
+   * How many numbers have each digit; during a pass, the place for the next one with that digit.
+   */
   private readonly counts = new Uint32Array(PASSES.length * DIGITS);
 
-  /** @param rowsMax it sorts up to so many */
+  /** @param rowsMax maximum of rows that it sorts */
   constructor(rowsMax: number) {
     this.rowsMax = rowsMax;
     this.a = keyed(rowsMax);
@@ -125,8 +130,8 @@ export class NumberSorter {
   }
 
   /**
-   * Puts rows in the order of their numbers; equal ones stay as they stand. Between its steps nobody
-   * else may sort, and the numbers have to stay what they are.
+   * Sorts rows by their numbers; equal ones keep their order. Between its steps no other sort may
+   * run, and the numbers must not change.
    */
   *refine(rows: Uint32Array, numbers: Float64Array, isAscending: boolean): Generator<void, void> {
     const total = rows.length;
@@ -142,7 +147,7 @@ export class NumberSorter {
     rows.set(from.rows.subarray(0, total));
   }
 
-  /** Takes the numbers of some places apart and counts their digits. */
+  /** Splits the numbers of some places and counts their digits. */
   private take(
     order: Uint32Array,
     numbers: Float64Array,
@@ -152,7 +157,7 @@ export class NumberSorter {
   ): void {
     const { counts } = this;
     const { low, high, rows } = this.a;
-    // One way for both directions: a branch that is taken for the first time is compiled anew.
+    // The same code for both directions: V8 recompiles a branch that is taken for the first time.
     const [base, sign] = isAscending ? [0, 1] : [Number.MAX_SAFE_INTEGER, -1];
     for (let at = start; at < end; at++) {
       const row = order[at]!;
@@ -170,7 +175,7 @@ export class NumberSorter {
     }
   }
 
-  /** Turns the counts of a digit into places; false when all numbers have the same one. */
+  /** Converts the counts of a digit to places; false when all numbers have the same digit. */
   private startPass(first: number, total: number): boolean {
     const { counts } = this;
     let place = 0;
@@ -183,7 +188,7 @@ export class NumberSorter {
     return true;
   }
 
-  /** Moves the places [start, end) to where their digits belong. */
+  /** Moves the places [start, end) to the places of their digits. */
   private pass(
     [half, shift]: (typeof PASSES)[number],
     first: number,

@@ -1,6 +1,6 @@
 /**
- * GET requests to the catalog API that is mirrored, with every limit that a strange or broken
- * source calls for: time, bytes, tries, and the pauses that it asks for.
+ * GET requests to the mirrored catalog API, with every limit that a broken source requires: time,
+ * bytes, tries, and the pauses that the source requests.
  *
  * Thread: the sync thread, or the sync command. Non-goals: what the answers mean.
  */
@@ -18,9 +18,9 @@ export interface SyncLimits {
   /** Tries of one request; the wait before the second, doubled before each further one. */
   readonly tries: number;
   readonly retryMs: number;
-  /** A source that asks for a longer pause than this fails the request. */
+  /** If a source requests a longer pause than this, the request fails. */
   readonly pauseMs: number;
-  /** Pages of one list: a walk that goes on for longer never ends. */
+  /** Pages of one list. A walk with more pages is regarded as endless. */
   readonly pages: number;
 }
 
@@ -39,7 +39,7 @@ export const SYNC_LIMITS: SyncLimits = {
   pages: 2_000,
 };
 
-/** Why a pull cannot go on: a text for the log. */
+/** Why a pull cannot continue: a text for the log. */
 export class SourceError extends Error {
   /** Whether the same request may succeed when it is sent again. */
   readonly isPassing: boolean;
@@ -58,23 +58,23 @@ export type Answer =
   | { readonly status: 304 }
   | { readonly status: 404 };
 
-/** What a request may be answered beside what it asks for. */
+/** Answers other than 200 that a request accepts. */
 interface Allowed {
-  /** 304: the source's generation is this one still. */
+  /** 304: the source still has this generation. */
   readonly knownEtag?: string;
   /** 404: the source may have no such route. */
   readonly isOptional?: boolean;
 }
 
 /**
- * What nodes of this kind send with each answer of one generation; no other ETag tells as much. Behind
- * a `-` stands what changes with the live figures, where an answer shows them.
+ * The ETag that a node of this kind sends with each answer of one generation; other ETags do not
+ * identify a generation. The part after `-` changes with the live figures, if an answer shows them.
  */
 const CATALOG_ETAG = /^(W\/"catalog-[0-9a-f]{40})(?:-[^"]*)?"$/;
 const RETRIED_STATUSES = new Set([408, 425, 500, 502, 503, 504]);
 const TOO_MANY_REQUESTS = 429;
 
-/** Why this cannot be the address of a source, or undefined. */
+/** Why this cannot be the address of a source; undefined if it can. */
 export function sourceUrlProblem(url: string): string | undefined {
   if (!URL.canParse(url)) return 'must be an http or https URL';
   const { protocol, username, password, search, hash } = new URL(url);
@@ -85,9 +85,9 @@ export function sourceUrlProblem(url: string): string | undefined {
 }
 
 /**
- * A signal that follows `parent` and ends by itself `ms` later with `late` as its reason. `release`
- * lets go of parent and timer at once, which AbortSignal.any and AbortSignal.timeout leave to the
- * garbage collector: too late for tens of thousands of requests under one parent.
+ * A signal that follows `parent` and also aborts `ms` later with `late` as its reason. `release`
+ * removes listener and timer at once. AbortSignal.any and AbortSignal.timeout leave that to the
+ * garbage collector, which is too late for tens of thousands of requests under one parent.
  */
 export function boundedSignal(
   parent: AbortSignal,
@@ -108,39 +108,45 @@ export function boundedSignal(
   };
 }
 
-/** Serves one walk through the source: its answers are of one generation, where that shows. */
+/**
+ * Serves one walk through the source. All its answers are of one generation, if the source shows
+ * which.
+ */
 export class SourceClient {
   private readonly base: string;
   private readonly limits: SyncLimits;
   private readonly signal: AbortSignal;
   private readonly over = new AbortController();
   private bytesLeft: number;
-  /** Monotonic ms; the source has asked for quiet until then. */
+  /** Monotonic milliseconds: the source has requested a pause until then. */
   private quietUntil = 0;
   private seenEtag: string | undefined;
 
-  /** `signal` ends every request; its reason is what they reject with. */
+  /** `signal` ends every request; requests reject with its reason. */
   constructor(url: string, limits: SyncLimits, signal: AbortSignal) {
     const { origin, pathname } = new URL(url);
     this.base = `${origin}${pathname.replace(/\/+$/, '')}`;
     this.limits = limits;
     this.signal = AbortSignal.any([signal, this.over.signal]);
-    // Each request under way and each wait listens to it: a few dozen, and no leak.
+    // Each request in flight and each wait has a listener on it: a few dozen, and not a leak.
     setMaxListeners(0, this.signal);
     this.bytesLeft = limits.pullBytes;
   }
 
-  /** ETag of the generation of the source that all answers so far are of; undefined: it does not say. */
+  /**
+   * The ETag of the generation of the source of all answers so far; undefined: the source sends
+   * none.
+   */
   get etag(): string | undefined {
     return this.seenEtag;
   }
 
-  /** Ends every request under way, and those to come, with this reason. */
+  /** Ends every request in flight and every later one with this reason. */
   end(reason: unknown): void {
     this.over.abort(reason);
   }
 
-  /** A 200, or the 404 or 304 that the caller can make use of. Rejects with a SourceError. */
+  /** A 200, or a 404 or 304 that the caller accepts. Rejects with a SourceError. */
   async get(path: string, allowed: Allowed = {}): Promise<Answer> {
     for (let tried = 1; ; tried++) {
       await this.sleep(this.quietUntil - performance.now());
@@ -191,13 +197,13 @@ export class SourceClient {
       return { status, json: parseJson(await this.bodyOf(response)) };
     }
     if (status === 404 && allowed.isOptional !== true) {
-      // A gateway before a source that is away says 404, too, but with another text
+      // A gateway in front of an unavailable source also answers 404, but with another text
       // (docs/protocol.md#catalog-errors).
       const told = parseJson(await this.bodyOf(response));
       if (!isObject(told) || typeof told.error !== 'string') {
         throw new SourceError('status 404 that no catalog answers', true);
       }
-      // Within one generation nothing goes away between a list and a lookup.
+      // Within one generation no object disappears between a list and a lookup.
       if (this.seenEtag !== undefined) throw new SourceChanged('an object went away');
       return { status };
     }
@@ -217,7 +223,7 @@ export class SourceClient {
     if (catalogEtag !== this.seenEtag) throw new SourceChanged('its catalog changed');
   }
 
-  /** Holds all requests back for as long as the source asks, in seconds or until an instant. */
+  /** Delays all requests as long as the source requests, in seconds or until a date. */
   private beQuiet(retryAfter: string | null): void {
     if (retryAfter === null) return;
     const isSeconds = /^[0-9]+$/.test(retryAfter);
@@ -253,7 +259,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** What fetch rejects with says nothing by itself; its cause does. */
+/** The error of fetch has no useful text; its cause has. */
 function asSourceError(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   const { message, cause } = error as Error;

@@ -1,8 +1,8 @@
 /**
- * Runs the sync thread: passes its lines to the log, and starts it again when it dies, which a
- * catalog too large for its memory or a directory that cannot be written may cause.
+ * Runs the sync thread: writes its lines to the log, and restarts it when it dies. A catalog too
+ * large for its memory or a read-only directory can cause that.
  *
- * Thread: the I/O thread. Non-goals: switching to what was pulled (CatalogKeeper).
+ * Thread: the I/O thread. Non-goals: switching to the pulled catalog (CatalogKeeper).
  */
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../storage/files/thread.ts';
@@ -15,7 +15,7 @@ export interface SyncOptions extends SyncSetup {
 
 /**
  * Mirrors the catalog API at `url` (see sourceUrlProblem) into DATA_DIR every `seconds`, the first
- * time at once. `close` ends a pull that is under way and resolves when the thread has ended.
+ * time at once. `close` ends a pull in progress and resolves when the thread has ended.
  */
 export function startSync(options: SyncOptions): { close(): Promise<void> } {
   const { url, seconds, dataDir, durability, log } = options;

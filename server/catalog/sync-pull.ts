@@ -1,6 +1,7 @@
 /**
- * One pull: the whole catalog of another catalog API, as the JSON that readCatalog reads. All of
- * it or nothing: a pull that meets anything odd fails, and the caller keeps what it has.
+ * One pull: the whole catalog of another catalog API, as the JSON that readCatalog reads. It is
+ * complete or fails: on any irregular answer the pull fails, and the caller keeps the stored
+ * catalog.
  *
  * Thread: the sync thread, or the sync command. Non-goals: reading the objects' fields, and sites,
  * which the API does not serve.
@@ -24,7 +25,7 @@ export interface PulledFile {
 
 export type PullResult =
   | { readonly kind: 'unchanged' }
-  /** `etag`: the source's generation, where it names one (see SourceClient). */
+  /** `etag`: the source's generation, if it sends one (see SourceClient). */
   | { readonly kind: 'pulled'; readonly file: PulledFile; readonly etag: string | undefined }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -36,22 +37,22 @@ export interface PullOptions {
   readonly knownEtag: string | undefined;
 }
 
-/** Lookups under way at a time: enough to hide the distance, too few to burden the source. */
+/** Lookups in flight at a time: enough to hide the latency, few enough for the source. */
 const LANES = 8;
 /** The most that a page may have (docs/protocol.md#catalog-queries). */
 const PAGE_ROWS = 500;
 /** A series carries summaries of all its events, hundreds of them. */
 const SERIES_PAGE_ROWS = 50;
-/** Walks through a source that keeps changing underneath. */
+/** How often a pull starts again because the source changed during the walk. */
 const WALKS_MAX = 4;
 /** Of the sampling lists (docs/protocol.md#sampling-lists). */
 const FIRST_CURSOR = 'MA==';
 const END_CURSOR = 'LTE=';
-/** Nothing that it answers changes with the live figures of a source that is a node of this kind. */
+/** A route whose answer does not change with the live figures of a node of this kind. */
 const QUIET_PATH = pagePath('/tags', 1, 0);
 /**
- * Under the base path of its catalog a node lists them in this shape whatever its client profile is; the
- * other one is for a source that is named with that base path, or knows none.
+ * Under the base path of its catalog a node lists them in this shape with any client profile. The
+ * second path is for a source whose address includes that base path, or that has none.
  */
 const METADATA_PATHS = ['/gamma/sampling-markets', '/sampling-markets'] as const;
 const ID_PATTERN = /^[0-9]{1,15}$/;
@@ -90,9 +91,9 @@ async function walk({ url, limits, signal, knownEtag }: PullOptions): Promise<Pu
   const tags = await readList(client, '/tags', PAGE_ROWS, limits.pages);
   const series = await readList(client, '/series', SERIES_PAGE_ROWS, limits.pages);
   const events = await lookUpAll(client, listed);
-  // A source that names its generation is a node of this kind: it serves the sampling lists too.
+  // A source that sends its generation is a node of this kind: it also serves the sampling lists.
   const metadata = client.etag === undefined ? new Map() : await readMetadata(client, limits.pages);
-  // Which events a series has follows from the events: each names its series.
+  // The events of a series are found from the events: each names its series.
   const file = {
     events: events.map((event) => ownPartOf(event, metadata)),
     tags,
@@ -106,12 +107,13 @@ function pagePath(path: string, rows: number, offset: number): string {
 }
 
 /**
- * Every object of a list, once each. Walks until a page brings nothing more, not until a short one: a
- * source may have a lower limit than was asked for. Other pages without anything new are the end where a
- * source shows all that it has whatever the offset; one may also come of rows that came in between.
+ * Every object of a list, once each. The walk ends when a page brings nothing new, not at a short
+ * page, because a source may have a lower limit than requested. Any other page without new objects
+ * also ends the walk, because some sources ignore the offset; such a page may also come from rows
+ * that were added in between.
  *
- * Each page begins with the last row of the one before: where rows went away meanwhile, all behind them
- * have moved up, some past the place that was read.
+ * Each page begins with the last row of the page before. If rows were removed in between, all later
+ * rows have moved up, some of them before the position that was read.
  */
 async function readList(
   client: SourceClient,
@@ -136,7 +138,7 @@ async function readList(
     }
     isRepeated = !isNews;
     offset += page.length - overlap;
-    // A source of one row a page could show no other one.
+    // A source with one row a page could never show another row.
     if (page.length > 1) overlap = 1;
   }
   throw new SourceError(`GET ${path} goes on after ${pagesMax} pages`);
@@ -151,7 +153,10 @@ function pageOf(path: string, answer: Answer): readonly JsonObject[] {
   return json;
 }
 
-/** The listed events as their own routes show them, with markets; those that are gone left out. */
+/**
+ * The listed events as their own routes show them, with markets. Events that no longer exist are
+ * left out.
+ */
 async function lookUpAll(
   client: SourceClient,
   listed: readonly JsonObject[],
@@ -177,7 +182,7 @@ async function lookUpAll(
 
 async function lookUp(client: SourceClient, listed: JsonObject): Promise<JsonObject | undefined> {
   const id = String(listed.id);
-  // Nothing to look up; the reader of the file counts and names it.
+  // It cannot be looked up; the reader of the file counts and reports it.
   if (!ID_PATTERN.test(id)) return listed;
   const answer = await client.get(`/events/${id}`);
   if (answer.status !== 200) return undefined;
@@ -188,7 +193,7 @@ async function lookUp(client: SourceClient, listed: JsonObject): Promise<JsonObj
   return json;
 }
 
-/** `raw_metadata` by market id, where there is any: the one field that only a sampling list has. */
+/** `raw_metadata` by market id, if there is any: the only field that is only in a sampling list. */
 async function readMetadata(
   client: SourceClient,
   pagesMax: number,
@@ -221,8 +226,8 @@ async function readMetadata(
 const NOT_OF_MARKETS = [...MARKET_FIGURES, { name: CLIENT_MEMBER }];
 
 /**
- * An event with the metadata of its markets and without live figures: those are the source's, of its
- * own books and fills, and would make another catalog of each pull.
+ * An event with the metadata of its markets and without live figures: those are of the source's own
+ * books and fills, and would make each pull a different catalog.
  */
 function ownPartOf(event: JsonObject, metadata: ReadonlyMap<string, JsonObject>): JsonObject {
   const own = without(event, EVENT_FIGURES);

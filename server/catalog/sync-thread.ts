@@ -1,6 +1,6 @@
 /**
- * The thread that mirrors another catalog API: everything heavy about it, and all its LMDB writes,
- * happen here. Ends by itself, with its store closed, once it is told to stop.
+ * The thread that mirrors another catalog API: all its expensive work and all its LMDB writes
+ * happen here. It closes its store and ends by itself when it receives `stop`.
  */
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';

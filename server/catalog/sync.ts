@@ -1,9 +1,9 @@
 /**
- * Mirroring another catalog API: pulls, compares with what is stored, and writes a new generation
- * only where something changed. A pull that fails changes nothing.
+ * Mirrors another catalog API: pulls, compares the result with the stored catalog, and writes a new
+ * generation only if something changed. A failed pull changes nothing.
  *
  * Thread: the sync thread, or the sync command; nothing here runs on the I/O thread. Non-goals:
- * serving the new generation, which the node notices like an import.
+ * serving the new generation; the node notices it like an import.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,16 +31,18 @@ export interface MirrorOptions {
   readonly limits: SyncLimits;
 }
 
-/** The generation in use, as far as a pull has to know it. */
+/** What a pull needs to know of the current generation. */
 interface Stored {
   readonly number: number | undefined;
-  /** Of everything that a source serves: all but the sites. */
+  /** The digest of everything that a source serves: all but the sites. */
   readonly digest: string;
   readonly hasEvents: boolean;
   readonly sites: readonly unknown[];
 }
 
-/** A source that fails is asked this seldom at most, unless it is asked as seldom anyway. */
+/**
+ * The longest time between two tries of a failing source, unless the configured interval is longer.
+ */
 const BACKOFF_SECONDS_MAX = 900;
 
 /** Seconds until the next try after so many failures in a row. */
@@ -51,18 +53,18 @@ export function backoffSeconds(seconds: number, failures: number): number {
 export class Mirror {
   private readonly o: MirrorOptions;
   private stored: Stored | undefined;
-  /** What the source called its generation when it was last found equal to a stored one. */
+  /** The ETag of the source when its catalog was last equal to a stored generation. */
   private mirrored: { readonly number: number | undefined; readonly etag: string } | undefined;
 
   constructor(options: MirrorOptions) {
     this.o = options;
   }
 
-  /** One pull. Rejects only for a fault of this program; `signal` ends it early. */
+  /** One pull. Rejects only because of a bug; `signal` ends it early. */
   async sync(signal: AbortSignal): Promise<SyncResult> {
     const { mirrored } = this;
     const { url, limits, store } = this.o;
-    // After an import the source has to be compared again, whether or not it has changed.
+    // After an import the source must be compared again, whether or not it has changed.
     const knownEtag = mirrored?.number === store.current() ? mirrored?.etag : undefined;
     const pull = await pullCatalog({ url, limits, signal, knownEtag });
     if (pull.kind !== 'pulled') return pull;
@@ -74,7 +76,8 @@ export class Mirror {
     if (catalog.events.length === 0 && before.hasEvents) {
       return { kind: 'failed', reason: 'it has no events at all, which is hardly meant' };
     }
-    // Nothing is not a first generation: that would tell a node that it has no markets.
+    // An empty catalog must not become the first generation: a node would then stop all its
+    // markets.
     if (catalog.events.length === 0 && before.number === undefined) return { kind: 'unchanged' };
     if (signal.aborted) return { kind: 'failed', reason: 'stopped' };
     const digest = digestOf(catalog);
@@ -93,13 +96,13 @@ export class Mirror {
       : { kind: 'replaced', generation: number, report };
   }
 
-  /** The generation in use; read once, since a generation never changes. */
+  /** Reads the current generation. It is read once, because a generation never changes. */
   private look(): Stored {
     for (;;) {
       const number = this.o.store.current();
       if (this.stored !== undefined && this.stored.number === number) return this.stored;
       const stored = this.read(number);
-      // Another process may have switched between the two looks.
+      // Another process may have switched between the two reads.
       if (this.o.store.current() === number) this.stored = stored;
     }
   }
@@ -117,7 +120,9 @@ export class Mirror {
   }
 }
 
-/** As `Mirror.read` does it, of the objects as the store would keep them. */
+/**
+ * As `Mirror.read` computes it, from the objects in the form in which the store would have them.
+ */
 function digestOf(catalog: Catalog): string {
   const hash = createHash('sha256');
   for (const kind of KINDS) {
@@ -130,7 +135,7 @@ function digestOf(catalog: Catalog): string {
   return hash.digest('hex');
 }
 
-/** Pulls every `seconds`, less often while that fails, until the signal ends it. */
+/** Pulls every `seconds`, less often while pulls fail, until the signal ends it. */
 export async function keepInSync(
   mirror: Mirror,
   url: string,

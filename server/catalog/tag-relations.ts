@@ -1,9 +1,9 @@
 /**
- * Which tags are related to a tag. A catalog file does not say, so it is told from what carries
- * them: a tag is related to another one, or to some, when at least half of its events carry one of them too, as
- * those of "elections" carry "politics"; the more events they share, the higher it ranks.
+ * The related tags of a tag. A catalog file does not contain them, so they are computed from the
+ * events: a tag is related to others when at least half of its events have one of them too, as
+ * those of "elections" have "politics". The more events two tags share, the higher the rank.
  *
- * Thread: the I/O thread; a millisecond for a tag that tens of thousands of events carry.
+ * Thread: the I/O thread; a millisecond for a tag of tens of thousands of events.
  */
 import type { PreparedCatalog } from './prepared.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Finds rows by a text they carry, such as a slug: an open-addressing hash table in flat arrays, so
- * that it passes between threads by handing over its buffers, and a look-up allocates nothing.
+ * Finds rows by one of their texts, such as a slug. It is an open-addressing hash table in flat
+ * arrays: a thread sends it to another by transferring its buffers, and a look-up allocates
+ * nothing.
  *
  * Matches are exact, by UTF-16 code units. Built on the catalog thread, read on the I/O thread.
  * Non-goals: changing an index, and texts chosen to collide (they come from the catalog's owner).
@@ -10,7 +11,9 @@ import type { TextIndex } from './prepared.ts';
 
 const SLOTS_MIN = 2;
 
-/** How the texts of a column are compared: as they are, or as what 256-bit number they say. */
+/**
+ * How the texts of a column are compared: as they are, or by the 256-bit number that they contain.
+ */
 export type KeyForm = 'exact' | 'number' | 'numbers';
 
 const HEX = /^0x[0-9a-f]{64}$/;
@@ -20,7 +23,7 @@ const HEX_DIGITS = 64;
 export const NUMBER_KEY = 1;
 export const NUMBER_KEY_UNITS = 17;
 
-/** The key that a text is found by. Numbers are packed; any other text is found in any case. */
+/** The key for a text. Numbers are packed; any other text matches in any case. */
 export function keyOf(form: KeyForm, text: string): string {
   if (form === 'exact') return text;
   const plain = text.trim().toLowerCase();
@@ -60,7 +63,7 @@ export function buildTextIndex(
   return { slots, ...unitsOf(texts), rows: relationOf(texts.length, keys, rows) };
 }
 
-/** The key number of a text, or -1 when no row carries it. */
+/** The key number of a text; -1 when no row has it. */
 export function findKey(index: TextIndex, text: string): number {
   const { slots } = index;
   const mask = slots.length - 1;
@@ -70,7 +73,7 @@ export function findKey(index: TextIndex, text: string): number {
   }
 }
 
-/** The rows that carry a key, ascending: a view of the index, not a copy. */
+/** The rows of a key, ascending: a view of the index, not a copy. */
 export function rowsOfKey(index: TextIndex, key: number): Uint32Array {
   const { ends, values } = index.rows;
   return values.subarray(ends[key]!, ends[key + 1]!);
@@ -96,7 +99,9 @@ function isKey(index: TextIndex, key: number, text: string): boolean {
   return true;
 }
 
-/** FNV-1a over the code units, its bits mixed at the end because only low ones choose the slot. */
+/**
+ * FNV-1a over the code units. The bits are mixed at the end, because only low bits choose the slot.
+ */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let unit = 0; unit < text.length; unit++) {

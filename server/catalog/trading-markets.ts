@@ -1,9 +1,9 @@
 /**
- * Markets in the shapes of the trading API (trading-schemas.ts): single, by token, in pages by cursor,
- * ascending by id. They are made of what the catalog shows of a market, figures included, and of its
- * base fee in the engine.
+ * Markets in the shapes of the trading API (trading-schemas.ts): single, by token, or in pages by
+ * cursor, in ascending order of id. They are made from the catalog's fields of a market, including
+ * figures, and from its base fee in the engine.
  *
- * Thread: I/O. A page is rendered row by row, so it is shorter than one of prepared fragments.
+ * Thread: I/O. A page is rendered row by row, so it is shorter than a page of prepared fragments.
  */
 
 import { findMarket } from '../../engine/markets/markets.ts';
@@ -33,7 +33,10 @@ type Shape = Pick<typeof shortMarket, 'of'>;
 type RowsOf = (prepared: PreparedCatalog) => Uint32Array | undefined;
 
 const PAGE_SIZE = 100;
-/** Rendered between two turns of the event loop: each is parsed and written anew, in some 50 us. */
+/**
+ * Markets that are rendered between two turns of the event loop: each is parsed and written again,
+ * in some 50 us.
+ */
 const MARKETS_PER_TURN = 16;
 const INVALID_CURSOR = errorBody('invalid next_cursor');
 const NOT_FOUND = errorBody('market not found');
@@ -104,7 +107,7 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
       'GET /markets-by-token/:token_id': byToken,
       'GET /clob-markets/:condition_id': single(tradingTerms),
     },
-    /** What stands for the sampling lists under MARKET_ROUTES=trading. */
+    /** Replaces the sampling lists when MARKET_ROUTES=trading. */
     sampling: page(tradingMarket, listed),
     shortSampling: page(shortMarket, listed),
   };

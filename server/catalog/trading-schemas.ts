@@ -1,6 +1,6 @@
 /**
- * Markets in the shapes of the trading API that clients of the other service read: what each member
- * is, and where it comes from, one line each. What is not kept here is null, 0 or empty.
+ * Markets in the shapes of the trading API that existing clients read: each member and where it
+ * comes from, one line each. Members that this node does not have are null, 0 or empty.
  *
  * Pure; any thread.
  */
@@ -22,7 +22,7 @@ const Real = Type.Number();
 const Token = Type.Object({ token_id: Text, outcome: Text, price: Real, winner: Flag });
 const Rewards = Type.Object({ rates: Type.Null(), min_size: Real, max_spread: Real });
 
-/** A shape as a schema, and as what makes an object of it. */
+/** A shape as a schema, and as a function that makes an object of it. */
 function shapeOf(members: Members) {
   const all = Object.entries(members);
   return {
@@ -36,7 +36,7 @@ function named<S extends TSchema>(schema: S, description: string): S {
   return { ...schema, description };
 }
 
-/** Of every token, what it stands for and something more. */
+/** For every token its id and outcome, with further members. */
 function tokensOf<Row>(
   { clobTokenIds, outcomes }: ShownMarket,
   rowOf: (id: string, outcome: string, place: number) => Row,
@@ -97,7 +97,10 @@ export const tradingMarket = shapeOf({
 const Outcome = Type.Object({ t: Text, o: Text });
 const Fees = Type.Object({ r: Real, e: Whole, to: Flag });
 
-/** `fd` is a fee of r x (p (1 - p))^e of the notional: with e = 0 a bound of ours from above. */
+/**
+ * `fd` is a fee of r x (p (1 - p))^e of the notional: with e = 0 it is an upper bound of the node's
+ * fee.
+ */
 export const tradingTerms = shapeOf({
   c: [named(Text, 'condition id'), (market) => market.conditionId],
   t: [

@@ -1,4 +1,4 @@
-/** A node that runs, as a command asks it over HTTP. */
+/** Requests from a command to a running node over HTTP. */
 import type { Config } from '../config/config.ts';
 import type { Context, Options } from './context.ts';
 import { Refused } from './exit-codes.ts';
@@ -11,7 +11,7 @@ interface Place {
   readonly port: number;
 }
 
-/** What `--url` says, else one of the listeners of the environment. */
+/** The value of `--url`, else one of the listeners of the environment. */
 export function baseOf(
   context: Context,
   options: Options,
@@ -27,7 +27,7 @@ export function baseOf(
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** The answer as JSON; throws an Error that says what was answered instead. */
+/** The answer as JSON. Throws an Error with the answer if the request fails. */
 export async function answerOf<T>(
   url: URL,
   signal: AbortSignal,

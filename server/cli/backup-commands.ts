@@ -5,7 +5,7 @@ import { backUp, type Manifest, restore } from '../../storage/operations/backup.
 import type { Run } from './context.ts';
 
 const MIB = 2 ** 20;
-/** The lock, and what a file system puts into a directory of its own. */
+/** The lock file, and what a file system puts into its root directory. */
 const OWN_NAMES = new Set(['node.lock', 'node.pid', 'lost+found']);
 
 export const backup: Run = async ({ dataDir, progress, stdout }, [into = ''], options) => {

@@ -1,4 +1,4 @@
-/** `book`: a book as the node serves it, drawn; again whenever it changes. */
+/** `book`: draws a book of a running node, and draws it again whenever it changes. */
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerOf, baseOf } from './asked-node.ts';
@@ -11,7 +11,7 @@ interface Level {
   readonly size: string;
 }
 
-/** What is read of `GET /book`. */
+/** The fields of `GET /book` that are read. */
 interface Book {
   readonly hash: string;
   readonly timestamp: string;
@@ -44,14 +44,17 @@ export const book: Run = async (context, [token = ''], options) => {
   return 'done';
 };
 
-/** False where who read it has gone. */
+/** False when the reader has disconnected. */
 function written(stream: Writable, text: string): Promise<boolean> {
   return new Promise((resolve) => {
     stream.write(text, (error) => resolve(error == null));
   });
 }
 
-/** Asks above bids, best prices in the middle, a bar as long as what rests up to there. */
+/**
+ * Asks above bids, best prices in the middle. The length of a bar is the size from the best price
+ * to that level.
+ */
 function drawn(read: Book, count: number, paint: Paint): string[] {
   const asks = summed(read.asks, count);
   const bids = summed(read.bids, count);
@@ -74,7 +77,7 @@ function drawn(read: Book, count: number, paint: Paint): string[] {
   ].filter((line) => line !== '');
 }
 
-/** Best levels first, each with the sum up to it. */
+/** Best levels first, each with the total size up to it. */
 function summed(levels: readonly Level[], count: number): (Level & { readonly sum: number })[] {
   let sum = 0;
   return levels

@@ -1,4 +1,4 @@
-/** `catalog`: the commands of the catalog's room under the names of this program. */
+/** `catalog`: the commands of server/catalog as commands of this program. */
 import {
   type CatalogCommandContext,
   exportFile,

@@ -1,4 +1,4 @@
-/** `clock accept`: tells a node that runs that the clock of its machine is right. */
+/** `clock accept`: tells a running node that the clock of its machine is right. */
 import { answerOf, baseOf } from './asked-node.ts';
 import type { Run } from './context.ts';
 import { Refused } from './exit-codes.ts';

@@ -1,19 +1,22 @@
 /**
- * The commands, a row each: parser, help, README and tests come from this table. What a command does is
- * loaded when it is called, so that `--help` waits for nothing.
+ * The commands, one row each: parser, help, README and tests come from this table. The code of a
+ * command is loaded when it is called, so that `--help` is fast.
  */
 import type { Run } from './context.ts';
 
 export interface CommandRow {
   readonly does: string;
   /**
-   * How it gets along with a node on the same DATA_DIR: it needs none there, it may run beside one, it asks one
-   * over HTTP, it does not mind, or it is the node.
+   * How a command relates to a node on the same DATA_DIR: no node may run there; it may run while a
+   * node runs; it sends requests to one over HTTP; it uses none; or it is the node.
    */
   readonly node: 'stopped' | 'beside' | 'asked' | 'any' | 'itself';
-  /** One that needs no node writes to DATA_DIR; or it makes it first, or only reads. */
+  /**
+   * A command for which no node may run writes to DATA_DIR. `made`: it creates DATA_DIR first;
+   * `read`: it only reads.
+   */
   readonly directory?: 'made' | 'read';
-  /** Names of arguments; those in brackets may be left out. */
+  /** Names of arguments; those in brackets are optional. */
   readonly args?: readonly string[];
   /** Flags as the parser writes them, and what they do. */
   readonly options?: Readonly<Record<string, string>>;
@@ -146,7 +149,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   },
 };
 
-/** What a group of commands is about. */
+/** What each group of commands is for. */
 export const GROUPS: Readonly<Record<string, string>> = {
   catalog: 'what can be traded: from a file, to a file, from another node',
   keys: 'API keys',
@@ -155,7 +158,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   clock: 'the time of a node that runs',
 };
 
-/** How a row of the table gets along with a node, for help and README. */
+/** The texts for `node` of a row, for help and README. */
 export const BESIDE_NODE: Readonly<Record<CommandRow['node'], string>> = {
   stopped: 'while no node runs on DATA_DIR',
   beside: 'also while a node runs on DATA_DIR',

@@ -1,10 +1,10 @@
-/** What a command is given: streams, settings, and how it may write. */
+/** The context of a command: streams, settings, and how it may write. */
 import type { Readable, Writable } from 'node:stream';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import type { Exit } from './exit-codes.ts';
 import type { Environment, Paint, Progress } from './terminal.ts';
 
-/** Where a command reads and writes; a process has them under these names. */
+/** The streams of a command, by the names that a process has for them. */
 export interface Streams {
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -18,11 +18,14 @@ export interface Context extends Streams {
   /** For standard output. */
   readonly paint: Paint;
   readonly progress: Progress;
-  /** Ends a command that would go on for ever. */
+  /** Ends a command that would otherwise run without end. */
   readonly signal: AbortSignal;
 }
 
-/** Options as they were given: a text, or whether one without a value is there (`--no-x`: false). */
+/**
+ * The given options: a text, or for an option without value whether it is present (`--no-x`:
+ * false).
+ */
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
 export type Run = (context: Context, args: readonly string[], options: Options) => Promise<Exit>;

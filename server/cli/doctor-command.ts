@@ -1,4 +1,7 @@
-/** `doctor`: whether this machine and DATA_DIR are fit for a node; a line for each thing that was looked at. */
+/**
+ * `doctor`: checks whether this machine and DATA_DIR are suitable for a node, with a line for each
+ * check.
+ */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
@@ -12,7 +15,7 @@ import { secp256k1IsNative } from '../identity/secp256k1.ts';
 import type { Context, Run } from './context.ts';
 import { configOf } from './settings.ts';
 
-/** What came of a look: fine; worth a thought; or a node would not run, or not be safe. */
+/** The result of a check: fine; a warning; or a node would not run, or not be safe. */
 interface Look {
   readonly state: 'ok' | 'warn' | 'bad';
   readonly text: string;
@@ -25,7 +28,10 @@ interface Subject {
 
 const GIB = 2 ** 30;
 const NODE_LEAST = [20, 19] as const;
-/** Two segments, an image with the one that it replaces, and some time to hear of it. */
+/**
+ * Two segments, a snapshot and the one that it replaces, and a reserve so that an operator can
+ * react.
+ */
 const DISK_LEAST = GIB;
 const FILES_LEAST = 4_096;
 const CLOCK_MS = 2_000;
@@ -34,7 +40,7 @@ const YEAR_LEAST = 2_025;
 const NAME_WIDTH = 10;
 const PERCENT = 100;
 const FULL_PERCENT = 90;
-/** As `stat -f` names what LMDB must not be put on. */
+/** File systems, as `stat -f` names them, on which LMDB must not be used. */
 const NETWORK = new Map([
   [0x6969, 'NFS'],
   [0xff534d42, 'CIFS'],
@@ -76,7 +82,7 @@ const LOOKS: Readonly<Record<string, (subject: Subject) => Look>> = {
       0,
     );
     const text = `${(totalmem() / GIB).toFixed(1)} GiB; full tables take ${(tables / GIB).toFixed(1)} GiB, twice`;
-    // The follower has tables of its own.
+    // Twice, because the follower has tables of its own.
     return 2 * tables < totalmem()
       ? ok(text)
       : warn(`${text}: they fit only as long as they are not full`);
@@ -150,7 +156,7 @@ export const doctor: Run = async (context: Context) => {
   return isFit ? 'done' : 'differs';
 };
 
-/** The nearest directory above that is there. */
+/** The nearest existing parent directory. */
 function parentOf(path: string): string {
   let at = dirname(path);
   while (!existsSync(at)) at = dirname(at);

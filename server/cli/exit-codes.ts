@@ -1,4 +1,4 @@
-/** How a command ends, as scripts read it: the table from which help and README come. */
+/** The exit codes of commands, for scripts: help and README come from this table. */
 export const EXIT_CODES = {
   done: { code: 0, means: 'done' },
   failed: { code: 1, means: 'it failed; what was there before stays' },
@@ -9,7 +9,7 @@ export const EXIT_CODES = {
 
 export type Exit = keyof typeof EXIT_CODES;
 
-/** A command that cannot go on; the message is for who called it. */
+/** A command cannot continue; the message is for the user. */
 export class Refused extends Error {
   readonly exit: Exit;
 

@@ -1,6 +1,6 @@
 /**
- * `keys`: what was issued, read beside a node; revoked and issued while none runs, because a node keeps all
- * keys in memory.
+ * `keys`: lists API keys while a node runs; revokes and issues them only while none runs, because a
+ * node has all keys in memory.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ export const issue: Run = (context, [wallet = ''], options) => {
     throw new Refused('usage', `--nonce must be a whole number, not "${nonce}"`);
   const { chainId } = configOf(context);
   return withKeys(context, false, async (store) => {
-    // A new one would be as good as none: every key that is there comes from the one that is missing.
+    // A new key file would be useless: every issued key was computed from the missing one.
     const isThere = existsSync(join(context.dataDir, 'node.key'));
     if (!isThere && [...store.rows()].length > 0) {
       throw new Error(

@@ -1,4 +1,4 @@
-/** `log cut`: what to do about a damaged log without a copy (OPERATIONS.md). */
+/** `log cut`: cuts a damaged log when there is no copy of it (OPERATIONS.md). */
 import { cutLog } from '../../storage/operations/cut-log.ts';
 import type { Run } from './context.ts';
 import { numberOf } from './settings.ts';

@@ -1,6 +1,6 @@
 /**
- * Single entry point to the package commander: the parser that comes from the table of commands, and the
- * running of one command, with its lock and its exit code.
+ * Single entry point to the package commander: builds the parser from the table of commands, and
+ * runs one command, with its lock and its exit code.
  */
 import { Command, CommanderError } from 'commander';
 import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
@@ -13,14 +13,13 @@ import { EXIT_CODES, type Exit, Refused } from './exit-codes.ts';
 import { type Environment, Progress, painter } from './terminal.ts';
 
 const PROGRAM = 'prediction-market-node';
-/** Of every command; without it DATA_DIR of the environment counts. */
+/** An option of every command; without it DATA_DIR of the environment is used. */
 const DATA_DIR_FLAG = '--data-dir <directory>';
 const DURABILITIES: readonly string[] = ['flushed', 'committed'] satisfies Durability[];
 
 /**
- * Parses arguments and runs the command; resolves with the exit code of the process.
- *
- * @param argv the arguments behind the script's name
+ * Parses arguments and runs the command. Resolves with the exit code of the process.
+ * @param argv the arguments after the script's name
  */
 export async function runCli(
   argv: readonly string[],
@@ -66,7 +65,7 @@ function programOf(streams: Streams, act: Act): Command {
   return program;
 }
 
-/** Nothing ends the process, and nothing is written past the streams. */
+/** The parser must not end the process, and writes only to the given streams. */
 function configured(command: Command, { stderr, stdout }: Streams): Command {
   return command.exitOverride().configureOutput({
     writeOut: (text) => stdout.write(text),
@@ -105,7 +104,7 @@ async function run(
   if (!DURABILITIES.includes(durability)) {
     throw new Refused('usage', `DURABILITY must be flushed or committed, it is "${durability}"`);
   }
-  // A variable of a script that is not set: the current directory is not what was meant.
+  // A variable of a script was not set; the current directory was not meant.
   if (options.dataDir === '') throw new Refused('usage', '--data-dir must name a directory');
   const context: Context = {
     ...streams,
@@ -126,7 +125,7 @@ async function run(
   }
 }
 
-/** Makes sure of what a command needs of DATA_DIR; what is returned gives it back. */
+/** Checks and prepares DATA_DIR for a command. The returned function releases it. */
 function admitted({ directory, node }: CommandRow, dataDir: string): () => void {
   if (node === 'beside') {
     const problem = foreignHolder(dataDir);

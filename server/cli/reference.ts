@@ -1,4 +1,7 @@
-/** The reference of the commands, as Markdown: what README.md of this folder holds between its marks. */
+/**
+ * The reference of the commands as Markdown: the text between the marks in README.md of this
+ * folder.
+ */
 import { BESIDE_NODE, COMMANDS } from './commands.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 

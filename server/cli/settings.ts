@@ -1,4 +1,4 @@
-/** What commands read of environment and options; everything wrong is told at once. */
+/** Reads settings from environment and options. All problems are reported together. */
 
 import { availableParallelism } from 'node:os';
 import { decimalToSafe, hexToBytes, isUint256 } from '../common/uint256.ts';
@@ -10,7 +10,7 @@ import { Refused } from './exit-codes.ts';
 const ADDRESS_BYTES = 20;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
 
-/** The configuration of a node started here. Throws Refused with every problem of it. */
+/** The configuration of the node that would start here. Throws Refused with every problem of it. */
 export function configOf({ dataDir, env }: Context): Config {
   const read = readConfig({ ...env, DATA_DIR: dataDir }, [], availableParallelism());
   if (!read.ok) throw new Refused('usage', read.problems.join('\n'));
@@ -53,7 +53,7 @@ export function conditionOf(text: string): string {
   throw new Refused('usage', `a condition id is 0x and 64 hexadecimal digits, not "${text}"`);
 }
 
-/** Unix milliseconds of unix seconds, or of a time as ISO 8601 writes it. */
+/** Unix milliseconds from unix seconds, or from an ISO 8601 time. */
 export function timeOf(text: string, what: string): number {
   const ms = /^\d{1,11}(\.\d{1,3})?$/.test(text)
     ? Math.round(Number(text) * 1_000)

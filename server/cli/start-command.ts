@@ -2,7 +2,9 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Run } from './context.ts';
 
-/** With which the matching core is measured (bench/README.md): more of it becomes one function. */
+/**
+ * The flags with which the matching core is measured (bench/README.md): V8 inlines more functions.
+ */
 const V8_FLAGS = [
   '--max-inlined-bytecode-size=1500',
   '--max-inlined-bytecode-size-cumulative=6000',
@@ -12,7 +14,7 @@ const V8_FLAGS = [
 export const start: Run = async ({ dataDir }, _, options) => {
   for (const flag of V8_FLAGS) setFlagsFromString(flag);
   process.env.DATA_DIR = dataDir;
-  // The program reads what stands behind the name of its script.
+  // The other program expects its arguments after the script's name.
   process.argv.splice(
     2,
     Number.POSITIVE_INFINITY,

@@ -1,18 +1,18 @@
 /**
- * What a command writes beside its result: colours and progress, on a terminal only (and no colours where
- * NO_COLOR says so), so that what is piped stays plain.
+ * What a command writes apart from its result: colours and progress. Only on a terminal (and no
+ * colours when NO_COLOR is set), so that piped output stays plain.
  */
 import type { Writable } from 'node:stream';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Puts a text in a colour, or leaves it as it is. */
+/** Gives a text a colour, or leaves it as it is. */
 export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string>>;
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const;
 const PROGRESS_MS = 100;
 const CLEAR_LINE = '\r\x1b[K';
-/** The cursor to the corner, and nothing below it. */
+/** Moves the cursor to the corner and clears the screen below it. */
 export const CLEAR_SCREEN = '\x1b[H\x1b[J';
 
 export function isTerminal(stream: Writable): boolean {
@@ -32,7 +32,7 @@ export function painter(stream: Writable, env: Environment): Paint {
   };
 }
 
-/** One line that says how far long work is; nothing where nobody looks. */
+/** One line with the progress of long work; nothing when the output is not a terminal. */
 export class Progress {
   private readonly stream: Writable;
   private readonly isShown: boolean;
@@ -59,7 +59,7 @@ export class Progress {
   }
 }
 
-/** Rows with their columns below each other. */
+/** Rows with aligned columns. */
 export function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {

@@ -1,6 +1,7 @@
 /**
- * `trades export`: fills as CSV or JSON lines. Wallets and tokens are looked up in the tables, which are
- * rebuilt from image and log; fills come from LMDB as well, so also those that have left memory.
+ * `trades export`: fills as CSV or JSON lines. Wallets and tokens are looked up in tables that are
+ * rebuilt from snapshot and log. Fills are also read from LMDB, so fills that have left memory are
+ * included.
  */
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +31,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
   jsonl: { head: () => '', line: (row) => `${JSON.stringify(row)}\n` },
 };
 const PROGRESS_ROWS = 16_384;
-/** Lines are written together up to so many characters. */
+/** Lines are joined up to this number of characters for one write. */
 const CHUNK_LENGTH = 1 << 16;
 
 interface Format {
@@ -38,7 +39,7 @@ interface Format {
   readonly line: (row: Record<Column, string | number>) => string;
 }
 
-/** A fill as the columns read it. */
+/** A fill with the fields that the columns need. */
 class FillRow {
   sequence = 0;
   private row: Buffer = Buffer.alloc(0);
@@ -71,7 +72,10 @@ class FillRow {
   }
 }
 
-/** What a line holds: amounts in shares and collateral as decimal texts, times in unix milliseconds. */
+/**
+ * The columns of a line: amounts in shares and collateral as decimal texts, times in unix
+ * milliseconds.
+ */
 const TRADE_COLUMNS = {
   sequence: (row: FillRow) => row.sequence,
   trade_id: (row: FillRow) => tradeIdOf(row.double(Fill.match)),
@@ -97,7 +101,7 @@ const TRADE_COLUMNS = {
 type Column = keyof typeof TRADE_COLUMNS;
 const COLUMNS = Object.entries(TRADE_COLUMNS) as [Column, (row: FillRow) => string | number][];
 
-/** A mint or merge meets two orders of one side, of opposite tokens. */
+/** A mint or merge matches two orders of the same side, of opposite tokens. */
 function makerSide(row: FillRow): number {
   const side = row.word(Fill.takerSide);
   return row.word(Fill.kind) === MatchKind.complementary ? 1 - side : side;
@@ -114,7 +118,7 @@ export const exportTrades: Run = async (context, [file = '-'], options) => {
   if (!existsSync(join(dataDir, 'derived'))) {
     throw new Error(`${dataDir} holds no fills: is it a DATA_DIR on which a node has run?`);
   }
-  // First: what is derived then is never ahead of the tables.
+  // Opened first, so that the projections are never ahead of the tables.
   const derived = openDerivedTables(dataDir, { durability, readOnly: true });
   try {
     const lines = linesOf(context, { derived, format, matches, limit });
@@ -200,7 +204,7 @@ function* linesOf(
   }
 }
 
-/** What is there, or what would be made; a pipe or a device is written to as it is. */
+/** Whether the path is a file, or would become one. A pipe or a device is written to directly. */
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 }

@@ -1,4 +1,4 @@
-/** `verify`: a line for each part of DATA_DIR. */
+/** `verify`: checks each part of DATA_DIR, with a line for each. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export const verifyAll: Run = async (context) => {
   };
   const findings = verify({ dataDir, capacities, onProgress: progress.show });
   for await (const { ok, part, text } of findings) tell(part, ok, text);
-  // One that is not there would be made.
+  // Opening a missing key file would create it.
   if (existsSync(join(dataDir, 'node.key'))) {
     const key = openNodeKey(dataDir);
     tell('node.key', key.ok, key.ok ? 'it can be read, by its owner only' : key.problem);

@@ -1,14 +1,14 @@
 /**
- * Long answers put together from their pieces, with pauses.
+ * Joins the pieces of a long answer, with pauses.
  *
  * Thread: any.
  */
 import { nextTurn } from './next-turn.ts';
 
-/** Copied without a pause: about a millisecond. */
+/** Bytes that are copied without a pause: about a millisecond. */
 const COPIED_PER_TURN = 2 ** 20;
 
-/** At once where it is short. */
+/** Joins short answers at once. */
 export function concatSlowly(pieces: readonly Uint8Array[]): Buffer | Promise<Buffer> {
   const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
   return bytes <= COPIED_PER_TURN ? Buffer.concat(pieces, bytes) : copySlowly(pieces, bytes);

@@ -1,9 +1,7 @@
 /**
  * Cursors of paged lists: the offset of the next row as decimal text in base64
- * (docs/protocol.md#cursors).
- *
- * Decided here: of base64 both alphabets are read, with or without padding; a spelling that no
- * encoder writes is no cursor.
+ * (docs/protocol.md#cursors). Decided here: both alphabets of base64 are read, with or without
+ * padding; a text that no encoder writes is not a cursor.
  *
  * Thread: any; pure.
  */
@@ -13,12 +11,15 @@ export const LAST_CURSOR = 'LTE=';
 
 const DIGITS = /^[0-9]+$/;
 
-/** The cursor that asks for the rows from an offset on. */
+/** The cursor for the rows from an offset on. */
 export function cursorOf(offset: number): string {
   return Buffer.from(String(offset)).toString('base64');
 }
 
-/** The offset that a cursor asks for, '' = 0; it may lie past any end. -1 for what is no cursor. */
+/**
+ * The offset of a cursor; '' = 0. It may lie behind the end of the list. -1 when the text is not a
+ * cursor.
+ */
 export function offsetOf(cursor: string): number {
   if (cursor === '') return 0;
   const bare = cursor
@@ -28,7 +29,7 @@ export function offsetOf(cursor: string): number {
   const isPadded = bare.length < cursor.length;
   if (isPadded && cursor.length % 4 !== 0) return -1;
   const bytes = Buffer.from(bare, 'base64');
-  // The decoder skips what it does not know; only what is really base64 comes out the same.
+  // The decoder skips unknown characters. Only valid base64 is the same after it is encoded again.
   if (bytes.toString('base64').replace(/=+$/, '') !== bare) return -1;
   const text = bytes.toString('latin1');
   return DIGITS.test(text) ? Number(text) : -1;

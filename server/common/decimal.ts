@@ -1,9 +1,9 @@
 /**
- * Whole numbers of micro-units and pips as plain decimal text, and back: no exponent, trailing
- * zeros trimmed, never through floating-point fractions (docs/protocol.md#decimal-texts).
+ * Whole numbers of micro-units and pips as plain decimal text, and back: no exponent, no trailing
+ * zeros, never through floating-point fractions (docs/protocol.md#decimal-texts).
  *
- * The writers put ASCII digits into the caller's bytes at `at` and return the place after them: the
- * answers of the read routes are built without a string per number.
+ * The writers put ASCII digits into the caller's bytes at `at` and return the position after them,
+ * so read routes build answers without a string for each number.
  *
  * Thread: any. Non-goals: negative amounts; amounts of 2^53 and above.
  */
@@ -20,7 +20,7 @@ import {
 /** Digits of the largest amount: `9007199254.740991`. */
 export const DECIMAL_BYTES_MAX = 17;
 
-/** What no amount in the engine reaches; parseMicroUp answers it for anything larger. */
+/** More than any amount in the engine. parseMicroUp returns it for anything larger. */
 const ABOVE_ALL = 2 ** 53;
 const SAFE_DIGITS = 16;
 const MICRO_DECIMALS = 6;
@@ -29,7 +29,7 @@ const POINT = 0x2e;
 const LOW_DIGITS = 9;
 const LOW = 10 ** LOW_DIGITS;
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
-/** A remainder below it times 1000 is still exact. */
+/** For a remainder below this, the remainder times 1000 is exact. */
 const THOUSANDFOLD_MAX = Number.MAX_SAFE_INTEGER / 1_000;
 
 const NUMBER_TEXT = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
@@ -89,11 +89,10 @@ export function pipsText(pips: Pips): string {
 }
 
 /**
- * A non-negative number in JSON's grammar (leading zeros allowed) as micro-units, rounded UP when
- * it has more than six decimals: so `amount >= parseMicroUp(text)` says exactly the same as the
- * comparison with the number itself.
- *
- * @returns -1 when the text is no such number; 2^53 for everything from there on
+ * Reads a non-negative number in JSON's grammar (leading zeros allowed) as micro-units, rounded UP
+ * when it has more than six decimals. So `amount >= parseMicroUp(text)` gives the same result as a
+ * comparison with the exact number.
+ * @returns -1 when the text is not such a number; 2^53 for every number of 2^53 micro-units or more
  */
 export function parseMicroUp(text: string): number {
   const match = NUMBER_TEXT.exec(text);
@@ -102,7 +101,7 @@ export function parseMicroUp(text: string): number {
   const written = match[1]! + fraction;
   const digits = written.replace(/^0+/, '');
   if (digits === '') return 0;
-  // How many of the digits stand before the point once the number counts micro-units.
+  // How many of the digits stand before the decimal point when the number counts micro-units.
   const whole = digits.length - fraction.length + Number(match[3] ?? 0) + MICRO_DECIMALS;
   if (whole > SAFE_DIGITS) return ABOVE_ALL;
   if (whole <= 0) return 1;
@@ -127,7 +126,7 @@ export function ratioMicro(part: number, whole: number): number {
   return 2 * half >= whole ? down + 1 : down;
 }
 
-/** `value` with exactly `digits` digits, zeros in front. */
+/** `value` with exactly `digits` digits, with leading zeros. */
 function writeDigits(value: number, digits: number, out: Uint8Array, at: number): number {
   let rest = value | 0;
   for (let i = at + digits - 1; i >= at; i--) {

@@ -1,9 +1,10 @@
 /**
- * The time of the node: the wall clock, held against the steady one at every reading. A wall clock that jumps
- * by more than five seconds is in doubt: from that moment on time goes on as the steady clock counts it, and
- * whoever listens is told. The new time counts once the wall clock has gone on steadily for a minute (a laptop
- * that slept, a clock that was corrected), or when an operator accepts it; a clock that comes back is
- * trusted again at once. Small corrections are followed.
+ * The time of the node: the wall clock, compared with the steady clock at every reading. A wall
+ * clock that jumps by more than five seconds is in doubt: from then on the time continues with the
+ * steady clock, and a callback is called. The new wall time is used once the wall clock has run
+ * steadily for a minute (a laptop that slept, a clock that was corrected), or when an operator
+ * accepts it. A wall clock that jumps back to the right time is trusted at once. Small corrections
+ * are followed.
  *
  * Thread: the I/O thread.
  */
@@ -13,14 +14,14 @@ const LOOK_MS = 1_000;
 const MS = 1_000;
 
 interface ClockSources {
-  /** Unix milliseconds, as the system tells them. */
+  /** Unix milliseconds of the system. */
   readonly wall: () => number;
-  /** Milliseconds that nobody sets. */
+  /** Milliseconds of a clock that nobody sets. */
   readonly steady: () => number;
 }
 
 interface Doubt {
-  /** What the wall clock is ahead of the steady one since it jumped. */
+  /** How far the wall clock is ahead of the steady clock since it jumped. */
   offset: number;
   /** By the steady clock. */
   readonly since: number;
@@ -29,11 +30,14 @@ interface Doubt {
 const SYSTEM: ClockSources = { wall: Date.now, steady: () => performance.now() };
 
 export class GuardedClock {
-  /** Told why the wall clock is in doubt, and undefined once it is not. */
+  /**
+   * Called with the reason when the wall clock is in doubt, and with undefined when it no longer
+   * is.
+   */
   onDoubt: (problem: string | undefined) => void = () => undefined;
   private readonly sources: ClockSources;
   private readonly timer: NodeJS.Timeout;
-  /** What the wall clock is ahead of the steady one, as far as it is trusted. */
+  /** How far the wall clock is ahead of the steady clock, as far as it is trusted. */
   private offset: number;
   private doubt: Doubt | undefined;
 
@@ -44,7 +48,7 @@ export class GuardedClock {
     this.timer.unref();
   }
 
-  /** Unix milliseconds. Who calls it may be told of a jump before it returns. */
+  /** Unix milliseconds. `onDoubt` may be called before it returns. */
   readonly now = (): number => {
     const { steady, wall } = this.sources;
     const time = wall();
@@ -55,9 +59,10 @@ export class GuardedClock {
     return Math.floor(steady() + this.offset);
   };
 
-  /** Holds the clocks against each other; called by its own timer too. */
+  /** Compares the clocks. A timer of this class calls it, too. */
   look(): void {
-    // Measured anew: a process that stood still between two readings takes that for a jump.
+    // Measured again: if the process is suspended between the two readings, the difference looks
+    // like a jump.
     const offset = this.measured();
     const { doubt } = this;
     if (isNear(offset, this.offset)) this.trust(offset);
@@ -66,7 +71,10 @@ export class GuardedClock {
     else doubt.offset = offset;
   }
 
-  /** Takes the wall clock for right: by how many milliseconds it had jumped, or undefined where it is not in doubt. */
+  /**
+   * Trusts the wall clock. Returns by how many milliseconds it had jumped; undefined if it is not
+   * in doubt.
+   */
   accept(): number | undefined {
     this.look();
     const jump = this.jumpMs();
@@ -75,7 +83,7 @@ export class GuardedClock {
     return jump;
   }
 
-  /** Milliseconds that the wall clock is ahead of the time of the node; 0 where it is not in doubt. */
+  /** Milliseconds that the wall clock is ahead of the time of the node; 0 if it is not in doubt. */
   jumpMs(): number {
     return this.doubt === undefined ? 0 : Math.round(this.doubt.offset - this.offset);
   }
@@ -118,12 +126,15 @@ function secondsOf(ms: number): string {
   return `${Math.round(Math.abs(ms) / MS)} s`;
 }
 
-/** Milliseconds that the time of the newest batch is ahead of the clock; 0 = by no more than a correction. */
+/**
+ * Milliseconds that the time of the newest batch is ahead of the clock; 0 when it is only a small
+ * correction.
+ */
 export function aheadOf(time: number, now: number): number {
   return time - now > DOUBT_MS ? time - now : 0;
 }
 
-/** What that means, and what to do. */
+/** Says what that means, and what the operator can do. */
 export function aheadText(aheadMs: number): string {
   return (
     `the log is ${secondsOf(aheadMs)} ahead of the clock of this machine: until the clock is there, batches ` +

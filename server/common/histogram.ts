@@ -1,26 +1,26 @@
 /**
- * Counts whole numbers by their size, in an array and without an allocation: what the hot path can afford.
- * Each power of two is split in two, so a quantile is right within a third.
+ * Counts whole numbers by their size, in an array and without allocation, so that the hot path can
+ * use it. Each power of two is split in two, so a quantile has an error of at most a third.
  *
  * Thread: the one that owns it.
  */
 
-/** The last one is for all that is larger than 2^25 times 1.5: half a minute of microseconds. */
+/** The last bucket counts everything above 2^25 times 1.5: half a minute in microseconds. */
 const BUCKETS = 52;
 const LARGEST = 2 ** 30;
 
 export class Histogram {
-  /** By bucket: how many were below its bound and not below the one before. */
+  /** By bucket: how many values were below its bound and not below the bound before. */
   readonly counts = new Float64Array(BUCKETS);
   sum = 0;
 
-  /** @param value not negative; its fraction is only part of the sum */
+  /** @param value not negative; its fraction only counts in the sum */
   add(value: number): void {
     this.counts[bucketOf(value)]! += 1;
     this.sum += value;
   }
 
-  /** Milliseconds, counted in microseconds. */
+  /** Adds milliseconds, counted in microseconds. */
   addMs(ms: number): void {
     this.add(ms * US);
   }
@@ -28,7 +28,9 @@ export class Histogram {
 
 const US = 1_000;
 
-/** Of each bucket but the last, which has none: the whole number that begins the next one. */
+/**
+ * The upper bound of each bucket except the last: the whole number at which the next bucket begins.
+ */
 export const BUCKET_BOUNDS: readonly number[] = Array.from({ length: BUCKETS - 1 }, (_, bucket) => {
   if (bucket < 2) return bucket + 1;
   const power = 2 ** (bucket >> 1);

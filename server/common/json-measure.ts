@@ -1,20 +1,20 @@
 /**
- * How much a JSON text holds, counted from its bytes before anything is parsed: one pass, no allocation,
- * one to two nanoseconds a byte. Whether it is JSON at all is the parser's to say.
+ * Measures a JSON text from its bytes before it is parsed: one pass, no allocation, one to two
+ * nanoseconds a byte. Whether it is valid JSON is decided by the parser.
  *
  * Thread: any.
  */
 
-/** What a body may hold. */
+/** The bounds of a body. */
 export interface JsonBounds {
-  /** Arrays and objects inside one another. */
+  /** How deeply arrays and objects may be nested. */
   readonly depth: number;
   /** As JsonMeasure counts them. */
   readonly values: number;
 }
 
 export interface JsonMeasure {
-  /** Arrays and objects inside one another. */
+  /** How deeply arrays and objects are nested. */
   depth: number;
   /** Every value, where an empty array or object counts twice. Names of members are not counted. */
   values: number;
@@ -22,14 +22,14 @@ export interface JsonMeasure {
   items: number;
 }
 
-/** Far above what clients nest in fields that the node does not read. */
+/** Far more than clients nest in fields that the node does not read. */
 const DEPTH_MAX = 32;
 /** An order has 17 members, a market as the catalog shows it some 100. */
 const VALUES_PER_ITEM = 32;
-/** For bodies of one item or a few. */
+/** For bodies of one item or of a few. */
 const VALUES_BESIDE = 1_024;
 
-/** The bounds of a body that lists so many items, or is so many: with room for fields that are not read. */
+/** The bounds of a body with so many items, with room for fields that are not read. */
 export function boundsOf(items: number): JsonBounds {
   return { depth: DEPTH_MAX, values: VALUES_BESIDE + VALUES_PER_ITEM * items };
 }
@@ -40,10 +40,10 @@ const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
-/** All but the bit in which the brackets of an object differ from those of an array. */
+/** Clears the one bit in which the brackets of an object differ from those of an array. */
 const BRACKET_MASK = 0xdf;
 
-/** Counters are cut to 32 bits, so that the compiler keeps them as integers: twice as fast. */
+/** Counters are cut to 32 bits, so that V8 keeps them as integers: twice as fast. */
 export function measureJson(bytes: Uint8Array, out: JsonMeasure): void {
   const end = bytes.length | 0;
   let at = 0;

@@ -1,20 +1,21 @@
 /**
- * JSON.parse in pieces: the same value of the same bytes, read in steps of about a millisecond, so that a
- * long body does not hold the thread.
+ * JSON.parse in pieces: gives the same value for the same bytes, in steps of about a millisecond,
+ * so that a long body does not block the thread.
  *
- * Numbers, names and texts are cut out of the bytes and given to JSON.parse one by one; a long text in
- * parts. It takes some five times as long as JSON.parse, so short bodies are not read with it.
+ * Numbers, names and texts are cut out of the bytes and parsed by JSON.parse one by one; a long
+ * text in parts. It takes some five times as long as JSON.parse, so it is not used for short
+ * bodies.
  *
  * Thread: any. Non-goals: bounds of depth and number of values (json-measure.ts).
  */
 
-/** Read in one step. */
+/** Bytes that are read in one step. */
 const BYTES_PER_STEP = 2 ** 16;
 const TOKENS_PER_STEP = 4_096;
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** What may come next. */
+/** What the next byte may begin. */
 const Next = {
   value: 0,
   firstItem: 1,
@@ -22,7 +23,7 @@ const Next = {
   name: 3,
   colon: 4,
   comma: 5,
-  /** More of a text that has begun. */
+  /** The rest of a text that has begun. */
   text: 6,
   end: 7,
 } as const;
@@ -42,12 +43,12 @@ const LOWER_U = 0x75;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Bytes of an escape: backslash and letter, with four digits behind a u. */
+/** Bytes of an escape: backslash and letter; a u is followed by four digits. */
 const ESCAPE_BYTES = 2;
 const LONG_ESCAPE_BYTES = 6;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
 
-/** A mark is not taken away here: only before the whole body it means nothing. */
+/** A byte order mark is not removed here: it may be ignored only before the whole body. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export class JsonPieces {
@@ -56,11 +57,11 @@ export class JsonPieces {
   private readonly bytes: Uint8Array;
   private at: number;
   private next: Next = Next.value;
-  /** Containers that are open, the innermost last. */
+  /** Open containers, the innermost last. */
   private readonly open: Container[] = [];
   /** Name of the member whose value comes next. */
   private name = '';
-  /** What has been read of a text. */
+  /** The part of a text that has been read. */
   private text = '';
   private isName = false;
 
@@ -69,7 +70,7 @@ export class JsonPieces {
     this.at = BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte) ? BYTE_ORDER_MARK.length : 0;
   }
 
-  /** Reads on; false once all is read. Throws where the bytes are no JSON. */
+  /** Reads on; false once everything is read. Throws when the bytes are not JSON. */
   step(): boolean {
     const { bytes } = this;
     const pause = Math.min(this.at + BYTES_PER_STEP, bytes.length);
@@ -108,7 +109,7 @@ export class JsonPieces {
     this.next = next;
   }
 
-  /** Behind a value: another one of its container, or the end of that. */
+  /** After a value: the next value of its container, or the end of the container. */
   private goOn(byte: number): void {
     const isArray = Array.isArray(this.open.at(-1));
     if (byte === (isArray ? CLOSE_ARRAY : CLOSE_OBJECT)) this.close();
@@ -151,7 +152,10 @@ export class JsonPieces {
     this.next = Next.text;
   }
 
-  /** To the end of a text, or so far that what follows is neither inside an escape nor a character. */
+  /**
+   * Reads to the end of a text, or to a point that is neither inside an escape nor inside a
+   * character.
+   */
   private readText(pause: number): void {
     const { bytes } = this;
     const from = this.at;
@@ -194,7 +198,7 @@ function isInsideCharacter(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-/** Behind a number or a word. */
+/** Whether a byte ends a number or a word. */
 function endsToken(byte: number): boolean {
   return byte <= SPACE || byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
 }

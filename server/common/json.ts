@@ -1,31 +1,37 @@
 /**
- * JSON bodies as they arrive: measured, then parsed at once or in pieces.
+ * JSON bodies of requests: measured, then parsed at once or in pieces.
  *
- * Thread: any; where others wait for the thread, bodies are read with `readJson`.
+ * Thread: any. Where other requests wait for the thread, bodies are read with `readJson`.
  */
 import { type JsonBounds, type JsonMeasure, measureJson } from './json-measure.ts';
 import { JsonPieces } from './json-pieces.ts';
 import { nextTurn } from './next-turn.ts';
 
-/** Parsed without a pause, whatever they hold: less than a millisecond each. */
+/**
+ * Bodies up to this size are parsed without a pause, whatever they contain: less than a millisecond
+ * each.
+ */
 const BYTES_AT_ONCE = 2 ** 16;
 const VALUES_AT_ONCE = 2_048;
 
-/** In place of a value: the body goes deeper, or holds more, than its route allows for. */
+/**
+ * Returned in place of a value when the body is nested more deeply, or has more values, than its
+ * route allows.
+ */
 export const TOO_MUCH = Symbol('more than a body may hold');
 
-/** For the person who has to mend such a body. */
+/** For the person who has to correct such a body. */
 export const TOO_MUCH_DETAIL = 'the body is nested too deeply or holds too many values';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const measure: JsonMeasure = { depth: 0, values: 0, items: 0 };
 
-/** Undefined for bytes that are not UTF-8 or not JSON; JSON itself has no undefined. */
+/** Undefined when the bytes are not UTF-8 or not JSON; JSON itself has no undefined. */
 export function parseJson(body: Uint8Array, bounds: JsonBounds): unknown {
   return isWithin(body, bounds) ? parseWhole(body) : TOO_MUCH;
 }
 
-/** Elements of the outermost array of the body that was parsed, or refused, last. */
+/** The number of elements of the outermost array of the last body, parsed or refused. */
 export function itemsMeasured(): number {
   return measure.items;
 }
@@ -33,13 +39,14 @@ export function itemsMeasured(): number {
 /** A request with a body. */
 interface Asking {
   readonly body: Uint8Array;
-  /** Nobody waits for the answer any more. */
+  /** The client has disconnected. */
   readonly aborted: boolean;
 }
 
 /**
- * Gives the value of a body to `use`, as parseJson has it: within this call or, where the body is long, after
- * some turns of the event loop, in which others are served. Nothing is done for a caller who is gone.
+ * Calls `use` with the value of a body, as parseJson returns it. A short body is parsed within this
+ * call. A long one takes several turns of the event loop, in which other requests are served. After
+ * a disconnect nothing more is done.
  */
 export function readJson(
   asking: Asking,
@@ -53,7 +60,10 @@ export function readJson(
   return use(parseWhole(body));
 }
 
-/** A turn for measuring: the credentials of its caller have taken their time before it. */
+/**
+ * A turn of its own for measuring, because the check of the caller's credentials has taken the time
+ * before it.
+ */
 async function readLater(
   asking: Asking,
   bounds: JsonBounds,
@@ -79,7 +89,7 @@ async function readInPieces(
   if (!asking.aborted) return use(state === false ? pieces.value : undefined);
 }
 
-/** Undefined where it is no JSON. */
+/** Undefined when the bytes are not JSON. */
 function step(pieces: JsonPieces): boolean | undefined {
   try {
     return pieces.step();

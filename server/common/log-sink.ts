@@ -1,27 +1,28 @@
 /**
- * Lines out of the process, without ever waiting for who reads them: one write is under way at a time, what
- * comes meanwhile is held, and what a stalled reader leaves no room for is dropped and counted.
+ * Writes log lines out of the process without ever waiting for their reader: one write is in flight
+ * at a time, further lines are buffered, and lines for which a stalled reader leaves no room are
+ * dropped and counted.
  *
- * Thread: I/O. Readers may go away (EPIPE): then lines go nowhere, and the node stays.
+ * Thread: I/O. When the reader disconnects (EPIPE), lines are discarded and the node continues.
  */
 import { write, writeSync } from 'node:fs';
 
-/** Thousands of lines: a reader that is merely slow loses none. */
+/** Room for thousands of lines: a reader that is only slow loses none. */
 const HELD_BYTES_MAX = 2 ** 20;
-/** A pipe that takes nothing now is tried again after so long. */
+/** The time after which a pipe that took nothing is tried again. */
 const RETRY_MS = 50;
-/** A write that has been under way for longer is not going to end. */
+/** A write that takes longer than this is regarded as stalled. */
 const STALLED_MS = 1_000;
-/** For the end of a write that is under way when the process ends. */
+/** How long to wait for a write that is in flight when the process ends. */
 const LAST_WAIT_MS = 20;
 
 type Done = (error: NodeJS.ErrnoException | null, written: number) => void;
 
 export interface SinkOptions {
   readonly fd: number;
-  /** The line that tells of so many that were dropped. */
+  /** The log line for a number of dropped lines. */
   readonly dropped: (lines: number) => string;
-  /** As fs.write; another one for tests. */
+  /** As fs.write; tests pass another one. */
   readonly write?: (fd: number, bytes: Buffer, done: Done) => void;
   readonly heldBytesMax?: number;
 }
@@ -32,7 +33,7 @@ export class LogSink {
   private held: Buffer[] = [];
   private heldBytes = 0;
   private droppedLines = 0;
-  /** When the write that is under way began; undefined = there is none. */
+  /** When the current write began; undefined = there is none. */
   private since: number | undefined;
   private idle: (() => void)[] = [];
 
@@ -41,7 +42,7 @@ export class LogSink {
     this.heldBytesMax = options.heldBytesMax ?? HELD_BYTES_MAX;
   }
 
-  /** Takes a line with its end. */
+  /** Takes a line with its line end. */
   write(line: string): void {
     const bytes = Buffer.from(line);
     if (this.heldBytes + bytes.length > this.heldBytesMax) {
@@ -53,7 +54,7 @@ export class LogSink {
     if (this.since === undefined) this.next();
   }
 
-  /** Resolves when all of it is out, or after a while. */
+  /** Resolves when all lines are written, or after a time limit. */
   async flushed(): Promise<void> {
     if (this.since === undefined) return;
     await new Promise<void>((resolve) => {
@@ -62,7 +63,7 @@ export class LogSink {
     });
   }
 
-  /** The process ends now: writes what is held, unless nobody reads. */
+  /** The process ends now: writes the buffered lines, unless the reader has stalled. */
   finish(): void {
     if (this.since !== undefined) {
       if (performance.now() - this.since > STALLED_MS) return;
@@ -71,7 +72,7 @@ export class LogSink {
     try {
       for (const bytes of this.held.splice(0)) writeSync(this.o.fd, bytes);
     } catch {
-      // Nobody reads any more.
+      // The reader has disconnected.
     }
   }
 

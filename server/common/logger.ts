@@ -1,8 +1,8 @@
 /**
- * Single entry point to the package pino: one line a decision worth knowing, as JSON or as text for people.
- * What a line is about stands in its fields; nothing secret is ever given to it.
+ * Single entry point to the package pino: one line for each decision that an operator should know,
+ * as JSON or as text for people. Details are in the fields of a line. Secrets are never logged.
  *
- * Thread: I/O; others send their lines there.
+ * Thread: I/O; other threads send their lines to it.
  */
 import { isatty } from 'node:tty';
 import pino from 'pino';
@@ -14,16 +14,16 @@ export type Log = (level: LogLevel, line: string, fields?: LogFields) => void;
 
 export interface LoggerOptions {
   readonly level: LogLevel | 'silent';
-  /** `auto`: pretty on a terminal, JSON elsewhere. */
+  /** `auto`: pretty on a terminal, otherwise JSON. */
   readonly format: 'auto' | 'pretty' | 'json';
   readonly write?: SinkOptions['write'];
 }
 
 export interface Logger {
   readonly log: Log;
-  /** Resolves when every line is out, or nobody takes it. */
+  /** Resolves when every line is written, or the reader takes no more. */
   flushed(): Promise<void>;
-  /** The same at once, when the process ends. */
+  /** The same without waiting, when the process ends. */
   finish(): void;
 }
 
@@ -58,7 +58,7 @@ function droppedLine(lines: number): string {
   return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), lines, msg })}\n`;
 }
 
-/** Time, level and text; then fields, and the members of objects a line each. */
+/** Time, level and text, then the fields; each member of an object gets a line. */
 function prettyLine(json: string): string {
   const { level, msg, time, ...fields } = JSON.parse(json) as Record<string, unknown>;
   let text = `${time} ${level} ${msg}`;

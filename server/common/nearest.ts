@@ -1,6 +1,6 @@
 /**
- * Finds what lies beside the code, wherever that lies: source, compiled, bundled, or installed in another
- * package's node_modules.
+ * Finds files that stand next to the code, whether the code is source, compiled, bundled, or
+ * installed in another package's node_modules.
  *
  * Thread: any.
  */
@@ -9,10 +9,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The path of a file or folder in the nearest folder above a module that has it; undefined where none does.
- *
+ * The path of a file or folder in the nearest parent folder of a module that contains it; undefined
+ * when none does.
  * @param url of the module
- * @param name relative to the folder that is looked for
+ * @param name relative to the folder that is searched for
  */
 export function nearest(url: string, name: string): string | undefined {
   let folder = fileURLToPath(url);

@@ -1,11 +1,12 @@
 /**
- * Turns of the event loop for work that is done in parts: whoever waits for the next one lets others be
- * served in between.
+ * Turns of the event loop for work that is done in parts: code that waits for its next turn lets
+ * other work run in between.
  *
- * One of those who wait goes on in each turn, in the order of asking, so that ten long answers at the same
- * time hold the thread no longer than one does. Promises of `setImmediate` would all go on in the same one.
+ * In each turn only one of the waiting parts continues, in the order of their calls. So ten long
+ * answers at the same time block the thread no longer than one does. With promises of
+ * `setImmediate` all of them would continue in the same turn.
  *
- * Thread: any; each has a line of its own.
+ * Thread: any; each thread has a queue of its own.
  */
 
 const waiting: (() => void)[] = [];

@@ -1,4 +1,4 @@
-/** What this package calls itself. Thread: any. */
+/** The name and version of this package. Thread: any. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { nearest } from './nearest.ts';

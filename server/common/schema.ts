@@ -1,7 +1,9 @@
 /**
- * Single entry point to the package @sinclair/typebox: shapes of JSON bodies, compiled to plain functions at module load.
+ * Single entry point to the package @sinclair/typebox: shapes of JSON bodies, compiled to plain
+ * functions at module load.
  *
- * Thread: any. Non-goals: coercion, defaults, transforms; what a value means is its parser's job.
+ * Thread: any. Non-goals: coercion, defaults, transforms. The meaning of a value is left to its
+ * parser.
  */
 import assert from 'node:assert/strict';
 import { Kind, type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
@@ -9,28 +11,28 @@ import { TypeCompiler, ValueErrorType } from '@sinclair/typebox/compiler';
 
 export { type Static, type TObject, type TSchema, Type };
 
-/** Whether a value is a shape, such as those that modules export among other things. */
+/** Whether a value is a shape; modules also export other things. */
 export function isSchema(value: unknown): value is TSchema {
   return typeof value === 'object' && value !== null && Kind in value;
 }
 
 /** The first fault of a value. */
 export interface Fault {
-  /** Member names from the value inwards; none when the value itself is at fault. */
+  /** Member names from the value inwards; none when the value itself is wrong. */
   readonly path: readonly string[];
-  /** The last member of `path` is not there at all. */
+  /** The last member of `path` is missing. */
   readonly missing: boolean;
 }
 
 export interface Shape<T> {
   /** Runs the compiled check: allocates nothing. */
   matches(value: unknown): value is T;
-  /** Only for a value that does not match; slow. */
+  /** Only for a value that does not match. It is slow. */
   fault(value: unknown): Fault;
 }
 
 export function compileShape<S extends TSchema>(schema: S): Shape<Static<S>> {
-  // Throws where code generation is blocked, so there is no slow way that nobody notices.
+  // Throws where code generation is blocked, so that a slow fallback is never used unnoticed.
   const validator = TypeCompiler.Compile(schema);
   return {
     matches: (value): value is Static<S> => validator.Check(value),

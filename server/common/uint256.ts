@@ -21,7 +21,7 @@ const wordBytes = new Uint8Array(UINT256_BYTES);
 
 const UUID_TEXT_LENGTH = 36;
 const UUID_HYPHENS = [8, 13, 18, 23];
-/** Where its groups of four digits begin; two of them are a word. */
+/** Where the groups of four digits begin. Two groups make a word. */
 const UUID_QUARTETS = [0, 4, 9, 14, 19, 24, 28, 32];
 const HYPHEN = 0x2d;
 
@@ -29,7 +29,7 @@ const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 
 /**
- * Whether `text`, from its character `start` on, is `0|[1-9][0-9]{0,77}` below 2^256
+ * Whether `text`, from character `start` on, is `0|[1-9][0-9]{0,77}` below 2^256
  * (docs/protocol.md#numbers-in-requests).
  */
 export function isUint256(text: string, start = 0): boolean {
@@ -98,19 +98,19 @@ export function wordsToDecimal(words: Uint32Array | Int32Array, offset: number):
   return value.toString();
 }
 
-/** A uint256 text as a number, or -1 above 2^53 - 1 (and for text that is no uint256). */
+/** A uint256 text as a number; -1 above 2^53 - 1, and for text that is not a uint256. */
 export function decimalToSafe(text: string): number {
   if (text.length > 16 || !isUint256(text)) return -1;
   let value = 0;
   for (let i = 0; i < text.length; i++) value = value * 10 + (text.charCodeAt(i) - DIGIT_0);
-  // Rounding in the last step cannot bring a larger value down to 2^53 - 1: 2^53 lies between.
+  // Rounding in the last step cannot turn a larger value into 2^53 - 1, because 2^53 lies between.
   return value <= Number.MAX_SAFE_INTEGER ? value : -1;
 }
 
 /**
  * Writes `0x` + exactly 2 x `byteCount` hex digits (either case) as bytes to `out` from `offset`.
- *
- * @returns false when the text has another length or another character; `out` may then hold a part
+ * @returns false when the text has another length or another character; `out` may then contain a
+ * part
  */
 export function hexToBytes(
   text: string,
@@ -154,20 +154,22 @@ function fourDigits(text: string, at: number): number {
   return (high << 8) | low;
 }
 
-/** -1 for what is no hex digit; or-ing it into a byte keeps the byte negative. */
+/** -1 for a character that is not a hex digit; or-ing it into a byte keeps the byte negative. */
 function nibble(code: number): number {
   if (code >= DIGIT_0 && code <= DIGIT_9) return code - DIGIT_0;
   const letter = code | 0x20;
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : -1;
 }
 
-/** Reads checked digits into `limbs`, the least significant first; returns how many are in use. */
+/**
+ * Reads checked digits into `limbs`, the least significant first. Returns how many limbs are used.
+ */
 function readLimbs(text: string): number {
   let used = 1;
   limbs[0] = 0;
   let at = 0;
   while (at < text.length) {
-    // The first chunk takes what does not divide evenly, so that every later one is full.
+    // The first chunk has the digits that are left over, so that every later chunk is full.
     const end = at === 0 ? text.length % CHUNK_DIGITS || CHUNK_DIGITS : at + CHUNK_DIGITS;
     let chunk = 0;
     for (; at < end; at++) chunk = chunk * 10 + (text.charCodeAt(at) - DIGIT_0);

@@ -1,25 +1,25 @@
 /**
- * Waits of start and stop: each says what it waits for while it lasts, and has an end, so that a node
- * that hangs tells where.
+ * Waits of start and stop with a deadline. A long wait logs what it waits for, so that an operator
+ * sees where a node hangs.
  *
  * Thread: any.
  */
 
-/** Between two lines of one wait. */
+/** The time between two log lines of one wait. */
 const TELL_MS = 10_000;
 
 export interface DeadlineOptions {
-  /** What is waited for, as it stands behind "waiting for". */
+  /** What is waited for; the text follows "waiting for". */
   readonly what: string;
-  /** The wait rejects after so long; what was waited for goes on. */
+  /** The wait rejects after so long. The awaited work continues. */
   readonly msMax: number;
   readonly log: (line: string) => void;
   readonly tellMs?: number;
-  /** Gives up the wait, with its reason. */
+  /** Ends the wait early, with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The outcome of `wait`, or a rejection that names what did not come in time. */
+/** The result of `wait`, or a rejection that names what did not finish in time. */
 export async function withDeadline<T>(wait: Promise<T>, options: DeadlineOptions): Promise<T> {
   const { log, msMax, signal, tellMs = TELL_MS, what } = options;
   const began = performance.now();

@@ -1,29 +1,29 @@
 /**
- * The AsyncAPI document (3.0) of the streams, from their table of messages and from nothing else. The node
- * is the application: it receives what clients subscribe with, and sends events.
+ * The AsyncAPI document (3.0) of the streams, made only from their table of messages. The node is
+ * the application: it receives the subscriptions of clients and sends events.
  *
  * Thread: any; pure.
  */
 import type { TSchema } from '../common/schema.ts';
 import { type Json, Schemas } from './json-schema.ts';
 
-/** What the document tells of a stream. */
+/** What the document contains of a stream. */
 interface DocumentedStream {
   readonly does: string;
-  /** What clients send. */
+  /** The message that clients send. */
   readonly message: TSchema;
-  /** What they are sent, by name. */
+  /** The events that clients receive, by name. */
   readonly events: Readonly<Record<string, { readonly sent: string; readonly schema: TSchema }>>;
 }
 
 export interface AsyncApiParts {
   /** By path. */
   readonly streams: Readonly<Record<string, DocumentedStream>>;
-  /** For what a connection is closed with 1008. */
+  /** The bounds for which a connection is closed with 1008. */
   readonly bounds: readonly string[];
-  /** Of the package. */
+  /** The version of the package. */
   readonly version: string;
-  /** Where the node listens, `host:port`. */
+  /** The address of the node, `host:port`. */
   readonly host: string;
 }
 

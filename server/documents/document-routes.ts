@@ -1,6 +1,6 @@
 /**
- * The handlers of the documents and of the page that shows them. Each answer is made when it is first
- * asked for, and kept.
+ * The handlers of the documents and of the page that shows them. Each answer is made at its first
+ * request and then cached.
  *
  * Thread: I/O.
  */
@@ -10,7 +10,7 @@ import type { Json } from './json-schema.ts';
 import { ANSWER_HEADERS, PreparedAnswer } from './prepared-answer.ts';
 import { VIEWER_PARTS } from './viewer.ts';
 
-/** How the documents are made. */
+/** The functions that make the documents. */
 export interface Documents {
   readonly openApi: () => Promise<Json>;
   readonly asyncApi: () => Promise<Json>;
@@ -36,7 +36,10 @@ function answering(run: Handle) {
   return { headers: ANSWER_HEADERS, run };
 }
 
-/** Answers what is made once; a failure is the first caller's, and the next one tries again. */
+/**
+ * Serves an answer that is made once. When making it fails, the first caller gets the failure and
+ * the next call tries again.
+ */
 function kept(make: () => Promise<PreparedAnswer>): Handle {
   let made: Promise<PreparedAnswer> | undefined;
   return async (context) => {

@@ -1,7 +1,7 @@
 /**
- * The shapes of the route table as JSON Schema (2020-12), which the documents hold them in: named ones
- * are told once and referred to, unions of words are lists of them, and what only a parser reads is
- * left out.
+ * The shapes of the route table as JSON Schema (2020-12) for the documents: named shapes are
+ * defined once and referred to, unions of words become enums, and members that only a parser reads
+ * are left out.
  *
  * Thread: any; pure.
  */
@@ -9,15 +9,15 @@ import type { TSchema } from '../common/schema.ts';
 
 export type Json = { readonly [name: string]: unknown };
 
-/** Members of shapes that are for parsers: the text of a refusal, and other spellings of a name. */
+/** Members of shapes that only parsers use: the text of a reject, and other spellings of a name. */
 const PRIVATE: readonly string[] = ['error', 'spellingOf', 'many'];
 
 export class Schemas {
-  /** Those that were referred to, by name. */
+  /** The shapes that were referred to, by name. */
   readonly used: Record<string, Json> = {};
   private readonly names: ReadonlyMap<unknown, string>;
 
-  /** @param names of shapes, by identity */
+  /** @param names the names of shapes, by identity */
   constructor(names: ReadonlyMap<unknown, string>) {
     this.names = names;
   }
@@ -52,7 +52,7 @@ export class Schemas {
     return members;
   }
 
-  /** Members are named by whoever made the shape; none of them is taken for a keyword. */
+  /** The keys of this object are names of members; none of them is a keyword of JSON Schema. */
   private mapOf(members: Json): Json {
     return Object.fromEntries(
       Object.entries(members).map(([name, member]) => [name, this.transform(member)]),
@@ -60,7 +60,7 @@ export class Schemas {
   }
 }
 
-/** One word, of which nothing more is said. */
+/** Whether a schema is a single word without further keywords. */
 function isPlainWord(schema: Json): boolean {
   return typeof schema.const === 'string' && Object.keys(schema).length === 2;
 }

@@ -1,8 +1,8 @@
 /**
- * The OpenAPI document (3.1), from the rows of the route table and from nothing else.
+ * The OpenAPI document (3.1), made only from the rows of the route table.
  *
- * Thread: any. It is made on the I/O thread of a node that serves, so other work gets its turn after every
- * row.
+ * Thread: any. On the I/O thread of a running node it pauses after every row, so that other work
+ * has its turn.
  */
 import { setImmediate } from 'node:timers/promises';
 import { type Json, Schemas } from './json-schema.ts';
@@ -12,9 +12,9 @@ export interface OpenApiParts {
   readonly routes: readonly Omit<DocumentedRoute, 'name'>[];
   /** Names of shapes, by identity. */
   readonly names: ReadonlyMap<unknown, string>;
-  /** First part of the credential headers. */
+  /** The prefix of the credential headers. */
   readonly credentialPrefix: string;
-  /** Of the package. */
+  /** The version of the package. */
   readonly version: string;
 }
 

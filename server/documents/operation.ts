@@ -1,12 +1,12 @@
 /**
  * One row of the route table as an operation of the OpenAPI document.
  *
- * Thread: any; pure. Non-goals: the document around it (openapi.ts).
+ * Thread: any; pure. Non-goals: the rest of the document (openapi.ts).
  */
 import type { TObject, TSchema } from '../common/schema.ts';
 import type { Json, Schemas } from './json-schema.ts';
 
-/** What the document tells of a row of the route table. */
+/** What the document contains of a row of the route table. */
 export interface DocumentedRow {
   readonly does: string;
   readonly api: 'catalog' | 'data' | 'trading';
@@ -25,20 +25,20 @@ export interface DocumentedRoute {
   /** Method and path, as the route table writes them. */
   readonly key: string;
   readonly row: DocumentedRow;
-  /** No other route is called so. */
+  /** Unique among all routes. */
   readonly name: string;
-  /** One line; that of the row before where it is the same. */
+  /** One line; when missing, that of the row before. */
   readonly summary: string;
-  /** First parts of the path under which it is served: '' is the root. */
+  /** The base paths under which it is served: '' is the root. */
   readonly bases: readonly string[];
 }
 
-/** What a parameter of a query may say of itself beside its shape. */
+/** Further properties of a query parameter, apart from its shape. */
 interface ParameterShape extends TSchema {
   readonly description?: string;
-  /** The parameter whose other name this is. */
+  /** The parameter of which this is another spelling. */
   readonly spellingOf?: string;
-  /** Most values of a parameter that may be repeated. */
+  /** The maximum number of values of a repeated parameter. */
   readonly many?: number;
 }
 
@@ -166,12 +166,12 @@ const LIMIT_HEADERS = Object.fromEntries(
 );
 const RETRY_HEADER = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
 
-/** What the catalog refuses it refuses in its own shape; what comes before it is the server's. */
+/** The catalog has its own shape of rejects; earlier checks use the server's shape. */
 function isOfCatalog(status: number): boolean {
   return status === 400 || status === 404 || status === 429 || status === 500;
 }
 
-/** Which errors a row can answer; what is refused before the route is found is none of them. */
+/** The error statuses that a row can answer, without those before the route is found. */
 function statusesOf(key: string, row: DocumentedRow): number[] {
   const asks = Object.keys(row.query.schema.properties ?? {}).length > 0;
   const isGuarded = row.access !== 'none';

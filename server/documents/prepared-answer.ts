@@ -1,8 +1,8 @@
 /**
- * An answer that never changes: its bytes, compressed once for those who accept that, and an ETag by which
- * a caller that has it is told so.
+ * An answer that never changes: its bytes, compressed once for clients that accept that, and an
+ * ETag, by which a client that already has it gets 304.
  *
- * Thread: I/O; hashing and compressing are done by the runtime's own threads.
+ * Thread: I/O; the runtime's own threads hash and compress.
  */
 import { webcrypto } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -13,7 +13,7 @@ const compress = promisify(gzip);
 const NOT_MODIFIED = 304;
 const TAG_BYTES = 16;
 
-/** What a route has to keep for PreparedAnswer.reply(), in its order. */
+/** The request headers that PreparedAnswer.reply() needs, in its order. */
 export const ANSWER_HEADERS = ['if-none-match', 'accept-encoding'] as const;
 
 type Headers = readonly (readonly [string, string])[];
@@ -32,7 +32,10 @@ export class PreparedAnswer {
     this.gzipHeaders = [...this.headers, ['Content-Encoding', 'gzip']];
   }
 
-  /** @param headers beside those that follow from the bytes; a Content-Type comes first */
+  /**
+   * @param headers in addition to those that are computed from the bytes; a Content-Type comes
+   * first
+   */
   static async of(content: string | Buffer, headers: Headers): Promise<PreparedAnswer> {
     const bytes = Buffer.from(content);
     const hash = Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes));

@@ -1,7 +1,7 @@
 /**
- * The page that shows the OpenAPI document: the single entry point to the package swagger-ui-dist, whose
- * files are served from where it is installed. Nothing of the page comes from elsewhere, and the browser
- * is told to let nothing else in.
+ * The page that shows the OpenAPI document. Single entry point to the package swagger-ui-dist,
+ * whose files are served from where it is installed. Nothing of the page comes from another host,
+ * and the policy makes the browser refuse anything else.
  *
  * Thread: I/O; files are read on first use.
  */
@@ -9,7 +9,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { PreparedAnswer } from './prepared-answer.ts';
 
-/** Styles are set by the viewer's own code while it draws; its icons are data. */
+/** The viewer sets styles by its own code while it draws; its icons are data URLs. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -38,7 +38,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Validating is another service's; no request leaves for it. */
+/** Validation would send requests to another service, so it is off. */
 const START = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#api',
@@ -56,7 +56,10 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 
 const require = createRequire(import.meta.url);
 
-/** Makes the answer of each part of the page; '' is the page itself. Rejects where it is not installed. */
+/**
+ * Makes the answer of each part of the page; '' is the page itself. Rejects when the package is not
+ * installed.
+ */
 export const VIEWER_PARTS: ReadonlyMap<string, () => Promise<PreparedAnswer>> = new Map([
   [
     '',

@@ -1,10 +1,11 @@
 /**
- * Who is asking. Level 2 (docs/protocol.md#level-2): a credential trio and an HMAC over the raw
- * request. Level 1 (docs/protocol.md#level-1): a wallet's signature, good for issuing a trio. Every
- * check that fails has its own reason, except that an unknown key and a wrong passphrase share one.
+ * Checks who sends a request. Level 2 (docs/protocol.md#level-2): a credential trio and an HMAC
+ * over the raw request. Level 1 (docs/protocol.md#level-1): a wallet's signature, with which a trio
+ * is issued. Each failed check has a reason of its own, except that an unknown key and a wrong
+ * passphrase have the same.
  *
- * Thread: the I/O thread. Non-goals: what the caller may do, replay of requests (orders carry their
- * own identity). Nothing here logs.
+ * Thread: the I/O thread. Non-goals: what the caller may do; replay of requests (orders have an
+ * identity of their own). Nothing here logs.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { errorBody } from '../common/contract.ts';
@@ -15,12 +16,12 @@ import { authDigest, authSeparator } from './eip712.ts';
 import { type Credential, KEYS_MAX, type KeyRegistry } from './key-registry.ts';
 import { recoverAddress } from './secp256k1.ts';
 
-/** What both levels need to know; made once by `openAuth`. */
+/** What both levels use. `openAuth` makes it once. */
 export interface Auth {
   readonly registry: KeyRegistry;
-  /** How far a timestamp may lie from the node's clock, either way, inclusive. */
+  /** How far a timestamp may differ from the node's clock, in both directions, inclusive. */
   readonly skewSeconds: number;
-  /** Header names in capture order, as they stand in a reason. */
+  /** Header names in the order of capture, as they appear in a reason. */
   readonly level2Names: readonly string[];
   readonly level1Names: readonly string[];
   readonly readOnlyName: string;
@@ -37,11 +38,11 @@ export interface AuthRefused {
 /** The owner of an API key. */
 export interface KeyOwner {
   readonly ok: true;
-  /** 20 bytes, shared with the registry: not to be written. */
+  /** 20 bytes, shared with the registry: must not be written. */
   readonly address: Uint8Array;
   /** Lower-case UUID text. */
   readonly apiKey: string;
-  /** The UUID's 16 bytes, shared likewise. */
+  /** The UUID's 16 bytes, shared in the same way. */
   readonly apiKeyBytes: Uint8Array;
 }
 
@@ -54,13 +55,13 @@ export interface WalletOwner {
   readonly nonce: string;
 }
 
-/** A caller who knows a key and its passphrase, and has to have signed the request, too. */
+/** A caller who knows a key and its passphrase. The HMAC of the request is not checked yet. */
 export interface Claim extends KeyOwner {
-  /** Why the request is refused all the same; undefined = it is the owner's. */
+  /** Checks the HMAC: why the request is refused, or undefined if it is the owner's. */
   readonly prove: () => AuthRefused | undefined;
 }
 
-/** What is signed at level 2. */
+/** The data that is signed at level 2. */
 export interface SignedRequest {
   readonly method: string;
   /** As sent, without the query string. */
@@ -69,14 +70,14 @@ export interface SignedRequest {
   readonly query: string;
   /** The bytes as received. */
   readonly body: Uint8Array;
-  /** First part of the path that may be signed or left out, '' when there is none. */
+  /** The base path, which may be signed or left out; '' when there is none. */
   readonly base: string;
 }
 
 export type Level2 = KeyOwner | AuthRefused;
 export type Level1 = WalletOwner | AuthRefused;
 
-/** An answer ready to send; `body` is JSON. */
+/** An answer that is ready to send; `body` is JSON. */
 export interface KeyAnswer {
   readonly status: number;
   readonly body: string;
@@ -90,13 +91,16 @@ const LEVEL1 = ['ADDRESS', 'SIGNATURE', 'TIMESTAMP', 'NONCE'] as const;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const HEX_32 = /^[0-9a-f]{64}$/i;
 const BASE64_32 = /^[A-Za-z0-9+/_-]{43}=?$/;
-/** Plain seconds. Sixteen digits are exact as a number; milliseconds pass here and are stale. */
+/**
+ * Whole seconds. Sixteen digits are exact as a number; milliseconds match here and are then refused
+ * as stale.
+ */
 const SECONDS = /^[0-9]{1,16}$/;
 
 const ADDRESS_BYTES = 20;
 const SIGNATURE_BYTES = 65;
 
-/** Stands in for a key that does not exist, so that looking for one takes as long. */
+/** Used in place of the secret of an unknown key, so that the check takes as long. */
 const DUMMY_SECRET = Buffer.alloc(32);
 const DUMMY_PASSPHRASE = Buffer.alloc(32);
 
@@ -121,12 +125,14 @@ export function openAuth(
   };
 }
 
-/** Header names to capture for `checkLevel2`, in its order; lower case, as HTTP delivers them. */
+/**
+ * Header names to capture for `checkLevel2`, in its order; lower case, as HTTP servers give them.
+ */
 export function level2Headers(prefix: string): string[] {
   return LEVEL2.map((name) => `${prefix}_${name}`.toLowerCase());
 }
 
-/** Name of the header that carries a read-only key; lower case. */
+/** Name of the header of a read-only key; lower case. */
 export function readOnlyHeader(prefix: string): string {
   return `${prefix}_${READ_ONLY}`.toLowerCase();
 }
@@ -137,8 +143,7 @@ export function level1Headers(prefix: string): string[] {
 }
 
 /**
- * Checks a request's trio and HMAC, as claimLevel2 does, to the end.
- *
+ * Checks a request's trio and its HMAC.
  * @returns refused with 401 and `{"error":"invalid_l2: <reason>"}`
  */
 export function checkLevel2(
@@ -154,10 +159,9 @@ export function checkLevel2(
 }
 
 /**
- * Checks all of a request's credentials but the HMAC, which takes longest. What can be told from the headers
- * alone comes first (presence, format, age), so that only a caller who knows the passphrase learns more
- * about a key.
- *
+ * Checks all of a request's credentials except the HMAC, which takes longest. What can be checked
+ * from the headers alone comes first (presence, format, age), so that only a caller who knows the
+ * passphrase learns more about a key.
  * @param headers values in the order of `level2Headers`, '' when absent; further ones are ignored
  * @param nowSeconds whole seconds, Unix time
  * @returns refused as by checkLevel2
@@ -233,10 +237,10 @@ export function checkLevel1(auth: Auth, headers: readonly string[], nowSeconds: 
 }
 
 /**
- * POST /auth/api-key: issues the caller's trio, or the same one again. Resolves only
- * when the key is durable; 503 when it cannot be written.
+ * POST /auth/api-key: issues the caller's trio, or returns the existing one. Resolves only when the
+ * key is durable; 503 when it cannot be written.
+ * @param refusal called before a new key is issued: why it is refused, or undefined
  *
- * @param refusal asked before a key that was never issued: why not, or undefined
  * Rules: docs/protocol.md#api-keys
  */
 export async function issueKey(
@@ -261,7 +265,10 @@ const TOO_MANY_KEYS = errorBody(
   `an address may have ${KEYS_MAX}, revoked ones included: use a nonce again`,
 );
 
-/** GET /auth/derive-api-key: the caller's trio again; 404 when never issued, or revoked. */
+/**
+ * GET /auth/derive-api-key: returns the caller's trio again; 404 when it was never issued, or is
+ * revoked.
+ */
 export function deriveKey(auth: Auth, caller: WalletOwner): KeyAnswer {
   const trio = auth.registry.derive(caller.address, caller.nonce);
   if (trio === undefined) return { status: 404, body: '{"error":"API key not found"}' };
@@ -282,7 +289,7 @@ function isSignedBy(
   const head = timestamp + method.toUpperCase();
   const isFor = (signed: string): boolean =>
     timingSafeEqual(hmac(secret, head + signed, body), signature);
-  // SDKs sign the path alone; some sign the query string with it (docs/protocol.md#level-2).
+  // SDKs sign the path alone; some sign it with the query string (docs/protocol.md#level-2).
   const isPath = (signed: string): boolean =>
     isFor(signed) || (query !== '' && isFor(`${signed}?${query}`));
   return isPath(path) || (base !== '' && isPath(path.slice(base.length)));
@@ -293,8 +300,8 @@ function hmac(secret: Buffer, signed: string, rawBody: Uint8Array): Buffer {
 }
 
 /**
- * 32 bytes from hex, or from base64url or base64, which SDKs send; null for others.
- * Rules: docs/protocol.md#level-2
+ * 32 bytes from hex, or from base64url or base64, which SDKs send; null for other texts. Rules:
+ * docs/protocol.md#level-2
  */
 function decodeSignature(text: string): Buffer | null {
   if (HEX_32.test(text)) return Buffer.from(text, 'hex');
@@ -317,7 +324,7 @@ function firstMissing(headers: readonly string[], names: readonly string[]): num
   return -1;
 }
 
-/** Reasons hold header names and numbers of our own, nothing that needs escaping. */
+/** A reason contains only header names and numbers, so nothing needs to be escaped. */
 function refuse2(reason: string): AuthRefused {
   return { ok: false, status: 401, body: `{"error":"invalid_l2: ${reason}"}` };
 }

@@ -1,7 +1,7 @@
 /**
  * EIP-55: the letter case of an address text as its checksum.
  *
- * Thread: any; the scratch belongs to the thread's own instance of this module.
+ * Thread: any; each thread has its own instance of this module and its scratch memory.
  */
 
 import { bytesToHex } from '../common/uint256.ts';
@@ -10,7 +10,10 @@ import { keccak256 } from './keccak.ts';
 const ADDRESS_BYTES = 20;
 const ADDRESS_TEXT = /^0x[0-9a-fA-F]{40}$/;
 
-/** Texts that were found right: those who trade send theirs with every request. */
+/**
+ * Texts that were checked and are correct, because active clients send the same address with every
+ * request.
+ */
 const known = new Set<string>();
 const KNOWN_MAX = 4_096;
 

@@ -1,6 +1,6 @@
 /**
- * API credentials: the node's key file, and the trios and read-only keys that follow from it.
- * Secrets are computed, never stored: without node.key the data directory opens nothing.
+ * API credentials: the node's key file, and the trios and read-only keys that are computed from it.
+ * Secrets are never stored: a data directory without its node.key gives access to nothing.
  *
  * Thread: the I/O thread. Non-goals: which keys were issued (key-registry.ts). Nothing here logs.
  */
@@ -27,7 +27,9 @@ export type NodeKey =
   | { readonly ok: true; readonly key: Buffer }
   | { readonly ok: false; readonly problem: string };
 
-/** What a client is given once and computes its signatures with (docs/protocol.md#api-keys). */
+/**
+ * Given to a client once; the client computes its signatures with it (docs/protocol.md#api-keys).
+ */
 export interface Trio {
   /** UUID, version 4 shape, lower case. */
   readonly apiKey: string;
@@ -39,13 +41,13 @@ export interface Trio {
 
 /** A read-only key and the name of its row. */
 export interface ReadOnlyKey {
-  /** UUID, version 4 shape, lower case; a secret by itself. */
+  /** UUID, version 4 shape, lower case. It is itself a secret. */
   readonly key: string;
-  /** Another UUID, from which the key cannot be told. */
+  /** Another UUID, from which the key cannot be computed. */
   readonly rowId: string;
 }
 
-/** Reads DATA_DIR/node.key, making it first where there is none. The directory exists. */
+/** Reads DATA_DIR/node.key. Makes it first if there is none. The directory must exist. */
 export function openNodeKey(dataDir: string): NodeKey {
   const path = join(dataDir, 'node.key');
   try {
@@ -61,7 +63,7 @@ export function openNodeKey(dataDir: string): NodeKey {
   }
 }
 
-/** The trio of (chain, address, nonce): the same one for ever, as long as node.key is the same. */
+/** The trio of (chain, address, nonce): always the same, as long as node.key is the same. */
 export function deriveCredentials(
   nodeKey: Buffer,
   chainId: number,
@@ -120,15 +122,15 @@ function readNodeKey(path: string): NodeKey {
 }
 
 /**
- * Writes the key under another name and links it to its own: so a crash leaves no short file, and
- * an existing key is never replaced.
+ * Writes the key under a temporary name and links it to its final name. So a crash leaves no short
+ * file, and an existing key is never replaced.
  */
 function createNodeKey(path: string): void {
   const draft = `${path}.new`;
   rmSync(draft, { force: true });
   const file = openSync(draft, 'wx', NODE_KEY_MODE);
   try {
-    fchmodSync(file, NODE_KEY_MODE); // whatever the umask took away
+    fchmodSync(file, NODE_KEY_MODE); // independent of the umask
     writeSync(file, randomBytes(NODE_KEY_BYTES));
     fsyncSync(file);
   } finally {

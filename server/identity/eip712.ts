@@ -1,9 +1,9 @@
 /**
- * EIP-712 digests: of an order (which is also its id) and of the level-1 request that
- * issues API keys (docs/protocol.md#level-1).
+ * EIP-712 digests: of an order (which is also its id) and of the level-1 request that issues API
+ * keys (docs/protocol.md#level-1).
  *
- * Thread: any; the scratch buffers belong to the thread's own instance of this module.
- * Non-goals: other typed data, signing.
+ * Thread: any; each thread has its own instance of this module and its scratch buffers. Non-goals:
+ * other typed data, signing.
  */
 import assert from 'node:assert/strict';
 import { decimalToBytes, hexToBytes } from '../common/uint256.ts';
@@ -38,9 +38,8 @@ export interface SignedFields {
 }
 
 /**
- * What version 2 signs in place of taker, expiration, nonce and fee rate: a number as
- * checked uint256 text, and 32 bytes each.
- * Rules: docs/protocol.md#version-2-orders
+ * The fields that version 2 signs in place of taker, expiration, nonce and fee rate: a number as
+ * checked uint256 text, and 32 bytes each. Rules: docs/protocol.md#version-2-orders
  */
 export interface SignedFields2 {
   readonly timestamp: string;
@@ -65,15 +64,19 @@ const DOMAIN_TYPE =
 const AUTH_DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId)';
 const AUTH_MESSAGE = 'This message attests that I control the given wallet';
 
-/** type hash | salt | maker | signer | taker | ... : the type hash stays, the rest is rewritten. */
+/**
+ * type hash | salt | maker | signer | taker | ... : the type hash stays, the rest is overwritten.
+ */
 const orderStruct = new Uint8Array(13 * WORD);
 orderStruct.set(hashText(ORDER_TYPE), 0);
 
-/** The same of version 2. */
+/** The same for version 2. */
 const order2Struct = new Uint8Array(12 * WORD);
 order2Struct.set(hashText(ORDER_2_TYPE), 0);
 
-/** type hash | address | keccak(timestamp) | nonce | keccak(message): three words are rewritten. */
+/**
+ * type hash | address | keccak(timestamp) | nonce | keccak(message): three words are overwritten.
+ */
 const authStruct = new Uint8Array(5 * WORD);
 authStruct.set(hashText(AUTH_TYPE), 0);
 authStruct.set(hashText(AUTH_MESSAGE), 4 * WORD);
@@ -133,7 +136,7 @@ export function orderDigest(
   seal(separator, orderStruct, out, offset);
 }
 
-/** As orderDigest, of an order of version 2; the separator is of domain version 2. */
+/** As orderDigest, for an order of version 2; the separator is of domain version 2. */
 export function order2Digest(
   separator: Uint8Array,
   order: Omit<SignedFields, 'taker' | 'expiration' | 'nonce' | 'feeRateBps'>,
@@ -187,7 +190,7 @@ function writeNumber(text: string, out: Uint8Array, offset: number): void {
   assert(decimalToBytes(text, out, offset), 'signed numbers are checked before they are hashed');
 }
 
-/** The twelve bytes before an address are zero since the buffer was made. */
+/** The twelve bytes before an address are always zero. */
 function writeAddress(address: Uint8Array, out: Uint8Array, offset: number): void {
   assert(address.length === ADDRESS_BYTES, 'an address has 20 bytes');
   out.set(address, offset + WORD - ADDRESS_BYTES);

@@ -1,14 +1,18 @@
 /**
- * Single entry point to the package keccak: 256-bit Keccak (the padding before SHA-3) as Ethereum uses it.
+ * Single entry point to the package keccak: 256-bit Keccak (the padding before SHA-3) as Ethereum
+ * uses it.
  *
- * Thread: any; every thread has its own instance of this module and so its own sponge.
- * Non-goals: other digest sizes, streaming.
+ * Thread: any; every thread has its own instance of this module, and so its own sponge. Non-goals:
+ * other digest sizes, streaming.
  */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 
-/** The package's sponge. Its entry would load a library of streams, and build one around it for each digest. */
+/**
+ * The package's sponge. The package's own entry point would load a library of streams, and make a
+ * stream for each digest.
+ */
 interface Sponge {
   initialize(rateBits: number, capacityBits: number): void;
   absorb(data: Uint8Array): void;
@@ -26,19 +30,22 @@ const PADDING_BITS = 0x01;
 
 const loaded = load();
 
-/** False when no prebuilt binding fits this machine: correct, but about five times slower. */
+/**
+ * False when no prebuilt binding fits this machine: results are correct, but about five times
+ * slower.
+ */
 export const keccakIsNative: boolean = loaded.native;
 
 const sponge = new loaded.Sponge();
 
-/** The sponge is not in the package's documented surface, so it has to prove itself at load. */
+/** The sponge is not documented by the package, so it is tested at load. */
 assert(
   Buffer.from(keccak256(new Uint8Array(0))).toString('hex') ===
     'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470',
   'the digest of nothing is as published',
 );
 
-/** The 32-byte digest of `data`, in an array of its own. */
+/** The 32-byte digest of `data`, in a new array. */
 export function keccak256(data: Uint8Array): Uint8Array {
   sponge.initialize(RATE_BITS, CAPACITY_BITS);
   sponge.absorb(data);

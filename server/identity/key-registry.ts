@@ -1,6 +1,7 @@
 /**
- * Every key ever issued, in memory; the store is its durable copy. A key of an address is active or
- * revoked; a revoked API key comes back when its wallet asks for it again, a read-only key never.
+ * Every key that was ever issued, in memory; the store is its durable copy. A key of an address is
+ * active or revoked. A revoked API key becomes active when its wallet requests it again; a
+ * read-only key never does.
  *
  * Thread: the I/O thread. Non-goals: HTTP, checking of requests (auth.ts). Nothing here logs.
  */
@@ -9,7 +10,7 @@ import type { KeyRow, KeyStore } from '../../storage/kv/keys.ts';
 import { bytesToHex } from '../common/uint256.ts';
 import { deriveCredentials, deriveReadOnlyKey, NODE_KEY_BYTES, type Trio } from './credentials.ts';
 
-/** An active key with everything that a request is checked against. */
+/** An active key with everything that is needed to check a request. */
 export interface Credential {
   readonly apiKey: string;
   /** The UUID's 16 bytes. */
@@ -33,14 +34,14 @@ export interface ReadOnlyCredential {
 
 interface Entry {
   row: KeyRow;
-  /** Computed at first use: a start with many keys stays quick. */
+  /** Computed at first use, so that a start with many keys is fast. */
   credential: Credential | undefined;
 }
 
-/** What belongs to one address. */
+/** The keys of one address. */
 interface Holding {
   readonly apiKeys: string[];
-  /** API keys that are being written for the first time. */
+  /** API keys whose first write is in flight. */
   readonly coming: Set<string>;
   /** Read-only keys, by number; undefined = revoked. */
   readonly readOnly: (string | undefined)[];
@@ -48,12 +49,12 @@ interface Holding {
   readOnlyComing: number;
 }
 
-/** Active read-only keys of one address: more than anybody hands out, few enough to list. */
+/** Active read-only keys of one address: more than a user needs, few enough to list. */
 export const READ_ONLY_KEYS_MAX = 100;
 
 /**
- * API keys of one address that were ever issued, and read-only keys likewise: each is kept for ever, on
- * disk and in memory, also when it is revoked.
+ * API keys that were ever issued to one address, and likewise read-only keys. Each is stored for
+ * ever, on disk and in memory, even when it is revoked.
  */
 export const KEYS_MAX = 1_000;
 
@@ -64,12 +65,12 @@ export class KeyRegistry {
   /** By API key. */
   readonly #entries = new Map<string, Entry>();
   readonly #readOnly = new Map<string, ReadOnlyCredential>();
-  /** By address text; of those alone that were issued a key, or are being so. */
+  /** By address text; only of addresses with a key, issued or being issued. */
   readonly #holdings = new Map<string, Holding>();
-  /** Writes under way, by row: what concerns the same row waits for them. */
+  /** Writes in flight, by row. The next write of the same row waits for them. */
   readonly #pending = new Map<string, Promise<unknown>>();
   readonly matchesStore: boolean;
-  /** No key was ever issued, as far as the store knew at the start. */
+  /** True when the store had no key at the start. */
   readonly isNew: boolean;
 
   constructor(nodeKey: Buffer, chainId: number, store: KeyStore) {
@@ -84,21 +85,24 @@ export class KeyRegistry {
       else this.#take(row);
     }
     /**
-     * Whether the stored keys come from this node key and chain id, told by one of them. When not,
-     * every credential issued before is dead, and the operator should hear of it at start.
+     * Whether the stored keys come from this node key and chain id, decided by one of them. If not,
+     * every credential issued before is invalid, and the start must report that to the operator.
      */
     this.isNew = first === undefined;
     this.matchesStore = first === undefined || this.#idOf(first) === first.id;
   }
 
-  /** Whether create() may issue the trio of (address, nonce): one that is known, or room for another. */
+  /**
+   * Whether create() may issue the trio of (address, nonce): it exists, or there is room for
+   * another.
+   */
   mayHave(address: Uint8Array, nonce: string): boolean {
     const held = this.#holdings.get(addressText(address));
     if (held === undefined || held.apiKeys.length + held.coming.size < KEYS_MAX) return true;
     return this.knows(address, nonce);
   }
 
-  /** Whether the trio of (address, nonce) was issued before, or is being so. */
+  /** Whether the trio of (address, nonce) was issued before, or is being issued. */
   knows(address: Uint8Array, nonce: string): boolean {
     const { apiKey } = this.#derive(address, nonce);
     if (this.#entries.has(apiKey)) return true;
@@ -106,8 +110,8 @@ export class KeyRegistry {
   }
 
   /**
-   * Issues the trio of (address, nonce), or the same one again; a revoked key becomes active.
-   * Resolves when its row is durable; rejects, with nothing issued, when it cannot be written.
+   * Issues the trio of (address, nonce), or returns the existing one; a revoked key becomes active.
+   * Resolves when its row is durable. Rejects, with nothing issued, when it cannot be written.
    */
   async create(address: Uint8Array, nonce: string): Promise<Trio> {
     const trio = this.#derive(address, nonce);
@@ -127,7 +131,7 @@ export class KeyRegistry {
     return trio;
   }
 
-  /** The trio of (address, nonce) when it was issued and is not revoked. */
+  /** The trio of (address, nonce), if it was issued and is not revoked. */
   derive(address: Uint8Array, nonce: string): Trio | undefined {
     const trio = this.#derive(address, nonce);
     const known = this.#entries.get(trio.apiKey);
@@ -149,8 +153,8 @@ export class KeyRegistry {
   }
 
   /**
-   * Revokes an API key of an address; false when the address has no such key. Resolves when it is
-   * durable: from then on nothing is accepted under it.
+   * Revokes an API key of an address; false when the address has no such key. Resolves when that is
+   * durable. The key is refused from then on.
    */
   async revoke(address: Uint8Array, apiKey: string): Promise<boolean> {
     const entry = this.#entries.get(apiKey);
@@ -172,13 +176,13 @@ export class KeyRegistry {
     return this.readOnlyKeysOf(address).length + held.readOnlyComing < READ_ONLY_KEYS_MAX;
   }
 
-  /** Issues a read-only key; undefined when the address has as many as it may have. */
+  /** Issues a read-only key; undefined when the address has reached the maximum. */
   async createReadOnly(address: Uint8Array): Promise<string | undefined> {
     if (!this.mayHaveReadOnly(address)) return undefined;
     const holding = this.#holdingOf(address);
     const { readOnly } = holding;
     const nonce = String(readOnly.length);
-    // The number is taken, whatever becomes of the write.
+    // The number is used up, even if the write fails.
     readOnly.push(undefined);
     const { key, rowId } = deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
     const row = { id: rowId, address: new Uint8Array(address), nonce };
@@ -219,7 +223,7 @@ export class KeyRegistry {
     else this.#take(row);
   }
 
-  /** Runs after what is under way for the same row, however that ends. */
+  /** Runs after earlier work on the same row, whether that succeeds or fails. */
   #inTurn(id: string, work: () => Promise<void>): Promise<void> {
     const before = this.#pending.get(id);
     const turn = before === undefined ? work() : before.then(work, work);

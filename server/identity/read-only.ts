@@ -1,6 +1,6 @@
 /**
- * Read-only keys: a key and the address that it was issued to are all that a request carries, as the
- * clients of this family send them; so a key is a secret, and good for reads of its owner alone.
+ * Read-only keys: a request carries only the key and its address, as existing clients send them. So
+ * the key is a secret, and it is only accepted for reads of its owner's data.
  *
  * Thread: the I/O thread. Nothing here logs.
  */
@@ -17,11 +17,10 @@ const WRITE_REFUSED: AuthRefused = {
 };
 
 /**
- * The owner of the read-only key that a request carries; undefined when it carries none, or an API
- * key beside it: then it has to be checked as a request of that one.
- *
+ * The owner of the read-only key of a request; undefined when it has none, or also has an API key:
+ * then it must be checked with that one.
  * @param headers values of ADDRESS, API_KEY and READONLY_API_KEY, '' or undefined when absent
- * @param mayRead whether a read-only key is enough for what is asked
+ * @param mayRead whether a read-only key is enough for the request
  */
 export function checkReadOnly(
   auth: Auth,

@@ -1,4 +1,4 @@
-/** What the routes of keys answer (docs/protocol.md#api-keys). */
+/** Answers of the routes of keys (docs/protocol.md#api-keys). */
 import { Type } from '../common/schema.ts';
 
 export const TrioAnswer = Type.Object(

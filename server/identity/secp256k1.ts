@@ -1,8 +1,8 @@
 /**
- * Single entry point to the package secp256k1: the address that made a recoverable signature.
+ * Single entry point to the package secp256k1: recovers the address that made a signature.
  *
- * Thread: any; scratch buffers belong to the thread's own instance of this module.
- * Non-goals: signing, which a node never does.
+ * Thread: any; each thread has its own instance of this module and its scratch buffers. Non-goals:
+ * signing, which a node never does.
  */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -12,7 +12,10 @@ import { keccak256 } from './keccak.ts';
 const SIGNATURE_BYTES = 65;
 const ADDRESS_BYTES = 20;
 
-/** n/2, big-endian. Above it lies the twin (r, n - s) of every signature: one order, two texts. */
+/**
+ * n/2, big-endian. Every signature has a twin (r, n - s) with s above it: the same order with
+ * another text.
+ */
 const HALF_ORDER = Buffer.from(
   '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0',
   'hex',
@@ -20,7 +23,10 @@ const HALF_ORDER = Buffer.from(
 
 const loaded = load();
 
-/** False when no prebuilt binding fits this machine: correct, but some twenty times slower. */
+/**
+ * False when no prebuilt binding fits this machine: results are correct, but some twenty times
+ * slower.
+ */
 export const secp256k1IsNative: boolean = loaded.native;
 
 const { ecdsaRecover } = loaded.library;
@@ -69,7 +75,10 @@ function isLowS(signature: Uint8Array): boolean {
   return true;
 }
 
-/** The package's own entry hides which of the two it took, so the choice is made here. */
+/**
+ * The package's own entry point does not say which of the two it loaded, so the choice is made
+ * here.
+ */
 function load(): { readonly native: boolean; readonly library: typeof Secp256k1 } {
   const require = createRequire(import.meta.url);
   try {

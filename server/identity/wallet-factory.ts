@@ -1,15 +1,16 @@
 /**
- * Wallets that follow from a key: the proxy wallet and the safe of a signer, as their factories make them on
- * chain (CREATE2, EIP-1014). Where a factory is known, a wallet is its signer's by arithmetic, and
- * nobody else can come first with it.
+ * Wallets that are computed from a signer's address: the proxy wallet and the safe, as their
+ * factories create them on chain (CREATE2, EIP-1014). When a factory is configured, arithmetic
+ * proves that a wallet belongs to its signer, and no other signer can bind it first.
  *
- * Thread: a worker; an instance has its own memory of wallets. Non-goals: whether a wallet was ever deployed.
+ * Thread: a worker; each instance has its own cache of wallets. Non-goals: whether a wallet was
+ * ever deployed.
  */
 import assert from 'node:assert/strict';
 import { hexToBytes } from '../common/uint256.ts';
 import { keccak256, keccak256Into } from './keccak.ts';
 
-/** A contract that makes a wallet for each signer. */
+/** A contract that creates a wallet for each signer. */
 export interface WalletFactory {
   /** 20 bytes. */
   readonly address: Uint8Array;
@@ -17,16 +18,16 @@ export interface WalletFactory {
   readonly initCodeHash: Uint8Array;
 }
 
-/** What is known of the factories of signature types 1 and 2; undefined = nothing. */
+/** The configured factories of signature types 1 and 2; undefined = not configured. */
 export interface WalletFactories {
   readonly proxy: WalletFactory | undefined;
   readonly safe: WalletFactory | undefined;
 }
 
-/** A factory as it stands in the configuration: its address, and the digest of its init code. */
+/** A factory in the configuration: its address, and the digest of its init code. */
 export const FACTORY_TEXT = /^(0x[0-9a-fA-F]{40}):(0x[0-9a-fA-F]{64})$/;
 
-/** @param text as FACTORY_TEXT, or anything else where none is known */
+/** @param text as FACTORY_TEXT; any other text when no factory is configured */
 export function walletFactory(text: string): WalletFactory | undefined {
   const match = FACTORY_TEXT.exec(text);
   if (match === null) return undefined;
@@ -39,7 +40,7 @@ export function walletFactory(text: string): WalletFactory | undefined {
   return factory;
 }
 
-/** `unknown`: no factory of this type is known, so anybody might own the wallet. */
+/** `unknown`: no factory of this type is configured, so the wallet may belong to any signer. */
 export type WalletOwnership = 'derived' | 'foreign' | 'unknown';
 
 /** Signature types. */
@@ -53,7 +54,7 @@ const SALT_AT = 1 + ADDRESS_BYTES;
 const CODE_AT = SALT_AT + HASH_BYTES;
 const CREATE2_BYTES = CODE_AT + HASH_BYTES;
 
-/** Signers whose wallet is remembered, of each type: 40 bytes each. A power of two. */
+/** Signers whose wallet is cached, for each type: 40 bytes each. A power of two. */
 const REMEMBERED = 4_096;
 
 export class Wallets {
@@ -61,12 +62,12 @@ export class Wallets {
   private readonly safe: Derivation | undefined;
 
   constructor({ proxy, safe }: WalletFactories) {
-    // The proxies' factory packs the address tightly, that of the safes as an argument: 32 bytes.
+    // The factory of proxies packs the address tightly; the factory of safes pads it to 32 bytes.
     this.proxy = proxy && new Derivation(proxy, ADDRESS_BYTES);
     this.safe = safe && new Derivation(safe, HASH_BYTES);
   }
 
-  /** Whose the wallet of an order is; 20 bytes each. */
+  /** Whether the wallet of an order belongs to its signer; 20 bytes each. */
   ownershipOf(signatureType: number, wallet: Uint8Array, signer: Uint8Array): WalletOwnership {
     const derivation = this.derivationOf(signatureType);
     if (derivation === undefined) return 'unknown';
@@ -79,16 +80,19 @@ export class Wallets {
   }
 }
 
-/** The wallets of one factory; each signer has one place where its wallet is remembered. */
+/** The wallets of one factory. Each signer has one place in the cache. */
 class Derivation {
   private readonly input = new Uint8Array(CREATE2_BYTES);
   private readonly salted: Uint8Array;
   private readonly signers = new Uint8Array(REMEMBERED * ADDRESS_BYTES);
   private readonly wallets = new Uint8Array(REMEMBERED * ADDRESS_BYTES);
-  /** 1 = the place holds a signer. */
+  /** 1 = the place is in use. */
   private readonly taken = new Uint8Array(REMEMBERED);
 
-  /** @param saltBytes length of what the factory hashes for a salt: the address, with zeros in front */
+  /**
+   * @param saltBytes length of the data that the factory hashes for a salt: the address, with
+   * leading zeros
+   */
   constructor({ address, initCodeHash }: WalletFactory, saltBytes: number) {
     assert(address.length === ADDRESS_BYTES && initCodeHash.length === HASH_BYTES);
     this.salted = new Uint8Array(saltBytes);
@@ -98,7 +102,7 @@ class Derivation {
   }
 
   isWalletOf(wallet: Uint8Array, signer: Uint8Array): boolean {
-    // An address is a digest already.
+    // An address is already a digest, so its last bytes serve as a hash.
     const place = ((signer[18]! << 8) | signer[19]!) & (REMEMBERED - 1);
     const at = place * ADDRESS_BYTES;
     if (this.taken[place] === 0 || !isAt(signer, this.signers, at)) {

@@ -1,7 +1,7 @@
 /**
- * The answer of POST /books where rendering it at once would keep others waiting: book by book, with
- * pauses. What two books of a pair show is of one version here too; books of different pairs may be of
- * different moments, as they are for who asks twice.
+ * The answer of POST /books when rendering it at once would block the thread for too long: it is
+ * rendered book by book, with pauses. The two books of a pair are of one version here too. Books of
+ * different pairs may be of different moments, as in two separate requests.
  *
  * Thread: I/O.
  */
@@ -9,19 +9,22 @@ import { nextTurn } from '../common/next-turn.ts';
 import type { BookRenderer } from './books.ts';
 import type { SideCode, TokenRequest } from './token-request.ts';
 
-/** Rendered, or copied, without a pause: about a millisecond each, of books that nobody has asked for before. */
+/**
+ * Bytes that are rendered or copied without a pause: about a millisecond for books that are not
+ * cached.
+ */
 const RENDERED_PER_TURN = 2 ** 15;
 const COPIED_PER_TURN = 2 ** 22;
 
 export interface LongBooksParts {
   readonly renderer: BookRenderer;
-  /** Calls back once the batches that now run are done. */
+  /** Calls back when the current batches are done. */
   readonly whenSettled: (callback: () => void) => void;
-  /** Nobody waits for the answer any more. */
+  /** Whether the client has disconnected. */
   readonly isGone: () => boolean;
 }
 
-/** The request is read at the call, and not later. Undefined when nobody waits for it any more. */
+/** The request is read during the call, not later. Undefined when the client has disconnected. */
 export async function renderBooksLong(
   parts: LongBooksParts,
   request: TokenRequest,
@@ -31,7 +34,7 @@ export async function renderBooksLong(
   const places = new Map(tokens.map((token, place) => [token, place]));
   const books: Buffer[] = [];
   let rendered = 0;
-  // Who found that it takes long has rendered some already.
+  // The caller has already rendered some books in this turn.
   await nextTurn();
   for (let place = 0; place < tokens.length; ) {
     if (parts.isGone()) return undefined;
@@ -53,8 +56,8 @@ export async function renderBooksLong(
 }
 
 /**
- * Puts a book, and that of its complement where it is wanted, in their places; returns how many bytes were
- * rendered for it, undefined when a writer is inside.
+ * Writes a book, and the book of its complement if it is requested, to their places. Returns how
+ * many bytes were rendered; undefined when a writer is changing the book.
  */
 function renderOne(
   renderer: BookRenderer,
@@ -95,7 +98,7 @@ async function joinedSlowly(books: readonly Buffer[]): Promise<Buffer> {
     copied = 0;
     await nextTurn();
   }
-  // The comma after the last one gives way to the bracket.
+  // The closing bracket replaces the last comma.
   out[length - 1] = 0x5d;
   return out;
 }

@@ -1,9 +1,8 @@
 /**
- * POST /books: order books rendered from engine memory. A rendered book is kept with the
- * version it shows, so that an unchanged one costs a look-up.
- * Rules: docs/protocol.md#order-books
+ * POST /books: order books rendered from engine memory. A rendered book is cached with its version,
+ * so an unchanged book costs one look-up. Rules: docs/protocol.md#order-books
  *
- * Thread: I/O, while workers write. Non-goals: parsing of the request, parking it.
+ * Thread: I/O, while workers write. Non-goals: parsing of the request, making it wait.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -34,14 +33,15 @@ import { ascii, put, type TokenTexts } from './texts.ts';
 import { type BookSide, SideCode, type TokenRequest } from './token-request.ts';
 
 /**
- * A writer is inside a book for microseconds, unless it is descheduled there
+ * A writer changes a book for microseconds, unless its thread is descheduled meanwhile
  * (docs/protocol.md#consistent-reads).
  */
 export const READ_TRIES = 4;
 
 /**
- * Rendered books that are kept; beyond it all are forgotten at once. A busy node holds some
- * thousands of books of a few kilobytes; a client that walks every token must not fill the memory.
+ * Bytes of cached books. When there are more, the whole cache is cleared. A busy node caches some
+ * thousands of books of a few kilobytes; a client that requests every token must not fill the
+ * memory.
  */
 const CACHE_BYTES_MAX = 128 * 1024 * 1024;
 
@@ -77,16 +77,16 @@ export class BookRenderer {
   }
 
   /**
-   * The JSON of one token's book. With a side, the other array is empty and the hash is that of
-   * the object as sent.
-   *
-   * @returns undefined when a writer was inside at every try: ask again after the next batch
+   * The JSON of one token's book. With a side, the other array is empty and the hash is that of the
+   * object as sent.
+   * @returns undefined when a writer was changing the book at every try: try again after the next
+   * batch
    */
   render(tokenRow: TokenRow, side: BookSide = ''): Buffer | undefined {
     return this.renderKnown(this.texts.known.of(tokenRow), SideCode[side]);
   }
 
-  /** The same, of a token that is at hand. */
+  /** The same, for a known token. */
   renderKnown(token: number, side: SideCode): Buffer | undefined {
     const cached = this.current(token, side);
     if (cached !== undefined) return cached;
@@ -97,7 +97,7 @@ export class BookRenderer {
     return undefined;
   }
 
-  /** Both books of a pair at one version, so that one is the mirror image of the other. */
+  /** Both books of a pair at one version, so that one mirrors the other. */
   renderPair(
     token: number,
     side: SideCode,
@@ -114,7 +114,9 @@ export class BookRenderer {
     return undefined;
   }
 
-  /** While a writer is inside, the state before its command is still the last settled one. */
+  /**
+   * While a writer changes the book, the state before its command is still the newest complete one.
+   */
   current(token: number, side: SideCode): Buffer | undefined {
     const { known } = this.texts;
     const book = known.books[token * BOOKS_EACH + side];
@@ -140,12 +142,12 @@ export class BookRenderer {
     return bytes;
   }
 
-  /** The object of a depth that is not, or no longer, the engine's: it is not kept. */
+  /** The object of a depth that is not the engine's current one; it is not cached. */
   copy(tokenRow: TokenRow, side: BookSide, depth: Depth): Buffer {
     return this.make(tokenRow, SideCode[side], depth);
   }
 
-  /** Writes the object, in the key order that its hash demands. */
+  /** Writes the object in the key order that its hash requires. */
   private make(tokenRow: TokenRow, side: SideCode, depth: Depth): Buffer {
     const { scratch, t } = this;
     const grid = depth.ticksPerUnit as TicksPerUnit;
@@ -165,7 +167,7 @@ export class BookRenderer {
     at = put(isNegRisk ? NEG_RISK : NOT_NEG_RISK, scratch, at);
     if (depth.lastPrice !== 0) at = writePips(depth.lastPrice, scratch, at);
     at = put(END, scratch, at);
-    // The hash is over the object with an empty hash: the two parts around its place.
+    // The hash is computed over the object with an empty hash: over the parts before and after it.
     const hash = createHash('sha1').update(scratch.subarray(0, hashAt));
     hash.update(scratch.subarray(hashAt + HASH_BYTES, at));
     scratch.write(hash.digest('hex'), hashAt, 'latin1');
@@ -193,27 +195,28 @@ function writeLevels(side: DepthSide, grid: TicksPerUnit, out: Uint8Array, from:
     at = writeMicro(side.sizes[i]!, out, at);
     at = put(LEVEL_END, out, at);
   }
-  // The comma after the last level gives way to what follows.
+  // What follows replaces the comma after the last level.
   return side.count === 0 ? at : at - 1;
 }
 
 const parts: Buffer[] = [];
 
-/** The answer takes long: it is for renderBooksLong (books-long.ts). */
+/** The answer takes long and must be made by renderBooksLong (books-long.ts). */
 export const LONG = 'long';
 
-/** Bytes that are rendered anew, and that an answer may have, to be made at once. */
+/** An answer with at most so many bytes, and so many newly rendered ones, is made at once. */
 const FRESH_BYTES_MAX = 2 ** 15;
 const ANSWER_BYTES_MAX = 2 ** 22;
 
 /**
- * The answer of POST /books: known tokens in request order, each once, at its first position. Two
- * books of a pair are of one version: books that are kept are each checked against it
- * here, and no other thread renders.
+ * The answer of POST /books: known tokens in request order, each once, at its first position. The two
+ * books of a pair are of one version: the version of each cached book is checked here, and no other
+ * thread renders.
+ *
  * Rules: docs/protocol.md#order-books
  *
- * @returns bytes that are good until the next answer; LONG; undefined when some book could not be read:
- *   ask again after the next batch
+ * @returns bytes that are valid until the next answer; LONG; undefined when a book could not be read:
+ *   try again after the next batch
  */
 export function renderBooks(
   renderer: BookRenderer,
@@ -236,7 +239,9 @@ export function renderBooks(
   return bytes > ANSWER_BYTES_MAX && count > 1 ? LONG : joined(parts, count);
 }
 
-/** A book that is not kept; with it, the book of the other token where that is wanted too. */
+/**
+ * Renders a book that is not cached; with it the book of the other token, if that is requested too.
+ */
 function renderWanted(
   renderer: BookRenderer,
   request: TokenRequest,
@@ -248,7 +253,8 @@ function renderWanted(
   const otherPlace = complement === UNKNOWN ? UNKNOWN : request.placeOf(complement);
   if (otherPlace === UNKNOWN) return renderer.renderKnown(token, side);
   const pair = renderer.renderPair(token, side, complement, request.sides[otherPlace]!);
-  // One that was met before is another version now; one that is yet to come is kept.
+  // If the other book was already written, it is replaced by this version. If it comes later, it is
+  // taken from the cache.
   if (pair !== undefined) parts[otherPlace] = pair[1];
   return pair?.[0];
 }

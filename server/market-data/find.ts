@@ -1,7 +1,7 @@
 /**
- * Wallets and markets by the texts that requests name them with.
+ * Finds wallets and markets by the texts that requests use.
  *
- * Thread: any; the scratch belongs to the thread's own instance of this module.
+ * Thread: any; each thread has its own instance of this module and its scratch memory.
  */
 
 import { findMarket } from '../../engine/markets/markets.ts';
@@ -16,13 +16,13 @@ const condition = new Int32Array(ID_WORDS);
 const addressBytes = new Uint8Array(4 * ADDRESS_WORDS);
 const address = new Int32Array(ADDRESS_WORDS);
 
-/** Slot of a condition id, `0x` and hex digits in any case; 0 = there is no such market. */
+/** The row of a condition id, `0x` and hex digits in any case; 0 = there is no such market. */
 export function marketByCondition(t: Tables, text: string): MarketRow | 0 {
   if (!hexToBytes(text, conditionBytes.length, conditionBytes, 0)) return 0;
   return findMarket(t, bytesToWords(conditionBytes, condition), 0);
 }
 
-/** The same of several; those that name no market are left out. */
+/** The same for several ids; ids that name no market are skipped. */
 export function marketsByConditions(t: Tables, texts: readonly string[]): ReadonlySet<MarketRow> {
   const slots = new Set<MarketRow>();
   for (const text of texts) {
@@ -32,7 +32,9 @@ export function marketsByConditions(t: Tables, texts: readonly string[]): Readon
   return slots;
 }
 
-/** Slot of a wallet, `0x` and hex digits in any case; 0 = it never had an order accepted. */
+/**
+ * The row of a wallet, `0x` and hex digits in any case; 0 = none of its orders was ever accepted.
+ */
 export function accountByAddress(t: Tables, text: string): AccountRow | 0 {
   if (!hexToBytes(text, addressBytes.length, addressBytes, 0)) return 0;
   return findAccount(t, bytesToWords(addressBytes, address), 0);

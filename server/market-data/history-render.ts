@@ -1,6 +1,6 @@
 /**
- * Price history as JSON: `[{"t":1713871800,"p":0.42},..]`, ascending, buckets before the first trade
- * left out (docs/protocol.md#price-history).
+ * Price history as JSON: `[{"t":1713871800,"p":0.42},..]`, ascending, without the buckets before
+ * the first trade (docs/protocol.md#price-history).
  *
  * A long answer is written in pieces with turns of the event loop between them.
  *
@@ -13,7 +13,7 @@ import { nextTurn } from '../common/next-turn.ts';
 import { type Buckets, startOf } from './history-window.ts';
 import { ascii, put } from './texts.ts';
 
-/** Points between two turns: 0.5 ms, 3 ms before the code is compiled. */
+/** Points between two turns: 0.5 ms; 3 ms before V8 has compiled the code. */
 const POINTS_PER_TURN = 2_048;
 
 const T = ascii('{"t":');
@@ -38,7 +38,7 @@ export async function renderPoints(prices: Uint16Array, buckets: Buckets): Promi
     at = writePips(prices[i]! as Pips, out, at);
     at = put(END, out, at);
   }
-  // The last point's comma gives way to the bracket.
+  // The closing bracket replaces the last comma.
   if (at > 1) at -= 1;
   out[at++] = CLOSE;
   return out.subarray(0, at);

@@ -2,8 +2,8 @@
  * GET /prices-history, POST /batch-prices-history and POST /data/volumes
  * (docs/protocol.md#price-history).
  *
- * Thread: I/O. A batch gives the event loop a turn between tokens; what is read for one is bounded by
- * POINTS_MAX.
+ * Thread: I/O. In a batch the event loop has a turn between tokens; POINTS_MAX bounds the work for
+ * one token.
  */
 
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -39,7 +39,9 @@ export interface HistoryRouteParts {
 
 const MS = 1_000;
 const MINUTE_SECONDS = 60;
-/** Looked up without a pause: a market's first time takes some 10 us. */
+/**
+ * Conditions that are looked up without a pause: the first look-up of a market takes some 10 us.
+ */
 const CONDITIONS_PER_TURN = 64;
 const NO_POINTS = Buffer.from('[]');
 const BEING_MADE = errorBody(
@@ -73,7 +75,7 @@ export function historyHandlers(parts: HistoryRouteParts) {
     if (typeof window === 'string') return context.reply(400, errorBody(window));
     const ids = [...new Set(body.markets)];
     const tokens = ids.map((id) => parts.texts.find(id));
-    // One step for all of them, so that the points of one answer lie side by side.
+    // One step for all tokens, so that the points of one answer have the same times.
     const firstTrade = firstTradeOf(parts, tokens);
     const pieces: Buffer[] = [];
     for (const [i, id] of ids.entries()) {
@@ -130,7 +132,7 @@ function checkBody<T>(shape: Shape<T>, sent: unknown): T | string {
   return errorBody('Invalid payload', `${where} ${missing ? 'is missing' : 'has a bad value'}`);
 }
 
-/** Which time has two values under its two spellings; '' = none. */
+/** The time that has two different values in its two spellings; '' = none. */
 function differingTimes({ endTs, end_ts, startTs, start_ts }: BatchHistoryAsked): string {
   if ((startTs ?? start_ts) !== (start_ts ?? startTs)) return 'startTs and start_ts differ';
   return (endTs ?? end_ts) === (end_ts ?? endTs) ? '' : 'endTs and end_ts differ';
@@ -147,7 +149,7 @@ function askedOf(body: BatchHistoryAsked) {
   };
 }
 
-/** Unix seconds of the first trade of any of the tokens; undefined = none has traded. */
+/** Unix seconds of the earliest trade of the tokens; undefined = none has traded. */
 function firstTradeOf(
   { history }: HistoryRouteParts,
   tokens: readonly (TokenRow | 0)[],

@@ -1,19 +1,18 @@
 /**
- * What price history and volumes are asked and what they answer: one schema each, which is
- * the run-time check of what comes in and the document of what goes out.
- * Rules: docs/protocol.md#price-history
+ * Requests and answers of price history and volumes. One schema each is both the run-time check of
+ * requests and the documentation of answers. Rules: docs/protocol.md#price-history
  */
 import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';
 
-/** Most tokens of one batch, and most conditions whose volumes one request asks for. */
+/** Maximum of tokens in one batch, and of conditions in one request for volumes. */
 const HISTORY_TOKENS_MAX = 20;
 const CONDITIONS_MAX = 500;
 
 const Seconds = Type.Integer({ minimum: 0, description: 'unix seconds' });
 
-/** `1m` is a month: clients draw their chart of one month with it. */
+/** `1m` is a month: clients request it for their chart of one month. */
 const INTERVALS = ['5m', '15m', '1h', '6h', '1d', '1w', '1m', 'max', 'all'] as const;
 export type Interval = (typeof INTERVALS)[number];
 const IntervalName = Type.Union(
@@ -30,7 +29,7 @@ const window = {
   ),
 };
 
-/** What was asked for, by its names in a query. */
+/** The requested window, by the names of the query. */
 export interface WindowAsked {
   readonly interval?: Interval;
   readonly startTs?: number;
@@ -51,7 +50,7 @@ export const HISTORY_QUERY = compileQuery(HistoryParameters);
 
 export const BATCH_HISTORY_BOUNDS = boundsOf(HISTORY_TOKENS_MAX);
 
-/** Both spellings of the times are in use. */
+/** Clients use both spellings of the times. */
 export const BatchHistoryBody = Type.Object({
   markets: Type.Array(Type.String(), {
     minItems: 1,

@@ -1,10 +1,9 @@
 /**
- * Which buckets a request for price history gets: from what was asked to a window and a step
- * (docs/protocol.md#price-history).
+ * Computes window and step of a request for price history (docs/protocol.md#price-history).
  *
- * Decided here: the first bucket is the one that holds the start; `max` begins with the first trade;
- * nothing lies in the future; a window that has more than POINTS_MAX buckets of the step asked for
- * gets the next longer step, so that one answer is bounded.
+ * Decided here: the first bucket is the one that contains the start; `max` begins with the first
+ * trade; the window ends now at the latest; if a window has more than POINTS_MAX buckets of the
+ * requested step, it gets the next longer step, so that one answer is bounded.
  *
  * Thread: any; pure.
  */
@@ -14,11 +13,11 @@ import type { Interval, WindowAsked } from './history-schemas.ts';
 /** Points of one token in one answer: a week of minutes, some 2 ms to render and 280 KB. */
 export const POINTS_MAX = 10_080;
 
-/** Unix seconds, both ends included; `from` undefined = from the first trade on. */
+/** Unix seconds, both ends inclusive; `from` undefined = from the first trade on. */
 export interface HistoryWindow {
   readonly from: number | undefined;
   readonly to: number;
-  /** Minutes; undefined = what suits the window. */
+  /** Minutes; undefined = chosen by the length of the window. */
   readonly fidelity: number | undefined;
 }
 
@@ -43,7 +42,7 @@ const INTERVAL_SECONDS: Readonly<Record<Exclude<Interval, 'max' | 'all'>, number
   '1m': 30 * DAY,
 };
 
-/** The longest window that gets a step where none is asked for; longer ones get the last step. */
+/** The longest window for each default step; longer windows get the last step. */
 const DEFAULT_SECONDS_MAX = [6 * HOUR, 2 * DAY, 7 * DAY, 30 * DAY] as const;
 
 /** A window, or the text of a 400. */
@@ -64,7 +63,7 @@ export function windowOf(asked: WindowAsked, nowSeconds: number): HistoryWindow 
 }
 
 /**
- * @param firstTrade unix seconds of the first trade of all tokens asked for
+ * @param firstTrade unix seconds of the earliest trade of all requested tokens
  * @returns undefined when the window ends before it
  */
 export function bucketsOf(window: HistoryWindow, firstTrade: number): Buckets | undefined {
@@ -96,7 +95,10 @@ function defaultStep(seconds: number): Step {
   return (step === -1 ? DEFAULT_SECONDS_MAX.length : step) as Step;
 }
 
-/** The shortest step that is not shorter than what is asked for; the longest for all above it. */
+/**
+ * The shortest step that is not shorter than the requested one; the longest step for anything
+ * above.
+ */
 function stepFor(minutes: number): Step {
   const step = STEP_MINUTES.findIndex((length) => minutes <= length);
   return (step === -1 ? STEP_MINUTES.length - 1 : step) as Step;

@@ -1,5 +1,5 @@
 /**
- * JSON arrays joined from objects that are rendered already, in bytes that are used again.
+ * Joins rendered objects to a JSON array, in a buffer that is reused.
  *
  * Thread: I/O; one answer at a time. Non-goals: rendering.
  */
@@ -8,13 +8,13 @@ const OPEN = 0x5b;
 const CLOSE = 0x5d;
 const COMMA = 0x2c;
 
-/** Kept for the next answer; a larger one gets bytes of its own. */
+/** The size up to which the buffer is kept; a larger answer gets a buffer of its own. */
 const KEPT_BYTES_MAX = 4 * 2 ** 20;
 const KEPT_BYTES_FIRST = 64 * 2 ** 10;
 
 let kept = new Uint8Array(KEPT_BYTES_FIRST);
 
-/** `[part,part,..]` of the first `count` parts; the bytes are good until the next call. */
+/** `[part,part,..]` of the first `count` parts. The bytes are valid until the next call. */
 export function joined(parts: readonly Uint8Array[], count: number): Uint8Array {
   let length = count === 0 ? 2 : count + 1;
   for (let i = 0; i < count; i++) length += parts[i]!.length;
@@ -31,7 +31,7 @@ export function joined(parts: readonly Uint8Array[], count: number): Uint8Array 
     at += part.length;
     out[at++] = COMMA;
   }
-  // The comma after the last part gives way to the bracket.
+  // The closing bracket replaces the last comma.
   out[length - 1] = CLOSE;
   return new Uint8Array(out.buffer, 0, length);
 }

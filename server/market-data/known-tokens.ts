@@ -1,11 +1,13 @@
 /**
- * The tokens that have been asked for, found by the text of their id without arithmetic: by a string,
- * or by the digits where they stand in a request. What the read routes have rendered of a token is
- * kept here too. Bounded by the tokens that are registered: a text that names none is not remembered.
+ * The tokens that were requested since the start. They are found by the text of their id without
+ * arithmetic: by a string, or by the digits in the bytes of a request. What the read routes rendered
+ * for a token is cached here too. The number of registered tokens bounds the memory: a text that names
+ * no token is not stored.
  *
- * A token has a number, from 0 in the order of asking, which is its row in columns: a request of many
- * tokens would wait for memory at each step from object to object. Its cell holds the text of its last
- * price, which begins with its id, so that finding and answering touch the same bytes:
+ * A known token has a number, from 0 in the order of first requests, which is its row in columns: with
+ * an object for each token a request of many tokens would wait for memory at each step. The cell of a
+ * token contains the text of its last price, which begins with its id, so look-up and answer use the
+ * same bytes:
  *
  *   {"token_id":"<digits>","price":"<price>","side":"<side>"},
  *
@@ -21,7 +23,7 @@ import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
 
 /** A version of a book as JSON. */
 export interface Rendered {
-  /** Even. */
+  /** Even: no writer was changing the book. */
   readonly version: number;
   readonly bytes: Buffer;
 }
@@ -32,17 +34,19 @@ export const UNKNOWN = -1;
 /** The text above with 78 digits and a price of 6 characters is 125 bytes. */
 export const CELL_BYTES = 128;
 export const CELL_HEAD = '{"token_id":"';
-/** Kept books of a token: both sides, bids, asks. */
+/** Cached books of a token: both sides, bids, asks. */
 export const BOOKS_EACH = 3;
-/** What no settled version is. */
+/** A version that no complete book has. */
 const NO_VERSION = 1;
 
-/** Ids are hashes, so that their first digits tell them apart. One with fewer is found by its string. */
+/** Ids are hashes, so their first digits differ. An id with fewer digits is found by its string. */
 const LEAD_DIGITS = 8;
-/** Tokens whose digits begin alike share so many places; those beyond are found by their string. */
+/**
+ * Tokens whose first digits collide share so many places; further ones are found by their string.
+ */
 const PROBES_MAX = 8;
 const SPREAD = 0x9e3779b1;
-/** Of the table by first digits. */
+/** Places of the table by first digits, at the beginning. */
 const PLACES_FIRST = 2_048;
 const PLACES_EACH = 4;
 const QUOTE = 0x22;
@@ -53,26 +57,26 @@ const NEW_PER_TURN = 64;
 export class KnownTokens {
   readonly ids: string[] = [];
   /**
-   * Columns with room for every token that there can be, so that none is ever copied to a larger one;
-   * memory that nothing has been written to yet costs nothing.
+   * Columns with room for every possible token, so that none is ever copied to a larger one. Memory
+   * that was never written costs nothing.
    */
   readonly slots: Int32Array;
-  /** The place of a book's version in bookI. */
+  /** The index of a book's version in bookI. */
   readonly versionAt: Int32Array;
-  /** Digits of an id. */
+  /** The number of digits of an id. */
   readonly lengths: Uint8Array;
   readonly cells: DataView<ArrayBuffer>;
-  /** The version that a cell shows, and how much of it is an answer: 0 = never traded. */
+  /** The version that a cell shows, and the length of its text; 0 = never traded. */
   readonly lastVersions: Int32Array;
   readonly lastBytes: Uint8Array;
   /** BOOKS_EACH of each token. */
   readonly books: (Rendered | undefined)[] = [];
   private readonly t: Tables;
   private readonly byId = new Map<string, number>();
-  /** Token + 1; 0 = nobody has asked for it. */
+  /** Token + 1; 0 = not requested yet. */
   private readonly bySlot: Int32Array;
   private readonly key = new Int32Array(ID_WORDS);
-  /** Of the first digits of an id. */
+  /** A hash of the first digits of an id. */
   private readonly hashes: Int32Array;
   /** Open addressing by the first digits: token + 1, 0 = free; at most a quarter full. */
   private places = new Int32Array(PLACES_FIRST);
@@ -100,8 +104,7 @@ export class KnownTokens {
   }
 
   /**
-   * Looks ids up before they are asked for, where many of them are new, with pauses; undefined where they
-   * are few.
+   * Looks ids up in advance, with pauses, when many of them are new; undefined when they are few.
    */
   learn(ids: readonly string[]): Promise<void> | undefined {
     const unseen = ids.filter((id) => !this.byId.has(id));
@@ -137,10 +140,10 @@ export class KnownTokens {
   }
 
   /**
-   * The token whose id stands in `bytes` from `at` on and ends before a quote. UNKNOWN also for one
-   * that has not been asked for by its string yet.
+   * The token whose id is in `bytes` from `at` on and ends before a quote. UNKNOWN also for a token
+   * that was not requested by its string yet.
    *
-   * @param end of the bytes: a DataView takes longer to say it than to give eight of them
+   * @param end of the bytes: reading it from a DataView is slower than reading eight bytes
    */
   at(bytes: DataView, at: number, end: number): number {
     if (at + LEAD_DIGITS >= end) return UNKNOWN;
@@ -155,8 +158,9 @@ export class KnownTokens {
   }
 
   /**
-   * Eight bytes at a time, the last of them a second time: an id has some 77 digits. As doubles,
-   * digits are equal where their bytes are; what is no number is equal to nothing.
+   * Compares eight bytes at a time; the last eight may overlap those before, because an id has some
+   * 77 digits. They are compared as doubles, which are equal exactly when the digits are; NaN is
+   * equal to nothing.
    */
   private stands(token: number, bytes: DataView, at: number, end: number): boolean {
     const { cells } = this;
@@ -183,7 +187,7 @@ export class KnownTokens {
     }
   }
 
-  /** Places every token anew: two milliseconds for a hundred thousand. */
+  /** Places every token again: two milliseconds for a hundred thousand. */
   private growPlaces(): void {
     this.places = new Int32Array(2 * this.places.length);
     for (let token = 0; token < this.ids.length; token++) this.place(token);

@@ -1,10 +1,10 @@
 /**
- * POST /last-trades-prices: price and side of the last trade of each token that has traded, read
- * under the version of its book, so that it says what POST /books says at that version
- * (docs/protocol.md#consistent-reads).
- * What was rendered is kept in the token's cell (known-tokens.ts) with the version that it shows.
+ * POST /last-trades-prices: price and side of the last trade of each token that has traded. They
+ * are read under the version of the book, so that they agree with POST /books at that version
+ * (docs/protocol.md#consistent-reads). The rendered text is cached in the token's cell
+ * (known-tokens.ts) with its version.
  *
- * Thread: I/O, while workers write. Non-goals: parsing of the request, parking it.
+ * Thread: I/O, while workers write. Non-goals: parsing of the request, making it wait.
  */
 import { bookVersion } from '../../engine/tables/depth.ts';
 import { TOKEN_I, Token } from '../../engine/tables/layout.ts';
@@ -24,10 +24,10 @@ const out = new DataView(bytes.buffer);
 
 /**
  * The answer of POST /last-trades-prices: `[{"token_id","price","side"}]` in request order, a token
- * once, at its first position; unknown tokens and those that never traded are left out.
+ * once, at its first position. Unknown tokens and tokens that never traded are left out.
  *
- * @returns bytes that are good until the next answer; undefined when some book could not be read:
- *   ask again after the next batch
+ * @returns bytes that are valid until the next answer; undefined when a book could not be read:
+ *   try again after the next batch
  */
 export function renderLastPrices(
   t: Tables,
@@ -38,19 +38,21 @@ export function renderLastPrices(
   let at = 1;
   for (let i = 0; i < count; i++) {
     const token = tokens[i]!;
-    // While a writer is inside, the state before its batch is still the last settled one.
+    // While a writer changes the book, the state before its batch is still the newest complete one.
     const version = Atomics.load(t.bookI, versionAt[token]!) & ~1;
     if (lastVersions[token] !== version && !renderLast(t, known, token)) return undefined;
     at = copyCell(known, token, at);
   }
   bytes[0] = OPEN;
-  // The comma after the last one gives way to the bracket.
+  // The closing bracket replaces the last comma.
   const end = Math.max(1, at - 1);
   bytes[end] = CLOSE;
   return new Uint8Array(bytes.buffer, 0, end + 1);
 }
 
-/** As doubles, which keep the bytes of ASCII text; what is copied too much is written over. */
+/**
+ * Copies doubles, which keep the bytes of ASCII text. Bytes copied beyond the end are overwritten.
+ */
 function copyCell({ cells, lastBytes }: KnownTokens, token: number, at: number): number {
   const length = lastBytes[token]!;
   const from = token * CELL_BYTES;

@@ -1,6 +1,6 @@
 /**
- * The names of a match: its trade id and its transaction hash, both from the sequence of its first
- * fill alone, so that they are the same after every restart.
+ * The trade id and the transaction hash of a match. Both are computed from the sequence of its
+ * first fill alone, so they are the same after every restart.
  *
  * Thread: any.
  */
@@ -13,7 +13,9 @@ const TRADE_ID = /^00000000-0000-4000-8000-([0-9a-f]{12})$/;
 
 const scratch = Buffer.alloc(UINT256_BYTES);
 
-/** The id of a trade: a UUID of version 4 by its shape, whose last part is the match in hex. */
+/**
+ * The id of a trade: a text in the form of a version 4 UUID, whose last part is the match in hex.
+ */
 export function tradeIdOf(match: number): string {
   return `00000000-0000-4000-8000-${match.toString(16).padStart(SEQUENCE_DIGITS, '0')}`;
 }

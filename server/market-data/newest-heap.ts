@@ -1,6 +1,6 @@
 /**
- * A heap of sequences, the newest at the top: the heads of chains that are merged. Taking the newest costs
- * the logarithm of their number, where a look at each would cost their number.
+ * A heap of sequences, the newest at the top: the heads of the chains that are merged. Taking the
+ * newest costs the logarithm of their number; a look at each head would cost their number.
  *
  * Thread: any; belongs to one walk.
  */
@@ -17,7 +17,7 @@ export class NewestHeap {
     return this.items[0];
   }
 
-  /** Puts an older sequence in the place of the newest; undefined takes it away. */
+  /** Replaces the newest sequence by an older one; undefined removes it. */
   replaceNewest(older: number | undefined): void {
     const { items } = this;
     const moved = older ?? items.pop();

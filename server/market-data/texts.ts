@@ -1,7 +1,7 @@
 /**
- * What the read routes say about a token and never changes, or changes only with the catalog:
- * its id, its condition id, and the constant parts of its book and of its trade rows, ready to be
- * copied into an answer. Made on first use, so tokens may be registered at any time.
+ * The texts of a token that never change, or change only with the catalog: its id, its condition
+ * id, and the constant parts of its book and of its trade rows, ready to be copied into an answer.
+ * They are made on first use, so tokens may be registered at any time.
  *
  * Thread: I/O. Non-goals: prices, sizes, anything that a book's version covers.
  */
@@ -11,7 +11,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { KnownTokens, UNKNOWN } from './known-tokens.ts';
 
-/** What the catalog knows of a market and a trade row shows. */
+/** The catalog's fields of a market that a trade row shows. */
 export interface MarketInfo {
   readonly question: string;
   readonly slug: string;
@@ -23,7 +23,7 @@ export interface MarketInfo {
   readonly outcomes: readonly string[];
 }
 
-/** What the catalog says of a market to those who hear of it for the first time. */
+/** The catalog's fields of a market for the event new_market. */
 export interface MarketStory extends Pick<MarketInfo, 'question' | 'slug' | 'outcomes'> {
   readonly description: string;
   readonly event: {
@@ -36,12 +36,14 @@ export interface MarketStory extends Pick<MarketInfo, 'question' | 'slug' | 'out
 }
 
 /**
- * Asked for each trade row: it answers the same object until the catalog changes, because a new
- * object makes new texts.
+ * Called for each trade row. It returns the same object until the catalog changes, because for each
+ * new object new texts are made.
  */
 export type MarketLookup = (market: MarketRow) => MarketInfo | undefined;
 
-/** The constant parts of a trade row, in UTF-8; what lies between them is the trade's own. */
+/**
+ * The constant parts of a trade row, in UTF-8. The values of the trade are written between them.
+ */
 export interface TradeTexts {
   readonly info: MarketInfo | undefined;
   /** From the wallet's closing quote to the size, for a BUY and a SELL. */
@@ -54,14 +56,17 @@ export interface TradeTexts {
 export class TokenTexts {
   private readonly t: Tables;
   private readonly lookup: MarketLookup;
-  /** What the catalog of now says, also after another has taken its place: for answers of several turns. */
+  /**
+   * A look-up in the current catalog generation, also after it was replaced: for answers of several
+   * turns.
+   */
   readonly held: () => MarketLookup;
   private readonly asset: 'outcome' | 'token';
   readonly known: KnownTokens;
   private readonly heads = new Map<TokenRow, Buffer>();
   private readonly trades = new Map<TokenRow, TradeTexts>();
 
-  /** @param asset what rows of the data API call an asset (TRADES_ASSET) */
+  /** @param asset how rows of the data API name a token (TRADES_ASSET) */
   constructor(
     tables: Tables,
     lookup: MarketLookup,
@@ -75,15 +80,14 @@ export class TokenTexts {
     this.lookup = lookup;
   }
 
-  /** Slot of a token by its decimal text; 0 = no such token. */
+  /** The row of a token by its decimal text; 0 = no such token. */
   find(tokenId: string): TokenRow | 0 {
     const token = this.known.find(tokenId);
     return token === UNKNOWN ? 0 : (this.known.slots[token]! as TokenRow);
   }
 
   /**
-   * The beginning of a book, up to and with the opening quote of its timestamp
-   * (docs/protocol.md#book-hash).
+   * The beginning of a book, up to the opening quote of its timestamp (docs/protocol.md#book-hash).
    */
   bookHead(token: TokenRow): Buffer {
     const known = this.heads.get(token);
@@ -96,19 +100,19 @@ export class TokenTexts {
     return head;
   }
 
-  /** What rows of the data API call a token (docs/protocol.md#identifiers). */
+  /** How rows of the data API name a token (docs/protocol.md#identifiers). */
   assetOf(token: TokenRow): string {
     if (this.asset === 'token') return this.known.ids[this.known.of(token)]!;
     const outcome = this.t.tokenI[(token << TOKEN_I) + Token.outcome]!;
     return `${this.conditionId(marketOf(this.t, token))}:${outcome}`;
   }
 
-  /** What the catalog says of a market now. */
+  /** The current catalog's fields of a market. */
   info(market: MarketRow): MarketInfo | undefined {
     return this.lookup(market);
   }
 
-  /** The constant parts of the trade rows of a token, with what a catalog says of its market. */
+  /** The constant parts of the trade rows of a token, with the catalog's fields of its market. */
   trade(token: TokenRow, info: MarketInfo | undefined): TradeTexts {
     const market = marketOf(this.t, token);
     const known = this.trades.get(token);
@@ -151,12 +155,12 @@ export class TokenTexts {
   }
 }
 
-/** The bytes of an ASCII text, to be copied many times. */
+/** The bytes of an ASCII text, made once and copied many times. */
 export function ascii(text: string): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** Copies `bytes` to `out`; the place after them. */
+/** Copies `bytes` to `out`. Returns the position after them. */
 export function put(bytes: Uint8Array, out: Uint8Array, at: number): number {
   out.set(bytes, at);
   return at + bytes.length;

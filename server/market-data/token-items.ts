@@ -1,5 +1,5 @@
 /**
- * Bodies of the market-data routes that ask for many tokens, from bytes to checked values.
+ * Parses and checks the bodies of market-data routes with many tokens.
  *
  * Thread: any. Non-goals: whether the tokens exist.
  */
@@ -11,7 +11,7 @@ export type ParsedTokens =
   | {
       readonly ok: true;
       readonly tokens: string[];
-      /** The only side asked for, or '' for both; one for each token. */
+      /** For each token the only requested side, or '' for both. */
       readonly sides: ('' | 'BUY' | 'SELL')[];
     }
   | { readonly ok: false; readonly error: string };
@@ -22,16 +22,15 @@ const TOO_LARGE = 'Payload exceeds the limit';
 const item = compileShape(TokenItem);
 
 /**
- * Reads a body of `[{"token_id": "..", "side": ".."}]`. A side of '' counts as absent,
- * because some clients send the member empty. Tokens are any text: an unknown one is left to the
- * caller, and so are repetitions.
+ * Reads a body of `[{"token_id": "..", "side": ".."}]`. A side of '' counts as absent, because some
+ * clients send the member empty. Tokens are any text; the caller handles unknown and repeated ones.
  * Rules: docs/protocol.md#prices-of-a-token
  */
 export function parseTokenItems(body: Uint8Array): ParsedTokens {
   return checkTokenItems(parseJson(body, TOKENS_BOUNDS));
 }
 
-/** The same, of a body that has been parsed. */
+/** The same, for a parsed body. */
 export function checkTokenItems(sent: unknown): ParsedTokens {
   if (sent === TOO_MUCH) return { ok: false, error: TOO_LARGE };
   if (!Array.isArray(sent)) return { ok: false, error: INVALID_TOKENS };

@@ -1,10 +1,10 @@
 /**
- * A body that asks for many tokens, read to the known tokens that it names: each once, at its first
- * position, with the side asked for. The form that clients send is read from its bytes in one pass;
- * any other, with repetitions or with tokens that are new or unknown, goes through the parser.
+ * Reads a body with many tokens to the known tokens that it names: each once, at its first
+ * position, with the requested side. The usual form is read from its bytes in one pass. Any other
+ * form, and a body with repeated, new or unknown tokens, is parsed as JSON.
  *
- * Thread: I/O; one request at a time, so it is read again by who has waited. Allocates nothing on
- * the fast way. Non-goals: answers.
+ * Thread: I/O; one request at a time, so a request that waited is read again. The fast way
+ * allocates nothing. Non-goals: answers.
  */
 import { type KnownTokens, UNKNOWN } from './known-tokens.ts';
 import { TOKENS_MAX } from './token-schemas.ts';
@@ -12,11 +12,11 @@ import { TOKENS_MAX } from './token-schemas.ts';
 /** The side that an item names: BUY = the bids only, SELL = the asks only, '' = both. */
 export type BookSide = '' | 'BUY' | 'SELL';
 
-/** The same, as a place in KnownTokens.books. */
+/** The same, as an index in KnownTokens.books. */
 export const SideCode = { '': 0, BUY: 1, SELL: 2 } as const;
 export type SideCode = (typeof SideCode)[BookSide];
 
-/** Bytes that are sides. */
+/** Bytes that are side codes. */
 type SideCodes = Uint8Array & Record<number, SideCode>;
 
 const TOKEN_ID = Buffer.from('"token_id"');
@@ -25,10 +25,12 @@ const BUY = Buffer.from('"BUY"');
 const SELL = Buffer.from('"SELL"');
 const NONE = Buffer.from('""');
 
-/** The longest body worth reading so: of the most tokens, with room for sides and spaces. */
+/**
+ * The longest body that is read in this way: the maximum of tokens, with room for sides and spaces.
+ */
 export const PLAIN_BYTES_MAX = 128 * TOKENS_MAX;
 
-/** From the end of an id to the next one, as most clients write it. */
+/** From the end of an id to the next one, in the form that most clients write. */
 const NEXT = Buffer.from('"},{"token_id":"');
 const NEXT_BYTES = NEXT.length;
 const NEXT_FIRST = NEXT.readDoubleLE(0);
@@ -45,16 +47,19 @@ const SPACE = 0x20;
 const B = 0x42;
 const S = 0x53;
 
-/** The form of the body is not the usual one. */
+/** The body has another form than the usual one. */
 const OTHER = -1;
 
 export class TokenRequest {
   count = 0;
-  /** The first `count` of both are those of the request at hand. */
+  /** The first `count` entries of both belong to the current request. */
   readonly tokens = new Int32Array(TOKENS_MAX);
   readonly sides = new Uint8Array(TOKENS_MAX) as SideCodes;
   private readonly known: KnownTokens;
-  /** By token: its place in the request at hand, or anything if it is not in there. */
+  /**
+   * By token: its index in the current request, or an arbitrary number if the request does not
+   * contain it.
+   */
   private readonly places: Int32Array;
 
   constructor(known: KnownTokens) {
@@ -62,7 +67,7 @@ export class TokenRequest {
     this.places = new Int32Array(known.slots.length);
   }
 
-  /** Repetitions of a token that name different sides get both (docs/protocol.md#order-books). */
+  /** A token that is repeated with different sides gets both (docs/protocol.md#order-books). */
   take(tokens: readonly string[], sides: readonly BookSide[]): void {
     this.count = 0;
     for (let i = 0; i < tokens.length; i++) {
@@ -75,7 +80,7 @@ export class TokenRequest {
     }
   }
 
-  /** The place of a token in the request; UNKNOWN when it is not in there. */
+  /** The index of a token in the request; UNKNOWN when the request does not contain it. */
   placeOf(token: number): number {
     const place = this.places[token]!;
     return place < this.count && this.tokens[place] === token ? place : UNKNOWN;
@@ -89,9 +94,9 @@ export class TokenRequest {
   }
 
   /**
-   * Reads `[{"token_id":"<id>","side":"<side>"},..]`, sides optional, spaces between the parts, of
-   * known tokens, each once. False for everything else, which the parser reads and take() takes: what was
-   * read then counts for nothing.
+   * Reads `[{"token_id":"<id>","side":"<side>"},..]`, sides optional, spaces between the parts,
+   * with known tokens, each once. False for everything else: then the body must be parsed and
+   * passed to take(), and what was read is discarded.
    */
   scan(body: DataView): boolean {
     const end = body.byteLength;
@@ -116,7 +121,10 @@ export class TokenRequest {
     return false;
   }
 
-  /** Adds a token whose id ends at `from`; the place of the comma or bracket behind its item. */
+  /**
+   * Adds a token whose id ends at `from`. Returns the position of the comma or bracket after its
+   * item.
+   */
   private scanRest(body: DataView, from: number, end: number, token: number): number {
     let at = skipSpaces(body, from, end);
     let side: SideCode = SideCode[''];
@@ -136,7 +144,7 @@ export class TokenRequest {
   }
 }
 
-/** Whether the next item follows in the plainest form: sixteen bytes, compared as two doubles. */
+/** Whether the next item follows in the usual form: sixteen bytes, compared as two doubles. */
 function isPlainNext(body: DataView, at: number, end: number): boolean {
   return (
     at + NEXT_BYTES <= end &&
@@ -145,12 +153,12 @@ function isPlainNext(body: DataView, at: number, end: number): boolean {
   );
 }
 
-/** 0 behind the end. */
+/** 0 after the end. */
 function byteAt(body: DataView, at: number, end: number): number {
   return at < end ? body.getUint8(at) : 0;
 }
 
-/** The place behind `{"token_id":"`. */
+/** The position after `{"token_id":"`. */
 function passHead(body: DataView, from: number, end: number): number {
   const at = passText(body, pass(body, from, end, OPEN_ITEM), end, TOKEN_ID);
   return pass(body, pass(body, at, end, COLON), end, QUOTE);
@@ -162,7 +170,7 @@ function skipSpaces(body: DataView, from: number, end: number): number {
   return at;
 }
 
-/** The place behind a byte and the spaces before it; OTHER when another byte is there. */
+/** The position after a byte and the spaces before it; OTHER when there is another byte. */
 function pass(body: DataView, from: number, end: number, byte: number): number {
   if (from === OTHER) return OTHER;
   const at = skipSpaces(body, from, end);

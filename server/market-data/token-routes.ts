@@ -1,8 +1,8 @@
 /**
- * The routes that answer what one engine version says of a token, or of many: book, price, midpoint,
- * spread, last trade, and the rules that it trades by (docs/protocol.md#prices-of-a-token).
+ * The routes that show one engine version of a token, or of many: book, price, midpoint, spread,
+ * last trade, and the trading terms (docs/protocol.md#prices-of-a-token).
  *
- * Thread: I/O. A read that meets a writer at every try waits for the batch to end.
+ * Thread: I/O. A read that finds a writer at every try waits until the batch is done.
  */
 import { marketFlags, marketOf } from '../../engine/tables/depth.ts';
 import { MarketFlag } from '../../engine/tables/layout.ts';
@@ -19,7 +19,7 @@ import { PLAIN_BYTES_MAX, SideCode, TokenRequest } from './token-request.ts';
 import { type PriceQuery, TOKENS_BOUNDS, type TokenQuery } from './token-schemas.ts';
 import type { Top, TopReader } from './top.ts';
 
-/** In what the clients of another service differ (the rows of the same names in profile.ts). */
+/** Differences between the clients of other services (the rows of the same names in profile.ts). */
 export interface TokenDialect {
   readonly priceOfBuy: 'ask' | 'bid';
   readonly booksSide: 'heed' | 'ignore';
@@ -31,8 +31,8 @@ export interface TokenRouteParts {
   readonly books: BookRenderer;
   readonly tops: TopReader;
   /**
-   * Calls back after the next batch; it asserts that somebody writes. A book that is being written
-   * while nobody may write is a bug.
+   * Calls back after the next batch. It asserts that there is a writer: a book in change without a
+   * writer is a bug.
    */
   readonly whenSettled: (callback: () => void) => void;
 }
@@ -42,13 +42,13 @@ const UNKNOWN_MARKET = errorBody('market not found');
 const NO_LIQUIDITY = errorBody('No liquidity for the requested side');
 const NO_MIDPOINT = errorBody('No midpoint for the requested token id');
 const NO_SPREAD = errorBody('No spread for the requested token id');
-/** What clients read for a token that never traded, where it is no error. */
+/** The answer for a token that never traded, when the profile does not make it an error. */
 const NEVER = '{"price":"0.5","side":""}';
 const NO_TRADES = errorBody('No trades found for the requested token id');
 
 const MICRO_PER_PIP = 100;
 
-/** An answer, undefined when a writer was inside at every try. */
+/** An answer; undefined when a writer was changing the book at every try. */
 type Rendered = { readonly status: number; readonly body: string | Uint8Array } | undefined;
 
 export function tokenHandlers(parts: TokenRouteParts) {
@@ -96,12 +96,18 @@ export function tokenHandlers(parts: TokenRouteParts) {
         return learning === undefined ? answerAll() : learning.then(answerAll);
       });
 
-  /** As ofMany, where repetitions of a token make one: read and rendered without a value each. */
+  /**
+   * As ofMany, but repetitions of a token count as one. The body is read and rendered without
+   * allocating a value for each token.
+   */
   const wanted = new TokenRequest(texts.known);
   const ofWanted =
     (render: (request: TokenRequest) => Uint8Array | typeof LONG | undefined): Handler<unknown> =>
     (context) => {
-      /** @param retake reads the request anew after a wait: others have been read meanwhile */
+      /**
+       * @param retake reads the request again after a wait, because other requests were read in
+       * between
+       */
       const attempt = (retake: () => void): Promise<void> | undefined => {
         const body = render(wanted);
         if (body === LONG) return answerLong(context);
@@ -137,7 +143,7 @@ export function tokenHandlers(parts: TokenRouteParts) {
     if (body !== undefined) context.reply(200, body);
   };
 
-  /** One member for each different known token whose top is worth one. */
+  /** One member for each different known token for which `valueOf` gives a value. */
   const record = (
     tokens: readonly string[],
     member: (top: Top, index: number) => string,
@@ -215,7 +221,7 @@ export function tokenHandlers(parts: TokenRouteParts) {
   };
 }
 
-/** Hands over the tokens of a body, at once or after some turns, or refuses it. */
+/** Passes the tokens of a body on, at once or after some turns, or refuses the body. */
 function withTokens(
   context: Exchange,
   use: (parsed: Extract<ParsedTokens, { readonly ok: true }>) => void | Promise<void>,
@@ -231,7 +237,7 @@ function ok(body: string | Uint8Array): NonNullable<Rendered> {
   return { status: 200, body };
 }
 
-/** Which end of the top a side of /price and /prices asks for. */
+/** Which end of the top a side of /price and /prices means. */
 type Sides = Readonly<Record<'BUY' | 'SELL', 'ask' | 'bid'>>;
 
 function sidesOf(priceOfBuy: 'ask' | 'bid'): Sides {
@@ -239,7 +245,7 @@ function sidesOf(priceOfBuy: 'ask' | 'bid'): Sides {
 }
 
 /**
- * Items for one token add up: BUY from one, SELL from another
+ * Items for the same token are combined: BUY from one, SELL from another
  * (docs/protocol.md#prices-of-a-token).
  */
 function renderPrices(
@@ -274,7 +280,10 @@ function midpointOf({ ask, bid }: Top): string {
   return ask === 0 || bid === 0 ? '' : microText(((ask + bid) * MICRO_PER_PIP) / 2);
 }
 
-/** Without a midpoint: the last trade, else the middle of what is there and the bound. */
+/**
+ * Without a midpoint: the last trade, else the middle between the one best price and the end of the
+ * grid.
+ */
 function likelyPriceOf({ ask, bid, last }: Top): string {
   if (last !== 0) return pipsText(last);
   return microText(((bid + (ask || PIPS_PER_UNIT)) * MICRO_PER_PIP) / 2);

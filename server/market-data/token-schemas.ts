@@ -1,8 +1,7 @@
 /**
- * What the routes of one token, or of many, are asked and what they answer:
- * one schema each, which is the run-time check of what comes in and the document of what goes
- * out.
- * Rules: docs/protocol.md#prices-of-a-token
+ * Requests and answers of the routes for one token or for many. One schema each is both the
+ * run-time check of requests and the documentation of answers. Rules:
+ * docs/protocol.md#prices-of-a-token
  */
 import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
@@ -45,7 +44,7 @@ export const PRICE_PATH = compileQuery(PriceParameters, ['token_id']);
 export const PRICE_QUERY_BID = compileQuery(BidParameters);
 export const PRICE_PATH_BID = compileQuery(BidParameters, ['token_id']);
 
-/** One item of the bodies that ask for many tokens; a side of '' counts as absent. */
+/** One item of a body with many tokens; a side of '' counts as absent. */
 export const TokenItem = Type.Object({
   token_id: Type.String(),
   side: Type.Optional(
@@ -53,7 +52,7 @@ export const TokenItem = Type.Object({
   ),
 });
 
-/** Most tokens of one request (docs/protocol.md#limits-of-a-request). */
+/** Maximum of tokens in one request (docs/protocol.md#limits-of-a-request). */
 export const TOKENS_MAX = 500;
 export const TOKENS_BOUNDS = boundsOf(TOKENS_MAX);
 export const TokenItems = Type.Array(TokenItem, { maxItems: TOKENS_MAX });

@@ -1,9 +1,9 @@
 /**
- * The top of a token's book and its last trade, read together under the version of the book, so that
- * price, midpoint, spread and last price say what the book of that version says
+ * The top of a token's book and its last trade, read together under the version of the book, so
+ * that price, midpoint, spread and last price agree with the book of that version
  * (docs/protocol.md#consistent-reads).
  *
- * Thread: I/O, while workers write. Non-goals: what an answer looks like, waiting for a writer.
+ * Thread: I/O, while workers write. Non-goals: the form of an answer, waiting for a writer.
  */
 
 import { Side } from '../../engine/book/matching.ts';
@@ -21,13 +21,13 @@ import {
 } from '../../engine/tables/units.ts';
 import { READ_TRIES } from './books.ts';
 
-/** What one version of a book says, in the prices of the token. */
+/** The top of one version of a book, in the prices of the token. */
 export interface Top {
-  /** Even: no writer was inside. */
+  /** Even: no writer was changing the book. */
   readonly version: number;
   /** Pips; 0 = no bid. */
   readonly bid: Pips | 0;
-  /** Pips; 0 = no offer. */
+  /** Pips; 0 = no ask. */
   readonly ask: Pips | 0;
   /** Pips; 0 = never traded. */
   readonly last: Pips | 0;
@@ -37,10 +37,10 @@ export interface Top {
   readonly baseFeeBps: number;
 }
 
-/** Reads tops and keeps the newest of each token: an unchanged one costs a look-up. */
+/** Reads tops and caches the newest of each token: an unchanged one costs one look-up. */
 export class TopReader {
   private readonly t: Tables;
-  /** By token slot. */
+  /** By token row. */
   private readonly tops: (Top | undefined)[] = [];
 
   constructor(t: Tables) {
@@ -48,13 +48,13 @@ export class TopReader {
   }
 
   /**
-   * The top of a book as of its last settled version.
-   *
-   * @returns undefined when a writer was inside at every try: ask again after the next batch
+   * The top of a book at its newest complete version.
+   * @returns undefined when a writer was changing the book at every try: try again after the next
+   * batch
    */
   read(token: TokenRow): Top | undefined {
     const kept = this.tops[token];
-    // While a writer is inside, the state before its batch is still the last settled one.
+    // While a writer changes the book, the state before its batch is still the newest complete one.
     if (kept?.version === (bookVersion(this.t, token) & ~1)) return kept;
     for (let tries = 0; tries < READ_TRIES; tries++) {
       const top = readTop(this.t, token);

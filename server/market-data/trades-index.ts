@@ -1,16 +1,16 @@
 /**
- * The index of GET /trades: columns beside the ring of fills that say, for each of the newest
- * fills, where its match began, and which fill of the same wallet or market came before. A chain
- * is walked by subtracting distances, newest first; a distance that leads out of the window ends
- * it, so nothing has to be unlinked when the ring drops old fills.
+ * The index of GET /trades: columns parallel to the ring of fills. For each of the newest fills they
+ * say where its match began, and which fill of the same wallet or market came before it. A chain is
+ * walked by subtracting distances, newest first. A distance that leads out of the window ends the
+ * chain, so nothing has to be unlinked when the ring drops old fills.
  *
  *   fill    toMatch | toMakerBefore                                  distances; 0 = none
  *   match   toTakerBefore | toMarketBefore | marketSide | price      at its first fill
  *           size f64 | collateral f64
  *
- * A match leaves as a whole: when its first fill leaves the window, no row of it is shown.
+ * A match leaves the window as a whole: when its first fill leaves, no row of it is shown.
  *
- * Thread: I/O writes and reads; fills become visible here once they are on disk
+ * Thread: I/O writes and reads. Fills become visible here once they are on disk
  * (docs/protocol.md#consistent-reads).
  */
 import { assert } from '../../engine/book/matching.ts';
@@ -19,7 +19,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 
 export class TradesIndex {
   readonly t: Tables;
-  /** Slot of a fill = sequence & mask: `&` takes the low 32 bits of any exact whole number. */
+  /** Row of a fill = sequence & mask: `&` takes the low 32 bits of any exact whole number. */
   readonly mask: number;
   readonly toMatch: Uint32Array;
   readonly toMakerBefore: Uint32Array;
@@ -27,7 +27,7 @@ export class TradesIndex {
   readonly toMarketBefore: Uint32Array;
   /** Market x 2 + the taker's side. */
   readonly marketSide: Int32Array;
-  /** Pips of the taker's price where all fills of the match share one; else 0. */
+  /** Pips of the taker's price when all fills of the match have the same price; else 0. */
   readonly price: Int32Array;
   /** Micro-units of the whole match: shares, and the taker's collateral. */
   readonly size: Float64Array;
@@ -36,7 +36,7 @@ export class TradesIndex {
   readonly lastTaken: Float64Array;
   readonly lastMade: Float64Array;
   readonly lastInMarket: Float64Array;
-  /** Oldest visible sequence, and the one after the newest. */
+  /** The oldest visible sequence, and the sequence after the newest. */
   first = 0;
   end = 0;
   private begun = 0;
@@ -61,8 +61,8 @@ export class TradesIndex {
   }
 
   /**
-   * Shows the fills [firstFill, endFill), which are on disk and follow the ones before. The first
-   * call of all may begin anywhere; a match that began before it stays hidden.
+   * Adds the fills [firstFill, endFill), which are on disk and follow the earlier ones. The very
+   * first call may begin anywhere; a match that began before it stays hidden.
    */
   append(firstFill: number, endFill: number): void {
     assert(this.end === 0 || firstFill === this.end, 'fills are shown in their order');
@@ -102,7 +102,7 @@ export class TradesIndex {
     if (this.price[at] !== price) this.price[at] = 0;
   }
 
-  /** Makes `sequence` the newest of its chain; the distance to the one before, or 0. */
+  /** Makes `sequence` the newest of its chain. Returns the distance to the one before, or 0. */
   private chain(heads: Float64Array, owner: number, sequence: number): number {
     const before = heads[owner]! - 1;
     heads[owner] = sequence + 1;

@@ -1,5 +1,5 @@
 /**
- * What GET /trades is asked (docs/protocol.md#public-trades).
+ * The query of GET /trades (docs/protocol.md#public-trades).
  *
  * Thread: any; pure. Non-goals: whether the wallet or the markets exist.
  */
@@ -17,7 +17,7 @@ import {
 
 /** The bound of limit and of offset: docs/protocol.md#public-trades. */
 export const PAGE_MAX = 10_000;
-/** What no amount that is sent is read as. */
+/** A value that no amount in a query has. */
 const ABSENT = -1;
 
 const FIELDS = {
@@ -26,7 +26,7 @@ const FIELDS = {
   takerOnly: flag(true),
   /** What filterAmount is compared with: usdcSize or size; '' = no comparison. */
   filterType: choice(['CASH', 'TOKENS'], ''),
-  /** Micro-units; rows with at least as much are kept. */
+  /** Micro-units; rows with at least this amount pass. */
   filterAmount: amount(ABSENT),
   /** Condition ids, or any other text, which names no market. */
   market: list('condition ids, comma-separated'),

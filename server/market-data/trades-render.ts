@@ -1,15 +1,15 @@
 /**
- * GET /trades: selected rows as JSON. A row is rendered once and kept with
- * what the catalog said of its market; a fill never changes. In a row that is rendered, constant parts
- * are copied, numbers are written as digits, and wallets and transaction hashes come from small
- * caches, because each costs a Keccak digest.
- * Rules: docs/protocol.md#public-trades
+ * GET /trades: selected rows as JSON. A rendered row is cached with the catalog's fields of its
+ * market; a fill never changes. To render a row, constant parts are copied and numbers are written
+ * as digits. Wallets and transaction hashes come from small caches, because each costs a Keccak
+ * digest. Rules: docs/protocol.md#public-trades
  *
- * A long answer is written in pieces with turns of the event loop between them, and so is a shorter one of
- * which much is new: 10,000 rows whose digests are all new would hold the thread for some 80 ms. Its rows
- * are read first, in pieces too: it shows what is in the window when the last of them has been read.
+ * A long answer is written in pieces with turns of the event loop between them, and so is a shorter
+ * one with many new rows: 10,000 rows with new digests would block the thread for some 80 ms. The
+ * rows of such an answer are read first, in pieces too: it shows what is in the window when the
+ * last of them has been read.
  *
- * Thread: I/O. Non-goals: the choice of rows (trades-select.ts), the query (trades-query.ts).
+ * Thread: I/O. Non-goals: selecting rows (trades-select.ts), the query (trades-query.ts).
  */
 
 import { marketOf } from '../../engine/tables/depth.ts';
@@ -28,8 +28,8 @@ import { ROW_DOUBLES, Row, TradesSelector } from './trades-select.ts';
 /** Rows that are read without a pause. */
 const READ_PER_TURN = 1_024;
 /**
- * Rows that are copied without a pause, and how many of them one counts for that is new: it has digests,
- * and its market may have to be looked up.
+ * Rows that are copied without a pause, and for how many of them a new row counts: it needs
+ * digests, and its market may have to be looked up.
  */
 const COPIED_PER_TURN = 1_024;
 const NEW_COUNTS = 32;
@@ -58,19 +58,19 @@ const OWN_BYTES_MAX =
 const ROW_BYTES_USUAL = 768;
 
 /**
- * Rows that are kept, each in a cell of its own: as many as three of the largest pages. A row has 460
- * bytes and the texts of its market; one that fits no cell is rendered each time.
+ * Cached rows, each in a cell of its own: as many as three of the largest pages. A row has 460
+ * bytes and the texts of its market. A row that does not fit a cell is rendered each time.
  */
 const CELLS = 2 ** 15;
 const CELL_BYTES = 1_280;
 const BLOCK_CELLS = 2 ** 9;
-/** A page in use again and again is kept up to this size. */
+/** The reused page buffer is kept up to this size. */
 const PAGE_BYTES_MAX = 2 ** 20;
 
 /** Entries of a cache: more than the rows of six pages of the largest size; 4 MiB of text. */
 const CACHE_ENTRIES = 2 ** 16;
 
-/** Texts of one length by number; a newer number takes the place of one with equal low bits. */
+/** Texts of one length by number. A newer number replaces one with equal low bits. */
 class TextCache {
   private readonly keys = new Float64Array(CACHE_ENTRIES).fill(-1);
   private readonly texts: Buffer;
@@ -83,7 +83,7 @@ class TextCache {
     this.texts = Buffer.from(new SharedArrayBuffer(CACHE_ENTRIES * length));
   }
 
-  /** Copies the text of `key` to `out`; the place after it. */
+  /** Copies the text of `key` to `out`. Returns the position after it. */
   put(key: number, out: Uint8Array, at: number): number {
     const entry = key & (CACHE_ENTRIES - 1);
     const { length, texts } = this;
@@ -97,14 +97,14 @@ class TextCache {
   }
 }
 
-/** Rendered rows by their key; a newer row takes the place of one with equal low bits. */
+/** Rendered rows by their key. A newer row replaces one with equal low bits. */
 class RowCache {
   private readonly keys = new Float64Array(CELLS).fill(-1);
   private readonly infos: (MarketInfo | undefined)[] = new Array(CELLS).fill(undefined);
   private readonly rows: (Uint8Array | undefined)[] = new Array(CELLS).fill(undefined);
   /**
-   * Made when they are needed first, because 40 MB at once make a start collect garbage. Not shared memory:
-   * copies out of that take four times as long.
+   * Allocated when first needed, because 40 MB at once make a start collect garbage. Not shared
+   * memory: copying from shared memory takes four times as long.
    */
   private readonly blocks: (Uint8Array | undefined)[] = new Array(CELLS / BLOCK_CELLS).fill(
     undefined,
@@ -143,7 +143,7 @@ export class TradesRenderer {
   private readonly hashes: TextCache;
   private readonly cache = new RowCache();
   private readonly scratch = Buffer.alloc(4 * ADDRESS_WORDS);
-  /** Of the answers that are written at once. */
+  /** For the answers that are written at once. */
   private page: Page = { bytes: Buffer.alloc(ROW_BYTES_USUAL), used: 0 };
   private readonly row = new Float64Array(ROW_DOUBLES);
 
@@ -156,9 +156,9 @@ export class TradesRenderer {
   }
 
   /**
-   * The answer of GET /trades: the rows as they are at the call, but for those that leave the window
-   * before a long one is read. Bytes that come at once are good until the next answer; those that come
-   * later are the caller's.
+   * The answer of GET /trades: the rows as they are at the call, without those that leave the
+   * window before a long answer is read. Bytes that are returned at once are valid until the next
+   * answer; those that come later belong to the caller.
    */
   render(query: TradesQuery): Buffer | Promise<Buffer> {
     const { row, selector } = this;
@@ -184,7 +184,7 @@ export class TradesRenderer {
     return closed(page);
   }
 
-  /** A walk that goes on while others are served keeps the selector to itself. */
+  /** A walk that continues while other requests are served has a selector of its own. */
   private async renderLater(walk: Generator<void, void>): Promise<Buffer> {
     const { selector } = this;
     this.selector = new TradesSelector(selector.index);
@@ -199,20 +199,19 @@ export class TradesRenderer {
     let count = 0;
     for (; count < keys.length; count++) {
       if (count % READ_PER_TURN === 0) await nextTurn();
-      // The oldest rows leave the window first, and they come last.
+      // The oldest rows leave the window first, and they are last in the answer.
       if (!selector.isShown(keys[count]!)) break;
       selector.read(keys[count]!, rows, count * ROW_DOUBLES);
     }
-    // Those of their match that have been read leave with them.
+    // The rows of the same match that were already read are dropped with them.
     const { first } = selector.index;
     while (count > 0 && rows[(count - 1) * ROW_DOUBLES + Row.match]! < first) count -= 1;
     return this.renderRows(keys.subarray(0, count), rows);
   }
 
   /**
-   * Rows that have been read, with what stands in place of the end of each; the bytes are the caller's.
-   * All say what the catalog said when the first was written.
-   *
+   * Renders rows that have been read, with the given text in place of the end of each. The bytes
+   * belong to the caller. All rows show the catalog generation of the first one.
    * @param rows ROW_DOUBLES numbers for each of the keys
    */
   async renderRows(
@@ -221,7 +220,7 @@ export class TradesRenderer {
     end: Uint8Array = OBJECT_END,
   ): Promise<Buffer> {
     const count = keys.length;
-    // Hardly a row is longer than a cell: to copy megabytes to a larger page would take milliseconds.
+    // Few rows are longer than a cell. To copy megabytes to a larger page would take milliseconds.
     const page = { bytes: Buffer.allocUnsafe(2 + count * CELL_BYTES), used: 1 };
     const infos = this.texts.held();
     let done = 0;
@@ -245,7 +244,7 @@ export class TradesRenderer {
     return closed(page);
   }
 
-  /** Copies a row that is kept, with a comma behind it; false when it is not. */
+  /** Copies a cached row, with a comma after it; false when it is not cached. */
   private copy(page: Page, key: number, info: MarketInfo | undefined): boolean {
     const row = this.cache.find(key, info);
     if (row === undefined) return false;
@@ -255,7 +254,7 @@ export class TradesRenderer {
     return true;
   }
 
-  /** The same for a row whose numbers begin at `row`: renders it, and keeps it. */
+  /** The same for a row whose numbers begin at `row`: renders and caches it. */
   private write(
     page: Page,
     key: number,
@@ -294,7 +293,7 @@ export class TradesRenderer {
   }
 }
 
-/** The array of the rows of a page: the comma after the last row gives way to the bracket. */
+/** The array of the rows of a page. The closing bracket replaces the last comma. */
 function closed(page: Page): Buffer {
   const { bytes } = page;
   const end = Math.max(1, page.used - 1);
@@ -303,7 +302,7 @@ function closed(page: Page): Buffer {
   return bytes.subarray(0, end + 1);
 }
 
-/** Makes room for so many bytes more, and for the bracket. */
+/** Makes room for so many more bytes, and for the bracket. */
 function grow(page: Page, more: number): void {
   const grown = Buffer.allocUnsafeSlow(2 * (page.used + more));
   page.bytes.copy(grown, 0, 0, page.used);

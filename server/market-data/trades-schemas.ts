@@ -1,4 +1,4 @@
-/** GET /trades: what it is asked and what it answers (docs/protocol.md#public-trades). */
+/** GET /trades: its query and its answer (docs/protocol.md#public-trades). */
 
 import { specOf } from '../common/data-query.ts';
 import type { QuerySpec } from '../common/query.ts';
@@ -8,7 +8,7 @@ import { parseTradesQuery, TRADES_SCHEMA, type TradesQuery } from './trades-quer
 const Text = Type.String();
 const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
 
-/** Unknown names are refused here, which no other route does. */
+/** Unknown names are refused here; no other route does that. */
 export const TRADES_QUERY: QuerySpec<TradesQuery> = specOf({
   schema: TRADES_SCHEMA,
   parse: parseTradesQuery,

@@ -1,14 +1,14 @@
 /**
- * Which rows a GET /trades query gets: the walk over the index (trades-index.ts). Rows come match
- * by match, newest first; in a match the taker row, then its makers in fill order
+ * Selects the rows of a GET /trades query by walking the index (trades-index.ts). Rows come match
+ * by match, newest first; in a match first the taker row, then its makers in fill order
  * (docs/protocol.md#public-trades).
  *
- * A page is the keys of its rows: twice the sequence, of the match for a taker's row, of the fill and
- * one more for a maker's. What a row says is read by its key, as long as the ring of fills has not gone
- * on past it.
+ * A page is the keys of its rows. The key of a taker row is twice the sequence of the match; the
+ * key of a maker row is twice the sequence of the fill, plus one. The content of a row is read by
+ * its key while the ring of fills still contains it.
  *
- * A walk that finds little goes over many matches, so it stops now and then for others to be served.
- * What leaves the window meanwhile is not found any more.
+ * A walk that finds little reads many matches, so it pauses regularly for other work. Rows that
+ * leave the window during a pause are not found any more.
  *
  * Thread: I/O. Non-goals: text.
  */
@@ -47,16 +47,16 @@ const NONE = -1;
 const ANY_SIDE = -1;
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 
-/** Matches that are looked at without a pause, in a row or along chains: a fraction of a millisecond. */
+/** Matches that are read without a pause, in a row or along chains: a fraction of a millisecond. */
 const MATCHES_PER_TURN = 4_096;
 const LINKS_PER_TURN = 2_048;
 
-/** Runs a query at a time. */
+/** Runs one query at a time. */
 export class TradesSelector {
   readonly index: TradesIndex;
-  /** Of the page that was selected last. */
+  /** The keys of the last selected page. */
   readonly keys = new Float64Array(PAGE_MAX);
-  // The query at hand.
+  // The current query.
   private takerOnly = true;
   private side = ANY_SIDE;
   private amountColumn: 'size' | 'collateral' | '' = '';
@@ -71,8 +71,8 @@ export class TradesSelector {
   }
 
   /**
-   * Fills `keys`, step by step: the first `found` of them are good when the walk has come to its end.
-   * The steps may be far apart, but for another query of the same selector.
+   * Fills `keys` step by step. When the walk has ended, the first `found` of them are valid. There
+   * may be any time between two steps, but no other query of the same selector.
    */
   *select(query: TradesQuery): Generator<void, void> {
     this.takerOnly = query.takerOnly;
@@ -88,17 +88,17 @@ export class TradesSelector {
     this.forgetLost();
   }
 
-  /** Rows of the page. */
+  /** The number of rows of the page. */
   get found(): number {
     return this.count;
   }
 
-  /** The oldest rows may have left the window since they were found. */
+  /** The oldest rows may have left the window after they were found. */
   private forgetLost(): void {
     while (this.count > 0 && !this.isShown(this.keys[this.count - 1]!)) this.count -= 1;
   }
 
-  /** Whether a row that was found is still in the window, and its match too. */
+  /** Whether a selected row and its match are still in the window. */
   isShown(key: number): boolean {
     const { first } = this.index;
     return Math.floor(key / 2) >= first && this.matchOf(key) >= first;
@@ -109,7 +109,7 @@ export class TradesSelector {
     return (this.index.marketSide[this.matchOf(key) & this.index.mask]! >> 1) as MarketRow;
   }
 
-  /** Writes what a row says to ROW_DOUBLES numbers of `rows` from `at` on. */
+  /** Writes the content of a row to ROW_DOUBLES numbers of `rows` from `at` on. */
   read(key: number, rows: Float64Array, at: number): void {
     const match = this.matchOf(key);
     if (key % 2 === 0) this.readTaker(match, rows, at);
@@ -138,7 +138,7 @@ export class TradesSelector {
     rows[at + Row.side] = index.marketSide[slot]! & 1;
     rows[at + Row.size] = size;
     rows[at + Row.collateral] = collateral;
-    // An average only where there is something to average (docs/protocol.md#public-trades).
+    // An average only when the fills have different prices (docs/protocol.md#public-trades).
     rows[at + Row.price] = pips !== 0 ? pips * MICRO_PER_PIP : ratioMicro(collateral, size);
   }
 
@@ -157,7 +157,7 @@ export class TradesSelector {
     rows[at + Row.price] = fillI[i + Fill.makerPrice]! * MICRO_PER_PIP;
   }
 
-  /** A maker stands against the taker, but for a pair that is minted or merged. */
+  /** A maker is on the opposite side of the taker, except when a pair is minted or merged. */
   private makerSide(fill: number, match: number): number {
     const { index } = this;
     const takerSide = index.marketSide[match & index.mask]! & 1;
@@ -188,13 +188,13 @@ export class TradesSelector {
       if (last < index.first) return;
       match = last - index.toMatch[last & index.mask]!;
       if (match < index.first) return;
-      // Every match is one row: those before the page are counted and no more.
+      // Every match is one row, so the matches before the page only need to be counted.
       if (isOpen && this.skips()) continue;
       if (this.takeMatch(match)) return;
     }
   }
 
-  /** Several chains of matches, merged: the newest of their heads is the next. */
+  /** Merges several chains of matches: the newest of their heads is next. */
   private *walkMarkets(markets: readonly MarketRow[]): Generator<void, void> {
     const { index } = this;
     const heads = markets.map((market) => newestOf(index, index.lastInMarket, market));
@@ -217,11 +217,11 @@ export class TradesSelector {
     }
   }
 
-  /** What a wallet took and made. */
+  /** The fills of a wallet as taker and as maker. */
   private *walkWallet(account: AccountRow): Generator<void, void> {
     const walk = walletRows(this.index, account);
     for (let looked = 1; ; looked++) {
-      // Between two rows, because what was next before a pause may be gone after it.
+      // Between two rows, because the next row may leave the window during a pause.
       if (looked % LINKS_PER_TURN === 0) yield;
       const { done, value: key } = walk.next();
       if (done === true) return;
@@ -230,12 +230,12 @@ export class TradesSelector {
     }
   }
 
-  /** The rows of one match that pass; true when the page is full. */
+  /** Adds the rows of one match that pass; true when the page is full. */
   private takeMatch(match: number): boolean {
     const { index } = this;
     if (this.takeTaker(match)) return true;
     if (this.takerOnly) return false;
-    // A maker's shares are part of the match, and cost at most one unit each.
+    // A maker's shares are part of the match, and each costs at most one unit.
     const isTooSmall = this.amountColumn !== '' && index.size[match & index.mask]! < this.amount;
     if (isTooSmall) return false;
     for (let fill = match; fill < index.end; fill++) {
@@ -245,7 +245,7 @@ export class TradesSelector {
     return false;
   }
 
-  /** The taker row of a match, if it passes; true when the page is full. */
+  /** Adds the taker row of a match, if it passes; true when the page is full. */
   private takeTaker(match: number): boolean {
     const { index } = this;
     const slot = match & index.mask;
@@ -257,7 +257,7 @@ export class TradesSelector {
     return this.add(2 * match);
   }
 
-  /** The maker row of a fill, if it passes; true when the page is full. */
+  /** Adds the maker row of a fill, if it passes; true when the page is full. */
   private takeMaker(fill: number, match: number): boolean {
     const { index } = this;
     const marketSide = index.marketSide[match & index.mask]!;
@@ -280,7 +280,7 @@ export class TradesSelector {
   }
 
   /**
-   * A row that passed lies before the page: `offset` counts after the filters
+   * Skips a row before the page: `offset` counts after the filters
    * (docs/protocol.md#public-trades).
    */
   private skips(): boolean {

@@ -1,7 +1,7 @@
 /**
- * The rows of a wallet, newest match first; in a match what it took, then what it made in fill order. A
- * row is its key (trades-select.ts). Whoever takes them one after the other may let time pass between two:
- * the walk ends where fills have left the window.
+ * The rows of a wallet, newest match first; in a match first its fill as taker, then its fills as
+ * maker in fill order. A row is its key (trades-select.ts). Time may pass between two rows: the
+ * walk ends where fills have left the window.
  *
  * Thread: I/O.
  */
@@ -39,7 +39,7 @@ export function newestOf({ first }: TradesIndex, heads: Float64Array, owner: num
   return newest < first ? NONE : newest;
 }
 
-/** The one before in a chain, or NONE. */
+/** The previous one in a chain, or NONE. */
 export function beforeOf(index: TradesIndex, distances: Uint32Array, sequence: number): number {
   const distance = distances[sequence & index.mask]!;
   const before = sequence - distance;

@@ -1,9 +1,10 @@
 /**
- * GET /activity: what a wallet took and made, a row each as GET /trades shows it. All of it are trades:
- * pairs are minted and merged here only where two orders meet, and nothing is redeemed.
+ * GET /activity: the fills of a wallet as taker and as maker, one row each, in the shape of GET
+ * /trades. All rows are trades: complete sets are minted and merged only by matches, and nothing is
+ * redeemed.
  *
- * The newest first end with the page; any other order looks at every row of the wallet in the ring of
- * fills. Either way the event loop has a turn after some thousand rows.
+ * With the newest first, the search ends when the page is full; any other order reads every row of
+ * the wallet in the ring of fills. In both cases the event loop has a turn after some hundred rows.
  *
  * Thread: I/O.
  */
@@ -18,19 +19,22 @@ import { walletRows } from '../market-data/wallet-rows.ts';
 import { Best } from './best.ts';
 import type { ActivityQuery } from './portfolio-schemas.ts';
 
-/** Rows that are looked at without a pause: a tenth of a millisecond, the first time three. */
+/** Rows that are read without a pause: a tenth of a millisecond; three tenths the first time. */
 const ROWS_PER_TURN = 256;
 /** Sequences start at 0. */
 const NO_MATCH = -1;
 const MS = 1_000;
 const TRADE = 'trade';
-/** Stands in place of the end of a row. */
+/** Replaces the end of a row. */
 const TYPE = Buffer.from(',"type":"TRADE"},');
 
-/** Rows that have been read, in the order of the answer: the fills may leave the ring before they are written. */
+/**
+ * Rows that have been read, in the order of the answer. They are copied, because the fills may
+ * leave the ring before they are written.
+ */
 interface ReadRows {
   readonly keys: readonly number[];
-  /** ROW_DOUBLES numbers for each of the keys. */
+  /** ROW_DOUBLES numbers for each key. */
   readonly rows: Float64Array;
 }
 
@@ -69,7 +73,7 @@ export class Activity {
     const column = sortBy === 'TOKENS' ? Row.size : Row.collateral;
     const most = offset + limit;
     const best = new Best<number>(most, sortDirection === 'DESC');
-    // Each row is read to a place that no row has which is among the best.
+    // Each row is read into a place that no row among the best uses.
     const keys = new Float64Array(most + 1);
     const rows = new Float64Array(keys.length * ROW_DOUBLES);
     let [spare, used] = [0, 1];
@@ -82,7 +86,8 @@ export class Activity {
         looked = 0;
         const match = this.selector.matchOf(key);
         await nextTurn();
-        // A match is shown as a whole or not at all: what was found of this one goes, too.
+        // A match is shown as a whole or not at all, so the rows of this match that were found are
+        // dropped.
         lost = match < this.index.first ? match : NO_MATCH;
         if (lost !== NO_MATCH) break;
       }

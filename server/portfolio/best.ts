@@ -1,31 +1,36 @@
 /**
- * The first so many of a stream of items in the order of a key, in memory bounded by that number: a heap
- * whose root is the last of them. No step of it sorts, so that none takes long: to add costs a few
- * comparisons, to read a page as many for each of its items. It is
- * kept in columns: ten thousand small objects would take a collection of several milliseconds.
+ * The first `count` items of a stream in the order of a key, with memory bounded by that number: a
+ * heap whose root is the last of them. No step sorts all items, so none takes long: to add an item
+ * costs a few comparisons; to read a page costs about as many for each of its items. The heap is
+ * stored in columns, because collecting ten thousand small objects would take several milliseconds.
  *
  * Thread: any; pure.
  */
 
-/** All keys of one stream are of one type. */
+/** All keys of one stream have the same type. */
 export type SortKey = number | string;
 
 export class Best<T> {
   private readonly count: number;
   private readonly isDescending: boolean;
-  /** The heap, in columns: each item stands behind its children, at twice its index and one or two more. */
+  /** The heap, in columns: the children of an item are at twice its index plus one and plus two. */
   private readonly items: T[] = [];
   private readonly keys: SortKey[] = [];
   private readonly places: number[] = [];
   private added = 0;
 
-  /** @param count how many are wanted @param isDescending largest key first */
+  /**
+   * @param count how many items are wanted
+   * @param isDescending largest key first
+   */
   constructor(count: number, isDescending: boolean) {
     this.count = count;
     this.isDescending = isDescending;
   }
 
-  /** What has no place any more: the item itself, one before it, or none. */
+  /**
+   * Adds an item. Returns the item that has no place any more: this one, an earlier one, or none.
+   */
   add(item: T, key: SortKey): T | undefined {
     const { count, items } = this;
     const place = this.added;
@@ -34,14 +39,17 @@ export class Best<T> {
       this.rise(item, key, place);
       return undefined;
     }
-    // Of equal keys those before it go first.
+    // Of equal keys the earlier item comes first.
     if (count === 0 || !this.isBefore(key, place, 0)) return item;
     const dropped = items[0];
     this.sink(item, key, place);
     return dropped;
   }
 
-  /** Those from a place on, in order; of equal keys the one that was added first is first. It ends it. */
+  /**
+   * The items from an offset on, in order; of equal keys the one that was added first comes first.
+   * The heap cannot be used afterwards.
+   */
   from(offset: number): T[] {
     const { items, keys, places } = this;
     const best = new Array<T>(Math.max(0, items.length - offset));
@@ -55,7 +63,7 @@ export class Best<T> {
     return best;
   }
 
-  /** Lets one in at the end. */
+  /** Inserts an item at the end. */
   private rise(item: T, key: SortKey, place: number): void {
     let at = this.items.length;
     while (at > 0) {
@@ -67,7 +75,7 @@ export class Best<T> {
     this.set(at, item, key, place);
   }
 
-  /** Lets one in at the root, in place of the one there. */
+  /** Inserts an item at the root, in place of the one there. */
   private sink(item: T, key: SortKey, place: number): void {
     const { items, keys, places } = this;
     let at = 0;
@@ -93,7 +101,7 @@ export class Best<T> {
     this.places[at] = place;
   }
 
-  /** Whether a key goes before what stands at `at`; of equal ones the one that was added first. */
+  /** Whether a key comes before the item at `at`; of equal keys the one that was added first. */
   private isBefore(key: SortKey, place: number, at: number): boolean {
     const other = this.keys[at]!;
     if (key === other) return place < this.places[at]!;

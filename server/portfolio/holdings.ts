@@ -1,6 +1,7 @@
 /**
- * Which positions of a wallet a query gets. They are read some hundred at a time, with turns of the event
- * loop between, in the order of their tokens; a wallet has as many as there are tokens at most.
+ * Selects the positions of a wallet for a query. They are read some hundred at a time, in the order
+ * of their tokens, with turns of the event loop between. A wallet has at most as many as there are
+ * tokens.
  *
  * Thread: I/O. Non-goals: text (position-text.ts).
  */
@@ -23,12 +24,12 @@ export interface HoldingsParts {
   readonly infos: MarketLookup;
 }
 
-/** Positions read between two turns: about a millisecond. */
+/** Positions that are read between two turns: about a millisecond. */
 const ROWS_PER_TURN = 128;
 
 type SortBy = PositionsQuery['sortBy'] | ClosedQuery['sortBy'];
 
-/** Keys need not be exact: what lies so close together may come in either order. */
+/** Keys need not be exact: positions whose keys are almost equal may come in either order. */
 const KEYS: Readonly<Record<SortBy, (from: Holdings, position: HeldPosition) => SortKey>> = {
   CURRENT: (from, position) => Number(worth(position.net, from.price(position.token))),
   INITIAL: (_, { cost }) => Number(cost),
@@ -43,7 +44,7 @@ const KEYS: Readonly<Record<SortBy, (from: Holdings, position: HeldPosition) => 
   TIMESTAMP: (_, { time }) => time,
 };
 
-/** What queries for open and for closed positions have in common. */
+/** The fields that queries for open and for closed positions share. */
 type Asked = Pick<ClosedQuery, 'title' | 'limit' | 'offset' | 'sortDirection'> & {
   readonly sortBy: SortBy;
 };
@@ -55,11 +56,14 @@ export class Holdings {
     this.parts = parts;
   }
 
-  /** Open positions of a wallet, in the order of the query. @param markets null = all */
+  /**
+   * Open positions of a wallet, in the order of the query.
+   * @param markets null = all
+   */
   open(account: number, markets: ReadonlySet<number> | null, query: PositionsQuery) {
     const threshold = BigInt(query.sizeThreshold);
     const { mergeable, redeemable } = query;
-    // Nothing here is ever redeemed.
+    // This node never redeems shares.
     if (redeemable === true) return Promise.resolve([]);
     return this.page(account, markets, query, (position) => {
       const { net } = position;
@@ -68,7 +72,7 @@ export class Holdings {
     });
   }
 
-  /** Positions that are closed: all that was bought was sold again. */
+  /** Closed positions: everything that was bought was sold again. */
   closed(account: number, markets: ReadonlySet<number> | null, query: ClosedQuery) {
     return this.page(account, markets, query, ({ net }) => net === 0n);
   }
@@ -100,7 +104,10 @@ export class Holdings {
     }
   }
 
-  /** Who holds most of a token, the largest first. @param least micro-shares that they hold */
+  /**
+   * The largest holders of a token, the largest first.
+   * @param least the smallest position, in micro-shares
+   */
   async holders(token: TokenRow, limit: number, least: bigint): Promise<HeldPosition[]> {
     const best = new Best<HeldPosition>(limit, true);
     for (let account = 0; limit > 0; ) {
@@ -124,7 +131,7 @@ export class Holdings {
     return this.parts.infos(marketOf(this.parts.tables, token as TokenRow));
   }
 
-  /** Whether the wallet holds the other token of a pair too. */
+  /** Whether the wallet also has shares of the other token of a pair. */
   isMergeable({ account, net, token }: HeldPosition): boolean {
     const other = this.parts.tables.tokenI[(token << TOKEN_I) + Token.complement]!;
     if (net <= 0n || other === 0) return false;

@@ -1,6 +1,7 @@
 /**
- * Whole micro-units of any size and sign as decimal text, and the quotients that the data API shows:
- * worked out in whole numbers, rounded to the nearest millionth, halves away from zero.
+ * Whole micro-units of any size and sign as decimal text, and the quotients that the data API
+ * shows. They are computed with whole numbers and rounded to the nearest millionth, halves away
+ * from zero.
  *
  * Thread: any; pure.
  */
@@ -20,7 +21,7 @@ export function microsText(micros: bigint): string {
   return `${whole}.${String(rest).padStart(DECIMALS, '0').replace(/0+$/, '')}`;
 }
 
-/** `part / whole` in millionths; 0 where there is no whole. */
+/** `part / whole` in millionths; 0 when `whole` is 0. */
 export function ratio(part: bigint, whole: bigint): bigint {
   if (whole === 0n) return 0n;
   if (whole < 0n) return ratio(-part, -whole);
@@ -32,17 +33,17 @@ function percent(part: bigint, whole: bigint): bigint {
   return ratio(100n * part, whole < 0n ? -whole : whole);
 }
 
-/** What the net shares would bring at a price, rounded towards zero. */
+/** The value of the net shares at a price, rounded towards zero. */
 export function worth(net: bigint, pips: number): bigint {
   return (net * BigInt(pips)) / PIPS;
 }
 
-/** What a share of it cost; of a position that is closed, what a share of all purchases did. */
+/** The average cost of a share; for a closed position, the average over all purchases. */
 export function averagePrice({ bought, cost, net, spent }: Position): bigint {
   return net === 0n ? ratio(spent, bought) : ratio(cost, net);
 }
 
-/** Value at a price less what it cost. */
+/** Value at a price less the cost. */
 export function gain(position: Position, pips: number): bigint {
   return worth(position.net, pips) - position.cost;
 }
@@ -51,7 +52,7 @@ export function percentGain(position: Position, pips: number): bigint {
   return percent(gain(position, pips), position.cost);
 }
 
-/** Of all that was ever paid for purchases. */
+/** The realised gain in percent of everything that was paid for purchases. */
 export function percentRealised({ realised, spent }: Position): bigint {
   return percent(realised, spent);
 }

@@ -1,8 +1,9 @@
 /**
- * The data API beside GET /trades: positions, value, holders, open interest, activity. All of
- * it is what the fills of this node say; what a wallet has from elsewhere is not known here.
+ * The routes of the data API, except GET /trades: positions, value, holders, open interest,
+ * activity. All of them are computed from the fills of this node; shares that a wallet got
+ * elsewhere are not known here.
  *
- * Thread: I/O. Positions are as far as the follower has come, a tenth of a second behind or so.
+ * Thread: I/O. Positions are as recent as the follower, which is about a tenth of a second behind.
  */
 import { marketOf } from '../../engine/tables/depth.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -34,9 +35,9 @@ export interface PortfolioParts {
   readonly history: HistoryKeeper;
   readonly index: TradesIndex;
   readonly trades: TradesRenderer;
-  /** Who may ask. */
+  /** Which callers may use the routes. */
   readonly allowlist: Allowlist;
-  /** Fields that are unknown are ignored, and named in a header. */
+  /** Unknown fields are ignored, and named in a header of the answer. */
   readonly isTolerant: boolean;
   /** Condition ids of the markets of an event. */
   readonly eventMarkets: (id: string) => Promise<readonly string[]>;
@@ -49,7 +50,7 @@ interface DataHandler {
 }
 
 const NO_MARKET = 0;
-/** What stands for all markets. */
+/** The name that stands for all markets. */
 const GLOBAL = 'GLOBAL';
 const BEING_DERIVED = errorBody(
   'positions are being derived',
@@ -91,7 +92,7 @@ export function portfolioHandlers(parts: PortfolioParts) {
       let last = NO_MARKET;
       for await (const piece of holdings.pieces(account(user), null)) {
         for (const { token } of piece) {
-          // Tokens of a market lie side by side.
+          // The tokens of a market are in consecutive rows.
           const market = marketOf(tables, token as TokenRow);
           if (market !== last) traded += 1;
           last = market;
@@ -125,7 +126,10 @@ export function portfolioHandlers(parts: PortfolioParts) {
   };
 }
 
-/** Answers what `run` comes to: who may ask, then the query, then whether there is an answer now. */
+/**
+ * Checks the caller, then the query, then whether the data is ready; then answers with the result
+ * of `run`.
+ */
 function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boolean) {
   const isListed = allowlist.entries.length > 0;
   return <Query>(
@@ -151,7 +155,7 @@ function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boo
   });
 }
 
-/** The markets that a query is about, null = all; with both fields those that are in both. */
+/** The markets that a query selects, null = all; with both fields, the markets that are in both. */
 async function marketsOf(
   { eventMarkets, tables }: PortfolioParts,
   asked: { readonly market: readonly string[] | null; readonly eventId: readonly string[] | null },

@@ -1,6 +1,6 @@
 /**
- * What the data API beside GET /trades is asked, and what it answers: positions, holders, open interest
- * and activity, all by the fills of this node. Field names are those that clients of this family read.
+ * Requests and answers of the data API, except GET /trades: positions, holders, open interest and
+ * activity, computed from the fills of this node. Field names are those that existing clients read.
  */
 import { MICRO } from '../../engine/tables/units.ts';
 import {
@@ -28,7 +28,7 @@ const ofMarkets = { market: conditions, eventId: list('ids of events, comma-sepa
 const POSITIONS = {
   user: wallet(true),
   ...ofMarkets,
-  /** Micro-shares, of either sign. */
+  /** Micro-shares, with a sign. */
   sizeThreshold: amount(MICRO),
   redeemable: flag(undefined),
   mergeable: flag(undefined),
@@ -69,7 +69,7 @@ export type ClosedQuery = DataQueryOf<typeof CLOSED>;
 const ACTIVITY = {
   user: wallet(true),
   ...ofMarkets,
-  /** Everything here is a trade. */
+  /** On this node every activity is a trade. */
   type: list('TRADE, SPLIT, MERGE, REDEEM, REWARD, CONVERSION, comma-separated'),
   /** Unix seconds, both inclusive. */
   start: integer(Number.MAX_SAFE_INTEGER, 0),

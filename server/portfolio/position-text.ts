@@ -1,6 +1,6 @@
 /**
- * Positions and holders as JSON. A piece of a long answer takes about a millisecond; between two the
- * event loop has a turn.
+ * Positions and holders as JSON. A piece of a long answer takes about a millisecond. Between two
+ * pieces the event loop has a turn.
  *
  * Thread: I/O.
  */
@@ -18,7 +18,7 @@ import { averagePrice, gain, microsText, percentGain, percentRealised, worth } f
 
 const ROWS_PER_TURN = 64;
 const MS = 1_000;
-/** What the profile of a wallet would say. */
+/** An empty profile of a wallet. */
 const NO_PROFILE =
   '"name":"","pseudonym":"","bio":"","profileImage":"","profileImageOptimized":"",' +
   '"displayUsernamePublic":false';
@@ -70,7 +70,7 @@ export class PositionTexts {
     );
   }
 
-  /** What the catalog says of a token. */
+  /** The catalog's fields of a token. */
   private ofToken(token: TokenRow): string {
     const { names, tokens } = this;
     const { t } = names;

@@ -1,8 +1,8 @@
 /**
- * What the records of a flushed batch refer to: order ids in commands, fills and finished orders.
- * The rings keep these rows at least until the batch has been told.
+ * Looks up what the records of a flushed batch refer to: order ids in commands, fills and closed
+ * orders. The rings keep these rows at least until the batch has been published.
  *
- * Thread: the I/O thread, within the call that tells of the flush.
+ * Thread: the I/O thread, within the call that publishes the batch.
  */
 import { OrderCommand, OrderFlag } from '../../engine/commands.ts';
 import { EventKind } from '../../engine/events.ts';
@@ -21,19 +21,19 @@ import { wordsToHex } from '../common/uint256.ts';
 import type { FlushedBatch } from '../orders/flushed-batch.ts';
 import type { LevelCause } from './published-book.ts';
 
-/** Id of the order that an order command places. */
+/** The id of the order that an order command places. */
 function placedId({ commands }: FlushedBatch, command: number): string {
   return wordsToHex(commands, command + OrderCommand.id, ID_WORDS);
 }
 
-/** Whether the order of a command is an offer in the prices of its book. */
+/** Whether the order of a command is an ask in the prices of its book. */
 export function isAskOf(t: Tables, { commands }: FlushedBatch, command: number): boolean {
   const token = commands[command + OrderCommand.token]! << TOKEN_I;
   const isSell = (commands[command + OrderCommand.flags]! & OrderFlag.sell) !== 0;
   return isSell !== (t.tokenI[token + Token.mirrored] === 1);
 }
 
-/** Word of a fill in fillI, and of a finished order in orderI. */
+/** First word of a fill in fillI, and of a closed order in orderI. */
 export function fillRow(t: Tables, sequence: number): number {
   return (sequence % t.fillRows) * FILL_WORDS;
 }
@@ -42,7 +42,7 @@ export function closedRow(t: Tables, sequence: number): number {
   return closedOrder(t, sequence) << ORDER_I;
 }
 
-/** Id of the order behind a change of a level. */
+/** The id of the order that caused a change of a level. */
 export function causeId(t: Tables, batch: FlushedBatch, by: LevelCause): string {
   const { command, kind, sequence } = by;
   if (kind === EventKind.levelPlaced) return placedId(batch, command);

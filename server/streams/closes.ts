@@ -1,6 +1,6 @@
 /**
- * Why the node closes stream connections: the code of each reason, and how often it has happened, for the
- * metrics. Thread: the I/O thread.
+ * Why the node closes stream connections: the code of each reason, and its count for the metrics.
+ * Thread: the I/O thread.
  */
 import { type BoundName, STREAM_BOUNDS } from './stream-bounds.ts';
 
@@ -22,7 +22,7 @@ const OWN_CLOSES = {
 
 export type CloseName = keyof typeof OWN_CLOSES | BoundName;
 
-/** Every reason, and its code: a bound is one. */
+/** Every reason and its code. Each bound is a reason, too. */
 export const CLOSES: ReadonlyMap<CloseName, number> = new Map<CloseName, number>([
   ...(Object.entries(OWN_CLOSES) as [CloseName, number][]),
   ...(Object.keys(STREAM_BOUNDS) as BoundName[]).map((name) => [name, POLICY] as const),

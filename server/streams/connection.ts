@@ -1,7 +1,6 @@
 /**
- * What the connections of both channels share: keep-alive texts, the budget of what they send, messages
- * that wait for their turn, problems, and sending that waits for a reader who is busy instead of burying
- * him.
+ * The common part of the connections of both channels: keep-alive texts, the message budget, the
+ * queue of messages, problems, and sending no faster than the client reads.
  *
  * Thread: the I/O thread.
  */
@@ -13,25 +12,25 @@ import type { Paced, Pacer } from './pacer.ts';
 import { type BoundName, type Budget, boundText, subscriptions } from './stream-bounds.ts';
 
 export interface StreamLimits {
-  /** A connection that says nothing for so long is closed. */
+  /** A connection without messages for so long is closed. */
   readonly idleSeconds: number;
-  /** Tokens, or markets, of one connection. */
+  /** The maximum of tokens, or markets, of one connection. */
   readonly subscriptionsMax: number;
   readonly connectionsMax: number;
-  /** Bytes that may wait for one reader. */
+  /** The maximum of bytes that may wait for one reader. */
   readonly backpressureBytes: number;
-  /** All connections of one caller may send and ask for as much as so many of them. */
+  /** All connections of one caller together have the budget of this many connections. */
   readonly callerFactor: number;
 }
 
 /**
- * How a message is obeyed: in pieces, with a yield between two of them. Ends with what is wrong with it, if
- * anything is; what it asks to be sent comes behind it.
+ * Handles a message in pieces, with a yield between two of them. Returns a problem of the message,
+ * if there is one. What the message requests is sent after it.
  */
 export type Obeying = Generator<undefined, Problem | undefined>;
 
 export abstract class Connection implements SocketHandler, Paced {
-  /** When it was heard of last, by the clock that nobody sets. */
+  /** When the last message arrived, by the clock that nobody sets. */
   heardAt: number;
   protected readonly socket: Socket;
   protected readonly limits: StreamLimits;
@@ -42,10 +41,13 @@ export abstract class Connection implements SocketHandler, Paced {
   private readonly pacer: Pacer;
   private readonly closes: CloseCounts;
   private readonly onClosed: (connection: Connection) => void;
-  /** Messages that wait for the one at hand, or for their turn. */
+  /** Messages that wait for the current one, or for their turn. */
   private readonly inbox: string[] = [];
   private obeying: Obeying | undefined = undefined;
-  /** Pieces of what the last message asked for that go before the next message, so small answers come first. */
+  /**
+   * How many pieces of the last message's answer are sent before the next message is handled, so
+   * that small answers come first.
+   */
   private leading = 0;
 
   constructor(parts: ConnectionParts) {
@@ -91,28 +93,28 @@ export abstract class Connection implements SocketHandler, Paced {
     this.onClosed(this);
   }
 
-  /** A piece of the message at hand, or of the next, or of what is due. */
+  /** Does a piece of the current message, of the next one, or of what is to be sent. */
   step(): boolean {
     if (this.isOver) return false;
     if (this.obeying !== undefined) this.obeyOn(this.obeying);
     else if (this.inbox.length > 0 && !this.isLeading()) this.take(this.inbox.shift()!);
     else if (!this.hasRoom())
-      return false; // goes on when the reader has taken some
+      return false; // continues when the client has read some
     else if (this.sendNext()) this.leading -= 1;
     return !this.isOver && (this.isBusy() || (this.hasDue() && this.hasRoom()));
   }
 
-  /** Why it may stay no longer, looked at now and then; undefined = it may. */
+  /** Why the connection must be closed, checked regularly; undefined = it may stay. */
   reasonToGo(_now: number): { readonly why: CloseName; readonly text: string } | undefined {
     return undefined;
   }
 
-  /** Bytes that its reader has not taken yet. */
+  /** Bytes that the client has not read yet. */
   waiting(): number {
     return this.socket.waiting();
   }
 
-  /** Closes whoever reads too slowly; says whether it did. */
+  /** Closes the connection if its client reads too slowly. Returns whether it did. */
   closeIfSlow(): boolean {
     const waiting = this.socket.waiting();
     if (waiting <= this.limits.backpressureBytes) return false;
@@ -126,24 +128,26 @@ export abstract class Connection implements SocketHandler, Paced {
     this.socket.end(CLOSES.get(why)!, reason);
   }
 
-  /** Obeys a message that is no keep-alive. */
+  /** Handles a message that is not a keep-alive. */
   protected abstract receive(text: string): Obeying;
 
   /** Whether anything waits to be sent. */
   protected abstract hasDue(): boolean;
 
-  /** Sends one piece of what is due; false when nothing can be sent. */
+  /** Sends one piece of what waits; false when nothing can be sent. */
   protected abstract sendNext(): boolean;
 
-  /** Gives back whatever the connection holds. */
+  /** Releases everything that the connection uses. */
   protected abstract forget(): void;
 
-  /** Sends what is due while the reader keeps up, in its turn. */
+  /** Sends what waits, in its turn, as long as the client reads fast enough. */
   protected pump(): void {
     if (!this.isOver) this.pacer.go(this);
   }
 
-  /** Counts names that are looked up; false: that was one too many, and it is over. */
+  /**
+   * Counts names that are looked up; false: the budget is exceeded and the connection is closed.
+   */
   protected mayLookUp(names: number): boolean {
     return this.isWithin(this.budget.names(names, this.elapsed()));
   }
@@ -158,7 +162,7 @@ export abstract class Connection implements SocketHandler, Paced {
     if (bound === undefined) return true;
     if (this.isOver) return false;
     this.closes.add(bound);
-    // What else it has sent is not even looked at.
+    // Further messages of this connection are ignored.
     if (this.budget.mayBeTold()) {
       this.socket.refuse(CLOSES.get(bound)!, boundText(bound, this.limits));
     } else {
@@ -197,7 +201,7 @@ export abstract class Connection implements SocketHandler, Paced {
 
   private tell(problem: Problem): void {
     this.socket.send(JSON.stringify(problem));
-    // Whoever may not subscribe has nothing to stay for.
+    // A connection without valid credentials is of no use, so it is closed.
     if (problem.error === 'invalid_auth') this.end('wrong_auth', problem.error);
   }
 }
@@ -209,11 +213,14 @@ function isPing(text: string): boolean {
   return text.length === 4 && text.toUpperCase() === 'PING';
 }
 
-/** A place to resume from is four values: an object, its two members and the comma behind it, and more for names. */
+/**
+ * A place to resume from has four values: an object, its two members and the comma after it. Names
+ * need more.
+ */
 const VALUES_EACH = 8;
 const VALUES_MORE = 64;
 
-/** Names of a message that are looked up in one piece: a new one takes some 10 us. */
+/** Names of a message that are looked up in one piece: a new name takes some 10 us. */
 export const NAMES_A_PIECE = 8;
 
 export interface ConnectionParts {
@@ -226,7 +233,7 @@ export interface ConnectionParts {
   readonly onClosed: (connection: Connection) => void;
 }
 
-/** A message's members without those that are null; undefined for what is no JSON object. */
+/** The members of a message that are not null; undefined when it is not a JSON object. */
 export function parseMessage(text: string): object | undefined {
   let value: unknown;
   try {

@@ -1,5 +1,5 @@
 /**
- * All connections of the streams: how many there may be, what they share, and the end of those that are
+ * All connections of the streams: their maximum number, what they share, and closing those that are
  * silent or too slow.
  *
  * Thread: the I/O thread.
@@ -10,17 +10,20 @@ import { Pacer, Turns } from './pacer.ts';
 import { Budgets } from './stream-bounds.ts';
 
 const MS = 1_000;
-/** How often silent and slow connections, and those of revoked keys, are looked for. */
+/** How often silent and slow connections, and those of revoked keys, are searched for. */
 const LOOK_MS = 1_000;
-/** Asking each socket what waits costs a tenth of a microsecond; not after every batch, then. */
+/**
+ * Reading the buffered bytes of each socket costs a tenth of a microsecond, so it is not done after
+ * every batch.
+ */
 const SLOW_MS = 50;
 
 const TOO_MANY = '{"error":"too many stream connections"}';
 
-/** What is told of the streams. */
+/** The figures of the streams for status and metrics. */
 export interface StreamFacts {
   readonly clients: number;
-  /** That clients have not taken yet. */
+  /** Bytes that clients have not read yet. */
   readonly bytesHeld: number;
   /** Connections that the node has closed, by reason. */
   readonly closes: ReadonlyMap<string, number>;
@@ -46,12 +49,12 @@ export class Connections {
     this.timer.unref();
   }
 
-  /** Body of a refusal when one more is too many. */
+  /** The body of the reject when there are too many connections. */
   refusal(): string | undefined {
     return this.open.size >= this.limits.connectionsMax ? TOO_MANY : undefined;
   }
 
-  /** Asks each socket what waits: not for every batch. */
+  /** Reads the buffered bytes of each socket; not to be called for every batch. */
   facts(): StreamFacts {
     let bytesHeld = 0;
     for (const connection of this.open) bytesHeld += connection.waiting();
@@ -66,7 +69,7 @@ export class Connections {
     this.open.delete(connection);
   }
 
-  /** After something was published. */
+  /** Called after something was published. */
   closeSlow(): void {
     const now = this.elapsed();
     if (now - this.lookedAt < SLOW_MS) return;

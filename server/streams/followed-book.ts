@@ -1,5 +1,5 @@
 /**
- * A published book with those who follow its tokens, and what one batch has done to it.
+ * A published book with the connections that follow its tokens, and the changes of one batch.
  *
  * Thread: the I/O thread.
  */
@@ -8,7 +8,7 @@ import type { BookRow, TokenRow } from '../../engine/tables/units.ts';
 import type { PublicTrade } from './market-frames.ts';
 import { PublishedBook } from './published-book.ts';
 
-/** What connections join. */
+/** The topics that connections join. */
 export const topics = {
   asset: (token: number): string => `asset ${token}`,
   book: (book: number): string => `book ${book}`,
@@ -16,20 +16,23 @@ export const topics = {
   markets: 'markets',
 };
 
-/** Trades of one match at one price: of the taker's token, and of the other one. */
+/** Trades of one match at one price: of the taker's token, and of the other token. */
 const PARALLEL_TRADES = 2;
 
 export class FollowedBook extends PublishedBook {
-  /** In the order of its tokens: connections that follow, and of those the ones with extras. */
+  /** In the order of its tokens: connections that follow, and how many of those with extras. */
   readonly followers: number[];
   readonly extraFollowers: number[];
-  /** Called once the state is told: first books wait for it. */
+  /** Called once the state is published: first books wait for it. */
   waiting: (() => void)[] = [];
-  /** Bodies of `book` events at the present version, in the order of its tokens. */
+  /** Bodies of `book` events at the current version, in the order of its tokens. */
   readonly bodies: (Buffer | undefined)[] = [];
-  /** Best prices that were told last, likewise: bid x 2^20 + ask, in ticks of 0.0001. */
+  /**
+   * The best prices that were published last, in the same order: bid x 2^20 + ask, in ticks of
+   * 0.0001.
+   */
   readonly toldBest: number[] = [];
-  /** Of the batch at hand. */
+  /** The trades of the current batch. */
   trades: PublicTrade[] = [];
   ticks: { readonly before: number; readonly grid: number }[] = [];
   needsWhole = false;
@@ -44,10 +47,10 @@ export class FollowedBook extends PublishedBook {
     return this.followers.some((count) => count > 0);
   }
 
-  /** Takes in one trade; fills of one match at one price are one. */
+  /** Adds one trade. Fills of one match at one price become one trade. */
   addTrade(token: TokenRow, trade: PublicTrade): void {
     this.lastPrices[this.tokens.indexOf(token)] = trade.pips;
-    // A match alternates between trades of one token and of the pair at most.
+    // A match alternates at most between trades of one token and of the pair.
     for (const known of this.trades.slice(-PARALLEL_TRADES)) {
       const { match, pips, token: its } = known;
       if (match !== trade.match || pips !== trade.pips || its.id !== trade.token.id) continue;

@@ -26,9 +26,9 @@ export interface MarketChannelParts {
 }
 
 interface Following {
-  /** Undefined until its turn has come: to follow a book may take a copy of it. */
+  /** Undefined until its turn has come, because following a book may copy it. */
   book: FollowedBook | undefined;
-  /** The book is followed for best_bid_ask as well; whether it was asked for. */
+  /** Whether best_bid_ask is followed too, and whether it was requested. */
   hasExtras: boolean;
   wantsExtras: boolean;
   isJoined: boolean;
@@ -37,7 +37,7 @@ interface Following {
 export class MarketConnection extends Connection {
   private readonly o: MarketChannelParts;
   private readonly tokens = new Map<TokenRow, Following>();
-  /** To be joined next, and whether a book goes before. */
+  /** Tokens to be joined next, and whether a first book is sent before. */
   private readonly due = new Map<TokenRow, boolean>();
 
   constructor(parts: MarketChannelParts, connection: ConnectionParts) {
@@ -68,7 +68,7 @@ export class MarketConnection extends Connection {
       if (i < ids.length) this.addToken(wanted, id);
       else this.addMarket(wanted, id);
     }
-    // Of a market all tokens are meant.
+    // A market stands for all its tokens.
     const more = Math.max(0, wanted.size - ids.length - conditions.length);
     if (!this.mayLookUp(more)) return undefined;
     if (operation !== 'unsubscribe') return this.subscribe(wanted, message);
@@ -80,7 +80,7 @@ export class MarketConnection extends Connection {
     return this.due.size > 0;
   }
 
-  /** The book and what changes it are one step: nothing comes between a first book and its changes. */
+  /** The book is sent and its topic joined in one step: no change can come between them. */
   protected override sendNext(): boolean {
     const next = this.due.entries().next().value;
     if (next === undefined) return false;
@@ -144,7 +144,7 @@ export class MarketConnection extends Connection {
       } else if (hasExtras) {
         known.wantsExtras = true;
       }
-      // A book that is still to be sent was asked for.
+      // A first book that is not sent yet stays requested.
       const isDue = this.due.get(token) ?? false;
       this.due.set(token, isDue || (message.initial_dump ?? true));
     }
@@ -152,11 +152,11 @@ export class MarketConnection extends Connection {
     return undefined;
   }
 
-  /** The book, followed for all that was asked for. */
+  /** The book, followed with everything that was requested. */
   private follow(token: TokenRow, following: Following): FollowedBook {
     const { book: known, hasExtras, wantsExtras } = following;
     if (known !== undefined && hasExtras === wantsExtras) return known;
-    // Anew before the old one ends, so that the book is kept.
+    // The new subscription begins before the old one ends, so that the book stays in memory.
     const book = this.o.feed.follow(token, wantsExtras);
     if (known !== undefined) this.o.feed.leave(token, hasExtras);
     following.book = book;

@@ -1,10 +1,9 @@
 /**
- * From the events of flushed batches to the frames of the market channel. What a batch did to a book
- * is one step: at most one price_change with the totals after it, so that every state that clients
- * hold is one that POST /books showed, with its time and hash.
+ * Makes the frames of the market channel from the events of flushed batches. All changes of a book by
+ * one batch are one step: at most one price_change with the totals after it, so that every state that
+ * a client computes is one that POST /books showed, with its time and hash.
  *
- * Streams, each numbered by itself:
- *
+ * Streams, each with its own sequence:
  *   book:<token>   price_change, for both tokens of a pair; named after the first one
  *   asset:<token>  book, last_trade_price and tick_size_change of one token
  *   best:<token>   best_bid_ask
@@ -49,9 +48,9 @@ export interface MarketFeedParts {
   readonly publish: Publish;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Of this run of the node. */
+  /** The name of this run of the node. */
   readonly run: string;
-  /** Calls back when the writer that is inside has left. */
+  /** Calls back when the current writer is done. */
   readonly whenSettled: (callback: () => void) => void;
 }
 
@@ -61,7 +60,7 @@ export class MarketFeed {
   private readonly o: MarketFeedParts;
   private readonly t: Names['t'];
   private readonly depth = new Depth();
-  /** Versions of the engine's books as far as they are on disk. */
+  /** The versions of the engine's books that are on disk. */
   private readonly versions: Int32Array;
   private readonly followed = new Map<BookRow, FollowedBook>();
   private readonly streams: Numbering;
@@ -75,8 +74,9 @@ export class MarketFeed {
   }
 
   /**
-   * Begins with the engine as it is. Where it is ahead of the disk, because the log of a batch was
-   * not whole, a first book may be too, until what made it is told once more.
+   * Begins with the current state of the engine. If the engine is ahead of the disk, because the
+   * events of a batch were incomplete, a first book may be ahead too, until the batches that made
+   * it are published again.
    */
   begin(): void {
     const { bookI, state } = this.t;
@@ -85,7 +85,7 @@ export class MarketFeed {
     }
   }
 
-  /** Tells what a batch did; its log is whole. */
+  /** Publishes what a batch did. Its events are complete. */
   flushed(batch: FlushedBatch): void {
     const { events } = batch;
     if (this.followed.size > 0) this.read(batch);
@@ -95,7 +95,7 @@ export class MarketFeed {
     if (this.followed.size > 0) this.settle(batch);
   }
 
-  /** The book of a token, kept up to date until leave(). */
+  /** The published book of a token. It is updated until leave(). */
   follow(token: TokenRow, withExtras: boolean): FollowedBook {
     const bookRow = this.t.tokenI[(token << TOKEN_I) + Token.book]! as BookRow;
     let book = this.followed.get(bookRow);
@@ -121,7 +121,10 @@ export class MarketFeed {
     if (!book.isFollowed) this.followed.delete(bookRow);
   }
 
-  /** The `book` frame of a told book as it stands, numbered as the last event of its stream. */
+  /**
+   * The `book` frame of a published book as it is now, with the sequence of the last event of its
+   * stream.
+   */
   snapshot(book: FollowedBook, token: TokenRow): Buffer {
     const head = envelope(this.assetStream(token), this.o.now());
     return frames.bookFrame(head, this.body(book, book.tokens.indexOf(token)));
@@ -135,13 +138,13 @@ export class MarketFeed {
       return;
     }
     book.bodies.length = 0;
-    // Else the batches that made it what it is come first.
+    // Otherwise the batches that made it must be published first.
     if (book.version !== this.versions[book.bookRow]) return;
     this.tell(book);
     release(book);
   }
 
-  /** The state of a book is what has been told. */
+  /** Marks the state of a book as published. */
   private tell(book: FollowedBook): void {
     book.isTold = true;
     book.takeChanges();
@@ -150,7 +153,7 @@ export class MarketFeed {
     });
   }
 
-  /** Moves the followed books on by the events of a batch. */
+  /** Updates the followed books from the events of a batch. */
   private read(batch: FlushedBatch): void {
     const { events, eventsF } = batch;
     let command = 0;
@@ -244,7 +247,10 @@ export class MarketFeed {
     }
   }
 
-  /** Sends what the batch did to each followed book, and takes up those that it completes. */
+  /**
+   * Sends the changes of the batch for each followed book, and releases those that are now
+   * complete.
+   */
   private settle(batch: FlushedBatch): void {
     const { events } = batch;
     const taken: FollowedBook[] = [];
@@ -262,7 +268,7 @@ export class MarketFeed {
         taken.push(book);
       }
     }
-    // Who goes on may ask for other books, which are whole only now.
+    // The callbacks may request other books, which are complete only now.
     for (const book of taken) release(book);
   }
 
@@ -301,7 +307,7 @@ export class MarketFeed {
       if (trade.token.id !== name.id) continue;
       publish(topic, frames.lastTradePriceFrame(head(), trade, time));
     }
-    // A trade of the other token has moved this one's book too.
+    // A trade of the other token has changed the book of this one too.
     if (book.trades.length > 0 || book.needsWhole) {
       publish(topic, frames.bookFrame(head(), this.body(book, index)));
     }
@@ -330,7 +336,7 @@ export class MarketFeed {
     return bid * perTick * BEST_SHIFT + ask * perTick;
   }
 
-  /** The object of POST /books at the version that was told last. */
+  /** The object of POST /books at the version that was published last. */
   private body(book: FollowedBook, index: number): Buffer {
     let body = book.bodies[index];
     if (body === undefined) {
@@ -346,7 +352,7 @@ export class MarketFeed {
   }
 }
 
-/** Whoever waits for a book that has been told goes on. */
+/** Calls those that waited for the book to be published. */
 function release(book: FollowedBook): void {
   const { waiting } = book;
   book.waiting = [];

@@ -1,7 +1,7 @@
 /**
- * The frames of the market channel as JSON. Ids and labels of markets that may
- * hold any character come through JSON.stringify; everything else is digits and hex.
- * Rules: docs/protocol.md#stream-frames
+ * The frames of the market channel as JSON. Ids and labels of markets may contain any character, so
+ * they are written by JSON.stringify; everything else is digits and hex. Rules:
+ * docs/protocol.md#stream-frames
  *
  * Thread: the I/O thread.
  */
@@ -13,7 +13,7 @@ import { causeId } from './batch-facts.ts';
 import type { Names, TokenName } from './names.ts';
 import type { ChangedLevel, PublishedBook } from './published-book.ts';
 
-/** A trade as the market sees it: fills of one match at one price. */
+/** A trade as the market channel shows it: the fills of one match at one price. */
 export interface PublicTrade {
   readonly token: TokenName;
   readonly isSell: boolean;
@@ -24,7 +24,7 @@ export interface PublicTrade {
   readonly feeBps: number;
 }
 
-/** What a missing best price is called (docs/protocol.md#stream-frames). */
+/** The text for a missing best price (docs/protocol.md#stream-frames). */
 const NO_BID = '0';
 const NO_ASK = '1';
 
@@ -40,7 +40,7 @@ export function sideText(isSell: boolean): 'BUY' | 'SELL' {
   return isSell ? 'SELL' : 'BUY';
 }
 
-/** Best prices of a token of a book as they are told. */
+/** The published best prices of a token. */
 export interface BestPrices {
   readonly bid: string;
   readonly ask: string;
@@ -51,7 +51,7 @@ export function bestPrices(book: PublishedBook, index: number): BestPrices {
   const { bestAsk, bestBid, grid } = book;
   const perTick = PIPS_PER_UNIT / grid;
   const isMirrored = index === 1;
-  // 0 and the grid stand for none, and are each other's mirror image too.
+  // 0 and the grid mean none. Each is the mirror of the other.
   const bid = isMirrored ? grid - bestAsk : bestBid;
   const ask = isMirrored ? grid - bestBid : bestAsk;
   return {
@@ -66,7 +66,7 @@ export function bookFrame(head: string, body: Buffer): Buffer {
   const prefix = `{"event_type":"book",${head},`;
   const frame = Buffer.allocUnsafe(prefix.length + body.length - 1);
   frame.write(prefix, 'latin1');
-  // Without its opening brace.
+  // Without the opening brace.
   body.copy(frame, prefix.length, 1);
   return frame;
 }
@@ -113,7 +113,7 @@ export function lastTradePriceFrame(head: string, trade: PublicTrade, time: numb
   );
 }
 
-/** The tick is the same on both sides; clients that read the member want one of them. */
+/** The tick size is the same on both sides, but clients read a member for the side. */
 export function tickSizeFrame(
   head: string,
   token: TokenName,

@@ -1,11 +1,12 @@
 /**
- * The text of a message, looked over before it is parsed: how deep it goes and how many values it has. To
- * parse what is nested thousands of times takes a hundred times as long as a message of its length.
+ * Measures the text of a message before it is parsed: depth and number of values. To parse a
+ * message with thousands of nested values takes a hundred times as long as another message of its
+ * length.
  *
  * Thread: the I/O thread. Pure.
  */
 
-/** An object with lists of objects has three. */
+/** An object with lists of objects has three levels. */
 const DEPTH_MAX = 8;
 
 const QUOTE = 0x22;
@@ -17,7 +18,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Whether a text is too deep or has more values than so many; it need not be JSON. */
+/** Whether a text is nested too deeply or has more than `valuesMax` values; it need not be JSON. */
 export function isExcessive(text: string, valuesMax: number): boolean {
   let depth = 0;
   let values = 0;

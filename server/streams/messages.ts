@@ -1,7 +1,7 @@
 /**
- * The messages of the streams, as schemas: what clients send (checked with these very schemas) and
- * what they are sent (the document of it; tests hold every frame to it).
- * Rules: docs/protocol.md#stream-subscriptions
+ * The messages of the streams as schemas: what clients send (checked with these schemas), and what
+ * they receive (its documentation; tests check every frame against it). Rules:
+ * docs/protocol.md#stream-subscriptions
  */
 import { compileShape, type Static, type TSchema, Type } from '../common/schema.ts';
 
@@ -12,7 +12,10 @@ const Decimal = Type.String({ pattern: '^[0-9]+([.][0-9]+)?$' });
 const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
 const literal = Type.Literal;
 
-/** Every subscribe message: with `type`, with `operation`, or with both; unknown members pass. */
+/**
+ * Every subscribe message: with `type`, with `operation`, or with both. Unknown members are
+ * ignored.
+ */
 const Operation = Type.Optional(
   Type.Union([literal('subscribe'), literal('unsubscribe')], {
     description: 'subscribe is the default',
@@ -30,7 +33,9 @@ const MarketMessage = Type.Object({
   initial_dump: Type.Optional(Type.Boolean({ description: 'false: no book at first' })),
 });
 
-/** The place in a stream that a client has reached: both fields of the last frame that it saw. */
+/**
+ * The place that a client has reached in a stream: both fields of the last frame that it received.
+ */
 const Place = Type.Object({ stream_id: Text, sequence: Digits });
 
 const UserMessage = Type.Object({
@@ -59,7 +64,7 @@ export const userMessage = compileShape(UserMessage);
 export type MarketMessageFields = Static<typeof MarketMessage>;
 export type UserMessageFields = Static<typeof UserMessage>;
 
-/** What every event carries. */
+/** The fields of every event. */
 const envelope = {
   stream_id: Text,
   sequence: Digits,
@@ -206,7 +211,7 @@ const ResumedEvent = Type.Object({
   missed: Digits,
 });
 
-/** What a message of a client is answered when it cannot be done. */
+/** The answer to a message that cannot be carried out. */
 const ProblemEvent = Type.Object({
   error: Type.Union([
     literal('invalid_message'),
@@ -230,7 +235,7 @@ interface EventRow {
   readonly schema: TSchema;
 }
 
-/** The two streams, what they are sent and what they send, by event_type; `error` has none. */
+/** The two streams, what clients receive and send, by event_type; `error` has none. */
 export const STREAM_TABLE = {
   '/ws/market': {
     does: 'books, price changes and trades of markets; open to everybody',

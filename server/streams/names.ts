@@ -1,7 +1,8 @@
 /**
- * Ids and names in the frames of the streams, from the slots of the engine's tables.
+ * Ids and names in the frames of the streams, from the rows of the engine's tables.
  *
- * Thread: I/O. Markets, tokens and accounts are never removed, so no version is needed to read them.
+ * Thread: I/O. Markets, tokens and accounts are never removed, so no version is needed to read
+ * them.
  */
 
 import { findMarket } from '../../engine/markets/markets.ts';
@@ -30,7 +31,7 @@ export interface TokenName {
   readonly outcome: number;
 }
 
-/** Names of tokens cost a division of big integers. */
+/** The text of a token id costs a division of big integers. */
 const TOKENS_KEPT = 16_384;
 
 export class Names {
@@ -71,7 +72,7 @@ export class Names {
     return wordsToHex(this.t.marketI, (market << MARKET_I) + Market.condition, ID_WORDS);
   }
 
-  /** With its checksum. */
+  /** The address text with its EIP-55 checksum. */
   wallet(account: number): string {
     return this.accounts.wallet(account);
   }
@@ -80,13 +81,13 @@ export class Names {
 const conditionBytes = new Uint8Array(4 * ID_WORDS);
 const conditionWords = new Int32Array(ID_WORDS);
 
-/** Slot of the market of a condition id in any case; 0 = there is none. */
+/** The row of the market of a condition id in any case; 0 = there is none. */
 export function findCondition(t: Tables, text: string): MarketRow | 0 {
   const isHash = hexToBytes(text.toLowerCase(), conditionBytes.length, conditionBytes, 0);
   return isHash ? findMarket(t, bytesToWords(conditionBytes, conditionWords), 0) : 0;
 }
 
-/** Five words as an address with its checksum. */
+/** Five words as an address text with its EIP-55 checksum. */
 export function addressText(words: Int32Array, at: number): string {
   const hex = wordsToHex(words, at, ADDRESS_WORDS);
   return checksumAddress(Buffer.from(hex.slice(2), 'hex'));

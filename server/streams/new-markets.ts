@@ -1,8 +1,8 @@
 /**
- * The stream `markets`: new_market, of each market that was registered while the node runs.
+ * The stream `markets`: new_market for each market that is registered while the node runs.
  *
- * A few are told at once, then a few more: a catalog of thousands would hold the thread, and be more than
- * any reader may have waiting.
+ * Markets are published a few at a time: a catalog of thousands would block the thread, and exceed
+ * what may wait for a reader.
  *
  * Thread: the I/O thread.
  */
@@ -20,11 +20,11 @@ export interface NewMarketsParts {
   readonly publish: Publish;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Of this run of the node. */
+  /** The name of this run of the node. */
   readonly run: string;
 }
 
-/** What the catalog knows of a market; undefined = nothing, and it is not told at all. */
+/** The catalog's fields of a market; undefined = unknown, and the market is not published. */
 type Story = (condition: string) => MarketStory | undefined;
 
 /** About 2 KB each: a megabyte a second. */
@@ -34,9 +34,9 @@ const PAUSE_MS = 25;
 export class NewMarkets {
   private readonly o: NewMarketsParts;
   private readonly streams: Numbering;
-  /** Markets up to this slot were there before, or have been told. */
+  /** Markets up to this row existed at the start, or were published. */
   private told: number;
-  /** What is being told: markets up to `last`. */
+  /** The current work: publish markets up to `last`. */
   private task: { readonly story: Story; readonly last: number } | undefined;
 
   constructor(parts: NewMarketsParts) {
@@ -45,7 +45,9 @@ export class NewMarkets {
     this.told = parts.names.t.state[State.markets]!;
   }
 
-  /** Tells of markets that were registered since the last call, once the catalog knows them. */
+  /**
+   * Publishes the markets that were registered since the last call, once the catalog knows them.
+   */
   announce(story: Story): void {
     const isUnderWay = this.task !== undefined;
     this.task = { story, last: this.o.names.t.state[State.markets]! };

@@ -1,6 +1,6 @@
 /**
- * Numbers of events: every stream counts its own from 1 without a gap. Its id names the run of the
- * node as well, because a node that starts again counts anew.
+ * Sequences of events: every stream counts its own from 1 without a gap. Its id also names the run
+ * of the node, because a node that starts again counts from 1.
  *
  * Thread: the I/O thread.
  */
@@ -8,7 +8,7 @@
 /** One stream. */
 export interface Numbered {
   readonly id: string;
-  /** Of its last event; 0 = there was none. */
+  /** The sequence of its last event; 0 = there was none. */
   sequence: number;
 }
 
@@ -17,12 +17,15 @@ export function envelope({ id, sequence }: Numbered, now: number): string {
   return `"stream_id":"${id}","sequence":"${sequence}","server_ts_ms":"${now}"`;
 }
 
-/** What tells the streams of this run from those of another. */
+/** A name that distinguishes the streams of this run from those of another. */
 export function runName(startedAt: number): string {
   return startedAt.toString(36);
 }
 
-/** The streams of a run, by name; kept for all of it: one that is taken up again goes on. */
+/**
+ * The streams of a run, by name. They are kept for the whole run: a stream that is followed again
+ * continues.
+ */
 export class Numbering {
   private readonly run: string;
   private readonly streams = new Map<string, Numbered>();

@@ -1,6 +1,6 @@
 /**
- * An order as its owner is told of it, read from wherever a batch left it: the command that placed
- * it, the copy of a maker's row in the events, or the row of a finished order.
+ * An order as its owner is shown it in events. It is read from where the batch left it: the command
+ * that placed it, the copy of a maker's row in the events, or the row of a closed order.
  *
  * Thread: the I/O thread.
  */
@@ -25,7 +25,7 @@ export interface OrderFacts {
   readonly id: string;
   readonly apiKey: string;
   readonly token: number;
-  /** With its checksum. */
+  /** With its EIP-55 checksum. */
   readonly maker: string;
   readonly isSell: boolean;
   /** OrderType of engine/commands.ts. */
@@ -39,19 +39,19 @@ export interface OrderFacts {
   readonly expiry: number;
   /** Unix milliseconds. */
   readonly created: number;
-  /** EndReason; none while it is open. */
+  /** EndReason; unset while the order is open. */
   readonly reason: number;
 }
 
 const REASON_MASK = 15;
 
-/** Pips of a token's own price from ticks of its book. */
+/** Pips in a token's own price, from ticks of its book. */
 function ownPips(t: Tables, token: number, tick: number, grid: number): number {
   const isMirrored = t.tokenI[(token << TOKEN_I) + Token.mirrored] === 1;
   return (isMirrored ? grid - tick : tick) * (PIPS_PER_UNIT / grid);
 }
 
-/** The order that a command placed, before any fill; `tick` of its book. */
+/** The order that a command placed, before any fill; `tick` is a tick of its book. */
 export function placedOrder(
   t: Tables,
   batch: FlushedBatch,
@@ -79,7 +79,10 @@ export function placedOrder(
   };
 }
 
-/** The maker whose row the record at `row - 8` copies; its level's record behind it has the grid. */
+/**
+ * The maker whose row is copied in the record at `row - 8`; the record of its level follows and
+ * contains the grid.
+ */
 export function partlyOrder(names: Names, batch: FlushedBatch, row: number, grid: number) {
   const { events, eventsF } = batch;
   const token = events[row + Order.token]!;
@@ -87,7 +90,7 @@ export function partlyOrder(names: Names, batch: FlushedBatch, row: number, grid
   return orderFacts(names, events, eventsF, row, pips, EndReason.none);
 }
 
-/** `row`: first word of the finished order in orderI. */
+/** `row`: first word of the closed order in orderI. */
 export function finishedOrder(names: Names, row: number): OrderFacts {
   const { orderF, orderI } = names.t;
   const reason = (orderI[row + Order.flags]! >>> Flag.reasonShift) & REASON_MASK;

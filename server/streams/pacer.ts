@@ -1,27 +1,27 @@
 /**
- * Shares the time of the I/O thread among the stream connections that have something to do: messages to
- * read, names to look up, books to send. A slice of it is bounded, by pieces and by time; callers have
- * their turns one after another, whoever has more connections; and between two slices the thread is left
- * to everybody else for a while.
+ * Shares the time of the I/O thread among the stream connections that have work: messages to read,
+ * names to look up, books to send. A slice of work is bounded by a number of pieces and by time.
+ * Callers have turns one after another, however many connections each has. Between two slices the
+ * thread serves all other work for a while.
  *
- * Thread: the I/O thread. Not here: what the work is, and how much of it may be asked for.
+ * Thread: the I/O thread. Non-goals: what the work is, and how much of it may be requested.
  */
 
-/** One connection, as it is worked for. */
+/** One connection as the pacer sees it. */
 export interface Paced {
-  /** Stands for the caller; connections of one caller share its turns. */
+  /** Identifies the caller; connections of one caller share its turns. */
   readonly caller: object;
-  /** Does one piece; false when there is nothing to do for now. */
+  /** Does one piece; false when there is nothing to do at present. */
   step(): boolean;
 }
 
-/** Some 10 us each, most of them. */
+/** Most pieces take some 10 us. */
 const PIECES_PER_SLICE = 32;
 const SLICE_MS = 0.5;
-/** So that at most a third of the thread goes to what clients of the streams ask for. */
+/** So that the requests of stream clients use at most a third of the thread. */
 const REST_MS = 1;
 
-/** Counts the turns of the event loop in which somebody asks. */
+/** Numbers the turns of the event loop in which it is called. */
 export class Turns {
   private turn = 0;
   private isKnown = false;
@@ -30,7 +30,7 @@ export class Turns {
     this.isKnown = false;
   };
 
-  /** Of the turn that is under way. */
+  /** The number of the current turn. */
   current(): number {
     if (!this.isKnown) {
       this.isKnown = true;
@@ -43,22 +43,22 @@ export class Turns {
 export class Pacer {
   private readonly clock: () => number;
   private readonly turns: Turns;
-  /** Connections with something to do, by caller; first come, first served. */
+  /** Connections with work, by caller, in the order of arrival. */
   private readonly ready = new Map<object, Set<Paced>>();
   private isRunning = false;
   private isResting = false;
-  /** Of the slice at hand, which ends with its turn. */
+  /** The turn of the current slice, which ends with that turn. */
   private turn = -1;
   private pieces = 0;
   private spentMs = 0;
 
-  /** @param clock milliseconds, also fractions of them */
+  /** @param clock milliseconds, with fractions */
   constructor(clock: () => number, turns: Turns) {
     this.clock = clock;
     this.turns = turns;
   }
 
-  /** Works for a connection, now where there is time, else in its turn. */
+  /** Works for a connection: now if there is time, else in its turn. */
   go(paced: Paced): void {
     const others = this.ready.get(paced.caller);
     if (others === undefined) this.ready.set(paced.caller, new Set([paced]));
@@ -66,7 +66,7 @@ export class Pacer {
     if (!this.isRunning && !this.isResting) this.run();
   }
 
-  /** A connection that has ended. */
+  /** Removes a connection that has ended. */
   forget(paced: Paced): void {
     const others = this.ready.get(paced.caller);
     if (others?.delete(paced) === true && others.size === 0) this.ready.delete(paced.caller);
@@ -96,14 +96,14 @@ export class Pacer {
     }
   }
 
-  /** One piece for the connection whose turn it is, which goes behind the others then. */
+  /** Does one piece for the next connection, and puts it behind the others. */
   private stepNext(): void {
     const [caller, connections] = this.ready.entries().next().value!;
     const [paced] = connections as Iterable<Paced> as [Paced];
     this.ready.delete(caller);
     connections.delete(paced);
     const hasMore = paced.step();
-    // The step may have brought work for others of the caller.
+    // The step may have added other connections of the caller.
     const since = this.ready.get(caller);
     if (since !== undefined) for (const other of since) connections.add(other);
     if (hasMore) connections.add(paced);

@@ -1,8 +1,9 @@
 /**
- * A book as the streams have told it: a copy of the engine's, taken once and then moved on by the
- * events of each flushed batch. The engine is ahead of it, by what is not on disk yet.
+ * A book as the streams have published it: copied once from the engine and then updated by the
+ * events of each flushed batch. The engine's book is ahead of it by the batches that are not on
+ * disk yet.
  *
- * Thread: the I/O thread. Non-goals: JSON, who is told.
+ * Thread: the I/O thread. Non-goals: JSON, who receives it.
  */
 import { bookVersion, type Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import { BOOK_I, Book, MARKET_I, Market, TOKEN_I, Token } from '../../engine/tables/layout.ts';
@@ -17,11 +18,11 @@ import {
   type TokenRow,
 } from '../../engine/tables/units.ts';
 
-/** Where the id of the order behind a change is found (batch-facts.ts). */
+/** Where to find the id of the order that caused a change (batch-facts.ts). */
 export interface LevelCause {
   readonly kind: number;
   readonly sequence: number;
-  /** Word of the order command applied last. */
+  /** First word of the last applied order command. */
   readonly command: number;
 }
 
@@ -35,11 +36,11 @@ export interface ChangedLevel {
 export class PublishedBook {
   readonly bookRow: BookRow;
   readonly market: MarketRow;
-  /** One, or the two of a mirrored pair, the mirrored one last. */
+  /** One token, or the two of a mirrored pair, the mirrored one last. */
   readonly tokens: readonly TokenRow[];
   /** Version of the engine's book that this is a copy of. */
   version = 0;
-  /** False until every batch that made that version has been told. */
+  /** False until every batch that made that version has been published. */
   isTold = false;
   grid: TicksPerUnit = 100;
   changedAt = 0;
@@ -50,7 +51,7 @@ export class PublishedBook {
   /** Ticks; 0 = no bid, and the grid = no ask. */
   bestBid = 0;
   bestAsk = 0;
-  /** By tick: micro-shares, those of an ask negative. */
+  /** By tick: micro-shares; negative for an ask. */
   private levels = new Float64Array(0);
   private readonly changed = new Map<number, ChangedLevel>();
 
@@ -63,7 +64,7 @@ export class PublishedBook {
     this.tokens = second === 0 ? [first] : [first, second];
   }
 
-  /** Copies the engine's book as it is now; false when a writer is inside. */
+  /** Copies the engine's book as it is now; false when a writer is changing it. */
   load(t: Tables, depth: Depth): boolean {
     const [first, second] = this.tokens;
     if (!readDepth(t, first!, depth)) return false;
@@ -85,12 +86,12 @@ export class PublishedBook {
     return true;
   }
 
-  /** Takes in one level event, on the grid that the book has then. */
+  /** Applies one level event, on the grid that the book has at that moment. */
   change(tick: number, isAsk: boolean, quantity: number, by: LevelCause): void {
     this.put(tick, isAsk ? -quantity : quantity);
     const pips = (tick * (PIPS_PER_UNIT / this.grid)) as Pips;
     const key = 2 * pips + (isAsk ? 1 : 0);
-    // The place of the last change counts, so that entries tell what happened in its order.
+    // The entry moves to the end, so that entries are in the order of their last changes.
     this.changed.delete(key);
     this.changed.set(key, { pips, isAsk, by });
   }
@@ -100,7 +101,7 @@ export class PublishedBook {
     return this.levels[tick]! < 0;
   }
 
-  /** Moves every level to another grid, which all that is left is on. */
+  /** Moves every level to another grid, on which every remaining level has a place. */
   regrid(grid: TicksPerUnit): void {
     const { grid: before, levels } = this;
     this.clear(grid);
@@ -109,7 +110,7 @@ export class PublishedBook {
     }
   }
 
-  /** What has changed since the last call; settles the best prices. */
+  /** Returns what has changed since the last call, and updates the best prices. */
   takeChanges(): ChangedLevel[] {
     const changes = [...this.changed.values()];
     this.changed.clear();
@@ -117,7 +118,7 @@ export class PublishedBook {
     return changes;
   }
 
-  /** Total of one side at a price of the book, which need not be on its grid any more. */
+  /** The total of one side at a price of the book. The price need not be on its current grid. */
   quantity(pips: Pips, isAsk: boolean): number {
     const signed = this.levels[(pips * this.grid) / PIPS_PER_UNIT] ?? 0;
     return Math.max(0, isAsk ? -signed : signed);
@@ -134,7 +135,8 @@ export class PublishedBook {
     out.lastPrice = this.lastPrices[index]!;
     out.bids.count = 0;
     out.asks.count = 0;
-    // Bids ascend and asks descend in the token's own prices: the mirrored ones from the other end.
+    // In the token's own prices bids ascend and asks descend; for the mirrored token they are read
+    // from the other end.
     const low = isMirrored ? out.asks : out.bids;
     for (let tick = 1; tick <= this.bestBid; tick++) {
       if (levels[tick]! > 0) append(low, isMirrored ? grid - tick : tick, levels[tick]!);

@@ -1,10 +1,10 @@
 /**
- * The users whose events are kept, and the newest events of all of them, from which a connection that
- * was lost is told what it missed. A user is kept from its first subscription on; who was told
- * nothing in this run has nothing to resume.
+ * The users whose events are stored, and the newest events of all of them, from which a client that
+ * reconnects gets the events that it missed. A user is stored from its first subscription on. A user
+ * without events in this run has nothing to resume.
  *
  *   user:<address>               every event of a wallet's keys
- *   user:<address>:<condition>   those of one market, for who subscribes to some markets only
+ *   user:<address>:<condition>   those of one market, for clients that subscribe to some markets only
  *
  * Thread: the I/O thread.
  */
@@ -14,42 +14,47 @@ import type { Publish } from '../http/sockets.ts';
 import { envelope, type Numbered } from './numbering.ts';
 import { sameWords } from './order-facts.ts';
 
-/** Events of the node that are kept: a minute of a busy one, at least the promised 10,000. */
+/**
+ * The number of stored events of the node: a minute of a busy one, at least the promised 10,000.
+ */
 export const EVENTS_KEPT = 16_384;
 
 /**
- * Characters of them: a trade lists up to 500 orders, and so many of that size would be gigabytes. The
- * promised number may have 13,000 each.
+ * The number of their characters: a trade lists up to 500 orders, and this many events of that size
+ * would be gigabytes. 10,000 events may have 13,000 characters each.
  */
 export const KEPT_BYTES_MAX = 2 ** 27;
 
-/** Users without a connection that are remembered: about 200 bytes each, and for each market that they trade. */
+/**
+ * Users without a connection that stay stored: about 200 bytes each, and as much for each market
+ * that they trade.
+ */
 const AWAY_MAX = 65_536;
 
 const NONE = -1;
 
-/** One event, as it may have to be sent once more. */
+/** One event, stored so that it can be sent again. */
 export interface KeptEvent {
   readonly user: User;
   readonly condition: string;
-  /** In the stream of the user, and of the market. */
+  /** Its sequences in the streams of the user and of the market. */
   readonly sequence: number;
   readonly ofMarket: number;
-  /** Places of the events before it in both streams; NONE = it is the first. */
+  /** Positions of the events before it in both streams; NONE = it is the first. */
   readonly before: number;
   readonly beforeOfMarket: number;
   /** JSON without braces and envelope. */
   readonly body: string;
 }
 
-/** A stream, and the place of its newest event. */
+/** A stream, and the position of its newest event. */
 interface KeptStream extends Numbered {
   newest: number;
 }
 
-/** A connection that takes events as they come, until it has caught up with its topic. */
+/** A connection that gets new events directly, until it has caught up with its topic. */
 export interface CatchingUp {
-  /** It may be one of its own. */
+  /** Called with each new event of the user. */
   later(event: KeptEvent): void;
 }
 
@@ -59,10 +64,10 @@ export class User {
   readonly all: KeptStream;
   readonly catchingUp = new Set<CatchingUp>();
   connections = 0;
-  /** Connections that joined each topic. */
+  /** The number of connections in each topic. */
   readonly joined = new Map<string, number>();
   private readonly run: string;
-  /** Of which something was told: to subscribe alone leaves nothing behind. */
+  /** Only streams with events: a subscription alone stores nothing. */
   private readonly markets = new Map<string, KeptStream>();
 
   constructor(address: Int32Array, run: string) {
@@ -72,13 +77,13 @@ export class User {
     this.all = { id: `${this.name}:${run}`, sequence: 0, newest: NONE };
   }
 
-  /** The stream of one market, as it stands. */
+  /** The stream of one market in its current state. */
   ofMarket(condition: string): Readonly<KeptStream> {
     const id = `${this.name}:${condition}:${this.run}`;
     return this.markets.get(condition) ?? { id, sequence: 0, newest: NONE };
   }
 
-  /** The same, to be told of something. */
+  /** The same, for adding an event. */
   toldOfMarket(condition: string): KeptStream {
     const stream = this.markets.get(condition) ?? { ...this.ofMarket(condition) };
     this.markets.set(condition, stream);
@@ -96,20 +101,20 @@ export interface ReplayBufferParts {
   readonly publish: Publish;
   readonly now: () => number;
   readonly run: string;
-  /** Events that are kept, of all users. */
+  /** The number of stored events of all users. */
   readonly kept: number;
 }
 
 export class ReplayBuffer {
   private readonly o: ReplayBufferParts;
-  /** By the first word of the address; hardly ever more than one. */
+  /** By the first word of the address; there is rarely more than one. */
   private readonly byWord = new Map<number, User[]>();
   private readonly ring: (KeptEvent | undefined)[];
   private written = 0;
-  /** Place of the oldest event that is kept, and the characters of all from there on. */
+  /** The position of the oldest stored event, and the number of characters from there on. */
   private first = 0;
   private bytes = 0;
-  /** Counts the users that were made: one that comes back after it was forgotten is another. */
+  /** Counts the users that were made. A user that returns after it was removed is a new one. */
   private made = 0;
   private readonly away = new Set<User>();
 
@@ -122,13 +127,13 @@ export class ReplayBuffer {
     return this.byWord.size === 0;
   }
 
-  /** The user whose address stands at `at`, if its events are kept. */
+  /** The user whose address is at `at`, if its events are stored. */
   find(words: Int32Array, at: number): User | undefined {
     const users = this.byWord.get(words[at]!);
     return users?.find((user) => sameWords(user.address, 0, words, at, ADDRESS_WORDS));
   }
 
-  /** The user of a new connection. */
+  /** Returns the user of a new connection; makes it if needed. */
   enter(address: Int32Array): User {
     let user = this.find(address, 0);
     if (user === undefined) {
@@ -155,7 +160,7 @@ export class ReplayBuffer {
     else this.byWord.set(word, others);
   }
 
-  /** Numbers an event, keeps it and sends it. */
+  /** Numbers an event, stores it and sends it. */
   tell(user: User, condition: string, body: string): void {
     const market = user.toldOfMarket(condition);
     user.all.sequence += 1;
@@ -194,7 +199,7 @@ export class ReplayBuffer {
     this.first += 1;
   }
 
-  /** @param ofMarket whether it is numbered in the stream of its market */
+  /** @param ofMarket whether it has the sequence of its market's stream */
   frame({ body, condition, ofMarket, sequence, user }: KeptEvent, isOfMarket: boolean): string {
     const { id } = isOfMarket ? user.ofMarket(condition) : user.all;
     const number = isOfMarket ? ofMarket : sequence;
@@ -202,16 +207,16 @@ export class ReplayBuffer {
   }
 
   /**
-   * The events of a stream after `sequence`, oldest first; undefined when some are no longer kept,
-   * or it never came that far.
-   *
-   * @param condition of the market whose stream it is; undefined = the user's
+   * The events of a stream after `sequence`, oldest first; undefined when some are no longer
+   * stored, or the stream never reached that sequence.
+   * @param condition of the market whose stream it is; undefined = the user's stream
    */
   since(user: User, condition: string | undefined, sequence: number): KeptEvent[] | undefined {
     const stream = condition === undefined ? user.all : user.ofMarket(condition);
     if (sequence > stream.sequence) return undefined;
     const missed: KeptEvent[] = [];
-    // From event to event: a message may ask for hundreds of streams, each with little in it.
+    // Follows the links from event to event, because a message may name hundreds of streams with
+    // few events each.
     for (let at = stream.newest; missed.length < stream.sequence - sequence; ) {
       if (at < this.first) return undefined;
       const event = this.ring[at % this.ring.length]!;
@@ -221,7 +226,7 @@ export class ReplayBuffer {
     return missed.reverse();
   }
 
-  /** What was recorded is not whole: whoever comes back is told that it cannot resume. */
+  /** Events were lost, so every client that reconnects is told that it cannot resume. */
   forgetAll(): void {
     this.byWord.clear();
     this.away.clear();

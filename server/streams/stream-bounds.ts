@@ -1,12 +1,12 @@
 /**
- * What one stream connection, and all connections of one caller together, may send and ask for: messages,
- * names to look up, and bytes, in one turn of the event loop and in ten seconds. The table is what the
- * documents and the metrics say too.
+ * Bounds for one stream connection, and for all connections of one caller together: messages, names
+ * to look up, and bytes, in one turn of the event loop and in ten seconds. Documents and metrics
+ * come from the same table.
  *
- * The library hands over every frame of a receive in one turn, so a bound for a second alone would let
- * one receive hold the thread. Fixed windows: counting allocates nothing.
+ * The library delivers all frames of one receive in one turn, so a bound for seconds alone would
+ * let one receive block the thread. Windows are fixed, so counting allocates nothing.
  *
- * Thread: the I/O thread. Not here: what is done about a message that is too much (connection.ts).
+ * Thread: the I/O thread. Non-goals: what happens after a bound is exceeded (connection.ts).
  */
 import type { Caller } from '../http/callers.ts';
 import type { StreamLimits } from './connection.ts';
@@ -15,7 +15,7 @@ import type { Turns } from './pacer.ts';
 type Unit = 'messages' | 'names' | 'bytes';
 type Owner = 'connection' | 'caller';
 
-/** What the amounts follow from. */
+/** The settings from which the amounts are computed. */
 export type BoundLimits = Pick<StreamLimits, 'callerFactor' | 'subscriptionsMax'>;
 
 interface BoundRow {
@@ -29,7 +29,7 @@ const WINDOW_MS = 10_000;
 const WINDOW_TEXT = '10 seconds';
 
 const SUBSCRIPTIONS_LEAST = 500;
-/** What the bounds are reckoned by: a client may subscribe with a message for each token, all at once. */
+/** The unit of the bounds: a client may subscribe with one message for each token, all at once. */
 export const subscriptions = ({ subscriptionsMax }: BoundLimits): number =>
   Math.max(SUBSCRIPTIONS_LEAST, subscriptionsMax);
 
@@ -37,16 +37,16 @@ export const subscriptions = ({ subscriptionsMax }: BoundLimits): number =>
 const NAME_BYTES = 128;
 const MESSAGE_BYTES = 16 * 1024;
 
-/** Bytes of one message: a longer one cuts the connection. */
+/** Maximum bytes of one message. A longer one ends the connection. */
 export function messageBytesMax(subscriptionsMax: number): number {
   return MESSAGE_BYTES + NAME_BYTES * subscriptionsMax;
 }
 const messageBytes = (limits: BoundLimits): number => messageBytesMax(subscriptions(limits));
 
-/** Of a turn; that of a window is a setting. */
+/** The factor for one turn; that for a window is a setting. */
 const CALLER_TURN_FACTOR = 5;
 
-/** By the name under which a metric counts who went beyond it. */
+/** By the name under which a metric counts the connections that exceeded it. */
 export const STREAM_BOUNDS = {
   connection_turn_messages: {
     of: 'connection',
@@ -114,7 +114,7 @@ export type BoundName = keyof typeof STREAM_BOUNDS;
 
 const ROWS = Object.entries(STREAM_BOUNDS) as readonly (readonly [BoundName, BoundRow])[];
 
-/** What a connection is told that went beyond a bound, and what the documents say of it. */
+/** The text for a connection that exceeded a bound, and for the documents. */
 export function boundText(name: BoundName, limits: BoundLimits): string {
   const { amount, of, per, unit }: BoundRow = STREAM_BOUNDS[name];
   const counted = unit === 'names' ? 'names to look up' : unit;
@@ -128,7 +128,7 @@ export function boundTexts(limits: BoundLimits): readonly (readonly [BoundName, 
   return ROWS.map(([name]) => [name, boundText(name, limits)]);
 }
 
-/** What one connection, or one caller, has taken. */
+/** What one connection, or one caller, has used. */
 class Spending {
   private readonly rows: readonly (readonly [BoundName, BoundRow])[];
   private readonly caps: Float64Array;
@@ -142,7 +142,7 @@ class Spending {
     this.counts = new Float64Array(this.rows.length);
   }
 
-  /** Counts so much of a unit; the first bound that it goes beyond. */
+  /** Counts an amount of a unit. Returns the first bound that is exceeded. */
   take(unit: Unit, amount: number, now: number, turn: number): BoundName | undefined {
     const { caps, counts, rows } = this;
     if (now >= this.endsAt) {
@@ -177,17 +177,21 @@ const OWNED = {
   caller: ROWS.filter(([, { of }]) => of === 'caller'),
 };
 
-/** Connections of a caller that are told in a window why they are closed; others are cut. */
+/**
+ * How many connections of a caller get a reason when they are closed, in one window; further ones
+ * are closed without one.
+ */
 const TOLD_MAX = 3;
 
-/** What all connections of one caller have taken. */
+/** What all connections of one caller together have used. */
 class SharedSpending extends Spending {
   connections = 0;
   private told = 0;
 
   /**
-   * Whether one more connection is told why it is closed. The library reads on, and ignores what comes, for 16
-   * seconds after a close frame: whoever comes back and goes on gets none.
+   * Whether one more connection gets a reason when it is closed. After a close frame the library
+   * continues to read and discards the bytes for 16 seconds. So a caller that reconnects and
+   * continues gets no close frame.
    */
   mayBeTold(): boolean {
     this.told += 1;
@@ -200,9 +204,9 @@ class SharedSpending extends Spending {
   }
 }
 
-/** The budget of one connection, with that of its caller. */
+/** The budget of one connection, including that of its caller. */
 export class Budget {
-  /** The same object for all connections of a caller. */
+  /** All connections of a caller share this object. */
   readonly caller: SharedSpending;
   private readonly own: Spending;
   private readonly turns: Turns;
@@ -213,7 +217,7 @@ export class Budget {
     this.turns = turns;
   }
 
-  /** Counts a message, or a ping without a text; the bound that it goes beyond. */
+  /** Counts a message, or a ping without text. Returns the bound that it exceeds. */
   message(bytes: number, now: number): BoundName | undefined {
     const turn = this.turns.current();
     return this.take('messages', 1, now, turn) ?? this.take('bytes', bytes, now, turn);
@@ -236,7 +240,10 @@ export class Budget {
 export class Budgets {
   private readonly limits: StreamLimits;
   private readonly turns: Turns;
-  /** Those with a connection, and those whose window has not ended: to connect anew gives nothing back. */
+  /**
+   * Callers with a connection, and callers whose window has not ended: reconnecting does not reset
+   * the counts.
+   */
   private readonly callers = new Map<string, SharedSpending>();
 
   constructor(limits: StreamLimits, turns: Turns) {
@@ -259,7 +266,7 @@ export class Budgets {
     caller.connections -= 1;
   }
 
-  /** Forgets callers that are gone. */
+  /** Removes callers without connections. */
   sweep(now: number): void {
     for (const [key, caller] of this.callers) {
       if (caller.connections === 0 && caller.isOver(now)) this.callers.delete(key);

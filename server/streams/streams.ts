@@ -1,5 +1,5 @@
 /**
- * The streams, put together: the two WebSocket routes, and what feeds them.
+ * The streams as a whole: the two WebSocket routes, and the feeds behind them.
  *
  * Thread: the I/O thread.
  */
@@ -30,22 +30,25 @@ export interface StreamParts {
   readonly limits: StreamLimits;
   /** An active API key by its lower-case text. */
   readonly key: (apiKey: string) => Credential | undefined;
-  /** An active read-only key, likewise. */
+  /** An active read-only key, by its lower-case text. */
   readonly readOnlyKey: (key: string) => { readonly address: Uint8Array } | undefined;
-  /** Calls back when the writer that is inside the engine has left. */
+  /** Calls back when the current writer of the engine is done. */
   readonly whenSettled: (callback: () => void) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Milliseconds by a clock that nobody sets: silence is measured by it. */
+  /** Milliseconds of a clock that nobody sets, for measuring silence. */
   readonly elapsed: () => number;
   readonly log: (line: string) => void;
-  /** Events of users that are kept for those who come back. */
+  /** The number of stored events of users, for clients that reconnect. */
   readonly eventsKept?: number;
 }
 
-/** Beyond what a slow reader is closed for, until the next look at it. */
+/**
+ * Times the amount at which a slow reader is closed. Until the next check more may wait, up to this
+ * factor.
+ */
 const HARD_FACTOR = 8;
-/** A connection on which nothing moves is cut so much later than a silent one is closed. */
+/** A connection that transfers nothing is cut this much later than a silent one is closed. */
 const CUT_LATER_SECONDS = 30;
 
 export class Streams {
@@ -84,14 +87,15 @@ export class Streams {
     ];
   }
 
-  /** From now on what is told goes out. */
+  /** From now on events are sent. */
   open(publish: Publish): void {
     this.send = publish;
   }
 
   /**
-   * Tells what a batch did. Its log may be cut short, in a batch of a million changes: then everybody
-   * has to begin anew. Never throws: whoever trades must not suffer from what is told of it.
+   * Publishes what a batch did. The events of a batch of a million changes may be incomplete: then
+   * every client must begin again. Never throws, because an error in the streams must not affect
+   * orders.
    */
   flushed(batch: FlushedBatch): void {
     try {
@@ -108,17 +112,17 @@ export class Streams {
     this.connections.closeSlow();
   }
 
-  /** How many listen, what waits for them, and who was closed. */
+  /** The number of connections, the bytes that wait for them, and the closed ones by reason. */
   facts(): StreamFacts {
     return this.connections.facts();
   }
 
-  /** Tells of new markets (new-markets.ts). */
+  /** Publishes new markets (new-markets.ts). */
   announce(story: (condition: string) => MarketStory | undefined): void {
     this.newMarkets.announce(story);
   }
 
-  /** What is told from now on goes nowhere: the server may be gone. */
+  /** From now on events are discarded, because the server may be closed. */
   close(): void {
     this.send = () => undefined;
     this.connections.stop();

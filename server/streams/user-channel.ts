@@ -1,5 +1,6 @@
 /**
- * A connection of /ws/user: who it is, which markets it follows, and what it missed.
+ * A connection of /ws/user: its credentials, the markets that it follows, and the events that it
+ * missed.
  *
  * Thread: the I/O thread.
  */
@@ -32,11 +33,11 @@ export interface UserChannelParts {
   readonly tables: Tables;
   /** An active key by its lower-case text. */
   readonly lookup: (apiKey: string) => Credential | undefined;
-  /** An active read-only key, likewise. */
+  /** An active read-only key, by its lower-case text. */
   readonly lookupReadOnly: (key: string) => { readonly address: Uint8Array } | undefined;
 }
 
-/** Whose key was shown, and whether it still is one. */
+/** The owner of the given key, and whether the key is still active. */
 interface KeyHolder {
   readonly address: Uint8Array;
   readonly isActive: () => boolean;
@@ -44,7 +45,7 @@ interface KeyHolder {
 
 const SECRET_BYTES = 32;
 const PASSPHRASE = /^[0-9a-f]{64}$/i;
-/** Stands in for a key that does not exist, so that looking for one takes as long. */
+/** Used in place of the secret of an unknown key, so that the check takes as long. */
 const NOTHING = Buffer.alloc(SECRET_BYTES);
 
 const WRONG_KEY: Problem = {
@@ -56,19 +57,24 @@ const OTHER_KEY: Problem = {
   detail: 'a connection belongs to one wallet',
 };
 
-/** Who has not said by then who it is takes the place of somebody who would. */
+/**
+ * A connection that has not sent credentials by then is closed, because it takes the place of
+ * another.
+ */
 export const AUTH_SECONDS = 10;
 const MS = 1_000;
 
-/** Events to be sent once more that cost as much as a name to be looked up. */
+/** How many missed events cost as much as the look-up of one name. */
 const MISSED_A_NAME = 16;
 
-/** Events that wait for a connection that catches up: all that are kept, and as many new ones. */
+/** Events that may wait for a connection that catches up: all stored ones, and as many new ones. */
 const DUE_MAX = 2 * EVENTS_KEPT;
-/** Characters of the new ones, which nobody else may hold any more. */
+/** Characters of the new ones, which may exist only in this queue. */
 const ARRIVED_MAX = KEPT_BYTES_MAX / 4;
 
-/** Stands for the stream of all markets where those of single ones are named by condition. */
+/**
+ * Stands for the stream of all markets, where the streams of single markets are named by condition.
+ */
 const ALL = '';
 
 export class UserConnection extends Connection implements CatchingUp {
@@ -77,12 +83,12 @@ export class UserConnection extends Connection implements CatchingUp {
   private user: User | undefined;
   /** Conditions, or ALL alone. */
   private readonly followed = new Set<string>();
-  /** Of those, the ones whose topic it has joined; the others are still being caught up. */
+  /** Those of them whose topic it has joined; for the others it still catches up. */
   private readonly joined = new Set<string>();
   /** To be sent before the topics are joined. */
   private due: { readonly event: KeptEvent; readonly name: string }[] = [];
   private sent = 0;
-  /** Characters of events that came since it began to catch up. */
+  /** Characters of the events that arrived since it began to catch up. */
   private arrived = 0;
 
   constructor(parts: UserChannelParts, connection: ConnectionParts) {
@@ -156,7 +162,7 @@ export class UserConnection extends Connection implements CatchingUp {
     this.user = undefined;
   }
 
-  /** The first message that is obeyed says who it is; others may say it again. */
+  /** The first message must contain the credentials; later ones may repeat them. */
   private identify({ auth }: UserMessageFields): Problem | undefined {
     if (auth === undefined) {
       if (this.user !== undefined) return undefined;
@@ -171,7 +177,10 @@ export class UserConnection extends Connection implements CatchingUp {
     return undefined;
   }
 
-  /** Whose key it is: the secrets of an API key must be right, a read-only key is its own. */
+  /**
+   * The owner of the key: the secrets of an API key are checked; a read-only key is itself the
+   * secret.
+   */
   private find(auth: NonNullable<UserMessageFields['auth']>): KeyHolder | undefined {
     const { lookup, lookupReadOnly } = this.o;
     const key = (auth.apiKey ?? auth.apikey ?? '').toLowerCase();
@@ -205,9 +214,10 @@ export class UserConnection extends Connection implements CatchingUp {
       return { error: 'too_many_subscriptions', detail };
     }
     if (isAll) this.drop([...this.followed].filter((name) => name !== ALL));
-    // Who names a place behind what it follows may have heard anything since, or nothing: it begins there.
+    // A client that names an earlier place than that of a stream which it already follows has an
+    // unknown state, so the stream begins again at the named place.
     this.drop(added.filter((name) => this.isBehind(name, places)));
-    // From here on it is told of what happens, also between two pieces.
+    // From now on it receives new events, also between two pieces.
     this.user!.catchingUp.add(this);
     for (const [i, name] of added.entries()) {
       if (i % NAMES_A_PIECE === NAMES_A_PIECE - 1) yield;
@@ -225,7 +235,10 @@ export class UserConnection extends Connection implements CatchingUp {
     return Number(places.get(id) ?? sequence) < sequence;
   }
 
-  /** Says where a stream stands, and what of it comes first; false: that was too much, and it is over. */
+  /**
+   * Sends the place of a stream and queues the missed events; false: they were too many and the
+   * connection is closed.
+   */
   private resume(name: string, places: Places, isNew: boolean): boolean {
     const { log } = this.o;
     const user = this.user!;
@@ -240,7 +253,7 @@ export class UserConnection extends Connection implements CatchingUp {
       this.socket.send(JSON.stringify({ ...problem, sequence: String(sequence) }));
       return true;
     }
-    // Who follows the stream already is where it stands.
+    // A connection that already follows the stream has missed nothing.
     const due = isNew ? (missed ?? []) : [];
     if (!this.mayLookUp(due.length / MISSED_A_NAME)) return false;
     const resumed = { event_type: 'resumed', stream_id: id, sequence: String(sequence) };
@@ -278,7 +291,7 @@ export class UserConnection extends Connection implements CatchingUp {
       this.socket.leave(topic);
     }
     if (unsent.size === 0) return;
-    // What was missed of them is not sent any more: subscribed again, it would come twice.
+    // Their missed events are not sent any more, because a new subscription would send them again.
     this.due = this.due.slice(this.sent).filter(({ name }) => !unsent.has(name));
     this.sent = 0;
   }
@@ -292,10 +305,13 @@ export class UserConnection extends Connection implements CatchingUp {
   }
 }
 
-/** Where streams were left, by their ids. */
+/** The places where streams were left, by their ids. */
 type Places = ReadonlyMap<string, string>;
 
-/** Undefined when a message says half of a place; of several for one stream the first counts. */
+/**
+ * Undefined when a message contains only half of a place. Of several places for one stream the
+ * first counts.
+ */
 function resumePointsOf({ resume, sequence, stream_id }: UserMessageFields): Places | undefined {
   if ((sequence === undefined) !== (stream_id === undefined)) return undefined;
   const places = new Map<string, string>();

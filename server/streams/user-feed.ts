@@ -1,7 +1,7 @@
 /**
- * From the events of flushed batches to the events of the user channel, in an order that clients can
- * count on: an order is placed before anything else is said of it, a trade comes before the order
- * event that it led to, and nothing is said of an order after its last event.
+ * Makes the events of the user channel from the events of flushed batches, in an order that clients
+ * can rely on: the placement of an order comes first, a trade comes before the order event that it
+ * caused, and nothing follows the last event of an order.
  *
  * Thread: the I/O thread.
  */
@@ -24,17 +24,17 @@ import { newsOfEnd, OrderNews, orderBody, type TradeFill, tradeBody } from './us
 /** Words of the maker's row in a record. */
 const PARTLY_ROW_WORDS = 32;
 
-/** A fill, and where the row of its maker is found. */
+/** A fill, and where the row of its maker is. */
 interface NoticedFill {
   readonly sequence: number;
   makerRows: Int32Array | undefined;
   makerRow: number;
 }
 
-/** An order event that waits for the trades that come before it. */
+/** An order event that waits for the trades that must come before it. */
 type Later = () => void;
 
-/** The order placed last, as long as what follows may be its doing. */
+/** The order placed last, while the following events may belong to it. */
 interface Taker {
   readonly command: number;
   readonly user: User | undefined;
@@ -55,7 +55,7 @@ export class UserFeed {
     this.log = log;
   }
 
-  /** Tells what a batch did; its log is whole. */
+  /** Publishes what a batch did. Its events are complete. */
   flushed(batch: FlushedBatch): void {
     if (this.log.isEmpty) return;
     this.batch = batch;
@@ -94,7 +94,7 @@ export class UserFeed {
     if (user !== undefined) this.tell(user, facts!, OrderNews.placed, -1);
   }
 
-  /** The last fill left something of its maker. */
+  /** The last fill left a remainder of its maker. */
   private partly(batch: FlushedBatch, row: number): void {
     const { events } = batch;
     const fill = this.fills.at(-1)!;
@@ -115,7 +115,7 @@ export class UserFeed {
     const row = closedRow(t, sequence);
     const fill = this.fills.at(-1);
     const id = row + Order.id;
-    // A maker that was left something and is cancelled behind it does not end by that fill.
+    // A maker with a remainder that is cancelled afterwards was not closed by that fill.
     const isMaker =
       fill?.makerRows === undefined &&
       fill !== undefined &&
@@ -142,7 +142,7 @@ export class UserFeed {
     return sameWords(batch!.commands, id, this.names.t.orderI, row + Order.id, ID_WORDS);
   }
 
-  /** Everything that belongs to the order placed last has been read: trades, then order events. */
+  /** All events of the order placed last have been read: send the trades, then the order events. */
   private endMatch(): void {
     const { fills, later, taker } = this;
     this.fills = [];
@@ -151,7 +151,7 @@ export class UserFeed {
     if (fills.length > 0 && taker !== undefined) this.tellTrades(fills, taker);
     for (const tell of later) tell();
     if (taker?.user === undefined || taker.isFinished || fills.length === 0) return;
-    // It was filled in part and rests.
+    // It was partly filled and rests.
     const remaining = fills.reduce((left, { sequence }) => {
       return left - this.names.t.fillF[fillRow(this.names.t, sequence) / 2 + Fill.size]!;
     }, taker.facts!.remaining);
@@ -179,7 +179,8 @@ export class UserFeed {
       told.add(owner);
       const user = this.ownerOf(owner);
       if (user === undefined) continue;
-      // A maker is shown its own orders: a list of all for each of many would be their square.
+      // A maker sees only its own orders: a list of all orders for each of many makers would grow
+      // with the square.
       const all = shownTo(owner);
       const own = all.filter(({ makerKey }) => makerKey !== undefined);
       this.tellTrade(user, all, own, { apiKey: keyOf(fill), isTaker: false });
@@ -218,7 +219,7 @@ export class UserFeed {
     return this.log.find(this.names.t.accountI, (account << ACCOUNT_I) + Account.address);
   }
 
-  /** Sequence of the first fill of the match of a fill. */
+  /** The sequence of the first fill of a fill's match. */
   private matchOf(sequence: number): number {
     const { t } = this.names;
     return t.fillF[fillRow(t, sequence) / 2 + Fill.match]!;

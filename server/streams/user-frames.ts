@@ -1,7 +1,6 @@
 /**
- * The events of the user channel as JSON, without braces and envelope: the same
- * event is numbered in two streams.
- * Rules: docs/protocol.md#stream-frames
+ * The events of the user channel as JSON, without braces and envelope, because the same event has a
+ * sequence in each of two streams. Rules: docs/protocol.md#stream-frames
  *
  * Thread: the I/O thread.
  */
@@ -24,7 +23,7 @@ import { priceText, sideText } from './market-frames.ts';
 import type { Names } from './names.ts';
 import type { OrderFacts } from './order-facts.ts';
 
-/** What an order event says in `type` and `status`. */
+/** The values of `type` and `status` in an order event. */
 export const OrderNews = {
   placed: { type: 'PLACEMENT', status: 'LIVE' },
   updated: { type: 'UPDATE', status: 'LIVE' },
@@ -40,17 +39,23 @@ const ORDER_TYPES: Readonly<Record<number, string>> = {
   [OrderType.FAK]: 'FAK',
 };
 
-/** Maker orders that one trade lists; a sweep of more says the sum in `size`. */
+/**
+ * The maximum of maker orders in one trade. For a match with more of them, `size` is still the
+ * total.
+ */
 const MAKERS_MAX = 500;
 const MS = 1_000;
 
-/** The last event of an order by its end: one that was filled, or killed after it was, matched. */
+/**
+ * The last event of an order by its close reason: an order that was filled, or killed after a fill,
+ * counts as matched.
+ */
 export function newsOfEnd(reason: number): News {
   const isMatched = reason === EndReason.filled || reason === EndReason.fakRemainder;
   return isMatched ? OrderNews.filled : OrderNews.ended;
 }
 
-/** `match`: the one that the event follows from; -1 = none. */
+/** `match`: the match that caused the event; -1 = none. */
 export function orderBody(
   names: Names,
   order: OrderFacts,
@@ -85,22 +90,21 @@ export function orderBody(
   return fields.slice(1, -1);
 }
 
-/** One fill of a match, and the API key of its maker's order where that may be told. */
+/** One fill of a match, and the API key of its maker's order if the reader may see it. */
 export interface TradeFill {
   readonly sequence: number;
   readonly makerKey: string | undefined;
 }
 
-/** Who is told of a trade. */
+/** The user who receives the trade. */
 export interface TradeReader {
   readonly apiKey: string;
   readonly isTaker: boolean;
 }
 
 /**
- * A trade, the taker's view at the top.
- *
- * @param fills all of the match; `shown` are those whose makers are listed
+ * A trade, with the taker's view at the top.
+ * @param fills all fills of the match; `shown` are those whose makers are listed
  */
 export function tradeBody(
   names: Names,
@@ -145,7 +149,7 @@ export function tradeBody(
   return fields.slice(1, -1);
 }
 
-/** Size of a match, and the taker's average price. */
+/** The size of a match, and the taker's average price. */
 function totals(names: Names, fills: readonly TradeFill[]): { price: string; size: string } {
   const { t } = names;
   const pips = t.fillI[fillRow(t, fills[0]!.sequence) + Fill.takerPrice]!;

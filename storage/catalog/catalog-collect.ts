@@ -1,27 +1,27 @@
 /**
- * What reading a catalog gathers as it goes: one object per id, who owns which id, and what was
- * odd about the file.
+ * Collects the objects of a catalog while it is read: one object per id, which market owns which
+ * id, and what was wrong with the file.
  *
  * Pure; any thread.
  */
 import { isObject, type JsonObject, text } from './catalog-json.ts';
 
-/** Objects that were left out, or kept with something amiss, for one reason. */
+/** Objects that were skipped, or stored in spite of an error, for one reason. */
 export interface SkippedGroup {
   readonly reason: string;
   readonly count: number;
-  /** Ids (or places in the file, where there is no id) of the first few. */
+  /** The ids of the first few objects (or their places in the file, when they have no id). */
   readonly first: readonly string[];
 }
 
 const FIRST_NAMED_MAX = 5;
 /** Ids below 10^15 are exact as JSON integers too (`market_id` of the sampling lists is one). */
 const ID_PATTERN = /^(?:0|[1-9][0-9]{0,14})$/;
-/** Where an object stands: in its kind's own list, or as a copy inside an event. */
+/** Where an object stands: in the list of its kind, or as a copy inside an event. */
 export const OWN_LIST = 1;
 export const NESTED_COPY = 0;
 
-/** Counts by reason, the first few named. */
+/** Counts objects by reason, with the ids of the first few. */
 export class Tally {
   readonly #groups = new Map<string, { count: number; first: string[] }>();
 
@@ -43,7 +43,10 @@ interface Candidate {
   readonly updatedMs: number;
 }
 
-/** Keeps one object per id: of the highest rank, then the latest `updatedAt`, then the last. */
+/**
+ * Stores one object per id: the one of the highest rank, then of the latest `updatedAt`, then the
+ * last.
+ */
 export class LatestById {
   readonly #kind: string;
   readonly #tally: Tally;
@@ -54,7 +57,7 @@ export class LatestById {
     this.#tally = tally;
   }
 
-  /** Takes the objects with a usable id; returns them, their ids as text. */
+  /** Adds the objects with a usable id. Returns them with their ids as text. */
   addAll(list: readonly unknown[], place: string, rank: number): readonly JsonObject[] {
     const taken: JsonObject[] = [];
     for (const [index, item] of list.entries()) {
@@ -94,7 +97,7 @@ export class LatestById {
   }
 }
 
-/** Who owns which condition and token; remembers the first conflict. */
+/** Records which market owns which condition id and token id, and the first conflict. */
 export class Claims {
   readonly #owners = new Map<string, string>();
   conflict: string | undefined;

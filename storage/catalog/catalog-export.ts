@@ -1,5 +1,6 @@
 /**
- * Writes a stored catalog as a catalog file, object by object, so that its size costs no memory.
+ * Writes a stored catalog as a catalog file, one object at a time, so that memory does not grow
+ * with its size.
  *
  * Thread: any. Non-goals: reading one (catalog-file.ts).
  */
@@ -7,7 +8,7 @@ import type { Writable } from 'node:stream';
 import { writeWhole } from '../files/whole-file.ts';
 import { KINDS, type StoredObject } from './catalog.ts';
 
-/** Objects are gathered up to this size: a small one is not worth a write of its own. */
+/** Objects are joined to chunks of this size, because one write for each small object is slow. */
 const CHUNK_BYTES = 1 << 16;
 
 /** Writes the file; see writeWhole. */
@@ -16,14 +17,15 @@ export function exportToFile(objects: Iterable<StoredObject>, file: string): Pro
 }
 
 /**
- * Writes the same to a stream and leaves that open; resolves when the stream has taken it all.
- * Rejects when the other end has gone.
+ * Writes the same to a stream and leaves the stream open. Resolves when the stream has taken all of
+ * it. Rejects when the reader has disconnected.
  */
 export async function exportToStream(
   objects: Iterable<StoredObject>,
   stream: Writable,
 ): Promise<void> {
-  // A failure rejects the write that it belongs to. Its event comes later and must find somebody.
+  // A failure rejects the write that it belongs to. The `error` event follows later and needs a
+  // listener.
   stream.on('error', () => {});
   for (const chunk of catalogChunks(objects)) {
     await new Promise<void>((resolve, reject) => {
@@ -46,7 +48,7 @@ function* catalogChunks(objects: Iterable<StoredObject>): Generator<Buffer> {
   yield Buffer.concat(pending);
 }
 
-/** `{"events":[...],"tags":[...],...}`, one object a line; lists without objects are there too. */
+/** `{"events":[...],"tags":[...],...}`, one object a line. Empty lists are written too. */
 function* catalogPieces(objects: Iterable<StoredObject>): Generator<Buffer> {
   const heads = KINDS.map((kind, index) => `${index === 0 ? '{' : '],\n'}"${kind}":[\n`);
   const separator = Buffer.from(',\n');

@@ -1,9 +1,9 @@
 /**
- * Reads a catalog file, `{tags, series, sites, events}` with markets nested in their events:
- * tolerant where real data is odd, strict where a wrong reading would corrupt the books.
+ * Reads a catalog file, `{tags, series, sites, events}` with markets nested in their events. It is
+ * tolerant where real data is irregular, and strict where a wrong reading would corrupt the books.
  *
- * Pure; any thread. Non-goals: serving the catalog (its raw objects are kept for that), and
- * following a catalog as it changes.
+ * Pure; any thread. Non-goals: serving the catalog (which uses the raw objects), and following
+ * changes of a catalog.
  */
 import {
   Claims,
@@ -26,7 +26,7 @@ import { readSites, type Site } from './catalog-sites.ts';
 export type { JsonObject } from './catalog-json.ts';
 export type { CatalogMarket } from './catalog-market.ts';
 
-/** One version of every object, raw lists ascending by id; ids are always text. */
+/** One version of every object; raw lists in ascending order of id. Ids are always text. */
 export interface Catalog {
   /** Raw events; each carries `markets`, an array of raw markets. */
   readonly events: readonly JsonObject[];
@@ -37,7 +37,7 @@ export interface Catalog {
   readonly markets: readonly CatalogMarket[];
   /**
    * Condition ids (`0x` and 64 lower-case hex digits) of the closed or archived markets that cannot
-   * have books. An earlier catalog may have given them one, whose orders are to be cancelled.
+   * have books. If an earlier catalog gave such a market a book, its orders must be cancelled.
    */
   readonly endedConditions: readonly string[];
 }
@@ -53,7 +53,7 @@ export interface CatalogReport {
   readonly sites: number;
   /** Distinct creator wallets of the markets. */
   readonly creators: number;
-  /** What was left out, and what was kept although something is amiss with it. */
+  /** What was skipped, and what was stored in spite of an error. */
   readonly skipped: readonly SkippedGroup[];
 }
 
@@ -62,8 +62,8 @@ export type ReadCatalogResult =
   | { readonly ok: false; readonly error: string };
 
 /**
- * Reads a parsed catalog file. Fails as a whole only where keeping a part would corrupt: the
- * file is of another shape, or two markets claim one token id or one condition id.
+ * Reads a parsed catalog file. It fails as a whole only where using a part would corrupt the books:
+ * the file has another shape, or two markets claim the same token id or condition id.
  */
 export function readCatalog(json: unknown): ReadCatalogResult {
   if (!isObject(json)) return { ok: false, error: 'a catalog file holds one JSON object' };
@@ -111,7 +111,7 @@ export function readCatalog(json: unknown): ReadCatalogResult {
   return { ok: true, catalog: { events, tags, series, sites, markets, endedConditions }, report };
 }
 
-/** Each event with a `markets` array in which every market stands once in the whole catalog. */
+/** Gives each event its `markets` array. Every market is in only one event. */
 function withOwnMarkets(events: readonly JsonObject[], tally: Tally): JsonObject[] {
   const newest = new LatestById('markets', tally);
   const listed = events.map((event) => {
@@ -125,7 +125,7 @@ function withOwnMarkets(events: readonly JsonObject[], tally: Tally): JsonObject
   }));
 }
 
-/** Tags or series: the top-level list leads, events add those that only they carry. */
+/** Tags or series: the top-level list comes first; events add the objects that are only in them. */
 function readShared(
   kind: 'tags' | 'series',
   topLevel: unknown,
@@ -133,7 +133,7 @@ function readShared(
   tally: Tally,
 ): readonly JsonObject[] {
   const newest = new LatestById(kind, tally);
-  // Copies in events are of many days and languages: no news when they repeat.
+  // Copies inside events are of many days and languages, so a repetition is not reported.
   for (const event of events) {
     newest.addAll(nestedList(event, kind, tally), `event ${event.id}, ${kind}`, NESTED_COPY);
   }
@@ -152,7 +152,10 @@ function nestedList(
   return [];
 }
 
-/** Slugs are names, not keys: two owners are allowed, but a lookup by slug finds only one. */
+/**
+ * Slugs are names, not keys. Two objects may share one, but a lookup by slug finds only one of
+ * them.
+ */
 function countSharedSlugs(kind: string, list: readonly JsonObject[], tally: Tally): void {
   const seen = new Set(['']);
   for (const object of list) {

@@ -1,6 +1,6 @@
 /**
- * Small readers of raw catalog values, which are JSON that anybody may have written: each says what
- * a value is, or that it is not that, and none throws.
+ * Small readers of raw catalog values. The values are JSON from any source. Each reader returns the
+ * value, or says that it has another type; none throws.
  *
  * Pure; any thread.
  */
@@ -11,12 +11,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The text, or '' where there is none. */
+/** The text, or '' if the value is not a text. */
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A list, as an array or as the JSON text of one; undefined when neither. */
+/** A list, given as an array or as the JSON text of one; undefined otherwise. */
 export function listOf(value: unknown): readonly unknown[] | undefined {
   let list = value;
   if (typeof value === 'string') {
@@ -29,7 +29,7 @@ export function listOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(list) ? list : undefined;
 }
 
-/** The same of texts; undefined when there is anything else in it. */
+/** A list of texts, given the same way; undefined when it contains anything else. */
 export function textList(value: unknown): readonly string[] | undefined {
   const list = listOf(value);
   return list?.every((item) => typeof item === 'string') ? list : undefined;
@@ -37,16 +37,16 @@ export function textList(value: unknown): readonly string[] | undefined {
 
 const WALLET_PATTERN = /^0x[0-9a-f]{40}$/;
 
-/** A wallet address in lower case, written in any; undefined when it is none. */
+/** A wallet address in lower case, given in any case; undefined when the value is not one. */
 export function walletOf(value: unknown): string | undefined {
   const wallet = text(value).toLowerCase();
   return WALLET_PATTERN.test(wallet) ? wallet : undefined;
 }
 
 /**
- * The whole number of 10^-decimals units that a decimal text or JSON number stands for, or
- * undefined when it is none or not exact. Works on the digits: a JSON number's shortest text
- * is the decimal that was written, where arithmetic on its binary value could be off by one.
+ * The whole number of 10^-decimals units that a decimal text or JSON number stands for; undefined
+ * when the value is not a number or not exact. It works on the digits: the shortest text of a JSON
+ * number is the decimal that was written, and arithmetic on its binary value could be off by one.
  */
 export function scaledDecimal(value: unknown, decimals: number): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;

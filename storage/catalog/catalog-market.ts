@@ -1,5 +1,5 @@
 /**
- * What trading needs of one raw market: whether it can have a book, its terms, who made it.
+ * What trading needs from one raw market: whether it can have a book, its terms, and its creator.
  *
  * Pure; any thread. Non-goals: what the catalog routes show of a market.
  */
@@ -8,7 +8,7 @@ import { PIPS_PER_UNIT, TICK_GRIDS, type TicksPerUnit } from '../../engine/table
 import type { Claims, Tally } from './catalog-collect.ts';
 import { type JsonObject, scaledDecimal, text, textList, walletOf } from './catalog-json.ts';
 
-/** What trading needs of a market. */
+/** The fields of a market that trading uses. */
 export interface CatalogMarket {
   /** A whole number below 10^15 as text. */
   readonly id: string;
@@ -35,7 +35,7 @@ export interface CatalogMarket {
   readonly eventSlug: string;
 }
 
-/** The terms in effect, defaults filled in; undefined where the raw value is unreadable. */
+/** The terms in effect, with defaults. A term is undefined when its raw value cannot be read. */
 export interface TradingTerms {
   /** The market's own flag, else its event's, else false. */
   readonly negRisk: boolean;
@@ -54,14 +54,16 @@ const DEFAULT_TICK_SIZE = '0.01';
 const DEFAULT_MIN_SIZE = '5';
 const CONDITION_PATTERN = /^0x[0-9a-f]{64}$/;
 const TOKEN_PATTERN = /^[1-9][0-9]{0,77}$/;
-/** 78 digits: texts of that length compare as the numbers do. */
+/** 78 digits: texts of this length compare like the numbers. */
 const TOKEN_END = String(2n ** 256n);
-/** By the size of the tick in ten-thousandths. */
+/** Keys: the size of the tick in ten-thousandths. */
 const TICKS_PER_UNIT = new Map<number | undefined, TicksPerUnit>(
   TICK_GRIDS.map((grid) => [PIPS_PER_UNIT / grid, grid]),
 );
 
-/** `market` and `event` are raw objects: a market of a catalog file and the event it is in. */
+/**
+ * `market` and `event` are raw objects: a market of a catalog file, and the event that contains it.
+ */
 export function tradingTerms(market: JsonObject, event: JsonObject): TradingTerms {
   return {
     negRisk: typeof market.negRisk === 'boolean' ? market.negRisk : event.negRisk === true,
@@ -73,8 +75,8 @@ export function tradingTerms(market: JsonObject, event: JsonObject): TradingTerm
 }
 
 /**
- * The creator wallet of a raw market, lower case: its own `creator` or `submitted_by`, else its
- * event's; '' when none of them is a wallet (docs/protocol.md#creator-filter).
+ * The creator wallet of a raw market, in lower case: the market's `creator` or `submitted_by`, else
+ * the event's; '' when none of them is a wallet (docs/protocol.md#creator-filter).
  */
 export function creatorOf(market: JsonObject, event: JsonObject): string {
   return (
@@ -86,7 +88,9 @@ export function creatorOf(market: JsonObject, event: JsonObject): string {
   );
 }
 
-/** The condition id of a raw market, `0x` and 64 lower-case hex digits; undefined if it has none. */
+/**
+ * The condition id of a raw market, `0x` and 64 lower-case hex digits; undefined if it has none.
+ */
 export function conditionIdOf(market: JsonObject): string | undefined {
   const conditionId = text(market.conditionId).trim().toLowerCase();
   return CONDITION_PATTERN.test(conditionId) ? conditionId : undefined;
@@ -100,7 +104,7 @@ export function hasEnded(market: JsonObject): boolean {
   return market.closed === true || market.archived === true;
 }
 
-/** A raw market as trading sees it, or undefined (and counted) when it cannot have a book. */
+/** The trading fields of a raw market; undefined (and counted) when it cannot have a book. */
 export function readMarket(
   raw: JsonObject,
   event: JsonObject,
@@ -111,7 +115,7 @@ export function readMarket(
   const conditionId = conditionIdOf(raw);
   const tokenIds = textList(raw.clobTokenIds);
   const hasTokens = tokenIds !== undefined && tokenIds.length > 0 && tokenIds.every(isTokenId);
-  // A market without a book still owns its ids: nobody else may trade under them.
+  // A market without a book still owns its ids: no other market may trade under them.
   if (conditionId !== undefined) claims.condition(conditionId, id);
   if (hasTokens) claims.tokens(tokenIds, id);
 
@@ -153,7 +157,7 @@ function readTicksPerUnit(value: unknown): TicksPerUnit | undefined {
 
 function readMinSizeMicro(value: unknown): number | undefined {
   const micro = scaledDecimal(orDefault(value, DEFAULT_MIN_SIZE), 6);
-  // No minimum means the smallest order there is.
+  // Without a minimum the smallest possible order is allowed.
   return micro === 0 ? 1 : micro;
 }
 

@@ -1,11 +1,14 @@
 /**
- * What a catalog file held, for people: one text for the command line and the log.
+ * Describes what a catalog file contained, as one text for the command line and the log.
  *
  * Pure; any thread.
  */
 import type { CatalogReport } from './catalog-file.ts';
 
-/** What the catalog holds, then a line for each reason why something is amiss in it. */
+/**
+ * What the catalog contains, then a line for each reason for which objects were skipped or are
+ * wrong.
+ */
 export function describeReport(report: CatalogReport): readonly string[] {
   const { events, markets, marketsWithBooks, marketsTradable, tags, series } = report;
   return [

@@ -1,5 +1,5 @@
 /**
- * Sites: names under which the wallets of several market creators stand together
+ * Sites: names that each stand for the wallets of several market creators
  * (docs/protocol.md#creator-filter).
  *
  * Pure; any thread.
@@ -8,17 +8,17 @@ import type { Tally } from './catalog-collect.ts';
 import { isObject, walletOf } from './catalog-json.ts';
 
 export interface Site {
-  /** As `normaliseSite` leaves it; never empty and never a wallet. */
+  /** A result of `normaliseSite`; never empty and never a wallet. */
   readonly id: string;
   /** Wallets in lower case, ascending, each once. */
   readonly creators: readonly string[];
 }
 
 /**
- * A site identifier as it is compared: without blanks around it, `http(s)://`, path and trailing
- * dots, in lower case. What it answers stays as it is when normalised again. Linear in
- * the length of the text, which may come from a client.
- * Rules: docs/protocol.md#creator-filter
+ * A site identifier in the form in which it is compared: lower case, without surrounding blanks,
+ * `http(s)://`, path and trailing dots. Normalising the result again does not change it. The time
+ * is linear in the length of the text, because the text may come from a client. Rules:
+ * docs/protocol.md#creator-filter
  */
 export function normaliseSite(text: string): string {
   const address = text.trim().replace(/^https?:\/\//i, '');
@@ -30,8 +30,9 @@ export function normaliseSite(text: string): string {
 }
 
 /**
- * Reads the `sites` of a catalog file, ascending by id: `[{id, creators: [wallet, ...]}]`. One that
- * is listed twice has the creators of both: sites carry no date by which one could be the newer.
+ * Reads the `sites` of a catalog file, in ascending order of id: `[{id, creators: [wallet, ...]}]`.
+ * A site that is listed twice gets the creators of both entries: sites have no date that says which
+ * entry is newer.
  */
 export function readSites(list: readonly unknown[], tally: Tally): readonly Site[] {
   const wallets = new Map<string, Set<string>>();

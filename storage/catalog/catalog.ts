@@ -1,20 +1,16 @@
 /**
  * The catalog on disk: LMDB environment DATA_DIR/catalog, one generation at a time. A new
- * generation is written beside the one in use, in chunks, and switched to by one atomic put, so
- * a crash anywhere leaves the old one whole; older generations go after the switch.
- *
- *   state    'current' -> header of the generation in use;  'next' -> number of the next one
+ * generation is written in chunks next to the current one. One atomic put makes it the current one, so
+ * a crash at any time leaves the old one complete. Older generations are removed afterwards.
+ *   state    'current' -> header of the current generation;  'next' -> number of the next one
  *   objects  generation (6 bytes) | kind (1) | id (8), all big-endian -> JSON of one object
- *   snapshots  generation (6) | part (1) | chunk (8) -> bytes made from the generation by whoever
- *            wrote it, to be read instead of being made anew (see CatalogSnapshot)
- *
- * Every value begins with a checksum over key and value (checksum.ts). What fails it is
- * never served: of a snapshot it is made anew from the objects, an object or header is refused by name,
- * and an import replaces it.
- *
- * A site has no number: its place among the sites stands for its id.
- *
- * Thread: any, with a store of its own: several threads and processes may have it open at a time.
+ *   snapshots  generation (6) | part (1) | chunk (8) -> bytes that the writer of the generation computed
+ *            from it; reading them replaces computing them again (see CatalogSnapshot)
+ * Every value begins with a checksum over key and value (checksum.ts). A value with a wrong checksum is
+ * never served: a damaged snapshot is computed again from the objects; a damaged object or header is
+ * reported by name, and an import replaces it.
+ * A site has no number: its index in the list of sites is its id.
+ * Thread: any, with a store of its own. Several threads and processes may open it at the same time.
  * Non-goals: indexes, and noticing a new generation (callers compare `current()`).
  */
 import assert from 'node:assert/strict';
@@ -34,34 +30,37 @@ import {
 import { type Catalog, readCatalog } from './catalog-file.ts';
 
 export interface CatalogStore {
-  /** Number of the generation in use, also when another process switched; undefined: none. */
+  /**
+   * The number of the current generation, also after another process switched; undefined = none.
+   */
   current(): number | undefined;
-  /** The generation in use, read from one snapshot; an empty catalog when there is none. */
+  /** The current generation, read from one LMDB snapshot; an empty catalog when there is none. */
   load(): Catalog;
   /**
-   * The stored objects of the generation in use, by kind, ids ascending, as the JSON they are kept
-   * as; from one snapshot, however slowly they are taken. Each value is the caller's own.
+   * The stored JSON of the objects of the current generation, by kind, in ascending order of id.
+   * All of it comes from one LMDB snapshot, however slowly the caller reads. The caller owns each
+   * value.
    */
   objects(): Iterable<StoredObject>;
   /**
-   * Writes a generation, switches to it, removes older ones; resolves with its number once that
-   * is durable. Of overlapping calls, in any process, the one that began last prevails. Rejects
-   * when the disk refuses; the old generation then stays in use.
+   * Writes a generation, makes it the current one, and removes older ones. Resolves with its number
+   * once that is durable. Of overlapping calls, in any process, the one that began last wins.
+   * Rejects when a write fails; the old generation then stays in use.
    */
   replace(catalog: Catalog, snapshot?: CatalogSnapshot): Promise<number>;
   /**
-   * What was written with the generation in use, if it is of this format; its own buffers. A text says
-   * what of it is damaged.
+   * The snapshot that was written with the current generation, if it has this format, in buffers
+   * that the caller owns. A text says which part of it is damaged.
    */
   snapshot(format: string): ArrayBuffer[] | string | undefined;
   close(): Promise<void>;
 }
 
-/** Parts of bytes that follow from a generation; the store does not know what they mean. */
+/** Parts of bytes that were computed from a generation. The store does not know what they mean. */
 export interface CatalogSnapshot {
-  /** Another program, or another version of it, does not read them. */
+  /** Names the program and version that can read the parts. Others ignore them. */
   readonly format: string;
-  /** Each part in pieces of any length, taken once. */
+  /** Each part in pieces of any length. Each is iterated once. */
   readonly parts: readonly Iterable<Uint8Array>[];
 }
 
@@ -82,14 +81,18 @@ interface Header {
   };
 }
 
-/** Version of what stands in this environment; an unknown one is refused. 3: every value has a checksum. */
+/**
+ * Format version of this environment; unknown versions are refused. 3: every value has a checksum.
+ */
 const FORMAT = 3;
-/** A kind's place is its number on disk. */
+/** The index of a kind is its number on disk. */
 export const KINDS = ['events', 'tags', 'series', 'sites'] as const;
 const CURRENT_KEY = Buffer.from('current');
 const NEXT_KEY = Buffer.from('next');
 const KEY_BYTES = 15;
-/** One transaction's worth: bounds its memory and how long it holds the write lock. */
+/**
+ * The size of one transaction. It bounds the memory and the time for which the write lock is taken.
+ */
 const CHUNK_BYTES = 1 << 20;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -111,14 +114,14 @@ export function openCatalog(
     return root.transactionSync(() => {
       const stored = state.get(NEXT_KEY);
       const kept = stored === undefined ? undefined : opened(NEXT_KEY, stored);
-      // A damaged one must not lead to a number that is taken.
+      // If the stored number is damaged, take one that no generation uses.
       const next = kept === undefined ? newestOf(objects) + 1 : Number(kept.toString());
       putWithChecksum(state, NEXT_KEY, Buffer.from(String(next + 1)));
       return next;
     });
   }
 
-  /** Returns the generation in use afterwards: a later one if that overtook this one. */
+  /** Returns the current generation afterwards: a later one if another call overtook this one. */
   function switchTo(header: Header): number {
     return root.transactionSync(() => {
       const held = soundHeader(state);
@@ -128,7 +131,7 @@ export function openCatalog(
     });
   }
 
-  /** Removes what was written of a generation, unless it is in use after all. */
+  /** Removes what was written of a generation, unless it is the current one. */
   async function forget(generation: number): Promise<void> {
     root.resetReadTxn();
     if (soundHeader(state)?.generation === generation) return;
@@ -149,7 +152,8 @@ export function openCatalog(
         const list: unknown[] = file[kind];
         list.push(JSON.parse(json.toString()));
       }
-      // The raw objects are the stored form; what trading needs is read from them anew.
+      // The raw objects are stored; the fields for trading are computed from them when they are
+      // read.
       const result = readCatalog(file);
       assert(result.ok, 'a stored catalog has been read before');
       return result.catalog;
@@ -182,12 +186,12 @@ export function openCatalog(
             ? header
             : { ...header, snapshot: await writeSnapshot(snapshots, generation, snapshot) },
         );
-        // Only what is older: a younger one may be half written by another process.
+        // Only older generations: another process may be writing a younger one.
         for (const table of [objects, snapshots]) await removeBetween(table, 0, inUse);
         return generation;
       } catch (error) {
         const reason = await writeFailure(error);
-        // What was written of it would lie there until the next import that succeeds.
+        // Otherwise the part that was written would stay until the next successful import.
         if (generation !== undefined) await forget(generation).catch(() => undefined);
         throw new Error(reason);
       }
@@ -224,9 +228,9 @@ async function writeObjects(
 type Entry = readonly [key: Buffer, value: Buffer];
 
 /**
- * One transaction, in this thread: with many asynchronous writes under way a full disk corrupted
- * the package's memory (reproduced), and each left a rejection that nobody heard. Lets other work of
- * the thread in between.
+ * Writes one synchronous transaction in this thread. With many asynchronous writes in flight, a
+ * full disk corrupted the memory of the lmdb package (reproduced), and each write left a rejection
+ * without a handler. Other work of the thread runs between the transactions.
  */
 async function putTogether(table: BinaryTable, entries: readonly Entry[]): Promise<void> {
   await nextTurn();
@@ -241,12 +245,12 @@ function putWithChecksum(table: BinaryTable, key: Buffer, bytes: Buffer): void {
   table.putSync(key, withChecksum(key, value));
 }
 
-/** What was put under this key, or undefined where these are other bytes. */
+/** The value that was stored under this key; undefined when the bytes are damaged. */
 function opened(key: Buffer, value: Buffer): Buffer | undefined {
   return checksumMatches(key, value) ? value.subarray(CRC_BYTES) : undefined;
 }
 
-/** The newest generation of which anything was written; 0 = there is none. */
+/** The newest generation with at least one stored value; 0 = none. */
 function newestOf(objects: BinaryTable): number {
   for (const key of objects.getKeys({ reverse: true, limit: 1 })) return key.readUIntBE(0, 6);
   return 0;
@@ -271,7 +275,7 @@ async function writeSnapshot(
   return { format, lengths };
 }
 
-/** Chunks of one size but for the last, each in a buffer that nobody else writes to. */
+/** Chunks of one size, except the last, each in a buffer that nobody else writes to. */
 function* chunksOf(pieces: Iterable<Uint8Array>): Generator<Buffer> {
   let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   let at = 0;
@@ -290,7 +294,7 @@ function* chunksOf(pieces: Iterable<Uint8Array>): Generator<Buffer> {
   if (at > 0) yield chunk.subarray(0, at);
 }
 
-/** Runs in one turn, hence on one snapshot of the environment. */
+/** Runs in one turn of the event loop, so it reads one LMDB snapshot. */
 function readSnapshot(
   snapshots: BinaryTable,
   generation: number,
@@ -316,7 +320,7 @@ function readSnapshot(
   return parts;
 }
 
-/** Removes the generations from `first` on and before `end`. */
+/** Removes the generations from `first` to before `end`. */
 async function removeBetween(table: BinaryTable, first: number, end: number): Promise<void> {
   const range = { start: objectKey(first, 0, '0'), end: objectKey(end, 0, '0'), limit: REMOVE_MAX };
   for (;;) {
@@ -331,8 +335,8 @@ async function removeBetween(table: BinaryTable, first: number, end: number): Pr
 }
 
 /**
- * Header and first object are read in one turn, hence from one snapshot, and the range holds on to
- * that snapshot until it ends.
+ * Header and first object are read in one turn of the event loop, so they are from one LMDB
+ * snapshot. The range keeps that snapshot until it ends.
  */
 function* readGeneration(state: BinaryTable, objects: BinaryTable): Iterable<StoredObject> {
   const header = readHeader(state);
@@ -373,12 +377,12 @@ function readHeader(state: BinaryTable): Header | undefined {
   return header;
 }
 
-/** Until format 2 it was JSON from its first byte on. */
+/** Up to format 2 the value began with JSON. */
 function isOlder(value: Buffer): boolean {
   return value[0] === OPEN_BRACE && value.at(-1) === CLOSE_BRACE && value.length > 2;
 }
 
-/** For who replaces it: a header that is damaged is as good as none. */
+/** For a writer that replaces the generation: it treats a damaged header as a missing one. */
 function soundHeader(state: BinaryTable): Header | undefined {
   const value = state.get(CURRENT_KEY);
   if (value === undefined) return undefined;

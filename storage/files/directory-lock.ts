@@ -1,11 +1,13 @@
 /**
- * Keeps a second process out of a data directory, wherever it runs: a lock of the kernel on DATA_DIR/node.lock,
- * which sees neither PID namespaces nor containers, only the file. It belongs to the open file and ends with
- * the last descriptor of it, so a kill leaves nothing to clean up, and a process that is stopped keeps it. Node
- * closes its descriptors in children, so nobody inherits it by accident.
+ * Keeps a second process out of a data directory, with a kernel lock on DATA_DIR/node.lock. The
+ * lock works across PID namespaces and containers, because it depends only on the file. It belongs
+ * to the open file and ends with the last descriptor of it: a kill leaves nothing to clean up, and
+ * a suspended process keeps it. Node closes its descriptors in child processes, so no child
+ * inherits it by accident.
  *
- * Node has no call for it: util-linux `flock` locks a descriptor that it inherits, and the lock stays when it
- * has ended. Where there is no such command the lock is that of pid-lock.ts.
+ * Node has no call for it. The util-linux command `flock` locks a descriptor that it inherits, and
+ * the lock remains after the command has ended. Where there is no such command, the lock of
+ * pid-lock.ts is used.
  *
  * Thread: any; waits some milliseconds for a child process.
  */
@@ -18,22 +20,28 @@ import { type PidLock, takePidLock } from './pid-lock.ts';
 export type DirectoryLock =
   | {
       readonly ok: true;
-      /** False: nothing can be written there, so nothing is kept apart; who only reads may go on. */
+      /**
+       * False: the directory cannot be written, so nothing is locked; a process that only reads may
+       * continue.
+       */
       readonly isHeld: boolean;
       readonly release: () => void;
-      /** What it does not keep apart. */
+      /** What this lock does not protect against. */
       readonly warning?: string;
     }
   | { readonly ok: false; readonly detail: string };
 
-/** Exit code of the command that stands for "somebody else has it"; 1 is any other failure. */
+/** Exit code of the command when another process has the lock; 1 is any other failure. */
 const CONFLICT = 75;
-/** Written as a whole, so that nobody reads half of it; more than the longest name of a host. */
+/**
+ * The text is written in one call, so that nobody reads half of it. It is longer than the longest
+ * host name.
+ */
 const TEXT_BYTES = 256;
 const PID_ONLY =
   'no command flock (util-linux): the lock on DATA_DIR sees the processes of this container only';
 
-/** @param dataDir a directory that is there */
+/** @param dataDir an existing directory */
 export function takeDirectoryLock(dataDir: string): DirectoryLock {
   if (process.platform !== 'linux') return byPid(takePidLock(dataDir));
   const path = lockPath(dataDir);
@@ -44,7 +52,7 @@ export function takeDirectoryLock(dataDir: string): DirectoryLock {
     tell(file, `${process.pid} ${pidNamespace()} ${hostname()}`);
     let isHeld = true;
     const release = (): void => {
-      // The number may be that of another file by then.
+      // After the release the number may belong to another file.
       if (!isHeld) return;
       isHeld = false;
       tell(file, '');
@@ -59,8 +67,9 @@ export function takeDirectoryLock(dataDir: string): DirectoryLock {
 }
 
 /**
- * Why this process must not open LMDB there although others may: a process of another PID namespace serves
- * it, and LMDB tells readers and writers apart by their numbers. Undefined = it may.
+ * Why this process must not open LMDB in this directory although others may: a process of another
+ * PID namespace serves it, and LMDB tells readers and writers apart by their process numbers.
+ * Undefined = it may open it.
  */
 export function foreignHolder(dataDir: string): string | undefined {
   const path = lockPath(dataDir);
@@ -83,13 +92,16 @@ function byPid(lock: PidLock, warning?: string): DirectoryLock {
   return { ...lock, ...(warning === undefined ? {} : { warning }) };
 }
 
-/** Opened for writing, or for reading where that is refused: a lock needs no more. Undefined = neither. */
+/**
+ * Opens the file for writing, or for reading where writing is refused; a lock needs no more.
+ * Undefined = neither is possible.
+ */
 function opened(path: string): number | undefined {
   for (const flags of [constants.O_RDWR | constants.O_CREAT, constants.O_RDONLY]) {
     try {
       return openSync(path, flags, 0o644);
     } catch {
-      // The next, or none.
+      // Try the next mode.
     }
   }
   return undefined;
@@ -104,12 +116,12 @@ function locked(file: number): 'taken' | 'held' | 'unknown' {
   return status === CONFLICT ? 'held' : 'unknown';
 }
 
-/** Who has it, for who is refused; not written on a full disk. */
+/** Writes who has the lock, for a process that is refused. On a full disk nothing is written. */
 function tell(file: number, text: string): void {
   try {
     writeSync(file, `${text.padEnd(TEXT_BYTES - 1)}\n`, 0);
   } catch {
-    // It is a courtesy.
+    // The text is only information.
   }
 }
 

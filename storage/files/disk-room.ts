@@ -1,18 +1,19 @@
 /**
- * Room on the disk, asked for before a transaction begins. LMDB that finds none in the middle of one fails, and
- * now and then spoils the memory of the process on its way out, which a signal ends then (seen where it
- * saves its list of free pages). Another process may still take the room meanwhile: a start after that recovers.
+ * Checks for free disk space before a transaction begins. When LMDB runs out of space inside a
+ * transaction it fails, and sometimes corrupts the memory of the process, which then ends by a
+ * signal (observed where LMDB saves its list of free pages). Another process may still use the
+ * space in between; the next start recovers from that.
  *
  * Thread: the follower.
  */
 import { statfsSync } from 'node:fs';
 
-/** Of a row, with its part of an index. */
+/** Of a row, with its share of an index. */
 const ROW_BYTES = 512;
-/** Of pages that are copied beside what is written, and of the list of free ones. */
+/** For pages that are copied during the transaction, and for the list of free pages. */
 const PAGES_BYTES = 2 ** 20;
 
-/** Throws an Error where there may be no room for a transaction of so many rows. */
+/** Throws an Error when there may not be enough space for a transaction of so many rows. */
 export function requireFreeSpace(directory: string, rows: number): void {
   const { bavail, bsize } = statfsSync(directory);
   const room = bavail * bsize;

@@ -1,13 +1,13 @@
 /**
- * Makes a directory with its parents. Node's own recursive form never returns where a parent takes no
- * entries, as /proc does: it holds a core at 100 % for ever.
+ * Makes a directory with its parents. Node's own recursive call never returns where a parent takes
+ * no entries, such as /proc: it uses a core at 100 % without end.
  *
  * Thread: any.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Throws the system's Error where it cannot be made; one that is there is left alone. */
+/** Throws the system's Error when it cannot be made. An existing directory is left as it is. */
 export function makeDirectory(path: string): void {
   const missing: string[] = [];
   for (let at = resolve(path); !isThere(at); at = dirname(at)) missing.push(at);
@@ -15,7 +15,7 @@ export function makeDirectory(path: string): void {
     try {
       mkdirSync(each);
     } catch (error) {
-      // Another process may have been faster.
+      // Another process may have made it at the same time.
       if (!isThere(each)) throw error;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Whether a call failed because no file could be opened: this process has as many open as it may (EMFILE), or
- * the whole system has (ENFILE). Nothing was changed then, and the same call may go through later.
+ * Whether a call failed because no file could be opened: this process (EMFILE) or the whole system
+ * (ENFILE) has too many open files. Nothing was changed, and the same call may succeed later.
  *
  * Thread: any.
  */

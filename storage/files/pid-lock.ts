@@ -1,10 +1,10 @@
 /**
- * Keeps a second serving process out of a data directory where the system has no lock of its own to offer
- * (directory-lock.ts), among the processes of one PID namespace: a file with a line for each process that
- * wanted it, pid and start time, so that a recycled pid is not mistaken for its owner. The owner is
- * the first line whose process lives. Lines are only ever appended, which is one step for the
- * system: of processes that find the owner dead at once, all see the same one first. The owner then
- * replaces the file, as a whole, by one with its line alone.
+ * Keeps a second serving process out of a data directory where the system has no kernel lock
+ * (directory-lock.ts). It works among the processes of one PID namespace: a file has a line for
+ * each process that tried to lock it, with pid and start time, so that a reused pid is not mistaken
+ * for the owner. The owner is the first line whose process lives. Lines are only appended, and an
+ * append is atomic: if several processes find that the owner is dead, all of them see the same
+ * first line. The new owner then replaces the whole file by one with its own line.
  */
 import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export type PidLock =
   | { readonly ok: true; readonly isHeld: boolean; readonly release: () => void }
   | { readonly ok: false; readonly detail: string };
 
-/** Between append and look the owner may have released the file, which removes it. */
+/** Between append and read the owner may have released the lock, which removes the file. */
 const ATTEMPTS_MAX = 3;
 
 export function takePidLock(dataDir: string): PidLock {
@@ -22,9 +22,9 @@ export function takePidLock(dataDir: string): PidLock {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     let owner = ownerOf(path);
     if (owner === undefined) {
-      // What is there may lack its end of line.
+      // The existing text may lack its end of line.
       const isWritten = succeeds(() => appendFileSync(path, `\n${mine}\n`, { mode: 0o644 }));
-      // Where nothing can be written, nothing needs to be kept apart: such a node only reads.
+      // Where nothing can be written, no lock is needed: such a node only reads.
       if (!isWritten) return { ok: true, isHeld: false, release: () => undefined };
       owner = ownerOf(path);
       if (owner === mine) {
@@ -60,7 +60,7 @@ function readText(path: string): string {
   }
 }
 
-/** Leaves the owner's line alone in the file; where there is no room for that, the others stay. */
+/** Leaves only the owner's line in the file. When the disk is full, the other lines stay. */
 function replace(path: string, mine: string): void {
   const own = `${path}.${process.pid}`;
   const isReplaced = succeeds(() => {
@@ -84,13 +84,13 @@ function succeeds(work: () => void): boolean {
   }
 }
 
-/** Field 22 of /proc/PID/stat: clock ticks since boot; 'alive' or '' where there is no /proc. */
+/** Field 22 of /proc/PID/stat: clock ticks since boot; 'alive' or '' when there is no /proc. */
 function startTime(pid: number): string {
   if (!Number.isInteger(pid) || pid <= 0) return '';
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A zombie has ended; it only waits for its parent.
+    // A zombie has ended. It only waits for its parent.
     return fields[0] === 'Z' ? '' : (fields[19] ?? '');
   } catch {
     return process.platform === 'linux' ? '' : isAlive(pid);

@@ -1,17 +1,17 @@
 /**
- * A file that somebody is given: there under its name once it is whole and on disk, else what stood
- * there stays.
+ * Writes a file completely or not at all: it gets its name once it is complete and on disk;
+ * otherwise the previous file stays.
  *
  * Thread: any.
  */
 import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 
-/** Rejects when the disk refuses, or with what the chunks end with; nothing is left of it then. */
+/** Rejects when a write fails, or when the chunks throw. Nothing of the new file remains then. */
 export async function writeWhole(
   file: string,
   chunks: Iterable<string | Uint8Array>,
 ): Promise<void> {
-  // A link would be replaced by the rename, such as /dev/stdout; so would a device or a pipe.
+  // The rename would replace a link such as /dev/stdout, a device or a pipe.
   const target = await realpath(file).catch(() => file);
   const held = await stat(target).catch(() => undefined);
   if (held?.isFile() === false) throw new Error('it is there and is not a file');

@@ -1,4 +1,4 @@
-/** Runs `work` on an open file and closes it, whatever happens. */
+/** Runs `work` on an open file, and always closes it. */
 import { closeSync } from 'node:fs';
 
 export function withFile<T>(file: number, work: () => T): T {

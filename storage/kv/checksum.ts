@@ -17,7 +17,7 @@ function checksum(key: Buffer, value: Buffer): number {
   return crc32(value.subarray(CRC_BYTES), crc32(key));
 }
 
-/** What is stored is not what was written. */
+/** The stored bytes are not the bytes that were written. */
 export class Damage extends Error {
   constructor(what: string) {
     super(`derived: ${what} is damaged`);

@@ -1,7 +1,7 @@
 /**
- * Who is to lose its orders when it falls silent: an entry of the table `meta` (own-store.ts) for each
- * address, `heartbeat/` and its 20 bytes, with a checksum over it. When it was heard last is not stored: a
- * node that was down cannot have heard anybody.
+ * The addresses whose orders are cancelled when their heartbeats stop: an entry of the table `meta`
+ * (own-store.ts) for each address, `heartbeat/` and its 20 bytes, with a checksum. The time of the
+ * last heartbeat is not stored: a node that was down cannot have received any.
  *
  * Thread: the I/O thread.
  */
@@ -10,10 +10,10 @@ import { CRC_BYTES, checksumMatches, withChecksum } from './checksum.ts';
 import type { OwnStore } from './own-store.ts';
 
 const PREFIX = Buffer.from('heartbeat/');
-/** `0` follows `/`. */
+/** `0` is the character after `/`. */
 const END = Buffer.from('heartbeat0');
 const ADDRESS_BYTES = 20;
-/** Value: crc u32 of key and value | version. Version 1 was the same without a checksum. */
+/** Value: crc u32 of key and value | version. Version 1 had no checksum. */
 const VERSION = 2;
 const VALUE_BYTES = CRC_BYTES + 1;
 
@@ -21,9 +21,9 @@ const ADVICE =
   'put back a copy of DATA_DIR/keys, or remove it: then everybody asks for their keys again';
 
 export interface HeartbeatStore {
-  /** The addresses, 20 bytes each. Throws on a row that is damaged, naming it. */
+  /** The addresses, 20 bytes each. Throws an error that names a damaged row. */
   read(): Uint8Array[];
-  /** Resolves when it is on disk. */
+  /** Resolves when the row is on disk. */
   put(address: Uint8Array): Promise<void>;
   remove(address: Uint8Array): Promise<void>;
 }

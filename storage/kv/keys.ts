@@ -1,6 +1,6 @@
 /**
- * The table of issued API keys. A row says to whom a key belongs and whether it is revoked; secret
- * and passphrase are not in it (they follow from the node's own key file).
+ * The table of issued API keys. A row says which address a key belongs to and whether it is
+ * revoked. Secret and passphrase are not stored: they are computed from the node's key file.
  *
  * Thread: the I/O thread.
  */
@@ -10,32 +10,33 @@ import { type BinaryTable, writeFailure } from './lmdb.ts';
 
 export interface KeyRow {
   /**
-   * Lower-case UUID text: the API key; of a read-only key, which is a secret by itself, a name that
-   * tells nothing of it.
+   * Lower-case UUID text. For an API key: the key. For a read-only key, which is itself a secret: a
+   * name from which the key cannot be computed.
    */
   readonly id: string;
   /** 20 bytes. */
   readonly address: Uint8Array;
-  /** uint256 text: the nonce that was signed; of a read-only key the number of its address's. */
+  /**
+   * uint256 text. For an API key: the signed nonce. For a read-only key: its number among the keys
+   * of its address.
+   */
   readonly nonce: string;
   readonly revoked: boolean;
   readonly readOnly: boolean;
 }
 
 export interface KeyStore {
-  /** Every row, read once at start. Throws on a row that is damaged, naming its key. */
+  /** Every row; read once at start. Throws an error that names the key of a damaged row. */
   rows(): Iterable<KeyRow>;
-  /** Resolves when the row is as durable as the environment promises; replaces an older row. */
+  /** Resolves when the row is as durable as the environment promises. Replaces an older row. */
   put(row: KeyRow): Promise<void>;
 }
 
 /**
  * Key: the UUID's 16 bytes. Value:
- *
  *   crc u32 of key and value | version | revoked | address (20 bytes) | nonce (ASCII digits, 1 to 78)
- *
- * A read-only key has a version of its own: a node that knows none must not take it for another. Versions
- * 1 and 2 were the same without a checksum.
+ * A read-only key has a version of its own, so that a node that does not know them does not read one
+ * as an API key. Versions 1 and 2 had no checksum.
  */
 const VERSION = 3;
 const VERSION_READ_ONLY = 4;
@@ -53,7 +54,10 @@ const UUID_BYTES = 16;
 const NONCE = /^(0|[1-9][0-9]{0,77})$/;
 const NUMBER = /^(0|[1-9][0-9]{0,8})$/;
 
-/** `report` hears of a failed write, besides the caller: only the caller's client is told. */
+/**
+ * `report` is called with the error of a failed write; the caller of put gets it too, but only
+ * passes it on to its client.
+ */
 export function openKeyStore(table: BinaryTable, report: (error: unknown) => void): KeyStore {
   return {
     *rows() {

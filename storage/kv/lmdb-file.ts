@@ -1,11 +1,9 @@
 /**
- * Whether a data file of LMDB has all the pages that it says it has. LMDB maps the file and believes it:
- * a page that is not there ends the process by a signal, with no line and nothing that could be caught.
- *
+ * Checks that a data file of LMDB has all the pages that its header promises. LMDB maps the file
+ * without a check: access to a missing page ends the process by a signal, without an error to catch.
  *   page 0, page 1   header (24 bytes) | magic u32 | version u32 | address 8 | map size 8 | two trees of 48,
  *                    the first of which begins with the page size u32 | last page 8 | transaction 8
- *
- * Thread: any; reads two pages, and only where the file is too short all of it, in another process.
+ * Thread: any. Reads two pages; only when the file is too short it reads all of it, in another process.
  */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
@@ -23,10 +21,10 @@ const LAST_PAGE_AT = PAGE_SIZE_AT + 96;
 const TRANSACTION_AT = LAST_PAGE_AT + 8;
 const META_BYTES = TRANSACTION_AT + 8;
 const PAGE_BYTES_MAX = 65_536;
-/** Reading a large one through takes a while. */
+/** To read a large file takes time. */
 const PROBE_MS_MAX = 600_000;
 
-/** A file of an environment lacks something; the message names it and says what to do. */
+/** A data file lacks pages. The message names it and says what to do. */
 export class TruncatedFile extends Error {
   constructor(path: string, what: string) {
     super(
@@ -36,8 +34,8 @@ export class TruncatedFile extends Error {
 }
 
 /**
- * Throws an Error that names the file which cannot be read, TruncatedFile where pages are missing; an
- * environment that is not there, or still empty, is as good as whole.
+ * Throws an Error that names an unreadable file, TruncatedFile when pages are missing. A missing or
+ * empty environment is valid.
  */
 export function checkDataFile(path: string): void {
   checkLockFile(join(path, LOCK));
@@ -45,15 +43,16 @@ export function checkDataFile(path: string): void {
     const file = openSync(name, 'r');
     return withFile(file, () => lackOf(file));
   });
-  // Pages that the last transaction took and gave back need not be there: the tree tells.
+  // Pages that the last transaction allocated and freed need not be in the file. Only reading the
+  // tree shows whether they are needed.
   if (lack !== undefined && !(lack.mayBeWhole && canBeRead(path))) {
     throw new TruncatedFile(path, lack.what);
   }
 }
 
 /**
- * The package ends the process by a signal where it cannot open this file. Only asked about: to open and
- * close it would give up the locks that this process holds on it.
+ * The lmdb package ends the process by a signal when it cannot open this file. Only access rights
+ * are checked: to open and close the file would release the locks that this process has on it.
  */
 function checkLockFile(path: string): void {
   seen(path, (name) => {
@@ -62,7 +61,7 @@ function checkLockFile(path: string): void {
   });
 }
 
-/** Looks at a file; undefined where there is none, or the disk is read-only. */
+/** Runs `look` on a file; undefined when there is no such file, or the disk is read-only. */
 function seen<T>(path: string, look: (path: string) => T): T | undefined {
   try {
     return look(path);
@@ -79,7 +78,7 @@ interface Lack {
 }
 
 function lackOf(file: number): Lack | undefined {
-  // First the pages, then the size: somebody else may be writing.
+  // First the pages, then the size, because another process may be writing.
   const first = readMeta(file, 0);
   const second = first === undefined ? undefined : readMeta(file, first.pageBytes);
   const { size } = fstatSync(file);
@@ -112,7 +111,7 @@ function readMeta(file: number, at: number): Meta | undefined {
   };
 }
 
-/** Reads all of an environment in a process of its own, which may die of it. */
+/** Reads the whole environment in a process of its own, because the read may end that process. */
 function canBeRead(path: string): boolean {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const probe = fileURLToPath(new URL(`./lmdb-probe.${extension}`, import.meta.url));

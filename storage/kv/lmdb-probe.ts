@@ -1,4 +1,7 @@
-/** Reads every value of the environment in a directory (lmdb-file.ts); ends with 0 when all could be read. */
+/**
+ * Reads every value of the environment in a directory (lmdb-file.ts). Ends with exit code 0 when
+ * all could be read.
+ */
 import { openTable, openUnchecked } from './lmdb.ts';
 
 const path = process.argv[2]!;

@@ -1,6 +1,6 @@
 /**
- * Single entry point to the package lmdb: opens environments with every option that decides durability passed
- * explicitly, so that no default of the package can weaken an acknowledgement.
+ * Single entry point to the package lmdb. It opens environments and passes every option that
+ * decides durability, so that no default of the package can weaken an acknowledgement.
  *
  * Thread: the I/O thread opens for writing; workers and command-line tools may open read-only.
  */
@@ -21,13 +21,13 @@ export interface EnvironmentOptions {
 /** Address space reserved per environment; the file grows sparsely up to it. */
 const MAP_BYTES_MAX = 2 ** 38;
 
-/** Throws an Error; TruncatedFile where the data file lacks pages. */
+/** Throws an Error; TruncatedFile when the data file lacks pages. */
 export function openEnvironment(options: EnvironmentOptions): RootDatabase<Buffer, string> {
   checkDataFile(options.path);
   return openUnchecked(options);
 }
 
-/** For the one who finds out whether it can be read at all. */
+/** Without the checks, for the process that tests whether the environment can be read. */
 export function openUnchecked(options: EnvironmentOptions): RootDatabase<Buffer, string> {
   return open<Buffer, string>({
     path: options.path,
@@ -37,8 +37,8 @@ export function openUnchecked(options: EnvironmentOptions): RootDatabase<Buffer,
     maxDbs: 16,
     mapSize: MAP_BYTES_MAX,
     overlappingSync: false,
-    // Batching by event turn keeps a promise of its own, which rejects unheard when a commit fails.
-    // What belongs together is put in one batch() instead.
+    // Event-turn batching creates a promise of its own, which rejects without a handler when a
+    // commit fails. Writes that belong together go into one batch() instead.
     eventTurnBatching: false,
     noSync: options.durability === 'committed',
     noMemInit: true,
@@ -59,12 +59,12 @@ export function openTable(root: RootDatabase<Buffer, string>, name: string): Bin
 export type SequenceTable = Database<Buffer, number>;
 export type BinaryTable = Database<Buffer, Buffer>;
 
-/** Longest wait for the reason of a failed commit: the package may never tell it. */
+/** Longest wait for the reason of a failed commit, because the package may never report it. */
 const REASON_MS_MAX = 100;
 
 /**
- * Why a write failed, as one text. A failed commit rejects a second, hidden promise beside the one
- * that the package returned, and unhandled it would end the process.
+ * Why a write failed, as one text. A failed commit rejects a second, hidden promise next to the one
+ * that the package returned. Without a handler that rejection would end the process.
  */
 export async function writeFailure(error: unknown): Promise<string> {
   const text = error instanceof Error ? error.message : String(error);

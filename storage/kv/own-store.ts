@@ -1,11 +1,9 @@
 /**
- * LMDB environment DATA_DIR/keys: what the node itself has to remember beside the order of batches.
- *
+ * LMDB environment DATA_DIR/keys: what the node stores apart from the log of batches.
  *   keys   API keys (keys.ts)
  *   meta   name -> number or text
- *
- * Thread: the I/O thread, one transaction in flight. One that fails costs who asked for it, no more:
- * nothing that was acknowledged depends on it.
+ * Thread: the I/O thread, one transaction at a time. A failed transaction fails only the request that
+ * started it: no acknowledged order depends on it.
  */
 import { join } from 'node:path';
 import { makeDirectory } from '../files/make-directory.ts';
@@ -38,12 +36,12 @@ export class OwnStore {
     this.meta = openTable(this.root, 'meta');
   }
 
-  /** Proves that a write reaches the disk: a page's worth, so that a full disk shows here. */
+  /** Writes one page to disk, to prove that a write succeeds; on a full disk it rejects. */
   prove(): Promise<void> {
     return this.transact(() => void this.meta.put(META_PROBE, Buffer.alloc(PAGE_BYTES, 1)));
   }
 
-  /** Runs a transaction of its own; on disk when it resolves, rejects with the reason. */
+  /** Runs one transaction. Resolves when it is on disk; rejects with the reason. */
   transact(puts: () => void): Promise<void> {
     const write = this.last.then(async () => {
       try {

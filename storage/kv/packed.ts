@@ -1,11 +1,8 @@
 /**
- * Rows of one length under whole numbers without a gap, many to a value of LMDB:
- *
+ * Rows of fixed length under consecutive whole numbers, many rows in one LMDB value:
  *   sequence / rows of a value -> crc u32 | missing u16 | rows u16 | row after row
- *
- * `missing` rows at the beginning are not there: what was gone when the table was begun. The checksum
- * covers the key. A value fills four pages of LMDB; the last one grows with every transaction.
- *
+ * The first `missing` rows of a value do not exist: they were already removed when the table began.
+ * The checksum covers the key. A value fills four pages of LMDB. The last value grows with every transaction.
  * Thread: the follower writes; any thread reads.
  */
 import assert from 'node:assert/strict';
@@ -13,10 +10,10 @@ import { checksumMatches, Damage, withChecksum } from './checksum.ts';
 import type { SequenceTable } from './lmdb.ts';
 
 const HEADER_BYTES = 8;
-/** Four pages without the header of LMDB. */
+/** Four pages, less the header of LMDB. */
 const VALUE_BYTES = 4 * 4_096 - 16;
 
-/** Rows [first, first + count) of a value, one behind the other in `rows`. */
+/** Rows [first, first + count) of a value, one after another in `rows`. */
 interface Block {
   readonly first: number;
   readonly count: number;
@@ -25,12 +22,12 @@ interface Block {
 
 export class PackedRows {
   readonly rowBytes: number;
-  /** Rows of a full value. */
+  /** The number of rows of a full value. */
   readonly blockRows: number;
   private readonly table: SequenceTable;
   private readonly name: string;
 
-  /** @param name what the rows are, for messages */
+  /** @param name the name of the rows in messages */
   constructor(table: SequenceTable, name: string, rowBytes: number) {
     this.table = table;
     this.name = name;
@@ -38,16 +35,16 @@ export class PackedRows {
     this.blockRows = Math.floor((VALUE_BYTES - HEADER_BYTES) / rowBytes);
   }
 
-  /** One row, or undefined where it is not there. Throws Damage. */
+  /** One row; undefined when it does not exist. Throws Damage. */
   get(sequence: number): Buffer | undefined {
     const block = this.read(Math.floor(sequence / this.blockRows));
     return block === undefined ? undefined : this.rowOf(block, sequence);
   }
 
   /**
-   * Those from `start` to before `end` that are there, in order.
-   *
-   * @param onDamage told of a value that is damaged, which is left out; without it, Damage is thrown
+   * The existing rows from `start` to before `end`, in order.
+   * @param onDamage called with each damaged value, which is then skipped; without it, Damage is
+   * thrown
    */
   *range(
     start: number,
@@ -64,7 +61,7 @@ export class PackedRows {
   }
 
   /**
-   * Copies those from `start` to before `end` that are there, one behind the other; how many. Throws Damage.
+   * Copies the existing rows from `start` to before `end`, one after another. Returns their number. Throws Damage.
    */
   copy(start: number, end: number, into: Uint8Array): number {
     const { blockRows, rowBytes } = this;
@@ -82,7 +79,7 @@ export class PackedRows {
   }
 
   /**
-   * Puts the rows from `from` to before `to`, behind those that are there; only inside a transaction.
+   * Appends the rows from `from` to before `to`; only inside a transaction.
    *
    * @param copy writes row `sequence` to `into` from byte `at` on
    */
@@ -102,14 +99,14 @@ export class PackedRows {
     }
   }
 
-  /** Whether the value that has this row is what was written. */
+  /** Whether the value that contains this row passes its checksum. */
   isSound(sequence: number): boolean {
     const number = Math.floor(sequence / this.blockRows);
     const value = this.table.get(number);
     return value !== undefined && this.decode(number, value) !== undefined;
   }
 
-  /** What precedes row `start` in a value; undefined = nothing, or nothing that is sound. */
+  /** The rows before `start` in a value; undefined = none, or the value is damaged. */
   private keptOf(number: number, start: number): Block | undefined {
     const value = this.table.get(number);
     const block = value && this.decode(number, value);

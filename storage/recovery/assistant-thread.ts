@@ -1,4 +1,7 @@
-/** The thread of recovery-assistant.ts: answers each task with what it found wrong, or nothing. */
+/**
+ * The thread of recovery-assistant.ts. It answers each task with the problem that it found, or with
+ * nothing.
+ */
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { auditOrders } from '../../engine/audit.ts';
 import { type EngineMemory, Tables } from '../../engine/tables/tables.ts';
@@ -8,7 +11,7 @@ export type AssistantTask =
   | ({ readonly kind: 'spans' } & SpanJob)
   | { readonly kind: 'orders'; readonly memory: EngineMemory };
 
-/** What is wrong with what it looked at, or that it failed itself. */
+/** The problem that it found, or the error with which it failed itself. */
 export interface AssistantAnswer {
   readonly problem: string | undefined;
   readonly bug: string | undefined;
@@ -16,7 +19,7 @@ export interface AssistantAnswer {
 
 export interface AssistantSetup {
   readonly port: MessagePort;
-  /** Tasks that are answered: one word, which is waited for. */
+  /** The number of answered tasks, in one word. The owner waits on it. */
   readonly answered: Int32Array;
 }
 
@@ -31,7 +34,7 @@ function answerOf(task: AssistantTask): AssistantAnswer {
   }
 }
 
-/** The invariant of orders that is broken. */
+/** The first broken invariant of the tables of orders. */
 function brokenOf(memory: EngineMemory): string | undefined {
   try {
     auditOrders(new Tables(memory));

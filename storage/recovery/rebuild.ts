@@ -1,8 +1,9 @@
 /**
- * The engine's tables as they were after any batch that log and images lead up to, also of a directory in which
- * a node runs: files are read, nothing is written.
+ * Rebuilds the engine's tables as they were after any batch that log and snapshots lead up to, also
+ * in the data directory of a running node: files are read, nothing is written.
  *
- * Thread: a command-line tool. Non-goals: recovery (recover.ts), which stops at what it cannot explain.
+ * Thread: a command-line tool. Non-goals: recovery (recover.ts), which stops at anything that it
+ * cannot explain.
  */
 import { existsSync } from 'node:fs';
 import { Engine } from '../../engine/engine.ts';
@@ -18,24 +19,24 @@ import { batchOf, replay } from './replay.ts';
 
 export interface Rebuilt {
   readonly t: Tables;
-  /** The batch of the image that it began with; 0 = none. */
+  /** The batch of the snapshot that it started from; 0 = none. */
   readonly snapshot: number;
-  /** The batch that the tables are of. */
+  /** The batch after which the tables were in this state. */
   readonly sequence: number;
-  /** The oldest fill that the ring holds. */
+  /** The oldest fill in the ring. */
   readonly firstFill: number;
 }
 
 export interface RebuildOptions {
   readonly dataDir: string;
-  /** Of a node that has no image yet; those of an image are never made smaller. */
+  /** Used when there is no snapshot yet. Tables of a snapshot are never made smaller. */
   readonly capacities: Capacities;
   /** The batch after which to stop; undefined = the newest. */
   readonly to?: number | undefined;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** A segment or an image may be given up while they are looked for. */
+/** The running node may remove a segment or a snapshot during the search. */
 const ATTEMPTS_MAX = 3;
 const PROGRESS_BATCHES = 1_024;
 
@@ -82,7 +83,10 @@ interface Begun {
   readonly firstFill: number;
 }
 
-/** The newest image from which the log leads up to `target`, or nothing where it begins with batch 1. */
+/**
+ * The newest snapshot from which the log leads up to `target`; nothing when the log begins with
+ * batch 1.
+ */
 function beginAt(
   dataDir: string,
   capacities: Capacities,
@@ -110,7 +114,7 @@ function beginAt(
   return { engine: new Engine(allocateEngine(capacities)), snapshot: 0, firstFill: 0 };
 }
 
-/** A table that grew after the image was taken must have room for what came into it. */
+/** A table that grew after the snapshot was taken needs room for the rows that were added. */
 export function largest(a: Capacities, b: Capacities): Capacities {
   const names = Object.keys(a) as (keyof Capacities)[];
   return Object.fromEntries(

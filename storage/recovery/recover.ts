@@ -1,9 +1,10 @@
 /**
- * Recovery: the newest valid image, then every batch of the log after it through the very same engine;
- * then who asked for it audits the tables. Stops, naming the batch, at any gap, bad checksum or other digest: a
- * book that might be wrong is worse than a node that is down.
+ * Recovery loads the newest valid snapshot, then applies every later batch of the log with the same
+ * engine. The caller then audits the tables. Recovery stops at any gap, wrong checksum or different
+ * digest, and names the batch: a wrong book is worse than a node that is down.
  *
- * Thread: recovery-thread.ts, before workers start and before the port opens; the follower begins the same way.
+ * Thread: recovery-thread.ts, before workers start and before the port opens. The follower begins
+ * the same way.
  */
 import { Engine } from '../../engine/engine.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
@@ -18,19 +19,19 @@ import { batchOf, replay } from './replay.ts';
 
 export interface Recovered {
   readonly engine: Engine;
-  /** The batch of the image that it began with; 0 = none. */
+  /** The batch of the snapshot that it started from; 0 = none. */
   readonly snapshot: number;
   readonly replayed: number;
-  /** The oldest fill that the ring holds. */
+  /** The oldest fill in the ring. */
   readonly firstFill: number;
 }
 
-/** Tables that an image was loaded into, or empty ones. */
+/** Tables loaded from a snapshot, or empty ones. */
 export interface Begun {
   readonly engine: Engine;
   readonly snapshot: number;
   readonly firstFill: number;
-  /** Images that were passed over, and why. */
+  /** Batches of the snapshots that could not be used, and why. */
   readonly passedOver: readonly number[];
   readonly reasons: readonly string[];
 }
@@ -38,10 +39,9 @@ export interface Begun {
 const FILL_BYTES = FILL_WORDS * 4;
 
 /**
- * Rebuilds the engine's memory in tables of `capacities`, which may be larger than those of the last
- * run; throws an Error that names what is wrong and where.
- *
- * @param fills where fills are that the ring had no room for when the image was taken
+ * Rebuilds the engine's memory in tables of `capacities`, which may be larger than those of the
+ * last run. Throws an Error that names what is wrong and where.
+ * @param fills where to read fills for which the ring had no room when the snapshot was taken
  */
 export function recover(
   capacities: Capacities,
@@ -59,9 +59,9 @@ export function recover(
 }
 
 /**
- * The tables that a follower begins with: such that everything that LMDB, which has the batches up to
- * `sequence`, lacks is derived again. Where log and images do not reach back so far, the oldest that there is.
- * Throws an Error where nothing leads up to the log.
+ * The tables from which a follower begins, chosen so that it applies again every batch that LMDB
+ * lacks. LMDB has the batches up to `sequence`. When log and snapshots do not reach back so far,
+ * the oldest possible ones. Throws an Error when no snapshot leads up to the log.
  */
 export function beginBehind(
   { capacities, logFirst }: { readonly capacities: Capacities; readonly logFirst: number },
@@ -80,10 +80,10 @@ export function beginBehind(
   return begun;
 }
 
-/** What recovery needs of a log. */
+/** The parts of a log that recovery uses. */
 export type LogBehind = Pick<Log, 'digest' | 'first' | 'last' | 'read'>;
 
-/** Applies every batch of the log after the image; returns how many. */
+/** Applies every batch of the log after the snapshot. Returns the number of batches. */
 export function catchUp({ engine, reasons }: Begun, log: LogBehind): number {
   const start = engine.t.state[State.batch]!;
   const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
@@ -105,7 +105,7 @@ export function catchUp({ engine, reasons }: Begun, log: LogBehind): number {
   return engine.t.state[State.batch]! - start;
 }
 
-/** The first of these images that can be used, in tables of `capacities`. */
+/** Loads the first usable one of these snapshots into tables of `capacities`. */
 export function begin(
   capacities: Capacities,
   snapshots: SnapshotFiles,
@@ -121,7 +121,7 @@ export function begin(
       const { memory } = resizeTables(loaded.tables, capacities);
       const engine = new Engine(memory);
       const { t } = engine;
-      // A ring that is smaller than it was has the newest only.
+      // A ring that is smaller than before has only the newest fills.
       const firstFill = Math.max(loaded.firstFill, t.state[State.fills]! - t.fillRows);
       return { engine, snapshot: info.sequence, firstFill, passedOver, reasons };
     }
@@ -134,8 +134,8 @@ export function begin(
 }
 
 /**
- * Completes the ring of fills, where it may reach further back than when the image was taken; returns
- * the oldest fill that it holds now.
+ * Fills the ring of fills up with older ones, when it may reach further back than at the time of
+ * the snapshot. Returns the oldest fill that it then contains.
  */
 export function loadFills(
   t: Tables,
@@ -154,7 +154,7 @@ export function loadFills(
         ring.set(row, (sequence % t.fillRows) * FILL_BYTES);
         oldest = sequence;
       }
-      // Up to the first that is missing.
+      // Stops at the first fill that is missing.
       if (oldest > start) break;
     }
   } catch (error) {

@@ -1,15 +1,16 @@
 /**
- * A thread beside one that recovers: it does one thing at a time, while its owner does another and then waits
- * for it without a turn of its event loop. Two processors halve what a start with hundreds of megabytes takes.
+ * A second thread for recovery. It does one task at a time while its owner does another. The owner
+ * then waits for it and blocks its own event loop. Two processors halve the time of a start with
+ * hundreds of megabytes.
  *
- * Thread: who recovers; never the I/O thread, which must not wait.
+ * Thread: the recovering thread; never the I/O thread, which must not block.
  */
 import assert from 'node:assert/strict';
 import { MessageChannel, receiveMessageOnPort, type Worker } from 'node:worker_threads';
 import { startThread } from '../files/thread.ts';
 import type { AssistantAnswer, AssistantSetup, AssistantTask } from './assistant-thread.ts';
 
-/** It reads from a disk that may be slow. */
+/** The disk may be slow. */
 const WAIT_MS_MAX = 600_000;
 
 export class RecoveryAssistant {
@@ -26,7 +27,9 @@ export class RecoveryAssistant {
     this.thread = startThread(file, { workerData, transferList: [port2] });
   }
 
-  /** Begins; who calls what it returns waits, and gets what is wrong or undefined. */
+  /**
+   * Begins a task. The returned function waits for its end and returns the problem, or undefined.
+   */
   ask(task: AssistantTask): () => string | undefined {
     assert(Atomics.load(this.answered, 0) === this.asked, 'one thing at a time');
     this.asked += 1;

@@ -1,6 +1,6 @@
 /**
- * The thread that recovers, while the I/O thread loads its modules and opens its stores: an image, then the
- * batches of the log after it, then the audit of every table.
+ * The thread that recovers while the I/O thread loads its modules and opens its stores: it loads a
+ * snapshot, applies the batches of the log after it, and audits every table.
  */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
@@ -22,28 +22,28 @@ export interface RecoverySetup {
   readonly capacities: Capacities;
 }
 
-/** What it is told once the log is open: how far it reaches. */
+/** Sent to the thread once the log is open: how far the log reaches. */
 export type LogReach = Pick<Log, 'digest' | 'first' | 'last'>;
 
-/** What it says, in this order: the last two unless it failed. */
+/** The messages of the thread, in this order. The last two are not sent if it failed. */
 export type RecoveryMessage =
   | { readonly kind: 'warning'; readonly line: string }
   | { readonly kind: 'failed'; readonly why: string }
   | ({ readonly kind: 'recovered'; readonly memory: EngineMemory } & RecoveredSnapshot)
   | { readonly kind: 'sound' };
 
-/** What an image gave, and the batches of the log after it. */
+/** The result of the snapshot and of the batches of the log after it. */
 export interface RecoveredSnapshot {
-  /** The batch of the image that it began with; 0 = none. */
+  /** The batch of the snapshot that it started from; 0 = none. */
   readonly snapshot: number;
   readonly replayed: number;
-  /** The oldest fill that the ring holds. */
+  /** The oldest fill in the ring. */
   readonly firstFill: number;
-  /** Images that cannot be used. */
+  /** Snapshots that cannot be used. */
   readonly passedOver: readonly number[];
 }
 
-/** An image of so many bytes is worth a second thread. */
+/** For a snapshot of at least this size a second thread is faster. */
 const LARGE_BYTES = 2 ** 26;
 
 const port = parentPort;

@@ -1,7 +1,7 @@
 /**
- * One batch of the log through the engine, held against what was recorded of it.
+ * Applies one batch of the log with the engine, and compares the result with the recorded one.
  *
- * Thread: who recovers, before workers start; the follower, on tables of its own.
+ * Thread: the recovering thread, before workers start; the follower, on tables of its own.
  */
 import { commandWords } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -14,14 +14,14 @@ const TOO_SMALL =
   'a table is full; MARKETS_MAX, TOKENS_MAX, ACCOUNTS_MAX, ORDERS_MAX, LEVELS_MAX and ' +
   'ORDER_HISTORY may grow, but not shrink below what is in use';
 
-/** The batch of a record; throws an Error that names it. */
+/** The batch of a record. Throws an Error that names a record that cannot be read. */
 export function batchOf({ payload, sequence }: LogEntry): BatchRecord {
   const record = decodeBatch(payload);
   if (typeof record === 'string') throw new Error(`recovery: batch ${sequence}: ${record}`);
   return record;
 }
 
-/** Throws an Error that names the batch and what of it differs. */
+/** Throws an Error that names the batch and the difference. */
 export function replay(engine: Engine, entry: LogEntry, record: BatchRecord): void {
   const { t } = engine;
   const { sequence } = entry;
@@ -33,7 +33,8 @@ export function replay(engine: Engine, entry: LogEntry, record: BatchRecord): vo
   engine.ahead(record.i32, 0, record.i32.length);
   for (let at = 0; at < record.i32.length; at += commandWords(record.i32, at)) {
     const reason = engine.apply(record.i32, record.f64, at);
-    // It found room when it came: the tables are smaller than they were.
+    // There was room when the batch was first applied, so the tables are now smaller than they
+    // were.
     if (reason === RejectReason.tableFull) throw wrong(TOO_SMALL);
   }
   engine.end();

@@ -1,6 +1,7 @@
 /**
- * Tables moved to other capacities. Rows keep their slots; what depends on a capacity is laid out
- * anew: the two rings, whose rows are sequences modulo their length, the books, and the hash indexes.
+ * Copies tables to other capacities. Rows keep their numbers. What depends on a capacity is laid
+ * out anew: the two rings, whose rows are sequences modulo their length, the books, and the hash
+ * indexes.
  *
  * Capacities may grow between two runs, and never shrink below what is in use
  * (docs/protocol.md#full-tables).
@@ -14,13 +15,13 @@ import type { Capacities } from '../../engine/tables/capacities.ts';
 import { CLOSED_I, FILL_WORDS, State } from '../../engine/tables/layout.ts';
 import { allocateEngine, Tables, usedSpans } from '../../engine/tables/tables.ts';
 
-/** The same content in tables of these capacities; throws an Error that names what is too small. */
+/** The same content in tables of these capacities. Throws an Error that names what is too small. */
 export function resizeTables(t: Tables, capacities: Capacities): Tables {
   if (sameCapacities(t.capacities, capacities)) return t;
   checkRoom(t, capacities);
   const into = new Tables(allocateEngine(capacities));
   for (const { bytes, name, start } of usedSpans(t)) {
-    // They depend on capacities: below.
+    // Their layout depends on the capacities; see below.
     if (name === 'finished' || name.startsWith('matching')) continue;
     const source = t.memory.buffers[name].subarray(start, start + bytes);
     into.memory.buffers[name].set(source, start);
@@ -57,13 +58,13 @@ function checkRoom(t: Tables, capacities: Capacities): void {
   needs('tokens (TOKENS_MAX)', state[State.tokens]!, c.tokens);
   needs('accounts (ACCOUNTS_MAX)', state[State.accounts]!, c.accounts);
   needs('price levels (LEVELS_MAX)', use.levels, c.levels);
-  // Rows are never moved, so the highest one ever used counts, taken or free.
+  // Rows never move, so the highest row ever used counts, whether it is in use or free.
   needs('rows of open orders (ORDERS_MAX)', use.orders, c.orders);
   const rows = state[State.orderRows]!;
   needs('rows of open and kept orders (ORDERS_MAX + ORDER_HISTORY)', rows, c.orders + c.history);
 }
 
-/** Copies the newest rows before sequence `end`, as many as both rings hold. */
+/** Copies the newest rows before sequence `end`, as many as fit into both rings. */
 function copyRing(from: Int32Array, into: Int32Array, words: number, end: number): void {
   const fromRows = from.length / words;
   const intoRows = into.length / words;

@@ -1,26 +1,26 @@
 /**
- * The checksum of images.
+ * The checksum of snapshots.
  *
  * Thread: any. Pure.
  */
 import assert from 'node:assert/strict';
 
 /**
- * A checksum of whole 32-bit words, several times as fast as a CRC over hundreds of megabytes: the sum of the
- * words, and the sum of those sums, which also tells their order.
+ * A checksum of whole 32-bit words, several times as fast as a CRC over hundreds of megabytes. It
+ * is the sum of the words, and the sum of those sums, which also depends on their order.
  */
 export class WordSum {
   private sum = 1;
   private sums = 0;
 
-  /** @param bytes on a word's boundary, whole words */
+  /** @param bytes whole words, aligned to a word */
   add(bytes: Uint8Array): void {
     assert(bytes.byteOffset % 4 === 0 && bytes.length % 4 === 0, 'whole words');
     const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
     let { sum, sums } = this;
     const fours = words.length & ~3;
     let i = 0;
-    // Four at a time, so that not every sum waits for the one before.
+    // Four words at a time, so that not every addition waits for the one before.
     for (; i < fours; i += 4) {
       const a = words[i]!;
       const b = words[i + 1]!;

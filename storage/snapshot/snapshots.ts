@@ -1,15 +1,12 @@
 /**
- * Images of the engine's memory, files DATA_DIR/images/<batch>.image: the newest two.
- *
- *   tables     the bytes of each span, one behind the other
+ * Snapshots of the engine's memory, files DATA_DIR/images/<batch>.image: the newest two.
+ *   tables     the bytes of each span, one after another
  *   JSON       sequence, capacities, which fills of the ring are there, name, place and checksum of each span
  *   last 16    magic u32 | format u32 | bytes of the JSON u32 | crc32 of the JSON u32
- *
- * A file is written under another name, on disk when it gets its own: one that has its name is whole.
- * It goes out in pieces, each on disk before the next, so that no record of the log waits behind
- * hundreds of megabytes.
- *
- * Thread: the follower writes, from tables of its own; who recovers reads.
+ * A file is written under a temporary name and renamed once it is on disk, so a file with its final name
+ * is complete. It is written in pieces, each flushed before the next, so that no record of the log waits
+ * for hundreds of megabytes.
+ * Thread: the follower writes, from tables of its own; the recovering thread reads.
  */
 import {
   closeSync,
@@ -48,7 +45,7 @@ interface StoredSpan {
   readonly sum: string;
 }
 
-/** A span: where its bytes begin in the file, and the parts of its table that they fill. */
+/** A span: where its bytes begin in the file, and which parts of its table they fill. */
 interface PlacedSpan extends StoredSpan {
   readonly from: number;
   readonly parts: readonly Part[];
@@ -56,14 +53,17 @@ interface PlacedSpan extends StoredSpan {
 
 type Part = Pick<StoredSpan, 'bytes' | 'start'>;
 
-/** Spans of an image that are to be read into the tables of an engine. */
+/** Spans of a snapshot that are to be read into the tables of an engine. */
 export interface SpanJob {
   readonly path: string;
   readonly memory: EngineMemory;
   readonly spans: readonly PlacedSpan[];
 }
 
-/** Reads some spans beside its caller, who waits for what is wrong with them by calling what `ask` returns. */
+/**
+ * Reads some spans in another thread. The function that `ask` returns waits for the end and returns
+ * the problem, if any.
+ */
 export interface SpanReader {
   ask(task: { readonly kind: 'spans' } & SpanJob): () => string | undefined;
 }
@@ -71,7 +71,7 @@ export interface SpanReader {
 interface SnapshotHeader {
   readonly sequence: number;
   readonly capacities: Capacities;
-  /** The oldest fill that its ring holds. */
+  /** The oldest fill in its ring. */
   readonly firstFill: number;
   readonly spans: readonly StoredSpan[];
 }
@@ -82,18 +82,21 @@ export interface SnapshotInfo {
   readonly path: string;
 }
 
-/** An image in memory: the ring of fills has those from `firstFill` on. */
+/** A snapshot in memory. The ring of fills has the fills from `firstFill` on. */
 export interface LoadedSnapshot {
   readonly tables: Tables;
   readonly firstFill: number;
 }
 
 const MAGIC = 0x474d4942;
-/** 4: files, with the newest fills; the matching core's tables; a finished order stays in its row. */
+/**
+ * Format 4: files, with the newest fills and the tables of the matching core. Format 5: a closed
+ * order stays in its row.
+ */
 const FORMAT = 5;
 const FOOTER_BYTES = 16;
 const PIECE_BYTES = 1 << 20;
-/** An image that counts, and the one before it. */
+/** The newest valid snapshot, and the one before it. */
 const KEPT = 2;
 const NAME = /^(\d{16})\.image$/;
 const FILL_BYTES = 4 * FILL_WORDS;
@@ -102,7 +105,7 @@ const O_DSYNC: number | undefined = constants.O_DSYNC;
 export class SnapshotFiles {
   private readonly directory: string;
   private readonly isFlushed: boolean;
-  /** Sequences of those that load() found damaged: they are not among the two that are kept. */
+  /** Sequences of the snapshots that load() found damaged. They do not count as one of the two. */
   private readonly damaged = new Set<number>();
 
   constructor(dataDir: string, durability: 'flushed' | 'committed') {
@@ -110,13 +113,13 @@ export class SnapshotFiles {
     this.isFlushed = durability === 'flushed';
   }
 
-  /** When the newest image was there (unix milliseconds); undefined = there is none. */
+  /** The newest snapshot and when it was written (unix milliseconds); undefined = there is none. */
   newest(): { readonly sequence: number; readonly at: number } | undefined {
     const [info] = this.list();
     return info && { sequence: info.sequence, at: statSync(info.path).mtimeMs };
   }
 
-  /** Images that count, newest first: those that did not fail to load. */
+  /** Valid snapshots, newest first: those that did not fail to load. */
   list(): SnapshotInfo[] {
     let names: string[];
     try {
@@ -135,10 +138,10 @@ export class SnapshotFiles {
   }
 
   /**
-   * Writes an image of tables as they are now, of which the fills from `firstFill` on are kept; and
-   * removes all but the newest two that count. They are copied by the first step; each further one
-   * writes a piece, and the tables may go on meanwhile. Throws an Error that says why it failed, with
-   * nothing left behind.
+   * Writes a snapshot of tables as they are now, with the fills from `firstFill` on, and removes
+   * all but the newest two valid ones. The first step copies the tables; each further step writes a
+   * piece, and the tables may change in between. Throws an Error that says why it failed; nothing
+   * of the file remains then.
    */
   *save(t: Tables, firstFill: number): Generator<void, SnapshotInfo> {
     const sequence = t.state[State.batch]!;
@@ -184,9 +187,8 @@ export class SnapshotFiles {
   }
 
   /**
-   * Reads an image into tables of its own capacities; a text says why it cannot be used.
-   *
-   * @param assistant reads half of it
+   * Reads a snapshot into tables of its own capacities. A text says why it cannot be used.
+   * @param assistant reads half of it in another thread
    */
   load(info: SnapshotInfo, assistant?: SpanReader): LoadedSnapshot | string {
     const loaded = readSnapshot(info, assistant);
@@ -194,17 +196,20 @@ export class SnapshotFiles {
     return loaded;
   }
 
-  /** These do not count any more: somebody found that they cannot be used. */
+  /** Marks snapshots as unusable, because loading them failed. */
   passOver(sequences: readonly number[]): void {
     for (const sequence of sequences) this.damaged.add(sequence);
   }
 
-  /** Those that do not count. */
+  /** The snapshots that are marked as unusable. */
   passedOver(): readonly number[] {
     return [...this.damaged];
   }
 
-  /** A damaged image that is newer stays until two newer ones count: it costs room, no more. */
+  /**
+   * A damaged snapshot that is newer stays until there are two newer valid ones. It only costs
+   * space.
+   */
   private removeOthers(): void {
     const kept = this.list().slice(0, KEPT);
     const oldest = kept.at(-1)!.sequence;
@@ -222,13 +227,13 @@ export class SnapshotFiles {
   }
 }
 
-/** The rows of the ring of fills from `first` on. */
+/** The spans of the ring of fills from fill `first` on. */
 function fillSpans(t: Tables, first: number): Span[] {
   const parts = fillParts(t, first, t.state[State.fills]! - first);
   return parts.map((part) => ({ name: 'fills', ...part }));
 }
 
-/** Where so many fills from `first` on lie in the ring: in one run, or two. */
+/** Where `count` fills from `first` on lie in the ring: in one part, or two. */
 function fillParts({ fillRows }: Tables, first: number, count: number): Part[] {
   const at = first % fillRows;
   const head = Math.min(count, fillRows - at);
@@ -237,7 +242,7 @@ function fillParts({ fillRows }: Tables, first: number, count: number): Part[] {
   return parts;
 }
 
-/** On a word's boundary, which a small Buffer of the pool need not be. */
+/** Aligned to a word, which a small Buffer of the pool need not be. */
 function copyOf(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   copy.set(bytes);
@@ -272,7 +277,7 @@ function readSnapshot(
     const job = { path: info.path, memory: tables.memory };
     const second = assistant?.ask({ kind: 'spans', ...job, spans: theirs });
     const problem = readSpans({ ...job, spans: ours });
-    // It writes the tables: nobody goes on before it is done.
+    // The assistant writes the tables, so the caller waits until it is done.
     const assistantProblem = second?.();
     if (problem !== undefined || assistantProblem !== undefined)
       return problem ?? assistantProblem!;
@@ -288,7 +293,10 @@ function headerOf({ path, sequence }: SnapshotInfo): SnapshotHeader | string {
   return `it holds batch ${header.sequence}`;
 }
 
-/** Spans of fills follow each other by sequence: the ring that they were written from may have had another length. */
+/**
+ * Spans of fills are ordered by sequence, because the ring that they were written from may have had
+ * another length.
+ */
 function placedSpans({ firstFill, spans }: SnapshotHeader, t: Tables): PlacedSpan[] {
   let from = 0;
   let fill = firstFill;
@@ -304,7 +312,7 @@ function placedSpans({ firstFill, spans }: SnapshotHeader, t: Tables): PlacedSpa
   });
 }
 
-/** Two lists of about as many bytes, each in the order of the file. */
+/** Splits a list into two of about as many bytes, each in the order of the file. */
 function halvesOf(spans: readonly PlacedSpan[]): [PlacedSpan[], PlacedSpan[]] {
   const halves: [PlacedSpan[], PlacedSpan[]] = [[], []];
   const bytes = [0, 0];
@@ -317,7 +325,7 @@ function halvesOf(spans: readonly PlacedSpan[]): [PlacedSpan[], PlacedSpan[]] {
   return halves;
 }
 
-/** Fills parts of tables from an image; what is wrong with them, or undefined. */
+/** Fills parts of tables from a snapshot. Returns what is wrong with them, or undefined. */
 export function readSpans({ memory, path, spans }: SpanJob): string | undefined {
   return orWhy(() => {
     const file = openSync(path, 'r');
@@ -334,7 +342,7 @@ export function readSpans({ memory, path, spans }: SpanJob): string | undefined 
   });
 }
 
-/** What the disk refuses is as good as damaged: there is an older image. */
+/** A read error is treated like damage: there is an older snapshot. */
 function orWhy<T>(read: () => T): T | string {
   try {
     return read();
@@ -358,7 +366,10 @@ function readHeader(file: number): SnapshotHeader | string {
   return JSON.parse(json.toString()) as SnapshotHeader;
 }
 
-/** Fills `targets` from byte `from` of the file on; their checksum, or undefined where the file ends before. */
+/**
+ * Fills `targets` from byte `from` of the file on. Returns their checksum; undefined when the file
+ * ends too early.
+ */
 function readSpan(file: number, from: number, targets: readonly Uint8Array[]): string | undefined {
   const sum = new WordSum();
   let place = from;
@@ -366,7 +377,7 @@ function readSpan(file: number, from: number, targets: readonly Uint8Array[]): s
     for (let at = 0; at < target.length; at += PIECE_BYTES) {
       const piece = target.subarray(at, at + PIECE_BYTES);
       const bytes = readSync(file, piece, 0, piece.length, place);
-      // A table's bytes are whole words, so a short piece ends the file.
+      // A table is a whole number of words, so a short read means that the file has ended.
       if (bytes !== piece.length) return undefined;
       sum.add(piece);
       place += bytes;
