@@ -37,8 +37,8 @@ const PROGRAMS = [
   // Loaded while the container's image is built.
   'server/http/uws',
   // Nodes of tests, with workers of their own; the package leaves them out.
-  'test/server/dying-node',
-  'test/server/dying-worker',
+  'test/app/dying-node',
+  'test/app/dying-worker',
   'test/torture/delayed-worker',
 ];
 

@@ -17,11 +17,11 @@ import {
 } from '../../server/catalog/prepared.ts';
 import { KEY_COLUMNS } from '../../server/catalog/shape.ts';
 import { findKey, keyOf, rowsOfKey } from '../../server/catalog/text-index.ts';
-import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
 import { SHORT, withSeed } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
-import { expectedCatalog } from './catalog-expected.ts';
 import { oddCatalog, readWhole, WALLETS } from './catalog-odd.ts';
+import { eventEntry, isSampled, samplingMarket } from './naive-answers.ts';
+import { type NaiveCatalog, type NaiveEvent, type Raw, readNaive } from './naive-catalog.ts';
 import { EVENT_FIGURES, MARKET_FIGURES } from './naive-figures.ts';
 
 const REAL_FILE = join(ROOT, '../shared/data/catalog-shared.json');
@@ -46,11 +46,16 @@ function found(index: TextIndex, text: string): number[] {
   return key < 0 ? [] : [...rowsOfKey(index, key)];
 }
 
+/** 1 active, 2 closed, 4 archived. */
+function flagsOf({ active, archived, closed }: Raw): number {
+  return Number(active) + 2 * Number(closed) + 4 * Number(archived);
+}
+
 /** Whether a row is found by what stands in a column, in any case where that is an id. */
 function assertNamed(
   { keys }: PreparedObjects,
   column: keyof typeof KEY_COLUMNS,
-  shown: JsonObject,
+  shown: Raw,
   row: number,
 ): void {
   const value = String(shown[column]);
@@ -61,99 +66,100 @@ function assertNamed(
   }
 }
 
-function checkMarkets(prepared: PreparedCatalog, expected: ReturnType<typeof expectedCatalog>) {
+function checkMarkets(prepared: PreparedCatalog, expected: NaiveCatalog) {
   const { markets } = prepared;
   assert.deepEqual(
     [...markets.ids],
-    expected.markets.map(({ core }) => Number(core.id)),
+    expected.markets.map(({ id }) => id),
   );
-  for (const [row, { core, event, flags, description }] of expected.markets.entries()) {
-    const name = `market ${core.id}`;
+  for (const [row, { id, shown: core, event }] of expected.markets.entries()) {
+    const name = `market ${id}`;
     const start = markets.coreStart[row];
     assertJson(`${textOf(prepared, start, markets.coreEnd[row])}}`, core, name);
-    const { id, ticker, slug, title } = expected.events[event]!.core;
-    const entry = { ...core, events: [{ id, ticker, slug, title }] };
+    const { ticker, slug, title } = event.shown;
+    const entry = { ...core, events: [{ id: event.shown.id, ticker, slug, title }] };
     assertJson(textOf(prepared, start, markets.entryEnd[row]), entry, name);
     const { icon, description: behind } = markets.cuts;
     const member = textOf(prepared, icon![row], behind![row]);
-    assertJson(`{${member.slice(1)}}`, { description }, name);
+    assertJson(`{${member.slice(1)}}`, { description: core.description }, name);
     assert(icon![row]! > start! && behind![row]! < markets.coreEnd[row]!, name);
-    assert.equal(markets.event[row], event, name);
-    assert.equal(markets.flags[row]! & 7, flags, name);
+    assert.equal(markets.event[row], expected.events.indexOf(event), name);
+    assert.equal(markets.flags[row]! & 7, flagsOf(core), name);
     assertNamed(markets, 'slug', core, row);
     assertNamed(markets, 'conditionId', core, row);
     assertNamed(markets, 'questionID', core, row);
   }
 }
 
-function checkEvents(prepared: PreparedCatalog, expected: ReturnType<typeof expectedCatalog>) {
+function checkEvents(prepared: PreparedCatalog, expected: NaiveCatalog) {
   const { events } = prepared;
   assert.deepEqual(
     [...events.ids],
-    expected.events.map(({ core }) => Number(core.id)),
+    expected.events.map(({ id }) => id),
   );
-  for (const [row, { core, tags, series, flags, metadata }] of expected.events.entries()) {
+  for (const [row, event] of expected.events.entries()) {
+    const { shown: core, metadata } = event;
     const name = `event ${core.id}`;
     const open = textOf(prepared, events.coreStart[row], events.coreEnd[row]);
     assertJson(`${open}}`, core, name);
-    const nested = tags.map((tag) => expected.tags[tag]);
     const entry = textOf(prepared, events.coreStart[row], events.entryEnd[row]);
-    assertJson(entry, { ...core, tags: nested }, name);
+    assertJson(entry, eventEntry(event), name);
     const rest = textOf(prepared, events.rest.start[row], events.rest.end[row]);
-    const ofSeries = series.map((place) => expected.series[place]);
+    const ofSeries = event.series.map((series) => series.shown);
     const single = { ...core, markets: [], series: ofSeries, eventMetadata: metadata };
     assertJson(`${open},"markets":[]${rest}`, single, name);
     const { id, slug, title, ticker, description } = core;
     const sampling = textOf(prepared, events.sampling.start[row], events.sampling.end[row]);
     assertJson(sampling, { id, slug, title, ticker, description }, name);
-    assert.equal(events.flags[row], flags, name);
-    assert.deepEqual(rowsOf(events.tags, row), tags, name);
-    const markets = [...expected.markets.keys()].filter((m) => expected.markets[m]!.event === row);
-    assert.deepEqual(rowsOf(events.markets, row), markets, name);
+    assert.equal(events.flags[row], flagsOf(core), name);
+    const rowsIn = <T>(all: readonly T[], own: readonly T[]) => own.map((one) => all.indexOf(one));
+    assert.deepEqual(rowsOf(events.tags, row), rowsIn(expected.tags, event.tags), name);
+    assert.deepEqual(rowsOf(events.markets, row), rowsIn(expected.markets, event.markets), name);
     assertNamed(events, 'slug', core, row);
   }
 }
 
-function checkShared(prepared: PreparedCatalog, expected: ReturnType<typeof expectedCatalog>) {
+function checkShared(prepared: PreparedCatalog, expected: NaiveCatalog) {
   const { tags, series } = prepared;
-  const eventsWith = (name: 'tags' | 'series', row: number) =>
-    [...expected.events.keys()].filter((event) => expected.events[event]![name].includes(row));
+  const rowsIn = (own: readonly NaiveEvent[]) => own.map((event) => expected.events.indexOf(event));
   assert.deepEqual(
     [...tags.ids],
-    expected.tags.map(({ id }) => Number(id)),
+    expected.tags.map(({ id }) => id),
   );
-  for (const [row, tag] of expected.tags.entries()) {
+  for (const [row, { shown: tag, events }] of expected.tags.entries()) {
     assertJson(textOf(prepared, tags.coreStart[row], tags.entryEnd[row]), tag, `tag ${tag.id}`);
     const { id, label, slug } = tag;
     const head = textOf(prepared, tags.coreStart[row], tags.cuts.slug![row]);
     assertJson(`${head}}`, { id, label, slug }, '');
-    assert.deepEqual(rowsOf(tags.events, row), eventsWith('tags', row), `tag ${tag.id}`);
+    assert.deepEqual(rowsOf(tags.events, row), rowsIn(events), `tag ${tag.id}`);
     assertNamed(tags, 'slug', tag, row);
   }
   assert.deepEqual(
     [...series.ids],
-    expected.series.map(({ id }) => Number(id)),
+    expected.series.map(({ id }) => id),
   );
-  for (const [row, one] of expected.series.entries()) {
+  for (const [row, { shown: one, events }] of expected.series.entries()) {
     const name = `series ${one.id}`;
     assertJson(`${textOf(prepared, series.coreStart[row], series.coreEnd[row])}}`, one, name);
-    assert.deepEqual(rowsOf(series.events, row), eventsWith('series', row), name);
+    assert.deepEqual(rowsOf(series.events, row), rowsIn(events), name);
     assertNamed(series, 'slug', one, row);
   }
 }
 
-function checkSampling(prepared: PreparedCatalog, expected: ReturnType<typeof expectedCatalog>) {
+function checkSampling(prepared: PreparedCatalog, expected: NaiveCatalog) {
   const { sampling } = prepared;
-  const listed = [...expected.markets.keys()].filter((row) => expected.markets[row]!.sampling);
-  assert.deepEqual([...sampling.markets], listed);
-  for (const [place, row] of listed.entries()) {
-    const { simplified, metadata } = expected.markets[row]!.sampling!;
+  const listed = expected.markets.filter(isSampled);
+  assert.deepEqual(
+    [...sampling.markets],
+    listed.map((market) => expected.markets.indexOf(market)),
+  );
+  for (const [place, market] of listed.entries()) {
     const head = textOf(prepared, sampling.start[place], sampling.split[place]);
     const tail = textOf(prepared, sampling.split[place], sampling.end[place]);
-    assertJson(`${head}${tail}}`, simplified, `sampling market ${row}`);
+    assertJson(`${head}${tail}}`, samplingMarket(market, false), `sampling market ${market.id}`);
     assert(tail.startsWith(',"assets_ids":'), 'the description goes before assets_ids');
     const { end, start } = sampling.metadata;
-    assertJson(textOf(prepared, start[place], end[place]), metadata, '');
+    assertJson(textOf(prepared, start[place], end[place]), market.metadata, '');
   }
 }
 
@@ -182,7 +188,7 @@ function comparable(column: string, value: Scalar): string | number | null {
 
 function checkOrders(
   orders: PreparedCatalog['markets']['orders'],
-  objects: readonly JsonObject[],
+  objects: readonly Raw[],
   columns: readonly string[],
 ): void {
   assert.deepEqual(Object.keys(orders), columns, 'one order per scalar member, in their order');
@@ -200,26 +206,26 @@ function checkOrders(
 }
 
 /** The members of an object that stay as they are. */
-function still(object: JsonObject | undefined, figures: readonly string[]): string[] {
+function still(object: Raw | undefined, figures: readonly string[]): string[] {
   return Object.keys(object ?? {}).filter((name) => !figures.includes(name));
 }
 
-function checkAll(prepared: PreparedCatalog, json: Parameters<typeof expectedCatalog>[0]): void {
-  const expected = expectedCatalog(json);
+function checkAll(prepared: PreparedCatalog, json: Raw): void {
+  const expected = readNaive(json);
   checkMarkets(prepared, expected);
   checkEvents(prepared, expected);
   checkShared(prepared, expected);
   checkSampling(prepared, expected);
   checkLayout(prepared);
-  const markets = expected.markets.map(({ core }) => core);
+  const markets = expected.markets.map(({ shown }) => shown);
   checkOrders(prepared.markets.orders, markets, still(markets[0], MARKET_FIGURES));
-  const events = expected.events.map(({ core }) => core);
+  const events = expected.events.map(({ shown }) => shown);
   checkOrders(prepared.events.orders, events, still(events[0], EVENT_FIGURES));
-  for (const [row, { core }] of expected.markets.entries()) {
-    const numbers = found(prepared.creators, String(core.creator));
+  for (const [row, { id, creator }] of expected.markets.entries()) {
+    const numbers = found(prepared.creators, creator);
     const number = prepared.markets.creator[row]!;
-    assert.deepEqual(numbers, number === 0 ? [] : [number], `creator of market ${core.id}`);
-    assert.equal(number === 0, core.creator === '');
+    assert.deepEqual(numbers, number === 0 ? [] : [number], `creator of market ${id}`);
+    assert.equal(number === 0, creator === '');
     assert(number <= prepared.creatorCount);
   }
 }
@@ -315,7 +321,7 @@ test('random texts stand in order by every column, whatever they have in common'
       markets: [],
     }));
     const prepared = prepareCatalog(readWhole({ events }));
-    const expected = expectedCatalog({ events }).events.map(({ core }) => core);
+    const expected = readNaive({ events }).events.map(({ shown }) => shown);
     checkOrders(prepared.events.orders, expected, still(expected[0], EVENT_FIGURES));
   });
 });

@@ -243,9 +243,7 @@ function samplingPage(catalog: NaiveCatalog, query: NaiveQuery, isFull: boolean)
   if (offset === undefined || query.faults.length > 0) {
     return body(400, { error: 'invalid next_cursor' });
   }
-  const listed = catalog.markets.filter(
-    ({ shown }) => shown.active === true && shown.closed === false && shown.archived === false,
-  );
+  const listed = catalog.markets.filter(isSampled);
   const end = offset + SAMPLING_PAGE;
   return body(200, {
     data: listed.slice(offset, end).map((market) => samplingMarket(market, isFull)),
@@ -268,7 +266,11 @@ function cursorOffset(cursor: string | undefined): number | undefined {
   return /^[0-9]+$/.test(decoded) ? Number(decoded) : undefined;
 }
 
-function samplingMarket(market: NaiveMarket, isFull: boolean): Raw {
+export function isSampled({ shown }: NaiveMarket): boolean {
+  return shown.active === true && shown.closed === false && shown.archived === false;
+}
+
+export function samplingMarket(market: NaiveMarket, isFull: boolean): Raw {
   const { shown, event } = market;
   const isTrading = shown.acceptingOrders && shown.enableOrderBook;
   const { id, slug, title, ticker, description } = event.shown;

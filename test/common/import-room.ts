@@ -12,6 +12,7 @@ import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { ROOT } from './root.ts';
+import { useMemoryForTemporaryFiles } from './scratch.ts';
 
 /**
  * A process that reserves more than the machine has can start no other one (ENOMEM), and tables that no test
@@ -31,6 +32,7 @@ export function filesOf(room: string, part: number, parts: number): string[] {
   return names.sort().filter((_, i) => i % parts === part - 1);
 }
 
+useMemoryForTemporaryFiles();
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 let isCollecting = false;

@@ -126,13 +126,15 @@ test('books come in pieces over turns, stop while the reader is busy, and go on 
   assert.deepEqual([socket.sent.length, socket.joined.size], [0, 0], 'it does not read');
   socket.unread = 0;
   connection.drained();
-  assert.equal(socket.sent.length, PIECES, 'a turn is bounded');
+  // Half a millisecond ends a slice as well, which a busy machine reaches before the pieces.
+  const first = socket.sent.length;
+  assert(first > 0 && first <= PIECES && first < tokens.length, 'a turn is bounded');
   socket.unread = limits.backpressureBytes;
   await nextSlice();
-  assert.equal(socket.sent.length, PIECES, 'it does not read again');
+  assert.equal(socket.sent.length, first, 'it does not read again');
   socket.unread = 0;
   connection.drained();
-  assert.equal(socket.sent.length, tokens.length);
+  await until(() => socket.sent.length === tokens.length);
   assert.equal(socket.joined.size, 2 * tokens.length, 'each token, and its book');
   connection.closed();
   for (const tokenRow of slots) {

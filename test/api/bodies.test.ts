@@ -25,7 +25,7 @@ const ORDERS_MAX = 500;
 const dataDir = temporaryDirectory();
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);
 assert(market);
-const node = await TestNode.start(dataDir, {}, [], 'test/server/parsing-node');
+const node = await TestNode.start(dataDir, {}, [], 'test/api/parsing-node');
 const alice = await Trader.join(node, 'alice');
 const [token = ''] = market.tokenIds;
 const read = readConfig(SMALL_NODE, [], 1);

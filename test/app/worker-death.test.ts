@@ -19,7 +19,7 @@ useCompiledNodes();
 
 const INTERNAL = { error: 'internal_error' };
 const WORKERS = { WORKERS: '3' };
-const NODE = 'test/server/dying-node';
+const NODE = 'test/app/dying-node';
 
 const dataDir = temporaryDirectory();
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);

@@ -1,3 +1,3 @@
 import { importRoom } from '../common/import-room.ts';
 
-await importRoom('storage');
+await importRoom('storage', 2, 2);

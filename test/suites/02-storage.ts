@@ -1,3 +1,3 @@
 import { importRoom } from '../common/import-room.ts';
 
-await importRoom('server', 1, 2);
+await importRoom('storage', 1, 2);

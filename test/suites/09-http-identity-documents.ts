@@ -1,5 +1,5 @@
 import { importRoom } from '../common/import-room.ts';
 
-await importRoom('identity');
 await importRoom('http');
+await importRoom('identity');
 await importRoom('documents');
