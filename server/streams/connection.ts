@@ -11,18 +11,7 @@ import { isExcessive } from './message-text.ts';
 import { invalid, type Problem } from './messages.ts';
 import type { Paced, Pacer } from './pacer.ts';
 import { type BoundName, type Budget, boundText, subscriptions } from './stream-bounds.ts';
-
-export interface StreamLimits {
-  /** A connection that says nothing for so long is closed. */
-  readonly idleSeconds: number;
-  /** Tokens, or markets, of one connection. */
-  readonly subscriptionsMax: number;
-  readonly connectionsMax: number;
-  /** Bytes that may wait for one reader. */
-  readonly backpressureBytes: number;
-  /** All connections of one caller may send and ask for as much as so many of them. */
-  readonly callerFactor: number;
-}
+import type { StreamLimits } from './stream-limits.ts';
 
 /**
  * How a message is obeyed: in pieces, with a yield between two of them. Ends with what is wrong with it, if
