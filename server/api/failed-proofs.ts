@@ -8,8 +8,7 @@
  * Thread: I/O. Not here: what credentials have to be (identity/auth.ts).
  */
 import type { Headers } from '../http/answer-head.ts';
-import { callerOf } from '../http/callers.ts';
-import { keyOf } from '../http/connection-counts.ts';
+import { callerKey, callerOf } from '../http/callers.ts';
 import type { Exchange } from '../http/http.ts';
 
 /** A batch of some fifteen orders: up to here a request costs as much without its body. */
@@ -48,7 +47,7 @@ export class FailedProofs {
   /** Headers of a 429 for a long body, where the caller has failed too much: it need not be received. */
   refusal(context: Exchange): Headers | undefined {
     if (!this.isLimited) return undefined;
-    return this.refusalOf(callerKey(context));
+    return this.refusalOf(keyOf(context));
   }
 
   /**
@@ -58,7 +57,7 @@ export class FailedProofs {
   admit(context: Exchange): (() => void) | undefined {
     const bytes = context.bodyView.byteLength;
     if (!this.isLimited || bytes <= SHORT_BYTES) return UNCOUNTED;
-    const key = callerKey(context);
+    const key = keyOf(context);
     const headers = this.refusalOf(key);
     if (headers === undefined) return () => this.failed(key, bytes);
     context.reply(429, TOO_MANY_REQUESTS, headers);
@@ -84,6 +83,6 @@ export class FailedProofs {
   }
 }
 
-function callerKey(context: Exchange): string {
-  return keyOf(callerOf(context.address));
+function keyOf(context: Exchange): string {
+  return callerKey(callerOf(context.address));
 }

@@ -11,8 +11,9 @@ import { type Config, readConfig, settingsOf } from '../config/config.ts';
 import { keccakIsNative } from '../identity/keccak.ts';
 import { secp256k1IsNative } from '../identity/secp256k1.ts';
 import { PAUSES } from '../orders/pauses.ts';
-import { type RunningNode, startNode } from './node.ts';
+import { startNode } from './node.ts';
 import { NodeAdmin } from './node-admin.ts';
+import type { RunningNode } from './running-node.ts';
 
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 300_000;

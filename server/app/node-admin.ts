@@ -14,7 +14,7 @@ import { aheadText } from '../common/guarded-clock.ts';
 import { packageVersion } from '../common/package-version.ts';
 import type { Config } from '../config/config.ts';
 import { isLoopback } from '../http/address.ts';
-import type { RunningNode } from './node.ts';
+import type { RunningNode } from './running-node.ts';
 
 /** Why it is not; where orders pause that is told by who pauses them. */
 const NOT_READY = {

@@ -1,35 +1,11 @@
 /**
- * A node: it begins to recover before most of its modules are loaded (assembly.ts), which takes as long.
+ * The start of a node: it begins to recover before most of its modules are loaded (assembly.ts), which takes
+ * as long.
  *
  * Thread: the I/O thread.
  */
-import type { NodeFacts } from '../admin/summary.ts';
-import type { Log } from '../common/logger.ts';
-import type { Config } from '../config/config.ts';
 import { Recovery } from './recovery.ts';
-
-export interface NodeOptions {
-  readonly config: Config;
-  readonly log: Log;
-  /** The node cannot go on: the journal failed, or the memory may be wrong. */
-  readonly onFatal: (error: Error) => void;
-  /** Another worker file, for tests of what happens when one dies. */
-  readonly workerFile?: URL;
-  /** Gives up the start: what was opened is closed, and startNode rejects. */
-  readonly signal?: AbortSignal;
-}
-
-export interface RunningNode {
-  readonly port: number;
-  /** False: the data directory cannot be written; reads are served, orders are refused. */
-  readonly writable: boolean;
-  /** What it tells of itself at this moment. */
-  facts(): NodeFacts;
-  /** Takes a clock that jumped for right: by how many milliseconds, or undefined where it has not. */
-  acceptClock(): number | undefined;
-  /** Stops accepting, finishes what is in flight, writes an image, closes. */
-  close(): Promise<void>;
-}
+import type { NodeOptions, RunningNode } from './running-node.ts';
 
 /** Starts a node; rejects with a clear Error when it must not run. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {

@@ -8,8 +8,7 @@
 import { readFile } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
-import { callerOfBytes } from './callers.ts';
-import { keyOf } from './connection-counts.ts';
+import { callerKey, callerOfBytes } from './callers.ts';
 
 /** Connections by caller, or undefined where the system does not tell. */
 export type Census = () => Promise<ReadonlyMap<string, number> | undefined>;
@@ -54,7 +53,7 @@ async function count(text: string, port: number, counts: Map<string, number>): P
       .trim()
       .split(/ +/, 4);
     if (local?.endsWith(ending) === true && HELD.includes(state!)) {
-      const key = keyOf(callerOfBytes(addressBytes(remote!)));
+      const key = callerKey(callerOfBytes(addressBytes(remote!)));
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
     start = end + 1;

@@ -5,7 +5,7 @@
  * Thread: I/O.
  */
 import type { Caller } from './callers.ts';
-import { keyOf } from './connection-counts.ts';
+import { callerKey } from './callers.ts';
 
 export interface BodyBytesMax {
   readonly all: number;
@@ -37,7 +37,7 @@ export class BodyBytes {
 
   /** What one body holds, nothing yet. */
   of(caller: Caller): HeldBytes {
-    return new HeldBytes(this, keyOf(caller));
+    return new HeldBytes(this, callerKey(caller));
   }
 
   take(key: string, bytes: number): BodyRefusal | undefined {

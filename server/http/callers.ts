@@ -98,3 +98,8 @@ export class ConnectedPeers {
     if (this.connections === 0) this.sole = undefined;
   }
 }
+
+/** Of a caller, as a key of a map. */
+export function callerKey({ high, low }: Caller): string {
+  return `${high} ${low}`;
+}

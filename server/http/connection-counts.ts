@@ -9,7 +9,7 @@
  * answered more are let in, bounded by what may be opened in a second. Thread: I/O.
  */
 import type { Census } from './address-census.ts';
-import type { Caller } from './callers.ts';
+import { type Caller, callerKey } from './callers.ts';
 
 export const REFUSALS = ['all', 'address', 'rate'] as const;
 export type ConnectionRefusal = (typeof REFUSALS)[number];
@@ -81,7 +81,7 @@ export class ConnectionCounts {
   private refusalOf(caller: Caller): ConnectionRefusal | undefined {
     const { perAddress } = this.bounds;
     if (perAddress === undefined) return undefined;
-    const known = this.knownOf(keyOf(caller));
+    const known = this.knownOf(callerKey(caller));
     const now = this.now();
     if (now >= known.openedUntil) {
       known.opened = 0;
@@ -126,9 +126,4 @@ export class ConnectionCounts {
       }
     });
   }
-}
-
-/** Of a caller, as a key of a map. */
-export function keyOf({ high, low }: Caller): string {
-  return `${high} ${low}`;
 }

@@ -5,7 +5,7 @@
  * Thread: I/O.
  */
 import type { Caller } from './callers.ts';
-import { keyOf } from './connection-counts.ts';
+import { callerKey } from './callers.ts';
 import type { RatePlan } from './rate-limiter.ts';
 import { TOO_MANY_OF_ADDRESS, TOO_MANY_REQUESTS } from './refusals.ts';
 import { readLines } from './request-lines.ts';
@@ -55,17 +55,17 @@ export class UpgradeGate {
         return { status: TOO_MANY, body: TOO_MANY_REQUESTS, retryAfter };
       }
     }
-    if ((this.open.get(keyOf(caller)) ?? 0) < this.perAddressMax) return undefined;
+    if ((this.open.get(callerKey(caller)) ?? 0) < this.perAddressMax) return undefined;
     return { status: TOO_MANY, body: TOO_MANY_OF_ADDRESS, retryAfter: undefined };
   }
 
   entered(caller: Caller): void {
-    const key = keyOf(caller);
+    const key = callerKey(caller);
     this.open.set(key, (this.open.get(key) ?? 0) + 1);
   }
 
   left(caller: Caller): void {
-    const key = keyOf(caller);
+    const key = callerKey(caller);
     const count = this.open.get(key)! - 1;
     if (count === 0) this.open.delete(key);
     else this.open.set(key, count);

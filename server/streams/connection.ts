@@ -10,18 +10,7 @@ import { isExcessive } from './message-text.ts';
 import { invalid, type Problem } from './messages.ts';
 import type { Paced, Pacer } from './pacer.ts';
 import { type BoundName, type Budget, boundText, subscriptions } from './stream-bounds.ts';
-
-export interface StreamLimits {
-  /** A connection without messages for so long is closed. */
-  readonly idleSeconds: number;
-  /** The maximum of tokens, or markets, of one connection. */
-  readonly subscriptionsMax: number;
-  readonly connectionsMax: number;
-  /** The maximum of bytes that may wait for one reader. */
-  readonly backpressureBytes: number;
-  /** All connections of one caller together have the budget of this many connections. */
-  readonly callerFactor: number;
-}
+import type { StreamLimits } from './stream-limits.ts';
 
 /**
  * Handles a message in pieces, with a yield between two of them. Returns a problem of the message,

@@ -5,9 +5,10 @@
  * Thread: the I/O thread.
  */
 import { CloseCounts, type CloseName } from './closes.ts';
-import type { Connection, StreamLimits } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { Pacer, Turns } from './pacer.ts';
 import { Budgets } from './stream-bounds.ts';
+import type { StreamLimits } from './stream-limits.ts';
 
 const MS = 1_000;
 /** How often silent and slow connections, and those of revoked keys, are searched for. */

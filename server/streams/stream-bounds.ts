@@ -9,8 +9,8 @@
  * Thread: the I/O thread. Non-goals: what happens after a bound is exceeded (connection.ts).
  */
 import type { Caller } from '../http/callers.ts';
-import type { StreamLimits } from './connection.ts';
 import type { Turns } from './pacer.ts';
+import type { StreamLimits } from './stream-limits.ts';
 
 type Unit = 'messages' | 'names' | 'bytes';
 type Owner = 'connection' | 'caller';

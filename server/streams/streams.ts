@@ -10,7 +10,7 @@ import type { BookRenderer } from '../market-data/books.ts';
 import type { MarketLookup, MarketStory, TokenTexts } from '../market-data/texts.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import type { CloseName } from './closes.ts';
-import type { Connection, ConnectionParts, StreamLimits } from './connection.ts';
+import type { Connection, ConnectionParts } from './connection.ts';
 import { Connections, type StreamFacts } from './connections.ts';
 import { MarketConnection } from './market-channel.ts';
 import { MarketFeed } from './market-feed.ts';
@@ -19,6 +19,7 @@ import { NewMarkets } from './new-markets.ts';
 import { runName } from './numbering.ts';
 import { EVENTS_KEPT, ReplayBuffer } from './replay-buffer.ts';
 import { messageBytesMax } from './stream-bounds.ts';
+import type { StreamLimits } from './stream-limits.ts';
 import { UserConnection } from './user-channel.ts';
 import { UserFeed } from './user-feed.ts';
 

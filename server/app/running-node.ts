@@ -1,0 +1,31 @@
+/**
+ * What a node is started with, and what it is to its process once it runs.
+ *
+ * Thread: the I/O thread.
+ */
+import type { NodeFacts } from '../admin/summary.ts';
+import type { Log } from '../common/logger.ts';
+import type { Config } from '../config/config.ts';
+
+export interface NodeOptions {
+  readonly config: Config;
+  readonly log: Log;
+  /** The node cannot go on: the journal failed, or the memory may be wrong. */
+  readonly onFatal: (error: Error) => void;
+  /** Another worker file, for tests of what happens when one dies. */
+  readonly workerFile?: URL;
+  /** Gives up the start: what was opened is closed, and startNode rejects. */
+  readonly signal?: AbortSignal;
+}
+
+export interface RunningNode {
+  readonly port: number;
+  /** False: the data directory cannot be written; reads are served, orders are refused. */
+  readonly writable: boolean;
+  /** What it tells of itself at this moment. */
+  facts(): NodeFacts;
+  /** Takes a clock that jumped for right: by how many milliseconds, or undefined where it has not. */
+  acceptClock(): number | undefined;
+  /** Stops accepting, finishes what is in flight, writes an image, closes. */
+  close(): Promise<void>;
+}
