@@ -45,7 +45,7 @@ export class EngineContext {
   changes = 0;
   /** Where the last cancelOwner left off in its owner's list; 0 = it came to the end. */
   nextOwned: OrderRow | 0 = 0;
-  /** The fill at hand (settle.ts), in the columns of Leg. */
+  /** The fill at hand (settle-fill.ts), in the columns of Leg. */
   readonly legs = new Float64Array(4);
   /** Sequence of the first fill of the match at hand. */
   firstFill = 0;

@@ -66,8 +66,8 @@ process.once('exit', () => {
 });
 
 /** A directory of this test file's own, removed at its end. */
-export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'node-test-'));
+export function temporaryDirectory(parent = tmpdir()): string {
+  const directory = mkdtempSync(join(parent, 'node-test-'));
   directories.push(directory);
   return directory;
 }
