@@ -247,9 +247,10 @@ class Suite {
   }
 
   private startBaseline(root: string): Promise<LocalNode> {
-    const bundled = join(root, 'node/server/main.js');
-    // A build from before there was a bundle runs as it was compiled.
-    const main = existsSync(bundled) ? bundled : join(root, 'server/app/main.js');
+    // A build from before there were rooms, or a bundle, has its program elsewhere.
+    const programs = ['node/server/app/main.js', 'node/server/main.js', 'server/main.js'];
+    const main = programs.map((name) => join(root, name)).find((path) => existsSync(path));
+    if (main === undefined) throw new Error(`${root} is no compiled node`);
     return this.start('baseline', {}, main);
   }
 
