@@ -60,6 +60,7 @@ function capacitiesOf(shape: Shape, messages: number): Capacities {
     levels: shape.books * (shape.grid + 512),
     trades: 65_536,
     history: 32_768,
+    positions: 0,
   };
 }
 

@@ -74,6 +74,7 @@ export const ROOMY: Capacities = {
   levels: 200_000,
   trades: 1_000,
   history: 131_072,
+  positions: 0,
 };
 
 /** Eight words that look like a hash; the number stands in the last one. */

@@ -97,8 +97,9 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   engine: {
     book: [],
     tables: ['book'],
-    orders: ['', 'book', 'tables'],
-    markets: ['', 'book', 'tables', 'orders'],
+    ledger: ['', 'book', 'tables'],
+    orders: ['', 'book', 'tables', 'ledger'],
+    markets: ['', 'book', 'tables', 'ledger', 'orders'],
   },
   storage: {
     files: [],
