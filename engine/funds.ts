@@ -206,8 +206,8 @@ function apply(f: Funds, wallet: AccountRow): void {
   }
   if (!hasSigner || (kind !== CommandKind.deposit && kind !== CommandKind.declare)) return;
   const isOwn = sameAddress(i32, at + FundsCommand.wallet, i32, at + FundsCommand.signer);
-  const made = signer !== 0 ? signer : makeAccount(t, i32, at + FundsCommand.signer);
-  bindWallet(t, wallet, isOwn ? wallet : made);
+  if (isOwn) bindWallet(t, wallet, wallet);
+  else bindWallet(t, wallet, signer !== 0 ? signer : makeAccount(t, i32, at + FundsCommand.signer));
 }
 
 function addCash(t: Tables, wallet: AccountRow, cash: number): void {

@@ -20,23 +20,31 @@ export class LedgerStream {
   readonly #resolving: number[] = [];
   #time = 1_000_000;
   #key = 0;
-  #setUp = MARKETS.length + 1;
+  readonly #setUp: (() => LedgerCommand)[];
 
   constructor(random: Random) {
     this.#random = random;
     this.#orders = new Stream(random);
+    // Its markets, then money for those who trade.
+    this.#setUp = Array.from({ length: MARKETS.length + 1 }, () => () => this.#order());
+    for (let wallet = 1; wallet <= BUSY.accounts && random.chance(95); wallet++) {
+      const amount = random.between(100, 3_000) * SHARE;
+      this.#setUp.push(() => ({ ...this.#funds(), kind: 'deposit', wallet, signer: 0, amount }));
+      for (let market = 1; market <= MARKETS.length; market++) {
+        const sets = { market, amount: random.between(1, 150) * SHARE };
+        this.#setUp.push(() => ({ ...this.#funds(), kind: 'split', wallet, signer: 0, ...sets }));
+      }
+    }
   }
 
   next(): LedgerCommand {
     const random = this.#random;
-    if (this.#setUp > 0) {
-      this.#setUp -= 1;
-      return this.#order();
-    }
+    const setUp = this.#setUp.shift();
+    if (setUp !== undefined) return setUp();
     if (random.chance(86)) return this.#order();
     if (this.#resolving.length > 0 && random.chance(40)) return this.#step();
     if (this.#recent.length > 0 && random.chance(6)) return this.#again();
-    if (random.chance(1.2)) return this.#keep(this.#resolve());
+    if (random.chance(0.5)) return this.#keep(this.#resolve());
     return this.#keep(this.#funds());
   }
 
@@ -91,7 +99,7 @@ export class LedgerStream {
     const random = this.#random;
     if (random.chance(10)) return random.between(1, 300);
     if (random.chance(0.5)) return 2 ** 52 - random.below(3);
-    return random.between(1, kind === 'deposit' ? 60 * SHARE : 25 * SHARE);
+    return random.between(1, kind === 'deposit' ? 400 * SHARE : 60 * SHARE);
   }
 
   #resolve(): ResolveLine {
