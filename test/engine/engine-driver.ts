@@ -367,9 +367,13 @@ function marketFields(terms: Terms): MarketFields {
   };
 }
 
-/** Applies journaled batches to fresh tables, as recovery does. */
-export function replay(journal: readonly JournalBatch[], capacities: Capacities = ROOMY): Engine {
-  const engine = new Engine(allocateEngine(capacities));
+/** Applies journaled batches to fresh tables, or to those of an image, as recovery does. */
+export function replay(
+  journal: readonly JournalBatch[],
+  capacities: Capacities = ROOMY,
+  tables?: Tables,
+): Engine {
+  const engine = new Engine(tables?.memory ?? allocateEngine(capacities));
   for (const batch of journal) {
     engine.begin(batch.time, batch.persistedClosedSequence);
     for (const words of batch.commands) {

@@ -69,8 +69,7 @@ export class LedgerDuel {
     this.ledger = new NaiveLedger(this.duel.naive);
     this.step({ kind: 'at', time: 1_000 });
     this.step({ kind: 'policy', policy: 'allow' });
-    this.duel.driver.settle();
-    this.#read = 0;
+    this.settle();
   }
 
   get driver() {
@@ -92,6 +91,13 @@ export class LedgerDuel {
       default:
         return this.#exchange(command);
     }
+  }
+
+  /** Ends the batch, and goes on in another of the same time. */
+  settle(): void {
+    this.#statement();
+    this.driver.settle();
+    this.#read = 0;
   }
 
   #exchange(command: Command): RejectReasonCode {

@@ -6,7 +6,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
-import { Engine } from '../../engine/engine.ts';
 import { nextResolving } from '../../engine/ledger/reads.ts';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
@@ -14,7 +13,7 @@ import type { Capacities } from '../../engine/tables/capacities.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, copyTables, Tables } from '../../engine/tables/tables.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
-import { type JournalBatch, replay } from './engine-driver.ts';
+import { replay } from './engine-driver.ts';
 import { type LedgerCommand, LedgerDuel, WITH_LEDGER } from './ledger-duel.ts';
 import { LedgerStream } from './ledger-stream.ts';
 
@@ -66,7 +65,8 @@ function runDay(random: Random, capacities: Capacities, met: Met): void {
   assert.equal(stateHash(again), stateHash(t), 'from the log');
   audit(again);
   if (crash.tables !== undefined) {
-    const copy = goOn(crash.tables, journal.slice(crash.batches));
+    rebuildIndexes(crash.tables);
+    const copy = replay(journal.slice(crash.batches), capacities, crash.tables).t;
     assert.equal(stateHash(copy), stateHash(t), 'from a copy and the rest of the log');
     assert.equal(digestOf(copy), digestOf(t));
     audit(copy);
@@ -75,18 +75,6 @@ function runDay(random: Random, capacities: Capacities, met: Met): void {
 
 function bigintText(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}` : value;
-}
-
-/** As recovery does it from an image. */
-function goOn(t: Tables, batches: readonly JournalBatch[]): Tables {
-  rebuildIndexes(t);
-  const engine = new Engine(t.memory);
-  for (const { commands, persistedClosedSequence, time } of batches) {
-    engine.begin(time, persistedClosedSequence);
-    for (const words of commands) engine.apply(words, new Float64Array(words.buffer), 0);
-    engine.end();
-  }
-  return t;
 }
 
 test('the engine keeps the ledger that the naive one keeps, whatever comes and wherever it stops', () => {
