@@ -10,7 +10,7 @@ import {
 } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
-import type { Capacities } from '../../engine/tables/capacities.ts';
+import { type Capacities, RESOLVE_STEP_MAX } from '../../engine/tables/capacities.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { addressWords } from './engine-driver.ts';
 import { LedgerDuel } from './ledger-duel.ts';
@@ -68,7 +68,7 @@ export class LedgerScript {
   }
 
   /** Steps until every resolution is done; returns how many. */
-  finish(limit = 1_000): number {
+  finish(limit = RESOLVE_STEP_MAX): number {
     let steps = 0;
     for (; nextResolving(this.t) !== 0; steps++) {
       this.duel.step({ kind: 'step', market: nextResolving(this.t), limit });
