@@ -20,6 +20,7 @@ import type { Handler } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';
 import { matchOfTradeId } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
+import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { SeqlockReader } from '../orders/seqlock-reader.ts';
 import type { OrdersQuery, OwnTradesQuery } from './account-schemas.ts';
 import { AccountTexts, type OrderStatusCase } from './account-texts.ts';
@@ -58,12 +59,25 @@ const ORDERS_PER_TURN = 25;
 const MAKERS_PER_TURN = 100;
 
 export function accountHandlers(parts: AccountRouteParts) {
-  const { ownTrades: index, tables: t, texts: tokens } = parts;
-  const orders = new OwnOrders(parts);
-  const trades = new OwnTrades(index);
-  const texts = new AccountTexts(t, parts.infos, parts.config.orderStatus);
-  const tradeTexts = new TradeTexts(texts, index.index);
+  const reads: OwnReads = {
+    ...{ t: parts.tables, tokens: parts.texts, index: parts.ownTrades.index },
+    orders: new OwnOrders(parts),
+    trades: new OwnTrades(parts.ownTrades),
+    texts: new AccountTexts(parts.tables, parts.infos, parts.config.orderStatus),
+  };
+  return { ...ordersHandlers(reads), 'GET /data/trades': tradesHandler(reads) };
+}
 
+interface OwnReads {
+  readonly t: Tables;
+  readonly tokens: TokenTexts;
+  readonly index: TradesIndex;
+  readonly orders: OwnOrders;
+  readonly trades: OwnTrades;
+  readonly texts: AccountTexts;
+}
+
+function ordersHandlers({ index, orders, t, texts, tokens, trades }: OwnReads) {
   /** @param end the end of the fills when the rows were read; rows do not include later fills */
   const textsOf = async (
     owner: number,
@@ -81,7 +95,7 @@ export function accountHandlers(parts: AccountRouteParts) {
 
   const order: Handler<{ id: string }, KeyOwner> = async (context, { id }, caller) => {
     const owner = orders.owner(caller.address);
-    const { end } = index.index;
+    const { end } = index;
     const isId = ORDER_ID.test(id);
     const row = isId ? await orders.find(owner, bytesOf(id, ORDER_ID_BYTES)) : undefined;
     if (row === undefined) return context.reply(404, ORDER_NOT_FOUND);
@@ -99,7 +113,7 @@ export function accountHandlers(parts: AccountRouteParts) {
       token: tokenSlot(tokens, query.asset_id),
       maker: maker === 0 || address === 0 || maker === address ? maker || address : NOBODY,
     };
-    const { end } = index.index;
+    const { end } = index;
     const page =
       query.id === undefined
         ? await orders.page(owner, filter, offset)
@@ -108,7 +122,13 @@ export function accountHandlers(parts: AccountRouteParts) {
     context.reply(200, pageBody(await textsOf(owner, page.rows, end), offset, page.more));
   };
 
-  const ownTrades: Handler<OwnTradesQuery, KeyOwner> = async (context, query, caller) => {
+  return { 'GET /data/order/:id': order, 'GET /data/orders': list };
+}
+
+function tradesHandler(reads: OwnReads): Handler<OwnTradesQuery, KeyOwner> {
+  const { index, orders, t, texts, tokens, trades } = reads;
+  const tradeTexts = new TradeTexts(texts, index);
+  return async (context, query, caller) => {
     const offset = offsetOf(query.next_cursor ?? '');
     if (offset === -1) return context.reply(400, INVALID_CURSOR);
     const owner = orders.owner(caller.address);
@@ -132,7 +152,7 @@ export function accountHandlers(parts: AccountRouteParts) {
     let makers = 0;
     for (const trade of page.rows) {
       // This match and the older ones have left the window in the meantime; their rows are reused.
-      if (trade.match < index.index.first) break;
+      if (trade.match < index.first) break;
       const { listed, text } = tradeTexts.text(trade, reader);
       items.push(text);
       makers += listed;
@@ -143,8 +163,6 @@ export function accountHandlers(parts: AccountRouteParts) {
     const more = page.more && items.length === page.rows.length;
     context.reply(200, pageBody(items, offset, more));
   };
-
-  return { 'GET /data/order/:id': order, 'GET /data/orders': list, 'GET /data/trades': ownTrades };
 }
 
 /** The open order of an id, as a page. */

@@ -9,7 +9,7 @@ import { readJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
 import { callerOf } from '../http/callers.ts';
 import type { Exchange, Handler } from '../http/http.ts';
-import type { LateLimits } from '../http/late-limits.ts';
+import type { LateLimits, LateRefusal } from '../http/late-limits.ts';
 import {
   type Auth,
   deriveKey,
@@ -17,7 +17,7 @@ import {
   type KeyOwner,
   type WalletOwner,
 } from '../identity/auth.ts';
-import { KEYS_MAX, READ_ONLY_KEYS_MAX } from '../identity/key-registry.ts';
+import { KEYS_MAX, type KeyRegistry, READ_ONLY_KEYS_MAX } from '../identity/key-registry.ts';
 import {
   KEY_BOUNDS,
   ReadOnlyKeyBody,
@@ -73,6 +73,21 @@ export function keyHandlers(
     });
   const closedOnly: Handler<unknown, KeyOwner> = (context) => context.reply(200, NOT_CLOSED_ONLY);
 
+  return {
+    'POST /auth/api-key': issue,
+    'GET /auth/derive-api-key': derive,
+    'GET /auth/api-keys': list,
+    'DELETE /auth/api-key': revoke,
+    'DELETE /auth/derive-api-key': revoke,
+    'GET /auth/ban-status/closed-only': closedOnly,
+    ...readOnlyKeyHandlers(registry, overKeys),
+  };
+}
+
+function readOnlyKeyHandlers(
+  registry: KeyRegistry,
+  overKeys: (context: Exchange) => LateRefusal | undefined,
+) {
   const issueReadOnly: Handler<unknown, KeyOwner> = (context, _query, { address }) =>
     change(context, async () => {
       const refused = registry.mayHaveReadOnly(address) ? overKeys(context) : undefined;
@@ -99,12 +114,6 @@ export function keyHandlers(
   };
 
   return {
-    'POST /auth/api-key': issue,
-    'GET /auth/derive-api-key': derive,
-    'GET /auth/api-keys': list,
-    'DELETE /auth/api-key': revoke,
-    'DELETE /auth/derive-api-key': revoke,
-    'GET /auth/ban-status/closed-only': closedOnly,
     'POST /auth/readonly-api-key': issueReadOnly,
     'GET /auth/readonly-api-keys': listReadOnly,
     'DELETE /auth/readonly-api-key': revokeReadOnly,

@@ -88,19 +88,9 @@ export function portfolioHandlers(parts: PortfolioParts) {
       }
       return `[{"user":${JSON.stringify(user)},"value":${microsText(value)}}]`;
     }),
-    'GET /traded': ofPositions(asked.TRADED_QUERY, async ({ user }) => {
-      let traded = 0;
-      let last = NO_MARKET;
-      for await (const piece of holdings.pieces(account(user), null)) {
-        for (const { token } of piece) {
-          // The tokens of a market are in consecutive rows.
-          const market = tokenMarket(tables, token as TokenRow);
-          if (market !== last) traded += 1;
-          last = market;
-        }
-      }
-      return JSON.stringify({ user, traded });
-    }),
+    'GET /traded': ofPositions(asked.TRADED_QUERY, async ({ user }) =>
+      JSON.stringify({ user, traded: await marketsTraded(parts, holdings, account(user)) }),
+    ),
     'GET /holders': ofPositions(asked.HOLDERS_QUERY, async ({ limit, market, minBalance }) => {
       const least = BigInt(minBalance);
       const lists: string[] = [];
@@ -172,6 +162,24 @@ async function marketsOf(
     }
   }
   return ofEvents;
+}
+
+async function marketsTraded(
+  { tables }: PortfolioParts,
+  holdings: Holdings,
+  account: number,
+): Promise<number> {
+  let traded = 0;
+  let last = NO_MARKET;
+  for await (const piece of holdings.pieces(account, null)) {
+    for (const { token } of piece) {
+      // The tokens of a market are in consecutive rows.
+      const market = tokenMarket(tables, token as TokenRow);
+      if (market !== last) traded += 1;
+      last = market;
+    }
+  }
+  return traded;
 }
 
 function liveVolume({ history, tables }: PortfolioParts, conditions: readonly string[]): string {
