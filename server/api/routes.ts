@@ -35,7 +35,6 @@ import type { CallerLines } from '../orders/caller-lines.ts';
 import { orderHandlers } from '../orders/order-routes.ts';
 import type { Pause } from '../orders/pauses.ts';
 import type { SeqlockReader } from '../orders/seqlock-reader.ts';
-import type { Sequencer } from '../orders/sequencer.ts';
 import { portfolioHandlers } from '../portfolio/portfolio-routes.ts';
 import { configuredRow } from './configured-row.ts';
 import { documentsOf } from './documented.ts';
@@ -60,14 +59,15 @@ export interface RouteParts {
   /** The final state of an order (32 bytes) on disk. */
   readonly storedFinal: (id: Buffer) => Buffer | undefined;
   readonly infos: MarketLookup;
-  /** Undefined while the data directory cannot be written. */
-  readonly heartbeats: Heartbeats | undefined;
+  readonly heartbeats: Pick<Heartbeats, 'beat'>;
   /** The generation of the catalog in use; an answer is made of one. */
   readonly catalog: () => Generation;
-  /** Undefined while the data directory cannot be written: reads go on, orders do not. */
-  readonly sequencer: Sequencer | undefined;
-  /** Likewise. */
-  readonly lines: CallerLines | undefined;
+  /** Requests that change orders go through these. */
+  readonly lines: CallerLines;
+  /** Whether orders are taken. */
+  readonly isTaking: () => boolean;
+  /** Calls back after the batches that run; only who found one running may call it. */
+  readonly whenBatchesDone: (callback: () => void) => void;
   /** Why orders are not taken; none = they are. */
   readonly pauses: () => readonly Pause[];
   readonly clock: () => ClockFacts;
@@ -80,12 +80,8 @@ export interface RouteParts {
 const MS = 1_000;
 
 export function nodeRoutes(parts: RouteParts): Route[] {
-  const { config, sequencer, texts } = parts;
+  const { config } = parts;
   const seconds = (): number => Math.floor(parts.now() / MS);
-  const whenBatchesDone = (callback: () => void): void => {
-    if (sequencer === undefined) throw new Error('a book is written while nobody may write');
-    sequencer.whenBatchesDone(callback);
-  };
   const tops = new TopReader(parts.tables);
   const limits = lateLimits(config, parts.now);
   const markets = tradingMarketHandlers(parts);
@@ -101,17 +97,9 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       failures: { catalog: () => CATALOG_FAILURE, data: dataFailure },
     },
     {
-      ...infoHandlers({
-        config,
-        texts,
-        seconds,
-        writable: () => sequencer?.isPaused() === false,
-        pauses: parts.pauses,
-        clock: parts.clock,
-        progress: parts.progress,
-      }),
+      ...infoHandlers({ ...parts, seconds }),
       ...keyHandlers(parts.auth, config, limits),
-      ...tokenHandlers({ config, books: parts.books, tops, whenBatchesDone }),
+      ...tokenHandlers({ ...parts, tops }),
       ...historyHandlers(parts),
       ...orderHandlers(parts.lines, limits),
       ...accountHandlers(parts),

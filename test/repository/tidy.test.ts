@@ -409,9 +409,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'engine/orders/place.ts i32': 'the hot path: a call that is not inlined costs time',
   'engine/orders/place.ts placing':
     'encloses the one above, so that the compiler takes the tables for constants',
-  'server/app/assembly.ts assemble': 'start and stop in one order, not in phases yet',
-  'server/app/assembly.ts openPort': 'one list of what the routes read',
-  'server/app/writer.ts startWriter': 'parts that refer to each other',
   'storage/catalog/catalog.ts openCatalog': 'the store and the transactions that it closes over',
 };
 
