@@ -59,46 +59,20 @@ const ORDERS_PER_TURN = 25;
 const MAKERS_PER_TURN = 100;
 
 export function accountHandlers(parts: AccountRouteParts) {
-  const reads: OwnReads = {
-    ...{ t: parts.tables, tokens: parts.texts, index: parts.ownTrades.index },
-    orders: new OwnOrders(parts),
-    trades: new OwnTrades(parts.ownTrades),
-    texts: new AccountTexts(parts.tables, parts.infos, parts.config.orderStatus),
-  };
-  return { ...ordersHandlers(reads), 'GET /data/trades': tradesHandler(reads) };
-}
+  const { ownTrades: index, tables: t, texts: tokens } = parts;
+  const orders = new OwnOrders(parts);
+  const trades = new OwnTrades(index);
+  const texts = new AccountTexts(t, parts.infos, parts.config.orderStatus);
+  const tradeTexts = new TradeTexts(texts, index.index);
 
-interface OwnReads {
-  readonly t: Tables;
-  readonly tokens: TokenTexts;
-  readonly index: TradesIndex;
-  readonly orders: OwnOrders;
-  readonly trades: OwnTrades;
-  readonly texts: AccountTexts;
-}
-
-function ordersHandlers({ index, orders, t, texts, tokens, trades }: OwnReads) {
-  /** @param end the end of the fills when the rows were read; rows do not include later fills */
-  const textsOf = async (
-    owner: number,
-    rows: readonly OrderView[],
-    end: number,
-  ): Promise<string[]> => {
-    const ids = await trades.tradesOf(owner, rows, end);
-    const written: string[] = [];
-    for (const [i, row] of rows.entries()) {
-      if (i > 0 && i % ORDERS_PER_TURN === 0) await nextTurn();
-      written.push(orderText(texts, row, ids[i]!));
-    }
-    return written;
-  };
+  const textsOf = async (owner: number, rows: readonly OrderView[], end: number) =>
+    orderTexts(texts, rows, await trades.tradesOf(owner, rows, end));
 
   const order: Handler<{ id: string }, KeyOwner> = async (context, { id }, caller) => {
     const owner = orders.owner(caller.address);
-    const { end } = index;
-    const isId = ORDER_ID.test(id);
-    const row = isId ? await orders.find(owner, bytesOf(id, ORDER_ID_BYTES)) : undefined;
-    if (row === undefined) return context.reply(404, ORDER_NOT_FOUND);
+    const { end } = index.index;
+    const row = ORDER_ID.test(id) && (await orders.find(owner, bytesOf(id, ORDER_ID_BYTES)));
+    if (!row) return context.reply(404, ORDER_NOT_FOUND);
     const [text] = await textsOf(owner, [row], end);
     context.reply(200, text!);
   };
@@ -113,7 +87,7 @@ function ordersHandlers({ index, orders, t, texts, tokens, trades }: OwnReads) {
       token: tokenSlot(tokens, query.asset_id),
       maker: maker === 0 || address === 0 || maker === address ? maker || address : NOBODY,
     };
-    const { end } = index;
+    const { end } = index.index;
     const page =
       query.id === undefined
         ? await orders.page(owner, filter, offset)
@@ -122,13 +96,7 @@ function ordersHandlers({ index, orders, t, texts, tokens, trades }: OwnReads) {
     context.reply(200, pageBody(await textsOf(owner, page.rows, end), offset, page.more));
   };
 
-  return { 'GET /data/order/:id': order, 'GET /data/orders': list };
-}
-
-function tradesHandler(reads: OwnReads): Handler<OwnTradesQuery, KeyOwner> {
-  const { index, orders, t, texts, tokens, trades } = reads;
-  const tradeTexts = new TradeTexts(texts, index);
-  return async (context, query, caller) => {
+  const ownTrades: Handler<OwnTradesQuery, KeyOwner> = async (context, query, caller) => {
     const offset = offsetOf(query.next_cursor ?? '');
     if (offset === -1) return context.reply(400, INVALID_CURSOR);
     const owner = orders.owner(caller.address);
@@ -148,21 +116,47 @@ function tradesHandler(reads: OwnReads): Handler<OwnTradesQuery, KeyOwner> {
       page = { rows: found === undefined || offset > 0 ? [] : [found], more: false };
     }
     const reader = { owner, apiKey: caller.apiKey };
-    const items: string[] = [];
-    let makers = 0;
-    for (const trade of page.rows) {
-      // This match and the older ones have left the window in the meantime; their rows are reused.
-      if (trade.match < index.first) break;
-      const { listed, text } = tradeTexts.text(trade, reader);
-      items.push(text);
-      makers += listed;
-      if (makers < MAKERS_PER_TURN) continue;
-      makers = 0;
-      await nextTurn();
-    }
+    const items = await tradeItems(tradeTexts, page.rows, reader, index.index);
     const more = page.more && items.length === page.rows.length;
     context.reply(200, pageBody(items, offset, more));
   };
+
+  return { 'GET /data/order/:id': order, 'GET /data/orders': list, 'GET /data/trades': ownTrades };
+}
+
+/** @param ids the trades of each row, of the fills that there were when it was read */
+async function orderTexts(
+  texts: AccountTexts,
+  rows: readonly OrderView[],
+  ids: readonly (readonly string[])[],
+): Promise<string[]> {
+  const written: string[] = [];
+  for (const [i, row] of rows.entries()) {
+    if (i > 0 && i % ORDERS_PER_TURN === 0) await nextTurn();
+    written.push(orderText(texts, row, ids[i]!));
+  }
+  return written;
+}
+
+async function tradeItems(
+  texts: TradeTexts,
+  rows: readonly OwnTrade[],
+  reader: { readonly owner: number; readonly apiKey: string },
+  index: TradesIndex,
+): Promise<string[]> {
+  const items: string[] = [];
+  let makers = 0;
+  for (const trade of rows) {
+    // This match and the older ones have left the window in the meantime; their rows are reused.
+    if (trade.match < index.first) break;
+    const { listed, text } = texts.text(trade, reader);
+    items.push(text);
+    makers += listed;
+    if (makers < MAKERS_PER_TURN) continue;
+    makers = 0;
+    await nextTurn();
+  }
+  return items;
 }
 
 /** The open order of an id, as a page. */

@@ -9,15 +9,16 @@ import { readJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
 import { callerOf } from '../http/callers.ts';
 import type { Exchange, Handler } from '../http/http.ts';
-import type { LateLimits, LateRefusal } from '../http/late-limits.ts';
+import type { LateLimits } from '../http/late-limits.ts';
 import {
   type Auth,
   deriveKey,
   issueKey,
+  type KeyAnswer,
   type KeyOwner,
   type WalletOwner,
 } from '../identity/auth.ts';
-import { KEYS_MAX, type KeyRegistry, READ_ONLY_KEYS_MAX } from '../identity/key-registry.ts';
+import { KEYS_MAX, READ_ONLY_KEYS_MAX } from '../identity/key-registry.ts';
 import {
   KEY_BOUNDS,
   ReadOnlyKeyBody,
@@ -53,14 +54,10 @@ export function keyHandlers(
 
   const overKeys = (context: Exchange) =>
     limits?.refusal('keysIssued', callerOf(context.address), 1, context);
-  const issue: Handler<unknown, WalletOwner> = async (context, _query, caller) => {
-    const { body, headers, status } = await issueKey(auth, caller, () => overKeys(context));
-    context.reply(status, body, headers);
-  };
-  const derive: Handler<unknown, WalletOwner> = (context, _query, caller) => {
-    const { body, status } = deriveKey(auth, caller);
-    context.reply(status, body);
-  };
+  const issue: Handler<unknown, WalletOwner> = async (context, _query, caller) =>
+    answer(context, await issueKey(auth, caller, () => overKeys(context)));
+  const derive: Handler<unknown, WalletOwner> = (context, _query, caller) =>
+    answer(context, deriveKey(auth, caller));
   const list: Handler<unknown, KeyOwner> = (context, _query, { address }) => {
     const apiKeys = registry.apiKeysOf(address);
     context.reply(200, JSON.stringify(apiKeysAnswer === 'array' ? apiKeys : { apiKeys }));
@@ -73,21 +70,6 @@ export function keyHandlers(
     });
   const closedOnly: Handler<unknown, KeyOwner> = (context) => context.reply(200, NOT_CLOSED_ONLY);
 
-  return {
-    'POST /auth/api-key': issue,
-    'GET /auth/derive-api-key': derive,
-    'GET /auth/api-keys': list,
-    'DELETE /auth/api-key': revoke,
-    'DELETE /auth/derive-api-key': revoke,
-    'GET /auth/ban-status/closed-only': closedOnly,
-    ...readOnlyKeyHandlers(registry, overKeys),
-  };
-}
-
-function readOnlyKeyHandlers(
-  registry: KeyRegistry,
-  overKeys: (context: Exchange) => LateRefusal | undefined,
-) {
   const issueReadOnly: Handler<unknown, KeyOwner> = (context, _query, { address }) =>
     change(context, async () => {
       const refused = registry.mayHaveReadOnly(address) ? overKeys(context) : undefined;
@@ -114,6 +96,12 @@ function readOnlyKeyHandlers(
   };
 
   return {
+    'POST /auth/api-key': issue,
+    'GET /auth/derive-api-key': derive,
+    'GET /auth/api-keys': list,
+    'DELETE /auth/api-key': revoke,
+    'DELETE /auth/derive-api-key': revoke,
+    'GET /auth/ban-status/closed-only': closedOnly,
     'POST /auth/readonly-api-key': issueReadOnly,
     'GET /auth/readonly-api-keys': listReadOnly,
     'DELETE /auth/readonly-api-key': revokeReadOnly,
@@ -121,17 +109,14 @@ function readOnlyKeyHandlers(
   };
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly headers?: readonly (readonly [string, string])[];
+function answer(context: Exchange, { body, headers, status }: KeyAnswer): void {
+  context.reply(status, body, headers);
 }
 
 /** Answers with the result of a change. A failed write has already been reported. */
-async function change(context: Exchange, run: () => Promise<Answer>): Promise<void> {
-  const unavailable: Answer = { status: 503, body: JOURNAL_UNAVAILABLE };
-  const { body, headers, status } = await run().catch(() => unavailable);
-  context.reply(status, body, headers);
+async function change(context: Exchange, run: () => Promise<KeyAnswer>): Promise<void> {
+  const unavailable: KeyAnswer = { status: 503, body: JOURNAL_UNAVAILABLE };
+  answer(context, await run().catch(() => unavailable));
 }
 
 /** The key that a body names, in lower case; '' when it names none. */

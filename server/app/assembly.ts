@@ -97,20 +97,17 @@ async function openPort(
   followers.streams = streams;
   const server = await listen(
     nodeRoutes({
+      ...parts,
       ...shared,
+      ...{ isTaking, lines, pauses, seqlock },
       config,
       auth: openAuth(config.credentialPrefix, config.chainId, config.authSkewSeconds, registry),
       trades: new TradesRenderer(parts.ownTrades.index, texts),
-      history: parts.history,
-      ownTrades: parts.ownTrades,
       positions: new PositionsReader(stores.projections),
       storedFinal: (id) => finals.find(id),
       infos: lookup,
       catalog: () => catalog.current,
-      ...{ isTaking, lines, pauses, seqlock },
-      heartbeats: parts.heartbeats,
       clock: parts.clockFacts,
-      progress: parts.progress,
     }),
     httpOptions(config, (line, fields) => log('warn', line, fields), counts),
     streams.routes,

@@ -28,7 +28,6 @@ import type { OrderSeparators, Separators } from '../orders/prepare.ts';
 import type { Streams } from '../streams/streams.ts';
 import type { Recovery } from './recovery.ts';
 import { refusingWriter } from './refusing-writer.ts';
-import type { NodeOptions } from './running-node.ts';
 import { DERIVE_MS_MAX, OPEN_MS_MAX, type Start } from './start.ts';
 import { openStartupCatalog } from './startup-commands.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -97,13 +96,15 @@ export async function recover(start: Start, opened: Opened, recovery: Recovery) 
 
 /** What is read in memory, and the writer. */
 export async function build(start: Start, recovered: Recovered) {
-  const { options } = start;
+  const { config, log, signal } = start.options;
   const { clock, firstFill, sound, stores, t, unwritable } = recovered;
   const infos = new MarketInfos(t);
   const trades = new TradesIndex(t);
   const end = fillCount(t);
-  trades.append(Math.max(firstFill, end - options.config.capacities.trades), end);
-  const catchingUp = openHistory(options, recovered);
+  trades.append(Math.max(firstFill, end - config.capacities.trades), end);
+  const fills = new StoredFills(t, stores.derived.fills, firstFill);
+  const { projections } = stores;
+  const catchingUp = HistoryKeeper.open({ tables: t, fills, projections, log, signal }, end);
   const history = await start.wait('price history to catch up', catchingUp, DERIVE_MS_MAX);
   start.onClose(() => history.close());
   const ownTrades = new OwnTradesIndex(trades);
@@ -115,53 +116,46 @@ export async function build(start: Start, recovered: Recovered) {
     history.append(batch.endFill);
     followers.streams?.flushed(batch);
   };
-  const separators = separatorsOf(options.config);
+  const separators = separatorsOf(config);
   const writer =
     unwritable === undefined
       ? await startWriter({ start, clock, stores, tables: t, sound, separators, onFlushed })
       : refusingWriter(unwritable);
   start.onClose(() => writer.close());
   await start.waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
-  options.signal?.throwIfAborted();
+  signal?.throwIfAborted();
   return { ...recovered, infos, history, ownTrades, followers, separators, writer };
 }
 
 /** Brings the markets up to the catalog, and lets go what has expired: nobody shall see it. */
 export async function catchUp(start: Start, built: Built) {
-  const { options } = start;
-  const { config, signal } = options;
+  const { config, log, onFatal, signal } = start.options;
+  const { dataDir, durability } = config;
   const { clock, followers, history, infos, separators, stores, t, unwritable, writer } = built;
   const opening = openStartupCatalog(config, t, separators[1], {
     store: stores.catalog,
-    dataDir: config.dataDir,
-    durability: config.durability,
+    dataDir,
+    durability,
     engine: writer.engine,
     infos,
     figures: new FiguresKeeper({ tables: t, volumes: history.volumes, now: clock.now }),
-    log: options.log,
-    onFatal: options.onFatal,
+    log,
+    onFatal,
     onSwitch: (prepared) => followers.streams?.announce(marketStoryLookup(prepared)),
     signal,
   });
   const catalog = await start.wait('the catalog to load', opening, OPEN_MS_MAX);
   start.onClose(() => start.wait('the catalog to close', catalog.close()));
   signal?.throwIfAborted();
-  const sync = unwritable === undefined ? openSync(options) : undefined;
-  if (sync !== undefined) start.onClose(() => start.wait('the catalog sync to end', sync.close()));
+  const { catalogSyncSeconds: seconds, catalogSyncUrl: url } = config;
+  if (unwritable === undefined && url !== '') {
+    const sync = startSync({ url, seconds, dataDir, durability, log });
+    start.onClose(() => start.wait('the catalog sync to end', sync.close()));
+  }
   await writer.expireDue();
   const heartbeats = writer.openHeartbeats();
   await writer.ready();
   return { ...built, catalog, heartbeats, progress: progressOf(stores, writer) };
-}
-
-/** Price history and volumes, caught up with the fills that were recovered. */
-function openHistory(
-  { log, signal }: NodeOptions,
-  { firstFill, stores, t }: Recovered,
-): Promise<HistoryKeeper> {
-  const { projections } = stores;
-  const fills = new StoredFills(t, stores.derived.fills, firstFill);
-  return HistoryKeeper.open({ tables: t, fills, projections, log, signal }, fillCount(t));
 }
 
 /** An image of before the start counts until the follower has taken another. */
@@ -171,18 +165,6 @@ function progressOf({ snapshots, log }: Stores, writer: Writer): () => Progress 
     const follower = writer.progress();
     return { durable: log.last, follower, snapshot: follower?.snapshot ?? before };
   };
-}
-
-/** Mirrors another catalog where one is configured. */
-function openSync({ config, log }: NodeOptions): { close(): Promise<void> } | undefined {
-  if (config.catalogSyncUrl === '') return undefined;
-  return startSync({
-    url: config.catalogSyncUrl,
-    seconds: config.catalogSyncSeconds,
-    dataDir: config.dataDir,
-    durability: config.durability,
-    log,
-  });
 }
 
 function separatorsOf(config: Config): OrderSeparators {
