@@ -19,7 +19,7 @@ import { KeyRegistry } from '../identity/key-registry.ts';
 import { BookRenderer } from '../market-data/books.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
-import { type StreamParts, Streams } from '../streams/streams.ts';
+import { Streams } from '../streams/streams.ts';
 import { lostKeys } from './lost-keys.ts';
 import { build, type CaughtUp, catchUp, open, recover } from './phases.ts';
 import type { Recovery } from './recovery.ts';
@@ -88,11 +88,20 @@ async function openPort(
   const finals = new StoredFinals(stores.derived);
   const { isTaking, lines, pauses, seqlock, whenBatchesDone } = writer;
   const shared = { now: clock.now, tables, texts, books, whenBatchesDone };
-  const streams = openStreams(options, {
+  const streams = new Streams({
     ...shared,
     lookup,
     key: (apiKey) => registry.lookup(apiKey),
     readOnlyKey: (key) => registry.lookupReadOnly(key),
+    limits: {
+      idleSeconds: config.streamIdleSeconds,
+      subscriptionsMax: config.streamSubscriptionsMax,
+      connectionsMax: config.streamConnectionsMax,
+      backpressureBytes: config.streamBackpressureBytes,
+      callerFactor: config.streamCallerFactor,
+    },
+    elapsed: () => performance.now(),
+    log: (line) => log('error', line),
   });
   followers.streams = streams;
   const server = await listen(
@@ -130,22 +139,4 @@ function openRegistry({ config, log }: NodeOptions, { stores, t }: CaughtUp): Ke
   const lost = registry.isNew ? lostKeys(t) : undefined;
   if (lost !== undefined) log('warn', lost);
   return registry;
-}
-
-function openStreams(
-  { config, log }: NodeOptions,
-  parts: Omit<StreamParts, 'elapsed' | 'limits' | 'log'>,
-): Streams {
-  return new Streams({
-    ...parts,
-    limits: {
-      idleSeconds: config.streamIdleSeconds,
-      subscriptionsMax: config.streamSubscriptionsMax,
-      connectionsMax: config.streamConnectionsMax,
-      backpressureBytes: config.streamBackpressureBytes,
-      callerFactor: config.streamCallerFactor,
-    },
-    elapsed: () => performance.now(),
-    log: (line) => log('error', line),
-  });
 }

@@ -30,8 +30,8 @@ import type { Recovery } from './recovery.ts';
 import { refusingWriter } from './refusing-writer.ts';
 import { DERIVE_MS_MAX, OPEN_MS_MAX, type Start } from './start.ts';
 import { openStartupCatalog } from './startup-commands.ts';
-import { openStores, type Stores } from './stores.ts';
-import { startWriter, type Writer } from './writer.ts';
+import { openStores } from './stores.ts';
+import { startWriter } from './writer.ts';
 
 type Opened = Awaited<ReturnType<typeof open>>;
 type Recovered = Awaited<ReturnType<typeof recover>>;
@@ -155,16 +155,13 @@ export async function catchUp(start: Start, built: Built) {
   await writer.expireDue();
   const heartbeats = writer.openHeartbeats();
   await writer.ready();
-  return { ...built, catalog, heartbeats, progress: progressOf(stores, writer) };
-}
-
-/** An image of before the start counts until the follower has taken another. */
-function progressOf({ snapshots, log }: Stores, writer: Writer): () => Progress {
-  const before = snapshots.newest();
-  return () => {
+  // An image of before the start counts until the follower has taken another.
+  const before = stores.snapshots.newest();
+  const progress = (): Progress => {
     const follower = writer.progress();
-    return { durable: log.last, follower, snapshot: follower?.snapshot ?? before };
+    return { durable: stores.log.last, follower, snapshot: follower?.snapshot ?? before };
   };
+  return { ...built, catalog, heartbeats, progress };
 }
 
 function separatorsOf(config: Config): OrderSeparators {
