@@ -144,7 +144,8 @@ class Scene {
       const others = [gain, refusalProblem(under), heldProblem(before, after)];
       const problems = [...chances, ...others].filter((problem) => problem !== undefined);
       this.tell(name, problems, figures(latency, attacked, before, after));
-      return { problems, mayBeChance: others.every((problem) => problem === undefined) };
+      const isChance = others.every((problem) => problem === undefined);
+      return { problems, mayBeChance: isChance && problems.length > 0 };
     } catch (error) {
       const why = node.hasEnded ? `the node ended with ${node.ending}` : (error as Error).message;
       await this.leave();
