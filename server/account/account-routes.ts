@@ -38,7 +38,7 @@ export interface AccountRouteParts {
   readonly ownTrades: OwnTradesIndex;
   readonly seqlock: SeqlockReader;
   /** The stored closed order (32 bytes of its id) from disk. */
-  readonly storedFinal: (id: Buffer) => Buffer | undefined;
+  readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
   readonly config: { readonly orderStatus: OrderStatusCase };
 }
 
@@ -156,9 +156,9 @@ async function pageOfOne(
   offset: number,
 ): Promise<Page<OrderView>> {
   const row = await orders.find(owner, bytesOf(id, ORDER_ID_BYTES));
-  const isMeant =
+  const isMatch =
     row?.status === Status.live && offset === 0 && orders.matches(filter, row.token, row.maker);
-  return { rows: isMeant ? [row] : [], more: false };
+  return { rows: isMatch ? [row] : [], more: false };
 }
 
 /** The rows of the things that a filter names: 0 = no filter, NOBODY = unknown. */

@@ -31,7 +31,7 @@ export interface TokenNames {
 }
 
 /** A checksum costs a Keccak digest, and pages name the same few wallets many times. */
-const WALLETS_KEPT = 4_096;
+const WALLETS_CACHED_MAX = 4_096;
 
 /** Letter case of the status of an order (ORDER_STATUS). */
 export type OrderStatusCase = 'lower' | 'upper';
@@ -74,7 +74,7 @@ export class AccountTexts {
     const at = addressAt(account);
     const hex = wordsToHex(this.t.accountI, at, ADDRESS_WORDS);
     const text = checksumAddress(Buffer.from(hex.slice(2), 'hex'));
-    if (this.wallets.size === WALLETS_KEPT) this.wallets.clear();
+    if (this.wallets.size === WALLETS_CACHED_MAX) this.wallets.clear();
     this.wallets.set(account, text);
     return text;
   }

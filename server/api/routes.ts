@@ -58,7 +58,7 @@ export interface RouteParts {
   readonly ownTrades: OwnTradesIndex;
   readonly seqlock: SeqlockReader;
   /** The final state of an order (32 bytes) on disk. */
-  readonly storedFinal: (id: Buffer) => Buffer | undefined;
+  readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
   readonly infos: MarketLookup;
   /** Undefined while the data directory cannot be written. */
   readonly heartbeats: Heartbeats | undefined;

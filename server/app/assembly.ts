@@ -198,7 +198,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
       pauses: pauses(),
       clock: clockFacts(),
       progress: progress(),
-      streams: told.streams?.facts() ?? { clients: 0, bytesHeld: 0, closes: new Map() },
+      streams: told.streams?.facts() ?? { clients: 0, waitingBytes: 0, closes: new Map() },
       http: server.facts(),
       requests: counts?.rows ?? [],
       orders: writer?.meters,
@@ -318,7 +318,7 @@ async function openPort(
   const lost = registry.isNew ? lostKeys(t) : undefined;
   if (lost !== undefined) log('warn', lost);
   const lookup: MarketLookup = (market) => infos.find(market);
-  const texts = new TokenTexts(t, lookup, config.tradesAsset, () => infos.held());
+  const texts = new TokenTexts(t, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(t, texts);
   const finals = new StoredFinals(stores.derived);
   const streams = openStreams(options, {
@@ -344,7 +344,7 @@ async function openPort(
       ownTrades,
       seqlock: writer?.seqlock ?? new SeqlockReader(undefined, setImmediate),
       positions: new PositionsReader(stores.projections),
-      storedFinal: (id) => finals.find(id),
+      storedClosedOrder: (id) => finals.find(id),
       infos: (market) => infos.find(market),
       catalog: () => catalog.current,
       sequencer: writer?.sequencer,

@@ -64,7 +64,7 @@ export class CatalogKeeper {
   private constructor(options: CatalogKeeperOptions, first: Watched) {
     this.o = options;
     this.used = first;
-    this.timer = setInterval(() => this.look(), POLL_MS);
+    this.timer = setInterval(() => this.checkStore(), POLL_MS);
   }
 
   /**
@@ -110,7 +110,7 @@ export class CatalogKeeper {
     await Promise.all([this.used.generation, ...this.retired].map((each) => each.end()));
   }
 
-  private look(): void {
+  private checkStore(): void {
     if (this.switching !== undefined) return;
     const isResting = performance.now() < this.retryAt;
     try {

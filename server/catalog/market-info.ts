@@ -1,6 +1,6 @@
 /**
- * What a prepared catalog shows of a market or an event, read back from its own fragment when it is
- * asked for, because most of them never are: some 20 us each.
+ * The fields of a market or an event in a prepared catalog, parsed from its JSON fragment on demand:
+ * most are never needed, and each takes some 20 us.
  *
  * Thread: the I/O thread.
  */
@@ -68,17 +68,17 @@ export function marketStoryLookup(prepared: PreparedCatalog) {
   });
 }
 
-function lookup<Told>(
+function lookup<Info>(
   prepared: PreparedCatalog,
-  tell: (market: ShownMarket, outcomes: readonly string[], event: ShownEvent) => Told,
-): (conditionId: string) => Told | undefined {
+  fieldsOf: (market: ShownMarket, outcomes: readonly string[], event: ShownEvent) => Info,
+): (conditionId: string) => Info | undefined {
   const { events, markets } = prepared;
   return (conditionId) => {
     const row = rowOfCondition(prepared, conditionId);
     if (row === undefined) return undefined;
     const market = marketAt(prepared, row);
     const event = shown(prepared, events, markets.event[row]!) as ShownEvent;
-    return tell(market, textList(market.outcomes) ?? [], event);
+    return fieldsOf(market, textList(market.outcomes) ?? [], event);
   };
 }
 

@@ -193,7 +193,7 @@ function sameTokens(t: Tables, market: MarketRow, tokens: readonly Int32Array[])
 type ConditionLookup = (conditionId: string) => MarketInfo | undefined;
 
 /** The look-ups of one catalog so far. */
-interface Told {
+interface CatalogLookups {
   readonly byCondition: ConditionLookup;
   readonly bySlot: Map<MarketRow, MarketInfo>;
 }
@@ -201,7 +201,7 @@ interface Told {
 /** Maps a market row to the catalog's fields of the market. */
 export class MarketInfos {
   private readonly t: Tables;
-  private told: Told = { byCondition: () => undefined, bySlot: new Map() };
+  private current: CatalogLookups = { byCondition: () => undefined, bySlot: new Map() };
 
   constructor(t: Tables) {
     this.t = t;
@@ -212,20 +212,23 @@ export class MarketInfos {
    * previous one.
    */
   replace(byCondition: ConditionLookup): void {
-    this.told = { byCondition, bySlot: new Map() };
+    this.current = { byCondition, bySlot: new Map() };
   }
 
   find(market: MarketRow): MarketInfo | undefined {
-    return this.findIn(this.told, market);
+    return this.findIn(this.current, market);
   }
 
   /** Look-ups in the current catalog, also after another has replaced it. */
-  held(): MarketLookup {
-    const { told } = this;
-    return (market) => this.findIn(told, market);
+  pinnedLookup(): MarketLookup {
+    const { current } = this;
+    return (market) => this.findIn(current, market);
   }
 
-  private findIn({ byCondition, bySlot }: Told, market: MarketRow): MarketInfo | undefined {
+  private findIn(
+    { byCondition, bySlot }: CatalogLookups,
+    market: MarketRow,
+  ): MarketInfo | undefined {
     const known = bySlot.get(market);
     if (known !== undefined) return known;
     if (market < 1 || market > marketCount(this.t)) return undefined;

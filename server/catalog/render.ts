@@ -84,7 +84,7 @@ export class Renderer {
 
   /** A list: the objects of some rows. */
   list(kind: Kind, rows: Uint32Array): Rendered {
-    return this.made(this.listSteps(kind, rows));
+    return this.inSteps(this.listSteps(kind, rows));
   }
 
   private *listSteps(kind: Kind, rows: Uint32Array): Steps {
@@ -99,7 +99,7 @@ export class Renderer {
     rows: Uint32Array,
     nextOf: (shown: number) => string | undefined,
   ): Rendered {
-    return this.made(this.keysetSteps(kind, rows, nextOf));
+    return this.inSteps(this.keysetSteps(kind, rows, nextOf));
   }
 
   private *keysetSteps(
@@ -114,7 +114,7 @@ export class Renderer {
 
   /** A single object: with more nested members than in lists. */
   single(kind: Kind, row: number): Rendered {
-    return this.made(this.singleSteps(kind, row));
+    return this.inSteps(this.singleSteps(kind, row));
   }
 
   private *singleSteps(kind: Kind, row: number): Steps {
@@ -147,7 +147,7 @@ export class Renderer {
 
   /** GET /public-search; events are counted within the scope. */
   found(page: FoundPage): Rendered {
-    return this.made(this.foundSteps(page));
+    return this.inSteps(this.foundSteps(page));
   }
 
   private *foundSteps(page: FoundPage): Steps {
@@ -167,7 +167,7 @@ export class Renderer {
     writer.ascii(`],"pagination":{"hasMore":${hasMore},"totalResults":${totalResults}}}`);
   }
 
-  private made(steps: Steps): Rendered {
+  private inSteps(steps: Steps): Rendered {
     return rendered(this.writer, this.catalog.bytes, steps, this.isGone);
   }
 
@@ -264,13 +264,13 @@ export class Renderer {
     row: number,
     { coreEnd, coreStart }: PreparedObjects,
     members: Buffer | undefined,
-    keeps: (row: number) => boolean,
+    isShown: (row: number) => boolean,
   ): Steps {
     const { writer } = this;
     let isFirst = true;
     for (let i = ends[row]!; i < ends[row + 1]!; i++) {
       const related = values[i]!;
-      if (!keeps(related)) continue;
+      if (!isShown(related)) continue;
       if (!isFirst) writer.bytes(NEXT);
       isFirst = false;
       writer.fragment(coreStart[related]!, coreEnd[related]!);

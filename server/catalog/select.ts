@@ -105,8 +105,8 @@ export class RowFilter implements Filter {
   readonly few: Uint32Array | undefined;
   private readonly kind: Kind;
   private readonly flags: Uint8Array;
-  private readonly asked: number;
-  private readonly wanted: number;
+  private readonly flagMask: number;
+  private readonly flagValues: number;
   private readonly columns: readonly BoundedColumn[];
   /** By row: its event; undefined for events. */
   private readonly eventOf: Uint32Array | undefined;
@@ -121,8 +121,8 @@ export class RowFilter implements Filter {
     const objects = prepared[kind];
     this.kind = kind;
     this.flags = objects.flags;
-    this.asked = query.flagsAsked;
-    this.wanted = query.flagsWanted;
+    this.flagMask = query.flagMask;
+    this.flagValues = query.flagValues;
     this.columns = query.ranges.map(({ column, min, max }) => {
       const live = figures.of(kind)?.has(column) === true;
       const values = live ? figures.of(kind)!.valuesOf(column) : objects.orders[column]!.values;
@@ -132,7 +132,7 @@ export class RowFilter implements Filter {
     this.scope = scopeOf(prepared, query);
     this.few = this.readKeys(prepared, query, fewMax);
     this.isOpen =
-      this.asked === 0 &&
+      this.flagMask === 0 &&
       this.columns.length === 0 &&
       this.marks === undefined &&
       this.leftOut === undefined &&
@@ -140,7 +140,7 @@ export class RowFilter implements Filter {
   }
 
   matches(row: number): boolean {
-    if ((this.flags[row]! & this.asked) !== this.wanted) return false;
+    if ((this.flags[row]! & this.flagMask) !== this.flagValues) return false;
     const { eventOf, leftOut, marks, scope } = this;
     const event = eventOf === undefined ? row : eventOf[row]!;
     if (marks !== undefined && marks[event] === 0) return false;

@@ -16,7 +16,7 @@ import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/curso
 import { nextTurn } from '../common/next-turn.ts';
 import { bytesToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
 import type { Exchange, Handler } from '../http/http.ts';
-import { ignoredBeside } from '../http/ignored.ts';
+import { ignoredExcept } from '../http/ignored.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import type { Generation } from './generation.ts';
 import { marketAt, rowOfCondition, type ShownMarket } from './market-info.ts';
@@ -73,7 +73,7 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
       const next_cursor = end < count && data.length > 0 ? cursorOf(end) : LAST_CURSOR;
       const head = JSON.stringify({ limit: PAGE_SIZE, next_cursor, count: data.length });
       const body = `${head.slice(0, -1)},"data":[${data.join(',')}]}`;
-      context.reply(200, body, ignoredBeside('next_cursor', context.query));
+      context.reply(200, body, ignoredExcept('next_cursor', context.query));
     };
 
   const single =

@@ -67,21 +67,21 @@ function renderOne(
   place: number,
   other: number | undefined,
 ): number | undefined {
-  const kept = renderer.current(tokens[place]!, sides[place]!);
+  const cached = renderer.current(tokens[place]!, sides[place]!);
   if (other === undefined) {
-    const book = kept ?? renderer.renderKnown(tokens[place]!, sides[place]!);
+    const book = cached ?? renderer.renderKnown(tokens[place]!, sides[place]!);
     if (book === undefined) return undefined;
     books[place] = book;
-    return kept === undefined ? book.length : 0;
+    return cached === undefined ? book.length : 0;
   }
-  const keptOther = renderer.current(tokens[other]!, sides[other]!);
+  const cachedOther = renderer.current(tokens[other]!, sides[other]!);
   const pair =
-    kept !== undefined && keptOther !== undefined
-      ? ([kept, keptOther] as const)
+    cached !== undefined && cachedOther !== undefined
+      ? ([cached, cachedOther] as const)
       : renderer.renderPair(tokens[place]!, sides[place]!, tokens[other]!, sides[other]!);
   if (pair === undefined) return undefined;
   [books[place], books[other]] = pair;
-  return pair[0] === kept ? 0 : pair[0].length + pair[1].length;
+  return pair[0] === cached ? 0 : pair[0].length + pair[1].length;
 }
 
 async function joinedSlowly(books: readonly Buffer[]): Promise<Buffer> {

@@ -133,7 +133,7 @@ export class BookRenderer {
 
   private write(token: number, side: SideCode, depth: Depth): Buffer {
     const bytes = this.make(this.slotOf(token), side, depth);
-    this.keep(token, side, { version: depth.version, bytes });
+    this.storeRendered(token, side, { version: depth.version, bytes });
     return bytes;
   }
 
@@ -169,7 +169,7 @@ export class BookRenderer {
     return Buffer.from(scratch.subarray(0, at));
   }
 
-  private keep(token: number, side: SideCode, book: Rendered): void {
+  private storeRendered(token: number, side: SideCode, book: Rendered): void {
     const { books } = this.texts.known;
     const at = token * BOOKS_EACH + side;
     this.cachedBytes += book.bytes.length - (books[at]?.bytes.length ?? 0);

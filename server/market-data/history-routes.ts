@@ -20,8 +20,8 @@ import type { HistoryKeeper } from './history-keeper.ts';
 import { renderPoints } from './history-render.ts';
 import {
   BATCH_HISTORY_BOUNDS,
-  type BatchHistoryAsked,
   BatchHistoryBody,
+  type BatchHistoryRequest,
   type HistoryQuery,
   VOLUMES_BOUNDS,
   VolumesBody,
@@ -44,7 +44,7 @@ const MINUTE_SECONDS = 60;
  */
 const CONDITIONS_PER_TURN = 64;
 const NO_POINTS = Buffer.from('[]');
-const BEING_MADE = errorBody(
+const HISTORY_UNREADY = errorBody(
   'price history is being made again',
   'a stored row was damaged; it takes seconds, ask again',
 );
@@ -71,7 +71,7 @@ export function historyHandlers(parts: HistoryRouteParts) {
     if (typeof body === 'string') return context.reply(400, body);
     const differing = differingTimes(body);
     if (differing !== '') return context.reply(400, errorBody('Invalid payload', differing));
-    const window = windowOf(askedOf(body), Math.floor(parts.now() / MS));
+    const window = windowOf(windowQueryOf(body), Math.floor(parts.now() / MS));
     if (typeof window === 'string') return context.reply(400, errorBody(window));
     const ids = [...new Set(body.markets)];
     const tokens = ids.map((id) => parts.texts.find(id));
@@ -111,13 +111,13 @@ export function historyHandlers(parts: HistoryRouteParts) {
 
 /** Answers 503 while what is on disk cannot be read. */
 function unlessUnready<Query>(handler: Handler<Query>): Handler<Query> {
-  return async (...asked) => {
-    const [context] = asked;
+  return async (...args) => {
+    const [context] = args;
     try {
-      await handler(...asked);
+      await handler(...args);
     } catch (error) {
       if (!(error instanceof ProjectionUnready)) throw error;
-      context.reply(503, BEING_MADE);
+      context.reply(503, HISTORY_UNREADY);
     }
   };
 }
@@ -133,12 +133,12 @@ function checkBody<T>(shape: Shape<T>, sent: unknown): T | string {
 }
 
 /** The time that has two different values in its two spellings; '' = none. */
-function differingTimes({ endTs, end_ts, startTs, start_ts }: BatchHistoryAsked): string {
+function differingTimes({ endTs, end_ts, startTs, start_ts }: BatchHistoryRequest): string {
   if ((startTs ?? start_ts) !== (start_ts ?? startTs)) return 'startTs and start_ts differ';
   return (endTs ?? end_ts) === (end_ts ?? endTs) ? '' : 'endTs and end_ts differ';
 }
 
-function askedOf(body: BatchHistoryAsked) {
+function windowQueryOf(body: BatchHistoryRequest) {
   const startTs = body.startTs ?? body.start_ts;
   const endTs = body.endTs ?? body.end_ts;
   return {

@@ -61,7 +61,7 @@ export class TokenTexts {
    * A look-up in the current catalog generation, also after it was replaced: for answers of several
    * turns.
    */
-  readonly held: () => MarketLookup;
+  readonly pinnedLookup: () => MarketLookup;
   private readonly asset: 'outcome' | 'token';
   readonly known: KnownTokens;
   private readonly heads = new Map<TokenRow, Buffer>();
@@ -72,10 +72,10 @@ export class TokenTexts {
     tables: Tables,
     lookup: MarketLookup,
     asset: 'outcome' | 'token' = 'outcome',
-    held: () => MarketLookup = () => lookup,
+    pinnedLookup: () => MarketLookup = () => lookup,
   ) {
     this.t = tables;
-    this.held = held;
+    this.pinnedLookup = pinnedLookup;
     this.asset = asset;
     this.known = new KnownTokens(tables);
     this.lookup = lookup;

@@ -16,11 +16,11 @@ import type { StreamLimits } from './stream-limits.ts';
  * Handles a message in pieces, with a yield between two of them. Returns a problem of the message,
  * if there is one. What the message requests is sent after it.
  */
-export type Obeying = Generator<undefined, Problem | undefined>;
+export type Handling = Generator<undefined, Problem | undefined>;
 
 export abstract class Connection implements SocketHandler, Paced {
   /** When the last message arrived, by the clock that nobody sets. */
-  heardAt: number;
+  lastMessageAt: number;
   protected readonly socket: Socket;
   protected readonly limits: StreamLimits;
   protected isOver = false;
@@ -32,7 +32,7 @@ export abstract class Connection implements SocketHandler, Paced {
   private readonly onClosed: (connection: Connection) => void;
   /** Messages that wait for the current one, or for their turn. */
   private readonly inbox: string[] = [];
-  private obeying: Obeying | undefined = undefined;
+  private handling: Handling | undefined = undefined;
   /**
    * How many pieces of the last message's answer are sent before the next message is handled, so
    * that small answers come first.
@@ -48,7 +48,7 @@ export abstract class Connection implements SocketHandler, Paced {
     this.closes = parts.closes;
     this.onClosed = parts.onClosed;
     this.openedAt = parts.elapsed();
-    this.heardAt = this.openedAt;
+    this.lastMessageAt = this.openedAt;
   }
 
   get caller(): object {
@@ -56,7 +56,7 @@ export abstract class Connection implements SocketHandler, Paced {
   }
 
   message(text: string, bytes = text.length): void {
-    if (!this.isHeard(bytes)) return;
+    if (!this.countMessage(bytes)) return;
     if (isPing(text) && !this.isBusy() && !this.isLeading()) {
       this.socket.send(PONG);
       return;
@@ -66,7 +66,7 @@ export abstract class Connection implements SocketHandler, Paced {
   }
 
   alive(bytes = 0): void {
-    this.isHeard(bytes);
+    this.countMessage(bytes);
   }
 
   drained(): void {
@@ -76,7 +76,7 @@ export abstract class Connection implements SocketHandler, Paced {
   closed(): void {
     this.isOver = true;
     this.inbox.length = 0;
-    this.obeying = undefined;
+    this.handling = undefined;
     this.pacer.forget(this);
     this.forget();
     this.onClosed(this);
@@ -85,7 +85,7 @@ export abstract class Connection implements SocketHandler, Paced {
   /** Does a piece of the current message, of the next one, or of what is to be sent. */
   step(): boolean {
     if (this.isOver) return false;
-    if (this.obeying !== undefined) this.obeyOn(this.obeying);
+    if (this.handling !== undefined) this.continueHandling(this.handling);
     else if (this.inbox.length > 0 && !this.isLeading()) this.take(this.inbox.shift()!);
     else if (!this.hasRoom())
       return false; // continues when the client has read some
@@ -118,7 +118,7 @@ export abstract class Connection implements SocketHandler, Paced {
   }
 
   /** Handles a message that is not a keep-alive. */
-  protected abstract receive(text: string): Obeying;
+  protected abstract receive(text: string): Handling;
 
   /** Whether anything waits to be sent. */
   protected abstract hasDue(): boolean;
@@ -141,9 +141,9 @@ export abstract class Connection implements SocketHandler, Paced {
     return this.isWithin(this.budget.names(names, this.elapsed()));
   }
 
-  private isHeard(bytes: number): boolean {
+  private countMessage(bytes: number): boolean {
     const now = this.elapsed();
-    this.heardAt = now;
+    this.lastMessageAt = now;
     return this.isWithin(this.budget.message(bytes, now));
   }
 
@@ -152,7 +152,7 @@ export abstract class Connection implements SocketHandler, Paced {
     if (this.isOver) return false;
     this.closes.add(bound);
     // Further messages of this connection are ignored.
-    if (this.budget.mayBeTold()) {
+    if (this.budget.mayGiveReason()) {
       this.socket.refuse(CLOSES.get(bound)!, boundText(bound, this.limits));
     } else {
       this.socket.cut();
@@ -161,7 +161,7 @@ export abstract class Connection implements SocketHandler, Paced {
   }
 
   private isBusy(): boolean {
-    return this.obeying !== undefined || this.inbox.length > 0;
+    return this.handling !== undefined || this.inbox.length > 0;
   }
 
   private isLeading(): boolean {
@@ -175,20 +175,20 @@ export abstract class Connection implements SocketHandler, Paced {
   private take(text: string): void {
     if (isPing(text)) this.socket.send(PONG);
     else if (isExcessive(text, VALUES_EACH * subscriptions(this.limits) + VALUES_MORE)) {
-      this.tell(invalid('too many values, or too deep'));
+      this.sendProblem(invalid('too many values, or too deep'));
     } else {
-      this.obeyOn(this.receive(text));
+      this.continueHandling(this.receive(text));
     }
   }
 
-  private obeyOn(obeying: Obeying): void {
-    const { done, value } = obeying.next();
-    this.obeying = done === true || this.isOver ? undefined : obeying;
+  private continueHandling(handling: Handling): void {
+    const { done, value } = handling.next();
+    this.handling = done === true || this.isOver ? undefined : handling;
     if (done === true) this.leading = LEADING_MAX;
-    if (value !== undefined && !this.isOver) this.tell(value);
+    if (value !== undefined && !this.isOver) this.sendProblem(value);
   }
 
-  private tell(problem: Problem): void {
+  private sendProblem(problem: Problem): void {
     this.socket.send(JSON.stringify(problem));
     // A connection without valid credentials is of no use, so it is closed.
     if (problem.error === 'invalid_auth') this.end('wrong_auth', problem.error);

@@ -31,7 +31,7 @@ export class FollowedBook extends PublishedBook {
    * The best prices that were published last, in the same order: bid x 2^20 + ask, in ticks of
    * 0.0001.
    */
-  readonly toldBest: number[] = [];
+  readonly publishedBest: number[] = [];
   /** The trades of the current batch. */
   trades: PublicTrade[] = [];
   ticks: { readonly before: number; readonly grid: number }[] = [];

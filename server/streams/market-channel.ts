@@ -10,8 +10,8 @@ import type { TokenTexts } from '../market-data/texts.ts';
 import {
   Connection,
   type ConnectionParts,
+  type Handling,
   NAMES_A_PIECE,
-  type Obeying,
   parseMessage,
 } from './connection.ts';
 import { type FollowedBook, topics } from './followed-book.ts';
@@ -45,7 +45,7 @@ export class MarketConnection extends Connection {
     this.o = parts;
   }
 
-  protected override *receive(text: string): Obeying {
+  protected override *receive(text: string): Handling {
     const message = parseMessage(text);
     if (message === undefined) return invalid('not a JSON object');
     if (!marketMessage.matches(message)) {
@@ -88,7 +88,7 @@ export class MarketConnection extends Connection {
     this.due.delete(token);
     const following = this.tokens.get(token)!;
     const book = this.follow(token, following);
-    if (book.isTold) {
+    if (book.isPublished) {
       if (wantsBook) this.socket.send(this.o.feed.snapshot(book, token));
       this.join(token, book, following);
     } else {

@@ -25,7 +25,7 @@ export interface TokenName {
 }
 
 /** The text of a token id costs a division of big integers. */
-const TOKENS_KEPT = 16_384;
+const TOKENS_CACHED_MAX = 16_384;
 
 export class Names {
   readonly t: Tables;
@@ -50,7 +50,7 @@ export class Names {
       condition: this.condition(market),
       outcome: tokenOutcome(t, token),
     };
-    if (this.tokens.size === TOKENS_KEPT) this.tokens.clear();
+    if (this.tokens.size === TOKENS_CACHED_MAX) this.tokens.clear();
     this.tokens.set(token, name);
     return name;
   }

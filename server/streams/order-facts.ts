@@ -91,14 +91,14 @@ export function placedOrder(
 }
 
 /** A maker whose row a record copies (partlyRow); its level's record behind it has the grid. */
-export function partlyOrder(names: Names, rows: OrderRows, grid: number): OrderFacts {
+export function partlyFilledOrder(names: Names, rows: OrderRows, grid: number): OrderFacts {
   const token = orderToken(rows, ONLY_ORDER);
   const pips = ownPips(names.t, token, orderPrice(rows, ONLY_ORDER), grid);
   return orderFacts(names, rows, ONLY_ORDER, pips, EndReason.none);
 }
 
 /** `row`: of a closed order. */
-export function finishedOrder(names: Names, row: OrderRow): OrderFacts {
+export function closedOrderFacts(names: Names, row: OrderRow): OrderFacts {
   const { t } = names;
   return orderFacts(names, t, row, orderPrice(t, row), closeReason(t, row));
 }

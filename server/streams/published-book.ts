@@ -47,7 +47,7 @@ export class PublishedBook {
   /** Version of the engine's book that this is a copy of. */
   version = 0;
   /** False until every batch that made that version has been published. */
-  isTold = false;
+  isPublished = false;
   grid: TicksPerUnit = 100;
   changedAt = 0;
   minSize = 0 as MicroShares;
@@ -77,7 +77,7 @@ export class PublishedBook {
     const other = second === undefined ? 0 : tokenLastPrice(t, second);
     if (bookVersion(t, first!) !== depth.version) return false;
     this.version = depth.version;
-    this.isTold = false;
+    this.isPublished = false;
     this.changedAt = depth.changedAt;
     this.minSize = depth.minSize;
     this.baseFeeBps = baseFeeBps;

@@ -181,26 +181,26 @@ const OWNED = {
  * How many connections of a caller get a reason when they are closed, in one window; further ones
  * are closed without one.
  */
-const TOLD_MAX = 3;
+const REASONS_MAX = 3;
 
 /** What all connections of one caller together have used. */
 class SharedSpending extends Spending {
   connections = 0;
-  private told = 0;
+  private reasonsGiven = 0;
 
   /**
    * Whether one more connection gets a reason when it is closed. After a close frame the library
    * continues to read and discards the bytes for 16 seconds. So a caller that reconnects and
    * continues gets no close frame.
    */
-  mayBeTold(): boolean {
-    this.told += 1;
-    return this.told <= TOLD_MAX;
+  mayGiveReason(): boolean {
+    this.reasonsGiven += 1;
+    return this.reasonsGiven <= REASONS_MAX;
   }
 
   protected override forget(per: BoundRow['per']): void {
     super.forget(per);
-    if (per === 'window') this.told = 0;
+    if (per === 'window') this.reasonsGiven = 0;
   }
 }
 
@@ -223,8 +223,8 @@ export class Budget {
     return this.take('messages', 1, now, turn) ?? this.take('bytes', bytes, now, turn);
   }
 
-  mayBeTold(): boolean {
-    return this.caller.mayBeTold();
+  mayGiveReason(): boolean {
+    return this.caller.mayGiveReason();
   }
 
   names(count: number, now: number): BoundName | undefined {

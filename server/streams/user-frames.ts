@@ -34,13 +34,13 @@ import type { Names } from './names.ts';
 import type { OrderFacts } from './order-facts.ts';
 
 /** The values of `type` and `status` in an order event. */
-export const OrderNews = {
+export const OrderChange = {
   placed: { type: 'PLACEMENT', status: 'LIVE' },
   updated: { type: 'UPDATE', status: 'LIVE' },
   filled: { type: 'UPDATE', status: 'MATCHED' },
   ended: { type: 'CANCELLATION', status: 'CANCELED' },
 } as const;
-type News = (typeof OrderNews)[keyof typeof OrderNews];
+type News = (typeof OrderChange)[keyof typeof OrderChange];
 
 const ORDER_TYPES: Readonly<Record<number, string>> = {
   [OrderType.GTC]: 'GTC',
@@ -60,16 +60,16 @@ const MS = 1_000;
  * The last event of an order by its close reason: an order that was filled, or killed after a fill,
  * counts as matched.
  */
-export function newsOfEnd(reason: number): News {
+export function changeOfClose(reason: number): News {
   const isMatched = reason === EndReason.filled || reason === EndReason.fakRemainder;
-  return isMatched ? OrderNews.filled : OrderNews.ended;
+  return isMatched ? OrderChange.filled : OrderChange.ended;
 }
 
 /** `match`: the match that caused the event; -1 = none. */
 export function orderBody(
   names: Names,
   order: OrderFacts,
-  news: News,
+  change: News,
   match: number,
   time: number,
 ): string {
@@ -89,8 +89,8 @@ export function orderBody(
     order_owner: apiKey,
     associate_trades: match === -1 ? null : [tradeIdOf(match)],
     timestamp: String(time),
-    type: news.type,
-    status: news.status,
+    type: change.type,
+    status: change.status,
     order_type: ORDER_TYPES[order.type],
     maker_address: order.maker,
     expiration: String(order.expiry),

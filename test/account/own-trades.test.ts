@@ -234,7 +234,7 @@ test('what leaves the window while a page is written is not in it', async () => 
   const lookup = (market: number) => fixture.infos[market];
   const { 'GET /data/trades': handler } = accountHandlers({
     ...{ tables: fixture.t, texts: fixture.texts, infos: lookup, ownTrades: desk.own },
-    ...{ seqlock: new SeqlockReader(undefined, setImmediate), storedFinal: () => undefined },
+    ...{ seqlock: new SeqlockReader(undefined, setImmediate), storedClosedOrder: () => undefined },
     config: { orderStatus: 'lower' },
   });
   // The two newest are written by then.
@@ -281,7 +281,7 @@ test('a page of orders is written with pauses, and shows what was open when it w
     infos: () => undefined,
     ownTrades: desk.own,
     seqlock: new SeqlockReader(undefined, setImmediate),
-    storedFinal: () => undefined,
+    storedClosedOrder: () => undefined,
     config: { orderStatus: 'lower' },
   });
   const caller: KeyOwner = {

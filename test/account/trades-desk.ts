@@ -25,7 +25,11 @@ export class Desk {
     this.index = new TradesIndex(this.fixture.t);
     this.own = new OwnTradesIndex(this.index);
     const seqlock = new SeqlockReader(undefined, setImmediate);
-    this.orders = new OwnOrders({ tables: this.fixture.t, seqlock, storedFinal: () => undefined });
+    this.orders = new OwnOrders({
+      tables: this.fixture.t,
+      seqlock,
+      storedClosedOrder: () => undefined,
+    });
   }
 
   trade(random: Random, tokens: readonly number[], count: number): void {

@@ -10,13 +10,13 @@ function set(text: string, parameters: Parameters = PARAMETERS.markets): Record<
   const ignored: string[] = [];
   const query = parameters.parse(text, [], ignored);
   assert(typeof query !== 'string', `${text}: ${query}`);
-  const { flagsAsked, flagsWanted, keys, ranges, ...settings } = query;
+  const { flagMask, flagValues, keys, ranges, ...settings } = query;
   const defaults = Object.entries(new CatalogQuery());
   const changed = Object.entries(settings).filter(([name, value]) => {
     return !isSame(defaults.find(([known]) => known === name)?.[1], value);
   });
   const flags = ['active', 'closed', 'archived'].flatMap((name, bit) => {
-    return (flagsAsked >> bit) & 1 ? [[name, (flagsWanted >> bit) & 1]] : [];
+    return (flagMask >> bit) & 1 ? [[name, (flagValues >> bit) & 1]] : [];
   });
   const byKey = keys.map(({ aim, values }) => {
     return [`${aim.excludes ? 'no ' : ''}${aim.of} ${aim.column}`, values];

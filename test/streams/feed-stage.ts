@@ -38,7 +38,7 @@ export class FeedStage extends EngineDriver {
   private commands = 0;
   private time = 0;
 
-  constructor(kept = 1_000, capacities = ROOMY) {
+  constructor(eventsMax = 1_000, capacities = ROOMY) {
     const events = new EventBuffer(RECORDS);
     super(capacities, events);
     this.events = events;
@@ -63,7 +63,7 @@ export class FeedStage extends EngineDriver {
     };
     this.market = new MarketFeed({ ...parts, names, books: this.books, whenBatchesDone });
     this.newMarkets = new NewMarkets({ ...parts, names });
-    this.users = new ReplayBuffer({ ...parts, kept });
+    this.users = new ReplayBuffer({ ...parts, eventsMax });
     this.userFeed = new UserFeed(names, this.users);
   }
 

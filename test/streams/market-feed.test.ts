@@ -28,7 +28,7 @@ class StageClient {
         this.topics.add(topics.asset(token));
         this.topics.add(topics.book(book.bookRow));
       };
-      if (book.isTold) join();
+      if (book.isPublished) join();
       else book.waiting.push(join);
     }
   }

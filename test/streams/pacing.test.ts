@@ -8,7 +8,7 @@ import { CloseCounts } from '../../server/streams/closes.ts';
 import type { ConnectionParts } from '../../server/streams/connection.ts';
 import { MarketConnection } from '../../server/streams/market-channel.ts';
 import { type Paced, Pacer, Turns } from '../../server/streams/pacer.ts';
-import { KEPT_BYTES_MAX } from '../../server/streams/replay-buffer.ts';
+import { CHARACTERS_MAX } from '../../server/streams/replay-buffer.ts';
 import { Budgets } from '../../server/streams/stream-bounds.ts';
 import type { StreamLimits } from '../../server/streams/stream-limits.ts';
 import { UserConnection } from '../../server/streams/user-channel.ts';
@@ -204,7 +204,7 @@ test('what waits in the middle of a batch is sent books of before it or after it
 function userChannel(stage: FeedStage, socket: FakeSocket, subscriptionsMax = 4): UserConnection {
   const keys = { lookup: () => undefined, lookupReadOnly: () => ({ address: WALLET }) };
   return new UserConnection(
-    { log: stage.users, tables: stage.t, ...keys },
+    { replayBuffer: stage.users, tables: stage.t, ...keys },
     common(socket, { ...LIMITS, subscriptionsMax }),
   );
 }
@@ -216,7 +216,7 @@ test('who leaves a stream while it catches up is sent nothing more of it, howeve
   userChannel(stage, first).message(JSON.stringify({ type: 'user', auth, resume: [] }));
   const { sequence, stream_id } = JSON.parse(first.sent[0]!);
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
-  for (let n = 1; n <= 48; n++) stage.users.tell(user, '0x1', `"n":${n}`);
+  for (let n = 1; n <= 48; n++) stage.users.append(user, '0x1', `"n":${n}`);
   const socket = new FakeSocket();
   const channel = userChannel(stage, socket);
   socket.unread = LIMITS.backpressureBytes;
@@ -251,10 +251,10 @@ test('who does not read while much happens is closed before it holds too much', 
   socket.unread = LIMITS.backpressureBytes;
   userChannel(stage, socket).message(JSON.stringify({ type: 'user', auth: { apiKey: 'key' } }));
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
-  const long = 'x'.repeat(KEPT_BYTES_MAX / 64);
-  for (let n = 0; n < 16; n++) stage.users.tell(user, '0x1', long);
+  const long = 'x'.repeat(CHARACTERS_MAX / 64);
+  for (let n = 0; n < 16; n++) stage.users.append(user, '0x1', long);
   assert.deepEqual(codes, []);
-  stage.users.tell(user, '0x1', long);
+  stage.users.append(user, '0x1', long);
   assert.deepEqual(codes, [1013]);
 });
 
@@ -266,7 +266,7 @@ test('a place behind is resumed from, also where the stream is followed already'
   channel.message(JSON.stringify({ type: 'user', auth, resume: [] }));
   const { stream_id } = JSON.parse(socket.sent[0]!);
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
-  for (let n = 1; n <= 4; n++) stage.users.tell(user, '0x1', `"n":${n}`);
+  for (let n = 1; n <= 4; n++) stage.users.append(user, '0x1', `"n":${n}`);
   const heardAfter = (sequence: string) => {
     socket.sent.length = 0;
     channel.message(JSON.stringify({ type: 'user', stream_id, sequence }));
@@ -316,7 +316,7 @@ test('to follow markets of which nothing is told leaves nothing behind', () => {
   channel.message(JSON.stringify({ type: 'user', auth, markets, resume: [] }));
   assert.equal(socket.joined.size, MARKETS);
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
-  stage.users.tell(user, markets[0], '"n":1');
+  stage.users.append(user, markets[0], '"n":1');
   channel.closed();
   const kept: Map<string, unknown> = Reflect.get(user, 'markets');
   assert.deepEqual([...kept.keys()], [markets[0]], 'the one in which something happened');

@@ -37,7 +37,7 @@ export class SocketStage extends FeedStage {
   private placed = 0;
   private readonly wallets = new Map<string, number>();
 
-  constructor(limits: StreamLimits = LIMITS, eventsKept = 100) {
+  constructor(limits: StreamLimits = LIMITS, eventsMax = 100) {
     super();
     this.streams = new Streams({
       tables: this.t,
@@ -53,7 +53,7 @@ export class SocketStage extends FeedStage {
       now: () => this.clock,
       elapsed: () => this.elapsed,
       log: (line) => this.lines.push(line),
-      eventsKept,
+      eventsMax,
     });
   }
 

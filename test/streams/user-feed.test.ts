@@ -1,7 +1,7 @@
 /** What the owner of an order is told of it, on random streams: nothing is missing, nothing is late. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { KEPT_BYTES_MAX } from '../../server/streams/replay-buffer.ts';
+import { CHARACTERS_MAX } from '../../server/streams/replay-buffer.ts';
 import { rounds, withSeed } from '../common/random.ts';
 import { addressWords } from '../engine/engine-driver.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from '../engine/stream.ts';
@@ -209,10 +209,10 @@ test('the streams of single markets are numbered by themselves', () => {
 test('what is kept has a bound in bytes too: a sweep of many orders is a hundred times as long as others', () => {
   const { users } = new FeedStage();
   const user = users.enter(addressWords(1));
-  const long = 'x'.repeat(KEPT_BYTES_MAX / 64);
-  for (let i = 0; i < 100; i++) users.tell(user, '0x1', long);
+  const long = 'x'.repeat(CHARACTERS_MAX / 64);
+  for (let i = 0; i < 100; i++) users.append(user, '0x1', long);
   assert.equal(users.since(user, undefined, 36)?.length, 64);
   assert.equal(users.since(user, undefined, 35), undefined, 'no longer kept');
-  users.tell(user, '0x1', 'x'.repeat(2 * KEPT_BYTES_MAX));
+  users.append(user, '0x1', 'x'.repeat(2 * CHARACTERS_MAX));
   assert.equal(users.since(user, undefined, 100)?.length, 1, 'the last one is kept, however long');
 });
