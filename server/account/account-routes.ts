@@ -20,6 +20,7 @@ import type { Handler } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';
 import { matchOfTradeId } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
+import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { SeqlockReader } from '../orders/seqlock-reader.ts';
 import type { OrdersQuery, OwnTradesQuery } from './account-schemas.ts';
 import { AccountTexts, type OrderStatusCase } from './account-texts.ts';
@@ -27,7 +28,6 @@ import type { OrderView } from './order-rows.ts';
 import { orderText } from './order-text.ts';
 import { type OrderFilter, OwnOrders } from './own-orders.ts';
 import { type OwnTrade, OwnTrades } from './own-trades.ts';
-import type { OwnTradesIndex } from './own-trades-index.ts';
 import { NOBODY, type Page, pageBody } from './pages.ts';
 import { TradeTexts } from './trade-text.ts';
 
@@ -35,7 +35,7 @@ export interface AccountRouteParts {
   readonly tables: Tables;
   readonly texts: TokenTexts;
   readonly infos: MarketLookup;
-  readonly ownTrades: OwnTradesIndex;
+  readonly tradesIndex: TradesIndex;
   readonly seqlock: SeqlockReader;
   /** The stored closed order (32 bytes of its id) from disk. */
   readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
@@ -58,11 +58,11 @@ const ORDERS_PER_TURN = 25;
 const MAKERS_PER_TURN = 100;
 
 export function accountHandlers(parts: AccountRouteParts) {
-  const { ownTrades: index, tables: t, texts: tokens } = parts;
+  const { tables: t, texts: tokens, tradesIndex: index } = parts;
   const orders = new OwnOrders(parts);
   const trades = new OwnTrades(index);
   const texts = new AccountTexts(t, parts.infos, parts.config.orderStatus);
-  const tradeTexts = new TradeTexts(texts, index.index);
+  const tradeTexts = new TradeTexts(texts, index);
 
   /** @param end the end of the fills when the rows were read; rows do not include later fills */
   const textsOf = async (
@@ -81,7 +81,7 @@ export function accountHandlers(parts: AccountRouteParts) {
 
   const order: Handler<{ id: string }, KeyOwner> = async (context, { id }, caller) => {
     const owner = orders.owner(caller.address);
-    const { end } = index.index;
+    const { end } = index;
     const isId = ORDER_ID.test(id);
     const row = isId ? await orders.find(owner, bytesOf(id, ORDER_ID_BYTES)) : undefined;
     if (row === undefined) return context.reply(404, ORDER_NOT_FOUND);
@@ -99,7 +99,7 @@ export function accountHandlers(parts: AccountRouteParts) {
       token: tokenSlot(tokens, query.asset_id),
       maker: maker === 0 || address === 0 || maker === address ? maker || address : NOBODY,
     };
-    const { end } = index.index;
+    const { end } = index;
     const page =
       query.id === undefined
         ? await orders.page(owner, filter, offset)
@@ -132,7 +132,7 @@ export function accountHandlers(parts: AccountRouteParts) {
     let makers = 0;
     for (const trade of page.rows) {
       // This match and the older ones have left the window in the meantime; their rows are reused.
-      if (trade.match < index.index.first) break;
+      if (trade.match < index.first) break;
       const { listed, text } = tradeTexts.text(trade, reader);
       items.push(text);
       makers += listed;

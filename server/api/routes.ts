@@ -9,7 +9,6 @@ import { accountHandlers } from '../account/account-routes.ts';
 import { heartbeatHandlers } from '../account/heartbeat-routes.ts';
 import type { Heartbeats } from '../account/heartbeats.ts';
 import { keyHandlers } from '../account/key-routes.ts';
-import type { OwnTradesIndex } from '../account/own-trades-index.ts';
 import type { Progress } from '../admin/progress.ts';
 import type { ClockFacts } from '../admin/summary.ts';
 import { CATALOG_FAILURE, catalogRoutes } from '../catalog/catalog-routes.ts';
@@ -29,6 +28,7 @@ import { liveActivityHandlers } from '../market-data/live-activity.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { tokenHandlers } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
+import type { TradesIndex } from '../market-data/trades-index.ts';
 import { TRADES_QUERY } from '../market-data/trades-query.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
 import type { CallerLines } from '../orders/caller-lines.ts';
@@ -55,7 +55,7 @@ export interface RouteParts {
   readonly trades: TradesRenderer;
   readonly positions: PositionsReader;
   readonly history: HistoryKeeper;
-  readonly ownTrades: OwnTradesIndex;
+  readonly tradesIndex: TradesIndex;
   readonly seqlock: SeqlockReader;
   /** The final state of an order (32 bytes) on disk. */
   readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
@@ -119,7 +119,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       'GET /trades': publicTrades,
       ...portfolioHandlers({
         ...parts,
-        index: parts.ownTrades.index,
+        index: parts.tradesIndex,
         allowlist: config.tradesAllowlist,
         isTolerant: config.tradesFields === 'ignore',
         eventMarkets: (id) => conditionsOfEvent(parts.catalog().prepared, id),

@@ -17,7 +17,6 @@ import { StoredFinals } from '../../storage/projection/finals.ts';
 import { PositionsReader } from '../../storage/projection/reader.ts';
 import { loadFills } from '../../storage/recovery/recover.ts';
 import { Heartbeats } from '../account/heartbeats.ts';
-import { OwnTradesIndex } from '../account/own-trades-index.ts';
 import type { Progress } from '../admin/progress.ts';
 import type { ClockFacts, NodeFacts } from '../admin/summary.ts';
 import { httpOptions } from '../api/http-options.ts';
@@ -134,20 +133,17 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     const { aheadMs } = clockFacts();
     if (aheadMs > 0) warn(aheadText(aheadMs));
     const infos = new MarketInfos(t);
-    const trades = new TradesIndex(t);
+    const tradesIndex = new TradesIndex(t);
     const end = fillCount(t);
-    trades.append(Math.max(firstFill, end - config.capacities.trades), end);
+    tradesIndex.append(Math.max(firstFill, end - config.capacities.trades), end);
     const catchingUp = openHistory(options, stores, { t, firstFill });
     const history = await wait('price history to catch up', catchingUp, DERIVE_MS_MAX);
     opened.push(() => history.close());
-    const ownTrades = new OwnTradesIndex(trades);
-    ownTrades.follow();
     const separators = separatorsOf(config);
     /** Nobody listens before the port is open. */
     const told: Told = { streams: undefined };
     const onFlushed = (batch: AppliedBatch): void => {
-      trades.append(trades.end, batch.endFill);
-      ownTrades.follow();
+      tradesIndex.append(tradesIndex.end, batch.endFill);
       history.append(batch.endFill);
       told.streams?.flushed(batch);
     };
@@ -180,7 +176,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     const heartbeats = writer && openHeartbeats(options, stores, writer.sequencer);
     const pauses = (): readonly Pause[] =>
       writer?.pauses() ?? [{ reason: 'directory', detail: unwritable }];
-    const reads = { t, clock, clockFacts, pauses, infos, ownTrades, history, catalog };
+    const reads = { t, clock, clockFacts, pauses, infos, tradesIndex, history, catalog };
     await writer?.ready();
     const counts = config.adminPort === 0 ? undefined : new RequestCounts();
     const server = await openPort(options, stores, { ...reads, counts }, writer, heartbeats, told);
@@ -289,7 +285,7 @@ interface Reads {
   readonly clockFacts: () => ClockFacts;
   readonly pauses: () => readonly Pause[];
   readonly infos: MarketInfos;
-  readonly ownTrades: OwnTradesIndex;
+  readonly tradesIndex: TradesIndex;
   readonly history: HistoryKeeper;
   readonly catalog: CatalogKeeper;
   /** Undefined where there is no admin listener to tell of them. */
@@ -299,7 +295,7 @@ interface Reads {
 async function openPort(
   options: NodeOptions,
   stores: Stores,
-  { catalog, clock, clockFacts, counts, history, infos, ownTrades, pauses, t }: Reads,
+  { catalog, clock, clockFacts, counts, history, infos, pauses, t, tradesIndex }: Reads,
   writer: Writer | undefined,
   heartbeats: Heartbeats | undefined,
   told: Told,
@@ -339,9 +335,9 @@ async function openPort(
       tables: t,
       texts,
       books,
-      trades: new TradesRenderer(ownTrades.index, texts),
+      trades: new TradesRenderer(tradesIndex, texts),
       history,
-      ownTrades,
+      tradesIndex,
       seqlock: writer?.seqlock ?? new SeqlockReader(undefined, setImmediate),
       positions: new PositionsReader(stores.projections),
       storedClosedOrder: (id) => finals.find(id),
