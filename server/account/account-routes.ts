@@ -8,16 +8,14 @@
  * Thread: I/O.
  */
 
-import { findMarket } from '../../engine/markets/markets.ts';
-import { findAccount } from '../../engine/orders/accounts.ts';
-import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/tables/codes.ts';
+import { Status } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { ENGINE_BUSY, errorBody } from '../common/contract.ts';
 import { INVALID_CURSOR, offsetOf } from '../common/cursor.ts';
 import { nextTurn } from '../common/next-turn.ts';
-import { bytesToWords, hexToBytes } from '../common/uint256.ts';
 import type { Handler } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';
+import { accountByAddress, marketByCondition } from '../market-data/find.ts';
 import { matchOfTradeId } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
@@ -25,7 +23,7 @@ import type { SeqlockReader } from '../orders/seqlock-reader.ts';
 import type { OrdersQuery, OwnTradesQuery } from './account-schemas.ts';
 import { AccountTexts, type OrderStatusCase } from './account-texts.ts';
 import type { OrderView } from './order-rows.ts';
-import { orderText } from './order-text.ts';
+import { orderText } from './order-rows.ts';
 import { type OrderFilter, OwnOrders } from './own-orders.ts';
 import { type OwnTrade, OwnTrades } from './own-trades.ts';
 import { NOBODY, type Page, pageBody } from './pages.ts';
@@ -44,8 +42,6 @@ export interface AccountRouteParts {
 
 const ORDER_NOT_FOUND = errorBody('order not found');
 const ORDER_ID = /^0x[0-9a-f]{64}$/i;
-const ORDER_ID_BYTES = 4 * ID_WORDS;
-const ADDRESS_BYTES = 4 * ADDRESS_WORDS;
 /**
  * Orders that are written without a pause: a fraction of a millisecond; several milliseconds the
  * first time.
@@ -83,7 +79,7 @@ export function accountHandlers(parts: AccountRouteParts) {
     const owner = orders.owner(caller.address);
     const { end } = index;
     const isId = ORDER_ID.test(id);
-    const row = isId ? await orders.find(owner, bytesOf(id, ORDER_ID_BYTES)) : undefined;
+    const row = isId ? await orders.find(owner, idBytes(id)) : undefined;
     if (row === undefined) return context.reply(404, ORDER_NOT_FOUND);
     const [text] = await textsOf(owner, [row], end);
     context.reply(200, text!);
@@ -155,7 +151,7 @@ async function pageOfOne(
   filter: OrderFilter,
   offset: number,
 ): Promise<Page<OrderView>> {
-  const row = await orders.find(owner, bytesOf(id, ORDER_ID_BYTES));
+  const row = await orders.find(owner, idBytes(id));
   const isMatch =
     row?.status === Status.live && offset === 0 && orders.matches(filter, row.token, row.maker);
   return { rows: isMatch ? [row] : [], more: false };
@@ -164,7 +160,7 @@ async function pageOfOne(
 /** The rows of the things that a filter names: 0 = no filter, NOBODY = unknown. */
 function marketSlot(t: Tables, conditionId: string | undefined): number {
   if (conditionId === undefined) return 0;
-  return findMarket(t, keyOf(conditionId, ORDER_ID_BYTES), 0) || NOBODY;
+  return marketByCondition(t, conditionId) || NOBODY;
 }
 
 function tokenSlot(tokens: TokenTexts, tokenId: string | undefined): number {
@@ -172,16 +168,10 @@ function tokenSlot(tokens: TokenTexts, tokenId: string | undefined): number {
 }
 
 function walletSlot(t: Tables, address: string | undefined): number {
-  return address === undefined ? 0 : findAccount(t, keyOf(address, ADDRESS_BYTES), 0) || NOBODY;
+  return address === undefined ? 0 : accountByAddress(t, address) || NOBODY;
 }
 
 /** Hex digits of either case. The query's schema has checked them. */
-function bytesOf(hex: string, count: number): Buffer {
-  const bytes = Buffer.alloc(count);
-  hexToBytes(hex, count, bytes, 0);
-  return bytes;
-}
-
-function keyOf(hex: string, count: number): Int32Array {
-  return bytesToWords(bytesOf(hex, count), new Int32Array(count / 4));
+function idBytes(hex: string): Buffer {
+  return Buffer.from(hex.slice(2), 'hex');
 }

@@ -2,8 +2,14 @@
  * Joins an answer from fragments in one growing buffer that all answers share: the bytes of an
  * answer are valid until the next one is begun. Adjacent fragments are copied as one run.
  *
+ * A long answer is made in steps, with turns of the event loop between them, and copied to a buffer of
+ * its own. Each step shows the figures of its moment.
+ *
  * Thread: the I/O thread. Non-goals: what the fragments mean, and JSON.
  */
+
+import { concatSlowly } from '../common/concat-slowly.ts';
+import { nextTurn } from '../common/next-turn.ts';
 
 const BYTES_FIRST = 1 << 20;
 
@@ -89,4 +95,47 @@ export class AnswerWriter {
     grown.set(this.out.subarray(0, this.at));
     this.out = grown;
   }
+}
+
+/** A step ends after so many bytes: less than a millisecond, even when the memory is not cached. */
+export const BYTES_PER_STEP = 2 ** 18;
+
+/**
+ * Bytes that are valid until the writer's next begin(); or a promise of bytes that stay valid,
+ * undefined = the client has disconnected.
+ */
+export type Rendered = Uint8Array | Promise<Buffer | undefined>;
+
+/** Writes an answer, and yields where a piece may end. */
+export type Steps = Generator<void, void>;
+
+/** @param source of the fragments that are written; the writer was begun with it */
+export function rendered(
+  writer: AnswerWriter,
+  source: Uint8Array,
+  steps: Steps,
+  isGone: () => boolean,
+): Rendered {
+  if (steps.next().done === true) return writer.done();
+  return renderOn(writer, source, steps, isGone);
+}
+
+async function renderOn(
+  writer: AnswerWriter,
+  source: Uint8Array,
+  steps: Steps,
+  isGone: () => boolean,
+): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  let isOver = false;
+  while (!isOver) {
+    // Other answers use the writer before this one continues.
+    pieces.push(Buffer.from(writer.done()));
+    await nextTurn();
+    if (isGone()) return undefined;
+    writer.begin(source);
+    isOver = steps.next().done === true;
+  }
+  pieces.push(Buffer.from(writer.done()));
+  return concatSlowly(pieces);
 }

@@ -7,6 +7,8 @@
  *
  * Thread: the I/O thread. Non-goals: which generation is current, rate limits.
  */
+
+import type { Rendered } from './answer-writer.ts';
 import {
   CatalogAnswers,
   type CatalogRoute,
@@ -21,13 +23,11 @@ import type { PreparedCatalog } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
 import { isSortedFor, type Ranked, Rankings, rankingOf } from './rankings.ts';
 import { type FoundPage, Renderer } from './render.ts';
-import type { Rendered } from './rendered.ts';
 import { samplingRoutes } from './sampling-routes.ts';
-import { type RankCursor, RowFilter, rowsOf, select } from './select.ts';
-import type { CreatorScope } from './select-creator.ts';
+import type { CreatorScope } from './select.ts';
+import { type RankCursor, RowFilter, relatedTags, rowsOf, select } from './select.ts';
 import type { Ranking } from './select-page.ts';
 import { CLIENT_MEMBER, type Kind } from './shape.ts';
-import { relatedTags } from './tag-relations.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
 
 /** Body of a 500 of the catalog API (docs/protocol.md#catalog-errors). */

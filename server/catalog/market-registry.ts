@@ -14,7 +14,7 @@ import {
   encodeMarketChange,
   MarketCommand,
 } from '../../engine/commands.ts';
-import { findMarket, findToken } from '../../engine/markets/markets.ts';
+import { findToken } from '../../engine/markets/markets.ts';
 import {
   conditionAt,
   marketCount,
@@ -32,7 +32,8 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, MicroShares, TokenRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
-import { bytesToWords, decimalToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
+import { bytesToWords, decimalToWords, wordsToHex } from '../common/uint256.ts';
+import { marketByCondition } from '../market-data/find.ts';
 import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
 
 /** Commands of one batch: few enough that orders do not wait long for it. */
@@ -43,9 +44,6 @@ const CHUNK_COMMANDS = 1_024;
 const CHUNK_BYTES = 2 ** 18;
 /** The longest command: a market with the maximum of outcomes. */
 const COMMAND_BYTES_MAX = 4 * (MarketCommand.tokens + ID_WORDS * OUTCOMES_MAX);
-
-const condition = new Uint8Array(32);
-const conditionWords = new Int32Array(ID_WORDS);
 
 /** The fields of a market that the engine needs. */
 export type MarketTerms = Omit<
@@ -78,9 +76,9 @@ export function marketCommands(
   };
   const listed = new Set<number>();
   const ended = new Set<number>();
-  for (const conditionId of endedConditions) ended.add(findCondition(t, conditionId));
+  for (const conditionId of endedConditions) ended.add(marketByCondition(t, conditionId));
   for (const market of markets) {
-    listed.add(findCondition(t, market.conditionId));
+    listed.add(marketByCondition(t, market.conditionId));
     add(appendMarket(t, market, out, warn));
   }
   for (let slot = 1; slot <= marketCount(t); slot++) {
@@ -124,7 +122,7 @@ function appendMarket(
     warn(`market ${market.id} has ${market.tokenIds.length} outcomes; it gets no book`);
     return 0;
   }
-  const marketRow = findCondition(t, market.conditionId);
+  const marketRow = marketByCondition(t, market.conditionId);
   const tokens = market.tokenIds.map((id) => {
     const words = new Int32Array(ID_WORDS);
     decimalToWords(id, words, 0);
@@ -141,7 +139,8 @@ function appendMarket(
       warn(`market ${market.id} lists a token of another market; it gets no book`);
       return 0;
     }
-    encodeMarket(out, fields, conditionWords, tokens);
+    const condition = Buffer.from(market.conditionId.slice(2), 'hex');
+    encodeMarket(out, fields, bytesToWords(condition, new Int32Array(ID_WORDS)), tokens);
     return 1;
   }
   const flags = marketFlags(t, marketRow);
@@ -174,11 +173,6 @@ function flagsOf(market: MarketTerms): number {
     (market.ended ? MarketFlag.ended : 0) |
     (market.negRisk ? MarketFlag.negRisk : 0)
   );
-}
-
-function findCondition(t: Tables, conditionId: string): MarketRow | 0 {
-  if (!hexToBytes(conditionId, 32, condition, 0)) return 0;
-  return findMarket(t, bytesToWords(condition, conditionWords), 0);
 }
 
 function sameTokens(t: Tables, market: MarketRow, tokens: readonly Int32Array[]): boolean {

@@ -6,6 +6,7 @@
  * Thread: the I/O thread. Long answers are made in pieces (rendered.ts).
  */
 import type { AnswerWriter } from './answer-writer.ts';
+import { BYTES_PER_STEP, type Rendered, rendered, type Steps } from './answer-writer.ts';
 import {
   CatalogFlag,
   type PreparedCatalog,
@@ -13,9 +14,8 @@ import {
   type Relation,
 } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
-import { BYTES_PER_STEP, type Rendered, rendered, type Steps } from './rendered.ts';
+import type { CreatorScope } from './select.ts';
 import { scopeOf } from './select.ts';
-import type { CreatorScope } from './select-creator.ts';
 import type { Kind } from './shape.ts';
 
 const OPEN = Buffer.from('[');

@@ -10,10 +10,10 @@
 
 import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
 import type { AnswerWriter } from './answer-writer.ts';
+import { BYTES_PER_STEP, rendered, type Steps } from './answer-writer.ts';
 import type { CatalogAnswers, CatalogRoute } from './catalog-answers.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
-import { BYTES_PER_STEP, rendered, type Steps } from './rendered.ts';
 
 /** docs/protocol.md#sampling-lists. */
 const PAGE_SIZE = 1000;

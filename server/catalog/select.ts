@@ -11,10 +11,8 @@
 import type { Generation } from './generation.ts';
 import type { PreparedCatalog, Relation } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
-import { CreatorScope } from './select-creator.ts';
 import { type Filter, type Page, pickFromAll, pickFromFew, type Ranking } from './select-page.ts';
 import type { Kind } from './shape.ts';
-import { relatedTags } from './tag-relations.ts';
 import { NO_ROWS, rowsNamed } from './text-index.ts';
 
 /** No row. */
@@ -262,4 +260,80 @@ function valuesOf(relation: Relation, rows: Uint32Array): Uint32Array {
     for (let j = ends[rows[i]!]!; j < ends[rows[i]! + 1]!; j++) related[at++] = values[j]!;
   }
   return related;
+}
+
+/** Rows, most events in common first, equals by id; without the tags themselves. */
+export function relatedTags({ events, tags }: PreparedCatalog, rows: Uint32Array): number[] {
+  const own = tags.events;
+  const seen = new Uint8Array(events.ids.length);
+  const shared = new Uint32Array(tags.ids.length);
+  for (const row of rows) {
+    for (let i = own.ends[row]!; i < own.ends[row + 1]!; i++) {
+      const event = own.values[i]!;
+      if (seen[event] === 1) continue;
+      seen[event] = 1;
+      for (let j = events.tags.ends[event]!; j < events.tags.ends[event + 1]!; j++) {
+        shared[events.tags.values[j]!]! += 1;
+      }
+    }
+  }
+  const related: number[] = [];
+  for (let row = 0; row < shared.length; row++) {
+    const count = own.ends[row + 1]! - own.ends[row]!;
+    if (count > 0 && 2 * shared[row]! >= count && !rows.includes(row)) related.push(row);
+  }
+  return related.sort((a, b) => shared[b]! - shared[a]! || a - b);
+}
+
+export class CreatorScope {
+  private readonly catalog: PreparedCatalog;
+  /** By creator number: 1 = requested. */
+  private readonly creators: Uint8Array;
+  private marks: Uint8Array | undefined = undefined;
+
+  /** @param creator a wallet in lower case or a normalised site id */
+  constructor(catalog: PreparedCatalog, creator: string) {
+    this.catalog = catalog;
+    this.creators = new Uint8Array(catalog.creatorCount + 1); // 0 = no creator
+    for (const number of rowsNamed(catalog.creators, creator)) this.creators[number] = 1;
+  }
+
+  /** Whether an object passes the filter. */
+  has(kind: Kind, row: number): boolean {
+    if (kind === 'markets') return this.hasMarket(row);
+    return kind === 'events' ? this.hasEvent(row) : this.countEventsOf(kind, row) > 0;
+  }
+
+  hasMarket(market: number): boolean {
+    return this.creators[this.catalog.markets.creator[market]!] === 1;
+  }
+
+  hasEvent(event: number): boolean {
+    const { ends, values } = this.catalog.events.markets;
+    for (let i = ends[event]!; i < ends[event + 1]!; i++) {
+      if (this.hasMarket(values[i]!)) return true;
+    }
+    return false;
+  }
+
+  /** How many events of a series or a tag pass. */
+  countEventsOf(kind: 'series' | 'tags', row: number): number {
+    const marks = this.eventMarks();
+    const { ends, values } = this.catalog[kind].events;
+    let count = 0;
+    for (let i = ends[row]!; i < ends[row + 1]!; i++) count += marks[values[i]!]!;
+    return count;
+  }
+
+  /** By event, 1 = passes. One pass over all markets, because a tag can have most of the events. */
+  private eventMarks(): Uint8Array {
+    if (this.marks !== undefined) return this.marks;
+    const { ids, event } = this.catalog.markets;
+    const marks = new Uint8Array(this.catalog.events.ids.length);
+    for (let market = 0; market < ids.length; market++) {
+      if (this.hasMarket(market)) marks[event[market]!] = 1;
+    }
+    this.marks = marks;
+    return marks;
+  }
 }

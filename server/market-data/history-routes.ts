@@ -7,17 +7,16 @@
  */
 
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { TokenRow } from '../../engine/tables/units.ts';
+import type { Pips, TokenRow } from '../../engine/tables/units.ts';
 import { ProjectionUnready } from '../../storage/projection/reader.ts';
 import { errorBody } from '../common/contract.ts';
-import { microText } from '../common/decimal.ts';
+import { DECIMAL_BYTES_MAX, microText, writeInteger, writePips } from '../common/decimal.ts';
 import { readJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { compileShape, type Shape } from '../common/schema.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import { marketByCondition } from './find.ts';
 import type { HistoryKeeper } from './history-keeper.ts';
-import { renderPoints } from './history-render.ts';
 import {
   BATCH_HISTORY_BOUNDS,
   BatchHistoryBody,
@@ -26,8 +25,14 @@ import {
   VOLUMES_BOUNDS,
   VolumesBody,
 } from './history-schemas.ts';
-import { bucketsOf, type HistoryWindow, windowOf } from './history-window.ts';
-import type { TokenTexts } from './texts.ts';
+import {
+  type Buckets,
+  bucketsOf,
+  type HistoryWindow,
+  startOf,
+  windowOf,
+} from './history-window.ts';
+import { ascii, put, type TokenTexts } from './texts.ts';
 
 export interface HistoryRouteParts {
   readonly tables: Tables;
@@ -188,4 +193,38 @@ function volumeOf(
   if (!has24h) return { condition_id: conditionId, status: 200, volume };
   const volume_24h = microText(history.volumes.dayOf(market, now()));
   return { condition_id: conditionId, status: 200, volume, volume_24h };
+}
+
+/** Points between two turns: 0.5 ms; 3 ms before V8 has compiled the code. */
+const POINTS_PER_TURN = 2_048;
+
+const T = ascii('{"t":');
+const P = ascii(',"p":');
+const END = ascii('},');
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+const POINT_BYTES_MAX = T.length + P.length + END.length + 2 * DECIMAL_BYTES_MAX;
+
+/**
+ * `[{"t":1713871800,"p":0.42},..]`, ascending, without the buckets before the first trade.
+ * @param prices pips of each bucket; 0 = no trade so far
+ */
+export async function renderPoints(prices: Uint16Array, buckets: Buckets): Promise<Buffer> {
+  const { first, step } = buckets;
+  const out = Buffer.allocUnsafe(2 + prices.length * POINT_BYTES_MAX);
+  let at = 0;
+  out[at++] = OPEN;
+  for (let i = 0; i < prices.length; i++) {
+    if (i > 0 && i % POINTS_PER_TURN === 0) await nextTurn();
+    if (prices[i] === 0) continue;
+    at = put(T, out, at);
+    at = writeInteger(startOf(first + i, step), out, at);
+    at = put(P, out, at);
+    at = writePips(prices[i]! as Pips, out, at);
+    at = put(END, out, at);
+  }
+  // The closing bracket replaces the last comma.
+  if (at > 1) at -= 1;
+  out[at++] = CLOSE;
+  return out.subarray(0, at);
 }

@@ -9,8 +9,8 @@ import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 import type { Allowlist } from '../http/address.ts';
 import type { Handler } from '../http/http.ts';
-import { TRADES_QUERY } from './trades-query.ts';
 import type { TradesRenderer } from './trades-render.ts';
+import { TRADES_QUERY } from './trades-schemas.ts';
 
 export const ACTIVITY_PATH = compileQuery(Type.Object({ condition_id: Type.String() }), [
   'condition_id',

@@ -22,7 +22,7 @@ import { checksumAddress } from '../identity/checksum.ts';
 import { transactionHash } from './match-ids.ts';
 import { ascii, type MarketInfo, put, type TokenTexts } from './texts.ts';
 import type { TradesIndex } from './trades-index.ts';
-import type { TradesQuery } from './trades-query.ts';
+import type { TradesQuery } from './trades-schemas.ts';
 import { ROW_DOUBLES, Row, TradesSelector } from './trades-select.ts';
 
 /** Rows that are read without a pause. */

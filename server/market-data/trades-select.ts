@@ -36,7 +36,7 @@ import { NONE } from './fill-chains.ts';
 import { accountByAddress, marketsByConditions } from './find.ts';
 import { NewestHeap } from './newest-heap.ts';
 import { type TradesIndex, walletRows } from './trades-index.ts';
-import { PAGE_MAX, type TradesQuery } from './trades-query.ts';
+import { PAGE_MAX, type TradesQuery } from './trades-schemas.ts';
 
 /** Columns of a row that is read. */
 export const Row = {

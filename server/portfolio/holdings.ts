@@ -6,18 +6,13 @@
  * Thread: I/O. Non-goals: text (position-text.ts).
  */
 
-import {
-  marketFirstToken,
-  marketTokens,
-  tokenComplement,
-  tokenLastPrice,
-  tokenMarket,
-} from '../../engine/reads.ts';
+import { tokenComplement, tokenLastPrice, tokenMarket } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import type { WalletPosition } from '../../storage/projection/positions.ts';
 import type { PositionsReader } from '../../storage/projection/reader.ts';
 import { nextTurn } from '../common/next-turn.ts';
+import { tokensOfMarket } from '../market-data/find.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
 import { Best, type SortKey } from './best.ts';
 import { averagePrice, gain, percentGain, worth } from './money.ts';
@@ -100,7 +95,7 @@ export class Holdings {
     }
     let looked = 0;
     for (const market of markets) {
-      const tokens = tokensOf(this.parts.tables, market as MarketRow);
+      const tokens = tokensOfMarket(this.parts.tables, market as MarketRow);
       yield tokens.flatMap((token) => positions.of(account, token) ?? []);
       looked += tokens.length;
       if (looked < ROWS_PER_TURN) continue;
@@ -166,11 +161,4 @@ export class Holdings {
   private isTitled(token: number, wanted: string): boolean {
     return this.info(token)?.question.toLowerCase().includes(wanted) ?? false;
   }
-}
-
-/** The tokens of a market, in the order of its outcomes. */
-export function tokensOf(t: Tables, market: MarketRow): TokenRow[] {
-  const first = marketFirstToken(t, market);
-  const length = marketTokens(t, market);
-  return Array.from({ length }, (_, outcome) => (first + outcome) as TokenRow);
 }

@@ -16,13 +16,18 @@ import type { QuerySpec } from '../common/query.ts';
 import type { Allowlist } from '../http/address.ts';
 import type { Exchange } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
-import { accountByAddress, marketByCondition, marketsByConditions } from '../market-data/find.ts';
+import {
+  accountByAddress,
+  marketByCondition,
+  marketsByConditions,
+  tokensOfMarket,
+} from '../market-data/find.ts';
 import type { HistoryKeeper } from '../market-data/history-keeper.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
 import { Activity } from './activity.ts';
-import { Holdings, tokensOf } from './holdings.ts';
+import { Holdings } from './holdings.ts';
 import { microsText, worth } from './money.ts';
 import * as queries from './portfolio-schemas.ts';
 import { PositionTexts } from './position-text.ts';
@@ -105,7 +110,7 @@ export function portfolioHandlers(parts: PortfolioParts) {
       const least = BigInt(minBalance);
       const lists: string[] = [];
       for (const marketRow of marketsByConditions(tables, market ?? [])) {
-        for (const token of tokensOf(tables, marketRow)) {
+        for (const token of tokensOfMarket(tables, marketRow)) {
           lists.push(await rows.holders(token, await holdings.holders(token, limit, least)));
         }
       }

@@ -9,8 +9,8 @@ import { CLOSES, type CloseCounts, type CloseName } from './closes.ts';
 import { isExcessive } from './message-text.ts';
 import { invalid, type Problem } from './messages.ts';
 import type { Paced, Pacer } from './pacer.ts';
+import type { StreamLimits } from './stream-bounds.ts';
 import { type BoundName, type Budget, boundText, subscriptions } from './stream-bounds.ts';
-import type { StreamLimits } from './stream-limits.ts';
 
 /**
  * Handles a message in pieces, with a yield between two of them. Returns a problem of the message,

@@ -3,9 +3,9 @@
  *
  * Thread: the I/O thread.
  */
-import { marketFirstToken, marketTokens } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
+import { marketByCondition, tokensOfMarket } from '../market-data/find.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import {
   Connection,
@@ -17,7 +17,6 @@ import {
 import { type FollowedBook, topics } from './followed-book.ts';
 import type { MarketFeed } from './market-feed.ts';
 import { invalid, type MarketMessageFields, marketMessage, type Problem } from './messages.ts';
-import { findCondition } from './names.ts';
 
 export interface MarketChannelParts {
   readonly tables: Tables;
@@ -116,11 +115,8 @@ export class MarketConnection extends Connection {
 
   private addMarket(wanted: Set<TokenRow>, condition: string): void {
     const { tables } = this.o;
-    const market = findCondition(tables, condition);
-    if (market === 0) return;
-    const first = marketFirstToken(tables, market);
-    const count = marketTokens(tables, market);
-    for (let i = 0; i < count; i++) wanted.add((first + i) as TokenRow);
+    const market = marketByCondition(tables, condition.toLowerCase());
+    if (market !== 0) for (const token of tokensOfMarket(tables, market)) wanted.add(token);
   }
 
   private subscribe(

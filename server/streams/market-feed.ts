@@ -42,7 +42,6 @@ import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { BookRenderer } from '../market-data/books.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
-import { isAskOf } from './batch-facts.ts';
 import { FollowedBook, topics } from './followed-book.ts';
 import * as frames from './market-frames.ts';
 import type { Names } from './names.ts';
@@ -200,7 +199,7 @@ export class MarketFeed {
     const kind = events[at]!;
     const tick = events[at + Event.tick]!;
     const isAsk =
-      kind === EventKind.levelPlaced ? isAskOf(this.t, batch, command) : book.isAskAt(tick);
+      kind === EventKind.levelPlaced ? frames.isAskOf(this.t, batch, command) : book.isAskAt(tick);
     const sequence = eventsF[at / 2 + Event.sequence]!;
     book.change(tick, isAsk, eventsF[at / 2 + Event.quantity]!, { kind, sequence, command });
   }

@@ -6,9 +6,10 @@
  *
  * Thread: the I/O thread.
  */
-import { marketCount, marketFirstToken, marketTokens } from '../../engine/reads.ts';
-import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
+import { marketCount } from '../../engine/reads.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
+import { tokensOfMarket } from '../market-data/find.ts';
 import type { MarketStory } from '../market-data/texts.ts';
 import { topics } from './followed-book.ts';
 import { newMarketFrame } from './market-frames.ts';
@@ -70,9 +71,7 @@ export class NewMarkets {
     const condition = names.condition(market);
     const known = story(condition);
     if (known === undefined) return;
-    const first = marketFirstToken(names.t, market);
-    const count = marketTokens(names.t, market);
-    const assets = Array.from({ length: count }, (_, i) => names.token((first + i) as TokenRow).id);
+    const assets = tokensOfMarket(names.t, market).map((token) => names.token(token).id);
     const head = envelope(this.streams.next('markets'), now());
     publish(topics.markets, newMarketFrame(head, condition, assets, known, now()));
   }

@@ -24,7 +24,7 @@ import {
   type TokenRow,
 } from '../../engine/tables/units.ts';
 
-/** Where to find the id of the order that caused a change (batch-facts.ts). */
+/** Where to find the id of the order that caused a change (market-frames.ts). */
 export interface LevelCause {
   readonly kind: number;
   readonly sequence: number;

@@ -12,7 +12,6 @@ import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { Publish } from '../http/sockets.ts';
 import { envelope, type Numbered } from './numbering.ts';
-import { sameWords } from './order-facts.ts';
 
 /**
  * The number of stored events of the node: a minute of a busy one, at least the promised 10,000.
@@ -130,7 +129,7 @@ export class ReplayBuffer {
   /** The user whose address is at `at`, if its events are stored. */
   find(words: Int32Array, at: number): User | undefined {
     const users = this.byWord.get(words[at]!);
-    return users?.find((user) => sameWords(user.address, 0, words, at, ADDRESS_WORDS));
+    return users?.find(({ address }) => address.every((word, i) => word === words[at + i]));
   }
 
   /** Returns the user of a new connection; makes it if needed. */

@@ -10,7 +10,19 @@
  */
 import type { Caller } from '../http/callers.ts';
 import type { Turns } from './pacer.ts';
-import type { StreamLimits } from './stream-limits.ts';
+
+/** The settings of the streams. */
+export interface StreamLimits {
+  /** A connection that sends nothing for so long is closed. */
+  readonly idleSeconds: number;
+  /** Tokens, or markets, of one connection. */
+  readonly subscriptionsMax: number;
+  readonly connectionsMax: number;
+  /** Bytes that may wait for one reader. */
+  readonly backpressureBytes: number;
+  /** The bounds of a caller, as a multiple of those of one connection. */
+  readonly callerFactor: number;
+}
 
 type Unit = 'messages' | 'names' | 'bytes';
 type Owner = 'connection' | 'caller';

@@ -9,6 +9,7 @@ import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import type { Credential } from '../identity/key-registry.ts';
+import { marketByCondition } from '../market-data/find.ts';
 import type { CloseName } from './closes.ts';
 import {
   Connection,
@@ -18,7 +19,6 @@ import {
   parseMessage,
 } from './connection.ts';
 import { invalid, type Problem, type UserMessageFields, userMessage } from './messages.ts';
-import { findCondition } from './names.ts';
 import {
   type CatchingUp,
   CHARACTERS_MAX,
@@ -205,7 +205,7 @@ export class UserConnection extends Connection implements CatchingUp {
     const added: string[] = isAll ? [ALL] : [];
     for (const [i, text] of isAll ? [] : markets.entries()) {
       if (i % NAMES_A_PIECE === NAMES_A_PIECE - 1) yield;
-      if (findCondition(this.o.tables, text) !== 0) added.push(text);
+      if (marketByCondition(this.o.tables, text) !== 0) added.push(text);
     }
     const { subscriptionsMax } = this.limits;
     const total = new Set([...this.followed, ...added]).size;

@@ -26,8 +26,9 @@ import {
 } from '../../engine/reads.ts';
 import type { AccountRow, FillRow, OrderRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
+import { apiKeyText } from '../account/account-texts.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
-import { apiKeyAt, type Names } from './names.ts';
+import type { Names } from './names.ts';
 import {
   closedOrderFacts,
   type OrderFacts,
@@ -247,5 +248,5 @@ export class UserFeed {
 
 /** The API key of the maker's order. */
 function keyOf({ makerRow, makerRows }: MatchFill): string {
-  return apiKeyAt(makerRows!.orderI, orderKeyAt(makerRow));
+  return apiKeyText(makerRows!.orderI, orderKeyAt(makerRow));
 }

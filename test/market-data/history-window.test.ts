@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { renderPoints } from '../../server/market-data/history-render.ts';
+import { renderPoints } from '../../server/market-data/history-routes.ts';
 import { HISTORY_QUERY } from '../../server/market-data/history-schemas.ts';
 import {
   bucketsOf,

@@ -14,8 +14,8 @@ import {
 import { checksumAddress } from '../../server/identity/checksum.ts';
 import { keccak256 } from '../../server/identity/keccak.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
-import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-query.ts';
 import { TradesRenderer } from '../../server/market-data/trades-render.ts';
+import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-schemas.ts';
 import type { Random } from '../common/random.ts';
 import {
   addressWords,

@@ -4,7 +4,7 @@
  */
 import { type HttpServer, listen } from '../../server/http/http.ts';
 import { deriveCredentials } from '../../server/identity/credentials.ts';
-import type { StreamLimits } from '../../server/streams/stream-limits.ts';
+import type { StreamLimits } from '../../server/streams/stream-bounds.ts';
 import { Streams } from '../../server/streams/streams.ts';
 import { addressWords } from '../engine/engine-driver.ts';
 import type { OrderLine } from '../engine/naive-types.ts';
