@@ -6,7 +6,6 @@
  * Thread: I/O. Rows in engine memory have to be read under SeqlockReader.
  */
 
-import { OrderType } from '../../engine/commands.ts';
 import {
   bookTicks,
   closeReason,
@@ -40,7 +39,7 @@ import {
 } from '../../engine/tables/units.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
-import { reasonText, statusText } from '../orders/order-states.ts';
+import { ORDER_TYPE_TEXTS, reasonText, statusText } from '../orders/order-states.ts';
 import { type AccountTexts, apiKeyText } from './account-texts.ts';
 
 export interface OrderView {
@@ -108,12 +107,6 @@ function orderView(rows: OrderRows, row: OrderRow, price: number): OrderView {
   };
 }
 
-const TYPES: Readonly<Record<number, string>> = {
-  [OrderType.GTC]: 'GTC',
-  [OrderType.GTD]: 'GTD',
-  [OrderType.FOK]: 'FOK',
-  [OrderType.FAK]: 'FAK',
-};
 const MS = 1_000;
 
 /** @param trades ids of its trades, oldest first */
@@ -130,7 +123,7 @@ export function orderText(texts: AccountTexts, row: OrderView, trades: readonly 
     original_size: microText(row.original),
     size_matched: microText(row.original - row.remaining),
     price: pipsText(row.price as Pips),
-    order_type: TYPES[row.type],
+    order_type: ORDER_TYPE_TEXTS[row.type],
     expiration: String(row.expiry),
     associate_trades: trades,
     created_at: Math.floor(row.created / MS),

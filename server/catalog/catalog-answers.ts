@@ -108,7 +108,8 @@ export class CatalogAnswers {
         }
         const render = answer(request);
         if (typeof render !== 'function') return render;
-        if (!this.confirm(request)) return this.sendRendered(request, render());
+        if (this.confirm(request)) return;
+        return this.respond(request, render(), request.served.etag, shown);
       },
     };
   }
@@ -124,13 +125,6 @@ export class CatalogAnswers {
     return true;
   }
 
-  /** Answers 200 with bytes that were rendered within this call, or are being rendered. */
-  private sendRendered(request: CheckedRequest, answer: Rendered): void | Promise<void> {
-    const { etag, shown } = request.served;
-    if (answer instanceof Promise) return this.sendLate(request, answer, etag, shown);
-    return this.send(request, answer, request.served, false);
-  }
-
   /**
    * Answers 200, compressed if the caller accepts it and the bytes are large enough.
    * @param isStable the bytes stay unchanged: they are not in the shared writer
@@ -142,8 +136,8 @@ export class CatalogAnswers {
     isStable: boolean,
   ): void | Promise<void> {
     const { context } = request;
-    const kind = Object.values(this.kinds).find(({ current }) => current === served);
-    if (kind !== undefined && this.acceptsGzip(context)) {
+    const kind = this.kinds[served.shown];
+    if (kind.current === served && this.acceptsGzip(context)) {
       const compressed = kind.compressed.add(urlOf(context), bytes, isStable);
       if (compressed !== undefined) {
         const headers = headersOf(request, served.gzipHeaders);
@@ -154,10 +148,11 @@ export class CatalogAnswers {
   }
 
   /**
-   * Answers 200 after a wait. The rows were selected by the figures of a tag; the answer shows the
-   * current figures. If these differ, the answer does not belong to one moment, and has no tag.
+   * Answers 200, at once or when the answer is complete. The rows were selected by the figures of a tag;
+   * the answer shows the current figures. If these differ, the answer does not belong to one moment, and
+   * has no tag.
    */
-  sendLate(
+  respond(
     request: CheckedRequest,
     answer: Rendered,
     etag: string,

@@ -168,7 +168,7 @@ class CatalogRoutes {
   ): Promise<void> {
     const ranked = await this.sort(kind, request);
     if (ranked === undefined) return;
-    return this.answers.sendLate(request, render(ranked.ranking), ranked.etag);
+    return this.answers.respond(request, render(ranked.ranking), ranked.etag);
   }
 
   private sort(
@@ -219,7 +219,7 @@ class CatalogRoutes {
       const renderer = this.render(request);
       const page = foundPage(generation, found, query, ranked.ranking, renderer.scope);
       const bytes = renderer.found(page);
-      return this.answers.sendLate(request, bytes, ranked.etag);
+      return this.answers.respond(request, bytes, ranked.etag);
     };
     return { path: '/public-search', parameters: PARAMETERS.search, answer };
   }

@@ -4,6 +4,7 @@
  *
  * Thread: the I/O thread.
  */
+import type { Shape } from '../common/schema.ts';
 import type { Socket, SocketHandler } from '../http/sockets.ts';
 import { CLOSES, type CloseCounts, type CloseName } from './closes.ts';
 import { isExcessive } from './message-text.ts';
@@ -222,8 +223,36 @@ export interface ConnectionParts {
   readonly onClosed: (connection: Connection) => void;
 }
 
+/** The fields by which a message names its channel and what to do. */
+interface ChannelFields {
+  readonly type?: string;
+  readonly operation?: 'subscribe' | 'unsubscribe';
+}
+
+/** A message of a channel, or what is wrong with it. */
+export function readMessage<Fields extends ChannelFields>(
+  text: string,
+  shape: Shape<Fields>,
+  channel: 'market' | 'user',
+): { readonly message: Fields } | { readonly problem: Problem } {
+  const message = parseMessage(text);
+  if (message === undefined) return { problem: invalid('not a JSON object') };
+  if (!shape.matches(message)) {
+    const { path } = shape.fault(message);
+    return { problem: invalid(`bad member: ${path.join('.')}`) };
+  }
+  const { operation, type } = message;
+  if (type === undefined && operation === undefined) {
+    return { problem: invalid('type or operation is needed') };
+  }
+  if (type !== undefined && type.toLowerCase() !== channel) {
+    return { problem: invalid(`type must be ${channel} on this path`) };
+  }
+  return { message };
+}
+
 /** The members of a message that are not null; undefined when it is not a JSON object. */
-export function parseMessage(text: string): object | undefined {
+function parseMessage(text: string): object | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);

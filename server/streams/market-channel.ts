@@ -12,11 +12,11 @@ import {
   type ConnectionParts,
   type Handling,
   NAMES_A_PIECE,
-  parseMessage,
+  readMessage,
 } from './connection.ts';
 import { type FollowedBook, topics } from './followed-book.ts';
 import type { MarketFeed } from './market-feed.ts';
-import { invalid, type MarketMessageFields, marketMessage, type Problem } from './messages.ts';
+import { type MarketMessageFields, marketMessage, type Problem } from './messages.ts';
 
 export interface MarketChannelParts {
   readonly tables: Tables;
@@ -45,19 +45,9 @@ export class MarketConnection extends Connection {
   }
 
   protected override *receive(text: string): Handling {
-    const message = parseMessage(text);
-    if (message === undefined) return invalid('not a JSON object');
-    if (!marketMessage.matches(message)) {
-      const { path } = marketMessage.fault(message);
-      return invalid(`bad member: ${path.join('.')}`);
-    }
-    const { operation, type } = message;
-    if (type === undefined && operation === undefined) {
-      return invalid('type or operation is needed');
-    }
-    if (type !== undefined && type.toLowerCase() !== 'market') {
-      return invalid('type must be market on this path');
-    }
+    const read = readMessage(text, marketMessage, 'market');
+    if ('problem' in read) return read.problem;
+    const { message } = read;
     const wanted = new Set<TokenRow>();
     const ids = message.assets_ids ?? [];
     const conditions = message.markets ?? [];
@@ -70,7 +60,7 @@ export class MarketConnection extends Connection {
     // A market stands for all its tokens.
     const more = Math.max(0, wanted.size - ids.length - conditions.length);
     if (!this.mayLookUp(more)) return undefined;
-    if (operation !== 'unsubscribe') return this.subscribe(wanted, message);
+    if (message.operation !== 'unsubscribe') return this.subscribe(wanted, message);
     for (const token of wanted) this.unsubscribe(token);
     return undefined;
   }

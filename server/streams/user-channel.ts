@@ -16,7 +16,7 @@ import {
   type ConnectionParts,
   type Handling,
   NAMES_A_PIECE,
-  parseMessage,
+  readMessage,
 } from './connection.ts';
 import { invalid, type Problem, type UserMessageFields, userMessage } from './messages.ts';
 import {
@@ -112,23 +112,14 @@ export class UserConnection extends Connection implements CatchingUp {
   }
 
   protected override *receive(text: string): Handling {
-    const message = parseMessage(text);
-    if (message === undefined) return invalid('not a JSON object');
-    if (!userMessage.matches(message)) {
-      const { path } = userMessage.fault(message);
-      return invalid(`bad member: ${path.join('.')}`);
-    }
-    const { operation, type } = message;
-    if (type === undefined && operation === undefined)
-      return invalid('type or operation is needed');
-    if (type !== undefined && type.toLowerCase() !== 'user') {
-      return invalid('type must be user on this path');
-    }
+    const read = readMessage(text, userMessage, 'user');
+    if ('problem' in read) return read.problem;
+    const { message } = read;
     const problem = this.identify(message);
     if (problem !== undefined) return problem;
     const markets = [...new Set((message.markets ?? []).map((text) => text.toLowerCase()))];
     if (!this.mayLookUp(markets.length + (message.resume?.length ?? 0))) return undefined;
-    if (operation === 'unsubscribe') return this.unsubscribe(markets);
+    if (message.operation === 'unsubscribe') return this.unsubscribe(markets);
     return yield* this.subscribe(markets, message);
   }
 

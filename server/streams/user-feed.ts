@@ -224,12 +224,7 @@ export class UserFeed {
     }
   }
 
-  private publishOrder(
-    user: User,
-    order: OrderFacts,
-    change: (typeof OrderChange)[keyof typeof OrderChange],
-    match: number,
-  ): void {
+  private publishOrder(user: User, order: OrderFacts, change: OrderChange, match: number): void {
     const { names } = this;
     const body = orderBody(names, order, change, match, this.batch!.time);
     this.replayBuffer.append(user, names.token(order.token).condition, body);

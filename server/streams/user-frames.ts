@@ -5,7 +5,6 @@
  * Thread: the I/O thread.
  */
 
-import { OrderType } from '../../engine/commands.ts';
 import {
   fillKind,
   fillMaker,
@@ -28,7 +27,7 @@ import { NIL_UUID } from '../account/account-texts.ts';
 import { microText, ratioMicro } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';
-import { reasonText } from '../orders/order-states.ts';
+import { ORDER_TYPE_TEXTS, reasonText } from '../orders/order-states.ts';
 import { priceText, sideText } from './market-frames.ts';
 import type { Names } from './names.ts';
 import type { OrderFacts } from './order-facts.ts';
@@ -40,14 +39,7 @@ export const OrderChange = {
   filled: { type: 'UPDATE', status: 'MATCHED' },
   ended: { type: 'CANCELLATION', status: 'CANCELED' },
 } as const;
-type News = (typeof OrderChange)[keyof typeof OrderChange];
-
-const ORDER_TYPES: Readonly<Record<number, string>> = {
-  [OrderType.GTC]: 'GTC',
-  [OrderType.GTD]: 'GTD',
-  [OrderType.FOK]: 'FOK',
-  [OrderType.FAK]: 'FAK',
-};
+export type OrderChange = (typeof OrderChange)[keyof typeof OrderChange];
 
 /**
  * The maximum of maker orders in one trade. For a match with more of them, `size` is still the
@@ -60,7 +52,7 @@ const MS = 1_000;
  * The last event of an order by its close reason: an order that was filled, or killed after a fill,
  * counts as matched.
  */
-export function changeOfClose(reason: number): News {
+export function changeOfClose(reason: number): OrderChange {
   const isMatched = reason === EndReason.filled || reason === EndReason.fakRemainder;
   return isMatched ? OrderChange.filled : OrderChange.ended;
 }
@@ -69,7 +61,7 @@ export function changeOfClose(reason: number): News {
 export function orderBody(
   names: Names,
   order: OrderFacts,
-  change: News,
+  change: OrderChange,
   match: number,
   time: number,
 ): string {
@@ -91,7 +83,7 @@ export function orderBody(
     timestamp: String(time),
     type: change.type,
     status: change.status,
-    order_type: ORDER_TYPES[order.type],
+    order_type: ORDER_TYPE_TEXTS[order.type],
     maker_address: order.maker,
     expiration: String(order.expiry),
     created_at: String(Math.floor(order.created / MS)),

@@ -1,9 +1,11 @@
 /** What is read from the bytes of a token list is what the parser and a plain merge say of it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { parseJson } from '../../server/common/json.ts';
 import { type KnownTokens, UNKNOWN } from '../../server/market-data/known-tokens.ts';
-import { parseTokenItems } from '../../server/market-data/token-items.ts';
+import { checkTokenItems } from '../../server/market-data/token-items.ts';
 import { type BookSide, SideCode, TokenRequest } from '../../server/market-data/token-request.ts';
+import { TOKENS_BOUNDS } from '../../server/market-data/token-schemas.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
 import { Fixture } from './read-fixture.ts';
 
@@ -30,7 +32,7 @@ type Read = { error: string } | { tokens: string[]; sides: number[] };
 
 /** The obvious way: the parser, then a merge by id. */
 function expected(body: Buffer, ids: readonly string[]): Read {
-  const parsed = parseTokenItems(body);
+  const parsed = checkTokenItems(parseJson(body, TOKENS_BOUNDS));
   if (!parsed.ok) return { error: parsed.error };
   const merged = new Map<string, BookSide>();
   parsed.tokens.forEach((token, i) => {
@@ -43,7 +45,7 @@ function expected(body: Buffer, ids: readonly string[]): Read {
 
 function readBy(request: TokenRequest, known: KnownTokens, body: Buffer): Read {
   if (!request.scan(new DataView(body.buffer, body.byteOffset, body.length))) {
-    const parsed = parseTokenItems(body);
+    const parsed = checkTokenItems(parseJson(body, TOKENS_BOUNDS));
     if (!parsed.ok) return { error: parsed.error };
     request.take(parsed.tokens, parsed.sides);
   }
