@@ -1,4 +1,4 @@
-/** Pages of open orders and orders by id, from real engine tables, against a list kept beside. */
+/** Pages of open orders and orders by id, from real engine tables, compared with a list of the test. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
@@ -233,7 +233,7 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   assert.deepEqual([late, waits], [2, 2]);
 });
 
-test('rows read while a thread writes are whole, and of the one who asks', async () => {
+test('rows read while a thread writes are whole, and of the owner that requested them', async () => {
   const seed = freshSeed();
   const fixture = new Fixture(SMALL);
   const token = fixture.market(2, 10);

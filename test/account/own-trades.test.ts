@@ -142,7 +142,7 @@ test('the trades of an order are those that took and made for it, as far back as
   });
 });
 
-test('a trade shows the view of its taker, and the API keys of nobody else', () => {
+test('a trade shows the view of its taker, and no API key of others', () => {
   const desk = new Desk();
   const info = {
     question: '',
@@ -311,7 +311,7 @@ test('a page of orders is written with pauses, and shows what was open when it w
   assert.deepEqual(JSON.parse(text).data, []);
 });
 
-test('a trade id is a UUID that tells its match', () => {
+test('a trade id is a UUID that contains its match', () => {
   for (const match of [0, 1, 0xabc, 2 ** 47 + 5]) {
     assert.match(
       tradeIdOf(match),

@@ -1,4 +1,4 @@
-/** Own trades and orders over real engine tables, and a scan of every fill beside them. */
+/** Own trades and orders over real engine tables, and a scan of every fill to compare with. */
 import { OrderType } from '../../engine/commands.ts';
 import { FILL_DOUBLES, FILL_WORDS, Fill, State } from '../../engine/tables/layout.ts';
 import { OwnOrders } from '../../server/account/own-orders.ts';

@@ -96,8 +96,8 @@ test('sorts stand in line: none spoils another, and one whose caller has gone ma
       ['liquidity', 'volume'],
       ['question', 'volume'],
     ] as const;
-    let asked = 0;
-    const isGone = (): boolean => ++asked > 2;
+    let calls = 0;
+    const isGone = (): boolean => ++calls > 2;
     const sort = (order: readonly string[], isAscending: boolean, leaves = isThere) =>
       rankings.sort('markets', listed, queryOf(order, isAscending), leaves);
     const up = sort(first, true);

@@ -1,5 +1,5 @@
 /**
- * Full-text search over the route and the real index, held against a scan of all words: which
+ * Full-text search over the route and the real index, compared with a scan of all words: which
  * events and tags are found, in whatever pages; and that a title counts for more than a description.
  */
 import assert from 'node:assert/strict';

@@ -146,7 +146,7 @@ test('a token stays with the market that has it: another one that lists it gets 
   assert.equal(context.t.state[State.markets], 2);
 });
 
-test('a change keeps the fee that the market has', () => {
+test('a change leaves the fee of the market as it is', () => {
   const context = new Exchange();
   follow(context, [market(1)]);
   context.t.marketI[(1 << MARKET_I) + Market.baseFeeBps] = 35;

@@ -9,7 +9,7 @@ function tokens(value: unknown) {
   return checkTokenItems(parseJson(Buffer.from(JSON.stringify(value)), TOKENS_BOUNDS));
 }
 
-test('a token list keeps its order, its repetitions and its sides', () => {
+test('a token list has its order, its repetitions and its sides', () => {
   assert.deepEqual(
     tokens([
       { token_id: '2' },

@@ -104,11 +104,11 @@ test('a token list read from its bytes is what the parser reads, and so are its 
     const ids = idsOf(random);
     const known = fixtureOf(ids).texts.known;
     const request = new TokenRequest(known);
-    const asked = [...ids, '5', '9'.repeat(77), `${ids[0]}0`, `0${ids[0]}`, '12345678:'];
+    const candidates = [...ids, '5', '9'.repeat(77), `${ids[0]}0`, `0${ids[0]}`, '12345678:'];
     let refused = 0;
     for (let round = 0; round < rounds(6_000); round++) {
-      // Tokens become known as they are asked for, so that both ways are taken.
-      const text = usual(random, asked.slice(0, 1 + random.below(asked.length)));
+      // Tokens become known when they are first requested, so that both ways are taken.
+      const text = usual(random, candidates.slice(0, 1 + random.below(candidates.length)));
       const body = random.chance(50) ? Buffer.from(text) : odd(random, text);
       const wanted = expected(body, ids);
       if ('error' in wanted) refused += 1;
@@ -118,7 +118,7 @@ test('a token list read from its bytes is what the parser reads, and so are its 
   });
 });
 
-test('a token is found at its digits once it has been asked for, and nothing else is', () => {
+test('a token is found by its digits once it was requested, and no other text is', () => {
   withSeed((random) => {
     const ids = idsOf(random);
     const { known } = fixtureOf(ids).texts;

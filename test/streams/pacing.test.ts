@@ -200,7 +200,7 @@ test('what waits in the middle of a batch is sent books of before it or after it
   for (const { hash } of ofEarly) assert([before.hash, after.hash].includes(hash), 'a torn book');
 });
 
-/** A connection of the user channel for the wallet of which a read-only key tells. */
+/** A connection of the user channel for the wallet of a read-only key. */
 function userChannel(stage: FeedStage, socket: FakeSocket, subscriptionsMax = 4): UserConnection {
   const keys = { lookup: () => undefined, lookupReadOnly: () => ({ address: WALLET }) };
   return new UserConnection(
@@ -209,7 +209,7 @@ function userChannel(stage: FeedStage, socket: FakeSocket, subscriptionsMax = 4)
   );
 }
 
-test('who leaves a stream while it catches up is sent nothing more of it, however often it asks', async () => {
+test('a client that leaves a stream while it catches up gets nothing more of it, however often it resumes', async () => {
   const stage = new FeedStage();
   const first = new FakeSocket();
   const auth = { apiKey: 'key' };
@@ -226,20 +226,20 @@ test('who leaves a stream while it catches up is sent nothing more of it, howeve
   }
   channel.message(JSON.stringify({ type: 'user', stream_id, sequence }));
   await until(() => socket.sent.length >= 101);
-  assert.equal(socket.sent.length, 101, 'each time it was told how much it missed');
+  assert.equal(socket.sent.length, 101, 'each time it got the number of missed events');
   socket.unread = 0;
   channel.drained();
   await until(() => socket.sent.length >= 101 + 48);
   await nextSlice();
-  const told = socket.sent.slice(101).map((text) => JSON.parse(text).n);
+  const sent = socket.sent.slice(101).map((text) => JSON.parse(text).n);
   assert.deepEqual(
-    told,
+    sent,
     Array.from({ length: 48 }, (_, i) => i + 1),
     'each once',
   );
 });
 
-test('who does not read while much happens is closed before it holds too much', () => {
+test('a client that does not read while much happens is closed before too much waits for it', () => {
   const stage = new FeedStage();
   const codes: number[] = [];
   class ClosedSocket extends FakeSocket {
@@ -278,7 +278,7 @@ test('a place behind is resumed from, also where the stream is followed already'
   assert.deepEqual([...socket.joined], [stream_id], 'and it goes on from there');
 });
 
-test('a book that is due is sent, whatever is asked for behind it', () => {
+test('a book that is due is sent, whatever the next messages request', () => {
   const stage = new FeedStage();
   stage.run({ kind: 'at', time: 1_000 });
   stage.run({ kind: 'market', condition: 1, outcomes: 2, ...TERMS });
@@ -300,7 +300,7 @@ test('a book that is due is sent, whatever is asked for behind it', () => {
   assert.equal(socket.sent.length, 1);
 });
 
-test('to follow markets of which nothing is told leaves nothing behind', () => {
+test('to follow markets without events stores nothing', () => {
   const stage = new FeedStage();
   stage.run({ kind: 'at', time: 1_000 });
   for (let condition = 1; condition <= MARKETS; condition++) {
@@ -318,7 +318,7 @@ test('to follow markets of which nothing is told leaves nothing behind', () => {
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
   stage.users.append(user, markets[0], '"n":1');
   channel.closed();
-  const kept: Map<string, unknown> = Reflect.get(user, 'markets');
-  assert.deepEqual([...kept.keys()], [markets[0]], 'the one in which something happened');
+  const streams: Map<string, unknown> = Reflect.get(user, 'markets');
+  assert.deepEqual([...streams.keys()], [markets[0]], 'the one in which something happened');
   assert.equal(user.joined.size, 0);
 });

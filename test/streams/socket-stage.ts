@@ -11,7 +11,7 @@ import type { OrderLine } from '../engine/naive-types.ts';
 import { FeedStage } from './feed-stage.ts';
 
 const SHARE = 1_000_000n;
-/** Reads what is told to a wallet. */
+/** Reads the events of a wallet. */
 export const READ_ONLY_KEY = 'read-only-key';
 const READ_ONLY_WALLET = 1;
 
