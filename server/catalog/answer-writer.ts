@@ -13,6 +13,18 @@ import { nextTurn } from '../common/next-turn.ts';
 
 const BYTES_FIRST = 1 << 20;
 
+/** A step ends after so many bytes: less than a millisecond, even when the memory is not cached. */
+export const BYTES_PER_STEP = 2 ** 18;
+
+/**
+ * Bytes that are valid until the writer's next begin(); or a promise of bytes that stay valid,
+ * undefined = the client has disconnected.
+ */
+export type Rendered = Uint8Array | Promise<Buffer | undefined>;
+
+/** Writes an answer, and yields where a piece may end. */
+export type Steps = Generator<void, void>;
+
 export class AnswerWriter {
   private out = Buffer.allocUnsafeSlow(BYTES_FIRST);
   private at = 0;
@@ -77,6 +89,30 @@ export class AnswerWriter {
     return this.out.subarray(0, this.at);
   }
 
+  /**
+   * Makes an answer that was begun: within this call, or step by step.
+   * @param isGone the client has disconnected
+   */
+  run(steps: Steps, isGone: () => boolean): Rendered {
+    return steps.next().done === true ? this.done() : this.runLater(steps, isGone);
+  }
+
+  private async runLater(steps: Steps, isGone: () => boolean): Promise<Buffer | undefined> {
+    const { source } = this;
+    const pieces: Buffer[] = [];
+    let isOver = false;
+    while (!isOver) {
+      // Other answers use the writer before this one continues.
+      pieces.push(Buffer.from(this.done()));
+      await nextTurn();
+      if (isGone()) return undefined;
+      this.begin(source);
+      isOver = steps.next().done === true;
+    }
+    pieces.push(Buffer.from(this.done()));
+    return concatSlowly(pieces);
+  }
+
   private flush(): void {
     const length = this.runEnd - this.runStart;
     if (length > 0) {
@@ -95,47 +131,4 @@ export class AnswerWriter {
     grown.set(this.out.subarray(0, this.at));
     this.out = grown;
   }
-}
-
-/** A step ends after so many bytes: less than a millisecond, even when the memory is not cached. */
-export const BYTES_PER_STEP = 2 ** 18;
-
-/**
- * Bytes that are valid until the writer's next begin(); or a promise of bytes that stay valid,
- * undefined = the client has disconnected.
- */
-export type Rendered = Uint8Array | Promise<Buffer | undefined>;
-
-/** Writes an answer, and yields where a piece may end. */
-export type Steps = Generator<void, void>;
-
-/** @param source of the fragments that are written; the writer was begun with it */
-export function rendered(
-  writer: AnswerWriter,
-  source: Uint8Array,
-  steps: Steps,
-  isGone: () => boolean,
-): Rendered {
-  if (steps.next().done === true) return writer.done();
-  return renderOn(writer, source, steps, isGone);
-}
-
-async function renderOn(
-  writer: AnswerWriter,
-  source: Uint8Array,
-  steps: Steps,
-  isGone: () => boolean,
-): Promise<Buffer | undefined> {
-  const pieces: Buffer[] = [];
-  let isOver = false;
-  while (!isOver) {
-    // Other answers use the writer before this one continues.
-    pieces.push(Buffer.from(writer.done()));
-    await nextTurn();
-    if (isGone()) return undefined;
-    writer.begin(source);
-    isOver = steps.next().done === true;
-  }
-  pieces.push(Buffer.from(writer.done()));
-  return concatSlowly(pieces);
 }

@@ -7,13 +7,12 @@
  */
 import type { Exchange, Route } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
-import type { Rendered } from './answer-writer.ts';
-import { AnswerWriter } from './answer-writer.ts';
+import { AnswerWriter, type Rendered } from './answer-writer.ts';
 import { acceptsGzip, CompressedAnswers } from './compressed.ts';
 import type { Generation } from './generation.ts';
 import { badRequest, type Parameters } from './parameters.ts';
 import type { CatalogQuery } from './query.ts';
-import { Page } from './select-page.ts';
+import { Page } from './select.ts';
 
 type Headers = readonly (readonly [string, string])[];
 

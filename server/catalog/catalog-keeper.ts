@@ -13,8 +13,7 @@ import { applyCommands } from '../orders/own-commands.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import type { FiguresKeeper } from './figures-keeper.ts';
 import { type Generation, type LoadedGeneration, openGeneration } from './generation.ts';
-import { marketInfoLookup } from './market-info.ts';
-import type { MarketInfos } from './market-registry.ts';
+import { type MarketInfos, marketInfoLookup } from './market-info.ts';
 import type { PreparedCatalog } from './prepared.ts';
 
 export interface CatalogKeeperOptions {

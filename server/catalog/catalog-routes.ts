@@ -21,12 +21,17 @@ import type { Generation } from './generation.ts';
 import { PARAMETERS, type Parameters } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
-import { isSortedFor, type Ranked, Rankings, rankingOf } from './rankings.ts';
+import { isSortedFor, type Ranked, type Ranking, Rankings, rankingOf } from './rankings.ts';
 import { type FoundPage, Renderer } from './render.ts';
 import { samplingRoutes } from './sampling-routes.ts';
-import type { CreatorScope } from './select.ts';
-import { type RankCursor, RowFilter, relatedTags, rowsOf, select } from './select.ts';
-import type { Ranking } from './select-page.ts';
+import {
+  type CreatorScope,
+  type RankCursor,
+  RowFilter,
+  relatedTags,
+  rowsOf,
+  select,
+} from './select.ts';
 import { CLIENT_MEMBER, type Kind } from './shape.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
 

@@ -31,6 +31,9 @@ export interface Generation {
   search(query: string): Promise<SearchRows> | undefined;
 }
 
+/** What lists are made of. */
+export type Listed = Pick<Generation, 'prepared' | 'figures'>;
+
 export interface LoadedGeneration extends Generation {
   /** Runs of commands that update the engine to this catalog, to be applied in order. */
   readonly commands: readonly Int32Array[];

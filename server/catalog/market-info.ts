@@ -4,9 +4,14 @@
  *
  * Thread: the I/O thread.
  */
+import { conditionAt, marketCount } from '../../engine/reads.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
 import { nextTurn } from '../common/next-turn.ts';
-import type { MarketInfo, MarketStory } from '../market-data/texts.ts';
+import { wordsToHex } from '../common/uint256.ts';
+import type { MarketInfo, MarketLookup, MarketStory } from '../market-data/texts.ts';
 import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
 import { placeAmong } from './select.ts';
 import { keyOf, rowsNamed } from './text-index.ts';
@@ -96,4 +101,54 @@ export async function conditionsOfEvent(prepared: PreparedCatalog, id: string): 
     conditions.push(marketAt(prepared, market).conditionId);
   }
   return conditions;
+}
+
+/** The catalog's fields of the market with this condition id (`0x` + 64 lower-case hex digits). */
+type ConditionLookup = (conditionId: string) => MarketInfo | undefined;
+
+/** The look-ups of one catalog so far. */
+interface CatalogLookups {
+  readonly byCondition: ConditionLookup;
+  readonly bySlot: Map<MarketRow, MarketInfo>;
+}
+
+/** Maps a market row to the catalog's fields of the market. */
+export class MarketInfos {
+  private readonly t: Tables;
+  private current: CatalogLookups = { byCondition: () => undefined, bySlot: new Map() };
+
+  constructor(t: Tables) {
+    this.t = t;
+  }
+
+  /**
+   * Takes a new catalog: every later answer is from it, except for callers that use look-ups of the
+   * previous one.
+   */
+  replace(byCondition: ConditionLookup): void {
+    this.current = { byCondition, bySlot: new Map() };
+  }
+
+  find(market: MarketRow): MarketInfo | undefined {
+    return this.findIn(this.current, market);
+  }
+
+  /** Look-ups in the current catalog, also after another has replaced it. */
+  pinnedLookup(): MarketLookup {
+    const { current } = this;
+    return (market) => this.findIn(current, market);
+  }
+
+  private findIn(
+    { byCondition, bySlot }: CatalogLookups,
+    market: MarketRow,
+  ): MarketInfo | undefined {
+    const known = bySlot.get(market);
+    if (known !== undefined) return known;
+    if (market < 1 || market > marketCount(this.t)) return undefined;
+    const at = conditionAt(market);
+    const found = byCondition(wordsToHex(this.t.marketI, at, ID_WORDS));
+    if (found !== undefined) bySlot.set(market, found);
+    return found;
+  }
 }

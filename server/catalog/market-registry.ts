@@ -2,10 +2,9 @@
  * Keeps the engine's markets equal to the catalog: a new market becomes a registration, a
  * difference becomes a change. Both are logged commands like any other. A market that the catalog
  * no longer lists accepts no more orders; its resting orders stay, because it may return, unless
- * the catalog says that it has ended. Also answers look-ups of a market in the catalog.
+ * the catalog says that it has ended.
  *
- * Thread: any for marketCommands, as long as no other market command is in progress; the I/O thread
- * for MarketInfos.
+ * Thread: any, as long as no other market command is in progress.
  */
 
 import {
@@ -16,7 +15,6 @@ import {
 } from '../../engine/commands.ts';
 import { findToken } from '../../engine/markets/markets.ts';
 import {
-  conditionAt,
   marketCount,
   marketFeeBps,
   marketFirstToken,
@@ -32,9 +30,8 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, MicroShares, TokenRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
-import { bytesToWords, decimalToWords, wordsToHex } from '../common/uint256.ts';
+import { bytesToWords, decimalToWords } from '../common/uint256.ts';
 import { marketByCondition } from '../market-data/find.ts';
-import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
 
 /** Commands of one batch: few enough that orders do not wait long for it. */
 const CHUNK_COMMANDS = 1_024;
@@ -181,54 +178,4 @@ function sameTokens(t: Tables, market: MarketRow, tokens: readonly Int32Array[])
   return tokens.every((words, outcome) =>
     sameId(words, 0, t.tokenI, tokenIdAt((first + outcome) as TokenRow)),
   );
-}
-
-/** The catalog's fields of the market with this condition id (`0x` + 64 lower-case hex digits). */
-type ConditionLookup = (conditionId: string) => MarketInfo | undefined;
-
-/** The look-ups of one catalog so far. */
-interface CatalogLookups {
-  readonly byCondition: ConditionLookup;
-  readonly bySlot: Map<MarketRow, MarketInfo>;
-}
-
-/** Maps a market row to the catalog's fields of the market. */
-export class MarketInfos {
-  private readonly t: Tables;
-  private current: CatalogLookups = { byCondition: () => undefined, bySlot: new Map() };
-
-  constructor(t: Tables) {
-    this.t = t;
-  }
-
-  /**
-   * Takes a new catalog: every later answer is from it, except for callers that use look-ups of the
-   * previous one.
-   */
-  replace(byCondition: ConditionLookup): void {
-    this.current = { byCondition, bySlot: new Map() };
-  }
-
-  find(market: MarketRow): MarketInfo | undefined {
-    return this.findIn(this.current, market);
-  }
-
-  /** Look-ups in the current catalog, also after another has replaced it. */
-  pinnedLookup(): MarketLookup {
-    const { current } = this;
-    return (market) => this.findIn(current, market);
-  }
-
-  private findIn(
-    { byCondition, bySlot }: CatalogLookups,
-    market: MarketRow,
-  ): MarketInfo | undefined {
-    const known = bySlot.get(market);
-    if (known !== undefined) return known;
-    if (market < 1 || market > marketCount(this.t)) return undefined;
-    const at = conditionAt(market);
-    const found = byCondition(wordsToHex(this.t.marketI, at, ID_WORDS));
-    if (found !== undefined) bySlot.set(market, found);
-    return found;
-  }
 }

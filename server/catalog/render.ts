@@ -3,10 +3,9 @@
  * fragment contains, and which brackets and commas it includes. Rules:
  * docs/protocol.md#catalog-objects
  *
- * Thread: the I/O thread. Long answers are made in pieces (rendered.ts).
+ * Thread: the I/O thread. Long answers are made in pieces (answer-writer.ts).
  */
-import type { AnswerWriter } from './answer-writer.ts';
-import { BYTES_PER_STEP, type Rendered, rendered, type Steps } from './answer-writer.ts';
+import { type AnswerWriter, BYTES_PER_STEP, type Rendered, type Steps } from './answer-writer.ts';
 import {
   CatalogFlag,
   type PreparedCatalog,
@@ -14,8 +13,7 @@ import {
   type Relation,
 } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
-import type { CreatorScope } from './select.ts';
-import { scopeOf } from './select.ts';
+import { type CreatorScope, scopeOf } from './select.ts';
 import type { Kind } from './shape.ts';
 
 const OPEN = Buffer.from('[');
@@ -168,7 +166,7 @@ export class Renderer {
   }
 
   private inSteps(steps: Steps): Rendered {
-    return rendered(this.writer, this.catalog.bytes, steps, this.isGone);
+    return this.writer.run(steps, this.isGone);
   }
 
   /** Ends a piece. */

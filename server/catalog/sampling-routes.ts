@@ -9,8 +9,7 @@
  */
 
 import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
-import type { AnswerWriter } from './answer-writer.ts';
-import { BYTES_PER_STEP, rendered, type Steps } from './answer-writer.ts';
+import { type AnswerWriter, BYTES_PER_STEP, type Steps } from './answer-writer.ts';
 import type { CatalogAnswers, CatalogRoute } from './catalog-answers.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
@@ -39,7 +38,7 @@ export function samplingRoutes({ writer }: CatalogAnswers): CatalogRoute[] {
       const { prepared } = served.generation;
       return () => {
         const steps = renderPage(writer.begin(prepared.bytes), prepared, offset, render);
-        return rendered(writer, prepared.bytes, steps, () => context.aborted);
+        return writer.run(steps, () => context.aborted);
       };
     },
   }));

@@ -1,6 +1,6 @@
 /**
- * Selects the objects of a prepared catalog for a checked query, and their order
- * (docs/protocol.md#catalog-queries).
+ * Selects the objects of a prepared catalog for a checked query
+ * (docs/protocol.md#catalog-queries), and fills a page with them.
  *
  * A filter on something that many markets share, such as a tag, first becomes a set of events. If a
  * set leaves few rows, only these are checked and sorted; otherwise all rows are walked in the
@@ -8,10 +8,11 @@
  *
  * Thread: the I/O thread. Non-goals: JSON.
  */
-import type { Generation } from './generation.ts';
+import type { Listed } from './generation.ts';
+import { LIMIT_MAX } from './parameters.ts';
 import type { PreparedCatalog, Relation } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
-import { type Filter, type Page, pickFromAll, pickFromFew, type Ranking } from './select-page.ts';
+import type { Ranking } from './rankings.ts';
 import type { Kind } from './shape.ts';
 import { NO_ROWS, rowsNamed } from './text-index.ts';
 
@@ -45,7 +46,16 @@ function countBelow(numbers: Float64Array | Uint32Array, number: number): number
   return low;
 }
 
-export type Listed = Pick<Generation, 'prepared' | 'figures'>;
+/** The rows of one answer, in the order they are shown; shared by all requests. */
+export class Page {
+  /** A list by cursor looks for one more than it shows. */
+  readonly rows = new Uint32Array(LIMIT_MAX + 1);
+  count = 0;
+
+  shown(): Uint32Array {
+    return this.rows.subarray(0, this.count);
+  }
+}
 
 /** A place in a listing: an object, and the rank that it had. */
 export interface RankCursor {
@@ -66,6 +76,51 @@ export function select(
   const from = behind === undefined ? 0 : rankBehind(kind, listed, query, ranking, behind);
   if (filter.few === undefined) pickFromAll(page, query, filter, ranking, from);
   else pickFromFew(page, query, filter, ranking, from, filter.few);
+}
+
+/** Fills the page from all rows, in order from a rank on, until it is full. */
+function pickFromAll(
+  page: Page,
+  { limit, offset }: CatalogQuery,
+  filter: RowFilter,
+  ranking: Ranking,
+  from: number,
+): void {
+  const { total } = ranking;
+  let skip = filter.isOpen ? 0 : offset;
+  let count = 0;
+  for (let rank = filter.isOpen ? from + offset : from; rank < total && count < limit; rank++) {
+    const row = ranking.rowAt(rank);
+    if (!filter.isOpen && !filter.matches(row)) continue;
+    if (skip > 0) skip -= 1;
+    else page.rows[count++] = row;
+  }
+  page.count = count;
+}
+
+/** Fills the page from a few rows, given in any order. */
+function pickFromFew(
+  page: Page,
+  { limit, offset }: CatalogQuery,
+  filter: RowFilter,
+  ranking: Ranking,
+  from: number,
+  candidates: Uint32Array,
+): void {
+  const ranks = new Uint32Array(candidates.length);
+  let found = 0;
+  for (let i = 0; i < candidates.length; i++) {
+    const row = candidates[i]!;
+    if (!filter.matches(row)) continue;
+    const rank = ranking.rankOf(row);
+    if (rank >= from) ranks[found++] = rank;
+  }
+  if (found > 1) ranks.subarray(0, found).sort();
+  let count = 0;
+  for (let i = offset; i < found && count < limit; i++) {
+    page.rows[count++] = ranking.rowAt(ranks[i]!);
+  }
+  page.count = count;
 }
 
 /** The first rank after a cursor, also when its object no longer exists. */
@@ -97,7 +152,8 @@ interface BoundedColumn {
 }
 
 /** The filters of a query. */
-export class RowFilter implements Filter {
+export class RowFilter {
+  /** It selects all rows. */
   readonly isOpen: boolean;
   /** The only rows that can match, if there are few. */
   readonly few: Uint32Array | undefined;

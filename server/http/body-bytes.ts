@@ -4,8 +4,7 @@
  *
  * Thread: I/O.
  */
-import type { Caller } from './callers.ts';
-import { callerKey } from './callers.ts';
+import { type Caller, callerKey } from './callers.ts';
 
 export interface BodyBytesMax {
   readonly all: number;

@@ -9,7 +9,7 @@
  * rows of such an answer are read first, in pieces too: it shows what is in the window when the
  * last of them has been read.
  *
- * Thread: I/O. Non-goals: selecting rows (trades-select.ts), the query (trades-query.ts).
+ * Thread: I/O. Non-goals: selecting rows (trades-select.ts), the query (trades-schemas.ts).
  */
 
 import { addressAt, tokenMarket } from '../../engine/reads.ts';

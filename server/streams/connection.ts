@@ -10,8 +10,13 @@ import { CLOSES, type CloseCounts, type CloseName } from './closes.ts';
 import { isExcessive } from './message-text.ts';
 import { invalid, type Problem } from './messages.ts';
 import type { Paced, Pacer } from './pacer.ts';
-import type { StreamLimits } from './stream-bounds.ts';
-import { type BoundName, type Budget, boundText, subscriptions } from './stream-bounds.ts';
+import {
+  type BoundName,
+  type Budget,
+  boundText,
+  type StreamLimits,
+  subscriptions,
+} from './stream-bounds.ts';
 
 /**
  * Handles a message in pieces, with a yield between two of them. Returns a problem of the message,
@@ -22,15 +27,11 @@ export type Handling = Generator<undefined, Problem | undefined>;
 export abstract class Connection implements SocketHandler, Paced {
   /** When the last message arrived, by the clock that nobody sets. */
   lastMessageAt: number;
+  private readonly parts: ConnectionParts;
   protected readonly socket: Socket;
   protected readonly limits: StreamLimits;
   protected isOver = false;
   protected readonly openedAt: number;
-  private readonly elapsed: () => number;
-  private readonly budget: Budget;
-  private readonly pacer: Pacer;
-  private readonly closes: CloseCounts;
-  private readonly onClosed: (connection: Connection) => void;
   /** Messages that wait for the current one, or for their turn. */
   private readonly inbox: string[] = [];
   private handling: Handling | undefined = undefined;
@@ -41,19 +42,15 @@ export abstract class Connection implements SocketHandler, Paced {
   private leading = 0;
 
   constructor(parts: ConnectionParts) {
+    this.parts = parts;
     this.socket = parts.socket;
     this.limits = parts.limits;
-    this.elapsed = parts.elapsed;
-    this.budget = parts.budget;
-    this.pacer = parts.pacer;
-    this.closes = parts.closes;
-    this.onClosed = parts.onClosed;
     this.openedAt = parts.elapsed();
     this.lastMessageAt = this.openedAt;
   }
 
   get caller(): object {
-    return this.budget.caller;
+    return this.parts.budget.caller;
   }
 
   message(text: string, bytes = text.length): void {
@@ -63,7 +60,7 @@ export abstract class Connection implements SocketHandler, Paced {
       return;
     }
     this.inbox.push(text);
-    this.pacer.go(this);
+    this.parts.pacer.go(this);
   }
 
   alive(bytes = 0): void {
@@ -71,16 +68,16 @@ export abstract class Connection implements SocketHandler, Paced {
   }
 
   drained(): void {
-    if (this.hasDue()) this.pacer.go(this);
+    if (this.hasDue()) this.parts.pacer.go(this);
   }
 
   closed(): void {
     this.isOver = true;
     this.inbox.length = 0;
     this.handling = undefined;
-    this.pacer.forget(this);
+    this.parts.pacer.forget(this);
     this.forget();
-    this.onClosed(this);
+    this.parts.onClosed(this);
   }
 
   /** Does a piece of the current message, of the next one, or of what is to be sent. */
@@ -114,7 +111,7 @@ export abstract class Connection implements SocketHandler, Paced {
 
   end(why: CloseName, reason: string): void {
     if (this.isOver) return;
-    this.closes.add(why);
+    this.parts.closes.add(why);
     this.socket.end(CLOSES.get(why)!, reason);
   }
 
@@ -132,28 +129,28 @@ export abstract class Connection implements SocketHandler, Paced {
 
   /** Sends what waits, in its turn, as long as the client reads fast enough. */
   protected pump(): void {
-    if (!this.isOver) this.pacer.go(this);
+    if (!this.isOver) this.parts.pacer.go(this);
   }
 
   /**
    * Counts names that are looked up; false: the budget is exceeded and the connection is closed.
    */
   protected mayLookUp(names: number): boolean {
-    return this.isWithin(this.budget.names(names, this.elapsed()));
+    return this.isWithin(this.parts.budget.names(names, this.parts.elapsed()));
   }
 
   private countMessage(bytes: number): boolean {
-    const now = this.elapsed();
+    const now = this.parts.elapsed();
     this.lastMessageAt = now;
-    return this.isWithin(this.budget.message(bytes, now));
+    return this.isWithin(this.parts.budget.message(bytes, now));
   }
 
   private isWithin(bound: BoundName | undefined): boolean {
     if (bound === undefined) return true;
     if (this.isOver) return false;
-    this.closes.add(bound);
+    this.parts.closes.add(bound);
     // Further messages of this connection are ignored.
-    if (this.budget.mayGiveReason()) {
+    if (this.parts.budget.mayGiveReason()) {
       this.socket.refuse(CLOSES.get(bound)!, boundText(bound, this.limits));
     } else {
       this.socket.cut();

@@ -7,8 +7,7 @@
 import { CloseCounts, type CloseName } from './closes.ts';
 import type { Connection } from './connection.ts';
 import { Pacer, Turns } from './pacer.ts';
-import type { StreamLimits } from './stream-bounds.ts';
-import { Budgets } from './stream-bounds.ts';
+import { Budgets, type StreamLimits } from './stream-bounds.ts';
 
 const MS = 1_000;
 /** How often silent and slow connections, and those of revoked keys, are searched for. */

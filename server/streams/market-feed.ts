@@ -30,15 +30,15 @@ import {
 } from '../../engine/reads.ts';
 import { MatchKind } from '../../engine/tables/codes.ts';
 import { Depth } from '../../engine/tables/depth.ts';
-import type {
-  BookRow,
-  MarketRow,
-  MicroShares,
-  Pips,
-  TicksPerUnit,
-  TokenRow,
+import {
+  type BookRow,
+  type MarketRow,
+  type MicroShares,
+  PIPS_PER_UNIT,
+  type Pips,
+  type TicksPerUnit,
+  type TokenRow,
 } from '../../engine/tables/units.ts';
-import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { BookRenderer } from '../market-data/books.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';

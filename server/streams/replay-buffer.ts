@@ -9,6 +9,7 @@
  * Thread: the I/O thread.
  */
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
+import { sameWords } from '../../engine/tables/hash-index.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { Publish } from '../http/sockets.ts';
 import { envelope, type Numbered } from './numbering.ts';
@@ -129,7 +130,7 @@ export class ReplayBuffer {
   /** The user whose address is at `at`, if its events are stored. */
   find(words: Int32Array, at: number): User | undefined {
     const users = this.byWord.get(words[at]!);
-    return users?.find(({ address }) => address.every((word, i) => word === words[at + i]));
+    return users?.find(({ address }) => sameWords(address, 0, words, at, ADDRESS_WORDS));
   }
 
   /** Returns the user of a new connection; makes it if needed. */

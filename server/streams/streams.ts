@@ -18,8 +18,7 @@ import { Names } from './names.ts';
 import { NewMarkets } from './new-markets.ts';
 import { runName } from './numbering.ts';
 import { EVENTS_MAX, ReplayBuffer } from './replay-buffer.ts';
-import type { StreamLimits } from './stream-bounds.ts';
-import { messageBytesMax } from './stream-bounds.ts';
+import { messageBytesMax, type StreamLimits } from './stream-bounds.ts';
 import { UserConnection } from './user-channel.ts';
 import { UserFeed } from './user-feed.ts';
 

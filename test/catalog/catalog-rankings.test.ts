@@ -1,9 +1,9 @@
 /** Sorts by several columns: step by step, by the figures of one moment, one after the other. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Listed } from '../../server/catalog/generation.ts';
 import type { CatalogQuery } from '../../server/catalog/query.ts';
 import { type Ranked, Rankings } from '../../server/catalog/rankings.ts';
-import type { Listed } from '../../server/catalog/select.ts';
 import { emptyOrder, NumberSorter } from '../../server/catalog/sort-orders.ts';
 import type { Random } from '../common/random.ts';
 import { turnsOf } from '../common/turns.ts';
