@@ -4,7 +4,8 @@
  *
  * Thread: I/O.
  */
-import { type Caller, callerKey } from './callers.ts';
+import type { Caller } from './callers.ts';
+import { callerKey } from './callers.ts';
 
 export interface BodyBytesMax {
   readonly all: number;

@@ -4,7 +4,8 @@
  *
  * Thread: I/O.
  */
-import { type Caller, callerKey } from './callers.ts';
+import type { Caller } from './callers.ts';
+import { callerKey } from './callers.ts';
 import type { RatePlan } from './rate-limiter.ts';
 import { TOO_MANY_OF_ADDRESS, TOO_MANY_REQUESTS } from './refusals.ts';
 import { readLines } from './request-lines.ts';
