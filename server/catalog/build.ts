@@ -106,7 +106,7 @@ export function ownersOf(
   return { rows: rowsOf(kind, objects), ofEvents: relationOf(events.length, from, to) };
 }
 
-export function prepareEvents(
+function prepareEvents(
   bytes: ByteCollector,
   events: readonly JsonObject[],
   rows: Rows,
@@ -137,7 +137,7 @@ export function prepareEvents(
   };
 }
 
-export function prepareOwners(bytes: ByteCollector, { ofEvents, rows }: Owners): PreparedOwners {
+function prepareOwners(bytes: ByteCollector, { ofEvents, rows }: Owners): PreparedOwners {
   const objects = prepareObjects(bytes, rows, { cuts: ['slug'] });
   return { ...objects, events: inverseOf(ofEvents, rows.count) };
 }
