@@ -90,7 +90,7 @@ export class HistoryKeeper {
         missing -= 1;
       }
       this.end = last;
-      // A signal is heard, and what is waited for is told.
+      // Other work of this thread runs, and the signal may abort.
       await nextTurn();
       signal?.throwIfAborted();
     }

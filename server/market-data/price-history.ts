@@ -3,7 +3,7 @@
  * fills that are not, or were not a while ago. In a bucket the last trade counts, so a fill that is in both
  * does no harm; the fills in memory reach without a gap from one that is on disk to the newest.
  *
- * Thread: I/O. Non-goals: text (history-render.ts).
+ * Thread: I/O. Non-goals: text (history-routes.ts).
  */
 import { assert } from '../../engine/book/matching.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
