@@ -10,7 +10,7 @@
  * wrong: another is opened.
  */
 import assert from 'node:assert/strict';
-import { Order } from '../../engine/tables/layout.ts';
+import { ONLY_ORDER, orderIdAt } from '../../engine/reads.ts';
 import { Damage } from '../kv/checksum.ts';
 import type { BinaryTable } from '../kv/lmdb.ts';
 import type { PackedRows } from '../kv/packed.ts';
@@ -212,7 +212,7 @@ export class IdIndex {
     this.warn(`derived: a page of the ids of finished orders ${from} to ${to - 1} is made again`);
     const found: (readonly [word: number, place: number])[] = [];
     for (const [sequence, row] of this.tables.finals.range(from, to)) {
-      const word = row.readUInt32LE(4 * Order.id);
+      const word = row.readUInt32LE(4 * orderIdAt(ONLY_ORDER));
       if (pageOf(word, pagesOf(run)) === page) found.push([word, sequence - from]);
     }
     return Uint32Array.from(found.sort((a, b) => a[0] - b[0]).flat());
