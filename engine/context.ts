@@ -31,7 +31,7 @@ export class EngineContext {
   time = 0;
   /** An order was forgotten for the row of the one that is being placed. */
   hasForgotten = false;
-  /** Closed orders before this one have their final states on disk, as the batch was told. */
+  /** Closed orders before this one have their final states on disk: the batch says so. */
   persistedClosedSequence = 0;
   /** What the last accepted order paid and received at once, in micro-units, net of fees. */
   making = 0;

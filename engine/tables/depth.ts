@@ -12,7 +12,7 @@ import type { Tables } from './tables.ts';
 import type { BookRow, MicroShares, Pips, TicksPerUnit, TokenRow } from './units.ts';
 import { isTickGrid, PIPS_PER_UNIT } from './units.ts';
 
-/** One side of a book, worst price first, in the prices of the token that was asked for. */
+/** One side of a book, worst price first, in the prices of the token that is read. */
 export interface DepthSide {
   count: number;
   readonly ticks: Int32Array;

@@ -15,7 +15,7 @@ import {
 } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
-import type { HeldPosition } from '../../storage/projection/positions.ts';
+import type { WalletPosition } from '../../storage/projection/positions.ts';
 import type { PositionsReader } from '../../storage/projection/reader.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
@@ -35,7 +35,7 @@ const ROWS_PER_TURN = 128;
 type SortBy = PositionsQuery['sortBy'] | ClosedQuery['sortBy'];
 
 /** Keys need not be exact: positions whose keys are almost equal may come in either order. */
-const KEYS: Readonly<Record<SortBy, (from: Holdings, position: HeldPosition) => SortKey>> = {
+const KEYS: Readonly<Record<SortBy, (from: Holdings, position: WalletPosition) => SortKey>> = {
   CURRENT: (from, position) => Number(worth(position.net, from.price(position.token))),
   INITIAL: (_, { cost }) => Number(cost),
   TOKENS: (_, { net }) => Number(net),
@@ -86,7 +86,7 @@ export class Holdings {
   async *pieces(
     account: number,
     markets: ReadonlySet<number> | null,
-  ): AsyncGenerator<readonly HeldPosition[], void> {
+  ): AsyncGenerator<readonly WalletPosition[], void> {
     const { positions } = this.parts;
     if (account === 0) return;
     if (markets === null) {
@@ -113,8 +113,8 @@ export class Holdings {
    * The largest holders of a token, the largest first.
    * @param least the smallest position, in micro-shares
    */
-  async holders(token: TokenRow, limit: number, least: bigint): Promise<HeldPosition[]> {
-    const best = new Best<HeldPosition>(limit, true);
+  async holders(token: TokenRow, limit: number, least: bigint): Promise<WalletPosition[]> {
+    const best = new Best<WalletPosition>(limit, true);
     for (let account = 0; limit > 0; ) {
       const piece = this.parts.positions.inToken(token, account, ROWS_PER_TURN);
       for (const position of piece) {
@@ -137,7 +137,7 @@ export class Holdings {
   }
 
   /** Whether the wallet also has shares of the other token of a pair. */
-  isMergeable({ account, net, token }: HeldPosition): boolean {
+  isMergeable({ account, net, token }: WalletPosition): boolean {
     const other = tokenComplement(this.parts.tables, token as TokenRow);
     if (net <= 0n || other === 0) return false;
     return (this.parts.positions.of(account, other)?.net ?? 0n) > 0n;
@@ -147,10 +147,10 @@ export class Holdings {
     account: number,
     markets: ReadonlySet<number> | null,
     { limit, offset, sortBy, sortDirection, title }: Asked,
-    passes: (position: HeldPosition) => boolean,
-  ): Promise<HeldPosition[]> {
+    passes: (position: WalletPosition) => boolean,
+  ): Promise<WalletPosition[]> {
     if (limit === 0) return [];
-    const best = new Best<HeldPosition>(offset + limit, sortDirection === 'DESC');
+    const best = new Best<WalletPosition>(offset + limit, sortDirection === 'DESC');
     const wanted = title.toLowerCase();
     const key = KEYS[sortBy];
     for await (const piece of this.pieces(account, markets)) {

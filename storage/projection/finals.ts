@@ -31,7 +31,7 @@ export class StoredFinals {
     const { finals, ids } = this.tables;
     const key = Buffer.from(id.buffer, id.byteOffset, id.length);
     const word = key.readUInt32BE(0);
-    // The newest are asked for most.
+    // The newest are read most often.
     let lost: number | undefined;
     for (let i = runs.length - 1; i >= 0; i--) {
       for (const sequence of lookUp(ids, runs[i]!, word)) {

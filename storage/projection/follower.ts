@@ -1,6 +1,6 @@
 /**
- * The follower: applies the log to tables of its own with the very same engine, holds every batch
- * against the digest that was recorded of it, and keeps what follows from it: facts in LMDB
+ * The follower: applies the log to tables of its own with the very same engine, compares every batch
+ * with the digest that was recorded of it, and keeps what follows from it: facts in LMDB
  * (projection/facts.ts), projections of them (projection/projector.ts), images as files (snapshots.ts). So none
  * of that stands between an order and its answer.
  *
@@ -99,7 +99,7 @@ export class Follower {
   /** The oldest fill that the ring holds. */
   private readonly firstFill: number;
   /** Read, and not applied yet. */
-  private held: LogEntry | undefined;
+  private pending: LogEntry | undefined;
   private repairing: Generator<void> | undefined;
   private imaging: Generator<void, SnapshotInfo> | undefined;
   private snapshotted: number;
@@ -147,7 +147,7 @@ export class Follower {
     const applied = this.apply(durable, now);
     const isDue = this.waitingSince !== undefined && now - this.waitingSince >= COMMIT_MS;
     const wantsSnapshot =
-      this.imaging === undefined && this.hasMetRows() && this.isSnapshotDue(now);
+      this.imaging === undefined && this.isPastWritten() && this.isSnapshotDue(now);
     if (isDue || wantsSnapshot || this.rows() >= ROWS_PER_COMMIT) this.commit(now);
     if (wantsSnapshot && !this.hasProblem) this.beginSnapshot(now);
     const isProjecting = this.project(durable, now);
@@ -212,15 +212,15 @@ export class Follower {
   private apply(durable: number, now: number): number {
     let applied = 0;
     while (applied < BATCHES_PER_STEP && this.rows() < ROWS_PER_COMMIT && !this.hasProblem) {
-      const entry = this.held ?? this.reader.next(durable);
+      const entry = this.pending ?? this.reader.next(durable);
       if (entry === undefined) break;
-      this.held = entry;
+      this.pending = entry;
       const record = batchOf(entry);
       // When it was stamped LMDB had more than it has now, since somebody deleted it.
       if (record.persistedClosedSequence > this.written.finished) this.commit(now);
       if (this.hasProblem) break;
       replay(this.engine, entry, record);
-      this.held = undefined;
+      this.pending = undefined;
       applied += 1;
       this.refuseOther();
       if (entry.sequence > this.written.sequence) this.waitingSince ??= now;
@@ -248,7 +248,7 @@ export class Follower {
    * False: LMDB has rows of batches that come yet, since only some transactions of a commit were made. They are
    * the same when they come again, and no position leads back behind them.
    */
-  private hasMetRows(): boolean {
+  private isPastWritten(): boolean {
     const { fills, finished, sequence } = this.written;
     const { t } = this;
     if (lastBatch(t) <= sequence) return true;
@@ -257,7 +257,7 @@ export class Follower {
 
   /** Puts all rows that wait, in transactions of a bounded size; the position goes with the last. */
   private commit(now: number): void {
-    if (this.waitingSince === undefined || !this.hasMetRows()) return;
+    if (this.waitingSince === undefined || !this.isPastWritten()) return;
     const { t } = this;
     try {
       while (this.rows() > ROWS_PER_COMMIT) this.commitSome(ROWS_PER_COMMIT, undefined);

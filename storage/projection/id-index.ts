@@ -169,18 +169,18 @@ export class IdIndex {
 
   /** Entries of a run in the order of pages: each call those that belong into a page of so many. */
   private cursor(run: Run): (page: number, pages: number) => Entries {
-    let held: Entries = new Uint32Array(0);
+    let entries: Entries = new Uint32Array(0);
     let at = 0;
     let next = 0;
     return (page, pages) => {
       const parts: Entries[] = [];
       for (;;) {
         let end = at;
-        while (end < held.length && pageOf(held[end]!, pages) <= page) end += 2;
-        if (end > at) parts.push(held.subarray(at, end));
+        while (end < entries.length && pageOf(entries[end]!, pages) <= page) end += 2;
+        if (end > at) parts.push(entries.subarray(at, end));
         at = end;
-        if (at < held.length || next === pagesOf(run)) break;
-        held = this.pageOrRows(run, next);
+        if (at < entries.length || next === pagesOf(run)) break;
+        entries = this.pageOrRows(run, next);
         next += 1;
         at = 0;
       }

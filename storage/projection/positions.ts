@@ -40,7 +40,7 @@ const THERE = Buffer.from([1]);
 const U32_MAX = 2 ** 32 - 1;
 
 /** A position and whose it is. */
-export interface HeldPosition extends Position {
+export interface WalletPosition extends Position {
   readonly account: number;
   readonly token: number;
 }
@@ -95,14 +95,14 @@ export class Positions implements FillProjection {
   }
 
   /** What a wallet has of one token; undefined = it never traded it. Throws DamagedRow. */
-  of(account: number, token: number): HeldPosition | undefined {
+  of(account: number, token: number): WalletPosition | undefined {
     const key = walletKey(token, account);
     const value = this.wallets.get(key);
     return value === undefined ? undefined : read(key, value);
   }
 
   /** Positions of a wallet from `token` on, by token, `limit` at most. Throws DamagedRow. */
-  ofWallet(account: number, token: number, limit: number): HeldPosition[] {
+  ofWallet(account: number, token: number, limit: number): WalletPosition[] {
     const start = tokenKey(account, token);
     const end = tokenKey(account, U32_MAX);
     return Array.from(this.tokens.getKeys({ start, end, limit }), (key) => {
@@ -113,7 +113,7 @@ export class Positions implements FillProjection {
   }
 
   /** Positions in a token from `account` on, by account, `limit` at most. Throws DamagedRow. */
-  inToken(token: number, account: number, limit: number): HeldPosition[] {
+  inToken(token: number, account: number, limit: number): WalletPosition[] {
     const start = walletKey(token, account);
     const end = walletKey(token, U32_MAX);
     const range = this.wallets.getRange({ start, end, limit });
@@ -159,7 +159,7 @@ export class Positions implements FillProjection {
   }
 }
 
-function read(key: Buffer, value: Buffer): HeldPosition {
+function read(key: Buffer, value: Buffer): WalletPosition {
   const position = decodePosition(key, value);
   return { token: key.readUInt32BE(0), account: secondOf(key), ...position };
 }

@@ -41,7 +41,7 @@ interface Row {
   count: number;
 }
 
-/** Told of trades in the order of time: the last one of a bucket counts. */
+/** Called with trades in the order of time: the last one of a bucket counts. */
 export type Taker = (bucket: number, pips: number) => void;
 
 export class Prices implements FillProjection {
