@@ -4,27 +4,17 @@
  * command takes, and many can wait at once. In steps, each over many commands: what a step needs came
  * with the one before. Changes nothing and decides nothing.
  */
-import {
-  CancelCommand,
-  CommandKind,
-  commandKind,
-  commandWords,
-  OrderCommand,
-} from '../commands.ts';
+import * as commands from '../commands.ts';
 import type { EngineContext } from '../context.ts';
-import { home } from '../tables/hash-index.ts';
-import {
-  BOOK_I,
-  Book,
-  CLOSED_I,
-  LINK_I,
-  ORDER_I,
-  Order,
-  State,
-  TOKEN_I,
-  Token,
-} from '../tables/layout.ts';
-import { orderTag } from './orders.ts';
+import * as hashIndex from '../tables/hash-index.ts';
+import * as layout from '../tables/layout.ts';
+import * as orders from './orders.ts';
+
+// A module's own constants are folded into machine code; what is imported is loaded at each use.
+const { BOOK_I, Book, CLOSED_I, LINK_I, ORDER_I, Order, State, TOKEN_I, Token } = layout;
+const { CancelCommand, CommandKind, commandKind, commandWords, OrderCommand } = commands;
+const { home } = hashIndex;
+const { orderTag } = orders;
 
 /** Commands of one step: more lines than these need would push out one another. */
 const STEP_COMMANDS = 64;
