@@ -6,8 +6,8 @@
  * Thread: I/O. Non-goals: text (history-routes.ts).
  */
 import { assert } from '../../engine/book/matching.ts';
-import type { Tables } from '../../engine/tables/tables.ts';
-import type { TokenRow } from '../../engine/tables/units.ts';
+import type { FillRows } from '../../engine/reads.ts';
+import type { FillRow, TokenRow } from '../../engine/tables/units.ts';
 import type { Projections } from '../../storage/projection/environment.ts';
 import {
   type Prices,
@@ -36,7 +36,7 @@ export class PriceHistory {
   }
 
   /** A fill, which lies in this row; fills come in the order of time. */
-  add(fills: Pick<Tables, 'fillF' | 'fillI'>, row: number): void {
+  add(fills: FillRows, row: FillRow): void {
     this.newer.tokens.addFill(fills, row);
   }
 

@@ -4,8 +4,22 @@
  *
  * Thread: the follower writes; the I/O thread reads (reader.ts).
  */
+import {
+  fillFee,
+  fillKind,
+  fillMaker,
+  fillMakerCollateral,
+  fillMakerToken,
+  fillSize,
+  fillTaker,
+  fillTakerCollateral,
+  fillTakerSide,
+  fillTakerToken,
+  fillTime,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import { MatchKind } from '../../engine/tables/codes.ts';
-import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { FillRow } from '../../engine/tables/units.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
 import {
   decodeInterest,
@@ -53,14 +67,12 @@ export class Positions implements FillProjection {
   }
 
   apply(events: FillEvents): void {
-    const { tokenI } = events.t;
     const moved = new Map<number, Moved>();
     const minted = new Map<number, bigint>();
-    for (let row = 0; row < events.count; row++) {
+    for (let row = 0 as FillRow; row < events.count; row++) {
       const shares = this.count(events, row, moved);
       if (shares === 0n) continue;
-      const token = events.fillI[row * FILL_WORDS + Fill.takerToken]!;
-      const market = tokenI[(token << TOKEN_I) + Token.market]!;
+      const market = tokenMarket(events.t, fillTakerToken(events, row));
       for (const of of [market, 0]) minted.set(of, (minted.get(of) ?? 0n) + shares);
     }
     for (const { key, newKey, position } of moved.values()) {
@@ -116,21 +128,19 @@ export class Positions implements FillProjection {
   }
 
   /** Counts one fill for both wallets; the micro-shares that it minted, merged ones as a negative. */
-  private count({ fillF, fillI }: FillEvents, row: number, moved: Map<number, Moved>): bigint {
-    const i = row * FILL_WORDS;
-    const f = row * FILL_DOUBLES;
-    const time = fillF[f + Fill.time]!;
-    const size = BigInt(fillF[f + Fill.size]!);
-    const fee = BigInt(fillF[f + Fill.fee]!);
-    const kind = fillI[i + Fill.kind]!;
-    const takerBuys = fillI[i + Fill.takerSide] === 0;
+  private count(fills: FillEvents, row: FillRow, moved: Map<number, Moved>): bigint {
+    const time = fillTime(fills, row);
+    const size = BigInt(fillSize(fills, row));
+    const fee = BigInt(fillFee(fills, row));
+    const kind = fillKind(fills, row);
+    const takerBuys = fillTakerSide(fills, row) === 0;
     const makerBuys = kind === MatchKind.complementary ? !takerBuys : takerBuys;
-    const taker = this.moved(moved, fillI[i + Fill.taker]!, fillI[i + Fill.takerToken]!);
-    const paid = BigInt(fillF[f + Fill.takerCollateral]!);
+    const taker = this.moved(moved, fillTaker(fills, row), fillTakerToken(fills, row));
+    const paid = BigInt(fillTakerCollateral(fills, row));
     trade(taker, takerBuys, takerBuys ? size - fee : size, takerBuys ? paid : paid - fee);
     taker.time = time;
-    const maker = this.moved(moved, fillI[i + Fill.maker]!, fillI[i + Fill.makerToken]!);
-    trade(maker, makerBuys, size, BigInt(fillF[f + Fill.makerCollateral]!));
+    const maker = this.moved(moved, fillMaker(fills, row), fillMakerToken(fills, row));
+    trade(maker, makerBuys, size, BigInt(fillMakerCollateral(fills, row)));
     maker.time = time;
     if (kind === MatchKind.complementary) return 0n;
     return kind === MatchKind.mint ? size : -size;

@@ -338,10 +338,9 @@ test('the matching core knows nothing outside of its folder, which has one way i
 });
 
 test('where a column lies is known to the engine and to what copies whole tables alone', () => {
-  // Projections read stored rows column by column; the benchmarks load the layout of an older build.
-  const others = /^(?:engine|test|storage\/snapshot|storage\/projection)\//;
-  const files = ['server/market-data/history-keeper.ts', 'bench/common/engine-modules.ts'];
-  for (const source of sources.filter(({ path }) => !others.test(path) && !files.includes(path))) {
+  for (const source of sources.filter(
+    ({ path }) => !/^(?:engine|test|storage\/snapshot)\//.test(path),
+  )) {
     for (const specifier of importsOf(source)) {
       const target = normalize(join(dirname(source.path), specifier));
       assert.notEqual(target, 'engine/tables/layout.ts', source.path);
