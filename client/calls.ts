@@ -24,9 +24,7 @@ type Part<Name extends string, Value> =
     ? { readonly [key in Name]?: Value | undefined }
     : { readonly [key in Name]: Value };
 
-/**
- * The request of a route: parts of its path, its query and its body, as far as the route has them.
- */
+/** The request of a route: its path parameters, query and body, where it has them. */
 export type Asked<Key extends RouteKey> = ([PathNames<Key>] extends [never]
   ? unknown
   : { readonly path: Readonly<Record<PathNames<Key>, string | number>> }) &
@@ -40,9 +38,7 @@ interface AnyAsked {
   readonly body?: unknown;
 }
 
-/**
- * Routes that change something at each call, so a request without an answer must not be repeated.
- */
+/** Each of these calls changes something, so one without an answer is not repeated. */
 const UNDONE: ReadonlySet<string> = new Set<RouteKey>([
   'POST /auth/readonly-api-key',
   'DELETE /auth/api-key',
@@ -51,8 +47,8 @@ const UNDONE: ReadonlySet<string> = new Set<RouteKey>([
 ]);
 
 /**
- * Paths that two APIs of a node share; the client profile decides which one answers. These calls
- * are sent under the base path of the catalog, because the types have its shapes.
+ * Paths that two APIs of a node share. The types have the shapes of the catalog, so these calls use
+ * its base path.
  */
 const OF_THE_CATALOG: ReadonlySet<string> = new Set<RouteKey>([
   'GET /markets',
@@ -143,10 +139,7 @@ export class Calls {
     return { answer: JSON.parse(reply.body) as Routes[Key]['answer'], lost };
   }
 
-  /**
-   * Sends a request until it is answered; a wrong clock is corrected once. `headers` are made for
-   * each try.
-   */
+  /** Sends a request until it is answered; corrects a wrong clock once. New headers each time. */
   async send(
     route: RouteKey,
     method: Method,

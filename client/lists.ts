@@ -25,8 +25,8 @@ export async function* rowsOf<Row>(
 }
 
 /**
- * As rowsOf, for a list whose cursors are offsets, newest first: new rows move others to the next
- * page, where they are not returned again.
+ * As rowsOf, for a list whose cursors are offsets, newest first: a row that a new one has moved to
+ * the next page is not returned again.
  */
 export async function* rowsOnce<Row extends { readonly id: string }>(
   read: (cursor: string | undefined) => Promise<Page<Row>>,

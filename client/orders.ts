@@ -73,10 +73,7 @@ export class Orders {
     this.#exchange = signing;
   }
 
-  /**
-   * Signs an order. For the first order of a token the terms of its market are requested from the
-   * node.
-   */
+  /** Signs an order. The terms of its market are requested with the first order of a token. */
   async sign(terms: OrderTerms): Promise<SignedOrder> {
     const { identity } = this.#calls;
     if (this.#wallet === undefined || !('key' in identity)) throw new Error('orders need a wallet');
@@ -124,10 +121,7 @@ export class Orders {
     return this.#cancel('DELETE /orders', JSON.stringify(ids));
   }
 
-  /**
-   * Cancels all open orders. If an answer is lost, the next one does not list the orders that the
-   * lost one cancelled.
-   */
+  /** Cancels all open orders. What a lost answer cancelled is not listed in the next one. */
   cancelAll(): Promise<CancelAnswer> {
     return this.#calls.call('DELETE /cancel-all', { body: undefined });
   }
@@ -147,10 +141,7 @@ export class Orders {
     }
   }
 
-  /**
-   * Own open orders, newest first. If orders are closed between two pages, an order after them may
-   * be missed.
-   */
+  /** Own open orders, newest first. If some close between two pages, others may be missed. */
   open(query: Asked<'GET /data/orders'>['query'] = {}): AsyncGenerator<OwnOrderAnswer, void> {
     return rowsOnce(async (next_cursor) => {
       const asked = next_cursor === undefined ? query : { ...query, next_cursor };

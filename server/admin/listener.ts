@@ -73,10 +73,7 @@ const FOREIGN_SITES: readonly string[] = ['cross-site', 'same-site'];
 /** A host name or an IPv4 address, or an IPv6 one in brackets, and a port. */
 const AUTHORITY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/;
 
-/**
- * Listens. When the port is in use or the address is not of this machine, rejects with what to
- * change.
- */
+/** Listens. Rejects with what to change when the port is taken or the address is not ours. */
 export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
   const uws = loadUws();
   const app = uws.App();
@@ -209,9 +206,7 @@ class Answerer {
     else response.end(body);
   }
 
-  /**
-   * Only the listener's own files, and the public API, from which the page reads books and trades.
-   */
+  /** Only the listener's own files, and the public API, where the page reads books and trades. */
   private policy(host: string): string {
     const { host: apiHost, port } = this.o.api();
     const api = `${apiHost || host || 'localhost'}:${port}`;

@@ -285,10 +285,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
   },
 };
 
-/**
- * Two reject reasons may share a text: they are one result. Results that never occurred are shown
- * as 0.
- */
+/** Reject reasons with the same text are one result. Results that never occurred are 0. */
 function resultsOf(results: ArrayLike<number>): Value[] {
   if (results.length === 0) return [];
   const byText = new Map<string, number>();

@@ -43,9 +43,8 @@ export function pageFolder(): string | undefined {
 }
 
 /**
- * Every file by its path: those of the folder under /assets/, and its index at /. Throws an Error
- * that names a file of unknown type, or one that is not installed.
- * @param folder undefined: there is no page
+ * Every file by its path: those of the folder under /assets/, and its index at /. Throws for a file
+ * of unknown type, or one that is not installed. @param folder undefined: there is no page
  */
 export function readPageFiles(
   folder: string | undefined,

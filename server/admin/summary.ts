@@ -67,10 +67,7 @@ export interface SummaryParts {
 
 const MS = 1_000;
 
-/**
- * Totals count since the start of the exchange or of the process; the page computes rates from
- * their differences.
- */
+/** Totals count since the start; the page computes rates from their differences. */
 export function summaryOf(parts: SummaryParts): string {
   const { api, delay, facts, now, startedAt, status, version } = parts;
   return JSON.stringify({

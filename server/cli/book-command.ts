@@ -51,10 +51,7 @@ function written(stream: Writable, text: string): Promise<boolean> {
   });
 }
 
-/**
- * Asks above bids, best prices in the middle. The length of a bar is the size from the best price
- * to that level.
- */
+/** Asks above bids, best prices in the middle. A bar is the size from the best price on. */
 function drawn(read: Book, count: number, paint: Paint): string[] {
   const asks = summed(read.asks, count);
   const bids = summed(read.bids, count);

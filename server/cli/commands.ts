@@ -7,14 +7,11 @@ import type { Run } from './context.ts';
 export interface CommandRow {
   readonly does: string;
   /**
-   * How a command relates to a node on the same DATA_DIR: no node may run there; it may run while a
-   * node runs; it sends requests to one over HTTP; it uses none; or it is the node.
+   * Whether a node may run on the same DATA_DIR: no; yes; yes, and the command sends requests to
+   * it; it does not matter; the command is the node.
    */
   readonly node: 'stopped' | 'beside' | 'asked' | 'any' | 'itself';
-  /**
-   * A command for which no node may run writes to DATA_DIR. `made`: it creates DATA_DIR first;
-   * `read`: it only reads.
-   */
+  /** Of a `stopped` command: `made` creates DATA_DIR first, `read` only reads; else it writes. */
   readonly directory?: 'made' | 'read';
   /** Names of arguments; those in brackets are optional. */
   readonly args?: readonly string[];

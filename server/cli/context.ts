@@ -22,10 +22,7 @@ export interface Context extends Streams {
   readonly signal: AbortSignal;
 }
 
-/**
- * The given options: a text, or for an option without value whether it is present (`--no-x`:
- * false).
- */
+/** Text, or for an option without value whether it is present (`--no-x`: false). */
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
 export type Run = (context: Context, args: readonly string[], options: Options) => Promise<Exit>;

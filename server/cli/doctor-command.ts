@@ -28,10 +28,7 @@ interface Subject {
 
 const GIB = 2 ** 30;
 const NODE_LEAST = [20, 19] as const;
-/**
- * Two segments, a snapshot and the one that it replaces, and a reserve so that an operator can
- * react.
- */
+/** Two segments, two snapshots, and a reserve so that an operator can react. */
 const DISK_LEAST = GIB;
 const FILES_LEAST = 4_096;
 const CLOCK_MS = 2_000;

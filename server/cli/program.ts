@@ -17,10 +17,7 @@ const PROGRAM = 'prediction-market-node';
 const DATA_DIR_FLAG = '--data-dir <directory>';
 const DURABILITIES: readonly string[] = ['flushed', 'committed'] satisfies Durability[];
 
-/**
- * Parses arguments and runs the command. Resolves with the exit code of the process.
- * @param argv the arguments after the script's name
- */
+/** Runs a command. Resolves with the exit code. @param argv what follows the script's name */
 export async function runCli(
   argv: readonly string[],
   env: Environment,

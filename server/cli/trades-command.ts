@@ -69,10 +69,7 @@ interface Trade {
   readonly texts: AccountTexts;
 }
 
-/**
- * The columns of a line: amounts in shares and collateral as decimal texts, times in unix
- * milliseconds.
- */
+/** The columns of a line: amounts as decimal texts, times in unix milliseconds. */
 const TRADE_COLUMNS = {
   sequence: ({ sequence }: Trade) => sequence,
   trade_id: ({ rows }: Trade) => tradeIdOf(fillMatch(rows, ONLY_FILL)),

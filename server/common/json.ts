@@ -7,17 +7,11 @@ import { type JsonBounds, type JsonMeasure, measureJson } from './json-measure.t
 import { JsonPieces } from './json-pieces.ts';
 import { nextTurn } from './next-turn.ts';
 
-/**
- * Bodies up to this size are parsed without a pause, whatever they contain: less than a millisecond
- * each.
- */
+/** Bodies up to this size are parsed without a pause: less than a millisecond each. */
 const BYTES_AT_ONCE = 2 ** 16;
 const VALUES_AT_ONCE = 2_048;
 
-/**
- * Returned in place of a value when the body is nested more deeply, or has more values, than its
- * route allows.
- */
+/** In place of a value: the body is nested more deeply, or has more values, than allowed. */
 export const TOO_MUCH = Symbol('more than a body may hold');
 
 /** For the person who has to correct such a body. */
@@ -44,9 +38,8 @@ interface Asking {
 }
 
 /**
- * Calls `use` with the value of a body, as parseJson returns it. A short body is parsed within this
- * call. A long one takes several turns of the event loop, in which other requests are served. After
- * a disconnect nothing more is done.
+ * Calls `use` with the value of a body, as parseJson returns it: a short body within this call, a
+ * long one after several turns of the event loop. After a disconnect nothing more is done.
  */
 export function readJson(
   asking: Asking,
@@ -60,10 +53,7 @@ export function readJson(
   return use(parseWhole(body));
 }
 
-/**
- * A turn of its own for measuring, because the check of the caller's credentials has taken the time
- * before it.
- */
+/** Measures in a turn of its own: the check of the credentials has taken time in this one. */
 async function readLater(
   asking: Asking,
   bounds: JsonBounds,

@@ -189,8 +189,8 @@ export function readBoolean(text: string): boolean | undefined {
 }
 
 /**
- * Gives every pair of a query string to `see`, both parts as they were sent, '' where one is absent; ends
- * with the first problem that it returns, '' = none.
+ * Passes every pair of a query string to `see`, both parts as sent, '' where one is absent; returns
+ * the first problem, or ''.
  */
 export function eachPair(query: string, see: (name: string, value: string) => string): string {
   for (let start = 0, end = 0; start < query.length; start = end + 1) {

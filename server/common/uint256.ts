@@ -28,10 +28,7 @@ const HYPHEN = 0x2d;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 
-/**
- * Whether `text`, from character `start` on, is `0|[1-9][0-9]{0,77}` below 2^256
- * (docs/protocol.md#numbers-in-requests).
- */
+/** Whether `text`, from `start` on, is a number as in docs/protocol.md#numbers-in-requests. */
 export function isUint256(text: string, start = 0): boolean {
   const digits = text.length - start;
   if (digits < 1 || digits > UINT256_MAX_TEXT.length) return false;
@@ -44,11 +41,7 @@ export function isUint256(text: string, start = 0): boolean {
   return (start === 0 ? text : text.slice(start)) <= UINT256_MAX_TEXT;
 }
 
-/**
- * Writes a decimal text as 32 big-endian bytes to `out` from `offset`.
- *
- * @returns false, with `out` untouched, when the text is not a uint256
- */
+/** Writes a text as 32 big-endian bytes; returns false and writes nothing if it is no uint256. */
 export function decimalToBytes(text: string, out: Uint8Array, offset: number): boolean {
   if (!isUint256(text)) return false;
   const used = readLimbs(text);
@@ -64,11 +57,7 @@ export function decimalToBytes(text: string, out: Uint8Array, offset: number): b
   return true;
 }
 
-/**
- * Writes a decimal text as eight 32-bit words, the most significant first, to `out` from `offset`.
- *
- * @returns false, with `out` untouched, when the text is not a uint256
- */
+/** The same as eight 32-bit words, the most significant first. */
 export function decimalToWords(
   text: string,
   out: Uint32Array | Int32Array,
@@ -109,8 +98,7 @@ export function decimalToSafe(text: string): number {
 
 /**
  * Writes `0x` + exactly 2 x `byteCount` hex digits (either case) as bytes to `out` from `offset`.
- * @returns false when the text has another length or another character; `out` may then contain a
- * part
+ * @returns false for any other text; `out` may then contain a part
  */
 export function hexToBytes(
   text: string,
@@ -161,9 +149,7 @@ function nibble(code: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : -1;
 }
 
-/**
- * Reads checked digits into `limbs`, the least significant first. Returns how many limbs are used.
- */
+/** Reads checked digits into `limbs`, the least significant first. Returns how many it uses. */
 function readLimbs(text: string): number {
   let used = 1;
   limbs[0] = 0;

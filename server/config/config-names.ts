@@ -31,7 +31,7 @@ const SHORT = 5;
 
 /**
  * One line for each variable that is set, unknown, and within a slip or two of a known name, the
- * beginning of one, or under one of the node's own prefixes.
+ * start of one, or under one of the node's own prefixes.
  */
 export function unknownNames(
   env: Readonly<Record<string, string | undefined>>,

@@ -19,12 +19,11 @@ export type { Config } from './settings.ts';
 const NO_DEMO = '--no-demo';
 
 /**
- * Reads and checks everything. Each problem is one line that names the variable, its rule and the
- * value found; each warning one that names a variable that is probably misspelt.
+ * Reads and checks everything. Each problem, and each warning of a name that is probably misspelt,
+ * is one line.
  *
  * @param env the process environment; an empty string counts as unset
  * @param argv the command-line arguments behind the script's name
- * @param cores processors of this machine, for the default of WORKERS
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
@@ -79,11 +78,7 @@ function printed(rows: Rows, values: Readonly<Record<string, unknown>>): [string
   });
 }
 
-/**
- * Where the admin listener can be reached from elsewhere, it needs a token.
- *
- * @param values undefined where the text was refused
- */
+/** A reachable admin listener needs a token. Values are undefined where the text was refused. */
 function adminProblems({ adminHost, adminPort, adminToken }: Partial<Config>): string[] {
   if (adminPort === 0 || adminToken !== '') return [];
   if (adminHost !== undefined && isLoopback(adminHost)) return [];

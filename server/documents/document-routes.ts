@@ -36,10 +36,7 @@ function answering(run: Handle) {
   return { headers: ANSWER_HEADERS, run };
 }
 
-/**
- * Serves an answer that is made once. When making it fails, the first caller gets the failure and
- * the next call tries again.
- */
+/** Serves an answer that is made once; after a failure the next call tries again. */
 function kept(make: () => Promise<PreparedAnswer>): Handle {
   let made: Promise<PreparedAnswer> | undefined;
   return async (context) => {

@@ -85,10 +85,7 @@ const LEVEL1 = ['ADDRESS', 'SIGNATURE', 'TIMESTAMP', 'NONCE'] as const;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const HEX_32 = /^[0-9a-f]{64}$/i;
 const BASE64_32 = /^[A-Za-z0-9+/_-]{43}=?$/;
-/**
- * Whole seconds. Sixteen digits are exact as a number; milliseconds match here and are then refused
- * as stale.
- */
+/** Whole seconds. Milliseconds match, too, and are then refused as stale. */
 const SECONDS = /^[0-9]{1,16}$/;
 
 const ADDRESS_BYTES = 20;
@@ -119,9 +116,7 @@ export function openAuth(
   };
 }
 
-/**
- * Header names to capture for `checkLevel2`, in its order; lower case, as HTTP servers give them.
- */
+/** Header names to capture for `checkLevel2`, in its order; lower case. */
 export function level2Headers(prefix: string): string[] {
   return LEVEL2.map((name) => `${prefix}_${name}`.toLowerCase());
 }
@@ -137,11 +132,10 @@ export function level1Headers(prefix: string): string[] {
 }
 
 /**
- * Checks the credentials of a request: API key, passphrase and HMAC. The checks of the headers alone come
- * first (presence, format, age), so that only a caller who knows the passphrase learns more about a key.
+ * Checks API key, passphrase and HMAC. The checks of the headers alone come first (presence,
+ * format, age), so that only a caller who knows the passphrase learns more about a key.
  *
  * @param headers values in the order of `level2Headers`, '' when absent; further ones are ignored
- * @param nowSeconds whole seconds, Unix time
  * @returns refused with 401 and `{"error":"invalid_l2: <reason>"}`
  */
 export function checkLevel2(
@@ -210,11 +204,9 @@ export function checkLevel1(auth: Auth, headers: readonly string[], nowSeconds: 
 }
 
 /**
- * POST /auth/api-key: issues the caller's trio, or returns the existing one. Resolves only when the
- * key is durable; 503 when it cannot be written.
- * @param refusal called before a new key is issued: why it is refused, or undefined
- *
- * Rules: docs/protocol.md#api-keys
+ * POST /auth/api-key (docs/protocol.md#api-keys): issues the caller's trio, or returns the existing
+ * one. Resolves when the key is durable; 503 when it cannot be written.
+ * @param refusal why a new key is refused, or undefined
  */
 export async function issueKey(
   auth: Auth,
@@ -238,10 +230,7 @@ const TOO_MANY_KEYS = errorBody(
   `an address may have ${KEYS_MAX}, revoked ones included: use a nonce again`,
 );
 
-/**
- * GET /auth/derive-api-key: returns the caller's trio again; 404 when it was never issued, or is
- * revoked.
- */
+/** GET /auth/derive-api-key: the caller's trio again; 404 if it was not issued, or is revoked. */
 export function deriveKey(auth: Auth, caller: WalletOwner): KeyAnswer {
   const trio = auth.registry.derive(caller.address, caller.nonce);
   if (trio === undefined) return { status: 404, body: '{"error":"API key not found"}' };
@@ -272,10 +261,7 @@ function hmac(secret: Buffer, signed: string, rawBody: Uint8Array): Buffer {
   return createHmac('sha256', secret).update(signed).update(rawBody).digest();
 }
 
-/**
- * 32 bytes from hex, or from base64url or base64, which SDKs send; null for other texts. Rules:
- * docs/protocol.md#level-2
- */
+/** From hex, base64url or base64, which SDKs send (docs/protocol.md#level-2); else null. */
 function decodeSignature(text: string): Buffer | null {
   if (HEX_32.test(text)) return Buffer.from(text, 'hex');
   return BASE64_32.test(text) ? Buffer.from(text, 'base64') : null;

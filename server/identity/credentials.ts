@@ -27,9 +27,7 @@ export type NodeKey =
   | { readonly ok: true; readonly key: Buffer }
   | { readonly ok: false; readonly problem: string };
 
-/**
- * Given to a client once; the client computes its signatures with it (docs/protocol.md#api-keys).
- */
+/** The client computes its signatures with it (docs/protocol.md#api-keys). */
 export interface Trio {
   /** UUID, version 4 shape, lower case. */
   readonly apiKey: string;
@@ -122,8 +120,8 @@ function readNodeKey(path: string): NodeKey {
 }
 
 /**
- * Writes the key under a temporary name and links it to its final name. So a crash leaves no short
- * file, and an existing key is never replaced.
+ * Writes a draft and links it to the final name: a crash leaves no short file, and an existing key
+ * is never replaced.
  */
 function createNodeKey(path: string): void {
   const draft = `${path}.new`;

@@ -53,8 +53,8 @@ interface Holding {
 export const READ_ONLY_KEYS_MAX = 100;
 
 /**
- * API keys that were ever issued to one address, and likewise read-only keys. Each is stored for
- * ever, on disk and in memory, even when it is revoked.
+ * API keys that were ever issued to one address, and likewise read-only keys: each is stored for
+ * ever, even when it is revoked.
  */
 export const KEYS_MAX = 1_000;
 
@@ -86,16 +86,13 @@ export class KeyRegistry {
     }
     /**
      * Whether the stored keys come from this node key and chain id, decided by one of them. If not,
-     * every credential issued before is invalid, and the start must report that to the operator.
+     * every credential issued before is invalid, and the start reports that to the operator.
      */
     this.isNew = first === undefined;
     this.matchesStore = first === undefined || this.#idOf(first) === first.id;
   }
 
-  /**
-   * Whether create() may issue the trio of (address, nonce): it exists, or there is room for
-   * another.
-   */
+  /** Whether create() may issue the trio of (address, nonce): it exists, or there is room. */
   mayHave(address: Uint8Array, nonce: string): boolean {
     const held = this.#holdings.get(addressText(address));
     if (held === undefined || held.apiKeys.length + held.coming.size < KEYS_MAX) return true;
@@ -153,8 +150,8 @@ export class KeyRegistry {
   }
 
   /**
-   * Revokes an API key of an address; false when the address has no such key. Resolves when that is
-   * durable. The key is refused from then on.
+   * Revokes an API key of an address; false when it has no such key. Resolves when that is durable;
+   * the key is refused from then on.
    */
   async revoke(address: Uint8Array, apiKey: string): Promise<boolean> {
     const entry = this.#entries.get(apiKey);

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The one door to uPlot: a chart in an element whose height the style sheet gives, in the colours of
- * the page, drawn anew when width or colour scheme change, and no oftener than ten times a second.
+ * Single entry point to uPlot: a chart in an element whose height the style sheet sets, in the
+ * colours of the page. It is drawn again when width or colour scheme change, at most ten times a
+ * second.
  */
 import uPlot from '/assets/lib/uPlot.esm.js';
 import { inNextFrame, make } from './dom.js';
@@ -15,9 +16,8 @@ const CUT_PX = 18;
 
 export class Chart {
   /**
-   * @param {HTMLElement} host
-   * @param {MakeOptions} makeOptions
-   * @param {string} emptyText what stands there without data
+   * @param {HTMLElement} host @param {MakeOptions} makeOptions
+   * @param {string} emptyText is shown while there is no data
    */
   constructor(host, makeOptions, emptyText) {
     this.host = host;
@@ -33,10 +33,7 @@ export class Chart {
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.rebuild());
   }
 
-  /**
-   * @param {uPlot.AlignedData} data
-   * @param {string} label what the chart shows, in words
-   */
+  /** @param {uPlot.AlignedData} data @param {string} label what the chart shows, in words */
   show(data, label) {
     this.data = data;
     this.label = label;
@@ -87,13 +84,7 @@ function colors() {
   };
 }
 
-/**
- * An axis in the manner of the page.
- *
- * @param {Colors} colors
- * @param {uPlot.Axis} more
- * @returns {uPlot.Axis}
- */
+/** The page's axis. @param {Colors} colors @param {uPlot.Axis} more @returns {uPlot.Axis} */
 export function axis({ line, muted }, more) {
   return {
     stroke: muted,
@@ -108,10 +99,7 @@ export function axis({ line, muted }, more) {
 
 /**
  * Texts of the marks of a horizontal axis, but for those that would be cut off.
- *
- * @param {uPlot} plot
- * @param {readonly number[]} splits
- * @param {(split: number) => string} text
+ * @param {uPlot} plot @param {readonly number[]} splits @param {(split: number) => string} text
  */
 export function marks(plot, splits, text) {
   const end = plot.over.clientWidth;
@@ -131,8 +119,7 @@ export const stepped = (/** @type {1 | -1} */ align) => made(uPlot.paths.stepped
 export const bars = () => made(uPlot.paths.bars?.({ size: [0.82, 64], radius: 0.15 }));
 
 /**
- * The library's types say that a way to draw may be missing; the file that is served has all of them.
- *
+ * The types say that a path builder may be missing; the served file has all of them.
  * @param {uPlot.Series.PathBuilder | undefined} paths
  */
 function made(paths) {

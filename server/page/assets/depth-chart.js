@@ -111,11 +111,9 @@ function summed(levels) {
 }
 
 /**
- * As much of the axis as holds most of what rests, to both sides of the spread alike.
- *
- * @param {readonly Level[]} bids best first
- * @param {readonly Level[]} asks best first
- * @returns {[number, number]}
+ * Prices that contain most of what rests, as far on both sides of the spread. Levels are best
+ * first.
+ * @param {readonly Level[]} bids @param {readonly Level[]} asks @returns {[number, number]}
  */
 function rangeOf(bids, asks) {
   const bid = bids[0]?.price ?? asks[0]?.price ?? 0.5;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The ladder: asks above, bids below, the best ones at the spread. Rows stay where they are; only cells
- * whose text has changed are written, so that a busy book costs little.
+ * The ladder: asks above, bids below, the best ones at the spread. Rows stay in place, and only
+ * cells whose text has changed are written.
  */
 import { make, setBar, setText } from './dom.js';
 import { NONE, priceText, sizeText } from './format.js';
@@ -74,10 +74,8 @@ function totalOf(levels) {
 }
 
 /**
- * @param {readonly Row[]} rows
- * @param {readonly Level[]} levels best first
- * @param {number} most the total that fills the width
- * @param {number} decimals
+ * @param {readonly Row[]} rows @param {readonly Level[]} levels best first
+ * @param {number} most the total that fills the width @param {number} decimals
  */
 function drawSide(rows, levels, most, decimals) {
   let sum = 0;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The page, put together: the node's summary says where its API is, the address which market is
- * chosen (`#<market>/<outcome>`), and the stream what happens there.
+ * Starts the page: the node's summary names the public API, the address names the chosen market
+ * (`#<market>/<outcome>`), and the stream sends its events.
  */
 import { Api } from './api.js';
 import { byId, setText } from './dom.js';

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * /ws/market for one token: subscribes, watches the numbers of its streams for gaps, and comes back
- * after any loss of the connection. After a gap the token is subscribed again, which brings a whole
- * book; what comes before that is left out.
+ * /ws/market for one token: subscribes, checks the sequences of its streams for gaps, and
+ * reconnects after every loss. After a gap it subscribes again, which brings a whole book; earlier
+ * events are left out.
  */
 
 /** @typedef {'connecting' | 'live' | 'away'} StreamState */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The chosen market and outcome: everything on the page that is of one token. Events change what is
- * known at once, and what is seen in the next frame, so that a burst of them costs no more than one.
+ * The chosen market and outcome: everything on the page that belongs to one token. Events change
+ * the data at once, and the page in the next frame, so that a burst costs no more than one event.
  */
 import { Book } from './book.js';
 import { DepthChart } from './depth-chart.js';

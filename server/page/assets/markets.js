@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The list of markets: the busiest, or those that a search has found. Rows are links, so that every way
- * of opening one works; arrow keys go from row to row, and Escape leaves the search.
+ * The list of markets: the busiest, or the results of a search. Rows are links; arrow keys move
+ * between rows, and Escape clears the search.
  */
 import { byId, make, setText } from './dom.js';
 import { amountText, chanceText } from './format.js';

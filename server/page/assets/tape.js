@@ -1,8 +1,5 @@
 // @ts-check
-/**
- * The trades of the chosen token, newest first: a fixed number of rows that are used again, so that a
- * burst of trades moves rows and makes none.
- */
+/** The trades of the chosen token, newest first, in a fixed number of rows that are used again. */
 import { make, setText } from './dom.js';
 import { clockText, priceText, sizeText } from './format.js';
 
@@ -51,10 +48,8 @@ export class Tape {
   }
 
   /**
-   * What was read, with what has been told since it was asked for and is not in it.
-   *
-   * @param {readonly Trade[]} read newest first
-   * @param {number} since unix milliseconds
+   * Replaces all trades by what was read, and what came after the request and is not in it.
+   * @param {readonly Trade[]} read newest first @param {number} since unix milliseconds
    */
   merge(read, since) {
     const told = [...this.added].reverse().concat(this.trades);
