@@ -6,7 +6,7 @@
  * replaces the lost answer.
  */
 import { randomInt } from 'node:crypto';
-import type { Asked, Calls } from './calls.ts';
+import type { Calls, RouteRequest } from './calls.ts';
 import { amountsOf, toMicro } from './decimal.ts';
 import { ApiError, NoAnswerError } from './errors.ts';
 import {
@@ -142,19 +142,21 @@ export class Orders {
   }
 
   /** Own open orders, newest first. If some close between two pages, others may be missed. */
-  open(query: Asked<'GET /data/orders'>['query'] = {}): AsyncGenerator<OwnOrderAnswer, void> {
+  open(
+    query: RouteRequest<'GET /data/orders'>['query'] = {},
+  ): AsyncGenerator<OwnOrderAnswer, void> {
     return rowsOnce(async (next_cursor) => {
-      const asked = next_cursor === undefined ? query : { ...query, next_cursor };
-      const page = await this.#calls.call('GET /data/orders', { query: asked });
+      const paged = next_cursor === undefined ? query : { ...query, next_cursor };
+      const page = await this.#calls.call('GET /data/orders', { query: paged });
       return { rows: page.data, next: page.next_cursor };
     });
   }
 
   /** Own trades, newest first. */
-  trades(query: Asked<'GET /data/trades'>['query'] = {}): AsyncGenerator<OwnTrade, void> {
+  trades(query: RouteRequest<'GET /data/trades'>['query'] = {}): AsyncGenerator<OwnTrade, void> {
     return rowsOnce(async (next_cursor) => {
-      const asked = next_cursor === undefined ? query : { ...query, next_cursor };
-      const page = await this.#calls.call('GET /data/trades', { query: asked });
+      const paged = next_cursor === undefined ? query : { ...query, next_cursor };
+      const page = await this.#calls.call('GET /data/trades', { query: paged });
       return { rows: page.data, next: page.next_cursor };
     });
   }

@@ -174,7 +174,7 @@ export class MarketBooks {
     }
     for (const change of price_changes) {
       if (this.#books.get(change.asset_id)?.hasBest(change) === false) {
-        return `the best prices of ${change.asset_id} are not those that were told`;
+        return `the best prices of ${change.asset_id} differ from those of the event`;
       }
     }
     return '';

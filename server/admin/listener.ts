@@ -19,7 +19,7 @@ import type { PageFile } from './page-files.ts';
 import type { PublicApi } from './summary.ts';
 import { WorkBudget } from './work-budget.ts';
 
-export interface Told {
+export interface AdminAnswer {
   readonly status: number;
   readonly body: string;
 }
@@ -30,7 +30,7 @@ export interface AdminOptions {
   readonly port: number;
   /** '' = no token is required. */
   readonly token: string;
-  readonly handlers: Readonly<Record<AdminPath, () => Told | Promise<Told>>>;
+  readonly handlers: Readonly<Record<AdminPath, () => AdminAnswer | Promise<AdminAnswer>>>;
   readonly files: ReadonlyMap<string, PageFile>;
   /** The public API, to which the page may connect. */
   readonly api: () => PublicApi;
@@ -96,7 +96,7 @@ class Answerer {
   private readonly o: AdminOptions;
   private readonly isLocal: boolean;
   private readonly tokenHash: Buffer | undefined;
-  private readonly budget = new WorkBudget<Told>(() => performance.now());
+  private readonly budget = new WorkBudget<AdminAnswer>(() => performance.now());
   private inTurn = 0;
 
   constructor(options: AdminOptions) {
@@ -148,8 +148,8 @@ class Answerer {
     const allowed = Object.hasOwn(ADMIN_TABLE, path)
       ? ADMIN_TABLE[path as AdminPath].method
       : 'GET';
-    const asked = request.getMethod();
-    if (allowed === 'GET' ? asked !== 'get' && asked !== 'head' : asked !== 'post') {
+    const method = request.getMethod();
+    if (allowed === 'GET' ? method !== 'get' && method !== 'head' : method !== 'post') {
       return problem(405, 'method not allowed', '', ALLOW[allowed]);
     }
     // A browser names the page with each POST. No page may change anything in the name of its

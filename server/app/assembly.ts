@@ -198,7 +198,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
       pauses: pauses(),
       clock: clockFacts(),
       progress: progress(),
-      streams: told.streams?.facts() ?? { clients: 0, bytesHeld: 0, closes: new Map() },
+      streams: told.streams?.facts() ?? { clients: 0, unreadBytes: 0, closes: new Map() },
       http: server.facts(),
       requests: counts?.rows ?? [],
       orders: writer?.meters,

@@ -1,7 +1,8 @@
-/** `clock accept`: tells a running node that the clock of its machine is right. */
-import { answerOf, baseOf } from './asked-node.ts';
+/** `clock accept`: makes a running node trust the clock of its machine again. */
+
 import type { Run } from './context.ts';
 import { Refused } from './exit-codes.ts';
+import { answerOf, baseOf } from './node-request.ts';
 
 const MS = 1_000;
 

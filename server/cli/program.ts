@@ -7,7 +7,7 @@ import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-
 import { makeDirectory } from '../../storage/files/make-directory.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { packageVersion } from '../common/package-version.ts';
-import { BESIDE_NODE, COMMANDS, type CommandRow, GROUPS } from './commands.ts';
+import { COMMANDS, type CommandRow, GROUPS, NODE_TEXTS } from './commands.ts';
 import type { Context, Options, Streams } from './context.ts';
 import { EXIT_CODES, type Exit, Refused } from './exit-codes.ts';
 import { type Environment, Progress, painter } from './terminal.ts';
@@ -71,7 +71,7 @@ function configured(command: Command, { stderr, stdout }: Streams): Command {
 }
 
 function add(command: Command, name: string, row: CommandRow, act: Act): void {
-  command.description(`${row.does}\n\nIt runs ${BESIDE_NODE[row.node]}.`).summary(row.does);
+  command.description(`${row.does}\n\nIt runs ${NODE_TEXTS[row.node]}.`).summary(row.does);
   for (const arg of row.args ?? []) command.argument(arg.startsWith('[') ? arg : `<${arg}>`);
   for (const [flags, does] of Object.entries(row.options ?? {})) command.option(flags, does);
   command.option(DATA_DIR_FLAG, 'instead of DATA_DIR of the environment (./data)');
@@ -124,7 +124,7 @@ async function run(
 
 /** Checks and prepares DATA_DIR for a command. The returned function releases it. */
 function admitted({ directory, node }: CommandRow, dataDir: string): () => void {
-  if (node === 'beside') {
+  if (node === 'shared') {
     const problem = foreignHolder(dataDir);
     if (problem !== undefined) throw new Refused('inUse', problem);
   }

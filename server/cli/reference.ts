@@ -2,7 +2,7 @@
  * The reference of the commands as Markdown: the text between the marks in README.md of this
  * folder.
  */
-import { BESIDE_NODE, COMMANDS } from './commands.ts';
+import { COMMANDS, NODE_TEXTS } from './commands.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 
 export const REFERENCE_BEGIN = '<!-- reference: made from commands.ts -->';
@@ -14,7 +14,7 @@ export function reference(): string {
 
 function commandTable(): string {
   const rows = Object.entries(COMMANDS).map(([name, { args = [], does, node }]) => {
-    return `| \`${[name, ...args].join(' ')}\` | ${does} | ${BESIDE_NODE[node]} |`;
+    return `| \`${[name, ...args].join(' ')}\` | ${does} | ${NODE_TEXTS[node]} |`;
   });
   return ['| command | what it does | runs |', '| --- | --- | --- |', ...rows].join('\n');
 }

@@ -1,6 +1,6 @@
 /**
  * Environment variables that look like ones of the node and are not: a misspelt name would otherwise
- * leave a default in force without a word.
+ * leave a default in force unnoticed.
  *
  * Pure; values are never looked at, because a foreign variable may hold a secret.
  */
@@ -81,7 +81,7 @@ function distanceOf(a: string, b: string, most: number): number {
       if (isSwapped) least = Math.min(least, before[j - 2]! + 1);
       next.push(least);
     }
-    // From two rows that are all above, no way leads below again.
+    // When two rows are all above, every later one is, too.
     if (Math.min(...row, ...next) > most) return most + 1;
     before = row;
     row = next;

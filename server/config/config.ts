@@ -2,7 +2,7 @@
  * The configuration: reads every setting of the table (settings.ts) and the command-line flags once, before
  * anything else starts, and prints the values in force.
  *
- * Pure functions: the caller hands in environment, arguments and core count. Nothing here is read
+ * Pure functions: the caller passes environment, arguments and core count. Nothing here is read
  * again later; a change needs a restart. Secrets are never repeated (ADMIN_TOKEN is the only one; keys live in
  * the data directory).
  */

@@ -173,13 +173,13 @@ function isOfCatalog(status: number): boolean {
 
 /** The error statuses that a row can answer, without those before the route is found. */
 function statusesOf(key: string, row: DocumentedRow): number[] {
-  const asks = Object.keys(row.query.schema.properties ?? {}).length > 0;
+  const hasQuery = Object.keys(row.query.schema.properties ?? {}).length > 0;
   const isGuarded = row.access !== 'none';
   const found: readonly (readonly [number, boolean])[] = [
-    [400, asks || isGuarded || row.body !== undefined],
+    [400, hasQuery || isGuarded || row.body !== undefined],
     [401, isGuarded || row.api === 'data' || row.listed === true],
     [403, row.access === 'level2'],
-    [404, asks || key.includes(':') || row.body !== undefined || row.access === 'level1'],
+    [404, hasQuery || key.includes(':') || row.body !== undefined || row.access === 'level1'],
     [413, row.bodyMax !== 'none'],
     [429, row.limits.length > 0],
     [500, true],

@@ -39,7 +39,7 @@ interface Entry {
 }
 
 /** The keys of one address. */
-interface Holding {
+interface AddressKeys {
   readonly apiKeys: string[];
   /** API keys whose first write is in flight. */
   readonly coming: Set<string>;
@@ -66,7 +66,7 @@ export class KeyRegistry {
   readonly #entries = new Map<string, Entry>();
   readonly #readOnly = new Map<string, ReadOnlyCredential>();
   /** By address text; only of addresses with a key, issued or being issued. */
-  readonly #holdings = new Map<string, Holding>();
+  readonly #byAddress = new Map<string, AddressKeys>();
   /** Writes in flight, by row. The next write of the same row waits for them. */
   readonly #pending = new Map<string, Promise<unknown>>();
   readonly matchesStore: boolean;
@@ -94,8 +94,8 @@ export class KeyRegistry {
 
   /** Whether create() may issue the trio of (address, nonce): it exists, or there is room. */
   mayHave(address: Uint8Array, nonce: string): boolean {
-    const held = this.#holdings.get(addressText(address));
-    if (held === undefined || held.apiKeys.length + held.coming.size < KEYS_MAX) return true;
+    const keys = this.#byAddress.get(addressText(address));
+    if (keys === undefined || keys.apiKeys.length + keys.coming.size < KEYS_MAX) return true;
     return this.knows(address, nonce);
   }
 
@@ -103,7 +103,7 @@ export class KeyRegistry {
   knows(address: Uint8Array, nonce: string): boolean {
     const { apiKey } = this.#derive(address, nonce);
     if (this.#entries.has(apiKey)) return true;
-    return this.#holdings.get(addressText(address))?.coming.has(apiKey) === true;
+    return this.#byAddress.get(addressText(address))?.coming.has(apiKey) === true;
   }
 
   /**
@@ -145,8 +145,8 @@ export class KeyRegistry {
 
   /** Active API keys of an address, in the order of their texts. */
   apiKeysOf(address: Uint8Array): string[] {
-    const held = this.#holdings.get(addressText(address))?.apiKeys ?? [];
-    return held.filter((key) => !this.#entries.get(key)!.row.revoked).sort();
+    const keys = this.#byAddress.get(addressText(address))?.apiKeys ?? [];
+    return keys.filter((key) => !this.#entries.get(key)!.row.revoked).sort();
   }
 
   /**
@@ -167,10 +167,10 @@ export class KeyRegistry {
 
   /** Whether createReadOnly() may issue another. */
   mayHaveReadOnly(address: Uint8Array): boolean {
-    const held = this.#holdings.get(addressText(address));
-    if (held === undefined) return true;
-    if (held.readOnly.length >= KEYS_MAX) return false;
-    return this.readOnlyKeysOf(address).length + held.readOnlyComing < READ_ONLY_KEYS_MAX;
+    const keys = this.#byAddress.get(addressText(address));
+    if (keys === undefined) return true;
+    if (keys.readOnly.length >= KEYS_MAX) return false;
+    return this.readOnlyKeysOf(address).length + keys.readOnlyComing < READ_ONLY_KEYS_MAX;
   }
 
   /** Issues a read-only key; undefined when the address has reached the maximum. */
@@ -194,8 +194,8 @@ export class KeyRegistry {
 
   /** Active read-only keys of an address, oldest first. */
   readOnlyKeysOf(address: Uint8Array): string[] {
-    const held = this.#holdings.get(addressText(address))?.readOnly ?? [];
-    return held.filter((key) => key !== undefined);
+    const keys = this.#byAddress.get(addressText(address))?.readOnly ?? [];
+    return keys.filter((key) => key !== undefined);
   }
 
   /** An active read-only key, by its lower-case text. */
@@ -205,7 +205,7 @@ export class KeyRegistry {
 
   /** Revokes a read-only key of an address; false when the address has no such active key. */
   async revokeReadOnly(address: Uint8Array, key: string): Promise<boolean> {
-    const number = this.#holdings.get(addressText(address))?.readOnly.indexOf(key) ?? -1;
+    const number = this.#byAddress.get(addressText(address))?.readOnly.indexOf(key) ?? -1;
     if (number === -1) return false;
     const nonce = String(number);
     const { rowId } = deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
@@ -251,12 +251,12 @@ export class KeyRegistry {
     }
   }
 
-  #holdingOf(address: Uint8Array): Holding {
+  #holdingOf(address: Uint8Array): AddressKeys {
     const text = addressText(address);
-    const held = this.#holdings.get(text);
-    if (held !== undefined) return held;
-    const first: Holding = { apiKeys: [], coming: new Set(), readOnly: [], readOnlyComing: 0 };
-    this.#holdings.set(text, first);
+    const keys = this.#byAddress.get(text);
+    if (keys !== undefined) return keys;
+    const first: AddressKeys = { apiKeys: [], coming: new Set(), readOnly: [], readOnlyComing: 0 };
+    this.#byAddress.set(text, first);
     return first;
   }
 

@@ -38,16 +38,16 @@ export function setBar(element, share) {
  * @param {() => void} draw @param {number} [msMin] shortest time between two calls of `draw`
  */
 export function inNextFrame(draw, msMin = 0) {
-  let isAsked = false;
+  let isScheduled = false;
   let drawnAt = Number.NEGATIVE_INFINITY;
   const frame = () => {
-    isAsked = false;
+    isScheduled = false;
     drawnAt = performance.now();
     draw();
   };
   return () => {
-    if (isAsked) return;
-    isAsked = true;
+    if (isScheduled) return;
+    isScheduled = true;
     const wait = drawnAt + msMin - performance.now();
     if (wait <= 0) requestAnimationFrame(frame);
     else setTimeout(() => requestAnimationFrame(frame), wait);

@@ -23,7 +23,7 @@ export class MarketList {
     /** @type {Api | undefined} */
     this.api = undefined;
     this.current = '';
-    this.asked = 0;
+    this.requests = 0;
     /** @type {number | undefined} timer */
     this.typing = undefined;
     this.shownWords = '';
@@ -55,12 +55,12 @@ export class MarketList {
 
   async refresh() {
     if (this.api === undefined) return;
-    this.asked += 1;
-    const { asked, words } = this;
+    this.requests += 1;
+    const { requests, words } = this;
     try {
       const markets = await (words === '' ? this.api.busiest() : this.api.search(words));
-      // A later question has been asked meanwhile.
-      if (asked !== this.asked) return;
+      // A later request was sent meanwhile.
+      if (requests !== this.requests) return;
       this.draw(markets, words);
       this.onMarkets(markets);
     } catch {

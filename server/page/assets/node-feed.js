@@ -63,7 +63,7 @@ export class NodeFeed {
         sessionStorage.setItem(TOKEN_KEY, await this.askToken());
       } else if (answer.ok) this.onSummary(await answer.json());
     } catch {
-      // The node is away: the next question is asked all the same, and the stream says so.
+      // The node does not answer: the next poll follows, and the stream shows it.
     }
   }
 }

@@ -7,7 +7,7 @@ import { quantile, Rates } from './rates.js';
 
 /** @import { NodeSummary, Summary } from './node-feed.js' */
 
-/** Figures are of so long, so that they can be read. */
+/** Rates are of this window, so that they do not flicker. */
 const RATE_MS = 5_000;
 const LATENCY_MS = 60_000;
 const FULL = 0.9;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Price history of the chosen token: read once in a while, and moved on by every trade that is told. */
+/** Price history of the chosen token: read once a minute, and continued by every trade of the stream. */
 import { axis, Chart, faint, marks, stepped } from './chart.js';
 import { byId, fillChoices, setText } from './dom.js';
 import { clockText, priceText, timeText } from './format.js';
@@ -75,7 +75,7 @@ export class PriceChart {
     );
   }
 
-  /** What the API is asked for. */
+  /** The parameters of the request. */
   get window() {
     const { fidelity, interval } = this.chosen ?? { fidelity: 1, interval: '1d' };
     return { fidelity, interval };
@@ -108,7 +108,7 @@ export class PriceChart {
       this.times.shift();
       this.prices.shift();
     }
-    // The last price holds until now.
+    // The last price is the price until now.
     const last = this.times.at(-1) ?? 0;
     const now = this.times.length === 0 ? [] : [Math.max(last + 1, Math.floor(Date.now() / 1_000))];
     const prices = [...this.prices, ...this.prices.slice(-1)];

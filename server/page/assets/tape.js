@@ -6,7 +6,7 @@ import { clockText, priceText, sizeText } from './format.js';
 /** @import { Trade } from './api.js' */
 
 const ROWS = 40;
-/** What a screen reader is told with a column that shows a sign. */
+/** The column shows the sign alone; a screen reader reads the word. */
 const SIDES = { buy: '▲ Buy', sell: '▼ Sell' };
 
 export class Tape {
@@ -52,10 +52,10 @@ export class Tape {
    * @param {readonly Trade[]} read newest first @param {number} since unix milliseconds
    */
   merge(read, since) {
-    const told = [...this.added].reverse().concat(this.trades);
+    const current = [...this.added].reverse().concat(this.trades);
     const left = new Map();
     for (const trade of read) left.set(keyOf(trade), (left.get(keyOf(trade)) ?? 0) + 1);
-    const missing = told.filter((trade) => {
+    const missing = current.filter((trade) => {
       if (trade.at < since) return false;
       const count = left.get(keyOf(trade)) ?? 0;
       left.set(keyOf(trade), count - 1);
