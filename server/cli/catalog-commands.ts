@@ -12,7 +12,7 @@ import { Refused } from './exit-codes.ts';
 const onFile =
   (command: (file: string, context: CatalogCommandContext) => Promise<boolean>): Run =>
   async (context, [file = '']) => {
-    if (file === '') throw new Refused('usage', 'which FILE?');
+    if (file === '') throw new Refused('which FILE?');
     return (await command(file, context)) ? 'done' : 'failed';
   };
 
@@ -20,6 +20,6 @@ export const importing = onFile(importFile);
 export const exporting = onFile(exportFile);
 export const syncing: Run = async (context, [url = '']) => {
   const problem = sourceUrlProblem(url);
-  if (problem !== undefined) throw new Refused('usage', `URL ${problem}`);
+  if (problem !== undefined) throw new Refused(`URL ${problem}`);
   return (await pullFrom(url, context)) ? 'done' : 'failed';
 };

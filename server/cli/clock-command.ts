@@ -8,7 +8,7 @@ const MS = 1_000;
 
 export const accept: Run = async (context, _args, options) => {
   const base = baseOf(context, options, ({ adminHost: host, adminPort: port }) => {
-    if (port === 0) throw new Refused('usage', 'ADMIN_PORT is 0: the node has no admin listener');
+    if (port === 0) throw new Refused('ADMIN_PORT is 0: the node has no admin listener');
     return { host, port };
   });
   const token = context.env.ADMIN_TOKEN ?? '';

@@ -106,7 +106,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'holds log, images and LMDB against one another; writes nothing',
     node: 'stopped',
     directory: 'read',
-    run: async () => (await import('./verify-command.ts')).verifyAll,
+    run: async () => (await import('./data-commands.ts')).verifyAll,
   },
   backup: {
     does: 'copies DATA_DIR into a new directory, such that a node can begin with it',
@@ -116,20 +116,20 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--no-derived': 'without what can be derived again from log and images',
       '--no-key': 'without node.key, which is every credential: it is kept elsewhere',
     },
-    run: async () => (await import('./backup-commands.ts')).backup,
+    run: async () => (await import('./data-commands.ts')).backup,
   },
   restore: {
     does: 'puts a backup into an empty DATA_DIR, and checks every file of it',
     node: 'stopped',
     directory: 'made',
     args: ['DIRECTORY'],
-    run: async () => (await import('./backup-commands.ts')).restoreFrom,
+    run: async () => (await import('./data-commands.ts')).restoreFrom,
   },
   'log cut': {
     does: 'gives up a batch and all after it, where the log is damaged and there is no copy of it',
     node: 'stopped',
     args: ['SEQUENCE'],
-    run: async () => (await import('./log-command.ts')).cut,
+    run: async () => (await import('./data-commands.ts')).cut,
   },
   'clock accept': {
     does: 'takes the clock of the machine for right, of which a node that runs says that it jumped',

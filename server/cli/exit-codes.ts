@@ -13,7 +13,7 @@ export type Exit = keyof typeof EXIT_CODES;
 export class Refused extends Error {
   readonly exit: Exit;
 
-  constructor(exit: Exit, message: string) {
+  constructor(message: string, exit: Exit = 'usage') {
     super(message);
     this.exit = exit;
   }

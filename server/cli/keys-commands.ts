@@ -65,8 +65,7 @@ export const revoke: Run = (context, [key = '']) =>
 export const issue: Run = (context, [wallet = ''], options) => {
   const address = addressOf(wallet, 'WALLET');
   const nonce = textOf(options, 'nonce') ?? '0';
-  if (!isUint256(nonce))
-    throw new Refused('usage', `--nonce must be a whole number, not "${nonce}"`);
+  if (!isUint256(nonce)) throw new Refused(`--nonce must be a whole number, not "${nonce}"`);
   const { chainId } = configOf(context);
   return withKeys(context, false, async (store) => {
     // A new key file would be useless: every issued key was computed from the missing one.

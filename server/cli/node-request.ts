@@ -20,7 +20,7 @@ export function baseOf(
   const url = textOf(options, 'url');
   if (url !== undefined) {
     const isHttp = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-    if (!isHttp) throw new Refused('usage', `--url must be an http or https URL, not "${url}"`);
+    if (!isHttp) throw new Refused(`--url must be an http or https URL, not "${url}"`);
     return url;
   }
   const { host, port } = listener(configOf(context));

@@ -99,10 +99,10 @@ async function run(
 ): Promise<Exit> {
   const durability = env.DURABILITY || 'flushed';
   if (!DURABILITIES.includes(durability)) {
-    throw new Refused('usage', `DURABILITY must be flushed or committed, it is "${durability}"`);
+    throw new Refused(`DURABILITY must be flushed or committed, it is "${durability}"`);
   }
   // A variable of a script was not set; the current directory was not meant.
-  if (options.dataDir === '') throw new Refused('usage', '--data-dir must name a directory');
+  if (options.dataDir === '') throw new Refused('--data-dir must name a directory');
   const context: Context = {
     ...streams,
     env,
@@ -126,12 +126,12 @@ async function run(
 function admitted({ directory, node }: CommandRow, dataDir: string): () => void {
   if (node === 'shared') {
     const problem = foreignHolder(dataDir);
-    if (problem !== undefined) throw new Refused('inUse', problem);
+    if (problem !== undefined) throw new Refused(problem, 'inUse');
   }
   if (node !== 'stopped') return () => undefined;
   if (directory === 'made') makeDirectory(dataDir);
   const lock = takeDirectoryLock(dataDir);
-  if (!lock.ok) throw new Refused('inUse', lock.detail);
+  if (!lock.ok) throw new Refused(lock.detail, 'inUse');
   if (!lock.isHeld && directory !== 'read') {
     throw new Error(`DATA_DIR ${dataDir} is not there, or cannot be written: it cannot be locked`);
   }

@@ -104,8 +104,7 @@ function makerSide({ rows }: Trade): number {
 export const exportTrades: Run = async (context, [file = '-'], options) => {
   const name = textOf(options, 'format') ?? 'csv';
   const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
-  if (format === undefined)
-    throw new Refused('usage', `--format must be csv or jsonl, not "${name}"`);
+  if (format === undefined) throw new Refused(`--format must be csv or jsonl, not "${name}"`);
   const matches = filterOf(options);
   const limit = numberOf(textOf(options, 'limit') ?? String(Number.MAX_SAFE_INTEGER), '--limit');
   const { dataDir, durability } = context;
@@ -149,7 +148,7 @@ function filterOf(options: Options): Filter {
   });
   on('side', (text) => {
     const side = SIDES.indexOf(text.toUpperCase() as (typeof SIDES)[number]);
-    if (side === -1) throw new Refused('usage', `--side must be BUY or SELL, not "${text}"`);
+    if (side === -1) throw new Refused(`--side must be BUY or SELL, not "${text}"`);
     return ({ rows }) => fillTakerSide(rows, ONLY_FILL) === side;
   });
   on('since', (text) => {

@@ -10,9 +10,8 @@ import type { Capacities } from '../../engine/tables/capacities.ts';
 import { tableShapes } from '../../engine/tables/tables.ts';
 import { isLoopback } from '../http/address.ts';
 import { unknownNames } from './config-names.ts';
-import { TOKEN } from './kinds.ts';
-import { PROFILES } from './profile.ts';
-import { type Config, isSetting, type Rows, SETTINGS, type Setting } from './settings.ts';
+import { PROFILES, type Setting, TOKEN } from './kinds.ts';
+import { type Config, isSetting, type Rows, SETTINGS } from './settings.ts';
 
 export type { Config } from './settings.ts';
 
