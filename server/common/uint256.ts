@@ -6,6 +6,7 @@
  */
 
 const UINT256_BYTES = 32;
+const WORDS = 8;
 
 const UINT256_MAX_TEXT =
   '115792089237316195423570985008687907853269984665640564039457584007913129639935';
@@ -64,26 +65,14 @@ export function decimalToWords(
   offset: number,
 ): boolean {
   if (!decimalToBytes(text, wordBytes, 0)) return false;
-  for (let i = 0; i < 8; i++) {
-    const at = i * 4;
-    out[offset + i] =
-      (wordBytes[at]! << 24) |
-      (wordBytes[at + 1]! << 16) |
-      (wordBytes[at + 2]! << 8) |
-      wordBytes[at + 3]!;
-  }
+  for (let i = 0; i < WORDS; i++) out[offset + i] = wordAt(wordBytes, i);
   return true;
-}
-
-/** The decimal text of 32 big-endian bytes. */
-export function bytesToDecimal(bytes: Uint8Array, offset: number): string {
-  return BigInt(bytesToHex(bytes, offset, UINT256_BYTES)).toString();
 }
 
 /** The decimal text of eight 32-bit words, the most significant first. */
 export function wordsToDecimal(words: Uint32Array | Int32Array, offset: number): string {
   let value = 0n;
-  for (let i = 0; i < 8; i++) value = (value << 32n) | BigInt(words[offset + i]! >>> 0);
+  for (let i = 0; i < WORDS; i++) value = (value << 32n) | BigInt(words[offset + i]! >>> 0);
   return value.toString();
 }
 
@@ -181,11 +170,13 @@ function multiplyAdd(used: number, chunk: number): number {
 
 /** Big-endian 32-bit words of a key. */
 export function bytesToWords(bytes: Uint8Array, out: Int32Array): Int32Array {
-  for (let i = 0; i < out.length; i++) {
-    const at = 4 * i;
-    out[i] = (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
-  }
+  for (let i = 0; i < out.length; i++) out[i] = wordAt(bytes, i);
   return out;
+}
+
+function wordAt(bytes: Uint8Array, i: number): number {
+  const at = 4 * i;
+  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
 }
 
 /** `0x` and the lower-case hex digits of up to eight big-endian 32-bit words. */

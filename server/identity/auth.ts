@@ -1,7 +1,7 @@
 /**
  * Checks who sends a request. Level 2 (docs/protocol.md#level-2): a credential trio and an HMAC
  * over the raw request. Level 1 (docs/protocol.md#level-1): a wallet's signature, with which a trio
- * is issued. Each failed check has a reason of its own, except that an unknown key and a wrong
+ * is issued. A read-only key is accepted in place of level 2 where a route only reads. Each failed check has a reason of its own, except that an unknown key and a wrong
  * passphrase have the same.
  *
  * Thread: the I/O thread. Non-goals: what the caller may do; replay of requests (orders have an
@@ -67,9 +67,6 @@ export interface SignedRequest {
   /** The base path, which may be signed or left out; '' when there is none. */
   readonly base: string;
 }
-
-export type Level2 = KeyOwner | AuthRefused;
-export type Level1 = WalletOwner | AuthRefused;
 
 /** An answer that is ready to send; `body` is JSON. */
 export interface KeyAnswer {
@@ -143,7 +140,7 @@ export function checkLevel2(
   headers: readonly string[],
   request: SignedRequest,
   nowSeconds: number,
-): Level2 {
+): KeyOwner | AuthRefused {
   const names = auth.level2Names;
   const missing = firstMissing(headers, names);
   if (missing >= 0) return refuse2(`missing header ${names[missing]}`);
@@ -174,13 +171,48 @@ export function checkLevel2(
   return { ok: true, address: owner, apiKey: key, apiKeyBytes };
 }
 
+const WRITE_REFUSED: AuthRefused = {
+  ok: false,
+  status: 403,
+  body: errorBody('invalid_l2: read-only key'),
+};
+
+/**
+ * Existing clients send a read-only key without a signature, so it is itself a secret.
+ *
+ * The owner of the read-only key of a request; undefined when it has none, or also has an API key:
+ * then it must be checked with that one.
+ * @param headers values in the order of `level2Headers`, then that of `readOnlyHeader`
+ * @param mayRead whether a read-only key is enough for the request
+ */
+export function checkReadOnly(
+  auth: Auth,
+  headers: readonly string[],
+  mayRead: boolean,
+): KeyOwner | AuthRefused | undefined {
+  const [address = '', apiKey = '', , , , readOnlyKey = ''] = headers;
+  if (readOnlyKey === '' || apiKey !== '') return undefined;
+  if (!mayRead) return WRITE_REFUSED;
+  const name = auth.level2Names[0]!;
+  if (address === '') return refuse2(`missing header ${name}`);
+  if (!isAddressText(address)) return refuse2(`malformed header ${name}`);
+  if (!UUID.test(readOnlyKey)) return refuse2(`malformed header ${auth.readOnlyName}`);
+  const found = auth.registry.lookupReadOnly(readOnlyKey.toLowerCase());
+  if (found?.addressText !== address.toLowerCase()) return refuse2('unknown read-only key');
+  return { ok: true, address: found.address, apiKey: found.key, apiKeyBytes: found.keyBytes };
+}
+
 /**
  * Checks a wallet's signature over (address, timestamp, nonce).
  *
  * @param headers values in the order of `level1Headers`, '' when absent; further ones are ignored
  * @returns refused with `{"error":"invalid_l1: <reason>"}`: 400 for a malformed header, else 401
  */
-export function checkLevel1(auth: Auth, headers: readonly string[], nowSeconds: number): Level1 {
+export function checkLevel1(
+  auth: Auth,
+  headers: readonly string[],
+  nowSeconds: number,
+): WalletOwner | AuthRefused {
   const names = auth.level1Names;
   const missing = firstMissing(headers, names);
   if (missing >= 0) return refuse1(401, `missing header ${names[missing]}`);

@@ -11,7 +11,7 @@ const DRAW_MS_MIN = 100;
 /** Half of the width of a text. */
 const CUT_PX = 18;
 
-/** @typedef {Record<'text' | 'muted' | 'line' | 'accent' | 'bid' | 'ask' | 'surface', string>} Colors */
+/** @typedef {Record<'muted' | 'line' | 'accent' | 'bid' | 'ask', string>} Colors */
 /** @typedef {(colors: Colors) => Omit<uPlot.Options, 'width' | 'height'>} MakeOptions */
 
 export class Chart {
@@ -48,7 +48,8 @@ export class Chart {
     this.host.toggleAttribute('data-empty', isEmpty);
     if (this.label !== undefined) this.host.setAttribute('aria-label', this.label);
     if (this.plot === undefined) {
-      const options = { ...this.makeOptions(colors()), width, height };
+      const own = this.makeOptions(colors());
+      const options = { legend: { show: false }, ...own, width, height };
       this.plot = new uPlot(options, this.data, this.host);
     } else this.plot.setData(this.data);
   }
@@ -74,13 +75,11 @@ function colors() {
   const style = getComputedStyle(document.documentElement);
   const of = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
   return {
-    text: of('text'),
     muted: of('muted'),
     line: of('line'),
     accent: of('accent'),
     bid: of('bid'),
     ask: of('ask'),
-    surface: of('surface'),
   };
 }
 
@@ -114,8 +113,29 @@ export function faint(color) {
   return `${color}2a`;
 }
 
+/** A line of a colour. @param {string} stroke @param {uPlot.Series} more @returns {uPlot.Series} */
+export function line(stroke, more) {
+  return { stroke, width: 2, points: { show: false }, ...more };
+}
+
+/** A line in steps, with its area. @param {string} stroke @param {1 | -1} align @param {uPlot.Series} [more] */
+export function steppedLine(stroke, align, more = {}) {
+  return line(stroke, { fill: faint(stroke), paths: stepped(align), ...more });
+}
+
+/** A pointer over a chart that reads the values under it. @param {(index?: number | null) => void} read */
+export function pointer(read) {
+  /** @type {Pick<uPlot.Options, 'padding' | 'cursor' | 'hooks'>} */
+  const options = {
+    padding: [8, 4, 0, 0],
+    cursor: { y: false, points: { size: 8 }, drag: { x: false, y: false } },
+    hooks: { setCursor: [({ cursor }) => read(cursor.idx)] },
+  };
+  return options;
+}
+
 /** Lines that go sideways first, then up or down. */
-export const stepped = (/** @type {1 | -1} */ align) => made(uPlot.paths.stepped?.({ align }));
+const stepped = (/** @type {1 | -1} */ align) => made(uPlot.paths.stepped?.({ align }));
 export const bars = () => made(uPlot.paths.bars?.({ size: [0.82, 64], radius: 0.15 }));
 
 /**

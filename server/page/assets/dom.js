@@ -19,6 +19,19 @@ export function make(tag, className = '', text = '') {
   return element;
 }
 
+/** The head of a table. @param {readonly string[]} titles of its columns */
+export function makeHead(titles) {
+  const row = make('tr');
+  for (const title of titles) {
+    const cell = make('th', '', title);
+    cell.scope = 'col';
+    row.append(cell);
+  }
+  const head = make('thead');
+  head.append(row);
+  return head;
+}
+
 /**
  * Writes a text only if it differs, so that an equal one costs no layout.
  * @param {Element} element @param {string} text
@@ -78,4 +91,10 @@ export function fillChoices(fieldset, texts, chosen, onChoose) {
 export function choose(fieldset, chosen) {
   const input = fieldset.querySelectorAll('input')[chosen];
   if (input !== undefined) input.checked = true;
+}
+
+/** @param {Element} element @param {boolean} isCurrent @param {string} [value] of aria-current */
+export function markCurrent(element, isCurrent, value = 'true') {
+  if (isCurrent) element.setAttribute('aria-current', value);
+  else element.removeAttribute('aria-current');
 }

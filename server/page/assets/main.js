@@ -4,7 +4,7 @@
  * (`#<market>/<outcome>`), and the stream sends its events.
  */
 import { Api } from './api.js';
-import { byId, setText } from './dom.js';
+import { byId, markCurrent, setText } from './dom.js';
 import { clockText, lengthText } from './format.js';
 import { MarketStream } from './market-stream.js';
 import { MarketView } from './market-view.js';
@@ -125,7 +125,6 @@ function showConnection() {
 function showView(name) {
   document.body.dataset.view = name;
   for (const button of VIEWS) {
-    if (button.getAttribute('data-view') === name) button.setAttribute('aria-current', 'page');
-    else button.removeAttribute('aria-current');
+    markCurrent(button, button.getAttribute('data-view') === name, 'page');
   }
 }

@@ -3,7 +3,7 @@
  * The list of markets: the busiest, or the results of a search. Rows are links; arrow keys move
  * between rows, and Escape clears the search.
  */
-import { byId, make, setText } from './dom.js';
+import { byId, make, markCurrent, setText } from './dom.js';
 import { amountText, chanceText } from './format.js';
 
 /** @import { Api, Market } from './api.js' */
@@ -155,12 +155,6 @@ class Row {
     setText(this.event, isPair ? event : `${outcomes[likeliest]} leads`);
     setText(this.volume, `${amountText(volumeDay)} today`);
   }
-}
-
-/** @param {HTMLElement} link @param {boolean} isCurrent */
-function markCurrent(link, isCurrent) {
-  if (isCurrent) link.setAttribute('aria-current', 'true');
-  else link.removeAttribute('aria-current');
 }
 
 /** @param {number} count @param {string} words */

@@ -1,6 +1,6 @@
 // @ts-check
 /** Price history of the chosen token: read once a minute, and continued by every trade of the stream. */
-import { axis, Chart, faint, marks, stepped } from './chart.js';
+import { axis, Chart, marks, pointer, steppedLine } from './chart.js';
 import { byId, fillChoices, setText } from './dom.js';
 import { clockText, priceText, timeText } from './format.js';
 
@@ -37,9 +37,7 @@ export class PriceChart {
     this.chart = new Chart(
       byId('history'),
       (colors) => ({
-        legend: { show: false },
-        padding: [8, 4, 0, 0],
-        cursor: { y: false, points: { size: 8 }, drag: { x: false, y: false } },
+        ...pointer((index) => this.read(index)),
         scales: {
           x: { range: (_plot, from, to) => [Math.min(from, to - SECONDS_MIN), to] },
           y: { range: (_plot, low, high) => widened(low, high) },
@@ -59,17 +57,7 @@ export class PriceChart {
             values: (_plot, splits) => splits.map((split) => priceText(split, this.decimals)),
           }),
         ],
-        series: [
-          {},
-          {
-            stroke: colors.accent,
-            width: 2,
-            fill: faint(colors.accent),
-            paths: stepped(1),
-            points: { show: false },
-          },
-        ],
-        hooks: { setCursor: [({ cursor }) => this.read(cursor.idx)] },
+        series: [{}, steppedLine(colors.accent, 1)],
       }),
       'No trade in this time yet',
     );

@@ -1,6 +1,6 @@
 // @ts-check
 /** The trades of the chosen token, newest first, in a fixed number of rows that are used again. */
-import { make, setText } from './dom.js';
+import { make, makeHead, setText } from './dom.js';
 import { clockText, priceText, sizeText } from './format.js';
 
 /** @import { Trade } from './api.js' */
@@ -12,16 +12,8 @@ const SIDES = { buy: '▲ Buy', sell: '▼ Sell' };
 export class Tape {
   /** @param {HTMLElement} table */
   constructor(table) {
-    const head = make('thead');
-    const titles = make('tr');
-    for (const title of ['Time', 'Taker', 'Price', 'Shares']) {
-      const cell = make('th', '', title);
-      cell.scope = 'col';
-      titles.append(cell);
-    }
-    head.append(titles);
     this.body = make('tbody');
-    table.append(head, this.body);
+    table.append(makeHead(['Time', 'Taker', 'Price', 'Shares']), this.body);
     // What scrolls can be scrolled with keys, in every browser.
     if (table.parentElement !== null) table.parentElement.tabIndex = 0;
     /** @type {Trade[]} newest first */
