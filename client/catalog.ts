@@ -17,8 +17,7 @@ export class Catalog {
 
   /** All markets of a query, page by page: `{ closed: false, order: 'endDate' }`. */
   markets(query: MarketsQuery = {}): AsyncGenerator<MarketRow, void> {
-    return rowsOf(async (after_cursor) => {
-      const paged = after_cursor === undefined ? query : { ...query, after_cursor };
+    return rowsOf(query, 'after_cursor', async (paged) => {
       const page = await this.#calls.call('GET /markets/keyset', { query: paged });
       return { rows: page.markets, next: page.next_cursor };
     });
@@ -26,8 +25,7 @@ export class Catalog {
 
   /** All events, with their markets. */
   events(query: EventsQuery = {}): AsyncGenerator<EventRow, void> {
-    return rowsOf(async (after_cursor) => {
-      const paged = after_cursor === undefined ? query : { ...query, after_cursor };
+    return rowsOf(query, 'after_cursor', async (paged) => {
       const page = await this.#calls.call('GET /events/keyset', { query: paged });
       return { rows: page.events, next: page.next_cursor };
     });

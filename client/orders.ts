@@ -145,8 +145,7 @@ export class Orders {
   open(
     query: RouteRequest<'GET /data/orders'>['query'] = {},
   ): AsyncGenerator<OwnOrderAnswer, void> {
-    return rowsOnce(async (next_cursor) => {
-      const paged = next_cursor === undefined ? query : { ...query, next_cursor };
+    return rowsOnce(query, 'next_cursor', async (paged) => {
       const page = await this.#calls.call('GET /data/orders', { query: paged });
       return { rows: page.data, next: page.next_cursor };
     });
@@ -154,8 +153,7 @@ export class Orders {
 
   /** Own trades, newest first. */
   trades(query: RouteRequest<'GET /data/trades'>['query'] = {}): AsyncGenerator<OwnTrade, void> {
-    return rowsOnce(async (next_cursor) => {
-      const paged = next_cursor === undefined ? query : { ...query, next_cursor };
+    return rowsOnce(query, 'next_cursor', async (paged) => {
       const page = await this.#calls.call('GET /data/trades', { query: paged });
       return { rows: page.data, next: page.next_cursor };
     });

@@ -6,8 +6,7 @@ import {
   pullFrom,
 } from '../catalog/catalog-command.ts';
 import { sourceUrlProblem } from '../common/source-url.ts';
-import type { Run } from './context.ts';
-import { Refused } from './exit-codes.ts';
+import { Refused, type Run } from './context.ts';
 
 const onFile =
   (command: (file: string, context: CatalogCommandContext) => Promise<boolean>): Run =>

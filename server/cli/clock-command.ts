@@ -1,7 +1,6 @@
 /** `clock accept`: makes a running node trust the clock of its machine again. */
 
-import type { Run } from './context.ts';
-import { Refused } from './exit-codes.ts';
+import { Refused, type Run } from './context.ts';
 import { answerOf, baseOf } from './node-request.ts';
 
 const MS = 1_000;

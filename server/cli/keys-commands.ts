@@ -10,8 +10,7 @@ import { isUint256 } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import { openNodeKey } from '../identity/credentials.ts';
 import { KEYS_MAX, KeyRegistry } from '../identity/key-registry.ts';
-import type { Context, Run } from './context.ts';
-import { type Exit, Refused } from './exit-codes.ts';
+import { type Context, type Exit, Refused, type Run } from './context.ts';
 import { addressOf, configOf, textOf } from './settings.ts';
 import { aligned } from './terminal.ts';
 

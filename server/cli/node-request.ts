@@ -1,7 +1,6 @@
 /** Requests from a command to a running node over HTTP. */
 import type { Config } from '../config/config.ts';
-import type { Context, Options } from './context.ts';
-import { Refused } from './exit-codes.ts';
+import { type Context, type Options, Refused } from './context.ts';
 import { configOf, textOf } from './settings.ts';
 
 const TIMEOUT_MS = 10_000;

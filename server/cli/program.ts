@@ -8,8 +8,14 @@ import { makeDirectory } from '../../storage/files/make-directory.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { packageVersion } from '../common/package-version.ts';
 import { COMMANDS, type CommandRow, GROUPS, NODE_TEXTS } from './commands.ts';
-import type { Context, Options, Streams } from './context.ts';
-import { EXIT_CODES, type Exit, Refused } from './exit-codes.ts';
+import {
+  type Context,
+  EXIT_CODES,
+  type Exit,
+  type Options,
+  Refused,
+  type Streams,
+} from './context.ts';
 import { type Environment, Progress, painter } from './terminal.ts';
 
 const PROGRAM = 'prediction-market-node';

@@ -4,8 +4,7 @@ import { availableParallelism } from 'node:os';
 import { decimalToSafe, hexToBytes, isUint256 } from '../common/uint256.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { isAddressText } from '../identity/checksum.ts';
-import type { Context, Options } from './context.ts';
-import { Refused } from './exit-codes.ts';
+import { type Context, type Options, Refused } from './context.ts';
 
 const ADDRESS_BYTES = 20;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;

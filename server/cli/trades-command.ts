@@ -40,8 +40,7 @@ import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import { tradeIdOf } from '../market-data/match-ids.ts';
-import type { Context, Options, Run } from './context.ts';
-import { Refused } from './exit-codes.ts';
+import { type Context, type Options, Refused, type Run } from './context.ts';
 import { addressOf, conditionOf, configOf, numberOf, textOf, timeOf, tokenOf } from './settings.ts';
 
 const KINDS = ['complementary', 'mint', 'merge'] satisfies (keyof typeof MatchKind)[];

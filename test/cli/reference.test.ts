@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { COMMANDS, GROUPS, NODE_TEXTS } from '../../server/cli/commands.ts';
-import { EXIT_CODES } from '../../server/cli/exit-codes.ts';
+import { EXIT_CODES } from '../../server/cli/context.ts';
 import { ROOT } from '../common/root.ts';
 import { cli } from './run-cli.ts';
 
