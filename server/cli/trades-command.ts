@@ -6,7 +6,6 @@
 
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
   type FillRows,
@@ -113,8 +112,8 @@ export const exportTrades: Run = async (context, [file = '-'], options) => {
   // Opened first, so that the projections are never ahead of the tables.
   const derived = openDerivedTables(dataDir, { durability, readOnly: true });
   try {
-    const lines = linesOf(context, { derived, format, matches, limit });
-    if (file === '-') await writeTo(context.stdout, lines);
+    const lines = linesOf(context, derived, format, matches, limit);
+    if (file === '-') await pipeline(lines, context.stdout, { end: false });
     else if (isFile(file)) await writeWhole(file, together(lines));
     else await pipeline(lines, createWriteStream(file));
     return 'done';
@@ -161,16 +160,12 @@ function filterOf(options: Options): Filter {
   return (trade) => filters.every((filter) => filter(trade));
 }
 
-interface Choice {
-  readonly derived: ReturnType<typeof openDerivedTables>;
-  readonly format: Format;
-  readonly matches: Filter;
-  readonly limit: number;
-}
-
 function* linesOf(
   context: Context,
-  { derived, format, limit, matches }: Choice,
+  derived: ReturnType<typeof openDerivedTables>,
+  format: Format,
+  matches: Filter,
+  limit: number,
 ): Generator<string> {
   const { dataDir, progress, stderr } = context;
   const { capacities } = configOf(context);
@@ -212,9 +207,4 @@ function* together(lines: Iterable<string>): Generator<string> {
     chunk = '';
   }
   yield chunk;
-}
-
-/** Standard output stays open. */
-async function writeTo(stream: Writable, lines: Iterable<string>): Promise<void> {
-  await pipeline(lines, stream, { end: false });
 }

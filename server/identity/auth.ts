@@ -1,8 +1,8 @@
 /**
  * Checks who sends a request. Level 2 (docs/protocol.md#level-2): a credential trio and an HMAC
- * over the raw request. Level 1 (docs/protocol.md#level-1): a wallet's signature, with which a trio
- * is issued. A read-only key is accepted in place of level 2 where a route only reads. Each failed check has a reason of its own, except that an unknown key and a wrong
- * passphrase have the same.
+ * over the raw request. A read-only key is accepted in its place where a route only reads. Level 1
+ * (docs/protocol.md#level-1): a wallet's signature, with which a trio is issued. Each failed check has a
+ * reason of its own, except that an unknown key and a wrong passphrase have the same.
  *
  * Thread: the I/O thread. Non-goals: what the caller may do; replay of requests (orders have an
  * identity of their own). Nothing here logs.

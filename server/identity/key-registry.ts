@@ -8,7 +8,13 @@
 import assert from 'node:assert/strict';
 import type { KeyRow, KeyStore } from '../../storage/kv/keys.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import { deriveCredentials, deriveReadOnlyKey, NODE_KEY_BYTES, type Trio } from './credentials.ts';
+import {
+  deriveCredentials,
+  deriveReadOnlyKey,
+  NODE_KEY_BYTES,
+  type ReadOnlyKey,
+  type Trio,
+} from './credentials.ts';
 
 /** An active key with everything that is needed to check a request. */
 export interface Credential {
@@ -114,7 +120,7 @@ export class KeyRegistry {
     const trio = this.#derive(address, nonce);
     const known = this.#entries.get(trio.apiKey);
     if (known !== undefined && !known.row.revoked && !this.#pending.has(trio.apiKey)) return trio;
-    const { coming } = this.#holdingOf(address);
+    const { coming } = this.#keysOf(address);
     if (known === undefined) coming.add(trio.apiKey);
     try {
       await this.#inTurn(trio.apiKey, async () => {
@@ -176,18 +182,18 @@ export class KeyRegistry {
   /** Issues a read-only key; undefined when the address has reached the maximum. */
   async createReadOnly(address: Uint8Array): Promise<string | undefined> {
     if (!this.mayHaveReadOnly(address)) return undefined;
-    const holding = this.#holdingOf(address);
-    const { readOnly } = holding;
+    const keys = this.#keysOf(address);
+    const { readOnly } = keys;
     const nonce = String(readOnly.length);
     // The number is used up, even if the write fails.
     readOnly.push(undefined);
-    const { key, rowId } = deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
+    const { key, rowId } = this.#deriveReadOnly(address, nonce);
     const row = { id: rowId, address: new Uint8Array(address), nonce };
-    holding.readOnlyComing += 1;
+    keys.readOnlyComing += 1;
     try {
       await this.#write({ ...row, revoked: false, readOnly: true });
     } finally {
-      holding.readOnlyComing -= 1;
+      keys.readOnlyComing -= 1;
     }
     return key;
   }
@@ -208,7 +214,7 @@ export class KeyRegistry {
     const number = this.#byAddress.get(addressText(address))?.readOnly.indexOf(key) ?? -1;
     if (number === -1) return false;
     const nonce = String(number);
-    const { rowId } = deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
+    const { rowId } = this.#deriveReadOnly(address, nonce);
     const row = { id: rowId, address: new Uint8Array(address), nonce };
     await this.#inTurn(rowId, () => this.#write({ ...row, revoked: true, readOnly: true }));
     return true;
@@ -234,14 +240,14 @@ export class KeyRegistry {
 
   #take(row: KeyRow): void {
     const known = this.#entries.get(row.id);
-    if (known === undefined) this.#holdingOf(row.address).apiKeys.push(row.id);
+    if (known === undefined) this.#keysOf(row.address).apiKeys.push(row.id);
     this.#entries.set(row.id, { row, credential: undefined });
   }
 
   #takeReadOnly(row: KeyRow): void {
     const { address, nonce } = row;
-    const { key } = deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
-    const { readOnly } = this.#holdingOf(address);
+    const { key } = this.#deriveReadOnly(address, nonce);
+    const { readOnly } = this.#keysOf(address);
     while (readOnly.length <= Number(nonce)) readOnly.push(undefined);
     readOnly[Number(nonce)] = row.revoked ? undefined : key;
     if (row.revoked) this.#readOnly.delete(key);
@@ -251,22 +257,27 @@ export class KeyRegistry {
     }
   }
 
-  #holdingOf(address: Uint8Array): AddressKeys {
+  #keysOf(address: Uint8Array): AddressKeys {
     const text = addressText(address);
-    const keys = this.#byAddress.get(text);
-    if (keys !== undefined) return keys;
-    const first: AddressKeys = { apiKeys: [], coming: new Set(), readOnly: [], readOnlyComing: 0 };
-    this.#byAddress.set(text, first);
-    return first;
+    let keys = this.#byAddress.get(text);
+    if (keys === undefined) {
+      keys = { apiKeys: [], coming: new Set(), readOnly: [], readOnlyComing: 0 };
+      this.#byAddress.set(text, keys);
+    }
+    return keys;
   }
 
   #idOf({ address, nonce, readOnly }: KeyRow): string {
     if (!readOnly) return this.#derive(address, nonce).apiKey;
-    return deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce).rowId;
+    return this.#deriveReadOnly(address, nonce).rowId;
   }
 
   #derive(address: Uint8Array, nonce: string): Trio {
     return deriveCredentials(this.#nodeKey, this.#chainId, address, nonce);
+  }
+
+  #deriveReadOnly(address: Uint8Array, nonce: string): ReadOnlyKey {
+    return deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
   }
 
   #credentialOf(row: KeyRow): Credential {

@@ -5,8 +5,6 @@
  */
 
 /**
- * A market as the page needs it.
- *
  * @typedef {object} Market
  * @property {string} id
  * @property {string} question
@@ -21,16 +19,7 @@
  * @property {number} volumeDay
  */
 
-/**
- * A trade of one token.
- *
- * @typedef {object} Trade
- * @property {number} at unix milliseconds
- * @property {number} price
- * @property {number} size shares
- * @property {boolean} isSell what the taker did
- */
-
+/** @typedef {{ at: number, price: number, size: number, isSell: boolean }} Trade by the taker, at unix ms */
 /** @typedef {{ t: number, p: number }} Point unix seconds and a price */
 
 const MARKETS_SHOWN = 60;
@@ -119,20 +108,16 @@ export class Api {
     return [...matches.values()].flatMap((match) => tradesOf(match, outcome));
   }
 
-  /** @param {string} path */
-  get(path) {
-    return read(`${this.origin}${path}`);
+  /**
+   * A JSON answer, from the browser's cache if its ETag is unchanged. Rejects when there is none, or
+   * when it is an error. @param {string} path
+   */
+  async get(path) {
+    const signal = AbortSignal.timeout(10_000);
+    const answer = await fetch(`${this.origin}${path}`, { cache: 'no-cache', signal });
+    if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+    return answer.json();
   }
-}
-
-/**
- * A JSON answer, from the browser's cache if its ETag is unchanged. Rejects when there is none, or
- * when it is an error. @param {string} url
- */
-async function read(url) {
-  const answer = await fetch(url, { cache: 'no-cache', signal: AbortSignal.timeout(10_000) });
-  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
-  return answer.json();
 }
 
 /**

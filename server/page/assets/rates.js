@@ -10,12 +10,7 @@
 const KEPT_MS = 125_000;
 const MS = 1_000;
 
-/**
- * @typedef {object} Sample
- * @property {number} at unix milliseconds
- * @property {NodeSummary['totals']} totals
- * @property {Latency} latency
- */
+/** @typedef {{ at: number, totals: NodeSummary['totals'], latency: Latency }} Sample at unix milliseconds */
 
 export class Rates {
   constructor() {
