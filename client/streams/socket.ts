@@ -66,11 +66,6 @@ export class Socket {
     this.close();
   }
 
-  /** Sends a further message, if the connection is open. */
-  send(message: object): void {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
-  }
-
   /** Closes the connection and opens another one, because its events were not reliable. */
   restart(): void {
     this.#socket?.terminate();
