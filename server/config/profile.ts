@@ -29,6 +29,15 @@ function differing<T>(variable: string, kind: Kind<T>, spec: string, polymarket:
   return { describe: (meaning: string): Differing<T> => ({ ...describe(meaning), ...values }) };
 }
 
+/** One of two words, the first of them in the profile `spec`. */
+function eitherOf<const A extends string, const B extends string>(
+  variable: string,
+  spec: A,
+  polymarket: B,
+) {
+  return differing<A | B>(variable, words([spec, polymarket]), spec, polymarket);
+}
+
 /** By the name of the member of Config. */
 export const PROFILE_TABLE = {
   credentialPrefix: differing('CREDENTIAL_PREFIX', HEADER_PREFIX, 'SERVICE', 'POLY').describe(
@@ -74,69 +83,43 @@ export const PROFILE_TABLE = {
   resolveConditionId: differing('RESOLVE_CONDITION_ID', OFF_UNLESS_SET, 'off', 'on').describe(
     '`on`: an order may leave `conditionId` out, its token tells the market',
   ),
-  duplicateOrders: differing(
-    'DUPLICATE_ORDERS',
-    words(['refuse', 'replay']),
-    'refuse',
-    'replay',
-  ).describe(
+  duplicateOrders: eitherOf('DUPLICATE_ORDERS', 'refuse', 'replay').describe(
     '`replay`: the same bytes sent again are answered with the result of the first time, not with `Duplicated`',
   ),
-  orderTexts: differing(
-    'ORDER_TEXTS',
-    words(['spec', 'polymarket']),
-    'spec',
-    'polymarket',
-  ).describe(
+  orderTexts: eitherOf('ORDER_TEXTS', 'spec', 'polymarket').describe(
     '`errorMsg` of an unfilled FOK and of a post-only order that would match: the texts of orders/API.md, or those that bots of the other service look for',
   ),
-  orderStatus: differing('ORDER_STATUS', words(['lower', 'upper']), 'lower', 'upper').describe(
+  orderStatus: eitherOf('ORDER_STATUS', 'lower', 'upper').describe(
     'letter case of `status` of own orders: `live`, or `LIVE`',
   ),
-  apiKeysAnswer: differing(
-    'API_KEYS_ANSWER',
-    words(['array', 'object']),
-    'array',
-    'object',
-  ).describe('`GET /auth/api-keys`: `["..", ".."]`, or `{"apiKeys": ["..", ".."]}`'),
-  revokedAnswer: differing('REVOKED_ANSWER', words(['object', 'text']), 'object', 'text').describe(
+  apiKeysAnswer: eitherOf('API_KEYS_ANSWER', 'array', 'object').describe(
+    '`GET /auth/api-keys`: `["..", ".."]`, or `{"apiKeys": ["..", ".."]}`',
+  ),
+  revokedAnswer: eitherOf('REVOKED_ANSWER', 'object', 'text').describe(
     '`DELETE /auth/api-key`: `{"revoked": true}`, or `"OK"`',
   ),
-  priceOfBuy: differing('PRICE_OF_BUY', words(['ask', 'bid']), 'ask', 'bid').describe(
+  priceOfBuy: eitherOf('PRICE_OF_BUY', 'ask', 'bid').describe(
     '`/price` and `/prices` of side BUY: the best ask, or the best bid; SELL the other one',
   ),
-  booksSide: differing('BOOKS_SIDE', words(['heed', 'ignore']), 'heed', 'ignore').describe(
+  booksSide: eitherOf('BOOKS_SIDE', 'heed', 'ignore').describe(
     '`side` of an item of `POST /books`: that side alone is answered, or always both',
   ),
-  untraded: differing('UNTRADED', words(['refuse', 'answer']), 'refuse', 'answer').describe(
+  untraded: eitherOf('UNTRADED', 'refuse', 'answer').describe(
     'midpoint and last price of a token that has none: a 404, or 0.5 and no side',
   ),
-  tradesAsset: differing('TRADES_ASSET', words(['outcome', 'token']), 'outcome', 'token').describe(
+  tradesAsset: eitherOf('TRADES_ASSET', 'outcome', 'token').describe(
     '`asset` of rows of the data API: condition id and outcome, or the token id',
   ),
-  tradesFields: differing(
-    'TRADES_FIELDS',
-    words(['refuse', 'ignore']),
-    'refuse',
-    'ignore',
-  ).describe('unknown parameters of the data API: a 400, or named in `X-Ignored-Parameters`'),
-  marketRoutes: differing(
-    'MARKET_ROUTES',
-    words(['catalog', 'trading']),
-    'catalog',
-    'trading',
-  ).describe(
+  tradesFields: eitherOf('TRADES_FIELDS', 'refuse', 'ignore').describe(
+    'unknown parameters of the data API: a 400, or named in `X-Ignored-Parameters`',
+  ),
+  marketRoutes: eitherOf('MARKET_ROUTES', 'catalog', 'trading').describe(
     '`trading`: `/markets?next_cursor=` and `/markets/{condition id}` answer as under `/clob`, the sampling lists hold markets of that shape, but not under `/gamma`',
   ),
-  catalogObjects: differing(
-    'CATALOG_OBJECTS',
-    words(['spec', 'clients']),
-    'spec',
-    'clients',
-  ).describe(
+  catalogObjects: eitherOf('CATALOG_OBJECTS', 'spec', 'clients').describe(
     '`clients`: events of lists and of searches hold their `markets`, every market a `marketMakerAddress`',
   ),
-  dataTrades: differing('DATA_TRADES', words(['own', 'both']), 'own', 'both').describe(
+  dataTrades: eitherOf('DATA_TRADES', 'own', 'both').describe(
     '`/data/trades`, which is own trades and, under the base path, `/trades` of the data API: the former, or the latter for who sends no credentials',
   ),
 };
