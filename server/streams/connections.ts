@@ -24,7 +24,7 @@ const TOO_MANY = '{"error":"too many stream connections"}';
 export interface StreamFacts {
   readonly clients: number;
   /** Bytes that clients have not read yet. */
-  readonly waitingBytes: number;
+  readonly unreadBytes: number;
   /** Connections that the node has closed, by reason. */
   readonly closes: ReadonlyMap<string, number>;
 }
@@ -56,9 +56,9 @@ export class Connections {
 
   /** Reads the buffered bytes of each socket; not to be called for every batch. */
   facts(): StreamFacts {
-    let waitingBytes = 0;
-    for (const connection of this.open) waitingBytes += connection.waiting();
-    return { clients: this.open.size, waitingBytes, closes: this.closes.all() };
+    let unreadBytes = 0;
+    for (const connection of this.open) unreadBytes += connection.waiting();
+    return { clients: this.open.size, unreadBytes, closes: this.closes.all() };
   }
 
   add(connection: Connection): void {
