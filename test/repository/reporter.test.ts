@@ -5,20 +5,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { useCompiledNodes } from '../common/forms.ts';
+import { fileArgs } from '../common/forms.ts';
 
 /** What a run of these files prints, by their names. */
 function printed(context: TestContext, files: Readonly<Record<string, string>>) {
   const directory = mkdtempSync(join(tmpdir(), 'reporter-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
-  const reporter = pathToFileURL(join(useCompiledNodes(), 'test/common/reporter.js')).href;
+  const loader = fileArgs('test/common/reporter');
+  const reporter = pathToFileURL(loader.pop()!).href;
   const names = Object.keys(files).map((name) => join(directory, name));
   Object.values(files).forEach((text, i) => {
     writeFileSync(names[i]!, `import test from 'node:test';\n${text}`);
   });
   // A run inside a run would report to the outer one.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const args = ['--test', `--test-reporter=${reporter}`, '--test-concurrency=1', ...names];
+  const args = [
+    ...loader,
+    '--test',
+    `--test-reporter=${reporter}`,
+    '--test-concurrency=1',
+    ...names,
+  ];
   return spawnSync(process.execPath, args, { encoding: 'utf8', env });
 }
 
@@ -33,7 +40,8 @@ test('a run prints its suites, the whole error of each failed test, and at the e
       test('other', () => {});`,
   });
   assert.equal(status, 1);
-  assert.match(stdout, /^ +\d+\.\d s {2}right\.mjs\n +\d+\.\d s {2}wrong\.mjs, FAILED\n/);
+  assert.match(stdout, /^ +\d+\.\d s {2}right\.mjs\n/);
+  assert.match(stdout, /\nfailed: outer > inner \(.*\)\n +\d+\.\d s {2}wrong\.mjs, FAILED\n/);
   assert.match(stdout, /OUTPUT of wrong\.mjs\nreplay with: SEED=7\n/);
   assert.match(stdout, /FAILED outer > inner \(.*wrong\.mjs:3\)\nError: it broke\n[\s\S]*by that/);
   assert.match(stdout, /\nfailed: outer > inner \(.*\)\ntests 4, .*pass 2, fail 2, .*ms \d+.*\n+$/);
