@@ -5,27 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { fileArgs } from '../common/forms.ts';
+import { useCompiledNodes } from '../common/forms.ts';
 
 /** What a run of these files prints, by their names. */
 function printed(context: TestContext, files: Readonly<Record<string, string>>) {
   const directory = mkdtempSync(join(tmpdir(), 'reporter-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
-  const loader = fileArgs('test/common/reporter');
-  const reporter = pathToFileURL(loader.pop()!).href;
+  const reporter = pathToFileURL(join(useCompiledNodes(), 'test/common/reporter.js')).href;
   const names = Object.keys(files).map((name) => join(directory, name));
   Object.values(files).forEach((text, i) => {
     writeFileSync(names[i]!, `import test from 'node:test';\n${text}`);
   });
   // A run inside a run would report to the outer one.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const args = [
-    ...loader,
-    '--test',
-    `--test-reporter=${reporter}`,
-    '--test-concurrency=1',
-    ...names,
-  ];
+  const args = ['--test', `--test-reporter=${reporter}`, '--test-concurrency=1', ...names];
   return spawnSync(process.execPath, args, { encoding: 'utf8', env });
 }
 
