@@ -1,12 +1,10 @@
 /** Token lists of the market-data routes: what is read, what is refused, and in which words. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseJson } from '../../server/common/json.ts';
-import { checkTokenItems } from '../../server/market-data/token-items.ts';
-import { TOKENS_BOUNDS } from '../../server/market-data/token-schemas.ts';
+import { parseTokenItems } from './parse-tokens.ts';
 
 function tokens(value: unknown) {
-  return checkTokenItems(parseJson(Buffer.from(JSON.stringify(value)), TOKENS_BOUNDS));
+  return parseTokenItems(Buffer.from(JSON.stringify(value)));
 }
 
 test('a token list has its order, its repetitions and its sides', () => {
@@ -40,7 +38,7 @@ test('a token list of another shape is refused', () => {
     assert.deepEqual(tokens(value), { ok: false, error: 'Invalid payload' });
   }
   for (const body of ['', '[', '\ufffe', Buffer.from([0xff])]) {
-    const parsed = checkTokenItems(parseJson(Buffer.from(body), TOKENS_BOUNDS));
+    const parsed = parseTokenItems(Buffer.from(body));
     assert.deepEqual(parsed, { ok: false, error: 'Invalid payload' });
   }
 });
