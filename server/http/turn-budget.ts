@@ -80,6 +80,12 @@ export class TurnBudget {
     return this.isWithinShare(this.isLimited ? asker.counted() : EVERYBODY);
   }
 
+  /** A caller has no more of this turn: others come first, and a connection that pipelines on ends. */
+  spend(caller: Caller): void {
+    // Nobody looks at the shares of a turn of few requests, and nothing empties them.
+    if (this.seen >= UNWATCHED) this.shareOf(caller).requests = this.requestsMax;
+  }
+
   /** Calls back in a later turn. */
   later(resume: () => void): void {
     this.putOff += 1;
