@@ -10,6 +10,7 @@ const DEEP = 64;
 const IDLE = 9_000;
 const SLOW = 300;
 const BODIES = 150;
+const AGAIN_MS = 1_000;
 const UNREAD = 50;
 const STORM_LINES = 50;
 const KIB = 1_024;
@@ -34,6 +35,8 @@ async function holdBodies(target: Target, addresses: readonly string[]): Promise
       socket.write(bytes);
       await Promise.race([over, sleep(target.msLeft)]);
       socket.destroy();
+      // What is held is attacked here, not the bytes that a network carries.
+      await sleep(Math.min(AGAIN_MS, target.msLeft));
     }
   };
   const lines = addresses.flatMap((address) => new Array<string>(BODIES).fill(address));
