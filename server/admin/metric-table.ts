@@ -240,7 +240,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     type: 'gauge',
     help: 'bytes that stream clients have not taken yet',
     labels: [],
-    read: ({ node }) => one(node.streams.bytesHeld),
+    read: ({ node }) => one(node.streams.waitingBytes),
   },
   exchange_stream_closes_total: {
     type: 'counter',

@@ -42,7 +42,7 @@ export interface ClockFacts {
 export interface StreamFacts {
   readonly clients: number;
   /** Bytes that clients have not read yet. */
-  readonly bytesHeld: number;
+  readonly waitingBytes: number;
   /** Connections that the node has closed, by reason. */
   readonly closes: ReadonlyMap<string, number>;
 }
@@ -104,7 +104,7 @@ function nodeSummary(facts: NodeFacts, now: number) {
     catalog_age_seconds: Math.max(0, Math.floor((now - facts.catalogSince) / MS)),
     ...shownProgress(progress, now / MS),
     occupancy: occupancyOf(tables),
-    streams: { clients: streams.clients, bytes_held: streams.bytesHeld },
+    streams: { clients: streams.clients, bytes_held: streams.waitingBytes },
   };
 }
 

@@ -135,7 +135,7 @@ function admitted({ directory, node }: CommandRow, dataDir: string): () => void 
   if (directory === 'made') makeDirectory(dataDir);
   const lock = takeDirectoryLock(dataDir);
   if (!lock.ok) throw new Refused('inUse', lock.detail);
-  if (!lock.isHeld && directory !== 'read') {
+  if (!lock.isLocked && directory !== 'read') {
     throw new Error(`DATA_DIR ${dataDir} is not there, or cannot be written: it cannot be locked`);
   }
   return lock.release;
