@@ -26,12 +26,16 @@ export const EVENTS_MAX = 16_384;
 export const CHARACTERS_MAX = 2 ** 27;
 
 /**
+ * Where the user with the most events has more than this part of them, its own oldest event makes room for a
+ * new one of anybody: so up to sixteen busy users push out no events of the others.
+ */
+const SHARE = 1 / 16;
+
+/**
  * Users without a connection that stay stored: about 200 bytes each, and as much for each market
  * that they trade.
  */
 const AWAY_MAX = 65_536;
-
-const NONE = -1;
 
 /** One event, stored so that it can be sent again. */
 export interface StoredEvent {
@@ -40,17 +44,29 @@ export interface StoredEvent {
   /** Its sequences in the streams of the user and of the market. */
   readonly sequence: number;
   readonly ofMarket: number;
-  /** Positions of the events before it in both streams; NONE = it is the first. */
-  readonly before: number;
-  readonly beforeOfMarket: number;
   /** JSON without braces and envelope. */
   readonly body: string;
+  /** Its neighbours among the stored events: of all users, of the user's stream, of the market's. */
+  readonly links: readonly [Link, Link, Link];
 }
 
-/** A stream, and the position of its newest event. */
-interface StoredStream extends Numbered {
-  newest: number;
+interface Link {
+  before: StoredEvent | undefined;
+  after: StoredEvent | undefined;
 }
+
+const Chain = { all: 0, user: 1, market: 2 } as const;
+type Chain = (typeof Chain)[keyof typeof Chain];
+const CHAINS = Object.values(Chain);
+
+/** The ends of a chain of events. */
+interface Ends {
+  oldest: StoredEvent | undefined;
+  newest: StoredEvent | undefined;
+}
+
+/** A stream, and the stored events of it. */
+interface StoredStream extends Numbered, Ends {}
 
 /** A connection that gets new events directly, until it has caught up with its topic. */
 export interface CatchingUp {
@@ -64,6 +80,8 @@ export class User {
   readonly all: StoredStream;
   readonly catchingUp = new Set<CatchingUp>();
   connections = 0;
+  /** Of its stored events. */
+  weight = 0;
   /** The number of connections in each topic. */
   readonly joined = new Map<string, number>();
   private readonly run: string;
@@ -74,13 +92,14 @@ export class User {
     this.address = address;
     this.run = run;
     this.name = `user:${wordsToHex(address, 0, ADDRESS_WORDS)}`;
-    this.all = { id: `${this.name}:${run}`, sequence: 0, newest: NONE };
+    this.all = { id: `${this.name}:${run}`, sequence: 0, oldest: undefined, newest: undefined };
   }
 
   /** The stream of one market in its current state. */
   ofMarket(condition: string): Readonly<StoredStream> {
     const id = `${this.name}:${condition}:${this.run}`;
-    return this.markets.get(condition) ?? { id, sequence: 0, newest: NONE };
+    const none = { id, sequence: 0, oldest: undefined, newest: undefined };
+    return this.markets.get(condition) ?? none;
   }
 
   /** The same, for adding an event. */
@@ -109,18 +128,18 @@ export class ReplayBuffer {
   private readonly o: ReplayBufferParts;
   /** By the first word of the address; there is rarely more than one. */
   private readonly byWord = new Map<number, User[]>();
-  private readonly ring: (StoredEvent | undefined)[];
-  private written = 0;
-  /** The position of the oldest stored event, and the number of characters from there on. */
-  private first = 0;
+  private readonly ends: Ends = { oldest: undefined, newest: undefined };
+  /** Stored events, and their characters. */
+  private events = 0;
   private bytes = 0;
+  /** The user with the most, among those that had events lately. */
+  private busiest: User | undefined = undefined;
   /** Counts the users that were made. A user that returns after it was removed is a new one. */
   private made = 0;
   private readonly away = new Set<User>();
 
   constructor(parts: ReplayBufferParts) {
     this.o = parts;
-    this.ring = new Array<StoredEvent | undefined>(parts.eventsMax).fill(undefined);
   }
 
   get isEmpty(): boolean {
@@ -165,17 +184,9 @@ export class ReplayBuffer {
     const market = user.marketStream(condition);
     user.all.sequence += 1;
     market.sequence += 1;
-    const event = {
-      user,
-      condition,
-      sequence: user.all.sequence,
-      ofMarket: market.sequence,
-      before: user.all.newest,
-      beforeOfMarket: market.newest,
-      body,
-    };
-    user.all.newest = this.written;
-    market.newest = this.written;
+    const { sequence: ofMarket } = market;
+    const links = [unlinked(), unlinked(), unlinked()] as const;
+    const event = { user, condition, sequence: user.all.sequence, ofMarket, body, links };
     this.store(event);
     for (const { id } of [user.all, market]) {
       if (user.joined.has(id)) this.o.publish(id, Buffer.from(this.frame(event, id === market.id)));
@@ -184,19 +195,40 @@ export class ReplayBuffer {
   }
 
   private store(event: StoredEvent): void {
-    const { ring } = this;
-    if (this.written - this.first === ring.length) this.forgetOldest();
-    ring[this.written % ring.length] = event;
-    this.written += 1;
-    this.bytes += event.body.length;
-    while (this.bytes > CHARACTERS_MAX && this.first < this.written - 1) this.forgetOldest();
+    const { body, user } = event;
+    for (const chain of CHAINS) link(this.endsOf(chain, event), event, chain);
+    this.events += 1;
+    this.bytes += body.length;
+    user.weight += this.weightOf(event);
+    if (user.weight > (this.busiest?.weight ?? 0)) this.busiest = user;
+    while (this.events > this.o.eventsMax || (this.bytes > CHARACTERS_MAX && this.events > 1)) {
+      this.forget(this.leastMissed());
+    }
   }
 
-  private forgetOldest(): void {
-    const at = this.first % this.ring.length;
-    this.bytes -= this.ring[at]!.body.length;
-    this.ring[at] = undefined;
-    this.first += 1;
+  /** Which event makes room. */
+  private leastMissed(): StoredEvent {
+    const { busiest, ends } = this;
+    const own = busiest!.all.oldest;
+    const isBusy = busiest!.weight > SHARE * CHARACTERS_MAX;
+    return isBusy && own !== undefined && own !== ends.newest ? own : ends.oldest!;
+  }
+
+  private forget(event: StoredEvent): void {
+    for (const chain of CHAINS) unlink(this.endsOf(chain, event), event, chain);
+    this.events -= 1;
+    this.bytes -= event.body.length;
+    event.user.weight -= this.weightOf(event);
+  }
+
+  /** By number or by characters, whichever is the larger part of what may be stored. */
+  private weightOf({ body }: StoredEvent): number {
+    return Math.max(body.length, CHARACTERS_MAX / this.o.eventsMax);
+  }
+
+  private endsOf(chain: Chain, { condition, user }: StoredEvent): Ends {
+    if (chain === Chain.all) return this.ends;
+    return chain === Chain.user ? user.all : user.marketStream(condition);
   }
 
   /** @param ofMarket whether it has the sequence of its market's stream */
@@ -217,11 +249,12 @@ export class ReplayBuffer {
     const missed: StoredEvent[] = [];
     // Follows the links from event to event, because a message may name hundreds of streams with
     // few events each.
-    for (let at = stream.newest; missed.length < stream.sequence - sequence; ) {
-      if (at < this.first) return undefined;
-      const event = this.ring[at % this.ring.length]!;
+    const chain = condition === undefined ? Chain.user : Chain.market;
+    let event = stream.newest;
+    while (missed.length < stream.sequence - sequence) {
+      if (event === undefined) return undefined;
       missed.push(event);
-      at = condition === undefined ? event.before : event.beforeOfMarket;
+      event = event.links[chain].before;
     }
     return missed.reverse();
   }
@@ -230,9 +263,28 @@ export class ReplayBuffer {
   forgetAll(): void {
     this.byWord.clear();
     this.away.clear();
-    this.ring.fill(undefined);
-    this.written = 0;
-    this.first = 0;
-    this.bytes = 0;
+    while (this.ends.oldest !== undefined) this.forget(this.ends.oldest);
+    this.busiest = undefined;
   }
+}
+
+const unlinked = (): Link => ({ before: undefined, after: undefined });
+
+function link(ends: Ends, event: StoredEvent, chain: Chain): void {
+  const { newest } = ends;
+  event.links[chain].before = newest;
+  if (newest === undefined) ends.oldest = event;
+  else newest.links[chain].after = event;
+  ends.newest = event;
+}
+
+function unlink(ends: Ends, event: StoredEvent, chain: Chain): void {
+  const link = event.links[chain];
+  const { after, before } = link;
+  if (before === undefined) ends.oldest = after;
+  else before.links[chain].after = after;
+  if (after === undefined) ends.newest = before;
+  else after.links[chain].before = before;
+  link.before = undefined;
+  link.after = undefined;
 }

@@ -122,6 +122,20 @@ test('CONFIGURATION.md lists every setting: its variable, default, rule and mean
   );
 });
 
+test('SECURITY.md states every bound that a setting has, with its default', () => {
+  const settings = new Map(settingsIn(SETTINGS).map((row) => [row.variable, defaultOf(row)]));
+  const cells = rowsOf('../SECURITY.md', '| resource |').map((row) => row[2]!);
+  const stated = cells.flatMap((cell) => [...cell.matchAll(/`([A-Z][A-Z0-9_]+)(?:=([^`]*))?`/g)]);
+  for (const [, variable, value] of stated) assert.equal(value, settings.get(variable!), variable);
+  const bounds = [...settings.keys()].filter((variable) => /_MAX$|_PER_|_QUEUE$/.test(variable));
+  assert(bounds.length > 15, 'the settings are there');
+  const listed = new Set(stated.map(([, variable]) => variable));
+  assert.deepEqual(
+    bounds.filter((variable) => !listed.has(variable)),
+    [],
+  );
+});
+
 test('CONFIGURATION.md lists what CLIENT_PROFILE changes, row by row', () => {
   const rows = PROFILE_ROWS.map(([, { meaning, polymarket, spec, variable }]) =>
     [`\`${variable}\``, spec, polymarket, meaning].join(' | '),

@@ -1,7 +1,7 @@
 /** The events that the owner of an order gets, on random streams: none is missing, none is late. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CHARACTERS_MAX } from '../../server/streams/replay-buffer.ts';
+import { CHARACTERS_MAX, type User } from '../../server/streams/replay-buffer.ts';
 import { rounds, withSeed } from '../common/random.ts';
 import { addressWords } from '../engine/engine-driver.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from '../engine/stream.ts';
@@ -215,4 +215,23 @@ test('the stored events have a bound in bytes too: a trade of many orders is a h
   assert.equal(users.since(user, undefined, 35), undefined, 'no longer stored');
   users.append(user, '0x1', 'x'.repeat(2 * CHARACTERS_MAX));
   assert.equal(users.since(user, undefined, 100)?.length, 1, 'the last one stays, however long');
+});
+
+test('a flood of events of one user, and then of some, pushes out none of another', () => {
+  const { users } = new FeedStage();
+  const [calm, ...busy] = [1, 2, 3, 4].map((n) => users.enter(addressWords(n)));
+  for (let i = 0; i < 5; i++) users.append(calm!, '0x1', `before ${i}`);
+  for (let i = 0; i < 1_000; i++) users.append(busy[0]!, '0x1', `${i}`);
+  for (let i = 0; i < 3_000; i++) users.append(busy[i % busy.length]!, '0x2', `${i}`);
+  users.append(calm!, '0x2', 'after');
+  const bodies = (user: User, sequence: number, condition?: string) =>
+    users.since(user, condition, sequence)?.map(({ body }) => body);
+  const before = Array.from({ length: 5 }, (_, i) => `before ${i}`);
+  assert.deepEqual(bodies(calm!, 0), [...before, 'after']);
+  assert.deepEqual(bodies(calm!, 0, '0x1'), before);
+  assert.deepEqual(bodies(calm!, 0, '0x2'), ['after']);
+  const [first] = busy;
+  assert.equal(bodies(first!, 0), undefined);
+  assert.equal(bodies(first!, first!.all.sequence - 40)?.at(-1), '2997');
+  assert.equal(bodies(first!, 0, '0x1'), undefined, 'its own older ones made room');
 });
