@@ -1,9 +1,7 @@
 /** What an outcome pays: its weight, of the sum of all (docs/ledger.md#resolution). */
-import * as layout from '../tables/layout.ts';
+import { RESOLUTION_I, Resolution } from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import { mulDivFloor, type ResolutionRow } from '../tables/units.ts';
-
-const { RESOLUTION_I, Resolution } = layout;
 
 /** Weights lie two a word: each is at most 10,000. */
 const WEIGHT_BITS = 16;

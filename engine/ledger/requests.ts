@@ -4,18 +4,13 @@
  * Rules: docs/ledger.md#request-ids
  */
 import { assert } from '../book/matching.ts';
-import * as commands from '../commands.ts';
+import { commandKind, RequestFlag, RequestId } from '../commands.ts';
 import type { EngineContext } from '../context.ts';
-import * as limits from '../tables/capacities.ts';
-import * as codes from '../tables/codes.ts';
+import { REQUEST_AHEAD_MS, REQUEST_ROWS, REQUESTS_KEPT } from '../tables/capacities.ts';
+import { REQUEST_KEY_WORDS } from '../tables/codes.ts';
 import { home, indexInsert, indexRemove, next, sameWords, tagOf } from '../tables/hash-index.ts';
-import * as layout from '../tables/layout.ts';
+import { Ledger, REQUEST_F, REQUEST_I, Request } from '../tables/layout.ts';
 import { REALMS, type Tables } from '../tables/tables.ts';
-
-const { RequestFlag, RequestId } = commands;
-const { REQUEST_KEY_WORDS } = codes;
-const { Ledger, REQUEST_F, REQUEST_I, Request } = layout;
-const { REQUEST_AHEAD_MS, REQUEST_ROWS, REQUESTS_KEPT } = limits;
 
 /** Ring of a command's id: of operators, or of users. */
 function realmOf(i32: Int32Array, at: number): number {
@@ -81,7 +76,7 @@ export function enterRequest(
   requestF[d + Request.time] = context.time;
   const key = at + RequestId.key;
   for (let i = 0; i < REQUEST_KEY_WORDS; i++) requestI[w + Request.key + i] = i32[key + i]!;
-  requestI[w + Request.kind] = commands.commandKind(i32, at);
+  requestI[w + Request.kind] = commandKind(i32, at);
   requestI[w + Request.subject] = subject;
   requestI[w + Request.other] = other;
   indexInsert(requestIndex, tagOf(i32, key, REQUEST_KEY_WORDS), row + 1);

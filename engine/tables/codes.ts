@@ -30,7 +30,7 @@ export const EndReason = {
   marketEnded: 5,
   /** A coarser tick left its price off the grid. */
   tickChange: 6,
-  /** It met an order of its own account, and the policy ended it. */
+  /** It would have traded with an order of its own account, and the policy ended it. */
   selfTrade: 7,
   /** Its market resolved, or is void. */
   resolved: 8,

@@ -32,12 +32,15 @@ const EVERYBODY: Caller = { high: 0, low: 0 };
 
 /**
  * Requests that take long are bounded by their time: each may take a quarter of a millisecond, and all of
- * them so much more, which is above what a collection of garbage or a busy processor adds to short ones.
+ * them so much more, which is above what a collection of garbage adds to short ones. Beyond that the time
+ * counts that this process had a processor: a busy machine takes it away for longer.
  */
 const REQUEST_MS = 0.25;
 const EXTRA_MS_MAX = 20;
 /** The clock is asked when the caller changes, and after so many requests of the same one. */
-const REQUESTS_PER_LOOK = 8;
+const REQUESTS_PER_LOOK = 2;
+/** Between two looks no more counts: on a busy machine this thread may have had to stop meanwhile. */
+const LOOK_MS_MAX = 8;
 
 /** So many requests of a turn are never looked at: a turn of an ordinary load costs nothing. */
 const UNWATCHED = 8;
@@ -49,6 +52,8 @@ const RESUMED_PER_TURN = 128;
 interface Share {
   requests: number;
   ms: number;
+  /** Processor time of this process when the requests first seemed to take long. */
+  cpuMs: number | undefined;
 }
 
 export class TurnBudget {
@@ -80,6 +85,12 @@ export class TurnBudget {
     return this.isWithinShare(this.isLimited ? asker.counted() : EVERYBODY);
   }
 
+  /** A caller has no more of this turn: others come first, and a connection that pipelines on ends. */
+  spend(caller: Caller): void {
+    // Nobody looks at the shares of a turn of few requests, and nothing empties them.
+    if (this.seen >= UNWATCHED) this.shareOf(caller).requests = this.requestsMax;
+  }
+
   /** Calls back in a later turn. */
   later(resume: () => void): void {
     this.putOff += 1;
@@ -90,14 +101,24 @@ export class TurnBudget {
     const share = this.shareOf(caller);
     if (share !== this.last || share.requests % REQUESTS_PER_LOOK === 0) {
       const now = performance.now();
-      if (this.last !== undefined) this.last.ms += now - this.lastAt;
+      if (this.last !== undefined) this.last.ms += Math.min(now - this.lastAt, LOOK_MS_MAX);
       this.lastAt = now;
       this.last = share;
       this.lastCaller = caller;
     }
     share.requests += 1;
     if (share.requests > this.requestsMax) return false;
-    return share.ms <= EXTRA_MS_MAX + share.requests * REQUEST_MS;
+    return share.ms <= EXTRA_MS_MAX + share.requests * REQUEST_MS || this.hasWaited(share);
+  }
+
+  /** Whether the requests waited for a processor rather than used one; then their time is counted anew. */
+  private hasWaited(share: Share): boolean {
+    const { user, system } = process.cpuUsage();
+    const cpuMs = (user + system) / 1_000;
+    share.cpuMs ??= cpuMs;
+    if (cpuMs - share.cpuMs > EXTRA_MS_MAX) return false;
+    share.ms -= EXTRA_MS_MAX;
+    return true;
   }
 
   private shareOf(caller: Caller): Share {
@@ -108,7 +129,7 @@ export class TurnBudget {
     const key = `${caller.high} ${caller.low}`;
     let share = this.shares.get(key);
     if (share === undefined) {
-      share = { requests: 0, ms: 0 };
+      share = { requests: 0, ms: 0, cpuMs: undefined };
       this.shares.set(key, share);
     }
     return share;

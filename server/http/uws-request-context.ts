@@ -208,6 +208,7 @@ export class UwsRequestContext implements Exchange {
     if (decision.allowed) return true;
     // A proxy's connection is shared by callers who have done nothing.
     this.isLast = decision.refusedInRow > REFUSED_MAX && server.trustProxy === 0;
+    if (this.isLast) server.turn.spend(this.counted());
     this.reply(429, this.route.throttled ?? TOO_MANY_REQUESTS, this.limitedBy(decision));
     return false;
   }

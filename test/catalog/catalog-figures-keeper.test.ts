@@ -1,5 +1,5 @@
 /**
- * Where live figures come from: books of a random exchange, held against a plain sum over the same
+ * Where live figures come from: books of a random exchange, compared with a plain sum over the same
  * books, and volumes; and how a catalog follows them.
  */
 import assert from 'node:assert/strict';
@@ -10,6 +10,7 @@ import { prepareCatalog } from '../../server/catalog/build.ts';
 import { Figures } from '../../server/catalog/figures.ts';
 import { FiguresKeeper } from '../../server/catalog/figures-keeper.ts';
 import { BookFigures, BUSY } from '../../server/catalog/figures-read.ts';
+import { until } from '../common/node-harness.ts';
 import { rounds, withSeed } from '../common/random.ts';
 import { EngineDriver, idWords } from '../engine/engine-driver.ts';
 import type { BookView } from '../engine/naive-types.ts';
@@ -177,14 +178,7 @@ function assertShown(target: Target, row: number, expected: NaiveFigures): void 
   assert.deepEqual(shown(target, 'markets', row, wanted), wanted, `market ${row}`);
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  for (let tries = 0; !isSo(); tries++) {
-    assert(tries < 500, 'within five seconds');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
-test('a catalog shows books and volumes when it is taken up, and their changes within a second', async (t) => {
+test('a catalog shows books and volumes when it is taken up, and their changes soon after', async (t) => {
   const { driver, keeper, volumes, load, setTime } = followed(t);
   const order = { kind: 'order', type: 'GTC', postOnly: false, expiration: 0 } as const;
   const more = { feeRateBps: 1_000, signatureType: 0, faults: [] } as const;
@@ -214,17 +208,20 @@ test('a catalog shows books and volumes when it is taken up, and their changes w
   const { etag } = target.figures;
   rest(2, 'SELL', 10_000_000n, 6_000_000n);
   volumes.total.set(6, 99_000_000);
-  const began = performance.now();
-  await until(() => target.figures.etag !== etag);
-  assert(performance.now() - began < 2_000);
+  // Markets follow one another, with pauses.
+  const shows = target.figures.markets;
+  await until(
+    () =>
+      shows.valuesOf('liquidity')[0] !== 4_000_000 && shows.valuesOf('volume')[5] === 99_000_000,
+  );
+  assert.notEqual(target.figures.etag, etag);
   assertShown(target, 0, { ...figuresOf(driver, 1), ...sums });
   assertShown(target, 5, { ...figuresOf(driver, 6), volume: 99_000_000 });
   assert.deepEqual([...target.figures.markets.orderBy('volume')!.rows].slice(-2), [0, 5]);
 
   setTime(86_400_000);
-  // Markets follow one another, with pauses.
   await until(() => {
-    const day = target.figures.markets.valuesOf('volume24hr');
+    const day = shows.valuesOf('volume24hr');
     return day[0] === 0 && day[1] === 0;
   });
   assertShown(target, 0, { ...figuresOf(driver, 1), ...sums, volumeDay: 0 });

@@ -22,9 +22,6 @@ import { EVENT_FIGURES, MARKET_FIGURES } from './naive-figures.ts';
 const REAL = join(ROOT, '../shared/data/catalog-shared.json');
 const ROOMY = { MARKETS_MAX: '8192', TOKENS_MAX: '16384', LEVELS_MAX: '16777216' };
 
-/** For what takes a start, a pull and a load, on a machine that has other work to do. */
-const PATIENCE_MS = 60_000;
-
 useCompiledNodes();
 
 function read(json: unknown): Catalog {
@@ -33,7 +30,7 @@ function read(json: unknown): Catalog {
   return result.catalog;
 }
 
-/** Puts a catalog into a directory, as the import command does, also beside a node. */
+/** Puts a catalog into a directory, as the import command does, also while a node runs. */
 async function put(dataDir: string, catalog: Catalog): Promise<void> {
   const store = openCatalog(dataDir, { durability: 'flushed' });
   await store.replace(catalog);
@@ -99,7 +96,7 @@ function assertSame(got: ReadonlyMap<string, string>, expected: ReadonlyMap<stri
   for (const [path, answer] of expected) assert.equal(got.get(path), answer, path);
 }
 
-/** The newest generation that the log of a mirror tells of. */
+/** The newest generation that the log of a mirror names. */
 function mirrored(node: TestNode): number {
   return Number(
     [...node.log.matchAll(/catalog sync from .*: generation (\d+):/g)].at(-1)?.[1] ?? 0,
@@ -107,7 +104,7 @@ function mirrored(node: TestNode): number {
 }
 
 async function untilServed(node: TestNode, path: string, answer: string): Promise<void> {
-  await until(async () => (await answersOf(node, [path])).get(path) === answer, PATIENCE_MS);
+  await until(async () => (await answersOf(node, [path])).get(path) === answer);
 }
 
 /** Waits until the mirror serves generation `number`, and holds all of it to the source. */
@@ -119,7 +116,7 @@ async function assertMirrored(
 ): Promise<void> {
   const paths = pathsOf(catalog);
   const expected = await answersOf(source, paths);
-  await until(() => mirrored(mirror) === number, PATIENCE_MS);
+  await until(() => mirrored(mirror) === number);
   const newest = '/markets?limit=500&offset=0';
   await untilServed(mirror, newest, expected.get(newest)!);
   assertSame(await answersOf(mirror, paths), expected);
@@ -127,7 +124,7 @@ async function assertMirrored(
 
 /** The next pulls find nothing new, by one question each. */
 async function assertQuiet(mirror: TestNode, number: number): Promise<void> {
-  await until(() => mirror.log.includes('nothing changed'), PATIENCE_MS);
+  await until(() => mirror.log.includes('nothing changed'));
   assert.equal(mirrored(mirror), number);
 }
 
@@ -193,7 +190,7 @@ async function mirrorOutlivesSource(t: TestContext, first: Catalog, second: Cata
       const before = await answersOf(source, paths);
       killAt = first.events.length + Math.floor(second.events.length / 2);
       await put(dataDir, second);
-      await until(() => source.hasEnded, PATIENCE_MS);
+      await until(() => source.hasEnded);
       assertSame(await answersOf(mirror, paths), before);
       assert.equal(mirrored(mirror), 1);
       source = await TestNode.start(dataDir, ROOMY);
@@ -214,7 +211,7 @@ async function assertOwnFigures(
   replaced: Catalog,
   catalog: Catalog,
 ) {
-  // One that the engine has as this catalog says: it keeps some terms of a market for ever.
+  // One that the engine has as this catalog says: some terms of a market never change.
   const known = new Set(replaced.markets.map(({ conditionId }) => conditionId));
   const market = catalog.markets.find((one) => one.tradable && !known.has(one.conditionId));
   assert(market !== undefined);
@@ -226,7 +223,7 @@ async function assertOwnFigures(
     return newest?.id === market.id && newest.bestBid === 1 / market.ticksPerUnit;
   });
   const pulls = mirror.log.length;
-  await until(() => mirror.log.slice(pulls).includes('nothing changed'), PATIENCE_MS);
+  await until(() => mirror.log.slice(pulls).includes('nothing changed'));
   assert.equal(mirrored(mirror), 2);
   assertSame(await answersOf(mirror, pathsOf(catalog)), before);
   for (const [path, answer] of await answersOf(source, pathsOf(catalog))) {

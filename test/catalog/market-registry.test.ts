@@ -2,12 +2,20 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ladderRows, Side } from '../../engine/book/matching.ts';
-import { CommandKind, commandKind, commandWords } from '../../engine/commands.ts';
+import {
+  CommandBuffer,
+  CommandKind,
+  commandKind,
+  commandWords,
+  encodeConfigure,
+  encodeResolve,
+} from '../../engine/commands.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import { MARKET_F, MARKET_I, Market, State } from '../../engine/tables/layout.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
-import { MarketInfos, marketCommands } from '../../server/catalog/market-registry.ts';
+import { MarketInfos } from '../../server/catalog/market-info.ts';
+import { marketCommands } from '../../server/catalog/market-registry.ts';
 import { allocateSlots } from '../../server/orders/slots.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
@@ -119,6 +127,26 @@ test('what differs becomes a change: tick, minimum size, opening and end', () =>
   }
 });
 
+test('a market that has resolved stays ended, and needs no command again', () => {
+  const context = new Exchange({ ...ROOMY, positions: 16 });
+  const { engine } = context;
+  const apply = (encode: (out: CommandBuffer) => number): void => {
+    const out = new CommandBuffer();
+    engine.begin(1_000, 0);
+    assert.equal(engine.apply(out.i32, out.f64, encode(out)), RejectReason.accepted);
+    engine.end();
+  };
+  apply((out) => encodeConfigure(out, 0, ROOMY.history, 0, 0, 0, true));
+  const catalog = [market(1)];
+  follow(context, catalog);
+  const id = { isOperator: true, ms: 1_000, key: new Int32Array(4) };
+  apply((out) => encodeResolve(out, { id, market: 1 as MarketRow, weights: [1, 0] }));
+  assert.equal(termsOf(context, 1).flags, MarketFlag.ended);
+  assert.deepEqual(follow(context, catalog), NOTHING);
+  follow(context, [market(1, { ticksPerUnit: 1_000 })]);
+  assert.deepEqual(termsOf(context, 1).flags, MarketFlag.ended, 'whatever else changes');
+});
+
 test('a market closes although its new tick finds no room', () => {
   const context = new Exchange({ ...ROOMY, levels: ladderRows(100) });
   follow(context, [market(1)]);
@@ -146,7 +174,7 @@ test('a token stays with the market that has it: another one that lists it gets 
   assert.equal(context.t.state[State.markets], 2);
 });
 
-test('a change keeps the fee that the market has', () => {
+test('a change leaves the fee of the market as it is', () => {
   const context = new Exchange();
   follow(context, [market(1)]);
   context.t.marketI[(1 << MARKET_I) + Market.baseFeeBps] = 35;
@@ -274,7 +302,7 @@ test('what the catalog says of a market is found by its slot, and follows a new 
   assert.equal(find(1)?.slug, 'question-1');
   assert.equal(find(2)?.slug, `question-${0xbeef}`);
   for (const slot of [0, -1, 3]) assert.equal(find(slot), undefined);
-  const held = infos.held();
+  const held = infos.pinnedLookup();
   infos.replace(catalog(market(1, { slug: 'renamed' })));
   assert.equal(find(1)?.slug, 'renamed');
   assert.equal(find(2), undefined, 'a market that left the catalog has no text');

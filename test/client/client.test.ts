@@ -146,17 +146,20 @@ test('what is refused after an answer was lost is not told as refused', async ()
   await assert.rejects(client.orders.send(throttled), NoAnswerError);
   proxy.faults.splice(0);
   const revoked = await client.orders.sign(terms);
-  proxy.faults.push('lose', 'throttle', 'throttle', 'throttle');
-  const sending = assert.rejects(client.orders.send(revoked), (error) => {
+  const patient = await NodeClient.connect(proxy.url, { wallet, key, patienceMs: 60_000 });
+  proxy.faults.push('lose', ...Array<Fault>(20).fill('throttle'));
+  const sending = assert.rejects(patient.orders.send(revoked), (error) => {
     return error instanceof NoAnswerError && refused(401)(error.cause);
   });
   const other = await NodeClient.connect(nodeUrl, { wallet });
-  await until(() => proxy.faults.length < 4);
+  await until(() => proxy.faults.length < 20);
   await other.keys.revoke(key.apiKey);
+  proxy.faults.splice(0);
   await sending;
   for (const { id } of [throttled, revoked])
     assert.equal((await other.orders.get(id))?.status, 'live');
   client.close();
+  patient.close();
 });
 
 test('an order that the node has is not told as refused because it cannot be asked for', async () => {
@@ -254,7 +257,7 @@ test('what comes while pages are asked for is no reason to give a row twice', as
   const list = Array.from({ length: 4_000 }, (_, i) => ({ id: String(i) })).reverse();
   let next = list.length;
   const given = await all(
-    rowsOnce(async (cursor = '0') => {
+    rowsOnce({ cursor: '0' }, 'cursor', async ({ cursor }) => {
       const offset = Number(cursor);
       const rows = list.slice(offset, offset + 100);
       for (let come = 0; come < 60; come += 1) list.unshift({ id: String(next++) });

@@ -214,7 +214,7 @@ export async function statusOf(node: TestNode): Promise<unknown> {
 /** Waits for what another process brings about. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
-  milliseconds = 20_000,
+  milliseconds = 60_000,
 ): Promise<void> {
   const deadline = performance.now() + milliseconds;
   for (let pause = POLL_MS_MIN; !(await condition()); pause += 1) {

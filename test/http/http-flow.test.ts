@@ -5,17 +5,10 @@ import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Exchange, listen } from '../../server/http/http.ts';
 import { Client, gate, get, post, route, serve } from '../common/http-client.ts';
+import { until } from '../common/node-harness.ts';
 
 const MB = 1024 * 1024;
 const LOCAL = { host: '127.0.0.1', trustProxy: 0, log: () => undefined };
-
-/** Waits for what comes about elsewhere; the bound only keeps a broken server from hanging the run. */
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; !condition(); tries += 1) {
-    assert(tries < 5000, 'waited in vain');
-    await sleep(2);
-  }
-}
 
 /**
  * A port to ask for by number, as operators do: the system lets no second socket share a port that

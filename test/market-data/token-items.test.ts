@@ -1,13 +1,13 @@
 /** Token lists of the market-data routes: what is read, what is refused, and in which words. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseTokenItems } from '../../server/market-data/token-items.ts';
+import { parseTokenItems } from './parse-tokens.ts';
 
 function tokens(value: unknown) {
   return parseTokenItems(Buffer.from(JSON.stringify(value)));
 }
 
-test('a token list keeps its order, its repetitions and its sides', () => {
+test('a token list has its order, its repetitions and its sides', () => {
   assert.deepEqual(
     tokens([
       { token_id: '2' },

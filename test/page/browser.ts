@@ -16,7 +16,7 @@ const IN_PAGE = readFileSync(join(ROOT, 'test/page/in-page.js'), 'utf8');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** What axe-core calls the rules of WCAG 2.2 to level AA, and good practice. */
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-const WAIT_MS_MAX = 20_000;
+const WAIT_MS_MAX = 60_000;
 
 /** Where a Chromium is; undefined = there is none. */
 export function findChromium(): string | undefined {
