@@ -25,7 +25,9 @@ import {
   Order,
   POSITION_F,
   POSITION_I,
+  POSITION_LINK_I,
   Position,
+  PositionLink,
   RESOLUTION_I,
   Resolution,
   State,
@@ -102,7 +104,7 @@ function auditPositions(t: Tables): void {
   let free = 0;
   for (let row = t.ledger[Ledger.freePosition]!; row !== 0; free++) {
     assert(free <= t.ledger[Ledger.positionRows]!, 'the list of free positions ends');
-    row = t.positionI[(row << POSITION_I) + Position.accountNext]!;
+    row = t.positionI[(row << POSITION_I) + Position.nextFree]!;
   }
   const used = t.ledger[Ledger.positions]!;
   assert(free + used === t.ledger[Ledger.positionRows]!, 'every position is in use or free');
@@ -115,7 +117,7 @@ function auditLists(t: Tables): void {
     const head = t.cashI[(account << CASH_I) + Cash.head]!;
     const count = t.cashI[(account << CASH_I) + Cash.count]!;
     listed += count;
-    auditList(t, head, count, Position.accountNext, Position.accountPrev, (w) => {
+    auditList(t, head, count, PositionLink.accountNext, PositionLink.accountPrev, (w) => {
       assert(t.positionI[w + Position.account] === account, 'a wallet lists its own positions');
     });
   }
@@ -123,7 +125,7 @@ function auditLists(t: Tables): void {
     const head = t.holderI[(token << HOLDER_I) + Holder.head]!;
     const count = t.holderI[(token << HOLDER_I) + Holder.count]!;
     listed += count;
-    auditList(t, head, count, Position.tokenNext, Position.tokenPrev, (w) => {
+    auditList(t, head, count, PositionLink.tokenNext, PositionLink.tokenPrev, (w) => {
       assert(t.positionI[w + Position.token] === token, 'a token lists its own holders');
     });
   }
@@ -131,7 +133,7 @@ function auditLists(t: Tables): void {
 }
 
 function auditList(
-  { positionI }: Tables,
+  { positionLinkI }: Tables,
   head: number,
   count: number,
   next: number,
@@ -141,11 +143,11 @@ function auditList(
   let before = 0;
   let row = head;
   for (let i = 0; i < count; i++) {
-    const w = row << POSITION_I;
-    assert(row !== 0 && positionI[w + prev] === before, 'lists are linked both ways');
-    visit(w);
+    const link = row << POSITION_LINK_I;
+    assert(row !== 0 && positionLinkI[link + prev] === before, 'lists are linked both ways');
+    visit(row << POSITION_I);
     before = row;
-    row = positionI[w + next]!;
+    row = positionLinkI[link + next]!;
   }
   assert(row === 0, 'a list counts its rows');
 }

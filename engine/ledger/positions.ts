@@ -10,7 +10,18 @@ import type { Tables } from '../tables/tables.ts';
 import type { AccountRow, PositionRow, TokenRow } from '../tables/units.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { CASH_I, Cash, HOLDER_I, Holder, Ledger, POSITION_F, POSITION_I, Position } = layout;
+const {
+  CASH_I,
+  Cash,
+  HOLDER_I,
+  Holder,
+  Ledger,
+  POSITION_F,
+  POSITION_I,
+  POSITION_LINK_I,
+  Position,
+  PositionLink,
+} = layout;
 
 const GOLDEN = 0x9e3779b1;
 
@@ -39,20 +50,23 @@ export function positionRoom(t: Tables, rows: number): boolean {
 
 /** The row of (account, token), made where there is none; the caller made sure of the room. */
 export function takePosition(t: Tables, account: AccountRow, token: TokenRow): PositionRow {
-  const { cashI, holderI, ledger, positionI } = t;
+  const { cashI, holderI, ledger, positionI, positionLinkI } = t;
   const row = freeRow(t);
   ledger[Ledger.positions]! += 1;
   const w = row << POSITION_I;
+  const link = row << POSITION_LINK_I;
   positionI[w | Position.account] = account;
   positionI[w | Position.token] = token;
   const cash = account << CASH_I;
   const holder = token << HOLDER_I;
   const ofAccount = cashI[cash | Cash.head]!;
   const ofToken = holderI[holder | Holder.head]!;
-  positionI[w | Position.accountNext] = ofAccount;
-  positionI[w | Position.tokenNext] = ofToken;
-  if (ofAccount !== 0) positionI[(ofAccount << POSITION_I) | Position.accountPrev] = row;
-  if (ofToken !== 0) positionI[(ofToken << POSITION_I) | Position.tokenPrev] = row;
+  positionLinkI[link | PositionLink.accountNext] = ofAccount;
+  positionLinkI[link | PositionLink.tokenNext] = ofToken;
+  if (ofAccount !== 0) {
+    positionLinkI[(ofAccount << POSITION_LINK_I) | PositionLink.accountPrev] = row;
+  }
+  if (ofToken !== 0) positionLinkI[(ofToken << POSITION_LINK_I) | PositionLink.tokenPrev] = row;
   cashI[cash | Cash.head] = row;
   holderI[holder | Holder.head] = row;
   cashI[cash | Cash.count]! += 1;
@@ -71,7 +85,7 @@ function freeRow(t: Tables): PositionRow {
     ledger[Ledger.positionRows] = row;
     return row as PositionRow;
   }
-  const link = (free << POSITION_I) | Position.accountNext;
+  const link = (free << POSITION_I) | Position.nextFree;
   ledger[Ledger.freePosition] = positionI[link]!;
   positionI[link] = 0;
   return free as PositionRow;
@@ -85,33 +99,36 @@ export function dropPosition(t: Tables, row: PositionRow): void {
   if (positionF[(row << POSITION_F) | Position.total] !== 0) return;
   unlink(t, row);
   const { ledger } = t;
-  positionI[w | Position.accountNext] = ledger[Ledger.freePosition]!;
+  positionI[w | Position.nextFree] = ledger[Ledger.freePosition]!;
   ledger[Ledger.freePosition] = row;
   ledger[Ledger.positions]! -= 1;
 }
 
 /** Takes a row out of both lists and the index, and clears its words. */
 function unlink(t: Tables, row: PositionRow): void {
-  const { cashI, holderI, positionI } = t;
+  const { cashI, holderI, positionI, positionLinkI: links } = t;
   const w = row << POSITION_I;
+  const link = row << POSITION_LINK_I;
   const account = positionI[w | Position.account]!;
   const token = positionI[w | Position.token]!;
   const isThere = indexRemove(t.positionIndex, positionTag(account, token), row);
   assert(isThere, 'a position is known by its account and token');
-  const accountNext = positionI[w | Position.accountNext]!;
-  const accountPrev = positionI[w | Position.accountPrev]!;
-  const tokenNext = positionI[w | Position.tokenNext]!;
-  const tokenPrev = positionI[w | Position.tokenPrev]!;
-  if (accountNext !== 0)
-    positionI[(accountNext << POSITION_I) | Position.accountPrev] = accountPrev;
+  const accountNext = links[link | PositionLink.accountNext]!;
+  const accountPrev = links[link | PositionLink.accountPrev]!;
+  const tokenNext = links[link | PositionLink.tokenNext]!;
+  const tokenPrev = links[link | PositionLink.tokenPrev]!;
   if (accountPrev === 0) cashI[(account << CASH_I) | Cash.head] = accountNext;
-  else positionI[(accountPrev << POSITION_I) | Position.accountNext] = accountNext;
-  if (tokenNext !== 0) positionI[(tokenNext << POSITION_I) | Position.tokenPrev] = tokenPrev;
+  else links[(accountPrev << POSITION_LINK_I) | PositionLink.accountNext] = accountNext;
+  if (accountNext !== 0) {
+    links[(accountNext << POSITION_LINK_I) | PositionLink.accountPrev] = accountPrev;
+  }
   if (tokenPrev === 0) holderI[(token << HOLDER_I) | Holder.head] = tokenNext;
-  else positionI[(tokenPrev << POSITION_I) | Position.tokenNext] = tokenNext;
+  else links[(tokenPrev << POSITION_LINK_I) | PositionLink.tokenNext] = tokenNext;
+  if (tokenNext !== 0) links[(tokenNext << POSITION_LINK_I) | PositionLink.tokenPrev] = tokenPrev;
   cashI[(account << CASH_I) | Cash.count]! -= 1;
   holderI[(token << HOLDER_I) | Holder.count]! -= 1;
   positionI.fill(0, w, w + (1 << POSITION_I));
+  links.fill(0, link, link + (1 << POSITION_LINK_I));
 }
 
 /** What the index of positions holds, tag and row by turns. */

@@ -19,7 +19,9 @@ import {
   Market,
   POSITION_F,
   POSITION_I,
+  POSITION_LINK_I,
   Position,
+  PositionLink,
   REQUEST_F,
   REQUEST_I,
   RESOLUTION_F,
@@ -68,12 +70,12 @@ export function positionToken(t: Pick<Tables, 'positionI'>, row: PositionRow): T
 /** The positions of an account, newest row first. Some may have no shares: an open BUY holds them. */
 export function positionsOf(t: Tables, account: AccountRow | 0): PositionRow[] {
   const rows: PositionRow[] = [];
-  const { cashI, positionI } = t;
+  const { cashI, positionLinkI } = t;
   const most = cashI[(account << CASH_I) + Cash.count]!;
   let row = cashI[(account << CASH_I) + Cash.head]!;
   while (row !== 0 && rows.length < most) {
     rows.push(row as PositionRow);
-    row = positionI[(row << POSITION_I) + Position.accountNext]!;
+    row = positionLinkI[(row << POSITION_LINK_I) + PositionLink.accountNext]!;
   }
   return rows;
 }

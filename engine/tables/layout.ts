@@ -23,7 +23,8 @@
  * With a ledger (docs/ledger.md#tables):
  *
  *   cash (32 bytes)       by account: total f64 | reserved f64 | head | count | - -
- *   position (64 bytes)   total f64 | reserved f64 | account | token | holds | links (4) | -
+ *   position (32 bytes)   total f64 | reserved f64 | account | token | holds | next free
+ *   positionLinks (16)    by position: its neighbours in the lists of its account and of its token
  *   holders (16 bytes)    by token: shares of the venue f64 | head | count
  *   resolution (256)      market | state | isVoid | sum | paid f64 | - - | group (8) | weights (32) | -
  *   request (64 bytes)    ms f64 | amount f64 | result f64 | time f64 | key (4) | kind | subject | other | -
@@ -241,8 +242,8 @@ export const CASH_I = 3;
 export const CASH_F = 2;
 export const Cash = { total: 0, reserved: 1, head: 4, count: 5 } as const;
 
-export const POSITION_I = 4;
-export const POSITION_F = 3;
+export const POSITION_I = 3;
+export const POSITION_F = 2;
 export const Position = {
   // Float64
   total: 0,
@@ -252,11 +253,17 @@ export const Position = {
   token: 5,
   /** Open orders that trade it. */
   holds: 6,
-  /** Of a free row: the next free one. */
-  accountNext: 7,
-  accountPrev: 8,
-  tokenNext: 9,
-  tokenPrev: 10,
+  /** Of a free row. */
+  nextFree: 7,
+} as const;
+
+export const POSITION_LINK_I = 2;
+/** Apart from the rows, because a fill needs none of them. */
+export const PositionLink = {
+  accountNext: 0,
+  accountPrev: 1,
+  tokenNext: 2,
+  tokenPrev: 3,
 } as const;
 
 export const HOLDER_I = 2;
@@ -312,6 +319,7 @@ export const TABLE_NAMES = [
   'ledger',
   'cash',
   'positions',
+  'positionLinks',
   'holders',
   'resolutions',
   'requests',

@@ -35,6 +35,7 @@ import {
   MARKET_I,
   ORDER_I,
   POSITION_I,
+  POSITION_LINK_I,
   REQUEST_I,
   RESOLUTION_I,
   State,
@@ -92,6 +93,7 @@ function ledgerShapes(c: Capacities) {
     ledger: Ledger.size * 8,
     cash: rows(c.accounts + 1) * (4 << CASH_I),
     positions: (c.positions + 1) * (4 << POSITION_I),
+    positionLinks: (c.positions + 1) * (4 << POSITION_LINK_I),
     holders: rows(c.tokens + 1) * (4 << HOLDER_I),
     resolutions: rows(c.markets + 1) * (4 << RESOLUTION_I),
     requests: rows(REALMS * REQUEST_ROWS) * (4 << REQUEST_I),
@@ -138,6 +140,7 @@ export class Tables {
   readonly cashF: Float64Array;
   readonly positionI: Int32Array;
   readonly positionF: Float64Array;
+  readonly positionLinkI: Int32Array;
   readonly holderI: Int32Array;
   readonly holderF: Float64Array;
   readonly resolutionI: Int32Array;
@@ -186,6 +189,7 @@ export class Tables {
     this.cashF = doublesOf(b.cash);
     this.positionI = wordsOf(b.positions);
     this.positionF = doublesOf(b.positions);
+    this.positionLinkI = wordsOf(b.positionLinks);
     this.holderI = wordsOf(b.holders);
     this.holderF = doublesOf(b.holders);
     this.resolutionI = wordsOf(b.resolutions);
@@ -246,6 +250,7 @@ function ledgerSpans({ ledger, state }: Tables): Span[] {
     { name: 'ledger', start: 0, bytes: Ledger.size * 8 },
     rows('cash', state[State.accounts]!, CASH_I),
     rows('positions', ledger[Ledger.positionRows]!, POSITION_I),
+    rows('positionLinks', ledger[Ledger.positionRows]!, POSITION_LINK_I),
     rows('holders', state[State.tokens]!, HOLDER_I),
     rows('resolutions', ledger[Ledger.resolutions]!, RESOLUTION_I),
     ...Array.from({ length: REALMS }, (_, realm) =>
