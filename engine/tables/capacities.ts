@@ -42,8 +42,8 @@ export const REQUEST_AHEAD_MS = 300_000;
 /** Sum of the weights of a payout. */
 export const PAYOUT_SUM_MAX = 10_000;
 
-/** Orders, then wallets, of one step of a resolution: a turn stays short. */
-export const RESOLVE_STEP_MAX = 1_000;
+/** Orders, then wallets, of one step of a resolution: a turn stays short, also one whose code is still cold. */
+export const RESOLVE_STEP_MAX = 250;
 
 /**
  * Sizes of the tables, in rows. A full table is a per-order error, never a crash
