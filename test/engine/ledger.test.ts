@@ -85,6 +85,27 @@ test('a BUY reserves what its rest can cost; price improvement is free at once',
   script.duel.compareAll();
 });
 
+test('a budget that rounding has used up reserves nothing, and the venue pays what it lacks', () => {
+  const script = new LedgerScript().do('change 1 grid 10');
+  for (const wallet of [1, 3, 5]) script.fund('deposit', wallet, 10);
+  for (const wallet of [2, 4, 6]) script.fund('deposit', wallet, 5).fund('split', wallet, 5);
+  // Two buyers of No with one micro-share left each: who mints with one pays a whole micro-unit.
+  script.do('buy #1 0.000004 @ 0.5 No', 'sell #2 0.000003 for 0.000001 No FAK');
+  script.do('buy #3 0.000005 @ 0.6 No', 'sell #4 0.000004 @ 0.5 No FAK');
+  script.do('buy #5 0.000004 @ 0.5');
+  assert.deepEqual(script.cash(5), [8, 0], 'its rest could cost one, and it may pay none');
+  script.do('sell #6 0.000002 @ 0.5');
+  assert.deepEqual(
+    [script.cash(5), script.cash(6)],
+    [
+      [8, 0],
+      [1, 0],
+    ],
+  );
+  assert.equal(ledgerTotals(script.t).rounding, -1);
+  script.duel.compareAll();
+});
+
 test('orders of a batch count one after the other, and immediate ones reserve nothing', () => {
   const script = new LedgerScript().fund('deposit', 1, 10 * UNIT).do('buy #1 10 @ 0.60 by 1');
   assert.equal(script.reason('buy #2 10 @ 0.50 by 1'), RejectReason.notEnough);
