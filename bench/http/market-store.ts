@@ -37,7 +37,7 @@ import { marketCommands } from '../../server/catalog/market-registry.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
-import { Journal } from '../../storage/log/journal.ts';
+import type { Log } from '../../storage/log/log.ts';
 import { generateCatalog } from '../catalog/catalog-generator.ts';
 import { storeCatalog } from '../catalog/catalog-store.ts';
 import { Random } from '../random.ts';
@@ -93,7 +93,7 @@ export async function storeTradedMarkets(options: MarketStoreOptions): Promise<T
   });
   try {
     const engine = new Engine(allocateEngine(options.capacities));
-    return await new Trading(engine, new Journal(log), options).run(catalog);
+    return await new Trading(engine, log, options).run(catalog);
   } finally {
     await log.close();
   }
@@ -102,7 +102,7 @@ export async function storeTradedMarkets(options: MarketStoreOptions): Promise<T
 class Trading {
   private readonly engine: Engine;
   private readonly t: Tables;
-  private readonly journal: Journal;
+  private readonly log: Log;
   private readonly random: Random;
   private readonly wallets: readonly Int32Array[];
   private readonly whale: Int32Array | undefined;
@@ -111,12 +111,12 @@ class Trading {
   private batches = 0;
   private readonly options: MarketStoreOptions;
 
-  constructor(engine: Engine, journal: Journal, options: MarketStoreOptions) {
+  constructor(engine: Engine, log: Log, options: MarketStoreOptions) {
     const { seed, whale } = options;
     this.options = options;
     this.engine = engine;
     this.t = engine.t;
-    this.journal = journal;
+    this.log = log;
     this.random = new Random(`trading ${seed}`);
     this.wallets = Array.from({ length: WALLETS }, () => this.words(ADDRESS_WORDS));
     this.whale = whale === undefined ? undefined : wordsOf(whale);
@@ -210,9 +210,9 @@ class Trading {
     if (words.length > 0) await this.apply(words);
   }
 
-  /** Applies one batch and resolves when it is in the journal. */
+  /** Applies one batch and resolves when it is in the log. */
   private async apply(words: Int32Array): Promise<void> {
-    const { engine, journal, t } = this;
+    const { engine, log, t } = this;
     const firstFill = t.state[State.fills]!;
     const time = START_MS + this.batches * BATCH_MS;
     this.batches += 1;
@@ -231,12 +231,8 @@ class Trading {
       closedEnd: t.state[State.closed]!,
       digest: t.state[State.digest]!,
     };
-    const record = encodeBatch(facts, taken);
-    await new Promise<void>((resolve, reject) => {
-      const done = (error: Error | undefined): void =>
-        error === undefined ? resolve() : reject(error);
-      journal.append({ sequence, time, digest: facts.digest, record }, done);
-    });
+    const payload = encodeBatch(facts, taken);
+    await log.append([{ sequence, time, after: facts.digest, payload }], sequence - 1);
   }
 
   /** The commands that changed something, which alone are journaled. */

@@ -1,12 +1,12 @@
 /**
- * What a batch leaves in the slot of its ticket: its entry for the journal, and what it did, kept
+ * What a batch leaves in the slot of its ticket: its record for the log, and what it did, kept
  * until it is on disk and may be told to others.
  *
  * Thread: the I/O thread.
  */
 import assert from 'node:assert/strict';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
-import type { JournalEntry } from '../../storage/log/journal.ts';
+import type { NewEntry } from '../../storage/log/log.ts';
 import { failAll, type Request, takeAnswers } from './slot-requests.ts';
 import { Slot, SlotState, type SlotView } from './slots.ts';
 
@@ -78,8 +78,8 @@ export function takeBatch(view: SlotView, large: Int32Array | undefined): Flushe
   };
 }
 
-/** The batch as the journal keeps it. */
-export function journalEntry({ f64, i32, journal }: SlotView): JournalEntry {
+/** The record of the batch for the log. */
+export function logEntryOf({ f64, i32, journal }: SlotView): NewEntry {
   const facts = {
     sequence: f64[Slot.sequence]!,
     time: f64[Slot.time]!,
@@ -89,6 +89,6 @@ export function journalEntry({ f64, i32, journal }: SlotView): JournalEntry {
     closedEnd: f64[Slot.closedEnd]!,
     digest: i32[Slot.digest]!,
   };
-  const record = encodeBatch(facts, journal.subarray(0, i32[Slot.journalWords]!));
-  return { sequence: facts.sequence, time: facts.time, digest: facts.digest, record };
+  const payload = encodeBatch(facts, journal.subarray(0, i32[Slot.journalWords]!));
+  return { sequence: facts.sequence, time: facts.time, after: facts.digest, payload };
 }

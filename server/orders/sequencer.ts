@@ -1,8 +1,8 @@
 /**
  * The order of everything: requests wait here, are numbered as tickets, run in workers, and are
- * journaled and answered strictly in ticket order.
+ * appended to the log and answered strictly in ticket order.
  *
- *   submit -> queue -> dispatch (ticket, time) -> worker -> collect -> journal -> answers
+ *   submit -> queue -> dispatch (ticket, time) -> worker -> collect -> log -> answers
  *
  * Nothing waits on a timer: a batch leaves at once when a worker is free, and what arrives meanwhile
  * leaves together. A request that finds the queue full is refused at once.
@@ -12,15 +12,15 @@
 import assert from 'node:assert/strict';
 import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { Journal } from '../../storage/log/journal.ts';
+import type { Log } from '../../storage/log/log.ts';
 import { ENGINE_BUSY, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import {
   type FlushedBatch,
   hasChanged,
-  journalEntry,
   type KeptBatch,
   keepBatch,
+  logEntryOf,
 } from './flushed-batch.ts';
 import type { OrderMeters } from './order-meters.ts';
 import type { WorkerPool } from './pool.ts';
@@ -49,7 +49,7 @@ export interface SequencerOptions {
   readonly tables: Tables;
   readonly slots: SlotMemory;
   readonly pool: WorkerPool;
-  readonly journal: Journal;
+  readonly log: Log;
   readonly workers: number;
   /** Tickets that wait in workers behind those that run, so that none has to wait for its next one. */
   readonly ahead: number;
@@ -63,7 +63,7 @@ export interface SequencerOptions {
   readonly onFlushed: (sequence: number, endFill: number, batch: FlushedBatch) => void;
   /** The node cannot go on; nothing is acknowledged after this call. */
   readonly onFatal: (error: Error) => void;
-  readonly log: (line: string) => void;
+  readonly warn: (line: string) => void;
   /** Undefined: nobody wants to know. */
   readonly meters: OrderMeters | undefined;
 }
@@ -98,7 +98,6 @@ export class Sequencer {
     this.views = options.slots.slots.map((b) => new SlotView(b, options.slots.sizes));
     this.freeSlots = this.views.map((_, i) => i);
     this.lastTime = options.tables.state[State.time]!;
-    options.journal.onFailure = (error) => this.stop(error);
     this.expiry = new ExpiryTimer(options.tables, options.now, () => {
       this.tickWanted = true;
       this.pump();
@@ -119,7 +118,7 @@ export class Sequencer {
     const framed = align(request.body.length) + 4 * RequestHead.words;
     assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
     const isFull = this.queue.isFullFor(request);
-    const { failure } = this.o.journal;
+    const { failure } = this.o.log;
     const isIdle = this.queue.length + this.unjournaled.batches === 0;
     const isTaken = !isFull && failure === undefined && this.admits(request);
     const leavesAtOnce = isIdle && isTaken && this.mayDispatch(this.o.workers);
@@ -130,7 +129,7 @@ export class Sequencer {
 
   /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
   goOn(request: Request): void {
-    if (this.o.journal.failure !== undefined) request.answered(503, JOURNAL_UNAVAILABLE);
+    if (this.o.log.failure !== undefined) request.answered(503, JOURNAL_UNAVAILABLE);
     else if (!this.admits(request)) refuse(request);
     else if (this.stopped) request.answered(503, ENGINE_BUSY);
     else {
@@ -166,7 +165,7 @@ export class Sequencer {
     else this.settled.push(callback);
   }
 
-  /** Resolves when nothing is queued, running or waiting for the journal. */
+  /** Resolves when nothing is queued, running or waiting for the log. */
   async idle(): Promise<void> {
     while (this.queue.length + this.unjournaled.batches > 0) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -242,7 +241,7 @@ export class Sequencer {
       const persistedClosedSequence = this.o.closedPersisted();
       fillSlot(view, { ticket: number, time: this.lastTime, persistedClosedSequence }, requests);
     } catch (error) {
-      this.o.log(`a batch could not be handed to a worker: ${(error as Error).message}`);
+      this.o.warn(`a batch could not be handed to a worker: ${(error as Error).message}`);
       this.queue.leave(requests);
       failAll(requests.filter(isProven));
       return;
@@ -307,7 +306,7 @@ export class Sequencer {
       this.stop(new Error(`a worker died inside its turn: ${error.message}`));
       return;
     }
-    this.o.log(`a worker failed on ticket ${ticket.number}: ${error.message}`);
+    this.o.warn(`a worker failed on ticket ${ticket.number}: ${error.message}`);
     // Dead while verifying: its turn is passed on once it comes, never earlier.
     if (state === SlotState.verifying) {
       this.passWhenDue(ticket);
@@ -342,30 +341,39 @@ export class Sequencer {
     this.pump();
   }
 
-  /** Hands what a finished ticket changed to the journal, and answers once that is on disk. */
+  /** Appends what a finished ticket changed to the log, and answers once that is durable. */
   private collect(ticket: Ticket): void {
     const view = this.views[ticket.slot]!;
-    const { meters } = this.o;
-    const entry = hasChanged(view) ? journalEntry(view) : null;
-    // Where there is something to write, the rest is taken out of the slot while the disk is at it.
-    let kept = entry === null ? this.keep(ticket, view) : undefined;
+    const { log, meters } = this.o;
     const appended = meters?.now() ?? 0;
-    this.o.journal.append(entry, (error) => {
-      this.unjournaled.leave(ticket.commands);
-      if (error !== undefined) {
-        for (const request of ticket.requests) request.answered(503, JOURNAL_UNAVAILABLE);
-        this.stop(error);
-        return;
-      }
-      const flushed = meters?.now() ?? 0;
-      const { batch, deliver, endFill, sequence } = kept!;
-      // First of all who waits; others hear of it before the next request is looked at.
-      deliver();
-      meters?.answered(appended, flushed, ticket.times);
-      if (batch !== undefined) this.o.onFlushed(sequence, endFill, batch);
-      this.pump();
-    });
-    kept ??= this.keep(ticket, view);
+    const entry = hasChanged(view) ? logEntryOf(view) : undefined;
+    const durable =
+      entry === undefined ? log.whenDurable() : log.append([entry], entry.sequence - 1);
+    // The rest is taken out of the slot while the disk is at it.
+    const kept = this.keep(ticket, view);
+    durable.then(
+      () => this.acknowledge(ticket, kept, appended),
+      (error: Error) => this.giveUp(ticket, error),
+    );
+  }
+
+  private acknowledge(ticket: Ticket, kept: KeptBatch, appended: number): void {
+    const { meters } = this.o;
+    const { batch, deliver, endFill, sequence } = kept;
+    this.unjournaled.leave(ticket.commands);
+    const flushed = meters?.now() ?? 0;
+    // Clients that wait are answered before anybody else learns of the batch.
+    deliver();
+    meters?.answered(appended, flushed, ticket.times);
+    if (batch !== undefined) this.o.onFlushed(sequence, endFill, batch);
+    this.pump();
+  }
+
+  /** The log failed, and may or may not hold the batch: its requests are not acknowledged. */
+  private giveUp(ticket: Ticket, error: Error): void {
+    this.stop(error);
+    this.unjournaled.leave(ticket.commands);
+    for (const request of ticket.requests) request.answered(503, JOURNAL_UNAVAILABLE);
   }
 
   /** Takes the outcome of a ticket out of its slot, which is free then. */

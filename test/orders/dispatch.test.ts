@@ -163,7 +163,7 @@ test('who is not who it says is refused at once and once, nothing is applied, an
   await stage.run(stage.tasks[0]!);
   await stage.gate.end();
   assert.deepEqual(stage.names(), [refused('a'), 'behind']);
-  assert.deepEqual([stage.gate.appends, stage.fatal], [[[1]], []]);
+  assert.deepEqual([stage.gate.writes, stage.fatal], [[[1]], []]);
   // A worker may also die of it, which is nobody's loss.
   stage.submit('c', () => WRONG);
   await stage.end(stage.tasks[0]!, 'died');
@@ -210,7 +210,7 @@ test('where anything is under way, who asks is settled first, and before anythin
   assert.deepEqual([busy2.tasks.length, busy2.names()], [1, [refused('wrong')]]);
   await busy2.run(busy2.tasks[0]!);
   busy2.submit('late', () => WRONG);
-  assert.deepEqual([busy2.tasks.length, busy2.gate.appends], [0, [[1]]]);
+  assert.deepEqual([busy2.tasks.length, busy2.gate.writes], [0, [[1]]]);
   await busy2.gate.end();
 });
 

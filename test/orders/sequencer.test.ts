@@ -21,7 +21,7 @@ import {
 import { seeded } from '../storage/stored-exchange.ts';
 import { Stage, type Task, withExpiring } from './sequencer-stage.ts';
 
-const LATCHED = 'journal: a write failed: no space';
+const LATCHED = 'log: a write failed: no space';
 
 /** A stage on which as many single requests run as there are workers: 'a', 'b', ... */
 function busyStage(workers: number, queueMax?: number): { stage: Stage; tasks: Task[] } {
@@ -34,7 +34,7 @@ test('a request is answered after its batch is flushed, never before', async () 
   const { stage, tasks } = busyStage(1);
   stage.turn(tasks[0]!, { changed: true });
   await stage.end(tasks[0]!);
-  assert.deepEqual(stage.gate.appends, [[1]], 'its batch is on its way');
+  assert.deepEqual(stage.gate.writes, [[1]], 'its batch is on its way');
   assert.deepEqual(stage.names(), []);
   assert.deepEqual([stage.flushed, stage.told], [[], []]);
   await stage.gate.end();
@@ -47,11 +47,11 @@ test('workers may end in any order: the journal and the answers keep that of the
   for (const task of tasks) stage.turn(task, { changed: true });
   await stage.end(tasks[2]!);
   await stage.end(tasks[1]!);
-  assert.deepEqual(stage.gate.appends, [], 'nothing goes before the first');
+  assert.deepEqual(stage.gate.writes, [], 'nothing goes before the first');
   await stage.end(tasks[0]!);
-  assert.deepEqual(stage.gate.appends, [[1]]);
+  assert.deepEqual(stage.gate.writes, [[1]]);
   await stage.gate.end();
-  assert.deepEqual(stage.gate.appends, [[1], [2, 3]]);
+  assert.deepEqual(stage.gate.writes, [[1], [2, 3]]);
   assert.deepEqual(stage.names(), ['a']);
   await stage.gate.end();
   assert.deepEqual(stage.names(), ['a', 'b', 'c']);
@@ -97,7 +97,7 @@ test('a failing journal answers 503 to whatever waits, comes later or is still r
   assert.deepEqual(stage.names().sort(), ['a', 'b', 'c', 'd', 'e', 'later', 'queued'].map(refused));
   assert.deepEqual(stage.fatal, [LATCHED], 'told once');
   assert.deepEqual(stage.flushed, []);
-  assert.equal(stage.gate.appends.length, 1, 'nothing more is written');
+  assert.equal(stage.gate.writes.length, 1, 'nothing more is written');
 });
 
 test('each worker gets its share of what has piled up, and nobody is passed over', async () => {
