@@ -19,9 +19,9 @@ import {
 import { MICRO, PIPS_PER_UNIT, type Pips } from '../../engine/tables/units.ts';
 import { microText, pipsText, ratioMicro } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
+import { type AccountTexts, NIL_UUID } from '../market-data/account-texts.ts';
 import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
-import { type AccountTexts, NIL_UUID } from './account-texts.ts';
 import type { OwnTrade } from './own-trades.ts';
 
 /** Maker orders of others that a trade lists; own ones come beside them up to the same number. */

@@ -9,8 +9,9 @@
  *
  * Thread: any; pure. Non-goals: whether the wallet or the markets exist.
  */
-import { errorBody } from './contract.ts';
+
 import { parseMicroUp } from './decimal.ts';
+import { errorBody } from './error-bodies.ts';
 import { decodeText, eachPair, type QuerySpec } from './query.ts';
 import { type TObject, type TSchema, Type } from './schema.ts';
 

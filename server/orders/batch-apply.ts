@@ -14,11 +14,11 @@ import type { Engine } from '../../engine/engine.ts';
 import { findOrder } from '../../engine/orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { Flag, ORDER_I, Order, State, Status } from '../../engine/tables/layout.ts';
-import type { OrderTexts } from '../common/contract.ts';
 import { AnswerWriter, rejectBytes } from './answers.ts';
 import type { Prepared } from './batch-prepare.ts';
 import { lastFilled, writeCancels, writeSweepPart } from './cancel-answers.ts';
 import type { FirstAnswers } from './first-answers.ts';
+import type { OrderTexts } from './reject-texts.ts';
 import { RequestKind, Slot, type SlotView } from './slots.ts';
 
 export class BatchApplier {

@@ -16,7 +16,7 @@ import { CANCEL_ORDERS_MAX } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
-import { errorBody } from '../common/contract.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { bytesToWords, decimalToWords } from '../common/uint256.ts';
 import { readSweepHead, SWEEP_HEAD_BYTES } from './cancel-all.ts';
 import { strangerBytes } from './cancel-answers.ts';

@@ -10,9 +10,9 @@ import { closedOrder } from '../../engine/orders/orders.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ORDER_F, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { REJECT_TEXTS } from '../common/contract.ts';
 import type { AnswerWriter } from './answers.ts';
 import { SWEEP_HEAD_BYTES, type SweepPlace, writeSweepHead } from './cancel-all.ts';
+import { REJECT_TEXTS } from './reject-texts.ts';
 
 const CANCELED = Buffer.from('{"canceled":[');
 const NOT_CANCELED = Buffer.from('],"not_canceled":{');

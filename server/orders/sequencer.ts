@@ -13,7 +13,6 @@ import assert from 'node:assert/strict';
 import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Log } from '../../storage/log/log.ts';
-import { ENGINE_BUSY, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import {
   type FlushedBatch,
@@ -26,6 +25,7 @@ import type { OrderMeters } from './order-meters.ts';
 import type { WorkerPool } from './pool.ts';
 import { RequestQueue, type Share } from './request-queue.ts';
 import {
+  fail,
   failAll,
   fillSlot,
   isProven,
@@ -123,15 +123,15 @@ export class Sequencer {
     const isTaken = !isFull && failure === undefined && this.admits(request);
     const leavesAtOnce = isIdle && isTaken && this.mayDispatch(this.o.workers);
     if (!leavesAtOnce && !isProven(request)) return;
-    if (isFull && failure === undefined) request.answered(503, ENGINE_BUSY);
+    if (isFull && failure === undefined) fail(request, 'busy');
     else this.goOn(request);
   }
 
   /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
   goOn(request: Request): void {
-    if (this.o.log.failure !== undefined) request.answered(503, JOURNAL_UNAVAILABLE);
+    if (this.o.log.failure !== undefined) fail(request, 'unavailable');
     else if (!this.admits(request)) refuse(request);
-    else if (this.stopped) request.answered(503, ENGINE_BUSY);
+    else if (this.stopped) fail(request, 'busy');
     else {
       this.queue.push(request, this.o.meters?.now() ?? 0);
       this.pump();
@@ -373,7 +373,7 @@ export class Sequencer {
   private giveUp(ticket: Ticket, error: Error): void {
     this.stop(error);
     this.unjournaled.leave(ticket.commands);
-    for (const request of ticket.requests) request.answered(503, JOURNAL_UNAVAILABLE);
+    for (const request of ticket.requests) fail(request, 'unavailable');
   }
 
   /** Takes the outcome of a ticket out of its slot, which is free then. */
@@ -391,7 +391,7 @@ export class Sequencer {
       if (!this.stopped && this.admits(request)) {
         this.queue.push(request, this.o.meters?.now() ?? 0);
       } else if (isProven(request)) {
-        if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
+        if (this.stopped) fail(request, 'unavailable');
         else refuse(request);
       }
     }

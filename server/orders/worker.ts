@@ -15,7 +15,6 @@ import { UNJOURNALED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import { State } from '../../engine/tables/layout.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import { openFinalsReader } from '../../storage/projection/finals.ts';
-import type { OrderTexts } from '../common/contract.ts';
 import type { WalletFactories } from '../identity/wallet-factory.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type Prepared } from './batch-prepare.ts';
@@ -23,6 +22,7 @@ import { FirstAnswers } from './first-answers.ts';
 import { laneSetup, serveLane } from './lane-task.ts';
 import type { ParseRules } from './order-parse.ts';
 import type { OrderSeparators } from './prepare.ts';
+import type { OrderTexts } from './reject-texts.ts';
 import {
   awaitProof,
   awaitTurn,

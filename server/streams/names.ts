@@ -16,9 +16,9 @@ import {
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
-import { AccountTexts, apiKeyText } from '../account/account-texts.ts';
 import { bytesToWords, hexToBytes, wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
+import { AccountTexts, apiKeyText } from '../market-data/account-texts.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
 
 export interface TokenName {

@@ -14,9 +14,9 @@ import {
   Market,
   MatchKind,
 } from '../../engine/tables/layout.ts';
-import { NIL_UUID } from '../account/account-texts.ts';
 import { microText, ratioMicro } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
+import { NIL_UUID } from '../market-data/account-texts.ts';
 import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';
 import { reasonText } from '../orders/order-states.ts';
 import { fillRow } from './batch-facts.ts';

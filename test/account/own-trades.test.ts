@@ -4,7 +4,7 @@ import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
 import { Fill } from '../../engine/tables/layout.ts';
 import { accountHandlers } from '../../server/account/account-routes.ts';
-import { AccountTexts, NIL_UUID } from '../../server/account/account-texts.ts';
+import { AccountTexts, NIL_UUID } from '../../server/market-data/account-texts.ts';
 import { type OwnTrade, OwnTrades, type TradeFilter } from '../../server/account/own-trades.ts';
 import { NOBODY, PAGE_SIZE } from '../../server/account/pages.ts';
 import { TradeTexts } from '../../server/account/trade-text.ts';

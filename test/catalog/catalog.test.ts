@@ -131,7 +131,7 @@ test('a process killed in the middle of a replacement leaves the old generation'
 
   // The last event tells the parent that it is its turn, and then never gets written.
   const child = runNode(
-    `import { openCatalog } from './storage/catalog.ts';
+    `import { openCatalog } from './storage/catalog/catalog.ts';
      import { writeSync } from 'node:fs';
      const events = Array.from({ length: 12 }, (_, i) => ({ id: String(i), text: 'y'.repeat(400000) }));
      events.push({ id: '99', toJSON() {

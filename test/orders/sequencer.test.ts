@@ -8,9 +8,12 @@ import {
   UNJOURNALED_BATCHES_MAX,
   UNJOURNALED_COMMANDS_MAX,
 } from '../../engine/tables/capacities.ts';
-import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
-import { commandsRequest } from '../../server/orders/own-commands.ts';
-import type { Answered } from '../../server/orders/slot-requests.ts';
+import {
+  ENGINE_BUSY,
+  INTERNAL_ERROR,
+  JOURNAL_UNAVAILABLE,
+} from '../../server/common/error-bodies.ts';
+import { commandsRequest, type Failure } from '../../server/orders/slot-requests.ts';
 import {
   Control,
   enterTurn,
@@ -250,16 +253,14 @@ test('while there is no room nothing is taken, and what has a ticket is finished
   encodeConfigure(commands, 0, 10, 0, 0);
   const own: string[] = [];
   const submitOwn = (): void => {
-    const answered: Answered = (status, body) =>
-      own.push(status === 503 ? String(body) : String(status));
     const words = commands.i32.slice(0, commands.words);
-    stage.sequencer.submit(commandsRequest(words, answered));
+    stage.sequencer.submit(commandsRequest(words, (outcome) => own.push(String(outcome))));
   };
   submitOwn();
   stage.sequencer.pause('no space');
   const refused = (name: string): string => `${name}: 503 ${JOURNAL_UNAVAILABLE}`;
   assert.deepEqual(stage.names(), [refused('queued')], 'what waits is refused at once');
-  assert.deepEqual(own, [ENGINE_BUSY], 'own commands are to come again');
+  assert.deepEqual(own, ['busy'], 'own commands are to come again');
   stage.submit('late');
   submitOwn();
   assert.deepEqual(stage.names().slice(1), [refused('late')]);
@@ -281,18 +282,16 @@ test('commands of the node itself wait in the same line, and are answered by the
   const { stage, tasks } = busyStage(1);
   const out = new CommandBuffer(64);
   for (let i = 0; i < 3; i++) encodeConfigure(out, i, 10, 0, 0);
-  let status = 0;
-  const answered: Answered = (its) => {
-    status = its;
-  };
-  stage.sequencer.submit(commandsRequest(out.i32.slice(0, out.words), answered));
+  const outcomes: (Uint8Array | Failure)[] = [];
+  const words = out.i32.slice(0, out.words);
+  stage.sequencer.submit(commandsRequest(words, (outcome) => outcomes.push(outcome)));
   await stage.run(tasks[0]!, false);
   const [task] = stage.tasks;
   assert.equal(task!.bodies.length, 1);
   await stage.run(task!);
-  assert.equal(status, 0);
+  assert.deepEqual(outcomes, []);
   await stage.gate.end();
-  assert.equal(status, 200);
+  assert.equal(typeof outcomes[0], 'object');
 });
 
 test('nothing gets a ticket before tables may be written, not even what has expired', async () => {

@@ -128,7 +128,10 @@ test('an operator accepts the new time; a start whose log is ahead of the clock 
 
   const again = await TestNode.start(dataDir, admin);
   t.after(() => again.end('SIGKILL'));
-  assert.match(again.log, /warn the log is 43[12]\d\d s ahead of the clock of this machine: .*set it/);
+  assert.match(
+    again.log,
+    /warn the log is 43[12]\d\d s ahead of the clock of this machine: .*set it/,
+  );
   const { clock, status } = await statusOf(again);
   assert.equal(status, 'ok');
   assert(clock.log_ahead_ms > HALF_DAY - 120_000, String(clock.log_ahead_ms));
