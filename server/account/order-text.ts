@@ -8,8 +8,8 @@ import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Pips } from '../../engine/tables/units.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
+import { type AccountTexts, apiKeyText } from '../market-data/account-texts.ts';
 import { reasonText, statusText } from '../orders/order-states.ts';
-import { type AccountTexts, apiKeyText } from './account-texts.ts';
 import type { OrderView } from './order-rows.ts';
 
 const TYPES: Readonly<Record<number, string>> = {

@@ -1,5 +1,5 @@
 /**
- * What a node has that may write: workers, sequencer, journal and follower, put together.
+ * What a node has that may write: workers, sequencer and follower, put together.
  *
  * Thread: the I/O thread.
  */
@@ -7,7 +7,6 @@
 import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { Journal } from '../../storage/log/journal.ts';
 import { positionOf } from '../../storage/projection/derived.ts';
 import { ordersBodyMax } from '../api/node-info.ts';
 import { aheadOf, aheadText, type GuardedClock } from '../common/guarded-clock.ts';
@@ -109,12 +108,11 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     setup,
     report: (error) => log('warn', `a worker died: ${String(error)}`),
   });
-  const journal = new Journal(stores.log);
   const sequencer: Sequencer = new Sequencer({
     tables,
     slots,
     pool,
-    journal,
+    log: stores.log,
     workers: config.workers,
     prefetch: config.workers,
     queueMax: config.engineQueue,
@@ -125,7 +123,7 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
       follower.reach(batch.sequence);
     },
     onFatal: o.onFatal,
-    log: (line) => log('warn', line),
+    warn: (line) => log('warn', line),
     meters,
   });
   const room = new WriteGate(sequencer, log);
@@ -140,7 +138,6 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
   };
   const close = async (): Promise<void> => {
     await wait('requests that are under way', sequencer.drain());
-    await wait('the log', journal.drained());
     await wait('the follower to end, with an image', follower.close(), SNAPSHOT_MS_MAX);
     await wait('the workers to end', pool.close());
   };

@@ -86,11 +86,6 @@ export function decimalToWords(
   return true;
 }
 
-/** The decimal text of 32 big-endian bytes. */
-export function bytesToDecimal(bytes: Uint8Array, offset: number): string {
-  return BigInt(bytesToHex(bytes, offset, UINT256_BYTES)).toString();
-}
-
 /** The decimal text of eight 32-bit words, the most significant first. */
 export function wordsToDecimal(words: Uint32Array | Int32Array, offset: number): string {
   let value = 0n;

@@ -4,7 +4,7 @@
  *
  * Thread: the I/O thread. Nothing here logs.
  */
-import { errorBody } from '../common/contract.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import type { Auth, AuthRefused, KeyOwner } from './auth.ts';
 import { isAddressText } from './checksum.ts';
 

@@ -8,8 +8,8 @@
 import { marketFlags, tokenMarket } from '../../engine/reads.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import { PIPS_PER_UNIT, type TokenRow } from '../../engine/tables/units.ts';
-import { errorBody } from '../common/contract.ts';
 import { microText, pipsText } from '../common/decimal.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import { type BookRenderer, LONG, renderBooks } from './books.ts';

@@ -3,7 +3,7 @@
  *
  * Thread: any; pure. Non-goals: whether the wallet or the markets exist.
  */
-import { errorBody } from '../common/contract.ts';
+
 import {
   amount,
   choice,
@@ -14,6 +14,7 @@ import {
   list,
   wallet,
 } from '../common/data-query.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import type { QuerySpec } from '../common/query.ts';
 
 /** The bound of limit and of offset: docs/protocol.md#public-trades. */

@@ -23,11 +23,11 @@ import {
 } from '../../engine/reads.ts';
 import { Status } from '../../engine/tables/codes.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';
-import type { OrderTexts } from '../common/contract.ts';
 import { AnswerWriter, rejectBytes } from './answers.ts';
 import type { PreparedRequest } from './batch-prepare.ts';
 import { lastFilled, writeCancelAllPart, writeCancels } from './cancel-answers.ts';
 import type { FirstAnswers } from './first-answers.ts';
+import type { OrderTexts } from './reject-texts.ts';
 import { RequestKind, Slot, type SlotView } from './slots.ts';
 
 export class BatchApplier {

@@ -5,7 +5,7 @@
  *
  * Thread: the I/O thread. Not here: commands of the node itself, which go to the sequencer directly.
  */
-import { ENGINE_BUSY } from '../common/contract.ts';
+import { ENGINE_BUSY } from '../common/error-bodies.ts';
 import { isLong, submitInParts } from './order-parts.ts';
 import type { Sequencer } from './sequencer.ts';
 import type { Answered, OwnedRequest, Request } from './slot-requests.ts';

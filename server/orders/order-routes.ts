@@ -4,7 +4,7 @@
  *
  * Thread: the I/O thread.
  */
-import { JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { callerOfKey } from '../http/callers.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import type { LateLimits, LateRefusal } from '../http/late-limits.ts';

@@ -76,7 +76,7 @@ export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
 
 /** A JSON order is never shorter: its keys and three addresses alone are longer than this. */
 export const ORDER_BYTES_MIN = 256;
-/** Longest answer to one order: the longest text of contract.ts, or an id and two amounts. */
+/** Longest answer to one order: the longest text of reject-texts.ts, or an id and two amounts. */
 const ANSWER_BYTES_MAX = 320;
 /** A batch of a thousand orders has room; larger ones are rare enough to be copied once more. */
 const EVENT_BYTES = 2 ** 18;

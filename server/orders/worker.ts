@@ -16,7 +16,6 @@ import { closedCount, engineSettings, firstKeptClosed, openOrders } from '../../
 import { UNJOURNALED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import { openFinalsReader } from '../../storage/projection/finals.ts';
-import type { OrderTexts } from '../common/contract.ts';
 import type { WalletFactories } from '../identity/wallet-factory.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type PreparedRequest } from './batch-prepare.ts';
@@ -24,6 +23,7 @@ import { FirstAnswers } from './first-answers.ts';
 import { laneSetup, serveLane } from './lanes.ts';
 import type { ParseRules } from './order-parse.ts';
 import type { OrderSeparators } from './prepare.ts';
+import type { OrderTexts } from './reject-texts.ts';
 import {
   awaitApplyTurn,
   Control,

@@ -10,9 +10,9 @@ import { conditionAt, tokenIdAt, tokenMarket, tokenOutcome } from '../../engine/
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
-import { AccountTexts, apiKeyText } from '../account/account-texts.ts';
 import { bytesToWords, hexToBytes, wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
+import { AccountTexts, apiKeyText } from '../market-data/account-texts.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
 
 export interface TokenName {

@@ -10,6 +10,7 @@ import { constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 import { withFile } from '../files/with-file.ts';
 import { LogDamage } from './log.ts';
 import {
+  hasOtherFormat,
   linkProblem,
   PREFIX_BYTES,
   RECORD_ALIGN,
@@ -61,7 +62,7 @@ export function findEnd(directory: string): LogEnd {
       newest = record;
       break;
     }
-    if (record.startsWith('its format')) throw new LogDamage(`${paths[index]}: ${record}`);
+    if (hasOtherFormat(bytes, 0)) throw new LogDamage(`${paths[index]}: ${record}`);
   }
   let offset = newest?.bytes ?? 0;
   let problem: string | undefined;

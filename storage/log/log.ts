@@ -3,12 +3,12 @@
  * it (segment files here; a replicated log elsewhere) holds to this:
  *
  * - append() resolves when every record of the call would survive what the durability promises, and
- *   rejects when that cannot be said. After a rejection nothing more may be appended: what the call
- *   wrote may be there at the next start, or not.
- * - `expected` is the sequence of the last record, as the writer knows it. If the log is elsewhere,
- *   another writer is ahead: append() rejects with WrongSequence and has written nothing. This writer
- *   must stop at once.
- * - One append is in flight at a time. Its records are numbered expected + 1, + 2, ...
+ *   rejects when that cannot be said. After the first rejection the log takes nothing more, each later call
+ *   rejects, and `failure` says why. What the first rejected call wrote may be there at the next start, or not.
+ * - `expected` is the sequence of the last record that was appended, as the writer knows it; the new records are
+ *   numbered expected + 1, + 2, ... If another writer is ahead, append() rejects with WrongSequence and has
+ *   written nothing. This writer must stop at once.
+ * - Calls need not wait for one another. They resolve in their order, and one write may hold several of them.
  * - A reader gets records in order from any sequence that the log holds, each one whole and following the
  *   one before, also while the log is written, and from any thread. It is told how far it may read,
  *   which is never beyond what was acknowledged.
@@ -29,6 +29,9 @@ export interface LogEntry {
   readonly payload: Buffer;
 }
 
+/** A record to append; the log itself knows the digest before it. */
+export type NewEntry = Omit<LogEntry, 'before'>;
+
 export interface Log {
   /** Sequence of its oldest record; 0 = it has none. */
   readonly first: number;
@@ -38,7 +41,11 @@ export interface Log {
   readonly digest: number;
   /** Told why no more should be taken in, and undefined once there is room again. */
   onRoom: (problem: string | undefined) => void;
-  append(entries: readonly LogEntry[], expected: number): Promise<void>;
+  /** Why nothing can be appended any more; undefined = it can be. */
+  readonly failure: Error | undefined;
+  append(entries: readonly NewEntry[], expected: number): Promise<void>;
+  /** Resolves when all that was appended before this call is durable; rejects as append() does. */
+  whenDurable(): Promise<void>;
   /** Throws an Error that names the sequence where the log does not hold `from` any more. */
   read(from: number): LogReader;
   trim(sequence: number): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * A sequencer with a journal that the test opens (journal-gate.ts) and workers that the test plays:
+ * A sequencer with a log that the test opens (log-gate.ts) and workers that the test plays:
  * each ticket takes its turn, and its task ends or fails, when the test says so.
  */
 import assert from 'node:assert/strict';
@@ -33,7 +33,7 @@ import {
   SlotView,
 } from '../../server/orders/slots.ts';
 import { addressWords, idWords } from '../engine/engine-driver.ts';
-import { Gate } from '../storage/journal-gate.ts';
+import { Gate } from '../storage/log-gate.ts';
 import { TIGHT } from '../storage/stored-exchange.ts';
 
 const OWNER: RequestOwner = {
@@ -101,7 +101,7 @@ export class Stage {
         loaded: () => Promise.resolve(),
         close: () => Promise.resolve(),
       },
-      journal: this.gate.journal,
+      log: this.gate.log,
       workers,
       prefetch,
       queueMax,
@@ -112,7 +112,7 @@ export class Stage {
         this.told.push(batch.time);
       },
       onFatal: (error) => this.fatal.push(error.message),
-      log: (line) => this.lines.push(line),
+      warn: (line) => this.lines.push(line),
       meters: undefined,
     });
     if (begins) this.sequencer.begin();

@@ -8,9 +8,12 @@ import {
   UNJOURNALED_BATCHES_MAX,
   UNJOURNALED_COMMANDS_MAX,
 } from '../../engine/tables/capacities.ts';
-import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
-import { commandsRequest } from '../../server/orders/own-commands.ts';
-import type { Answered } from '../../server/orders/slot-requests.ts';
+import {
+  ENGINE_BUSY,
+  INTERNAL_ERROR,
+  JOURNAL_UNAVAILABLE,
+} from '../../server/common/error-bodies.ts';
+import { commandsRequest, type Failure } from '../../server/orders/slot-requests.ts';
 import {
   Control,
   enterApplyTurn,
@@ -21,7 +24,7 @@ import {
 import { seeded } from '../storage/stored-exchange.ts';
 import { Stage, type Task, withExpiring } from './sequencer-stage.ts';
 
-const LATCHED = 'journal: a write failed: no space';
+const LATCHED = 'log: a write failed: no space';
 
 /** A stage on which as many single requests run as there are workers: 'a', 'b', ... */
 function busyStage(workers: number, queueMax?: number): { stage: Stage; tasks: Task[] } {
@@ -34,7 +37,7 @@ test('a request is answered after its batch is flushed, never before', async () 
   const { stage, tasks } = busyStage(1);
   stage.turn(tasks[0]!, { changed: true });
   await stage.end(tasks[0]!);
-  assert.deepEqual(stage.gate.appends, [[1]], 'its batch is on its way');
+  assert.deepEqual(stage.gate.writes, [[1]], 'its batch is on its way');
   assert.deepEqual(stage.names(), []);
   assert.deepEqual([stage.flushed, stage.told], [[], []]);
   await stage.gate.end();
@@ -47,11 +50,11 @@ test('workers may end in any order: the journal and the answers keep that of the
   for (const task of tasks) stage.turn(task, { changed: true });
   await stage.end(tasks[2]!);
   await stage.end(tasks[1]!);
-  assert.deepEqual(stage.gate.appends, [], 'nothing goes before the first');
+  assert.deepEqual(stage.gate.writes, [], 'nothing goes before the first');
   await stage.end(tasks[0]!);
-  assert.deepEqual(stage.gate.appends, [[1]]);
+  assert.deepEqual(stage.gate.writes, [[1]]);
   await stage.gate.end();
-  assert.deepEqual(stage.gate.appends, [[1], [2, 3]]);
+  assert.deepEqual(stage.gate.writes, [[1], [2, 3]]);
   assert.deepEqual(stage.names(), ['a']);
   await stage.gate.end();
   assert.deepEqual(stage.names(), ['a', 'b', 'c']);
@@ -97,7 +100,7 @@ test('a failing journal answers 503 to whatever waits, comes later or is still r
   assert.deepEqual(stage.names().sort(), ['a', 'b', 'c', 'd', 'e', 'later', 'queued'].map(refused));
   assert.deepEqual(stage.fatal, [LATCHED], 'told once');
   assert.deepEqual(stage.flushed, []);
-  assert.equal(stage.gate.appends.length, 1, 'nothing more is written');
+  assert.equal(stage.gate.writes.length, 1, 'nothing more is written');
 });
 
 test('each worker gets its share of what has piled up, and nobody is passed over', async () => {
@@ -181,7 +184,7 @@ test('a worker that throws before its turn costs its batch an error, and only th
   await stage.gate.end();
   await stage.gate.end();
   assert.deepEqual(stage.names(), ['a', `b: 500 ${INTERNAL_ERROR}`, 'c']);
-  assert.deepEqual(stage.lines, ['a worker failed on ticket 1: cannot parse']);
+  assert.deepEqual(stage.lines, ['a worker failed on batch 1: cannot parse']);
   assert.deepEqual(stage.fatal, []);
 });
 
@@ -250,16 +253,14 @@ test('while there is no room nothing is taken, and what has a ticket is finished
   encodeConfigure(commands, 0, 10, 0, 0);
   const own: string[] = [];
   const submitOwn = (): void => {
-    const answered: Answered = (status, body) =>
-      own.push(status === 503 ? String(body) : String(status));
     const words = commands.i32.slice(0, commands.words);
-    stage.sequencer.submit(commandsRequest(words, answered));
+    stage.sequencer.submit(commandsRequest(words, (outcome) => own.push(String(outcome))));
   };
   submitOwn();
   stage.sequencer.pause('no space');
   const refused = (name: string): string => `${name}: 503 ${JOURNAL_UNAVAILABLE}`;
   assert.deepEqual(stage.names(), [refused('queued')], 'what waits is refused at once');
-  assert.deepEqual(own, [ENGINE_BUSY], 'own commands are to come again');
+  assert.deepEqual(own, ['busy'], 'own commands are to come again');
   stage.submit('late');
   submitOwn();
   assert.deepEqual(stage.names().slice(1), [refused('late')]);
@@ -281,18 +282,16 @@ test('commands of the node itself wait in the same line, and are answered by the
   const { stage, tasks } = busyStage(1);
   const out = new CommandBuffer(64);
   for (let i = 0; i < 3; i++) encodeConfigure(out, i, 10, 0, 0);
-  let status = 0;
-  const answered: Answered = (its) => {
-    status = its;
-  };
-  stage.sequencer.submit(commandsRequest(out.i32.slice(0, out.words), answered));
+  const outcomes: (Uint8Array | Failure)[] = [];
+  const words = out.i32.slice(0, out.words);
+  stage.sequencer.submit(commandsRequest(words, (outcome) => outcomes.push(outcome)));
   await stage.run(tasks[0]!, false);
   const [task] = stage.tasks;
   assert.equal(task!.bodies.length, 1);
   await stage.run(task!);
-  assert.equal(status, 0);
+  assert.deepEqual(outcomes, []);
   await stage.gate.end();
-  assert.equal(status, 200);
+  assert.equal(typeof outcomes[0], 'object');
 });
 
 test('nothing gets a ticket before tables may be written, not even what has expired', async () => {

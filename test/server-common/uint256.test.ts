@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import {
-  bytesToDecimal,
   bytesToHex,
   decimalToBytes,
   decimalToSafe,
@@ -13,6 +12,11 @@ import {
   uuidToWords,
   wordsToDecimal,
 } from '../../server/common/uint256.ts';
+
+/** The decimal text of 32 big-endian bytes. */
+function bytesToDecimal(bytes: Uint8Array, offset: number): string {
+  return BigInt(bytesToHex(bytes, offset, 32)).toString();
+}
 
 const MAX = 2n ** 256n - 1n;
 

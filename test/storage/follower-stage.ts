@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
-import { Journal } from '../../storage/log/journal.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
 import { StoredFinals } from '../../storage/projection/finals.ts';
@@ -29,7 +28,6 @@ const LATER = 10_000;
 export class Pair {
   readonly store: FakeStore = { entries: [] };
   readonly log = new FakeLog(this.store);
-  readonly journal = new Journal(this.log);
   readonly context: Exchange;
   readonly dataDir: string;
   readonly reports: FollowerReport[] = [];
@@ -75,7 +73,7 @@ export class Pair {
       const entry = this.context.apply(batch, this.follower.written.finished);
       for (let n = fill!; n < t.state[State.fills]!; n++) this.fills.push(fillCopy(t, n));
       for (let n = finished!; n < t.state[State.closed]!; n++) this.finals.push(finalCopy(t, n));
-      if (entry !== null) await appended(this.journal, entry);
+      if (entry !== null) await appended(this.log, entry);
     }
   }
 

@@ -9,7 +9,6 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { SequenceTable } from '../../storage/kv/lmdb.ts';
 import { PackedRows } from '../../storage/kv/packed.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
-import { Journal } from '../../storage/log/journal.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
 import { type Recovered, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles, type SnapshotInfo } from '../../storage/snapshot/snapshots.ts';
@@ -51,7 +50,7 @@ class Place {
     batches: readonly JournalBatch[],
     hashes?: Map<number, string>,
   ): Promise<void> {
-    const journal = new Journal(new FakeLog(this.store));
+    const log = new FakeLog(this.store);
     const { t } = context;
     let last: Promise<void> = Promise.resolve();
     for (const batch of batches) {
@@ -60,7 +59,7 @@ class Place {
       for (let n = before; n < t.state[State.fills]!; n++) this.fills.set(n, fillCopy(t, n));
       if (entry === null) continue;
       hashes?.set(entry.sequence, stateHash(t));
-      last = appended(journal, entry);
+      last = appended(log, entry);
     }
     await last;
   }
@@ -77,7 +76,7 @@ class Place {
   async restart(capacities: Capacities): Promise<Exchange> {
     const context = new Exchange(this.recover(capacities).engine.t.memory);
     const entry = context.configure(context.t.state[State.time]!);
-    if (entry !== null) await appended(new Journal(new FakeLog(this.store)), entry);
+    if (entry !== null) await appended(new FakeLog(this.store), entry);
     return context;
   }
 

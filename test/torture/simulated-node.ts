@@ -1,5 +1,5 @@
 /**
- * The node without its shell, on a simulated disk: engine, journal, log and follower, put together as the
+ * The node without its shell, on a simulated disk: engine, log and follower, put together as the
  * server does it, and a second engine that is never interrupted, beside it.
  *
  * Non-goals: who moves them (simulation.ts).
@@ -11,7 +11,6 @@ import { audit } from '../../engine/audit.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
-import { Journal } from '../../storage/log/journal.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
 import { StoredFinals } from '../../storage/projection/finals.ts';
@@ -20,7 +19,13 @@ import { type Recovered, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import type { JournalBatch } from '../engine/engine-driver.ts';
 import { QUICK } from '../storage/follower-stage.ts';
-import { Exchange, finalCopy, type StoredFinal, TIGHT } from '../storage/stored-exchange.ts';
+import {
+  appended,
+  Exchange,
+  finalCopy,
+  type StoredFinal,
+  TIGHT,
+} from '../storage/stored-exchange.ts';
 
 export interface SimulatedSettings {
   readonly durability: 'flushed' | 'committed';
@@ -84,7 +89,6 @@ export class Life {
   readonly lines: string[] = [];
   readonly context: Exchange;
   private readonly log: FileLog;
-  private readonly journal: Journal;
   private readonly follower: Follower;
   private readonly dataDir: string;
   private readonly truth: Uninterrupted;
@@ -106,7 +110,6 @@ export class Life {
     // A start appends nothing: what the last record says is still known from that record alone.
     this.acknowledgedBefore = last?.acknowledgedBefore ?? 0;
     log.onRoom = (problem) => this.setProblem('log', problem);
-    this.journal = new Journal(log);
     this.follower = new Follower(
       {
         dataDir,
@@ -153,7 +156,7 @@ export class Life {
   }
 
   get failure(): Error | undefined {
-    return this.journal.failure;
+    return this.log.failure;
   }
 
   get applied(): number {
@@ -166,14 +169,17 @@ export class Life {
     const entry = this.context.apply(batch, flushed);
     this.truth.ran(batch, flushed, this.applied, stateHash(this.context.t));
     this.unjournaled += 1;
-    this.journal.append(entry, (error) => {
+    const settle = (): void => {
       this.unjournaled -= 1;
-      if (error !== undefined || entry === null || entry.sequence === this.acknowledged) return;
-      // One append may hold several batches: the log says how far it has come.
+    };
+    appended(this.log, entry).then(() => {
+      settle();
+      if (entry === null || entry.sequence === this.acknowledged) return;
+      // One write may hold several batches: the log says how far it has come.
       if (this.log.last !== this.acknowledged) this.acknowledgedBefore = this.acknowledged;
       this.acknowledged = this.log.last;
       this.truth.follow(this.acknowledged);
-    });
+    }, settle);
   }
 
   /** A step of the follower's thread; false = it had nothing to do. */
