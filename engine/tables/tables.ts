@@ -199,11 +199,3 @@ function matchingTables(t: Tables): Span[] {
     bytes,
   }));
 }
-
-/** Copies everything in use into tables of the same capacities, which nobody reads meanwhile. */
-export function copyTables(from: Tables, into: Tables): void {
-  for (const { bytes, name, start } of usedSpans(from)) {
-    const source = from.memory.buffers[name].subarray(start, start + bytes);
-    into.memory.buffers[name].set(source, start);
-  }
-}

@@ -1,11 +1,11 @@
 /**
- * Parses and checks the bodies of market-data routes with many tokens.
+ * Checks the bodies of market-data routes with many tokens.
  *
  * Thread: any. Non-goals: whether the tokens exist.
  */
-import { parseJson, TOO_MUCH } from '../common/json.ts';
+import { TOO_MUCH } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
-import { TOKENS_BOUNDS, TOKENS_MAX, TokenItem } from './token-schemas.ts';
+import { TOKENS_MAX, TokenItem } from './token-schemas.ts';
 
 export type ParsedTokens =
   | {
@@ -22,15 +22,10 @@ const TOO_LARGE = 'Payload exceeds the limit';
 const item = compileShape(TokenItem);
 
 /**
- * Reads a body of `[{"token_id": "..", "side": ".."}]`. A side of '' counts as absent, because some
+ * Checks a parsed body of `[{"token_id": "..", "side": ".."}]`. A side of '' counts as absent, because some
  * clients send the member empty. Tokens are any text; the caller handles unknown and repeated ones.
  * Rules: docs/protocol.md#prices-of-a-token
  */
-export function parseTokenItems(body: Uint8Array): ParsedTokens {
-  return checkTokenItems(parseJson(body, TOKENS_BOUNDS));
-}
-
-/** The same, for a parsed body. */
 export function checkTokenItems(sent: unknown): ParsedTokens {
   if (sent === TOO_MUCH) return { ok: false, error: TOO_LARGE };
   if (!Array.isArray(sent)) return { ok: false, error: INVALID_TOKENS };

@@ -6,13 +6,11 @@
  */
 
 import { closedOrder } from '../../engine/orders/orders.ts';
-import { FILL_WORDS, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
+import { FILL_BYTES, ORDER_BYTES } from '../../engine/reads.ts';
+import { ORDER_I, Order, State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Damage } from '../kv/checksum.ts';
 import type { PackedRows } from '../kv/packed.ts';
-
-const FILL_BYTES = 4 * FILL_WORDS;
-const ORDER_BYTES = 4 << ORDER_I;
 
 /** Writes one row, by its sequence, to `into` from byte `at` on. */
 export type Copier = (sequence: number, into: Buffer, at: number) => void;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { COMMANDS, GROUPS } from '../../server/cli/commands.ts';
 import { EXIT_CODES } from '../../server/cli/exit-codes.ts';
-import { REFERENCE_BEGIN, REFERENCE_END, reference } from '../../server/cli/reference.ts';
 import { ROOT } from '../common/root.ts';
+import { REFERENCE_BEGIN, REFERENCE_END, reference } from './reference.ts';
 import { cli } from './run-cli.ts';
 
 const readme = join(ROOT, 'server/cli/README.md');

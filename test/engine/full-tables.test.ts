@@ -7,8 +7,9 @@ import { CommandBuffer, commandKind, encodeConfigure } from '../../engine/comman
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
-import { allocateEngine, copyTables, Tables } from '../../engine/tables/tables.ts';
+import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
+import { copyTables } from './copy-tables.ts';
 import { check, Duel } from './duel.ts';
 import { ROOMY, replay } from './engine-driver.ts';
 import type { Command, OrderLine } from './naive-types.ts';

@@ -1,7 +1,7 @@
 /** Token lists of the market-data routes: what is read, what is refused, and in which words. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseTokenItems } from '../../server/market-data/token-items.ts';
+import { parseTokenItems } from './parse-token-items.ts';
 
 function tokens(value: unknown) {
   return parseTokenItems(Buffer.from(JSON.stringify(value)));

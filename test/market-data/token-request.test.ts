@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type KnownTokens, UNKNOWN } from '../../server/market-data/known-tokens.ts';
-import { parseTokenItems } from '../../server/market-data/token-items.ts';
 import { type BookSide, SideCode, TokenRequest } from '../../server/market-data/token-request.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
+import { parseTokenItems } from './parse-token-items.ts';
 import { Fixture } from './read-fixture.ts';
 
 /** Long ids that differ early, late and only in their length, and short ones. */

@@ -507,22 +507,11 @@ const PUBLIC = ['client/client.ts', 'engine/simulator.ts', 'engine/book/matching
 
 /** Exports that no product file imports, and why they are exported. */
 const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
-  'engine/tables/tables.ts copyTables': 'benchmarks and tests go back to an earlier state',
-  'server/catalog/parameters.ts VALUES_MAX': 'a limit that a test reaches',
   'server/catalog/search-index.ts buildSearchIndex':
     'benchmarks and tests search without a catalog',
-  'server/catalog/shape.ts EVENT_FIELDS': 'a test compares rendered objects with it',
-  'server/catalog/shape.ts quoted': 'a test compares it with JSON.stringify',
-  'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test names the format',
-  'server/catalog/text-index.ts findKey': 'a test looks keys up without a catalog',
-  'server/cli/reference.ts REFERENCE_BEGIN': 'a test finds the part of a README that is generated',
-  'server/cli/reference.ts REFERENCE_END': 'a test finds the part of a README that is generated',
-  'server/cli/reference.ts reference': 'a test holds a README equal to it',
+  'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test pairs it with a hash of what is stored',
   'server/http/open-files.ts readLimit': 'a test reads a limit that this machine has not',
-  'server/market-data/history-window.ts POINTS_MAX': 'a limit that a test reaches',
-  'server/market-data/token-items.ts parseTokenItems': 'a test parses without a node',
-  'server/orders/worker.ts run': 'a test puts a worker of its own into the pool',
-  'server/portfolio/money.ts ratio': 'a test checks its rounding alone',
+  'server/orders/worker.ts run': 'tests put a worker of their own into the pool',
   'storage/projection/fills.ts fillCopy': 'tests store single fills and compare them',
   'storage/recovery/recover.ts recover': 'benchmarks and tests recover without a thread',
 };

@@ -1,9 +1,9 @@
 /**
- * The reference of the commands as Markdown: the text between the marks in README.md of this
- * folder.
+ * The reference of the commands as Markdown: the text between the marks in README.md of
+ * server/cli.
  */
-import { BESIDE_NODE, COMMANDS } from './commands.ts';
-import { EXIT_CODES } from './exit-codes.ts';
+import { BESIDE_NODE, COMMANDS } from '../../server/cli/commands.ts';
+import { EXIT_CODES } from '../../server/cli/exit-codes.ts';
 
 export const REFERENCE_BEGIN = '<!-- reference: made from commands.ts -->';
 export const REFERENCE_END = '<!-- end of reference -->';
