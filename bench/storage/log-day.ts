@@ -1,6 +1,6 @@
 /**
  * A trading day in a log: resting orders and fills by the hundred thousand, in batches of 15, as a node
- * would have journaled them.
+ * would have logged them.
  */
 
 import {

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- pauses`: batches applied and journaled as a node does it, without HTTP and signatures, while
+ * `npm run bench -- pauses`: batches applied and logged as a node does it, without HTTP and signatures, while
  * the follower's thread derives behind them: how far it is behind at full load, and what images cost those
  * who wait for an answer. A million orders rest. Rounds with and without images take turns.
  */

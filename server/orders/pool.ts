@@ -135,8 +135,8 @@ class Pool implements WorkerPool {
       } catch (error) {
         if (this.isClosing) return;
         this.lanes.markUnserved(lane);
-        const hadTicket = this.end(lane, ({ failed }) => failed(error as Error));
-        if (hadTicket) continue;
+        const hadBatch = this.end(lane, ({ failed }) => failed(error as Error));
+        if (hadBatch) continue;
         this.o.report(error);
         // One that cannot even load shall not keep the process busy.
         await sleep(IDLE_DEATH_MS);

@@ -6,8 +6,8 @@
  */
 import {
   BATCH_COMMANDS_MAX,
-  UNJOURNALED_BATCHES_MAX,
-  UNJOURNALED_COMMANDS_MAX,
+  UNLOGGED_BATCHES_MAX,
+  UNLOGGED_COMMANDS_MAX,
 } from '../../engine/tables/capacities.ts';
 import { commandsMax, type Request } from './slot-requests.ts';
 
@@ -29,8 +29,8 @@ export class UnloggedLimit {
   /** Whether there is room for one more batch, whatever it contains. */
   get hasRoom(): boolean {
     return (
-      this.batches < UNJOURNALED_BATCHES_MAX &&
-      this.commands + BATCH_COMMANDS_MAX <= UNJOURNALED_COMMANDS_MAX
+      this.batches < UNLOGGED_BATCHES_MAX &&
+      this.commands + BATCH_COMMANDS_MAX <= UNLOGGED_COMMANDS_MAX
     );
   }
 

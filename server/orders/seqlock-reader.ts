@@ -3,7 +3,7 @@
  * as soon as one ends, and the indexes that lead to them. The control words of the turn serve as the
  * version: nobody wrote if nobody was inside before and after, and the turn is still the same.
  *
- * Thread: I/O. Reads what is applied, which may be some milliseconds ahead of the journal.
+ * Thread: I/O. Reads what is applied, which may be some milliseconds ahead of the log.
  */
 import { Control } from './slots.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The journal's format, stated once: one batch of commands that changed the engine, as bytes.
+ * The payload of a log record, stated once: one batch of commands that changed the engine, as bytes.
  *
  *   0   magic u32, version u32
  *   8   sequence f64        the engine's batch number after it, from 1 without a gap

@@ -13,7 +13,7 @@ import type { Engine } from '../../engine/engine.ts';
 import {
   BATCH_COMMANDS_MAX,
   type Capacities,
-  UNJOURNALED_COMMANDS_MAX,
+  UNLOGGED_COMMANDS_MAX,
 } from '../../engine/tables/capacities.ts';
 import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -71,7 +71,7 @@ const BEHIND_MS = 10_000;
 const MS = 1_000;
 
 assert(
-  ROWS_PER_COMMIT + 2 * BATCH_COMMANDS_MAX <= 2 * UNJOURNALED_COMMANDS_MAX,
+  ROWS_PER_COMMIT + 2 * BATCH_COMMANDS_MAX <= 2 * UNLOGGED_COMMANDS_MAX,
   'fills that wait are in the ring',
 );
 

@@ -10,7 +10,7 @@ import {
   type FollowerOptions,
   type FollowerReport,
 } from '../../storage/projection/follower.ts';
-import type { JournalBatch } from '../engine/engine-driver.ts';
+import type { LoggedBatch } from '../engine/engine-driver.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
 import {
   appended,
@@ -66,7 +66,7 @@ export class Pair {
   }
 
   /** As the sequencer: the stamp is what was derived at dispatch. */
-  async go(batches: readonly JournalBatch[]): Promise<void> {
+  async go(batches: readonly LoggedBatch[]): Promise<void> {
     const { t } = this.context;
     for (const batch of batches) {
       const { [State.fills]: fill, [State.closed]: finished } = t.state;
@@ -111,7 +111,7 @@ export class Pair {
 }
 
 /** A trading day in parts of 25 batches. */
-export function parts(day: readonly JournalBatch[]): (readonly JournalBatch[])[] {
+export function parts(day: readonly LoggedBatch[]): (readonly LoggedBatch[])[] {
   return Array.from({ length: Math.ceil(day.length / 25) }, (_, i) =>
     day.slice(25 * i, 25 * (i + 1)),
   );

@@ -1,5 +1,5 @@
 /**
- * An engine with a journal, for the tests of storage: batches of a random trading day, applied and
+ * An engine with a log, for the tests of storage: batches of a random trading day, applied and
  * recorded as the sequencer does it, without HTTP and without workers.
  */
 import assert from 'node:assert/strict';
@@ -19,7 +19,7 @@ import type { Log, NewEntry } from '../../storage/log/log.ts';
 import { finalCopier } from '../../storage/projection/fills.ts';
 import type { SnapshotFiles, SnapshotInfo } from '../../storage/snapshot/snapshots.ts';
 import { freshSeed, Random } from '../common/random.ts';
-import { EngineDriver, type JournalBatch } from '../engine/engine-driver.ts';
+import { EngineDriver, type LoggedBatch } from '../engine/engine-driver.ts';
 import { BUSY, MARKETS, Stream } from '../engine/stream.ts';
 
 /** Small, so that histories wrap the rings many times within a test. */
@@ -34,12 +34,12 @@ export const TIGHT: Capacities = {
 };
 
 /** Batches that change something, in their order, with the commands that the engine took. */
-export function tradingDay(random: Random, commands: number): readonly JournalBatch[] {
+export function tradingDay(random: Random, commands: number): readonly LoggedBatch[] {
   const driver = new EngineDriver();
   const stream = new Stream(random, { ...BUSY, huge: 0, policies: 0 }, MARKETS);
   for (let i = 0; i < commands; i++) driver.run(stream.next());
   driver.close();
-  return driver.journal;
+  return driver.logged;
 }
 
 export class Exchange {
@@ -62,7 +62,7 @@ export class Exchange {
 
   /** Applies a batch; `persistedClosedSequence` as engine.begin. Returns what the log gets, if any. */
   apply(
-    batch: JournalBatch,
+    batch: LoggedBatch,
     persistedClosedSequence = this.t.state[State.closed]!,
   ): NewEntry | null {
     const { engine, t } = this;

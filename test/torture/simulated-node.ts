@@ -17,7 +17,7 @@ import { StoredFinals } from '../../storage/projection/finals.ts';
 import { Follower } from '../../storage/projection/follower.ts';
 import { type Recovered, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
-import type { JournalBatch } from '../engine/engine-driver.ts';
+import type { LoggedBatch } from '../engine/engine-driver.ts';
 import { QUICK } from '../storage/follower-stage.ts';
 import {
   appended,
@@ -40,13 +40,13 @@ const LATER_MS = 10_000;
 export class Uninterrupted {
   private readonly context = new Exchange();
   /** Given to the node and not yet known to be in the log; without a sequence: it changed nothing. */
-  private ahead: { batch: JournalBatch; flushed: number; sequence: number }[] = [];
+  private ahead: { batch: LoggedBatch; flushed: number; sequence: number }[] = [];
   /** State hashes by batch, of the node that ran them; none for batches that a crash took back. */
   readonly hashes = new Map<number, string>([[0, stateHash(this.context.t)]]);
   readonly fills: Buffer[] = [];
   readonly finals: StoredFinal[] = [];
 
-  ran(batch: JournalBatch, flushed: number, sequence: number, hash: string): void {
+  ran(batch: LoggedBatch, flushed: number, sequence: number, hash: string): void {
     this.ahead.push({ batch, flushed, sequence });
     this.hashes.set(sequence, hash);
   }
@@ -68,7 +68,7 @@ export class Uninterrupted {
   }
 
   /** A crash took back what was not in the log; returns it, to be sent again. */
-  crash(end: number): JournalBatch[] {
+  crash(end: number): LoggedBatch[] {
     this.follow(end);
     const lost = this.ahead.map(({ batch }) => batch);
     this.ahead = [];
@@ -83,7 +83,7 @@ export class Life {
   acknowledged = 0;
   /** The same, before the last append that ended: a reader of the disk knows of it. */
   acknowledgedBefore: number;
-  unjournaled = 0;
+  unlogged = 0;
   /** Why it takes no batches; undefined = it does. */
   readonly problems = new Map<'log' | 'derived', string>();
   readonly lines: string[] = [];
@@ -164,13 +164,13 @@ export class Life {
   }
 
   /** A turn of a worker: the batch is applied, and on its way into the log. */
-  run(batch: JournalBatch): void {
+  run(batch: LoggedBatch): void {
     const flushed = this.follower.written.finished;
     const entry = this.context.apply(batch, flushed);
     this.truth.ran(batch, flushed, this.applied, stateHash(this.context.t));
-    this.unjournaled += 1;
+    this.unlogged += 1;
     const settle = (): void => {
-      this.unjournaled -= 1;
+      this.unlogged -= 1;
     };
     appended(this.log, entry).then(() => {
       settle();
