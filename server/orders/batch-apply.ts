@@ -156,7 +156,7 @@ export class BatchApplier {
     else this.answers.accepted(i32, idAt, first.making, first.taking);
   }
 
-  /** Status of the order that a duplicate repeats, in memory or, as its verdict says, on disk. */
+  /** Status of the order that a duplicate repeats, in memory or, where the precheck flags say so, on disk. */
   private knownStatus(at: number): number {
     const { t } = this.engine;
     const { i32 } = this.commands;

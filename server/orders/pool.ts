@@ -146,7 +146,7 @@ class Pool implements WorkerPool {
 
   /** The lane's task ended with the first of its batches that is not finished; false = it had none. */
   private end(lane: number, report: (running: Running) => void): boolean {
-    // What it had finished before, and was not heard of yet, is whole.
+    // Batches that it finished before, and that were not collected yet, are whole.
     this.collect();
     const index = this.running.findIndex((running) => running.lane === lane);
     if (index < 0) return false;

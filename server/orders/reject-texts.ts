@@ -1,6 +1,5 @@
 /**
- * What each refusal of an order by the engine is called (exact text). The table of orders/API.md is held
- * equal to this one by a test.
+ * The exact text of each reject reason, for clients. A test compares the table of orders/API.md with this one.
  * Rules: docs/protocol.md#order-of-checks
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';

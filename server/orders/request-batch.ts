@@ -1,6 +1,6 @@
 /**
- * Requests that go through a worker and the engine together, and how many such batches may be under way: memory
- * has room for what so many of them change before it is in the log, and for no more.
+ * Requests that go through a worker and the engine together, and how many such batches may be under way. Memory
+ * has room for the changes of so many batches that are not in the log yet, and for no more.
  *
  * Thread: the I/O thread.
  */

@@ -27,7 +27,7 @@ export class SeqlockReader {
   }
 
   /**
-   * What `read` says of one settled state. It may be run several times, over memory that changes
+   * The result of `read` for one consistent state. `read` may run several times, over memory that changes
    * meanwhile: it has to end whatever it finds, and may change nothing.
    */
   async read<T>(read: () => T): Promise<T> {

@@ -28,8 +28,8 @@ export interface RequestOwner {
 export type Answered = (status: number, body: Uint8Array | string) => void;
 
 /**
- * Why a request has no result. busy: it was not taken, and may come again; unavailable: nothing is taken for the time
- * being, or the log failed; undone: its batch failed before it was applied.
+ * Why a request has no result. busy: it was not taken, and may come again. unavailable: nothing is taken for the
+ * time being, or the log failed. undone: its batch failed before it was applied.
  */
 export type Failure = 'busy' | 'unavailable' | 'undone';
 
@@ -154,6 +154,7 @@ export function takeAnswers(view: SlotView, requests: readonly Request[]): () =>
   };
 }
 
+/** Ends a request without a result. */
 export function fail(request: Request, failure: Failure): void {
   if (request.failed !== undefined) request.failed(failure);
   else request.answered(...FAILURES[failure]);

@@ -70,7 +70,7 @@ const preparer = new BatchPreparer(engine.t, commands, {
 });
 const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, finals) : undefined;
 const applier = new BatchApplier(engine, commands, setup.orderTexts, first);
-/** Whether an id may have left memory by the time of this batch's turn: then disk is asked too. */
+/** Whether an id may have left memory by the time of this batch's turn: then the disk is searched, too. */
 let idsMayHaveLeft = false;
 
 /** Runs the batches of a lane. */

@@ -1,6 +1,6 @@
-/** Stored bytes of another format: what is said of them, and what to do. Thread: any. */
+/** The error for stored bytes of another format, and its text. Thread: any. */
 
-/** Only another version of the node, or another directory, helps. */
+/** Thrown at start; only another version of the node, or another directory, helps. */
 export class OtherFormat extends Error {}
 
 export function otherFormat(found: number, read: number): string {

@@ -36,7 +36,7 @@ export interface FileLogOptions {
   readonly segmentBytes: number;
   readonly log: (line: string) => void;
   readonly readOnly?: boolean;
-  /** A batch that somebody who reads behind the log has seen: where it is not there nothing is cut. */
+  /** A batch that a reader of the log has applied: a log that ends before it is damaged, and nothing is cut. */
   readonly seen?: { readonly sequence: number; readonly by: string };
 }
 
@@ -54,7 +54,7 @@ export class FileLog extends GroupCommit implements Log {
   private offset: number;
   private link: number;
   private next: OpenSegment | undefined;
-  /** The directory, kept open: its names are brought to the disk by it. */
+  /** The directory, open, so that its names can be flushed. */
   private names: promises.FileHandle | undefined;
   private preparing: Promise<void> | undefined;
   private retry: NodeJS.Timeout | undefined;
@@ -204,7 +204,7 @@ export class FileLog extends GroupCommit implements Log {
   /** Goes on in the next segment, in which a record of so many bytes has room. */
   private async switch(bytes: number): Promise<void> {
     await this.preparing;
-    // Whoever tries again meanwhile would make the same segment, over this one.
+    // A retry meanwhile would make the same segment, over this one.
     this.stopRetrying();
     this.next ??= await this.makeNow(Math.max(bytes, this.o.segmentBytes));
     const { file, segment } = this.next;
@@ -217,7 +217,7 @@ export class FileLog extends GroupCommit implements Log {
     await before.close();
   }
 
-  /** The next segment, which was not prepared in time. Where no file can be opened, who appends waits. */
+  /** The next segment, which was not prepared in time. Where no file can be opened, the write waits. */
   private async makeNow(bytes: number): Promise<OpenSegment> {
     for (;;) {
       try {

@@ -1,7 +1,7 @@
 /**
- * The half of a log that is the same wherever its records lie: it checks that batches follow one another, has
- * one write in flight, and stops for good after the first failure. Batches that arrive during a write form
- * the next one (group commit). A log extends it by write().
+ * The part of a log that does not depend on where its records lie. It checks that batches follow one another,
+ * has one write in flight, and stops for good after the first failure. Batches that arrive during a write form
+ * the next one (group commit). A log extends this class by write().
  *
  * Thread: the I/O thread.
  */
@@ -24,7 +24,7 @@ export abstract class GroupCommit {
   last: number;
   digest: number;
   failure: Error | undefined;
-  /** The end of what was appended, durable or not. */
+  /** The end of all batches that were appended, durable or not. */
   private appended: LogPosition;
   private waiting: Waiting[] = [];
   private isWriting = false;

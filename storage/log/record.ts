@@ -100,7 +100,7 @@ export function hasOtherFormat(from: Buffer, at: number): boolean {
   return damageOf(from, at) === undefined && from.readUInt32LE(at + 4) !== FORMAT;
 }
 
-/** Reads the record at `at`, its payload as a view; a text says what is wrong with it. */
+/** Reads the record at `at`, its payload as a view; or returns a text that says what is wrong with it. */
 export function readRecord(from: Buffer, at: number): StoredRecord | string {
   const damage = damageOf(from, at);
   if (damage !== undefined) return damage;
