@@ -21,6 +21,7 @@ import type { KeyOwner } from '../identity/auth.ts';
 import { AccountTexts, type OrderStatusCase } from '../market-data/account-texts.ts';
 import { matchOfTradeId } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
+import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { SeqlockReader } from '../orders/seqlock-reader.ts';
 import type { OrdersQuery, OwnTradesQuery } from './account-schemas.ts';
 import type { OrderView } from './order-rows.ts';
@@ -64,27 +65,14 @@ export function accountHandlers(parts: AccountRouteParts) {
   const texts = new AccountTexts(t, parts.infos, parts.config.orderStatus);
   const tradeTexts = new TradeTexts(texts, index.index);
 
-  /** @param end the end of the fills when the rows were read; rows do not include later fills */
-  const textsOf = async (
-    owner: number,
-    rows: readonly OrderView[],
-    end: number,
-  ): Promise<string[]> => {
-    const ids = await trades.tradesOf(owner, rows, end);
-    const written: string[] = [];
-    for (const [i, row] of rows.entries()) {
-      if (i > 0 && i % ORDERS_PER_TURN === 0) await nextTurn();
-      written.push(orderText(texts, row, ids[i]!));
-    }
-    return written;
-  };
+  const textsOf = async (owner: number, rows: readonly OrderView[], end: number) =>
+    orderTexts(texts, rows, await trades.tradesOf(owner, rows, end));
 
   const order: Handler<{ id: string }, KeyOwner> = async (context, { id }, caller) => {
     const owner = orders.owner(caller.address);
     const { end } = index.index;
-    const isId = ORDER_ID.test(id);
-    const row = isId ? await orders.find(owner, bytesOf(id, ORDER_ID_BYTES)) : undefined;
-    if (row === undefined) return context.reply(404, ORDER_NOT_FOUND);
+    const row = ORDER_ID.test(id) && (await orders.find(owner, bytesOf(id, ORDER_ID_BYTES)));
+    if (!row) return context.reply(404, ORDER_NOT_FOUND);
     const [text] = await textsOf(owner, [row], end);
     context.reply(200, text!);
   };
@@ -128,23 +116,47 @@ export function accountHandlers(parts: AccountRouteParts) {
       page = { rows: found === undefined || offset > 0 ? [] : [found], more: false };
     }
     const reader = { owner, apiKey: caller.apiKey };
-    const items: string[] = [];
-    let makers = 0;
-    for (const trade of page.rows) {
-      // This match and the older ones have left the window in the meantime; their rows are reused.
-      if (trade.match < index.index.first) break;
-      const { listed, text } = tradeTexts.text(trade, reader);
-      items.push(text);
-      makers += listed;
-      if (makers < MAKERS_PER_TURN) continue;
-      makers = 0;
-      await nextTurn();
-    }
+    const items = await tradeItems(tradeTexts, page.rows, reader, index.index);
     const more = page.more && items.length === page.rows.length;
     context.reply(200, pageBody(items, offset, more));
   };
 
   return { 'GET /data/order/:id': order, 'GET /data/orders': list, 'GET /data/trades': ownTrades };
+}
+
+/** @param ids the trades of each row, of the fills that there were when it was read */
+async function orderTexts(
+  texts: AccountTexts,
+  rows: readonly OrderView[],
+  ids: readonly (readonly string[])[],
+): Promise<string[]> {
+  const written: string[] = [];
+  for (const [i, row] of rows.entries()) {
+    if (i > 0 && i % ORDERS_PER_TURN === 0) await nextTurn();
+    written.push(orderText(texts, row, ids[i]!));
+  }
+  return written;
+}
+
+async function tradeItems(
+  texts: TradeTexts,
+  rows: readonly OwnTrade[],
+  reader: { readonly owner: number; readonly apiKey: string },
+  index: TradesIndex,
+): Promise<string[]> {
+  const items: string[] = [];
+  let makers = 0;
+  for (const trade of rows) {
+    // This match and the older ones have left the window in the meantime; their rows are reused.
+    if (trade.match < index.first) break;
+    const { listed, text } = texts.text(trade, reader);
+    items.push(text);
+    makers += listed;
+    if (makers < MAKERS_PER_TURN) continue;
+    makers = 0;
+    await nextTurn();
+  }
+  return items;
 }
 
 /** The open order of an id, as a page. */

@@ -21,11 +21,10 @@ const OK = JSON.stringify({ status: 'ok' });
 
 const heartbeatBody = compileShape(HeartbeatBody);
 
-/** `heartbeats` is undefined while the data directory cannot be written. */
-export function heartbeatHandlers(heartbeats: Heartbeats | undefined) {
+export function heartbeatHandlers(heartbeats: Pick<Heartbeats, 'beat'>) {
   /** The heartbeat; undefined when it cannot be stored. */
   const beat = async ({ address }: KeyOwner, id: string | undefined): Promise<Beat | undefined> =>
-    heartbeats?.beat(address, id).catch(() => undefined);
+    heartbeats.beat(address, id).catch(() => undefined);
 
   const plain: Handler<unknown, KeyOwner> = async (context, _query, caller) => {
     const taken = await beat(caller, undefined);

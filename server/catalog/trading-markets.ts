@@ -45,15 +45,9 @@ const conditionBytes = new Uint8Array(4 * ID_WORDS);
 const conditionWords = new Int32Array(ID_WORDS);
 
 export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMarketParts) {
-  /** Basis points; 0 for a market that has no book. */
-  const feeOf = ({ conditionId }: ShownMarket): number => {
-    if (!hexToBytes(conditionId, conditionBytes.length, conditionBytes, 0)) return 0;
-    const market = findMarket(t, bytesToWords(conditionBytes, conditionWords), 0);
-    return market === 0 ? 0 : marketFeeBps(t, market);
-  };
   const textOf = ({ of }: Shape, prepared: PreparedCatalog, row: number): string => {
     const market = marketAt(prepared, row);
-    return JSON.stringify(of(market, feeOf(market)));
+    return JSON.stringify(of(market, feeOf(t, market)));
   };
 
   const page =
@@ -111,4 +105,11 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
     sampling: page(tradingMarket, listed),
     shortSampling: page(shortMarket, listed),
   };
+}
+
+/** Basis points; 0 for a market that has no book. */
+function feeOf(t: Tables, { conditionId }: ShownMarket): number {
+  if (!hexToBytes(conditionId, conditionBytes.length, conditionBytes, 0)) return 0;
+  const market = findMarket(t, bytesToWords(conditionBytes, conditionWords), 0);
+  return market === 0 ? 0 : marketFeeBps(t, market);
 }

@@ -82,6 +82,21 @@ export class Holdings {
     return this.page(account, markets, query, ({ net }) => net === 0n);
   }
 
+  /** In how many markets the wallet has traded. */
+  async marketsTraded(account: number): Promise<number> {
+    let traded = 0;
+    let last = 0;
+    for await (const piece of this.pieces(account, null)) {
+      for (const { token } of piece) {
+        // The tokens of a market are in consecutive rows.
+        const market = tokenMarket(this.parts.tables, token as TokenRow);
+        if (market !== last) traded += 1;
+        last = market;
+      }
+    }
+    return traded;
+  }
+
   /** All positions of a wallet, in pieces. */
   async *pieces(
     account: number,

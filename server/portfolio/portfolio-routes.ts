@@ -1,13 +1,5 @@
-/**
- * The routes of the data API, except GET /trades: positions, value, holders, open interest,
- * activity. All of them are computed from the fills of this node; shares that a wallet got
- * elsewhere are not known here.
- *
- * Thread: I/O. Positions are as recent as the follower, which is about a tenth of a second behind.
- */
-import { tokenMarket } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import { type PositionsReader, ProjectionUnready } from '../../storage/projection/reader.ts';
 import { microText } from '../common/decimal.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
@@ -88,19 +80,9 @@ export function portfolioHandlers(parts: PortfolioParts) {
       }
       return `[{"user":${JSON.stringify(user)},"value":${microsText(value)}}]`;
     }),
-    'GET /traded': ofPositions(asked.TRADED_QUERY, async ({ user }) => {
-      let traded = 0;
-      let last = NO_MARKET;
-      for await (const piece of holdings.pieces(account(user), null)) {
-        for (const { token } of piece) {
-          // The tokens of a market are in consecutive rows.
-          const market = tokenMarket(tables, token as TokenRow);
-          if (market !== last) traded += 1;
-          last = market;
-        }
-      }
-      return JSON.stringify({ user, traded });
-    }),
+    'GET /traded': ofPositions(asked.TRADED_QUERY, async ({ user }) =>
+      JSON.stringify({ user, traded: await holdings.marketsTraded(account(user)) }),
+    ),
     'GET /holders': ofPositions(asked.HOLDERS_QUERY, async ({ limit, market, minBalance }) => {
       const least = BigInt(minBalance);
       const lists: string[] = [];

@@ -14,10 +14,11 @@ import {
   type Obeying,
   parseMessage,
 } from './connection.ts';
-import { type FollowedBook, topics } from './followed-book.ts';
 import type { MarketFeed } from './market-feed.ts';
 import { invalid, type MarketMessageFields, marketMessage, type Problem } from './messages.ts';
 import { findCondition } from './names.ts';
+import type { PublishedBook } from './published-book.ts';
+import { topics } from './topics.ts';
 
 export interface MarketChannelParts {
   readonly tables: Tables;
@@ -27,7 +28,7 @@ export interface MarketChannelParts {
 
 interface Following {
   /** Undefined until its turn has come, because following a book may copy it. */
-  book: FollowedBook | undefined;
+  book: PublishedBook | undefined;
   /** Whether best_bid_ask is followed too, and whether it was requested. */
   hasExtras: boolean;
   wantsExtras: boolean;
@@ -152,7 +153,7 @@ export class MarketConnection extends Connection {
   }
 
   /** The book, followed with everything that was requested. */
-  private follow(token: TokenRow, following: Following): FollowedBook {
+  private follow(token: TokenRow, following: Following): PublishedBook {
     const { book: known, hasExtras, wantsExtras } = following;
     if (known !== undefined && hasExtras === wantsExtras) return known;
     // The new subscription begins before the old one ends, so that the book stays in memory.
@@ -163,7 +164,7 @@ export class MarketConnection extends Connection {
     return book;
   }
 
-  private join(token: TokenRow, { bookRow }: FollowedBook, following: Following): void {
+  private join(token: TokenRow, { bookRow }: PublishedBook, following: Following): void {
     following.isJoined = true;
     this.socket.join(topics.asset(token));
     this.socket.join(topics.book(bookRow));

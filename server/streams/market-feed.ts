@@ -43,10 +43,11 @@ import type { Publish } from '../http/sockets.ts';
 import type { BookRenderer } from '../market-data/books.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { isAskOf } from './batch-facts.ts';
-import { FollowedBook, topics } from './followed-book.ts';
 import * as frames from './market-frames.ts';
 import type { Names } from './names.ts';
 import { envelope, type Numbered, Numbering } from './numbering.ts';
+import { PublishedBook } from './published-book.ts';
+import { topics } from './topics.ts';
 
 export interface MarketFeedParts {
   readonly names: Names;
@@ -68,7 +69,7 @@ export class MarketFeed {
   private readonly depth = new Depth();
   /** The versions of the engine's books that are on disk. */
   private readonly versions: Int32Array;
-  private readonly followed = new Map<BookRow, FollowedBook>();
+  private readonly followed = new Map<BookRow, PublishedBook>();
   private readonly streams: Numbering;
 
   constructor(parts: MarketFeedParts) {
@@ -102,11 +103,11 @@ export class MarketFeed {
   }
 
   /** The published book of a token. It is updated until leave(). */
-  follow(token: TokenRow, withExtras: boolean): FollowedBook {
+  follow(token: TokenRow, withExtras: boolean): PublishedBook {
     const bookRow = tokenBook(this.t, token);
     let book = this.followed.get(bookRow);
     if (book === undefined) {
-      book = new FollowedBook(this.t, bookRow);
+      book = new PublishedBook(this.t, bookRow);
       this.followed.set(bookRow, book);
       this.load(book);
     }
@@ -131,12 +132,12 @@ export class MarketFeed {
    * The `book` frame of a published book as it is now, with the sequence of the last event of its
    * stream.
    */
-  snapshot(book: FollowedBook, token: TokenRow): Buffer {
+  snapshot(book: PublishedBook, token: TokenRow): Buffer {
     const head = envelope(this.assetStream(token), this.o.now());
     return frames.bookFrame(head, this.body(book, book.tokens.indexOf(token)));
   }
 
-  private load(book: FollowedBook): void {
+  private load(book: PublishedBook): void {
     if (!book.load(this.t, this.depth)) {
       this.o.whenBatchesDone(() => {
         if (this.followed.get(book.bookRow) === book) this.load(book);
@@ -151,7 +152,7 @@ export class MarketFeed {
   }
 
   /** Marks the state of a book as published. */
-  private tell(book: FollowedBook): void {
+  private tell(book: PublishedBook): void {
     book.isTold = true;
     book.takeChanges();
     book.tokens.forEach((_, index) => {
@@ -188,7 +189,7 @@ export class MarketFeed {
     }
   }
 
-  private told(slot: number): FollowedBook | undefined {
+  private told(slot: number): PublishedBook | undefined {
     const book = this.followed.get(slot as BookRow);
     return book?.isTold === true ? book : undefined;
   }
@@ -258,7 +259,7 @@ export class MarketFeed {
    */
   private settle(batch: AppliedBatch): void {
     const { events } = batch;
-    const taken: FollowedBook[] = [];
+    const taken: PublishedBook[] = [];
     for (let at = events.length - 8; at >= 0 && events[at] === EventKind.settled; at -= 8) {
       const book = this.followed.get(events[at + Event.book]! as BookRow);
       if (book === undefined) continue;
@@ -277,7 +278,7 @@ export class MarketFeed {
     for (const book of taken) release(book);
   }
 
-  private publish(book: FollowedBook, batch: AppliedBatch): void {
+  private publish(book: PublishedBook, batch: AppliedBatch): void {
     const { names, publish } = this.o;
     const now = this.o.now();
     const changes = book.takeChanges();
@@ -295,7 +296,7 @@ export class MarketFeed {
   }
 
   private publishToken(
-    book: FollowedBook,
+    book: PublishedBook,
     token: TokenRow,
     index: number,
     { time }: AppliedBatch,
@@ -319,7 +320,7 @@ export class MarketFeed {
   }
 
   private publishBest(
-    book: FollowedBook,
+    book: PublishedBook,
     token: TokenRow,
     index: number,
     { time }: AppliedBatch,
@@ -335,14 +336,14 @@ export class MarketFeed {
     this.o.publish(topics.best(token), frames.bestBidAskFrame(head, name, prices, time));
   }
 
-  private best({ bestAsk, bestBid, grid }: FollowedBook, index: number): number {
+  private best({ bestAsk, bestBid, grid }: PublishedBook, index: number): number {
     const perTick = PIPS_PER_UNIT / grid;
     const [bid, ask] = index === 0 ? [bestBid, bestAsk] : [grid - bestAsk, grid - bestBid];
     return bid * perTick * BEST_SHIFT + ask * perTick;
   }
 
   /** The object of POST /books at the version that was published last. */
-  private body(book: FollowedBook, index: number): Buffer {
+  private body(book: PublishedBook, index: number): Buffer {
     let body = book.bodies[index];
     if (body === undefined) {
       book.copyTo(index, this.depth);
@@ -358,7 +359,7 @@ export class MarketFeed {
 }
 
 /** Calls those that waited for the book to be published. */
-function release(book: FollowedBook): void {
+function release(book: PublishedBook): void {
   const { waiting } = book;
   book.waiting = [];
   for (const callback of waiting) callback();

@@ -11,18 +11,7 @@ import type { MarketStory } from '../market-data/texts.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { causeId } from './batch-facts.ts';
 import type { Names, TokenName } from './names.ts';
-import type { ChangedLevel, PublishedBook } from './published-book.ts';
-
-/** A trade as the market channel shows it: the fills of one match at one price. */
-export interface PublicTrade {
-  readonly token: TokenName;
-  readonly isSell: boolean;
-  readonly pips: Pips;
-  /** Micro-shares. */
-  size: number;
-  readonly match: number;
-  readonly feeBps: number;
-}
+import type { ChangedLevel, PublicTrade, PublishedBook } from './published-book.ts';
 
 /** The text for a missing best price (docs/protocol.md#stream-frames). */
 const NO_BID = '0';

@@ -10,10 +10,10 @@ import { marketCount, marketFirstToken, marketTokens } from '../../engine/reads.
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { MarketStory } from '../market-data/texts.ts';
-import { topics } from './followed-book.ts';
 import { newMarketFrame } from './market-frames.ts';
 import type { Names } from './names.ts';
 import { envelope, Numbering } from './numbering.ts';
+import { topics } from './topics.ts';
 
 export interface NewMarketsParts {
   readonly names: Names;

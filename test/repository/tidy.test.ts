@@ -44,7 +44,8 @@ const sources: readonly Source[] = FOLDERS.flatMap((folder) =>
 );
 
 function withoutComments(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+  // A comment begins its line: what stands within a text is none, as in '/*'.
+  return text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/^\s*\/\/.*$/gm, '');
 }
 
 /** Specifiers of every import of a file, dynamic ones, re-exports and require() included. */
@@ -408,19 +409,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'engine/orders/place.ts i32': 'the hot path: a call that is not inlined costs time',
   'engine/orders/place.ts placing':
     'encloses the one above, so that the compiler takes the tables for constants',
-  'server/account/account-routes.ts accountHandlers': 'handlers of one room over the same parts',
-  'server/account/key-routes.ts keyHandlers': 'handlers of one room over the same parts',
-  'server/admin/listener.ts listenAdmin': 'one request listener over the same sockets',
-  'server/app/assembly.ts assemble': 'start and stop in one order, not in phases yet',
-  'server/app/assembly.ts openPort': 'one list of what the routes read',
-  'server/app/demo-books.ts appendDemoOrders': 'one list of orders, place by place',
-  'server/app/demo-books.ts markets.forEach': 'encloses the orders of one market',
-  'server/app/writer.ts startWriter': 'parts that refer to each other',
-  'server/catalog/trading-markets.ts tradingMarketHandlers':
-    'handlers of one room over the same parts',
-  'server/market-data/token-routes.ts tokenHandlers': 'handlers of one room over the same parts',
-  'server/portfolio/portfolio-routes.ts portfolioHandlers':
-    'handlers of one room over the same parts',
   'storage/catalog/catalog.ts openCatalog': 'the store and the transactions that it closes over',
 };
 

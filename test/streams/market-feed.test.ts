@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
-import { topics } from '../../server/streams/followed-book.ts';
+import { topics } from '../../server/streams/topics.ts';
 import type { BookJson } from '../common/node-harness.ts';
 import { withSeed } from '../common/random.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
