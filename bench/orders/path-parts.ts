@@ -65,7 +65,7 @@ async function open(dataDir: string): Promise<number> {
   return listenBare();
 }
 
-/** Takes the orders that parts() is asked for. */
+/** Takes the orders that parts() measures. */
 function prepare({ separator, texts }: Bodies): void {
   domain = Buffer.from(separator, 'hex');
   items = texts.flatMap(itemsOf);

@@ -11,7 +11,7 @@ import { readJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';
-import { HEARTBEAT_BOUNDS, HeartbeatBody } from './heartbeat-schemas.ts';
+import { HEARTBEAT_BOUNDS, HeartbeatBody } from './account-schemas.ts';
 import type { Beat, Heartbeats } from './heartbeats.ts';
 
 const STALE = 'invalid heartbeat_id';

@@ -24,7 +24,7 @@ import {
   ReadOnlyKeyBody,
   type RevokeQuery,
   type ValidateQuery,
-} from './key-schemas.ts';
+} from './account-schemas.ts';
 
 const KEY_NOT_FOUND = errorBody('API key not found');
 const TOO_MANY_KEYS = errorBody(

@@ -6,8 +6,6 @@
  */
 
 import * as account from '../account/account-schemas.ts';
-import * as heartbeat from '../account/heartbeat-schemas.ts';
-import * as keys from '../account/key-schemas.ts';
 import * as catalog from '../catalog/schemas.ts';
 import * as tradingMarkets from '../catalog/trading-schemas.ts';
 import { packageVersion } from '../common/package-version.ts';
@@ -32,8 +30,6 @@ import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
 
 const MODULES = [
   account,
-  heartbeat,
-  keys,
   catalog,
   tradingMarkets,
   identity,

@@ -7,15 +7,12 @@
  * compiled from the same schema, accepts.
  */
 import * as account from '../account/account-schemas.ts';
-import * as heartbeat from '../account/heartbeat-schemas.ts';
-import * as keys from '../account/key-schemas.ts';
 import { NO_QUERY } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 import { TrioAnswer } from '../identity/schemas.ts';
 import * as history from '../market-data/history-schemas.ts';
 import * as token from '../market-data/token-schemas.ts';
-import { TRADES_QUERY } from '../market-data/trades-query.ts';
-import { TradesAnswer } from '../market-data/trades-schemas.ts';
+import { TRADES_QUERY, TradesAnswer } from '../market-data/trades-schemas.ts';
 import * as order from '../orders/schemas.ts';
 import * as info from './node-info.ts';
 import { PROGRAM_ROUTES } from './programs.ts';
@@ -95,49 +92,49 @@ export const ROUTE_TABLE = {
   },
   'GET /auth/api-keys': {
     ...byKey,
-    answer: keys.ApiKeysAnswer,
+    answer: account.ApiKeysAnswer,
     does: 'active API keys of the caller',
   },
   'DELETE /auth/api-key': {
     ...byKey,
-    query: keys.REVOKE_QUERY,
-    answer: keys.RevokedAnswer,
+    query: account.REVOKE_QUERY,
+    answer: account.RevokedAnswer,
     does: 'revokes the calling key, or another one of the caller: `apiKey`',
   },
   'DELETE /auth/derive-api-key': {
     ...byKey,
-    query: keys.REVOKE_QUERY,
-    answer: keys.RevokedAnswer,
+    query: account.REVOKE_QUERY,
+    answer: account.RevokedAnswer,
     ...same,
   },
   'GET /auth/ban-status/closed-only': {
     ...byKey,
-    answer: keys.ClosedOnlyAnswer,
+    answer: account.ClosedOnlyAnswer,
     does: 'whether the caller may only close positions: never',
   },
   'POST /auth/readonly-api-key': {
     ...byKey,
-    answer: keys.ReadOnlyKeyAnswer,
+    answer: account.ReadOnlyKeyAnswer,
     does: 'issues a key that reads own orders and trades, and nothing else',
   },
   'GET /auth/readonly-api-keys': {
     ...byKey,
-    answer: keys.ReadOnlyKeysAnswer,
+    answer: account.ReadOnlyKeysAnswer,
     does: 'active read-only keys of the caller',
   },
   'DELETE /auth/readonly-api-key': {
     ...byKey,
     bodyMax: 'mebibyte',
-    body: keys.ReadOnlyKeyBody,
-    bodyBounds: keys.KEY_BOUNDS,
+    body: account.ReadOnlyKeyBody,
+    bodyBounds: account.KEY_BOUNDS,
     answer: Type.Literal('OK'),
     does: 'revokes a read-only key: `{"key"}`',
   },
   'GET /auth/validate-readonly-api-key': {
     ...trading,
     limits: ['trading'],
-    query: keys.VALIDATE_QUERY,
-    answer: keys.ValidAnswer,
+    query: account.VALIDATE_QUERY,
+    answer: account.ValidAnswer,
     does: 'whether a read-only key is active: `address key`',
   },
   'POST /order': {
@@ -186,14 +183,14 @@ export const ROUTE_TABLE = {
   'POST /heartbeats': {
     ...signed,
     body: undefined,
-    answer: heartbeat.HeartbeatOkAnswer,
+    answer: account.HeartbeatOkAnswer,
     does: "begins or goes on with the watch: after silence all of the caller's open orders are cancelled",
   },
   'POST /v1/heartbeats': {
     ...signed,
-    body: heartbeat.HeartbeatBody,
-    bodyBounds: heartbeat.HEARTBEAT_BOUNDS,
-    answer: heartbeat.HeartbeatAnswer,
+    body: account.HeartbeatBody,
+    bodyBounds: account.HEARTBEAT_BOUNDS,
+    answer: account.HeartbeatAnswer,
     repeats: true,
     does: 'the same, with the id of the last answer: `{"heartbeat_id": ".."}`',
   },

@@ -18,8 +18,8 @@ import { historyHandlers } from '../market-data/history-routes.ts';
 import { liveActivityHandlers } from '../market-data/live-activity.ts';
 import { type TokenRouteParts, tokenHandlers } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
-import { TRADES_QUERY } from '../market-data/trades-query.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
+import { TRADES_QUERY } from '../market-data/trades-schemas.ts';
 import type { CallerLines } from '../orders/caller-lines.ts';
 import { orderHandlers } from '../orders/order-routes.ts';
 import { portfolioHandlers } from '../portfolio/portfolio-routes.ts';
@@ -81,7 +81,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       'GET /trades': publicTrades,
       ...portfolioHandlers({
         ...parts,
-        index: parts.ownTrades.index,
+        index: parts.tradesIndex,
         allowlist: config.tradesAllowlist,
         isTolerant: config.tradesFields === 'ignore',
         eventMarkets: (id) => conditionsOfEvent(parts.catalog().prepared, id),

@@ -83,7 +83,7 @@ async function openPort(
   const { catalog, clock, followers, infos, stores, t: tables, writer } = parts;
   const registry = openRegistry(options, parts);
   const lookup: MarketLookup = (market) => infos.find(market);
-  const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.held());
+  const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
   const finals = new StoredFinals(stores.derived);
   const { isTaking, lines, pauses, seqlock, whenBatchesDone } = writer;
@@ -111,9 +111,9 @@ async function openPort(
       ...{ isTaking, lines, pauses, seqlock },
       config,
       auth: openAuth(config.credentialPrefix, config.chainId, config.authSkewSeconds, registry),
-      trades: new TradesRenderer(parts.ownTrades.index, texts),
+      trades: new TradesRenderer(parts.tradesIndex, texts),
       positions: new PositionsReader(stores.projections),
-      storedFinal: (id) => finals.find(id),
+      storedClosedOrder: (id) => finals.find(id),
       infos: lookup,
       catalog: () => catalog.current,
       clock: parts.clockFacts,

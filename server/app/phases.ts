@@ -10,12 +10,10 @@ import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { makeDirectory } from '../../storage/files/make-directory.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { loadFills } from '../../storage/recovery/recover.ts';
-import { OwnTradesIndex } from '../account/own-trades-index.ts';
 import type { Progress } from '../admin/progress.ts';
 import type { ClockFacts } from '../admin/summary.ts';
 import { FiguresKeeper } from '../catalog/figures-keeper.ts';
-import { marketStoryLookup } from '../catalog/market-info.ts';
-import { MarketInfos } from '../catalog/market-registry.ts';
+import { MarketInfos, marketStoryLookup } from '../catalog/market-info.ts';
 import { startSync } from '../catalog/sync-keeper.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
 import type { Config } from '../config/config.ts';
@@ -99,20 +97,17 @@ export async function build(start: Start, recovered: Recovered) {
   const { config, log, signal } = start.options;
   const { clock, firstFill, sound, stores, t, unwritable } = recovered;
   const infos = new MarketInfos(t);
-  const trades = new TradesIndex(t);
+  const tradesIndex = new TradesIndex(t);
   const end = fillCount(t);
-  trades.append(Math.max(firstFill, end - config.capacities.trades), end);
+  tradesIndex.append(Math.max(firstFill, end - config.capacities.trades), end);
   const fills = new StoredFills(t, stores.derived.fills, firstFill);
   const { projections } = stores;
   const catchingUp = HistoryKeeper.open({ tables: t, fills, projections, log, signal }, end);
   const history = await start.wait('price history to catch up', catchingUp, DERIVE_MS_MAX);
   start.onClose(() => history.close());
-  const ownTrades = new OwnTradesIndex(trades);
-  ownTrades.follow();
   const followers: Followers = { streams: undefined };
   const onFlushed = (batch: AppliedBatch): void => {
-    trades.append(trades.end, batch.endFill);
-    ownTrades.follow();
+    tradesIndex.append(tradesIndex.end, batch.endFill);
     history.append(batch.endFill);
     followers.streams?.flushed(batch);
   };
@@ -124,7 +119,7 @@ export async function build(start: Start, recovered: Recovered) {
   start.onClose(() => writer.close());
   await start.waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
   signal?.throwIfAborted();
-  return { ...recovered, infos, history, ownTrades, followers, separators, writer };
+  return { ...recovered, infos, history, tradesIndex, followers, separators, writer };
 }
 
 /** Brings the markets up to the catalog, and lets go what has expired: nobody shall see it. */

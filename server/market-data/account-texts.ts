@@ -32,7 +32,7 @@ export interface TokenNames {
 }
 
 /** A checksum costs a Keccak digest, and pages name the same few wallets many times. */
-const WALLETS_KEPT = 4_096;
+const WALLETS_CACHED_MAX = 4_096;
 
 /** Letter case of the status of an order (ORDER_STATUS). */
 export type OrderStatusCase = 'lower' | 'upper';
@@ -72,18 +72,22 @@ export class AccountTexts {
   wallet(account: AccountRow): string {
     const known = this.wallets.get(account);
     if (known !== undefined) return known;
-    const at = addressAt(account);
-    const hex = wordsToHex(this.t.accountI, at, ADDRESS_WORDS);
-    const text = checksumAddress(Buffer.from(hex.slice(2), 'hex'));
-    if (this.wallets.size === WALLETS_KEPT) this.wallets.clear();
+    const text = addressText(this.t.accountI, addressAt(account));
+    if (this.wallets.size === WALLETS_CACHED_MAX) this.wallets.clear();
     this.wallets.set(account, text);
     return text;
   }
 }
 
+/** Five words as an address text with its EIP-55 checksum. */
+export function addressText(words: Int32Array, at: number): string {
+  const hex = wordsToHex(words, at, ADDRESS_WORDS);
+  return checksumAddress(Buffer.from(hex.slice(2), 'hex'));
+}
+
 /** UUID text of the four words of an API key. */
-export function apiKeyText(words: Int32Array): string {
-  const hex = wordsToHex(words, 0, API_KEY_WORDS).slice(2);
+export function apiKeyText(words: Int32Array, at = 0): string {
+  const hex = wordsToHex(words, at, API_KEY_WORDS).slice(2);
   const part = (from: number, to: number): string => hex.slice(from, to);
   return `${part(0, 8)}-${part(8, 12)}-${part(12, 16)}-${part(16, 20)}-${part(20, 32)}`;
 }

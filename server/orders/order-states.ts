@@ -4,6 +4,7 @@
  *
  * Thread: any.
  */
+import { OrderType } from '../../engine/commands.ts';
 import { EndReason, Status } from '../../engine/tables/codes.ts';
 
 /** By Status; an expired order counts as cancelled, and its reason says more. */
@@ -13,6 +14,11 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   [Status.canceled]: 'canceled',
   [Status.expired]: 'canceled',
 };
+
+/** By OrderType. */
+export const ORDER_TYPE_TEXTS: Readonly<Record<number, string>> = Object.fromEntries(
+  Object.entries(OrderType).map(([name, type]) => [type, name]),
+);
 
 /** By EndReason: the names of README.md beside it. */
 const REASON_TEXTS: ReadonlyMap<number, string> = new Map(

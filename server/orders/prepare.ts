@@ -62,7 +62,7 @@ export interface PrepareOptions {
   readonly separators: OrderSeparators;
   readonly verifySignatures: boolean;
   readonly walletFactories: WalletFactories;
-  /** Status (engine/tables/layout.ts) of an order that has left memory, by its id; 0 = no such order. */
+  /** Status (engine/tables/codes.ts) of an order that has left memory, by its id; 0 = no such order. */
   readonly knownStatus: (id: Uint8Array) => number;
 }
 

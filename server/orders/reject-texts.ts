@@ -48,7 +48,7 @@ const BOT_TEXTS: Partial<typeof REJECT_TEXTS> = {
     "order couldn't be fully filled. FOK orders are fully filled or killed.",
 };
 
-/** Whose texts refusals of orders carry (ORDER_TEXTS). */
+/** The texts of rejected orders (ORDER_TEXTS). */
 export type OrderTexts = 'spec' | 'polymarket';
 
 export function rejectTexts(wanted: OrderTexts): typeof REJECT_TEXTS {

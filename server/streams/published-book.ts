@@ -25,7 +25,7 @@ import {
 } from '../../engine/tables/units.ts';
 import type { TokenName } from './names.ts';
 
-/** Where to find the id of the order that caused a change (batch-facts.ts). */
+/** Where to find the id of the order that caused a change (market-frames.ts). */
 export interface LevelCause {
   readonly kind: number;
   readonly sequence: number;
@@ -62,7 +62,7 @@ export class PublishedBook {
   /** Version of the engine's book that this is a copy of. */
   version = 0;
   /** False until every batch that made that version has been published. */
-  isTold = false;
+  isPublished = false;
   grid: TicksPerUnit = 100;
   changedAt = 0;
   minSize = 0 as MicroShares;
@@ -83,7 +83,7 @@ export class PublishedBook {
    * The best prices that were published last, in the same order: bid x 2^20 + ask, in ticks of
    * 0.0001.
    */
-  readonly toldBest: number[] = [];
+  readonly publishedBest: number[] = [];
   /** The trades of the current batch. */
   trades: PublicTrade[] = [];
   ticks: { readonly before: number; readonly grid: number }[] = [];
@@ -110,7 +110,7 @@ export class PublishedBook {
     const other = second === undefined ? 0 : tokenLastPrice(t, second);
     if (bookVersion(t, first!) !== depth.version) return false;
     this.version = depth.version;
-    this.isTold = false;
+    this.isPublished = false;
     this.changedAt = depth.changedAt;
     this.minSize = depth.minSize;
     this.baseFeeBps = baseFeeBps;

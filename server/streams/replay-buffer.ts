@@ -9,21 +9,21 @@
  * Thread: the I/O thread.
  */
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
+import { sameWords } from '../../engine/tables/hash-index.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { Publish } from '../http/sockets.ts';
 import { envelope, type Numbered } from './numbering.ts';
-import { sameWords } from './order-facts.ts';
 
 /**
  * The number of stored events of the node: a minute of a busy one, at least the promised 10,000.
  */
-export const EVENTS_KEPT = 16_384;
+export const EVENTS_MAX = 16_384;
 
 /**
  * The number of their characters: a trade lists up to 500 orders, and this many events of that size
  * would be gigabytes. 10,000 events may have 13,000 characters each.
  */
-export const KEPT_BYTES_MAX = 2 ** 27;
+export const CHARACTERS_MAX = 2 ** 27;
 
 /**
  * Users without a connection that stay stored: about 200 bytes each, and as much for each market
@@ -34,7 +34,7 @@ const AWAY_MAX = 65_536;
 const NONE = -1;
 
 /** One event, stored so that it can be sent again. */
-export interface KeptEvent {
+export interface StoredEvent {
   readonly user: User;
   readonly condition: string;
   /** Its sequences in the streams of the user and of the market. */
@@ -48,27 +48,27 @@ export interface KeptEvent {
 }
 
 /** A stream, and the position of its newest event. */
-interface KeptStream extends Numbered {
+interface StoredStream extends Numbered {
   newest: number;
 }
 
 /** A connection that gets new events directly, until it has caught up with its topic. */
 export interface CatchingUp {
   /** Called with each new event of the user. */
-  later(event: KeptEvent): void;
+  later(event: StoredEvent): void;
 }
 
 export class User {
   readonly address: Int32Array;
   readonly name: string;
-  readonly all: KeptStream;
+  readonly all: StoredStream;
   readonly catchingUp = new Set<CatchingUp>();
   connections = 0;
   /** The number of connections in each topic. */
   readonly joined = new Map<string, number>();
   private readonly run: string;
   /** Only streams with events: a subscription alone stores nothing. */
-  private readonly markets = new Map<string, KeptStream>();
+  private readonly markets = new Map<string, StoredStream>();
 
   constructor(address: Int32Array, run: string) {
     this.address = address;
@@ -78,13 +78,13 @@ export class User {
   }
 
   /** The stream of one market in its current state. */
-  ofMarket(condition: string): Readonly<KeptStream> {
+  ofMarket(condition: string): Readonly<StoredStream> {
     const id = `${this.name}:${condition}:${this.run}`;
     return this.markets.get(condition) ?? { id, sequence: 0, newest: NONE };
   }
 
   /** The same, for adding an event. */
-  toldOfMarket(condition: string): KeptStream {
+  marketStream(condition: string): StoredStream {
     const stream = this.markets.get(condition) ?? { ...this.ofMarket(condition) };
     this.markets.set(condition, stream);
     return stream;
@@ -102,14 +102,14 @@ export interface ReplayBufferParts {
   readonly now: () => number;
   readonly run: string;
   /** The number of stored events of all users. */
-  readonly kept: number;
+  readonly eventsMax: number;
 }
 
 export class ReplayBuffer {
   private readonly o: ReplayBufferParts;
   /** By the first word of the address; there is rarely more than one. */
   private readonly byWord = new Map<number, User[]>();
-  private readonly ring: (KeptEvent | undefined)[];
+  private readonly ring: (StoredEvent | undefined)[];
   private written = 0;
   /** The position of the oldest stored event, and the number of characters from there on. */
   private first = 0;
@@ -120,7 +120,7 @@ export class ReplayBuffer {
 
   constructor(parts: ReplayBufferParts) {
     this.o = parts;
-    this.ring = new Array<KeptEvent | undefined>(parts.kept).fill(undefined);
+    this.ring = new Array<StoredEvent | undefined>(parts.eventsMax).fill(undefined);
   }
 
   get isEmpty(): boolean {
@@ -130,7 +130,7 @@ export class ReplayBuffer {
   /** The user whose address is at `at`, if its events are stored. */
   find(words: Int32Array, at: number): User | undefined {
     const users = this.byWord.get(words[at]!);
-    return users?.find((user) => sameWords(user.address, 0, words, at, ADDRESS_WORDS));
+    return users?.find(({ address }) => sameWords(address, 0, words, at, ADDRESS_WORDS));
   }
 
   /** Returns the user of a new connection; makes it if needed. */
@@ -161,8 +161,8 @@ export class ReplayBuffer {
   }
 
   /** Numbers an event, stores it and sends it. */
-  tell(user: User, condition: string, body: string): void {
-    const market = user.toldOfMarket(condition);
+  append(user: User, condition: string, body: string): void {
+    const market = user.marketStream(condition);
     user.all.sequence += 1;
     market.sequence += 1;
     const event = {
@@ -176,20 +176,20 @@ export class ReplayBuffer {
     };
     user.all.newest = this.written;
     market.newest = this.written;
-    this.keep(event);
+    this.store(event);
     for (const { id } of [user.all, market]) {
       if (user.joined.has(id)) this.o.publish(id, Buffer.from(this.frame(event, id === market.id)));
     }
     for (const connection of user.catchingUp) connection.later(event);
   }
 
-  private keep(event: KeptEvent): void {
+  private store(event: StoredEvent): void {
     const { ring } = this;
     if (this.written - this.first === ring.length) this.forgetOldest();
     ring[this.written % ring.length] = event;
     this.written += 1;
     this.bytes += event.body.length;
-    while (this.bytes > KEPT_BYTES_MAX && this.first < this.written - 1) this.forgetOldest();
+    while (this.bytes > CHARACTERS_MAX && this.first < this.written - 1) this.forgetOldest();
   }
 
   private forgetOldest(): void {
@@ -200,7 +200,7 @@ export class ReplayBuffer {
   }
 
   /** @param ofMarket whether it has the sequence of its market's stream */
-  frame({ body, condition, ofMarket, sequence, user }: KeptEvent, isOfMarket: boolean): string {
+  frame({ body, condition, ofMarket, sequence, user }: StoredEvent, isOfMarket: boolean): string {
     const { id } = isOfMarket ? user.ofMarket(condition) : user.all;
     const number = isOfMarket ? ofMarket : sequence;
     return `{${body},${envelope({ id, sequence: number }, this.o.now())}}`;
@@ -211,10 +211,10 @@ export class ReplayBuffer {
    * stored, or the stream never reached that sequence.
    * @param condition of the market whose stream it is; undefined = the user's stream
    */
-  since(user: User, condition: string | undefined, sequence: number): KeptEvent[] | undefined {
+  since(user: User, condition: string | undefined, sequence: number): StoredEvent[] | undefined {
     const stream = condition === undefined ? user.all : user.ofMarket(condition);
     if (sequence > stream.sequence) return undefined;
-    const missed: KeptEvent[] = [];
+    const missed: StoredEvent[] = [];
     // Follows the links from event to event, because a message may name hundreds of streams with
     // few events each.
     for (let at = stream.newest; missed.length < stream.sequence - sequence; ) {
@@ -226,7 +226,7 @@ export class ReplayBuffer {
     return missed.reverse();
   }
 
-  /** Events were lost, so every client that reconnects is told that it cannot resume. */
+  /** Events were lost, so no client can resume: each gets an error when it tries. */
   forgetAll(): void {
     this.byWord.clear();
     this.away.clear();

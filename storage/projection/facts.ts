@@ -29,7 +29,7 @@ interface LogEvents {
 
 export interface RepairOptions {
   readonly t: Tables;
-  /** The oldest fill that the ring held at the start. */
+  /** The oldest fill of the ring at the start. */
   readonly firstFill: number;
   /** What is in LMDB now. */
   readonly position: () => DerivedPosition;
@@ -54,7 +54,7 @@ abstract class FactRows implements Projection<LogEvents> {
     this.rows.put(this.end(from), this.end(to), this.copier(t));
   }
 
-  /** Rows that are in memory as well are held against those. */
+  /** Rows that are in memory as well are compared with those. */
   verify({ firstFill, t }: Seen): string {
     const { name, rows } = this;
     const end = this.end(positionOf(this.tables));

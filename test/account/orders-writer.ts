@@ -29,7 +29,7 @@ for (let sequence = 0; placed < orders; sequence++) {
     const old = random.between(Math.max(1, placed - 400), placed);
     fixture.cancel(old, orderTerms(old).signer ?? orderTerms(old).wallet);
     if (!random.chance(10)) continue;
-    // Number `placed` is the taker's: nobody asks for it.
+    // Number `placed` is the taker's: no test reads it.
     placed += 1;
     fixture.order({ token, ...TAKER, shares: random.between(1, 20) * 500_000 });
   }

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import { ByteCollector } from '../../server/catalog/build-bytes.ts';
+import { ByteCollector } from '../../server/catalog/build-objects.ts';
 import {
   buffersOf,
   type PreparedCatalog,

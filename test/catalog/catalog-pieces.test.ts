@@ -74,9 +74,11 @@ test('many at a time each get their own answer, compressed and tagged as a short
   const server = await serveCatalog(generateCatalog(MARKETS, 'many'), context, undefined, true);
   const paths = ['/events?limit=500', '/events?limit=500&offset=7', '/series', '/events?limit=3'];
   const alone = await Promise.all(paths.map((path) => server.json(path)));
-  const asked = Array.from({ length: 12 }, (_, i) => paths[i % paths.length]!);
+  const requested = Array.from({ length: 12 }, (_, i) => paths[i % paths.length]!);
   const together = await Promise.all(
-    asked.map((path, i) => server.json(path, ...(i % 2 === 0 ? ['Accept-Encoding: gzip'] : []))),
+    requested.map((path, i) =>
+      server.json(path, ...(i % 2 === 0 ? ['Accept-Encoding: gzip'] : [])),
+    ),
   );
   for (const [i, answer] of together.entries()) {
     assert.deepEqual(answer, alone[i % paths.length]);
@@ -86,7 +88,7 @@ test('many at a time each get their own answer, compressed and tagged as a short
   assert.equal((await server.ask(paths[0]!, `If-None-Match: ${etag}`)).status, 304);
 });
 
-test('a caller who leaves while an answer is made costs no more, and others are answered', async (context) => {
+test('a caller that disconnects while an answer is made costs no more work; others are answered', async (context) => {
   const server = await serveCatalog(generateCatalog(MARKETS, 'gone'), context, undefined, true);
   for (let round = 0; round < 5; round++) {
     const socket = connect(server.port, '127.0.0.1');

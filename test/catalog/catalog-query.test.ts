@@ -5,18 +5,18 @@ import { PARAMETERS, type Parameters } from '../../server/catalog/parameters.ts'
 import { CatalogQuery } from '../../server/catalog/query.ts';
 import { columnsOf } from './naive-lists.ts';
 
-/** What a query string asks for: settings that differ from the defaults, and filters by name. */
+/** What a query string selects: settings that differ from the defaults, and filters by name. */
 function set(text: string, parameters: Parameters = PARAMETERS.markets): Record<string, unknown> {
   const ignored: string[] = [];
   const query = parameters.parse(text, [], ignored);
   assert(typeof query !== 'string', `${text}: ${query}`);
-  const { flagsAsked, flagsWanted, keys, ranges, ...settings } = query;
+  const { flagMask, flagValues, keys, ranges, ...settings } = query;
   const defaults = Object.entries(new CatalogQuery());
   const changed = Object.entries(settings).filter(([name, value]) => {
     return !isSame(defaults.find(([known]) => known === name)?.[1], value);
   });
   const flags = ['active', 'closed', 'archived'].flatMap((name, bit) => {
-    return (flagsAsked >> bit) & 1 ? [[name, (flagsWanted >> bit) & 1]] : [];
+    return (flagMask >> bit) & 1 ? [[name, (flagValues >> bit) & 1]] : [];
   });
   const byKey = keys.map(({ aim, values }) => {
     return [`${aim.excludes ? 'no ' : ''}${aim.of} ${aim.column}`, values];
@@ -106,7 +106,7 @@ test('dates and numbers have bounds; an end that is not given is open', () => {
   }
 });
 
-test('routes know their own parameters only, and tell the others', () => {
+test('routes know their own parameters only, and name the others in a header', () => {
   assert.deepEqual(set('series_slug=a&tag_id=5&slug=b', PARAMETERS.events), {
     'series slug': ['a'],
     'tags id': [5],
@@ -291,7 +291,7 @@ test('values and names are percent-encoded UTF-8, and + is a space', () => {
   }
 });
 
-test('the first fault in the query string is the one that is told', () => {
+test('the first fault in the query string is the one that is reported', () => {
   assert.equal(refused('limit=0&offset=x').split(' ')[0], 'limit');
   assert.equal(refused('offset=x&limit=0').split(' ')[0], 'offset');
 });

@@ -95,7 +95,7 @@ test('instants compare to the microsecond, before 1970 too', () => {
   assert.equal(instantOf('2024-01-02T03:04:05Z'), instantOf('2024-01-02T03:04:05.000000Z'));
 });
 
-test('a list is served as the text of a JSON array, kept as written where it was one', () => {
+test('a list is served as the text of a JSON array, unchanged where it was one', () => {
   assert.equal(listTextOf('["Yes", "No"]').text, '["Yes", "No"]');
   assert.equal(listTextOf(['Yes', 'No']).text, '["Yes","No"]');
   assert.equal(listTextOf([]).text, '[]');

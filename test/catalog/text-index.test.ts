@@ -44,7 +44,7 @@ test('an index answers as a map of sets would, for texts in it and not in it', (
   });
 });
 
-test('thousands of texts that differ in one unit are told apart', () => {
+test('thousands of texts that differ in one unit are different keys', () => {
   const pairs = Array.from({ length: 40_000 }, (_, row): Pair => {
     return [`same${String.fromCharCode(20_000 + row)}same`, row];
   });

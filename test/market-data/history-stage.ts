@@ -1,5 +1,5 @@
 /**
- * Price history and volumes beside real fills, what the follower projects of them, and the obvious way to work both out: a scan of
+ * Price history and volumes of real fills, what the follower projects of them, and the obvious way to work both out: a scan of
  * every fill. No HTTP, no threads.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -163,7 +163,7 @@ test('a damaged row is never read as prices; they are made again while the node 
     stage.projections.root.resetReadTxn();
     assert.throws(() => keeper.prices.firstMinute(token), ProjectionUnready);
     while (stage.projections.position() !== undefined) await new Promise(setImmediate);
-    // Until the follower has made them again nobody is told anything but what is in memory for sure.
+    // Until the follower has made them again answers show only what is in memory for sure.
     for (let part = 0; part < 4; part++) {
       for (const each of stage.tokens) {
         assert.throws(() => keeper.prices.series(each, 1, 0, 5), ProjectionUnready);

@@ -1,13 +1,15 @@
 /** Token lists of the market-data routes: what is read, what is refused, and in which words. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseTokenItems } from './parse-token-items.ts';
+import { parseJson } from '../../server/common/json.ts';
+import { checkTokenItems } from '../../server/market-data/token-items.ts';
+import { TOKENS_BOUNDS } from '../../server/market-data/token-schemas.ts';
 
 function tokens(value: unknown) {
-  return parseTokenItems(Buffer.from(JSON.stringify(value)));
+  return checkTokenItems(parseJson(Buffer.from(JSON.stringify(value)), TOKENS_BOUNDS));
 }
 
-test('a token list keeps its order, its repetitions and its sides', () => {
+test('a token list has its order, its repetitions and its sides', () => {
   assert.deepEqual(
     tokens([
       { token_id: '2' },
@@ -38,7 +40,7 @@ test('a token list of another shape is refused', () => {
     assert.deepEqual(tokens(value), { ok: false, error: 'Invalid payload' });
   }
   for (const body of ['', '[', '\ufffe', Buffer.from([0xff])]) {
-    const parsed = parseTokenItems(Buffer.from(body));
+    const parsed = checkTokenItems(parseJson(Buffer.from(body), TOKENS_BOUNDS));
     assert.deepEqual(parsed, { ok: false, error: 'Invalid payload' });
   }
 });

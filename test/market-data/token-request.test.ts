@@ -1,10 +1,12 @@
 /** What is read from the bytes of a token list is what the parser and a plain merge say of it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { parseJson } from '../../server/common/json.ts';
 import { type KnownTokens, UNKNOWN } from '../../server/market-data/known-tokens.ts';
+import { checkTokenItems } from '../../server/market-data/token-items.ts';
 import { type BookSide, SideCode, TokenRequest } from '../../server/market-data/token-request.ts';
+import { TOKENS_BOUNDS } from '../../server/market-data/token-schemas.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
-import { parseTokenItems } from './parse-token-items.ts';
 import { Fixture } from './read-fixture.ts';
 
 /** Long ids that differ early, late and only in their length, and short ones. */
@@ -30,7 +32,7 @@ type Read = { error: string } | { tokens: string[]; sides: number[] };
 
 /** The obvious way: the parser, then a merge by id. */
 function expected(body: Buffer, ids: readonly string[]): Read {
-  const parsed = parseTokenItems(body);
+  const parsed = checkTokenItems(parseJson(body, TOKENS_BOUNDS));
   if (!parsed.ok) return { error: parsed.error };
   const merged = new Map<string, BookSide>();
   parsed.tokens.forEach((token, i) => {
@@ -43,7 +45,7 @@ function expected(body: Buffer, ids: readonly string[]): Read {
 
 function readBy(request: TokenRequest, known: KnownTokens, body: Buffer): Read {
   if (!request.scan(new DataView(body.buffer, body.byteOffset, body.length))) {
-    const parsed = parseTokenItems(body);
+    const parsed = checkTokenItems(parseJson(body, TOKENS_BOUNDS));
     if (!parsed.ok) return { error: parsed.error };
     request.take(parsed.tokens, parsed.sides);
   }
@@ -102,11 +104,11 @@ test('a token list read from its bytes is what the parser reads, and so are its 
     const ids = idsOf(random);
     const known = fixtureOf(ids).texts.known;
     const request = new TokenRequest(known);
-    const asked = [...ids, '5', '9'.repeat(77), `${ids[0]}0`, `0${ids[0]}`, '12345678:'];
+    const candidates = [...ids, '5', '9'.repeat(77), `${ids[0]}0`, `0${ids[0]}`, '12345678:'];
     let refused = 0;
     for (let round = 0; round < rounds(6_000); round++) {
-      // Tokens become known as they are asked for, so that both ways are taken.
-      const text = usual(random, asked.slice(0, 1 + random.below(asked.length)));
+      // Tokens become known when they are first requested, so that both ways are taken.
+      const text = usual(random, candidates.slice(0, 1 + random.below(candidates.length)));
       const body = random.chance(50) ? Buffer.from(text) : odd(random, text);
       const wanted = expected(body, ids);
       if ('error' in wanted) refused += 1;
@@ -116,7 +118,7 @@ test('a token list read from its bytes is what the parser reads, and so are its 
   });
 });
 
-test('a token is found at its digits once it has been asked for, and nothing else is', () => {
+test('a token is found by its digits once it was requested, and no other text is', () => {
   withSeed((random) => {
     const ids = idsOf(random);
     const { known } = fixtureOf(ids).texts;

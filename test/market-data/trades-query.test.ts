@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { errorBody } from '../../server/common/error-bodies.ts';
-import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-query.ts';
+import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-schemas.ts';
 
 function parsed(text: string): TradesQuery {
   const query = TRADES_QUERY.parse(text);

@@ -6,8 +6,9 @@ import test from 'node:test';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ROUTE_TABLE } from '../../server/api/route-table.ts';
 import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
+import type { Setting } from '../../server/config/kinds.ts';
 import { PROFILE_ROWS, PROFILE_TABLE } from '../../server/config/profile.ts';
-import { isSetting, type Rows, SETTINGS, type Setting } from '../../server/config/settings.ts';
+import { isSetting, type Rows, SETTINGS } from '../../server/config/settings.ts';
 import { REJECT_TEXTS } from '../../server/orders/reject-texts.ts';
 import { anchorOf } from '../common/anchors.ts';
 import { ROOT } from '../common/root.ts';
@@ -122,8 +123,8 @@ test('CONFIGURATION.md lists every setting: its variable, default, rule and mean
 });
 
 test('CONFIGURATION.md lists what CLIENT_PROFILE changes, row by row', () => {
-  const rows = PROFILE_ROWS.map(([, { changes, polymarket, spec, variable }]) =>
-    [`\`${variable}\``, spec, polymarket, changes].join(' | '),
+  const rows = PROFILE_ROWS.map(([, { meaning, polymarket, spec, variable }]) =>
+    [`\`${variable}\``, spec, polymarket, meaning].join(' | '),
   );
   assert.deepEqual(
     rowsOf('CONFIGURATION.md', '| setting |').map((row) => row.join(' | ')),

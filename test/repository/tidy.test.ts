@@ -338,10 +338,9 @@ test('the matching core knows nothing outside of its folder, which has one way i
 });
 
 test('where a column lies is known to the engine and to what copies whole tables alone', () => {
-  // Projections read stored rows column by column; the benchmarks load the layout of an older build.
-  const others = /^(?:engine|test|storage\/snapshot|storage\/projection)\//;
-  const files = ['server/market-data/history-keeper.ts', 'bench/common/engine-modules.ts'];
-  for (const source of sources.filter(({ path }) => !others.test(path) && !files.includes(path))) {
+  for (const source of sources.filter(
+    ({ path }) => !/^(?:engine|test|storage\/snapshot)\//.test(path),
+  )) {
     for (const specifier of importsOf(source)) {
       const target = normalize(join(dirname(source.path), specifier));
       assert.notEqual(target, 'engine/tables/layout.ts', source.path);
@@ -498,7 +497,9 @@ const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
   'server/catalog/search-index.ts buildSearchIndex':
     'benchmarks and tests search without a catalog',
   'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test pairs it with a hash of what is stored',
+  'server/config/profile.ts PROFILE_ROWS': 'tests go through the rows of the profile',
   'server/http/open-files.ts readLimit': 'a test reads a limit that this machine has not',
+  'server/market-data/history-routes.ts renderPoints': 'a test compares a long answer with JSON',
   'server/orders/worker.ts run': 'tests put a worker of their own into the pool',
   'storage/projection/fills.ts fillCopy': 'tests store single fills and compare them',
   'storage/recovery/recover.ts recover': 'benchmarks and tests recover without a thread',

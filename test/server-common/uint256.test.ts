@@ -13,11 +13,6 @@ import {
   wordsToDecimal,
 } from '../../server/common/uint256.ts';
 
-/** The decimal text of 32 big-endian bytes. */
-function bytesToDecimal(bytes: Uint8Array, offset: number): string {
-  return BigInt(bytesToHex(bytes, offset, 32)).toString();
-}
-
 const MAX = 2n ** 256n - 1n;
 
 /** Values of every length: a uniform draw would hardly ever be short. */
@@ -25,7 +20,7 @@ const anyUint256 = fc
   .tuple(fc.bigInt({ min: 0n, max: MAX }), fc.integer({ min: 0, max: 256 }))
   .map(([value, shift]) => value >> BigInt(shift));
 
-test('a decimal text becomes the bytes of the number and comes back', () => {
+test('a decimal text becomes the bytes of the number', () => {
   fc.assert(
     fc.property(anyUint256, fc.integer({ min: 0, max: 9 }), (value, offset) => {
       const out = new Uint8Array(offset + 33).fill(0xaa);
@@ -34,7 +29,6 @@ test('a decimal text becomes the bytes of the number and comes back', () => {
       assert.equal(bytesToHex(out, offset, 32), `0x${expected}`);
       assert.equal(out[offset + 32], 0xaa, 'nothing behind the number is written');
       assert.ok(out.subarray(0, offset).every((byte) => byte === 0xaa));
-      assert.equal(bytesToDecimal(out, offset), value.toString());
     }),
     { numRuns: 2000 },
   );
@@ -63,7 +57,7 @@ test('powers of ten and of two, and their neighbours, are exact', () => {
     for (let power = 1n; power <= MAX; power *= base) {
       for (const value of [power - 1n, power, power + 1n]) {
         assert.equal(decimalToBytes(value.toString(), out, 0), true);
-        assert.equal(bytesToDecimal(out, 0), value.toString());
+        assert.equal(BigInt(bytesToHex(out, 0, 32)), value);
       }
     }
   }
