@@ -30,7 +30,7 @@ const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
 };
 
 /**
- * Compares the environment with the state; a difference becomes a journaled command. Whether there is a ledger
+ * Compares the environment with the state; a difference becomes a logged command. Whether there is a ledger
  * is said in the first batch alone.
  */
 export async function applyConfiguration(
@@ -47,7 +47,7 @@ export async function applyConfiguration(
     now.openOrdersPerAccount === config.openOrdersPerAccount &&
     now.walletsPerSigner === config.walletsPerSigner &&
     now.orderRowsMax === t.orderRows;
-  // The first batch of all says it in any case: the journal must not depend on an environment.
+  // The first batch of all says it in any case: the log must not depend on an environment.
   if (isSame && lastBatch(t) !== 0) return;
   const out = new CommandBuffer(16);
   const { openOrdersPerAccount, walletsPerSigner } = config;

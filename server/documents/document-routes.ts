@@ -4,7 +4,7 @@
  *
  * Thread: I/O.
  */
-import { errorBody } from '../common/contract.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import type { Exchange } from '../http/http.ts';
 import type { Json } from './json-schema.ts';
 import { ANSWER_HEADERS, PreparedAnswer } from './prepared-answer.ts';

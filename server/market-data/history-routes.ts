@@ -9,8 +9,8 @@
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Pips, TokenRow } from '../../engine/tables/units.ts';
 import { ProjectionUnready } from '../../storage/projection/reader.ts';
-import { errorBody } from '../common/contract.ts';
 import { DECIMAL_BYTES_MAX, microText, writeInteger, writePips } from '../common/decimal.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { readJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { compileShape, type Shape } from '../common/schema.ts';

@@ -5,7 +5,7 @@
  * Thread: I/O. Non-goals: what the answers say (token-routes.ts).
  */
 import type { TokenRow } from '../../engine/tables/units.ts';
-import { errorBody } from '../common/contract.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import { type BookRenderer, LONG } from './books.ts';

@@ -16,7 +16,7 @@
 import { join } from 'node:path';
 import { FILL_BYTES, ORDER_BYTES } from '../../engine/reads.ts';
 import { makeDirectory } from '../files/make-directory.ts';
-import { otherFormat } from '../files/other-format.ts';
+import { OtherFormat, otherFormat } from '../files/other-format.ts';
 import { checksumMatches, withChecksum } from '../kv/checksum.ts';
 import {
   type BinaryTable,
@@ -77,7 +77,7 @@ export function positionOf({ meta }: DerivedTables): DerivedPosition {
   const isOlder = Number.isInteger(older) && older > 0 && older < FORMAT;
   const format = isOlder ? older : stored.readUInt32LE(4);
   if (isOlder || (checksumMatches(META_POSITION, stored) && format !== FORMAT)) {
-    throw new Error(`derived: ${otherFormat(format, FORMAT)}`);
+    throw new OtherFormat(`derived: ${otherFormat(format, FORMAT)}`);
   }
   if (stored.length !== POSITION_BYTES || !checksumMatches(META_POSITION, stored)) {
     throw new Error(

@@ -1,5 +1,5 @@
 /**
- * The engine's ledger and the naive one agree on random commands of every kind; and what was journaled gives the
+ * The engine's ledger and the naive one agree on random commands of every kind; and what was logged gives the
  * same tables again, from the beginning and from a copy taken anywhere, also between two steps of a resolution.
  * With TEST_LONG=1 TEST_ROUNDS=60 these are five million commands.
  */
@@ -49,7 +49,7 @@ function runDay(random: Random, capacities: Capacities, met: Met): void {
         duel.compareAll();
         crash.tables = new Tables(allocateEngine(capacities));
         copyTables(duel.driver.t, crash.tables);
-        crash.batches = duel.driver.journal.length;
+        crash.batches = duel.driver.logged.length;
         met.crashes += isBetween ? 1 : 0;
       }
       if (i % 500 === 499) duel.compareAll();
@@ -60,14 +60,14 @@ function runDay(random: Random, capacities: Capacities, met: Met): void {
     console.error(recent.map((line) => JSON.stringify(line, bigintText)).join('\n'));
     throw error;
   }
-  const { journal, t } = duel.driver;
+  const { logged, t } = duel.driver;
   duel.driver.close();
-  const again = replay(journal, capacities).t;
+  const again = replay(logged, capacities).t;
   assert.equal(stateHash(again), stateHash(t), 'from the log');
   audit(again);
   if (crash.tables !== undefined) {
     rebuildIndexes(crash.tables);
-    const copy = replay(journal.slice(crash.batches), capacities, crash.tables).t;
+    const copy = replay(logged.slice(crash.batches), capacities, crash.tables).t;
     assert.equal(stateHash(copy), stateHash(t), 'from a copy and the rest of the log');
     assert.equal(digestOf(copy), digestOf(t));
     audit(copy);

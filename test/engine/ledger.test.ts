@@ -236,7 +236,7 @@ test('an id that is not later than one that was forgotten is refused', () => {
       return encodeFunds(out, 'deposit', { id: { isOperator, ms, key }, wallet, amount: 1 });
     });
   for (let n = 0; n < REQUESTS_KEPT + 2; n++) {
-    // The journal of the driver is not what is tested.
+    // What the driver logs is not what is tested.
     context.changes = 0;
     assert.equal(deposit(n < 2 ? 10 + n : 20, n), RejectReason.accepted);
   }
@@ -290,7 +290,7 @@ test('a node that stops between any two steps goes on where it was', () => {
     script.duel.settle();
     const tables = new Tables(allocateEngine(WITH_LEDGER));
     copyTables(script.t, tables);
-    stops.push({ tables, batches: driver.journal.length });
+    stops.push({ tables, batches: driver.logged.length });
   };
   for (stop(); ledgerTotals(script.t).resolving > 0; stop()) {
     script.duel.step({ kind: 'step', market: 1, limit: 1 });
@@ -300,7 +300,7 @@ test('a node that stops between any two steps goes on where it was', () => {
   for (const { batches, tables } of stops) {
     rebuildIndexes(tables);
     audit(tables);
-    const rest = replay(driver.journal.slice(batches), WITH_LEDGER, tables);
+    const rest = replay(driver.logged.slice(batches), WITH_LEDGER, tables);
     assert.equal(stateHash(rest.t), end);
   }
 });

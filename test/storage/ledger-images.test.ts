@@ -8,7 +8,6 @@ import { ledgerIsOn, ledgerTotals, nextResolving } from '../../engine/ledger/rea
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { Ledger, State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
-import { Journal } from '../../storage/log/journal.ts';
 import { recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import type { Random } from '../common/random.ts';
@@ -33,13 +32,13 @@ function ledgerDay(random: Random): LedgerDuel {
 
 test('a ledger is the same from an image and the log, also in larger tables', (t) =>
   seeded(async (random) => {
-    const { journal } = ledgerDay(random).driver;
+    const { logged } = ledgerDay(random).driver;
     const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
     const store: FakeStore = { entries: [] };
-    const log = new Journal(new FakeLog(store));
+    const log = new FakeLog(store);
     const exchange = new Exchange(WITH_LEDGER);
-    const saveAt = random.between(1, journal.length - 1);
-    for (const [i, batch] of journal.entries()) {
+    const saveAt = random.between(1, logged.length - 1);
+    for (const [i, batch] of logged.entries()) {
       await appended(log, exchange.apply(batch));
       if (i === saveAt) saved(snapshots, exchange.t);
     }
