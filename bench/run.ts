@@ -3,6 +3,7 @@
  * the challenge; --baseline DIR names a compiled older checkout to run beside (engine, challenge).
  */
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CATALOG_FULL, catalogSuite } from './catalog/catalog.bench.ts';
@@ -35,6 +36,12 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { baseline: { type: 'string' } },
 });
+if (values.baseline !== undefined && !existsSync(join(values.baseline, 'dist/engine'))) {
+  process.stderr.write(
+    `--baseline ${values.baseline}: there is no dist/engine; name a checkout in which \`npm run build\` ran\n`,
+  );
+  process.exit(2);
+}
 const beside = values.baseline === undefined ? {} : { baseline: join(values.baseline, 'dist') };
 const challenge: ChallengeOptions = { ...CHALLENGE, ...beside };
 const path: PathShape = { ...PATH_FULL, ...beside };

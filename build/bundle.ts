@@ -1,11 +1,11 @@
 /**
- * Writes the programs of the node as few large modules, from what the compiler has written: importing six
- * hundred small ones is half of what a start costs, and each worker thread imports its own again.
+ * Bundles the programs of the node into few large modules, from the compiler's output. Importing six hundred
+ * small ones takes half of a start, and each worker thread imports its own again.
  *
  *   node dist/build/bundle.js     dist/{engine,storage,server} and packages -> dist/node
  *
- * A program lies below dist/node where it lies below dist, what several share in dist/node/chunks. Names stay
- * as they are, so that traces of stacks can be read. Done again only where something is newer.
+ * A program lies below dist/node where it lies below dist, shared code in dist/node/chunks. Names stay as they
+ * are, so that stack traces can be read. Nothing is written unless a source is newer than the bundle.
  */
 import {
   existsSync,
@@ -22,7 +22,7 @@ import commonjsPlugin from '@rollup/plugin-commonjs';
 import { nodeResolve } from '@rollup/plugin-node-resolve';
 import { type InputOptions, type OutputOptions, type Plugin, rollup } from 'rollup';
 
-/** What is started as a process or as a thread, by its path. */
+/** Programs that are started as a process or as a thread, by path. */
 const PROGRAMS = [
   'server/cli/cli',
   'server/app/main',
@@ -42,15 +42,15 @@ const PROGRAMS = [
   'test/torture/delayed-worker',
 ];
 
-/** Packages that find files of their own, native or threads', by where they lie. */
+/** Packages that load native files or threads from paths relative to their own. */
 const APART = new Set(['lmdb', 'pino', 'piscina']);
 
-/** The directory of what is compiled. */
+/** The compiler's output. */
 const COMPILED = resolve(import.meta.dirname, '..');
 const OUT = join(COMPILED, 'node');
-/** Names what is in the bundle, and is as old as the last build: the compiler leaves unchanged files alone. */
+/** Lists the files of the bundle; its time is that of the last build, because unchanged files stay old. */
 const MARK = join(COMPILED, '.built');
-/** What is installed; files of packages are as old as their publishers say. */
+/** Stands for the installed packages, whose files have the times of their publishers. */
 const LOCK = join(COMPILED, '../package-lock.json');
 
 function isFresh(): boolean {
@@ -62,7 +62,7 @@ function isFresh(): boolean {
   return files.every((file) => existsSync(file) && statSync(file).mtimeMs < built.mtimeMs);
 }
 
-/** Packages that lie apart are loaded by `require`, which takes them half as long as `import`. */
+/** These packages are loaded by `require`, which takes half as long as `import`. */
 const packagesApart: Plugin = {
   name: 'packages-apart',
   resolveId: (name) => (APART.has(name) ? { id: `\0${name}`, syntheticNamedExports: true } : null),
@@ -73,7 +73,7 @@ const packagesApart: Plugin = {
       : null,
 };
 
-/** `import.meta.url` stays the place of the module, to which other files are relative, not that of its chunk. */
+/** `import.meta.url` stays that of the module, not of its chunk, because other files are relative to it. */
 const placesOfModules: Plugin = {
   name: 'places-of-modules',
   resolveImportMeta(property, { chunkId, moduleId }) {
@@ -84,17 +84,17 @@ const placesOfModules: Plugin = {
   },
 };
 
-/** Its types are those of its other format. */
+/** The package's types are those of its CommonJS form. */
 const commonjs = commonjsPlugin as unknown as typeof commonjsPlugin.default;
 
 const input: InputOptions = {
   input: Object.fromEntries(PROGRAMS.map((name) => [name, join(COMPILED, `${name}.js`)])),
   external: isBuiltin,
   plugins: [packagesApart, nodeResolve({ preferBuiltins: true }), commonjs(), placesOfModules],
-  // What nobody uses is one byte in a hundred here, and looking for it half of the time.
+  // Unused code is one percent of the bytes, and finding it takes half of the time.
   treeshake: false,
   onwarn: (warning) => {
-    // Among the modules of packages.
+    // Some packages have circles among their modules.
     if (warning.code === 'CIRCULAR_DEPENDENCY') return;
     throw new Error(warning.message);
   },
@@ -106,7 +106,7 @@ function chunkOf(id: string): string | undefined {
   return /[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?([^\\/]+)/.exec(id)?.[1];
 }
 
-/** It takes its place whole. */
+/** Renamed when it is complete. */
 const draft = `${OUT}-${process.pid}`;
 const output: OutputOptions = {
   dir: draft,

@@ -24,25 +24,21 @@ type Part<Name extends string, Value> =
     ? { readonly [key in Name]?: Value | undefined }
     : { readonly [key in Name]: Value };
 
-/**
- * The request of a route: parts of its path, its query and its body, as far as the route has them.
- */
-export type Asked<Key extends RouteKey> = ([PathNames<Key>] extends [never]
+/** The request of a route: its path parameters, query and body, where it has them. */
+export type RouteRequest<Key extends RouteKey> = ([PathNames<Key>] extends [never]
   ? unknown
   : { readonly path: Readonly<Record<PathNames<Key>, string | number>> }) &
   Part<'query', Query<Omit<Routes[Key]['query'], PathNames<Key>>>> &
   (Routes[Key]['body'] extends undefined ? unknown : { readonly body: Routes[Key]['body'] });
 
 /** The same for any route. */
-interface AnyAsked {
+interface AnyRequest {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
 }
 
-/**
- * Routes that change something at each call, so a request without an answer must not be repeated.
- */
+/** Each of these calls changes something, so one without an answer is not repeated. */
 const UNDONE: ReadonlySet<string> = new Set<RouteKey>([
   'POST /auth/readonly-api-key',
   'DELETE /auth/api-key',
@@ -51,8 +47,8 @@ const UNDONE: ReadonlySet<string> = new Set<RouteKey>([
 ]);
 
 /**
- * Paths that two APIs of a node share; the client profile decides which one answers. These calls
- * are sent under the base path of the catalog, because the types have its shapes.
+ * Paths that two APIs of a node share. The types have the shapes of the catalog, so these calls use
+ * its base path.
  */
 const OF_THE_CATALOG: ReadonlySet<string> = new Set<RouteKey>([
   'GET /markets',
@@ -83,9 +79,9 @@ export class ServerClock {
 
   /** True when a request was refused because of its timestamp; then the clock is set. */
   learn({ body, status }: Reply): boolean {
-    const told = status === 401 && /stale timestamp, server time is (\d+)/.exec(body)?.[1];
-    if (typeof told !== 'string') return false;
-    this.set(Number(told));
+    const seconds = status === 401 && /stale timestamp, server time is (\d+)/.exec(body)?.[1];
+    if (typeof seconds !== 'string') return false;
+    this.set(Number(seconds));
     return true;
   }
 }
@@ -117,16 +113,19 @@ export class Calls {
     return this.#identity;
   }
 
-  async call<Key extends RouteKey>(route: Key, asked: Asked<Key>): Promise<Routes[Key]['answer']> {
-    const { body } = asked as AnyAsked;
+  async call<Key extends RouteKey>(
+    route: Key,
+    request: RouteRequest<Key>,
+  ): Promise<Routes[Key]['answer']> {
+    const { body } = request as AnyRequest;
     const text = body === undefined ? '' : JSON.stringify(body);
-    return (await this.callText(route, asked as AnyAsked, text)).answer;
+    return (await this.callText(route, request as AnyRequest, text)).answer;
   }
 
   /** Sends a body of exactly these bytes. Also returns how many earlier tries got no answer. */
   async callText<Key extends RouteKey>(
     route: Key,
-    { path: values = {}, query = {} }: AnyAsked,
+    { path: values = {}, query = {} }: AnyRequest,
     body: string,
   ): Promise<{ readonly answer: Routes[Key]['answer']; readonly lost: number }> {
     const [method, pattern] = route.split(' ') as [Method, string];
@@ -143,10 +142,7 @@ export class Calls {
     return { answer: JSON.parse(reply.body) as Routes[Key]['answer'], lost };
   }
 
-  /**
-   * Sends a request until it is answered; a wrong clock is corrected once. `headers` are made for
-   * each try.
-   */
+  /** Sends a request until it is answered; corrects a wrong clock once. New headers each time. */
   async send(
     route: RouteKey,
     method: Method,

@@ -1,10 +1,10 @@
 /** Markets and events of the catalog. */
-import type { Asked, Calls } from './calls.ts';
+import type { Calls, RouteRequest } from './calls.ts';
 import { rowsOf } from './lists.ts';
 import type { Routes } from './types.ts';
 
-type MarketsQuery = Asked<'GET /markets/keyset'>['query'];
-type EventsQuery = Asked<'GET /events/keyset'>['query'];
+type MarketsQuery = RouteRequest<'GET /markets/keyset'>['query'];
+type EventsQuery = RouteRequest<'GET /events/keyset'>['query'];
 type MarketRow = Routes['GET /markets/keyset']['answer']['markets'][number];
 type EventRow = Routes['GET /events/keyset']['answer']['events'][number];
 
@@ -15,20 +15,18 @@ export class Catalog {
     this.#calls = calls;
   }
 
-  /** All markets that a query asks for, page by page: `{ closed: false, order: 'endDate' }`. */
+  /** All markets of a query, page by page: `{ closed: false, order: 'endDate' }`. */
   markets(query: MarketsQuery = {}): AsyncGenerator<MarketRow, void> {
-    return rowsOf(async (after_cursor) => {
-      const asked = after_cursor === undefined ? query : { ...query, after_cursor };
-      const page = await this.#calls.call('GET /markets/keyset', { query: asked });
+    return rowsOf(query, 'after_cursor', async (paged) => {
+      const page = await this.#calls.call('GET /markets/keyset', { query: paged });
       return { rows: page.markets, next: page.next_cursor };
     });
   }
 
   /** All events, with their markets. */
   events(query: EventsQuery = {}): AsyncGenerator<EventRow, void> {
-    return rowsOf(async (after_cursor) => {
-      const asked = after_cursor === undefined ? query : { ...query, after_cursor };
-      const page = await this.#calls.call('GET /events/keyset', { query: asked });
+    return rowsOf(query, 'after_cursor', async (paged) => {
+      const page = await this.#calls.call('GET /events/keyset', { query: paged });
       return { rows: page.events, next: page.next_cursor };
     });
   }

@@ -6,7 +6,7 @@
  *
  * Money is decimal text, or whole millionths as bigint; there is no floating point in it.
  */
-import { type Asked, Calls, type RouteKey, ServerClock } from './calls.ts';
+import { Calls, type RouteKey, type RouteRequest, ServerClock } from './calls.ts';
 import { Catalog } from './catalog.ts';
 import type { ApiKey, Identity } from './credentials.ts';
 import { ApiError } from './errors.ts';
@@ -112,8 +112,11 @@ export class NodeClient {
   }
 
   /** Any route of the node, by its key: `call('GET /markets/:id', { path: { id: 1001 } })`. */
-  call<Key extends RouteKey>(route: Key, asked: Asked<Key>): Promise<Routes[Key]['answer']> {
-    return this.#calls.call(route, asked);
+  call<Key extends RouteKey>(
+    route: Key,
+    request: RouteRequest<Key>,
+  ): Promise<Routes[Key]['answer']> {
+    return this.#calls.call(route, request);
   }
 
   /** Books of tokens, always up to date. Resolves when all of them are loaded. */

@@ -33,10 +33,7 @@ export function level1(
   };
 }
 
-/**
- * The five level-2 headers. `path` is without a query string; `body` is the exact text that will be
- * sent.
- */
+/** The five level-2 headers. `path` has no query string; `body` is the text as it is sent. */
 export function level2(
   prefix: string,
   address: string,

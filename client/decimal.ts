@@ -10,9 +10,8 @@ const DECIMALS = 6;
 const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
 
 /**
- * '12.5' -> 12500000n. A number of the data API is read by its shortest text, which is exact up to
- * 2^53 millionths. @throws RangeError for a text that is not a plain decimal or has more than six
- * decimals
+ * '12.5' -> 12500000n. Numbers of the data API are exact up to 2^53 millionths.
+ * @throws RangeError for a text that is no plain decimal or has more than six decimals
  */
 export function toMicro(value: string | number): bigint {
   const parts = DECIMAL.exec(String(value));
@@ -39,11 +38,8 @@ interface Amounts {
 }
 
 /**
- * The amounts that an order pays and receives: collateral for shares in a BUY, shares for
- * collateral in a SELL.
- *
- * @throws RangeError when the collateral is not a whole number of millionths, because such a price
- *   cannot be signed; a size of two decimals is always valid
+ * The amounts that an order pays and receives: collateral and shares. A size of two decimals is
+ * always valid. @throws RangeError when the collateral is not a whole number of millionths
  */
 export function amountsOf(side: 'BUY' | 'SELL', price: string, size: string): Amounts {
   const shares = toMicro(size);

@@ -56,10 +56,7 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const ZERO_WORD = `0x${'0'.repeat(64)}`;
 const VERSION_2 = '2';
 
-/**
- * @param version absent: 1 if the node accepts it. @throws Error for a version that it does not
- * accept
- */
+/** @param version absent: 1 if the node accepts it. @throws Error if it does not */
 export function signingDomainOf(info: ExchangeInfoAnswer, version?: 1 | 2): SigningDomain {
   const taken = info.order_versions ?? [1];
   const chosen = version ?? (taken.includes(1) ? 1 : 2);

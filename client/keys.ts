@@ -35,10 +35,7 @@ export class Keys {
     return answer.apiKeys ?? answer;
   }
 
-  /**
-   * Revokes a key of the caller; without an argument the key of this client. Sent once: see
-   * NoAnswerError.
-   */
+  /** Revokes a key of the caller, by default this client's. Sent once: see NoAnswerError. */
   async revoke(apiKey?: string): Promise<void> {
     const query = apiKey === undefined ? {} : { apiKey };
     await this.#calls.call('DELETE /auth/api-key', { query });

@@ -12,27 +12,31 @@ interface Page<Row> {
   readonly next: string | undefined;
 }
 
-/** @param read the page at a cursor; undefined = the first one */
-export async function* rowsOf<Row>(
-  read: (cursor: string | undefined) => Promise<Page<Row>>,
+/** @param name of the parameter that takes the cursor @param read the page of a query */
+export async function* rowsOf<Query, Row>(
+  query: Query,
+  name: keyof Query & string,
+  read: (query: Query) => Promise<Page<Row>>,
 ): AsyncGenerator<Row, void> {
-  let cursor: string | undefined;
+  let paged: Query | undefined = query;
   do {
-    const { next, rows } = await read(cursor);
+    const { next, rows }: Page<Row> = await read(paged);
     yield* rows;
-    cursor = next === LAST || next === '' ? undefined : next;
-  } while (cursor !== undefined);
+    paged = !next || next === LAST ? undefined : { ...query, [name]: next };
+  } while (paged !== undefined);
 }
 
 /**
- * As rowsOf, for a list whose cursors are offsets, newest first: new rows move others to the next
- * page, where they are not returned again.
+ * As rowsOf, for a list whose cursors are offsets, newest first: a row that a new one has moved to
+ * the next page is not returned again.
  */
-export async function* rowsOnce<Row extends { readonly id: string }>(
-  read: (cursor: string | undefined) => Promise<Page<Row>>,
+export async function* rowsOnce<Query, Row extends { readonly id: string }>(
+  query: Query,
+  name: keyof Query & string,
+  read: (query: Query) => Promise<Page<Row>>,
 ): AsyncGenerator<Row, void> {
   const given = new Set<string>();
-  for await (const row of rowsOf(read)) {
+  for await (const row of rowsOf(query, name, read)) {
     if (given.has(row.id)) continue;
     given.add(row.id);
     const [oldest] = given;

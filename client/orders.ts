@@ -6,7 +6,7 @@
  * replaces the lost answer.
  */
 import { randomInt } from 'node:crypto';
-import type { Asked, Calls } from './calls.ts';
+import type { Calls, RouteRequest } from './calls.ts';
 import { amountsOf, toMicro } from './decimal.ts';
 import { ApiError, NoAnswerError } from './errors.ts';
 import {
@@ -73,10 +73,7 @@ export class Orders {
     this.#exchange = signing;
   }
 
-  /**
-   * Signs an order. For the first order of a token the terms of its market are requested from the
-   * node.
-   */
+  /** Signs an order. The terms of its market are requested with the first order of a token. */
   async sign(terms: OrderTerms): Promise<SignedOrder> {
     const { identity } = this.#calls;
     if (this.#wallet === undefined || !('key' in identity)) throw new Error('orders need a wallet');
@@ -124,10 +121,7 @@ export class Orders {
     return this.#cancel('DELETE /orders', JSON.stringify(ids));
   }
 
-  /**
-   * Cancels all open orders. If an answer is lost, the next one does not list the orders that the
-   * lost one cancelled.
-   */
+  /** Cancels all open orders. What a lost answer cancelled is not listed in the next one. */
   cancelAll(): Promise<CancelAnswer> {
     return this.#calls.call('DELETE /cancel-all', { body: undefined });
   }
@@ -147,23 +141,20 @@ export class Orders {
     }
   }
 
-  /**
-   * Own open orders, newest first. If orders are closed between two pages, an order after them may
-   * be missed.
-   */
-  open(query: Asked<'GET /data/orders'>['query'] = {}): AsyncGenerator<OwnOrderAnswer, void> {
-    return rowsOnce(async (next_cursor) => {
-      const asked = next_cursor === undefined ? query : { ...query, next_cursor };
-      const page = await this.#calls.call('GET /data/orders', { query: asked });
+  /** Own open orders, newest first. If some close between two pages, others may be missed. */
+  open(
+    query: RouteRequest<'GET /data/orders'>['query'] = {},
+  ): AsyncGenerator<OwnOrderAnswer, void> {
+    return rowsOnce(query, 'next_cursor', async (paged) => {
+      const page = await this.#calls.call('GET /data/orders', { query: paged });
       return { rows: page.data, next: page.next_cursor };
     });
   }
 
   /** Own trades, newest first. */
-  trades(query: Asked<'GET /data/trades'>['query'] = {}): AsyncGenerator<OwnTrade, void> {
-    return rowsOnce(async (next_cursor) => {
-      const asked = next_cursor === undefined ? query : { ...query, next_cursor };
-      const page = await this.#calls.call('GET /data/trades', { query: asked });
+  trades(query: RouteRequest<'GET /data/trades'>['query'] = {}): AsyncGenerator<OwnTrade, void> {
+    return rowsOnce(query, 'next_cursor', async (paged) => {
+      const page = await this.#calls.call('GET /data/trades', { query: paged });
       return { rows: page.data, next: page.next_cursor };
     });
   }

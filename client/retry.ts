@@ -27,10 +27,7 @@ const BUSY = 503;
 /** From a node that is stopping or starting, and from proxies. */
 const UNAVAILABLE = new Set([500, 502, 503, 504]);
 
-/**
- * Growing pauses. Each varies by half, so that clients that were disconnected together do not
- * return together. @param attempt from 0
- */
+/** Growing pauses. Each varies by half, so that clients return apart. @param attempt from 0 */
 export function backOffMs(attempt: number): number {
   const longest = Math.min(PAUSE_MS_LONGEST, PAUSE_MS_FIRST * 2 ** Math.min(attempt, 16));
   return longest * (0.5 + Math.random() / 2);

@@ -49,10 +49,7 @@ export class Wallet {
     }
   }
 
-  /**
-   * A wallet that depends only on a text: for tests, demonstrations and load generators, never for
-   * funds.
-   */
+  /** A wallet that depends only on a text: for tests and load generators, never for funds. */
   static fromSeed(seed: string): Wallet {
     return new Wallet(`0x${keccak256(Buffer.from(seed)).toString('hex')}`);
   }

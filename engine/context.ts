@@ -5,13 +5,10 @@
 import { assert } from './book/matching.ts';
 import type { EventBuffer } from './events.ts';
 import type { RejectReasonCode } from './orders/reject-reasons.ts';
-import * as layout from './tables/layout.ts';
+import { BOOK_F, BOOK_I, Book, State } from './tables/layout.ts';
 import type { EngineMemory } from './tables/tables.ts';
 import { Tables } from './tables/tables.ts';
 import type { BookRow, MicroShares, OrderRow } from './tables/units.ts';
-
-// A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { BOOK_F, BOOK_I, Book, State } = layout;
 
 /**
  * Policies for a taker that meets an order of the same maker account
@@ -34,14 +31,14 @@ export class EngineContext {
   time = 0;
   /** An order was forgotten for the row of the one that is being placed. */
   hasForgotten = false;
-  /** Closed orders before this one have their final states on disk, as the batch was told. */
+  /** Closed orders before this one have their final states on disk: the batch says so. */
   persistedClosedSequence = 0;
   /** What the last accepted order paid and received at once, in micro-units, net of fees. */
   making = 0;
   taking = 0;
   /** Digest of the records of the current batch. */
   digest = 0;
-  /** Changes of the current batch; a batch without any is not journaled. */
+  /** Changes of the current batch; a batch without any is not logged. */
   changes = 0;
   /** Where the last cancelOwner left off in its owner's list; 0 = it came to the end. */
   nextOwned: OrderRow | 0 = 0;

@@ -1,10 +1,10 @@
 /**
  * The engine: a deterministic function of (tables, batch, time). The same batches on the same
- * tables give the same tables, records and digest, whether they come from a client or the journal.
+ * tables give the same tables, records and digest, whether they come from a client or the log.
  *
  *   engine.begin(timeMs, persistedClosedSequence)   expired orders leave, old ids are forgotten
  *   engine.apply(i32, f64, at)              one command: a RejectReasonCode, 0 = accepted
- *   engine.end()                            true when anything changed (then it is journaled)
+ *   engine.end()                            true when anything changed (then it is logged)
  *
  * What happened is read from the tables: fills [before, after) in the ring of fills, ended orders
  * [before, after) in the ring of finished ones, and for an accepted order core.making and
@@ -12,8 +12,14 @@
  */
 
 import { assert } from './book/matching.ts';
-import * as commands from './commands.ts';
-import { commandKind, commandWords } from './commands.ts';
+import {
+  CancelCommand,
+  CancelOwnerCommand,
+  CommandKind,
+  ConfigureCommand,
+  commandKind,
+  commandWords,
+} from './commands.ts';
 import { type Applier, EngineContext } from './context.ts';
 import { EventBuffer } from './events.ts';
 import { changeMarket, registerMarket } from './markets/markets.ts';
@@ -23,18 +29,12 @@ import { closeOrder, evictClosed, findOrder, orderStatus } from './orders/orders
 import { placing } from './orders/place.ts';
 import { prefetch } from './orders/prefetch.ts';
 import type { RejectReasonCode } from './orders/reject-reasons.ts';
-import * as rules from './orders/reject-reasons.ts';
-import * as codes from './tables/codes.ts';
-import * as layout from './tables/layout.ts';
+import { RejectReason } from './orders/reject-reasons.ts';
+import { EndReason, Status } from './tables/codes.ts';
+import { ACCOUNT_I, ORDER_F, ORDER_I, Order, State, TOKEN_I, Token } from './tables/layout.ts';
 import type { EngineMemory, Tables } from './tables/tables.ts';
 import type { MarketRow, OrderRow, TokenRow } from './tables/units.ts';
 import { sameAddress } from './tables/words.ts';
-
-// A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { EndReason, Status } = codes;
-const { ACCOUNT_I, ORDER_F, ORDER_I, Order, State, TOKEN_I, Token } = layout;
-const { CancelCommand, CancelOwnerCommand, CommandKind, ConfigureCommand } = commands;
-const { RejectReason } = rules;
 
 const MS = 1_000;
 

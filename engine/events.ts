@@ -1,5 +1,5 @@
 /**
- * What a batch did, in the order in which it happened: the log that streams are told from. Records
+ * What a batch did, in the order in which it happened: the source of the streams. Records
  * refer to what keeps its place until the batch is on disk (the command, the ring of fills, the ring
  * of finished orders) and copy the rest, so a reader needs nothing that later batches may change.
  *
@@ -86,7 +86,7 @@ export class EventBuffer {
   clear(): void {
     this.words = 0;
     this.overflowed = false;
-    // What a rare batch needed is not held for ever.
+    // The memory that a rare batch needed is released.
     if (this.i32.length > RECORDS_KEPT * EVENT_WORDS) this.allocate(RECORDS_FIRST * EVENT_WORDS);
   }
 
@@ -137,7 +137,7 @@ export class EventBuffer {
     f64[(at >> 1) + 3] = sequence;
   }
 
-  /** An order left its level, whose total is told, and has ended: two records. */
+  /** An order left its level, whose total is recorded, and has closed: two records. */
   ended(book: BookRow, tick: Ticks, grid: number, quantity: MicroShares, sequence: number): void {
     const at = this.take(2 * EVENT_WORDS);
     if (at < 0) return;

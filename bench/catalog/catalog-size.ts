@@ -69,14 +69,14 @@ async function inChild<Value>(
 
 function print(options: SizeOptions, events: number, figures: SizeFigures): void {
   const { loads, bareLoads, importMs, searchHeapBytes } = figures;
-  const held = ((loads[0]?.preparedBytes ?? 0) + searchHeapBytes) / MB;
+  const totalMb = ((loads[0]?.preparedBytes ?? 0) + searchHeapBytes) / MB;
   process.stdout.write(
     `\ncatalog size: ${options.markets} markets in ${events} events, seed ${options.seed}, ` +
       `${loads.length} loads of each kind, a process each\n` +
       `as imported (the import took ${importMs.toFixed(0)} ms)\n${tableOf(loads)}` +
       `from the catalog alone\n${tableOf(bareLoads)}` +
       `search index, heap after a collection: ${(searchHeapBytes / MB).toFixed(0)} MB; ` +
-      `fragments, indexes and search together: ${held.toFixed(0)} MB\n`,
+      `fragments, indexes and search together: ${totalMb.toFixed(0)} MB\n`,
   );
 }
 

@@ -7,6 +7,7 @@
  */
 import type { CommandBuffer } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { fillCount, fillMakerIdAt, fillMakerPrice, fillRow, fillSize } from '../../engine/reads.ts';
 import { ADDRESS_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type {
   MicroCollateral,
@@ -115,8 +116,7 @@ export class ExchangeContender implements Contender {
   private place(reports: Reports, row: number, at: number, kind: number): void {
     const { engine } = this;
     const { words, priceMin } = this.stream;
-    const { Fill, FILL_DOUBLES, FILL_WORDS, State } = this.modules.layout;
-    const { fillF, fillI, fillRows, state } = engine.t;
+    const { t } = engine;
     const sequence = words[row + Message.sequence]!;
     const id = words[row + Message.id]!;
     const flags = words[row + Message.flags]!;
@@ -124,15 +124,14 @@ export class ExchangeContender implements Contender {
     const price = words[row + Message.price]!;
     let left = words[row + Message.quantity]!;
     reports.order(kind, sequence, side, id, price, left);
-    const first = state[State.fills]!;
+    const first = fillCount(t);
     engine.apply(this.commands.i32, this.commands.f64, at);
-    const end = state[State.fills]!;
+    const end = fillCount(t);
     for (let n = first; n < end; n++) {
-      const place = n & (fillRows - 1);
-      const size = fillF[place * FILL_DOUBLES + Fill.size]! / GRID;
-      const i = place * FILL_WORDS;
-      const maker = fillI[i + Fill.makerId + ID_WORDS - 1]!;
-      const ticks = fillI[i + Fill.makerPrice]!;
+      const fill = fillRow(t, n);
+      const size = fillSize(t, fill) / GRID;
+      const maker = t.fillI[fillMakerIdAt(fill) + ID_WORDS - 1]!;
+      const ticks = fillMakerPrice(t, fill);
       reports.fill(sequence, ticks - 1 + priceMin, size, maker, id);
       left -= size;
     }
@@ -159,7 +158,7 @@ export class ExchangeContender implements Contender {
 
   private begin(): void {
     const { engine } = this;
-    engine.begin(this.time, engine.t.state[this.modules.layout.State.closed]!);
+    engine.begin(this.time, this.modules.closedCount(engine.t));
     this.time += 1;
   }
 

@@ -1,6 +1,6 @@
 /**
  * A bare uWebSockets.js handler to measure the product's HTTP routes against: it answers ready bytes
- * whatever it is asked, those that the product answered to the same requests before.
+ * whatever the request is, those that the product answered to the same requests before.
  *
  * Thread: the I/O thread of the process that is measured, in whose event loop it shares.
  * Non-goals: slow readers; the package keeps what a socket does not take.
@@ -96,9 +96,9 @@ export async function makeReady(port: number, wanted: BareCase): Promise<BareRea
   return { status: Number.parseInt(taken[0]!.status, 10), bodyBytes };
 }
 
-async function fetchReady(port: number, asked: LoadRequest, wanted: BareCase): Promise<Ready> {
+async function fetchReady(port: number, request: LoadRequest, wanted: BareCase): Promise<Ready> {
   for (let tries = 0; tries < ENCODING_TRIES; tries += 1) {
-    const { incoming, body } = await fetchOne(port, asked, wanted.headers ?? {});
+    const { incoming, body } = await fetchOne(port, request, wanted.headers ?? {});
     const encoding = incoming.headers['content-encoding'];
     if (encoding === wanted.encoding) {
       const { rawHeaders } = incoming;
@@ -112,7 +112,7 @@ async function fetchReady(port: number, asked: LoadRequest, wanted: BareCase): P
     await pause(ENCODING_PAUSE_MS);
   }
   const encoding = wanted.encoding ?? 'identity';
-  throw new Error(`${asked.target} never came with content-encoding ${encoding}`);
+  throw new Error(`${request.target} never came with content-encoding ${encoding}`);
 }
 
 /** One request, in whatever encoding it is answered. */

@@ -9,20 +9,21 @@ import * as commands from '../../engine/commands.ts';
 import * as engine from '../../engine/engine.ts';
 import * as events from '../../engine/events.ts';
 import * as orders from '../../engine/orders/orders.ts';
-import * as layout from '../../engine/tables/layout.ts';
+import { closedCount } from '../../engine/reads.ts';
 import * as tables from '../../engine/tables/tables.ts';
 
 export interface EngineModules {
   readonly commands: typeof commands;
   readonly engine: typeof engine;
-  readonly layout: typeof layout;
   readonly orders: typeof orders;
   readonly tables: typeof tables;
+  /** Orders ever closed. */
+  readonly closedCount: typeof closedCount;
   /** An engine from before there was a log of events has none. */
   readonly events?: typeof events;
 }
 
-export const OWN_MODULES: EngineModules = { commands, engine, events, layout, orders, tables };
+export const OWN_MODULES: EngineModules = { closedCount, commands, engine, events, orders, tables };
 
 /** Where a build from before engine/ had rooms keeps the modules that have moved since. */
 const OLDER_PATHS = {
@@ -34,26 +35,20 @@ const OLDER_PATHS = {
 /** @param folder what an older checkout was compiled to: its dist/ */
 export async function olderModules(folder: string): Promise<EngineModules> {
   const pathOf = (name: string): string => join(folder, 'engine', `${name}.js`);
-  const load = async (name: string): Promise<Record<string, unknown>> =>
-    (await import(pathToFileURL(pathOf(name)).href)) as Record<string, unknown>;
-  const moved = (name: keyof typeof OLDER_PATHS): Promise<Record<string, unknown>> =>
+  const load = async (name: string): Promise<unknown> =>
+    import(pathToFileURL(pathOf(name)).href) as Promise<unknown>;
+  const moved = (name: keyof typeof OLDER_PATHS): Promise<unknown> =>
     load(existsSync(pathOf(name)) ? name : OLDER_PATHS[name]);
+  const { State } = (await moved('tables/layout')) as { readonly State: Record<string, number> };
+  // Closed orders were called finished. Other columns that are read here have never moved.
+  const closed = State.closed ?? State.finished!;
   return {
-    commands: (await load('commands')) as unknown as EngineModules['commands'],
-    engine: (await load('engine')) as unknown as EngineModules['engine'],
-    layout: presentNames(await moved('tables/layout')),
-    orders: (await moved('orders/orders')) as unknown as EngineModules['orders'],
-    tables: (await moved('tables/tables')) as unknown as EngineModules['tables'],
+    closedCount: ({ state }) => state[closed]!,
+    commands: (await load('commands')) as EngineModules['commands'],
+    engine: (await load('engine')) as EngineModules['engine'],
+    orders: (await moved('orders/orders')) as EngineModules['orders'],
+    tables: (await moved('tables/tables')) as EngineModules['tables'],
   };
-}
-
-/** Closed orders were called finished. */
-function presentNames(older: Record<string, unknown>): EngineModules['layout'] {
-  const state = older.State as { readonly closed?: number; readonly finished?: number };
-  return {
-    ...older,
-    State: { ...state, closed: state.closed ?? state.finished },
-  } as unknown as EngineModules['layout'];
 }
 
 /** A command that takes out all orders of an owner, newest first. */

@@ -52,8 +52,6 @@ export class EngineLoad {
   /** The commands that registered the markets. */
   readonly markets = new CommandBuffer(1 << 14);
   private readonly modules: EngineModules;
-  /** Word of the state table that counts closed orders. */
-  private readonly finished: number;
   private readonly shape: Shape;
   private readonly random: Random;
   private readonly accounts: Int32Array[];
@@ -67,7 +65,6 @@ export class EngineLoad {
     this.shape = shape;
     this.random = new Random(seed);
     this.modules = modules;
-    this.finished = modules.layout.State.closed;
     const { engine, events, tables } = modules;
     // As in a node, which tells its streams from the log.
     const log = events === undefined ? undefined : new events.EventBuffer(events.EVENTS_MAX);
@@ -91,13 +88,13 @@ export class EngineLoad {
 
   /** Applies a stream in batches. */
   apply(commands: CommandBuffer): void {
-    const { engine, finished } = this;
+    const { engine, modules } = this;
     const { f64, i32 } = commands;
     // An engine from before there was reading ahead has no such method.
     const readsAhead = 'ahead' in engine;
     for (let at = 0; at < commands.words; ) {
       const end = this.batchEnd(commands, at);
-      engine.begin(this.time, engine.t.state[finished]!);
+      engine.begin(this.time, modules.closedCount(engine.t));
       if (readsAhead) engine.ahead(i32, at, end);
       for (; at < end; at += commandWords(i32, at)) engine.apply(i32, f64, at);
       engine.end();
@@ -237,7 +234,7 @@ export class EngineLoad {
   }
 
   private applyOne(out: CommandBuffer, at: number): void {
-    this.engine.begin(this.time, this.engine.t.state[this.finished]!);
+    this.engine.begin(this.time, this.modules.closedCount(this.engine.t));
     this.engine.apply(out.i32, out.f64, at);
     this.engine.end();
   }

@@ -1,5 +1,5 @@
 /**
- * What a sending process is told and what it tells: plain values that travel between processes.
+ * Messages to and from a sending process: plain values that travel between processes.
  * Thread: any.
  */
 import type { ApiKey } from '../../client/credentials.ts';

@@ -55,7 +55,7 @@ async function compare(shape: MetricsShape, unsigned: boolean): Promise<readonly
       const order = round % 2 === 0 ? [without, counting] : [counting, without];
       for (const side of order) await burst(side, shape.orders, round >= 0);
     }
-    return told(without, counting, unsigned ? 'unsigned' : 'signed');
+    return ratiosOf(without, counting, unsigned ? 'unsigned' : 'signed');
   } finally {
     clearInterval(scraping);
     for (const { node } of sides) await node.stop();
@@ -112,7 +112,7 @@ function ticksOf({ pid }: LocalNode): number {
   }
 }
 
-function told(without: Side, counting: Side, what: string): readonly Ratio[] {
+function ratiosOf(without: Side, counting: Side, what: string): readonly Ratio[] {
   print(`${what} single orders, nothing counted`, `${median(without.rates).toFixed(0)} orders/s`);
   print('  counted and scraped', `${median(counting.rates).toFixed(0)} orders/s`);
   const sum = (ticks: readonly number[]): number => ticks.reduce((all, each) => all + each, 0);

@@ -230,9 +230,9 @@ class Suite {
   }
 
   private ratio(name: string, ratio: number, bound: Ratio['bound'], aim: number): void {
-    const held = { name, ratio, bound, aim };
-    this.ratios.push(held);
-    ratioLine(held);
+    const line = { name, ratio, bound, aim };
+    this.ratios.push(line);
+    ratioLine(line);
   }
 
   /** Its books are deep enough for all that is sent, also in the open loop. */

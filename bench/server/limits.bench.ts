@@ -125,15 +125,18 @@ class Client {
   }
 
   private arrived(bytes: number): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       let left = bytes;
+      const lost = (): void => reject(new Error(`the connection ended ${left} bytes early`));
       const count = (data: Buffer): void => {
         left -= data.length;
         if (left > 0) return;
         this.socket.off('data', count);
+        this.socket.off('close', lost);
         resolve();
       };
       this.socket.on('data', count);
+      this.socket.on('close', lost);
     });
   }
 

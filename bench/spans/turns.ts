@@ -1,5 +1,5 @@
 /**
- * The longest time that this thread was held between two turns of its event loop.
+ * The longest time that this thread was busy between two turns of its event loop.
  *
  * Time is processor time of the thread, so that what else runs on the machine does not count: Linux tells it in
  * /proc, and brings it up to date when the process asks for its own usage. What a virtual machine's host takes

@@ -25,7 +25,7 @@ export const RESTART_FULL: RestartShape = {
   behind: 5_000,
 };
 
-/** Seconds to the first answer, of the machine that the figure was asked for. */
+/** Seconds to the first answer, of the machine of the aim. */
 const SECONDS_MAX = 2;
 
 export async function restartSuite(shape: RestartShape): Promise<Ratio> {
@@ -44,9 +44,9 @@ export async function restartSuite(shape: RestartShape): Promise<Ratio> {
     seconds('a node with nothing in it', newest.empty);
     await empty.stop();
     const ratio = median(newest.full) / SECONDS_MAX;
-    const held = { name: 'of two seconds', ratio, bound: 'at most', aim: 1 } as const;
-    ratioLine(held);
-    return held;
+    const line = { name: 'of two seconds', ratio, bound: 'at most', aim: 1 } as const;
+    ratioLine(line);
+    return line;
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

@@ -70,15 +70,15 @@ export async function streamsSuite(shape: StreamsShape): Promise<StreamsMeasured
   } finally {
     await book.close();
   }
-  const told = rounds * batches;
+  const sent = rounds * batches;
   for (const cost of [without, costs]) {
-    cost.cpuMs /= told;
-    cost.wallMs /= told;
+    cost.cpuMs /= sent;
+    cost.wallMs /= sent;
   }
   const line = (name: string, cost: Cost): string =>
     `${name.padEnd(24)} ${cost.cpuMs.toFixed(3).padStart(9)} ms of processor, ` +
     `${cost.wallMs.toFixed(3).padStart(9)} ms a batch of ${orders} orders\n`;
-  const perFrame = ((costs.cpuMs - without.cpuMs) * 1_000 * told) / counted.frames;
+  const perFrame = ((costs.cpuMs - without.cpuMs) * 1_000 * sent) / counted.frames;
   process.stdout.write(
     line('no subscriber', without) +
       line(`${subscribers} subscribers`, costs) +

@@ -105,8 +105,8 @@ export class MarketBooks {
   }
 
   /**
-   * Applies an event. Returns what is inconsistent, '' if nothing is; after an inconsistency all
-   * books must be requested again.
+   * Applies an event. Returns what is inconsistent, or ''. After an inconsistency all books must be
+   * requested again.
    */
   take(event: MarketEvent): string {
     if (!('event_type' in event)) return '';
@@ -136,10 +136,7 @@ export class MarketBooks {
     }
   }
 
-  /**
-   * A first snapshot has the sequence of the last event of its stream; every other event has the
-   * next one.
-   */
+  /** A first snapshot has the sequence of the last event; any other event has the next one. */
   #count({
     event_type,
     sequence,
@@ -177,7 +174,7 @@ export class MarketBooks {
     }
     for (const change of price_changes) {
       if (this.#books.get(change.asset_id)?.hasBest(change) === false) {
-        return `the best prices of ${change.asset_id} are not those that were told`;
+        return `the best prices of ${change.asset_id} differ from those of the event`;
       }
     }
     return '';

@@ -16,7 +16,7 @@ export interface SocketHandlers {
   refused(reason: string): void;
 }
 
-/** The keep-alive request. The node also counts it as a sign of life. */
+/** The keep-alive request. For the node the client is then not idle. */
 const PING = 'PING';
 const PONG = 'PONG';
 const PING_EVERY_MS = 5_000;
@@ -33,7 +33,7 @@ export class Socket {
   #socket: WebSocket | undefined;
   #attempts = 0;
   #openedAt = 0;
-  #heardAt = 0;
+  #receivedAt = 0;
   #pings: NodeJS.Timeout | undefined;
   #again: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -66,11 +66,6 @@ export class Socket {
     this.close();
   }
 
-  /** Sends a further message, if the connection is open. */
-  send(message: object): void {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
-  }
-
   /** Closes the connection and opens another one, because its events were not reliable. */
   restart(): void {
     this.#socket?.terminate();
@@ -89,7 +84,7 @@ export class Socket {
     this.#socket = socket;
     socket.on('open', () => this.#opened(socket));
     socket.on('message', (data) => {
-      this.#heardAt = performance.now();
+      this.#receivedAt = performance.now();
       const text = String(data);
       // Messages of a connection that is being closed are ignored.
       if (text !== PONG && socket.readyState === WebSocket.OPEN) this.#handlers.text(text);
@@ -100,9 +95,9 @@ export class Socket {
 
   #opened(socket: WebSocket): void {
     this.#openedAt = performance.now();
-    this.#heardAt = this.#openedAt;
+    this.#receivedAt = this.#openedAt;
     this.#pings = setInterval(() => {
-      if (performance.now() - this.#heardAt > SILENCE_MS_MAX) socket.terminate();
+      if (performance.now() - this.#receivedAt > SILENCE_MS_MAX) socket.terminate();
       else socket.send(PING);
     }, PING_EVERY_MS);
     this.#handlers.opened((message) => socket.send(JSON.stringify(message)));

@@ -19,14 +19,14 @@ export class UserStream {
   readonly #handlers: UserHandlers;
   readonly #socket: Socket;
   /** The last sequence of each stream. */
-  readonly #places = new Map<string, number>();
+  readonly #sequences = new Map<string, number>();
 
   private constructor(url: URL, patienceMs: number, identity: Identity, handlers: UserHandlers) {
     this.#handlers = handlers;
     const auth = 'key' in identity ? identity.key : { apiKey: identity.readOnlyKey };
     this.#socket = new Socket(url, patienceMs, {
       opened: (send) => {
-        const resume = [...this.#places].map(([stream_id, sequence]) => {
+        const resume = [...this.#sequences].map(([stream_id, sequence]) => {
           return { stream_id, sequence: String(sequence) };
         });
         send({ type: 'user', auth, resume });
@@ -58,21 +58,21 @@ export class UserStream {
     else this.#event(event);
   }
 
-  /** The state of a stream: the missed events follow after the place that the client sent. */
+  /** The state of a stream: the missed events follow after the sequence that the client sent. */
   #resumed(stream: string, sequence: number): void {
-    if (!this.#places.has(stream)) this.#places.set(stream, sequence);
+    if (!this.#sequences.has(stream)) this.#sequences.set(stream, sequence);
     this.#socket.ready();
   }
 
   #event(event: OrderEvent | TradeEvent): void {
     const number = Number(event.sequence);
-    const last = this.#places.get(event.stream_id) ?? number - 1;
+    const last = this.#sequences.get(event.stream_id) ?? number - 1;
     if (number <= last) return; // received before the connection closed
     if (number > last + 1) {
       this.#socket.restart(); // resumes after `last`
       return;
     }
-    this.#places.set(event.stream_id, number);
+    this.#sequences.set(event.stream_id, number);
     if (event.event_type === 'order') this.#handlers.order?.(event);
     else this.#handlers.trade?.(event);
   }
@@ -83,8 +83,8 @@ export class UserStream {
       this.#handlers.refused?.(detail);
       return;
     }
-    this.#places.clear(); // also the places of an earlier run of the node
-    if (stream_id !== undefined) this.#places.set(stream_id, Number(sequence));
+    this.#sequences.clear(); // also those of an earlier run of the node
+    if (stream_id !== undefined) this.#sequences.set(stream_id, Number(sequence));
     this.#handlers.missed?.();
   }
 }

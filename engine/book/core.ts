@@ -254,7 +254,7 @@ export class Matching {
       return free;
     }
     const slot = header[Header.orderRows]! + 1;
-    assert(slot <= this.orders, 'who lets an order rest has asked for room');
+    assert(slot <= this.orders, 'the caller of rest() has checked for room');
     header[Header.orderRows] = slot;
     return slot;
   }

@@ -4,11 +4,14 @@
  * next one, and its number of rows.
  */
 import { assert } from './assert.ts';
-import * as memory from './memory.ts';
-import { firstLadderRow, ladderRows, type MatchingMemory, wordsOf } from './memory.ts';
-
-// V8 folds a module's own constants into machine code. It loads imported ones at each use.
-const { Header, ROW_I } = memory;
+import {
+  firstLadderRow,
+  Header,
+  ladderRows,
+  type MatchingMemory,
+  ROW_I,
+  wordsOf,
+} from './memory.ts';
 
 const NEXT = 0;
 const ROWS = 1;

@@ -4,16 +4,28 @@
  */
 
 import { canRescale, NO_LEVEL, rescale, Side } from '../book/matching.ts';
-import * as commands from '../commands.ts';
+import { MarketChangeCommand, MarketCommand } from '../commands.ts';
 import type { EngineContext } from '../context.ts';
 import { eachOrder } from '../orders/books.ts';
 import { closeOrder } from '../orders/orders.ts';
 import type { RejectReasonCode } from '../orders/reject-reasons.ts';
-import * as rules from '../orders/reject-reasons.ts';
+import { RejectReason } from '../orders/reject-reasons.ts';
 import type { EndReasonCode } from '../tables/codes.ts';
-import * as codes from '../tables/codes.ts';
+import { EndReason, ID_WORDS, MarketFlag } from '../tables/codes.ts';
 import { indexFind, indexInsert, tagOf } from '../tables/hash-index.ts';
-import * as layout from '../tables/layout.ts';
+import {
+  BOOK_F,
+  BOOK_I,
+  Book,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  ORDER_I,
+  Order,
+  State,
+  TOKEN_I,
+  Token,
+} from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type {
   BookRow,
@@ -24,12 +36,6 @@ import type {
   TokenRow,
 } from '../tables/units.ts';
 
-// A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { EndReason, ID_WORDS, MarketFlag } = codes;
-const { BOOK_F, BOOK_I, Book, MARKET_F, MARKET_I, Market, ORDER_I, Order, State, TOKEN_I, Token } =
-  layout;
-const { MarketChangeCommand, MarketCommand } = commands;
-const { RejectReason } = rules;
 const SIDES = [Side.bid, Side.ask] as const;
 
 /** Market slot of a condition id (8 words from `offset`), or 0. */

@@ -3,16 +3,12 @@
  * owns. Rows are made only when an order of that address is accepted, and are never removed.
  */
 import { assert } from '../book/matching.ts';
-import * as codes from '../tables/codes.ts';
+import { ADDRESS_WORDS } from '../tables/codes.ts';
 import { home, indexInsert, next } from '../tables/hash-index.ts';
-import * as layout from '../tables/layout.ts';
+import { ACCOUNT_I, Account, LINK_I, Link, ORDER_I, Order, State } from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { AccountRow, OrderRow } from '../tables/units.ts';
 import { sameAddress } from '../tables/words.ts';
-
-// A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { ADDRESS_WORDS } = codes;
-const { ACCOUNT_I, Account, LINK_I, Link, ORDER_I, Order, State } = layout;
 
 const GOLDEN = 0x9e3779b1;
 

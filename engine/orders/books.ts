@@ -3,21 +3,15 @@
  * of the same number, so level 0 (price zero) is never used, and 0 stands for "no such tick".
  */
 
-import * as matching from '../book/matching.ts';
-import { readSide } from '../book/matching.ts';
+import { NO_LEVEL, readSide, Side } from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';
-import * as events from '../events.ts';
-import * as layout from '../tables/layout.ts';
+import { EventKind } from '../events.ts';
+import { BOOK_I, Book, ORDER_F, Order } from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { BookRow, MicroShares, OrderRow, Ticks } from '../tables/units.ts';
 
-// A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { BOOK_I, Book, ORDER_F, Order } = layout;
-const { EventKind } = events;
-const { NO_LEVEL, Side } = matching;
-
 /** Best tick of a side, 0 = nothing rests there. */
-export function bestTick(t: Tables, book: BookRow, side: matching.Side): Ticks | 0 {
+export function bestTick(t: Tables, book: BookRow, side: Side): Ticks | 0 {
   const level = t.matching.best(book, side);
   return level === NO_LEVEL ? 0 : (level as Ticks);
 }
@@ -30,7 +24,7 @@ export function eachOrder(
 ): void {
   const { matching: m } = t;
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
-  const ticksOf = (side: matching.Side): Int32Array => {
+  const ticksOf = (side: Side): Int32Array => {
     const ticks = new Int32Array(grid);
     return ticks.subarray(0, readSide(m, book, side, ticks, new Float64Array(grid)));
   };
@@ -48,7 +42,7 @@ export function rest(
   context: EngineContext,
   order: OrderRow,
   book: BookRow,
-  side: matching.Side,
+  side: Side,
   tick: Ticks,
 ): number {
   const { t } = context;

@@ -3,12 +3,9 @@
  * order of leaving is a function of the tables. Each order knows its place, so a cancel is O(log n).
  */
 import { assert } from '../book/matching.ts';
-import * as layout from '../tables/layout.ts';
+import { ORDER_F, ORDER_I, Order, State } from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { OrderRow } from '../tables/units.ts';
-
-// A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { ORDER_F, ORDER_I, Order, State } = layout;
 
 function slotAt(t: Tables, at: number): OrderRow {
   return t.expiries[at]! as OrderRow;

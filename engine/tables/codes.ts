@@ -28,7 +28,7 @@ export const EndReason = {
   marketEnded: 5,
   /** A coarser tick left its price off the grid. */
   tickChange: 6,
-  /** It met an order of its own account, and the policy ended it. */
+  /** It would have traded with an order of its own account, and the policy ended it. */
   selfTrade: 7,
 } as const;
 export type EndReasonCode = Exclude<(typeof EndReason)[keyof typeof EndReason], 0>;

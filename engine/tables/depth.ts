@@ -6,20 +6,13 @@
  * tested on other processors.
  */
 
-import * as matching from '../book/matching.ts';
-import { readSide } from '../book/matching.ts';
-import * as layout from './layout.ts';
+import { readSide, Side } from '../book/matching.ts';
+import { BOOK_F, BOOK_I, Book, MARKET_F, Market, TOKEN_I, Token } from './layout.ts';
 import type { Tables } from './tables.ts';
 import type { BookRow, MicroShares, Pips, TicksPerUnit, TokenRow } from './units.ts';
-import * as units from './units.ts';
-import { isTickGrid } from './units.ts';
+import { isTickGrid, PIPS_PER_UNIT } from './units.ts';
 
-// A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { BOOK_F, BOOK_I, Book, MARKET_F, Market, TOKEN_I, Token } = layout;
-const { PIPS_PER_UNIT } = units;
-const { Side } = matching;
-
-/** One side of a book, worst price first, in the prices of the token that was asked for. */
+/** One side of a book, worst price first, in the prices of the token that is read. */
 export interface DepthSide {
   count: number;
   readonly ticks: Int32Array;
@@ -96,7 +89,7 @@ function copyLevels(t: Tables, book: BookRow, mirrored: boolean, out: Depth): bo
 }
 
 /** Worst first: the other way round than it is read. */
-function copySide(t: Tables, book: BookRow, side: matching.Side, out: DepthSide): boolean {
+function copySide(t: Tables, book: BookRow, side: Side, out: DepthSide): boolean {
   const { sizes, ticks } = out;
   const count = readSide(t.matching, book, side, ticks, sizes);
   if (count === -1) return false;

@@ -2,7 +2,7 @@
  * The memory of the engine, drawn: which tables there are, how wide a row is, and where each column
  * lies in it. Offsets live here and nowhere else.
  *
- * What matching touches is in the matching core's own tables (matching/memory.ts): 32 bytes an order,
+ * What matching touches is in the matching core's own tables (book/memory.ts): 32 bytes an order,
  * used again at once. What is written when an order is taken in, and read when it is asked for, when
  * it trades and when it ends, is its row here. It stays where it is for as long as its id is known: an
  * end is a status, a reason and a place in the queue of finished orders, which is also the list of
@@ -176,7 +176,7 @@ export const State = {
   openOrders: 8,
   /** Order rows ever used; rows above it were never touched. */
   orderRows: 9,
-  /** Sequence of the next finished order, and of the oldest whose id is still kept. */
+  /** Sequence of the next finished order, and of the oldest whose id is in the index. */
   closed: 10,
   firstKeptClosed: 11,
   /** Sequence of the oldest finished order whose row was not used again. */

@@ -2,13 +2,9 @@
  * The limit price of a signed order, from its two amounts by cross-multiplication, never by a
  * division in floating point (docs/protocol.md#limit-price). A price is collateral / shares.
  */
-import * as limits from './capacities.ts';
+import { AMOUNT_MAX } from './capacities.ts';
 import type { MicroCollateral, MicroShares, Ticks, TicksPerUnit } from './units.ts';
-import * as units from './units.ts';
-
-// A module's own constants are folded into machine code; imported ones are loaded at each use.
-const { AMOUNT_MAX } = limits;
-const { MICRO, PIPS_PER_UNIT, ROUNDING_STEPS } = units;
+import { gridIndex, MICRO, PIPS_PER_UNIT, ROUNDING_STEPS } from './units.ts';
 
 /** Up to here every product of nearestTicks is exact: 225,000 shares. */
 const EXACT_SHARES_MAX = AMOUNT_MAX / (4 * PIPS_PER_UNIT);
@@ -50,7 +46,7 @@ export function nearestTicks(
   const scaled = collateral * ticksPerUnit;
   const nearest = Math.floor((2 * scaled + shares) / (2 * shares));
   const distance = Math.abs(scaled - nearest * shares);
-  const step = ROUNDING_STEPS[units.gridIndex(ticksPerUnit)]!;
+  const step = ROUNDING_STEPS[gridIndex(ticksPerUnit)]!;
   const close = distance * 50 <= shares || (shares < MICRO && distance <= nearest * step);
   if (!close || nearest < 1 || nearest >= ticksPerUnit) return 0;
   // Cost of all shares at the nearest tick, rounded down, against the signed amount.

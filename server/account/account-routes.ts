@@ -8,26 +8,23 @@
  * Thread: I/O.
  */
 
-import { findMarket } from '../../engine/markets/markets.ts';
-import { findAccount } from '../../engine/orders/accounts.ts';
-import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/tables/codes.ts';
+import { Status } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { ENGINE_BUSY, errorBody } from '../common/contract.ts';
 import { INVALID_CURSOR, offsetOf } from '../common/cursor.ts';
+import { ENGINE_BUSY, errorBody } from '../common/error-bodies.ts';
 import { nextTurn } from '../common/next-turn.ts';
-import { bytesToWords, hexToBytes } from '../common/uint256.ts';
 import type { Handler } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';
+import { AccountTexts, type OrderStatusCase } from '../market-data/account-texts.ts';
+import { accountByAddress, marketByCondition } from '../market-data/find.ts';
 import { matchOfTradeId } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
+import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { SeqlockReader } from '../orders/seqlock-reader.ts';
 import type { OrdersQuery, OwnTradesQuery } from './account-schemas.ts';
-import { AccountTexts, type OrderStatusCase } from './account-texts.ts';
-import type { OrderView } from './order-rows.ts';
-import { orderText } from './order-text.ts';
+import { type OrderView, orderText } from './order-rows.ts';
 import { type OrderFilter, OwnOrders } from './own-orders.ts';
 import { type OwnTrade, OwnTrades } from './own-trades.ts';
-import type { OwnTradesIndex } from './own-trades-index.ts';
 import { NOBODY, type Page, pageBody } from './pages.ts';
 import { TradeTexts } from './trade-text.ts';
 
@@ -35,17 +32,15 @@ export interface AccountRouteParts {
   readonly tables: Tables;
   readonly texts: TokenTexts;
   readonly infos: MarketLookup;
-  readonly ownTrades: OwnTradesIndex;
+  readonly tradesIndex: TradesIndex;
   readonly seqlock: SeqlockReader;
   /** The stored closed order (32 bytes of its id) from disk. */
-  readonly storedFinal: (id: Buffer) => Buffer | undefined;
+  readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
   readonly config: { readonly orderStatus: OrderStatusCase };
 }
 
 const ORDER_NOT_FOUND = errorBody('order not found');
 const ORDER_ID = /^0x[0-9a-f]{64}$/i;
-const ORDER_ID_BYTES = 4 * ID_WORDS;
-const ADDRESS_BYTES = 4 * ADDRESS_WORDS;
 /**
  * Orders that are written without a pause: a fraction of a millisecond; several milliseconds the
  * first time.
@@ -58,33 +53,20 @@ const ORDERS_PER_TURN = 25;
 const MAKERS_PER_TURN = 100;
 
 export function accountHandlers(parts: AccountRouteParts) {
-  const { ownTrades: index, tables: t, texts: tokens } = parts;
+  const { tables: t, texts: tokens, tradesIndex: index } = parts;
   const orders = new OwnOrders(parts);
   const trades = new OwnTrades(index);
   const texts = new AccountTexts(t, parts.infos, parts.config.orderStatus);
-  const tradeTexts = new TradeTexts(texts, index.index);
+  const tradeTexts = new TradeTexts(texts, index);
 
-  /** @param end the end of the fills when the rows were read; rows do not include later fills */
-  const textsOf = async (
-    owner: number,
-    rows: readonly OrderView[],
-    end: number,
-  ): Promise<string[]> => {
-    const ids = await trades.tradesOf(owner, rows, end);
-    const written: string[] = [];
-    for (const [i, row] of rows.entries()) {
-      if (i > 0 && i % ORDERS_PER_TURN === 0) await nextTurn();
-      written.push(orderText(texts, row, ids[i]!));
-    }
-    return written;
-  };
+  const textsOf = async (owner: number, rows: readonly OrderView[], end: number) =>
+    orderTexts(texts, rows, await trades.tradesOf(owner, rows, end));
 
   const order: Handler<{ id: string }, KeyOwner> = async (context, { id }, caller) => {
     const owner = orders.owner(caller.address);
-    const { end } = index.index;
-    const isId = ORDER_ID.test(id);
-    const row = isId ? await orders.find(owner, bytesOf(id, ORDER_ID_BYTES)) : undefined;
-    if (row === undefined) return context.reply(404, ORDER_NOT_FOUND);
+    const { end } = index;
+    const row = ORDER_ID.test(id) && (await orders.find(owner, idBytes(id)));
+    if (!row) return context.reply(404, ORDER_NOT_FOUND);
     const [text] = await textsOf(owner, [row], end);
     context.reply(200, text!);
   };
@@ -99,7 +81,7 @@ export function accountHandlers(parts: AccountRouteParts) {
       token: tokenSlot(tokens, query.asset_id),
       maker: maker === 0 || address === 0 || maker === address ? maker || address : NOBODY,
     };
-    const { end } = index.index;
+    const { end } = index;
     const page =
       query.id === undefined
         ? await orders.page(owner, filter, offset)
@@ -128,23 +110,47 @@ export function accountHandlers(parts: AccountRouteParts) {
       page = { rows: found === undefined || offset > 0 ? [] : [found], more: false };
     }
     const reader = { owner, apiKey: caller.apiKey };
-    const items: string[] = [];
-    let makers = 0;
-    for (const trade of page.rows) {
-      // This match and the older ones have left the window in the meantime; their rows are reused.
-      if (trade.match < index.index.first) break;
-      const { listed, text } = tradeTexts.text(trade, reader);
-      items.push(text);
-      makers += listed;
-      if (makers < MAKERS_PER_TURN) continue;
-      makers = 0;
-      await nextTurn();
-    }
+    const items = await tradeItems(tradeTexts, page.rows, reader, index);
     const more = page.more && items.length === page.rows.length;
     context.reply(200, pageBody(items, offset, more));
   };
 
   return { 'GET /data/order/:id': order, 'GET /data/orders': list, 'GET /data/trades': ownTrades };
+}
+
+/** @param ids the trades of each row, of the fills that there were when it was read */
+async function orderTexts(
+  texts: AccountTexts,
+  rows: readonly OrderView[],
+  ids: readonly (readonly string[])[],
+): Promise<string[]> {
+  const written: string[] = [];
+  for (const [i, row] of rows.entries()) {
+    if (i > 0 && i % ORDERS_PER_TURN === 0) await nextTurn();
+    written.push(orderText(texts, row, ids[i]!));
+  }
+  return written;
+}
+
+async function tradeItems(
+  texts: TradeTexts,
+  rows: readonly OwnTrade[],
+  reader: { readonly owner: number; readonly apiKey: string },
+  index: TradesIndex,
+): Promise<string[]> {
+  const items: string[] = [];
+  let makers = 0;
+  for (const trade of rows) {
+    // This match and the older ones have left the window in the meantime; their rows are reused.
+    if (trade.match < index.first) break;
+    const { listed, text } = texts.text(trade, reader);
+    items.push(text);
+    makers += listed;
+    if (makers < MAKERS_PER_TURN) continue;
+    makers = 0;
+    await nextTurn();
+  }
+  return items;
 }
 
 /** The open order of an id, as a page. */
@@ -155,16 +161,16 @@ async function pageOfOne(
   filter: OrderFilter,
   offset: number,
 ): Promise<Page<OrderView>> {
-  const row = await orders.find(owner, bytesOf(id, ORDER_ID_BYTES));
-  const isMeant =
+  const row = await orders.find(owner, idBytes(id));
+  const isMatch =
     row?.status === Status.live && offset === 0 && orders.matches(filter, row.token, row.maker);
-  return { rows: isMeant ? [row] : [], more: false };
+  return { rows: isMatch ? [row] : [], more: false };
 }
 
 /** The rows of the things that a filter names: 0 = no filter, NOBODY = unknown. */
 function marketSlot(t: Tables, conditionId: string | undefined): number {
   if (conditionId === undefined) return 0;
-  return findMarket(t, keyOf(conditionId, ORDER_ID_BYTES), 0) || NOBODY;
+  return marketByCondition(t, conditionId) || NOBODY;
 }
 
 function tokenSlot(tokens: TokenTexts, tokenId: string | undefined): number {
@@ -172,16 +178,10 @@ function tokenSlot(tokens: TokenTexts, tokenId: string | undefined): number {
 }
 
 function walletSlot(t: Tables, address: string | undefined): number {
-  return address === undefined ? 0 : findAccount(t, keyOf(address, ADDRESS_BYTES), 0) || NOBODY;
+  return address === undefined ? 0 : accountByAddress(t, address) || NOBODY;
 }
 
 /** Hex digits of either case. The query's schema has checked them. */
-function bytesOf(hex: string, count: number): Buffer {
-  const bytes = Buffer.alloc(count);
-  hexToBytes(hex, count, bytes, 0);
-  return bytes;
-}
-
-function keyOf(hex: string, count: number): Int32Array {
-  return bytesToWords(bytesOf(hex, count), new Int32Array(count / 4));
+function idBytes(hex: string): Buffer {
+  return Buffer.from(hex.slice(2), 'hex');
 }

@@ -1,9 +1,11 @@
 /**
- * Requests and answers of the routes of own orders and trades
- * (docs/protocol.md#own-orders-and-trades).
+ * Requests and answers of the routes of own orders and trades, API keys and heartbeats. Rules:
+ * docs/protocol.md#own-orders-and-trades, #api-keys, #cancel-on-silence
  *
  * A well-formed value that names nothing gives an empty result; a malformed value is refused.
  */
+
+import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';
 import { PAGE_SIZE } from './pages.ts';
@@ -125,3 +127,43 @@ const pageOf = <Row extends typeof OwnOrderAnswer | typeof OwnTradeAnswer>(row: 
 
 export const OwnOrdersAnswer = pageOf(OwnOrderAnswer);
 export const OwnTradesAnswer = pageOf(OwnTradeAnswer);
+
+export const HEARTBEAT_BOUNDS = boundsOf(1);
+
+/** The body of POST /v1/heartbeats. Without a body the client starts anew, too. */
+export const HeartbeatBody = Type.Object({
+  heartbeat_id: Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()])),
+});
+
+export const HeartbeatAnswer = Type.Object({ heartbeat_id: Type.String() });
+export const HeartbeatOkAnswer = Type.Object({ status: Type.Literal('ok') });
+
+const UUID = '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
+const Key = Type.String({ pattern: UUID });
+
+const RevokeQueryShape = Type.Object({
+  apiKey: Type.Optional(Type.String({ pattern: UUID, description: 'an API key' })),
+});
+export const REVOKE_QUERY = compileQuery(RevokeQueryShape);
+export type RevokeQuery = Static<typeof RevokeQueryShape>;
+
+const ValidateQueryShape = Type.Object({
+  address: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'a wallet address' }),
+  key: Type.String({ pattern: UUID, description: 'a read-only key' }),
+});
+export const VALIDATE_QUERY = compileQuery(ValidateQueryShape);
+export type ValidateQuery = Static<typeof ValidateQueryShape>;
+
+/** The body of DELETE /auth/readonly-api-key. */
+export const ReadOnlyKeyBody = Type.Object({ key: Key });
+export const KEY_BOUNDS = boundsOf(1);
+
+export const ApiKeysAnswer = Type.Array(Key);
+export const RevokedAnswer = Type.Object({ revoked: Type.Literal(true) });
+export const ClosedOnlyAnswer = Type.Object({
+  closed_only: Type.Boolean(),
+  closedOnly: Type.Boolean(),
+});
+export const ReadOnlyKeyAnswer = Type.Object({ apiKey: Key });
+export const ReadOnlyKeysAnswer = Type.Object({ readonlyApiKeys: Type.Array(Key) });
+export const ValidAnswer = Type.Literal('valid');

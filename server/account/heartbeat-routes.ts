@@ -6,12 +6,12 @@
  *
  * Thread: I/O.
  */
-import { errorBody, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';
-import { HEARTBEAT_BOUNDS, HeartbeatBody } from './heartbeat-schemas.ts';
+import { HEARTBEAT_BOUNDS, HeartbeatBody } from './account-schemas.ts';
 import type { Beat, Heartbeats } from './heartbeats.ts';
 
 const STALE = 'invalid heartbeat_id';
@@ -21,11 +21,10 @@ const OK = JSON.stringify({ status: 'ok' });
 
 const heartbeatBody = compileShape(HeartbeatBody);
 
-/** `heartbeats` is undefined while the data directory cannot be written. */
-export function heartbeatHandlers(heartbeats: Heartbeats | undefined) {
+export function heartbeatHandlers(heartbeats: Pick<Heartbeats, 'beat'>) {
   /** The heartbeat; undefined when it cannot be stored. */
   const beat = async ({ address }: KeyOwner, id: string | undefined): Promise<Beat | undefined> =>
-    heartbeats?.beat(address, id).catch(() => undefined);
+    heartbeats.beat(address, id).catch(() => undefined);
 
   const plain: Handler<unknown, KeyOwner> = async (context, _query, caller) => {
     const taken = await beat(caller, undefined);

@@ -123,7 +123,7 @@ export class Heartbeats {
     const wait = Math.max(0, Math.ceil(next.deadline - this.now()));
     this.timer = setTimeout(() => {
       // Requests that have arrived are handled first, even if this thread was busy for long.
-      setImmediate(() => this.look());
+      setImmediate(() => this.checkDeadlines());
     }, wait);
     this.timer.unref();
   }
@@ -133,7 +133,7 @@ export class Heartbeats {
     return undefined;
   }
 
-  private look(): void {
+  private checkDeadlines(): void {
     if (this.stopped) return;
     const now = this.now();
     for (const watch of this.watches.values()) {

@@ -4,7 +4,7 @@
  *
  * Thread: I/O.
  */
-import { errorBody, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
 import { callerOf } from '../http/callers.ts';
@@ -14,6 +14,7 @@ import {
   type Auth,
   deriveKey,
   issueKey,
+  type KeyAnswer,
   type KeyOwner,
   type WalletOwner,
 } from '../identity/auth.ts';
@@ -23,7 +24,7 @@ import {
   ReadOnlyKeyBody,
   type RevokeQuery,
   type ValidateQuery,
-} from './key-schemas.ts';
+} from './account-schemas.ts';
 
 const KEY_NOT_FOUND = errorBody('API key not found');
 const TOO_MANY_KEYS = errorBody(
@@ -53,14 +54,10 @@ export function keyHandlers(
 
   const overKeys = (context: Exchange) =>
     limits?.refusal('keysIssued', callerOf(context.address), 1, context);
-  const issue: Handler<unknown, WalletOwner> = async (context, _query, caller) => {
-    const { body, headers, status } = await issueKey(auth, caller, () => overKeys(context));
-    context.reply(status, body, headers);
-  };
-  const derive: Handler<unknown, WalletOwner> = (context, _query, caller) => {
-    const { body, status } = deriveKey(auth, caller);
-    context.reply(status, body);
-  };
+  const issue: Handler<unknown, WalletOwner> = async (context, _query, caller) =>
+    answer(context, await issueKey(auth, caller, () => overKeys(context)));
+  const derive: Handler<unknown, WalletOwner> = (context, _query, caller) =>
+    answer(context, deriveKey(auth, caller));
   const list: Handler<unknown, KeyOwner> = (context, _query, { address }) => {
     const apiKeys = registry.apiKeysOf(address);
     context.reply(200, JSON.stringify(apiKeysAnswer === 'array' ? apiKeys : { apiKeys }));
@@ -112,17 +109,14 @@ export function keyHandlers(
   };
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly headers?: readonly (readonly [string, string])[];
+function answer(context: Exchange, { body, headers, status }: KeyAnswer): void {
+  context.reply(status, body, headers);
 }
 
 /** Answers with the result of a change. A failed write has already been reported. */
-async function change(context: Exchange, run: () => Promise<Answer>): Promise<void> {
-  const unavailable: Answer = { status: 503, body: JOURNAL_UNAVAILABLE };
-  const { body, headers, status } = await run().catch(() => unavailable);
-  context.reply(status, body, headers);
+async function change(context: Exchange, run: () => Promise<KeyAnswer>): Promise<void> {
+  const unavailable: KeyAnswer = { status: 503, body: JOURNAL_UNAVAILABLE };
+  answer(context, await run().catch(() => unavailable));
 }
 
 /** The key that a body names, in lower case; '' when it names none. */

@@ -1,10 +1,11 @@
 /**
  * One order as shown to its owner. It is read from its row in memory, while it is open and after it
  * is closed, or from the stored closed order on disk. All have the same columns; only the price of
- * an open order is in ticks of its book.
+ * an open order is in ticks of its book. Its JSON: docs/protocol.md#own-orders-and-trades
  *
  * Thread: I/O. Rows in engine memory have to be read under SeqlockReader.
  */
+
 import {
   bookTicks,
   closeReason,
@@ -33,8 +34,13 @@ import {
   type AccountRow,
   type OrderRow,
   PIPS_PER_UNIT,
+  type Pips,
   type TokenRow,
 } from '../../engine/tables/units.ts';
+import { microText, pipsText } from '../common/decimal.ts';
+import { wordsToHex } from '../common/uint256.ts';
+import { type AccountTexts, apiKeyText } from '../market-data/account-texts.ts';
+import { ORDER_TYPE_TEXTS, reasonText, statusText } from '../orders/order-states.ts';
 
 export interface OrderView {
   /** Eight words of the id, and four words of the API key that placed the order. */
@@ -99,4 +105,27 @@ function orderView(rows: OrderRows, row: OrderRow, price: number): OrderView {
     expiry: orderExpiry(rows, row),
     created: orderCreated(rows, row),
   };
+}
+
+const MS = 1_000;
+
+/** @param trades ids of its trades, oldest first */
+export function orderText(texts: AccountTexts, row: OrderView, trades: readonly string[]): string {
+  const status = statusText(row.status);
+  return JSON.stringify({
+    id: wordsToHex(row.id, 0, ID_WORDS),
+    status: texts.orderStatus === 'upper' ? status.toUpperCase() : status,
+    reason: reasonText(row.reason),
+    ...texts.token(row.token),
+    owner: apiKeyText(row.apiKey),
+    maker_address: texts.wallet(row.maker),
+    side: row.isSell ? 'SELL' : 'BUY',
+    original_size: microText(row.original),
+    size_matched: microText(row.original - row.remaining),
+    price: pipsText(row.price as Pips),
+    order_type: ORDER_TYPE_TEXTS[row.type],
+    expiration: String(row.expiry),
+    associate_trades: trades,
+    created_at: Math.floor(row.created / MS),
+  });
 }

@@ -59,19 +59,19 @@ export interface OwnOrdersParts {
   readonly tables: Tables;
   readonly seqlock: SeqlockReader;
   /** The stored closed order (32 bytes of its id) from disk, as a row of closed orders. */
-  readonly storedFinal: (id: Buffer) => Buffer | undefined;
+  readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
 }
 
 export class OwnOrders {
   private readonly t: Tables;
   private readonly seqlock: SeqlockReader;
-  private readonly storedFinal: (id: Buffer) => Buffer | undefined;
+  private readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
   private readonly piecesMax: number;
 
   constructor(parts: OwnOrdersParts, piecesMax = PIECES_MAX) {
     this.t = parts.tables;
     this.seqlock = parts.seqlock;
-    this.storedFinal = parts.storedFinal;
+    this.storedClosedOrder = parts.storedClosedOrder;
     this.piecesMax = piecesMax;
   }
 
@@ -92,7 +92,7 @@ export class OwnOrders {
     });
     if (row === undefined) {
       // An order leaves memory only after it is on disk.
-      const stored = this.storedFinal(id);
+      const stored = this.storedClosedOrder(id);
       row = stored === undefined ? undefined : storedOrderRow(stored);
     }
     return row?.owner === owner ? row : undefined;

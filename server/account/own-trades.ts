@@ -24,9 +24,10 @@ import {
 import type { FillRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import { nextTurn } from '../common/next-turn.ts';
+import { type FillChain, matchesOf, NONE } from '../market-data/fill-chains.ts';
 import { tradeIdOf } from '../market-data/match-ids.ts';
+import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { OrderView } from './order-rows.ts';
-import { NONE, type OwnTradesIndex } from './own-trades-index.ts';
 import { NOBODY, PAGE_SIZE, type Page } from './pages.ts';
 
 /** A match as its owner sees it. */
@@ -65,16 +66,16 @@ const NO_PLACES: readonly number[] = [];
 const MS = 1_000;
 
 export class OwnTrades {
-  readonly own: OwnTradesIndex;
+  private readonly index: TradesIndex;
   private readonly makersPerPage: number;
   private readonly associatedFills: number;
 
   constructor(
-    own: OwnTradesIndex,
+    index: TradesIndex,
     makersPerPage = MAKERS_PER_PAGE,
     associatedFills = ASSOCIATED_FILLS,
   ) {
-    this.own = own;
+    this.index = index;
     this.makersPerPage = makersPerPage;
     this.associatedFills = associatedFills;
   }
@@ -85,17 +86,25 @@ export class OwnTrades {
     if (owner === 0 || [maker, market, taker, token, wallet].includes(NOBODY)) {
       return { rows, more: false };
     }
-    const walk = new Walk(this.own, owner);
+    const { index } = this;
+    let read = 0;
     let passed = 0;
     let makers = 0;
-    for (let trade = walk.next(); trade !== undefined; trade = walk.next()) {
-      if (walk.looked > FILLS_PER_TURN) {
-        walk.looked = 0;
+    for (const { isTaker, made, match } of matchesOf(
+      index,
+      index.takenBySigner,
+      index.madeBySigner,
+      owner,
+    )) {
+      const trade = { match, isTaker, made: made.length };
+      read += 1 + made.length;
+      if (read > FILLS_PER_TURN) {
+        read = 0;
         await nextTurn();
       }
-      if (this.secondsOf(trade.match) <= filter.after) break;
-      const fills = this.fillsOf(trade.match);
-      walk.looked += fills;
+      if (this.secondsOf(match) <= filter.after) break;
+      const fills = this.fillsOf(match);
+      read += fills;
       if (!this.passes(owner, trade, fills, filter)) continue;
       passed += 1;
       if (passed <= offset) continue;
@@ -108,10 +117,9 @@ export class OwnTrades {
 
   /** The trade of a match, if the owner took part in it and it passes the filter. */
   find(owner: number, match: number, filter: TradeFilter): OwnTrade | undefined {
-    const { end, first, t } = this.own.index;
-    if (owner === 0 || match < first || match >= end || this.own.matchOf(match) !== match) {
-      return undefined;
-    }
+    const { end, first, t } = this.index;
+    if (owner === 0 || match < first || match >= end) return undefined;
+    if (this.index.matchOf(match) !== match) return undefined;
     const fills = this.fillsOf(match);
     let made = 0;
     for (let fill = match; fill < match + fills; fill++) {
@@ -137,47 +145,43 @@ export class OwnTrades {
       oldest = Math.min(oldest, order.created);
     });
     if (places.size === 0) return orders.map(() => []);
-    const { own } = this;
-    const { t } = own.index;
+    const { index } = this;
+    const { t } = index;
     const { fillI } = t;
     const take = (fill: number, idAt: (row: FillRow) => number): boolean => {
       if (fill >= end) return true;
       const row = fillRow(t, fill);
       const id = idAt(row);
       for (const i of places.get(fillI[id]!) ?? NO_PLACES) {
-        const match = own.matchOf(fill);
+        const match = index.matchOf(fill);
         if (sameId(fillI, id, orders[i]!.id, 0) && found[i]!.at(-1) !== match) {
           found[i]!.push(match);
         }
       }
       return fillTime(t, row) >= oldest;
     };
-    const walk = async (
-      newest: number,
-      idAt: (row: FillRow) => number,
-      before: (fill: number) => number,
-    ) => {
-      let fill = newest;
-      for (let looked = 1; fill !== NONE && take(fill, idAt); looked++) {
-        if (looked >= this.associatedFills) return;
-        if (looked % ASSOCIATED_PER_TURN === 0) await nextTurn();
-        fill = before(fill);
+    const walk = async (chain: FillChain, idAt: (row: FillRow) => number) => {
+      let fill = chain.newest(owner);
+      for (let read = 1; fill !== NONE && take(fill, idAt); read++) {
+        if (read >= this.associatedFills) return;
+        if (read % ASSOCIATED_PER_TURN === 0) await nextTurn();
+        fill = chain.before(fill);
       }
     };
     // An order may be in both chains: first it was the taker, and the maker after it rested.
-    await walk(own.lastMade(owner), fillMakerIdAt, (fill) => own.madeBefore(fill));
-    await walk(own.lastTaken(owner), fillTakerIdAt, (fill) => own.takenBefore(fill));
+    await walk(index.madeBySigner, fillMakerIdAt);
+    await walk(index.takenBySigner, fillTakerIdAt);
     return found.map((matches) => matches.sort((a, b) => a - b).map(tradeIdOf));
   }
 
   private secondsOf(match: number): number {
-    const { t } = this.own.index;
+    const { t } = this.index;
     return Math.floor(fillTime(t, fillRow(t, match)) / MS);
   }
 
   private passes(owner: number, trade: OwnTrade, fills: number, filter: TradeFilter): boolean {
     const { match } = trade;
-    const { t } = this.own.index;
+    const { t } = this.index;
     if (this.secondsOf(match) >= filter.before) return false;
     const row = fillRow(t, match);
     const token = fillTakerToken(t, row);
@@ -201,7 +205,7 @@ export class OwnTrades {
     fills: number,
     wanted: { maker: number; token: number; wallet: number },
   ): boolean {
-    const { t } = this.own.index;
+    const { t } = this.index;
     const end = match + fills;
     let fill = match;
     while (fill < end && (wanted.maker !== 0 || wanted.token !== 0 || wanted.wallet !== 0)) {
@@ -218,45 +222,9 @@ export class OwnTrades {
 
   /** The number of fills of a match. */
   private fillsOf(match: number): number {
-    const { end, mask, toMatch } = this.own.index;
+    const { end, mask, toMatch } = this.index;
     let count = 1;
     while (match + count < end && toMatch[(match + count) & mask] === count) count += 1;
     return count;
-  }
-}
-
-/** Both chains of an owner, merged match by match, newest first. */
-class Walk {
-  readonly owner: number;
-  /** Fills that were read; the caller resets it. */
-  looked = 0;
-  private readonly own: OwnTradesIndex;
-  private taken: number;
-  private made: number;
-
-  constructor(own: OwnTradesIndex, owner: number) {
-    this.own = own;
-    this.owner = owner;
-    this.taken = own.lastTaken(owner);
-    this.made = own.lastMade(owner);
-  }
-
-  next(): OwnTrade | undefined {
-    const { own } = this;
-    const { first } = own.index;
-    const madeIn = this.made === NONE ? NONE : own.matchOf(this.made);
-    const match = Math.max(this.taken, madeIn);
-    // A match leaves the window as a whole, and with it the older ones of both chains.
-    if (match < first) return undefined;
-    const isTaker = this.taken === match;
-    this.looked += 1;
-    if (isTaker) this.taken = own.takenBefore(match);
-    let made = 0;
-    while (this.made !== NONE && own.matchOf(this.made) === match) {
-      this.made = own.madeBefore(this.made);
-      made += 1;
-    }
-    this.looked += made;
-    return { match, isTaker, made };
   }
 }

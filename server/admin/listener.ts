@@ -19,7 +19,7 @@ import type { PageFile } from './page-files.ts';
 import type { PublicApi } from './summary.ts';
 import { WorkBudget } from './work-budget.ts';
 
-export interface Told {
+export interface AdminAnswer {
   readonly status: number;
   readonly body: string;
 }
@@ -30,7 +30,7 @@ export interface AdminOptions {
   readonly port: number;
   /** '' = no token is required. */
   readonly token: string;
-  readonly handlers: Readonly<Record<AdminPath, () => Told | Promise<Told>>>;
+  readonly handlers: Readonly<Record<AdminPath, () => AdminAnswer | Promise<AdminAnswer>>>;
   readonly files: ReadonlyMap<string, PageFile>;
   /** The public API, to which the page may connect. */
   readonly api: () => PublicApi;
@@ -73,10 +73,7 @@ const FOREIGN_SITES: readonly string[] = ['cross-site', 'same-site'];
 /** A host name or an IPv4 address, or an IPv6 one in brackets, and a port. */
 const AUTHORITY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/;
 
-/**
- * Listens. When the port is in use or the address is not of this machine, rejects with what to
- * change.
- */
+/** Listens. Rejects with what to change when the port is taken or the address is not ours. */
 export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
   const uws = loadUws();
   const app = uws.App();
@@ -99,7 +96,7 @@ class Answerer {
   private readonly o: AdminOptions;
   private readonly isLocal: boolean;
   private readonly tokenHash: Buffer | undefined;
-  private readonly budget = new WorkBudget<Told>(() => performance.now());
+  private readonly budget = new WorkBudget<AdminAnswer>(() => performance.now());
   private inTurn = 0;
 
   constructor(options: AdminOptions) {
@@ -151,8 +148,8 @@ class Answerer {
     const allowed = Object.hasOwn(ADMIN_TABLE, path)
       ? ADMIN_TABLE[path as AdminPath].method
       : 'GET';
-    const asked = request.getMethod();
-    if (allowed === 'GET' ? asked !== 'get' && asked !== 'head' : asked !== 'post') {
+    const method = request.getMethod();
+    if (allowed === 'GET' ? method !== 'get' && method !== 'head' : method !== 'post') {
       return problem(405, 'method not allowed', '', ALLOW[allowed]);
     }
     // A browser names the page with each POST. No page may change anything in the name of its
@@ -209,9 +206,7 @@ class Answerer {
     else response.end(body);
   }
 
-  /**
-   * Only the listener's own files, and the public API, from which the page reads books and trades.
-   */
+  /** Only the listener's own files, and the public API, where the page reads books and trades. */
   private policy(host: string): string {
     const { host: apiHost, port } = this.o.api();
     const api = `${apiHost || host || 'localhost'}:${port}`;

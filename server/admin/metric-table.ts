@@ -7,12 +7,12 @@
 
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { fillCount, lastBatch } from '../../engine/reads.ts';
-import { REJECT_TEXTS } from '../common/contract.ts';
 import type { Histogram } from '../common/histogram.ts';
 import { REFUSALS } from '../http/connection-counts.ts';
 import { COUNTED_STATUSES } from '../http/request-counts.ts';
 import { STAGES } from '../orders/order-meters.ts';
 import { PAUSE_REASONS } from '../orders/pauses.ts';
+import { REJECT_TEXTS } from '../orders/reject-texts.ts';
 import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import type { NodeFacts } from './summary.ts';
@@ -60,8 +60,30 @@ interface HistogramRow extends MetricRow {
 const MS = 1_000;
 const MICROSECOND = 1e-6;
 
-const one = (value: number | undefined): readonly Value[] =>
-  value === undefined ? [] : [{ labels: {}, value }];
+type ReadOne = (scrape: Scrape) => number | undefined;
+type ReadByLabel = (scrape: Scrape) => Iterable<readonly [label: string, value: number]>;
+
+/** A metric without labels; while its value is undefined it is not shown. */
+function single(type: NumberRow['type'], help: string, read: ReadOne): NumberRow {
+  const values = (value: number | undefined) =>
+    value === undefined ? [] : [{ labels: {}, value }];
+  return { type, help, labels: [], read: (scrape) => values(read(scrape)) };
+}
+
+const gauge = (help: string, read: ReadOne) => single('gauge', help, read);
+const counter = (help: string, read: ReadOne) => single('counter', help, read);
+
+/** A metric with one label, and a value for each of its texts. */
+function byLabel(
+  type: NumberRow['type'],
+  label: string,
+  help: string,
+  read: ReadByLabel,
+): NumberRow {
+  const values = (scrape: Scrape) =>
+    Array.from(read(scrape), ([text, value]) => ({ labels: { [label]: text }, value }));
+  return { type, help, labels: [label], read: values };
+}
 
 export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
   exchange_http_requests_total: {
@@ -76,46 +98,34 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
         })).filter(({ value }) => value > 0),
       ),
   },
-  exchange_http_connections: {
-    type: 'gauge',
-    help: 'open connections, those of the streams among them',
-    labels: [],
-    read: ({ node }) => one(node.http.connections.open),
-  },
-  exchange_http_connections_max: {
-    type: 'gauge',
-    help: 'so many there may be (CONNECTIONS_MAX, and the open files of the process)',
-    labels: [],
-    read: ({ node }) => one(node.http.connections.max),
-  },
-  exchange_http_refused_connections_total: {
-    type: 'counter',
-    help: 'connections closed as soon as accepted: too many in all, of an address, or of it in a second',
-    labels: ['reason'],
-    read: ({ node }) =>
-      REFUSALS.map((reason) => ({
-        labels: { reason },
-        value: node.http.connections.refused[reason],
-      })),
-  },
-  exchange_http_put_off_requests_total: {
-    type: 'counter',
-    help: 'requests that waited for a later turn, as their callers had had enough of one',
-    labels: [],
-    read: ({ node }) => one(node.http.putOff),
-  },
-  exchange_http_body_bytes: {
-    type: 'gauge',
-    help: 'bytes that are held for bodies of requests which have not ended',
-    labels: [],
-    read: ({ node }) => one(node.http.bodyBytes),
-  },
-  exchange_orders_total: {
-    type: 'counter',
-    help: 'orders by how they were answered: accepted, or the text of the refusal',
-    labels: ['result'],
-    read: ({ node }) => resultsOf(node.orders?.results ?? []),
-  },
+  exchange_http_connections: gauge(
+    'open connections, those of the streams among them',
+    ({ node }) => node.http.connections.open,
+  ),
+  exchange_http_connections_max: gauge(
+    'so many there may be (CONNECTIONS_MAX, and the open files of the process)',
+    ({ node }) => node.http.connections.max,
+  ),
+  exchange_http_refused_connections_total: byLabel(
+    'counter',
+    'reason',
+    'connections closed as soon as accepted: too many in all, of an address, or of it in a second',
+    ({ node }) => REFUSALS.map((reason) => [reason, node.http.connections.refused[reason]]),
+  ),
+  exchange_http_put_off_requests_total: counter(
+    'requests that waited for a later turn, as their callers had had enough of one',
+    ({ node }) => node.http.putOff,
+  ),
+  exchange_http_body_bytes: gauge(
+    'bytes that are held for bodies of requests which have not ended',
+    ({ node }) => node.http.bodyBytes,
+  ),
+  exchange_orders_total: byLabel(
+    'counter',
+    'result',
+    'orders by how they were answered: accepted, or the text of the refusal',
+    ({ node }) => resultsOf(node.orders?.results ?? []),
+  ),
   exchange_order_stage_seconds: {
     type: 'histogram',
     help: 'what a batch of orders and cancels takes in each stage; queue and total: a request',
@@ -134,169 +144,113 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     read: ({ node: { orders } }) =>
       orders === undefined ? [] : [{ labels: {}, histogram: orders.batches }],
   },
-  exchange_queue_requests: {
-    type: 'gauge',
-    help: 'requests that wait for a worker',
-    labels: [],
-    read: ({ node }) => one(node.queue.waiting),
-  },
-  exchange_queue_requests_max: {
-    type: 'gauge',
-    help: 'so many may wait before the next is refused (ENGINE_QUEUE)',
-    labels: [],
-    read: ({ node }) => one(node.queue.max),
-  },
-  exchange_batches_total: {
-    type: 'counter',
-    help: 'batches since the beginning of the exchange',
-    labels: [],
-    read: ({ node }) => one(lastBatch(node.tables)),
-  },
-  exchange_fills_total: {
-    type: 'counter',
-    help: 'fills since the beginning of the exchange',
-    labels: [],
-    read: ({ node }) => one(fillCount(node.tables)),
-  },
-  exchange_table_rows: {
-    type: 'gauge',
-    help: 'rows that are used of the tables of the engine',
-    labels: ['table'],
-    read: ({ node }) =>
-      occupancyOf(node.tables).map(({ table, used }) => ({ labels: { table }, value: used })),
-  },
-  exchange_table_capacity: {
-    type: 'gauge',
-    help: 'rows that the tables of the engine have',
-    labels: ['table'],
-    read: ({ node }) =>
-      occupancyOf(node.tables).map(({ capacity, table }) => ({
-        labels: { table },
-        value: capacity,
-      })),
-  },
-  exchange_event_loop_delay_seconds: {
-    type: 'gauge',
-    help: 'how late the event loop of the I/O thread was in the last ten seconds',
-    labels: ['quantile'],
-    read: ({ delay }) => [
-      { labels: { quantile: '0.5' }, value: delay.p50 / MS },
-      { labels: { quantile: '0.99' }, value: delay.p99 / MS },
-      { labels: { quantile: '1' }, value: delay.max / MS },
+  exchange_queue_requests: gauge(
+    'requests that wait for a worker',
+    ({ node }) => node.queue.waiting,
+  ),
+  exchange_queue_requests_max: gauge(
+    'so many may wait before the next is refused (ENGINE_QUEUE)',
+    ({ node }) => node.queue.max,
+  ),
+  exchange_batches_total: counter('batches since the beginning of the exchange', ({ node }) =>
+    lastBatch(node.tables),
+  ),
+  exchange_fills_total: counter('fills since the beginning of the exchange', ({ node }) =>
+    fillCount(node.tables),
+  ),
+  exchange_table_rows: byLabel(
+    'gauge',
+    'table',
+    'rows that are used of the tables of the engine',
+    ({ node }) => occupancyOf(node.tables).map(({ table, used }) => [table, used]),
+  ),
+  exchange_table_capacity: byLabel(
+    'gauge',
+    'table',
+    'rows that the tables of the engine have',
+    ({ node }) => occupancyOf(node.tables).map(({ capacity, table }) => [table, capacity]),
+  ),
+  exchange_event_loop_delay_seconds: byLabel(
+    'gauge',
+    'quantile',
+    'how late the event loop of the I/O thread was in the last ten seconds',
+    ({ delay: { max, p50, p99 } }) => [
+      ['0.5', p50 / MS],
+      ['0.99', p99 / MS],
+      ['1', max / MS],
     ],
-  },
-  exchange_disk_free_bytes: {
-    type: 'gauge',
-    help: 'what is left where DATA_DIR is',
-    labels: [],
-    read: ({ diskFree }) => one(diskFree),
-  },
-  exchange_log_sequence: {
-    type: 'gauge',
-    help: 'newest durable batch',
-    labels: [],
-    read: ({ node }) => one(node.progress.durable),
-  },
-  exchange_follower_sequence: {
-    type: 'gauge',
-    help: 'newest batch whose fills and final states are in LMDB',
-    labels: [],
-    read: ({ node }) => one(node.progress.follower?.derived),
-  },
-  exchange_follower_lag_batches: {
-    type: 'gauge',
-    help: 'batches that are durable and not there',
-    labels: [],
-    read: ({ node: { progress } }) =>
-      one(progress.follower && Math.max(0, progress.durable - progress.follower.derived)),
-  },
-  exchange_follower_lag_seconds: {
-    type: 'gauge',
-    help: 'since the oldest of them was durable',
-    labels: [],
-    read: ({ node: { progress } }) =>
-      one(progress.follower && Math.max(0, progress.follower.behindMs) / MS),
-  },
-  exchange_image_sequence: {
-    type: 'gauge',
-    help: 'batch of the newest image',
-    labels: [],
-    read: ({ node }) => one(node.progress.snapshot?.sequence),
-  },
-  exchange_image_age_seconds: {
-    type: 'gauge',
-    help: 'age of the newest image',
-    labels: [],
-    read: ({ node: { progress }, now }) =>
-      one(progress.snapshot && Math.max(0, now - progress.snapshot.at) / MS),
-  },
-  exchange_stream_clients: {
-    type: 'gauge',
-    help: 'open connections of the streams',
-    labels: [],
-    read: ({ node }) => one(node.streams.clients),
-  },
-  exchange_stream_held_bytes: {
-    type: 'gauge',
-    help: 'bytes that stream clients have not taken yet',
-    labels: [],
-    read: ({ node }) => one(node.streams.bytesHeld),
-  },
-  exchange_stream_closes_total: {
-    type: 'counter',
-    help: 'stream connections that the node has closed, by reason: those of the bounds and the others',
-    labels: ['reason'],
-    read: ({ node }) =>
-      [...node.streams.closes].map(([reason, value]) => ({ labels: { reason }, value })),
-  },
-  exchange_catalog_age_seconds: {
-    type: 'gauge',
-    help: 'since when answers are made of the catalog that is in use',
-    labels: [],
-    read: ({ node, now }) => one(Math.max(0, now - node.catalogSince) / MS),
-  },
-  exchange_taking_orders: {
-    type: 'gauge',
-    help: '1 while orders are taken, 0 while they are refused',
-    labels: [],
-    read: ({ node }) => one(node.isTaking ? 1 : 0),
-  },
-  exchange_paused: {
-    type: 'gauge',
-    help: '1 for each reason why orders are refused, 0 for the others',
-    labels: ['reason'],
-    read: ({ node }) =>
-      PAUSE_REASONS.map((reason) => ({
-        labels: { reason },
-        value: node.pauses.some((pause) => pause.reason === reason) ? 1 : 0,
-      })),
-  },
-  exchange_clock_jump_seconds: {
-    type: 'gauge',
-    help: 'by how much a clock that jumped is ahead of the time of the node; 0 where it is not in doubt',
-    labels: [],
-    read: ({ node }) => one(node.clock.jumpMs / MS),
-  },
-  exchange_log_ahead_seconds: {
-    type: 'gauge',
-    help: 'by how much the newest batch is ahead of the clock; 0 where it is not',
-    labels: [],
-    read: ({ node }) => one(node.clock.aheadMs / MS),
-  },
+  ),
+  exchange_disk_free_bytes: gauge('what is left where DATA_DIR is', ({ diskFree }) => diskFree),
+  exchange_log_sequence: gauge('newest durable batch', ({ node }) => node.progress.durable),
+  exchange_follower_sequence: gauge(
+    'newest batch whose fills and final states are in LMDB',
+    ({ node }) => node.progress.follower?.derived,
+  ),
+  exchange_follower_lag_batches: gauge(
+    'batches that are durable and not there',
+    ({ node: { progress } }) =>
+      progress.follower && Math.max(0, progress.durable - progress.follower.derived),
+  ),
+  exchange_follower_lag_seconds: gauge(
+    'since the oldest of them was durable',
+    ({ node: { progress } }) => progress.follower && Math.max(0, progress.follower.behindMs) / MS,
+  ),
+  exchange_image_sequence: gauge(
+    'batch of the newest image',
+    ({ node }) => node.progress.snapshot?.sequence,
+  ),
+  exchange_image_age_seconds: gauge(
+    'age of the newest image',
+    ({ node: { progress }, now }) =>
+      progress.snapshot && Math.max(0, now - progress.snapshot.at) / MS,
+  ),
+  exchange_stream_clients: gauge(
+    'open connections of the streams',
+    ({ node }) => node.streams.clients,
+  ),
+  exchange_stream_held_bytes: gauge(
+    'bytes that stream clients have not taken yet',
+    ({ node }) => node.streams.unreadBytes,
+  ),
+  exchange_stream_closes_total: byLabel(
+    'counter',
+    'reason',
+    'stream connections that the node has closed, by reason: those of the bounds and the others',
+    ({ node }) => node.streams.closes,
+  ),
+  exchange_catalog_age_seconds: gauge(
+    'since when answers are made of the catalog that is in use',
+    ({ node, now }) => Math.max(0, now - node.catalogSince) / MS,
+  ),
+  exchange_taking_orders: gauge('1 while orders are taken, 0 while they are refused', ({ node }) =>
+    node.isTaking ? 1 : 0,
+  ),
+  exchange_paused: byLabel(
+    'gauge',
+    'reason',
+    '1 for each reason why orders are refused, 0 for the others',
+    ({ node: { pauses } }) =>
+      PAUSE_REASONS.map((reason) => [reason, pauses.some((one) => one.reason === reason) ? 1 : 0]),
+  ),
+  exchange_clock_jump_seconds: gauge(
+    'by how much a clock that jumped is ahead of the time of the node; 0 where it is not in doubt',
+    ({ node }) => node.clock.jumpMs / MS,
+  ),
+  exchange_log_ahead_seconds: gauge(
+    'by how much the newest batch is ahead of the clock; 0 where it is not',
+    ({ node }) => node.clock.aheadMs / MS,
+  ),
 };
 
-/**
- * Two reject reasons may share a text: they are one result. Results that never occurred are shown
- * as 0.
- */
-function resultsOf(results: ArrayLike<number>): Value[] {
-  if (results.length === 0) return [];
+/** Reject reasons with the same text are one result. Results that never occurred are 0. */
+function resultsOf(results: ArrayLike<number>): Iterable<readonly [string, number]> {
   const byText = new Map<string, number>();
+  if (results.length === 0) return byText;
   for (const rule of ORDER_REJECT_REASONS) {
     const text = rule === RejectReason.accepted ? 'accepted' : REJECT_TEXTS[rule];
     byText.set(text, (byText.get(text) ?? 0) + results[rule]!);
   }
-  return [...byText].map(([result, value]) => ({ labels: { result }, value }));
+  return byText;
 }
 
 /** Reject reasons of cancels and of the node's own commands. */

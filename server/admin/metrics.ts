@@ -87,9 +87,7 @@ function bucketsOf(
   ];
 }
 
-/**
- * Whole numbers below the bound are at most the bound less one. Durations are not whole numbers.
- */
+/** Whole numbers below a bound are at most the bound less one. Durations are no whole numbers. */
 function boundText(bound: number, unit: number): string {
   return String(unit === 1 ? bound - 1 : Number((bound * unit).toPrecision(12)));
 }

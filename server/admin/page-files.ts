@@ -30,11 +30,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json',
   '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.ico': 'image/x-icon',
-  '.txt': 'text/plain; charset=utf-8',
-  '.webmanifest': 'application/manifest+json',
-  '.woff2': 'font/woff2',
 };
 
 /** The folder of the page; undefined when it is not installed. */
@@ -43,9 +38,8 @@ export function pageFolder(): string | undefined {
 }
 
 /**
- * Every file by its path: those of the folder under /assets/, and its index at /. Throws an Error
- * that names a file of unknown type, or one that is not installed.
- * @param folder undefined: there is no page
+ * Every file by its path: those of the folder under /assets/, and its index at /. Throws for a file
+ * of unknown type, or one that is not installed. @param folder undefined: there is no page
  */
 export function readPageFiles(
   folder: string | undefined,

@@ -42,7 +42,7 @@ export interface ClockFacts {
 export interface StreamFacts {
   readonly clients: number;
   /** Bytes that clients have not read yet. */
-  readonly bytesHeld: number;
+  readonly unreadBytes: number;
   /** Connections that the node has closed, by reason. */
   readonly closes: ReadonlyMap<string, number>;
 }
@@ -67,10 +67,7 @@ export interface SummaryParts {
 
 const MS = 1_000;
 
-/**
- * Totals count since the start of the exchange or of the process; the page computes rates from
- * their differences.
- */
+/** Totals count since the start; the page computes rates from their differences. */
 export function summaryOf(parts: SummaryParts): string {
   const { api, delay, facts, now, startedAt, status, version } = parts;
   return JSON.stringify({
@@ -104,11 +101,11 @@ function nodeSummary(facts: NodeFacts, now: number) {
     catalog_age_seconds: Math.max(0, Math.floor((now - facts.catalogSince) / MS)),
     ...shownProgress(progress, now / MS),
     occupancy: occupancyOf(tables),
-    streams: { clients: streams.clients, bytes_held: streams.bytesHeld },
+    streams: { clients: streams.clients, bytes_held: streams.unreadBytes },
   };
 }
 
-export function total(counts: ArrayLike<number>): number {
+function total(counts: ArrayLike<number>): number {
   let sum = 0;
   for (let at = 0; at < counts.length; at++) sum += counts[at]!;
   return sum;

@@ -4,7 +4,7 @@
  *
  * Thread: any.
  */
-import { ApiKeysAnswer } from '../account/key-schemas.ts';
+import { ApiKeysAnswer } from '../account/account-schemas.ts';
 import { boundsOf } from '../common/json-measure.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import type { Config } from '../config/config.ts';

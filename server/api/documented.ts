@@ -6,8 +6,6 @@
  */
 
 import * as account from '../account/account-schemas.ts';
-import * as heartbeat from '../account/heartbeat-schemas.ts';
-import * as keys from '../account/key-schemas.ts';
 import * as catalog from '../catalog/schemas.ts';
 import * as tradingMarkets from '../catalog/trading-schemas.ts';
 import { packageVersion } from '../common/package-version.ts';
@@ -32,8 +30,6 @@ import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
 
 const MODULES = [
   account,
-  heartbeat,
-  keys,
   catalog,
   tradingMarkets,
   identity,
@@ -79,8 +75,8 @@ function routesOf(config: Config): OpenApiParts['routes'] {
   let before = '';
   return (Object.keys(ROUTE_TABLE) as RouteKey[]).map((key) => {
     const row = configuredRow(key, config);
-    if (row.does !== 'the same' && !row.does.startsWith('the same ')) before = row.does;
-    const summary = row.does.startsWith('the same') ? repeated(before, row.does) : row.does;
+    if (row.repeats !== true) before = row.does;
+    const summary = row.repeats === true ? repeated(before, row.does) : row.does;
     const bases = new Set(placesOf(key, row, ROUTE_TABLE).map(({ base }) => base));
     return { key, row, summary, bases: [...bases] };
   });

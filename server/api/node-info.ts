@@ -7,7 +7,7 @@
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { type Progress, shownProgress } from '../admin/progress.ts';
 import type { ClockFacts } from '../admin/summary.ts';
-import { errorBody } from '../common/contract.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { packageVersion } from '../common/package-version.ts';
 import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
@@ -147,7 +147,7 @@ export interface InfoParts {
   readonly config: Config;
   readonly texts: TokenTexts;
   /** Whether orders are taken. */
-  readonly writable: () => boolean;
+  readonly isTaking: () => boolean;
   readonly pauses: () => readonly Pause[];
   readonly clock: () => ClockFacts;
   readonly progress: () => Progress;
@@ -156,12 +156,12 @@ export interface InfoParts {
 }
 
 export function infoHandlers(parts: InfoParts) {
-  const { clock, config, pauses, progress, seconds, texts, writable } = parts;
+  const { clock, config, isTaking, pauses, progress, seconds, texts } = parts;
   const ok: Handler<unknown> = (context) => context.reply(200, '"OK"');
   const status = (): string => {
     const { aheadMs, jumpMs } = clock();
     return JSON.stringify({
-      status: writable() ? 'ok' : 'read-only',
+      status: isTaking() ? 'ok' : 'read-only',
       paused: pauses().map(({ reason }) => {
         const { means, takesCancels } = PAUSES[reason];
         return { reason, means, takes_cancels: takesCancels };

@@ -6,7 +6,7 @@
  * Thread: I/O.
  */
 import { pageBody } from '../account/pages.ts';
-import { errorBody } from '../common/contract.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { boundsOf } from '../common/json-measure.ts';
 import { nextTurn } from '../common/next-turn.ts';
@@ -70,6 +70,7 @@ export const PROGRAM_ROUTES = {
     body: OrderIds,
     bodyBounds: IDS_BOUNDS,
     answer: ScoringById,
+    repeats: true,
     does: 'the same by order id: `["..", ".."]`',
   },
   'GET /notifications': { ...own, answer: NoRows, does: 'an empty list' },

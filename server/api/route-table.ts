@@ -7,19 +7,16 @@
  * compiled from the same schema, accepts.
  */
 import * as account from '../account/account-schemas.ts';
-import * as heartbeat from '../account/heartbeat-schemas.ts';
-import * as keys from '../account/key-schemas.ts';
 import { NO_QUERY } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 import { TrioAnswer } from '../identity/schemas.ts';
 import * as history from '../market-data/history-schemas.ts';
 import * as token from '../market-data/token-schemas.ts';
-import { TRADES_QUERY } from '../market-data/trades-query.ts';
-import { TradesAnswer } from '../market-data/trades-schemas.ts';
+import { TRADES_QUERY, TradesAnswer } from '../market-data/trades-schemas.ts';
 import * as order from '../orders/schemas.ts';
 import * as info from './node-info.ts';
 import { PROGRAM_ROUTES } from './programs.ts';
-import type { RouteRow } from './route-row.ts';
+import { type RouteRow, same } from './route-row.ts';
 import { CATALOG_ROUTES } from './route-table-catalog.ts';
 import { DATA_ROUTES } from './route-table-data.ts';
 import { TRADING_MARKET_ROUTES } from './route-table-trading.ts';
@@ -90,53 +87,54 @@ export const ROUTE_TABLE = {
     ...plain,
     access: 'level1',
     answer: TrioAnswer,
+    repeats: true,
     does: 'the same key again',
   },
   'GET /auth/api-keys': {
     ...byKey,
-    answer: keys.ApiKeysAnswer,
+    answer: account.ApiKeysAnswer,
     does: 'active API keys of the caller',
   },
   'DELETE /auth/api-key': {
     ...byKey,
-    query: keys.REVOKE_QUERY,
-    answer: keys.RevokedAnswer,
+    query: account.REVOKE_QUERY,
+    answer: account.RevokedAnswer,
     does: 'revokes the calling key, or another one of the caller: `apiKey`',
   },
   'DELETE /auth/derive-api-key': {
     ...byKey,
-    query: keys.REVOKE_QUERY,
-    answer: keys.RevokedAnswer,
-    does: 'the same',
+    query: account.REVOKE_QUERY,
+    answer: account.RevokedAnswer,
+    ...same,
   },
   'GET /auth/ban-status/closed-only': {
     ...byKey,
-    answer: keys.ClosedOnlyAnswer,
+    answer: account.ClosedOnlyAnswer,
     does: 'whether the caller may only close positions: never',
   },
   'POST /auth/readonly-api-key': {
     ...byKey,
-    answer: keys.ReadOnlyKeyAnswer,
+    answer: account.ReadOnlyKeyAnswer,
     does: 'issues a key that reads own orders and trades, and nothing else',
   },
   'GET /auth/readonly-api-keys': {
     ...byKey,
-    answer: keys.ReadOnlyKeysAnswer,
+    answer: account.ReadOnlyKeysAnswer,
     does: 'active read-only keys of the caller',
   },
   'DELETE /auth/readonly-api-key': {
     ...byKey,
     bodyMax: 'mebibyte',
-    body: keys.ReadOnlyKeyBody,
-    bodyBounds: keys.KEY_BOUNDS,
+    body: account.ReadOnlyKeyBody,
+    bodyBounds: account.KEY_BOUNDS,
     answer: Type.Literal('OK'),
     does: 'revokes a read-only key: `{"key"}`',
   },
   'GET /auth/validate-readonly-api-key': {
     ...trading,
     limits: ['trading'],
-    query: keys.VALIDATE_QUERY,
-    answer: keys.ValidAnswer,
+    query: account.VALIDATE_QUERY,
+    answer: account.ValidAnswer,
     does: 'whether a read-only key is active: `address key`',
   },
   'POST /order': {
@@ -185,14 +183,15 @@ export const ROUTE_TABLE = {
   'POST /heartbeats': {
     ...signed,
     body: undefined,
-    answer: heartbeat.HeartbeatOkAnswer,
+    answer: account.HeartbeatOkAnswer,
     does: "begins or goes on with the watch: after silence all of the caller's open orders are cancelled",
   },
   'POST /v1/heartbeats': {
     ...signed,
-    body: heartbeat.HeartbeatBody,
-    bodyBounds: heartbeat.HEARTBEAT_BOUNDS,
-    answer: heartbeat.HeartbeatAnswer,
+    body: account.HeartbeatBody,
+    bodyBounds: account.HEARTBEAT_BOUNDS,
+    answer: account.HeartbeatAnswer,
+    repeats: true,
     does: 'the same, with the id of the last answer: `{"heartbeat_id": ".."}`',
   },
   'GET /data/order/:id': {
@@ -228,6 +227,7 @@ export const ROUTE_TABLE = {
     access: 'level2-read',
     query: info.BALANCE_QUERY,
     answer: info.BalanceAnswer,
+    repeats: true,
     does: 'the same: there is nothing to bring up to date',
   },
   'GET /book': {
@@ -240,7 +240,7 @@ export const ROUTE_TABLE = {
     ...inPath,
     limits: ['book', 'trading'],
     answer: token.BookAnswer,
-    does: 'the same',
+    ...same,
   },
   'POST /books': {
     ...ofTokens,
@@ -260,7 +260,7 @@ export const ROUTE_TABLE = {
     limits: ['price', 'trading'],
     query: token.PRICE_PATH,
     answer: token.PriceAnswer,
-    does: 'the same',
+    ...same,
   },
   'POST /prices': {
     ...ofTokens,
@@ -278,7 +278,7 @@ export const ROUTE_TABLE = {
     ...inPath,
     limits: ['midpoint', 'trading'],
     answer: token.MidpointAnswer,
-    does: 'the same',
+    ...same,
   },
   'POST /midpoints': { ...ofTokens, answer: token.DecimalsAnswer, does: 'midpoints by token id' },
   'GET /spread': {
@@ -286,7 +286,7 @@ export const ROUTE_TABLE = {
     answer: token.SpreadAnswer,
     does: 'best ask less best bid: `token_id`',
   },
-  'GET /spread/:token_id': { ...inPath, answer: token.SpreadAnswer, does: 'the same' },
+  'GET /spread/:token_id': { ...inPath, answer: token.SpreadAnswer, ...same },
   'POST /spreads': { ...ofTokens, answer: token.DecimalsAnswer, does: 'spreads by token id' },
   'GET /last-trade-price': {
     ...ofToken,
@@ -296,7 +296,7 @@ export const ROUTE_TABLE = {
   'GET /last-trade-price/:token_id': {
     ...inPath,
     answer: token.LastPriceAnswer,
-    does: 'the same',
+    ...same,
   },
   'POST /last-trades-prices': {
     ...ofTokens,
@@ -304,19 +304,19 @@ export const ROUTE_TABLE = {
     does: 'last trade price and side by token id',
   },
   'GET /tick-size': { ...ofToken, answer: token.TickSizeAnswer, does: 'tick size: `token_id`' },
-  'GET /tick-size/:token_id': { ...inPath, answer: token.TickSizeAnswer, does: 'the same' },
+  'GET /tick-size/:token_id': { ...inPath, answer: token.TickSizeAnswer, ...same },
   'GET /neg-risk': {
     ...ofToken,
     answer: token.NegRiskAnswer,
     does: 'which exchange contract orders are signed for: `token_id`',
   },
-  'GET /neg-risk/:token_id': { ...inPath, answer: token.NegRiskAnswer, does: 'the same' },
+  'GET /neg-risk/:token_id': { ...inPath, answer: token.NegRiskAnswer, ...same },
   'GET /fee-rate': {
     ...ofToken,
     answer: token.FeeRateAnswer,
     does: 'base fee in basis points: `token_id`',
   },
-  'GET /fee-rate/:token_id': { ...inPath, answer: token.FeeRateAnswer, does: 'the same' },
+  'GET /fee-rate/:token_id': { ...inPath, answer: token.FeeRateAnswer, ...same },
   'GET /prices-history': {
     ...trading,
     limits: ['pricesHistory', 'trading'],
@@ -331,6 +331,7 @@ export const ROUTE_TABLE = {
     body: history.BatchHistoryBody,
     bodyBounds: history.BATCH_HISTORY_BOUNDS,
     answer: history.BatchHistoryAnswer,
+    repeats: true,
     does: 'the same of up to 20 tokens, by token id: `markets` and the same parameters',
   },
   'POST /data/volumes': {

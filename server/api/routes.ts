@@ -1,78 +1,52 @@
-/**
- * The routes of the node: the handlers of every room, joined with the rows of the route table.
- *
- * Thread: the I/O thread.
- */
-import type { Tables } from '../../engine/tables/tables.ts';
 import type { PositionsReader } from '../../storage/projection/reader.ts';
-import { accountHandlers } from '../account/account-routes.ts';
+import { type AccountRouteParts, accountHandlers } from '../account/account-routes.ts';
 import { heartbeatHandlers } from '../account/heartbeat-routes.ts';
 import type { Heartbeats } from '../account/heartbeats.ts';
 import { keyHandlers } from '../account/key-routes.ts';
-import type { OwnTradesIndex } from '../account/own-trades-index.ts';
-import type { Progress } from '../admin/progress.ts';
-import type { ClockFacts } from '../admin/summary.ts';
 import { CATALOG_FAILURE, catalogRoutes } from '../catalog/catalog-routes.ts';
 import type { Generation } from '../catalog/generation.ts';
 import { conditionsOfEvent } from '../catalog/market-info.ts';
 import { tradingMarketHandlers } from '../catalog/trading-markets.ts';
-import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
+import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
 import type { Config } from '../config/config.ts';
 import { documentHandlers } from '../documents/document-routes.ts';
 import type { Route } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
 import type { Auth } from '../identity/auth.ts';
-import type { BookRenderer } from '../market-data/books.ts';
 import type { HistoryKeeper } from '../market-data/history-keeper.ts';
 import { historyHandlers } from '../market-data/history-routes.ts';
 import { liveActivityHandlers } from '../market-data/live-activity.ts';
-import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
-import { tokenHandlers } from '../market-data/token-routes.ts';
+import { type TokenRouteParts, tokenHandlers } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
-import { TRADES_QUERY } from '../market-data/trades-query.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
+import { TRADES_QUERY } from '../market-data/trades-schemas.ts';
 import type { CallerLines } from '../orders/caller-lines.ts';
 import { orderHandlers } from '../orders/order-routes.ts';
-import type { Pause } from '../orders/pauses.ts';
-import type { SeqlockReader } from '../orders/seqlock-reader.ts';
-import type { Sequencer } from '../orders/sequencer.ts';
 import { portfolioHandlers } from '../portfolio/portfolio-routes.ts';
 import { configuredRow } from './configured-row.ts';
 import { documentsOf } from './documented.ts';
 import { lateLimits } from './http-options.ts';
-import { infoHandlers } from './node-info.ts';
+import { type InfoParts, infoHandlers } from './node-info.ts';
 import { PROGRAM_HANDLERS } from './programs.ts';
 import type { ROUTE_TABLE } from './route-table.ts';
 import { type HeaderHandler, serveTable } from './serve.ts';
 import { type TradingMarkets, withPublicTrades, withTradingMarkets } from './shared-paths.ts';
 
-export interface RouteParts {
+/** What the rooms need, and what is put together for them here. */
+export interface RouteParts
+  extends AccountRouteParts,
+    Omit<InfoParts, 'seconds'>,
+    Omit<TokenRouteParts, 'tops'> {
   readonly config: Config;
   readonly auth: Auth;
-  readonly tables: Tables;
-  readonly texts: TokenTexts;
-  readonly books: BookRenderer;
   readonly trades: TradesRenderer;
   readonly positions: PositionsReader;
   readonly history: HistoryKeeper;
-  readonly ownTrades: OwnTradesIndex;
-  readonly seqlock: SeqlockReader;
-  /** The final state of an order (32 bytes) on disk. */
-  readonly storedFinal: (id: Buffer) => Buffer | undefined;
-  readonly infos: MarketLookup;
-  /** Undefined while the data directory cannot be written. */
-  readonly heartbeats: Heartbeats | undefined;
+  readonly heartbeats: Pick<Heartbeats, 'beat'>;
   /** The generation of the catalog in use; an answer is made of one. */
   readonly catalog: () => Generation;
-  /** Undefined while the data directory cannot be written: reads go on, orders do not. */
-  readonly sequencer: Sequencer | undefined;
-  /** Likewise. */
-  readonly lines: CallerLines | undefined;
-  /** Why orders are not taken; none = they are. */
-  readonly pauses: () => readonly Pause[];
-  readonly clock: () => ClockFacts;
-  /** How far log, follower and images are. */
-  readonly progress: () => Progress;
+  /** Requests that change orders go through these. */
+  readonly lines: CallerLines;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -80,12 +54,8 @@ export interface RouteParts {
 const MS = 1_000;
 
 export function nodeRoutes(parts: RouteParts): Route[] {
-  const { config, sequencer, texts } = parts;
+  const { config } = parts;
   const seconds = (): number => Math.floor(parts.now() / MS);
-  const whenBatchesDone = (callback: () => void): void => {
-    if (sequencer === undefined) throw new Error('a book is written while nobody may write');
-    sequencer.whenBatchesDone(callback);
-  };
   const tops = new TopReader(parts.tables);
   const limits = lateLimits(config, parts.now);
   const markets = tradingMarketHandlers(parts);
@@ -101,17 +71,9 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       failures: { catalog: () => CATALOG_FAILURE, data: dataFailure },
     },
     {
-      ...infoHandlers({
-        config,
-        texts,
-        seconds,
-        writable: () => sequencer?.isPaused() === false,
-        pauses: parts.pauses,
-        clock: parts.clock,
-        progress: parts.progress,
-      }),
+      ...infoHandlers({ ...parts, seconds }),
       ...keyHandlers(parts.auth, config, limits),
-      ...tokenHandlers({ config, books: parts.books, tops, whenBatchesDone }),
+      ...tokenHandlers({ ...parts, tops }),
       ...historyHandlers(parts),
       ...orderHandlers(parts.lines, limits),
       ...accountHandlers(parts),
@@ -119,7 +81,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       'GET /trades': publicTrades,
       ...portfolioHandlers({
         ...parts,
-        index: parts.ownTrades.index,
+        index: parts.tradesIndex,
         allowlist: config.tradesAllowlist,
         isTolerant: config.tradesFields === 'ignore',
         eventMarkets: (id) => conditionsOfEvent(parts.catalog().prepared, id),

@@ -11,6 +11,7 @@ import {
   type Auth,
   checkLevel1,
   checkLevel2,
+  checkReadOnly,
   type KeyOwner,
   level1Headers,
   level2Headers,
@@ -18,7 +19,6 @@ import {
   type SignedRequest,
   type WalletOwner,
 } from '../identity/auth.ts';
-import { checkReadOnly } from '../identity/read-only.ts';
 import { type MountedPath, placesOf } from './base-paths.ts';
 import { FailedProofs } from './failed-proofs.ts';
 import { BODY_MAX, ordersBodyMax } from './node-info.ts';
@@ -146,8 +146,7 @@ function callerOf(
   base: string,
 ) {
   const { body, headers, method, path, query } = context;
-  const [address, apiKey, , , , readOnlyKey] = headers;
-  const reader = checkReadOnly(auth, { address, apiKey, readOnlyKey }, mayRead);
+  const reader = checkReadOnly(auth, headers, mayRead);
   const request: SignedRequest = { method, path, query, body, base };
   return reader ?? checkLevel2(auth, headers, request, seconds());
 }

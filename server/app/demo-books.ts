@@ -1,7 +1,7 @@
 /**
  * Resting orders and a few trades for the demo catalog, so that the first reads of a new node show
  * real books. The wallets are made up for it: nobody holds their keys. The orders are ordinary
- * commands and are journaled like any other.
+ * commands and are logged like any other.
  *
  * Pure; thread: the I/O thread.
  */
@@ -15,13 +15,21 @@ import {
 } from '../../engine/tables/units.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { bytesToWords } from '../common/uint256.ts';
-import { orderDigest } from '../identity/eip712.ts';
+import { orderDigest, type SignedFields } from '../identity/eip712.ts';
 import { keccak256 } from '../identity/keccak.ts';
 import type { Separators } from '../orders/prepare.ts';
 
 const WALLETS = 6;
 const LEVELS = 5;
 const ZERO_ADDRESS = new Uint8Array(20);
+
+type DemoOrder = readonly [
+  outcome: number,
+  side: number,
+  type: number,
+  ticks: number,
+  shares: number,
+];
 
 /** Appends the demo's orders; the markets' tokens have slots from `firstToken` on, in order. */
 export function appendDemoOrders(
@@ -35,71 +43,63 @@ export function appendDemoOrders(
   );
   let token: number = firstToken;
   let salt = 1;
-  markets.forEach((market, m) => {
-    const grid = market.ticksPerUnit;
+  for (const [m, market] of markets.entries()) {
     const separator = market.negRisk ? separators.negRiskSeparator : separators.separator;
-    const place = (outcome: number, side: number, type: number, ticks: number, shares: number) => {
+    for (const [outcome, side, type, ticks, shares] of demoOrders(market, m)) {
       const wallet = wallets[salt % WALLETS]!;
       // Whole shares on any of the grids cost whole micro-units.
-      const collateral = (shares * MICRO * ticks) / grid;
-      const tokenId = market.tokenIds[outcome]!;
+      const collateral = (shares * MICRO * ticks) / market.ticksPerUnit;
       const isBuy = side === Side.buy;
       const digest = new Uint8Array(32);
-      orderDigest(
-        separator,
-        {
-          salt: String(salt),
-          maker: wallet,
-          signer: wallet,
-          taker: ZERO_ADDRESS,
-          tokenId,
-          makerAmount: String(isBuy ? collateral : shares * MICRO),
-          takerAmount: String(isBuy ? shares * MICRO : collateral),
-          expiration: '0',
-          nonce: '0',
-          feeRateBps: '0',
-          side: isBuy ? 0 : 1,
-          signatureType: 0,
-        },
-        digest,
-        0,
-      );
+      const order: SignedFields = {
+        salt: String(salt),
+        ...{ maker: wallet, signer: wallet, taker: ZERO_ADDRESS },
+        tokenId: market.tokenIds[outcome]!,
+        makerAmount: String(isBuy ? collateral : shares * MICRO),
+        takerAmount: String(isBuy ? shares * MICRO : collateral),
+        ...{ expiration: '0', nonce: '0', feeRateBps: '0' },
+        side: isBuy ? 0 : 1,
+        signatureType: 0,
+      };
+      orderDigest(separator, order, digest, 0);
       salt += 1;
       encodeOrder(out, {
         token: (token + outcome) as TokenRow,
-        side,
-        type,
-        postOnly: false,
+        ...{ side, type, postOnly: false },
         shares: (shares * MICRO) as MicroShares,
         collateral: collateral as MicroCollateral,
-        expiration: 0,
-        feeRateBps: 0,
-        signatureType: 0,
-        precheck: 0,
+        ...{ expiration: 0, feeRateBps: 0, signatureType: 0, precheck: 0 },
         id: bytesToWords(digest, new Int32Array(ID_WORDS)),
         maker: bytesToWords(wallet, new Int32Array(ADDRESS_WORDS)),
         signer: bytesToWords(wallet, new Int32Array(ADDRESS_WORDS)),
         apiKey: new Int32Array(API_KEY_WORDS),
       });
-    };
-    const isPair = market.tokenIds.length === 2;
-    const books = isPair ? 1 : market.tokenIds.length;
-    for (let book = 0; book < books; book++) {
-      const mid = Math.max(3, Math.floor((grid * (25 + ((m * 13 + book * 7) % 50))) / 100));
-      const step = Math.max(1, Math.floor(grid / 100));
-      for (let level = 1; level <= LEVELS; level++) {
-        const low = mid - level * step;
-        const high = mid + level * step;
-        if (low >= 1) place(book, Side.buy, OrderType.GTC, low, 40 * level + m);
-        // Half of the offers of a pair come as bids for its other outcome.
-        if (high >= grid) continue;
-        if (isPair && level % 2 === 0) {
-          place(1, Side.buy, OrderType.GTC, grid - high, 30 * level + m);
-        } else place(book, Side.sell, OrderType.GTC, high, 30 * level + m);
-      }
-      place(book, Side.buy, OrderType.FOK, Math.min(grid - 1, mid + step), 10);
-      place(book, Side.sell, OrderType.FOK, Math.max(1, mid - step), 12);
     }
     token += market.tokenIds.length;
-  });
+  }
+}
+
+function* demoOrders(
+  { ticksPerUnit: grid, tokenIds }: CatalogMarket,
+  m: number,
+): Generator<DemoOrder> {
+  const { buy, sell } = Side;
+  const { FOK, GTC } = OrderType;
+  const isPair = tokenIds.length === 2;
+  const books = isPair ? 1 : tokenIds.length;
+  for (let book = 0; book < books; book++) {
+    const mid = Math.max(3, Math.floor((grid * (25 + ((m * 13 + book * 7) % 50))) / 100));
+    const step = Math.max(1, Math.floor(grid / 100));
+    for (let level = 1; level <= LEVELS; level++) {
+      const low = mid - level * step;
+      const high = mid + level * step;
+      if (low >= 1) yield [book, buy, GTC, low, 40 * level + m];
+      // Half of the offers of a pair come as bids for its other outcome.
+      if (high >= grid) continue;
+      if (isPair && level % 2 === 0) yield [1, buy, GTC, grid - high, 30 * level + m];
+      else yield [book, sell, GTC, high, 30 * level + m];
+    }
+    yield [book, buy, FOK, Math.min(grid - 1, mid + step), 10];
+    yield [book, sell, FOK, Math.max(1, mid - step), 12];
+  }
 }

@@ -5,7 +5,7 @@
  * Thread: the I/O thread.
  */
 import { statfs } from 'node:fs/promises';
-import { type AdminServer, listenAdmin, type Told } from '../admin/listener.ts';
+import { type AdminAnswer, type AdminServer, listenAdmin } from '../admin/listener.ts';
 import { type Delay, LoopDelay } from '../admin/loop-delay.ts';
 import type { Scrape } from '../admin/metric-table.ts';
 import { PACKAGE_FILES, pageFolder, readPageFiles } from '../admin/page-files.ts';
@@ -80,7 +80,7 @@ export class NodeAdmin {
     this.server?.close();
   }
 
-  private ready(): Told {
+  private ready(): AdminAnswer {
     const facts = this.node?.facts();
     const status = this.status(facts);
     if (status === 'ready') {
@@ -95,7 +95,7 @@ export class NodeAdmin {
     return { status: 503, body: JSON.stringify({ status, reason }) };
   }
 
-  private acceptClock(): Told {
+  private acceptClock(): AdminAnswer {
     const jumpMs = this.node?.acceptClock();
     if (jumpMs !== undefined) return { status: 200, body: JSON.stringify({ jump_ms: jumpMs }) };
     return { status: 409, body: '{"error":"the clock is not in doubt"}' };

@@ -1,21 +1,23 @@
 /**
- * What a node has that may write: workers, sequencer, journal and follower, put together.
+ * What a node has that may write: workers, sequencer and follower, put together.
  *
  * Thread: the I/O thread.
  */
 
+import { earliestExpiry } from '../../engine/orders/expiry.ts';
 import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { Journal } from '../../storage/log/journal.ts';
+import { openHeartbeatStore } from '../../storage/kv/heartbeats.ts';
 import { positionOf } from '../../storage/projection/derived.ts';
+import { Heartbeats } from '../account/heartbeats.ts';
 import { ordersBodyMax } from '../api/node-info.ts';
+import type { CatalogKeeperOptions } from '../catalog/catalog-keeper.ts';
 import { aheadOf, aheadText, type GuardedClock } from '../common/guarded-clock.ts';
-import { withDeadline } from '../common/with-deadline.ts';
-import type { Config } from '../config/config.ts';
 import { walletFactory } from '../identity/wallet-factory.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { CallerLines } from '../orders/caller-lines.ts';
+import { cancelAllOf } from '../orders/cancels.ts';
 import { FollowerKeeper, type FollowerProgress } from '../orders/follower-keeper.ts';
 import { OrderMeters } from '../orders/order-meters.ts';
 import { applyCommands } from '../orders/own-commands.ts';
@@ -24,14 +26,15 @@ import { openPool } from '../orders/pool.ts';
 import type { OrderSeparators } from '../orders/prepare.ts';
 import { SeqlockReader } from '../orders/seqlock-reader.ts';
 import { Sequencer } from '../orders/sequencer.ts';
-import { allocateSlots } from '../orders/slots.ts';
+import { allocateSlots, type SlotMemory } from '../orders/slots.ts';
 import type { WorkerSetup } from '../orders/worker.ts';
 import { WriteGate } from '../orders/write-gate.ts';
+import { DERIVE_MS_MAX, type Start } from './start.ts';
 import { applyConfiguration } from './startup-commands.ts';
 import type { Stores } from './stores.ts';
 
 interface WriterOptions {
-  readonly config: Config;
+  readonly start: Start;
   readonly stores: Stores;
   /** Recovered; from here on the workers write them. */
   readonly tables: Tables;
@@ -40,34 +43,34 @@ interface WriterOptions {
   readonly separators: OrderSeparators;
   /** Orders pause while it is in doubt. */
   readonly clock: GuardedClock;
-  readonly log: (level: 'info' | 'warn', line: string) => void;
-  /** The node cannot go on. */
-  readonly onFatal: (error: Error) => void;
   /** Called with each batch that changed the engine, once it is durable. */
   readonly onFlushed: (batch: AppliedBatch) => void;
-  /** Another worker file, for tests of what happens when one dies. */
-  readonly workerFile?: URL;
-  /** Gives up the start. */
-  readonly signal?: AbortSignal | undefined;
 }
 
-/** Longest wait for the node's own first commands, for requests and the log at the end, and for threads. */
-const WAIT_MS_MAX = 60_000;
-/** What is derived may have to be made again from all of the log; at the end an image is written. */
-const DERIVE_MS_MAX = 6 * 3_600_000;
+const MS = 1_000;
+/** Longest wait for the image at the end. */
 const SNAPSHOT_MS_MAX = 900_000;
 
 export interface Writer {
-  readonly sequencer: Sequencer;
+  /** What the catalog registers its markets with; undefined where nothing can be changed. */
+  readonly engine: CatalogKeeperOptions['engine'];
   /** Requests of clients come to the sequencer through these. */
   readonly lines: CallerLines;
   /** Undefined where there is no admin listener to tell of them. */
   readonly meters: OrderMeters | undefined;
   readonly seqlock: SeqlockReader;
+  /** Whether orders are taken. */
+  isTaking(): boolean;
+  /** Requests that wait. */
+  waiting(): number;
   /** Why orders are not taken; none = they are. */
   pauses(): readonly Pause[];
-  /** How far what is derived is behind the log. */
-  progress(): FollowerProgress;
+  /** How far what is derived is behind the log; undefined where nothing is derived. */
+  progress(): FollowerProgress | undefined;
+  /** Calls back once the batches that now run are done; only who found one running may call it. */
+  whenBatchesDone(callback: () => void): void;
+  /** Watches over who asked for it, from now on. */
+  openHeartbeats(): Pick<Heartbeats, 'beat' | 'stop'>;
   /** Resolves once the orders that have expired by now are gone. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded: until then an order waits longer than others. */
@@ -80,16 +83,71 @@ export interface Writer {
 
 /** What the configuration changes is in place when it resolves. */
 export async function startWriter(o: WriterOptions): Promise<Writer> {
-  const { clock, config, log, stores, tables } = o;
+  const parts = connect(o);
+  try {
+    await begin(o, parts);
+  } catch (error) {
+    await closeParts(o, parts).catch((second: Error) =>
+      o.start.options.log('warn', second.message),
+    );
+    throw error;
+  }
+  return writerOf(o, parts);
+}
+
+type WriterParts = ReturnType<typeof connect>;
+
+/** The parts refer to each other. */
+function connect(o: WriterOptions) {
+  const { clock, start, stores, tables } = o;
+  const { config, log, onFatal, workerFile } = start.options;
   const slots = allocateSlots(
     2 * config.workers,
     ordersBodyMax(config.maxBatchOrders),
     BATCH_COMMANDS_MAX,
   );
-  const setup: WorkerSetup = {
+  const setup = workerSetup(o, slots);
+  const meters = setup.measures ? new OrderMeters() : undefined;
+  const pool = openPool({
+    ...(workerFile === undefined ? {} : { file: workerFile }),
+    workers: config.workers,
+    setup,
+    report: (error) => log('warn', `a worker died: ${String(error)}`),
+  });
+  const sequencer: Sequencer = new Sequencer({
+    tables,
+    slots,
+    pool,
+    log: stores.log,
+    workers: config.workers,
+    prefetch: config.workers,
+    queueMax: config.engineQueue,
+    now: clock.now,
+    closedPersisted: () => follower.finished(),
+    onFlushed: (batch) => {
+      o.onFlushed(batch);
+      follower.reach(batch.sequence);
+    },
+    onFatal,
+    warn: (line) => log('warn', line),
+    meters,
+  });
+  const room = new WriteGate(sequencer, log);
+  const follower = followerOf(o, sequencer, room);
+  clock.onDoubt = (problem) => {
+    room.report('clock', problem);
+    const aheadMs = aheadOf(engineTime(tables), clock.now());
+    if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
+  };
+  return { slots, meters, pool, sequencer, room, follower };
+}
+
+function workerSetup({ separators, start, tables }: WriterOptions, slots: SlotMemory): WorkerSetup {
+  const { config } = start.options;
+  return {
     memory: tables.memory,
     slots,
-    separators: o.separators,
+    separators,
     verifySignatures: config.verifySignatures,
     walletFactories: {
       proxy: walletFactory(config.proxyWalletFactory),
@@ -102,91 +160,79 @@ export async function startWriter(o: WriterOptions): Promise<Writer> {
     dataDir: config.dataDir,
     measures: config.adminPort !== 0,
   };
-  const meters = setup.measures ? new OrderMeters() : undefined;
-  const pool = openPool({
-    ...(o.workerFile === undefined ? {} : { file: o.workerFile }),
-    workers: config.workers,
-    setup,
-    report: (error) => log('warn', `a worker died: ${String(error)}`),
-  });
-  const journal = new Journal(stores.log);
-  const sequencer: Sequencer = new Sequencer({
-    tables,
-    slots,
-    pool,
-    journal,
-    workers: config.workers,
-    prefetch: config.workers,
-    queueMax: config.engineQueue,
-    now: clock.now,
-    closedPersisted: () => follower.finished(),
-    onFlushed: (batch) => {
-      o.onFlushed(batch);
-      follower.reach(batch.sequence);
-    },
-    onFatal: o.onFatal,
-    log: (line) => log('warn', line),
-    meters,
-  });
-  const room = new WriteGate(sequencer, log);
-  const follower = followerOf(o, sequencer, room);
-  const tell = (line: string): void => log('info', line);
-  const wait = (what: string, promise: Promise<unknown>, msMax = WAIT_MS_MAX): Promise<unknown> =>
-    withDeadline(promise, { what, msMax, log: tell });
-  clock.onDoubt = (problem) => {
-    room.report('clock', problem);
-    const aheadMs = aheadOf(engineTime(tables), clock.now());
-    if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
-  };
-  const close = async (): Promise<void> => {
-    await wait('requests that are under way', sequencer.drain());
-    await wait('the log', journal.drained());
-    await wait('the follower to end, with an image', follower.close(), SNAPSHOT_MS_MAX);
-    await wait('the workers to end', pool.close());
-  };
-  try {
-    const audit = { what: 'the audit of what was recovered', msMax: DERIVE_MS_MAX, log: tell };
-    await withDeadline(o.sound, { ...audit, signal: o.signal });
-    if (clock.problem() !== undefined) room.report('clock', clock.problem());
-    // Orders may have expired meanwhile: the audit would see them leave.
-    sequencer.begin();
-    // Ids that memory has forgotten are recognised by what is derived.
-    const forgotten = firstKeptClosed(tables);
-    if (follower.finished() < forgotten) follower.start();
-    const known = follower.derived(forgotten, o.signal);
-    await wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
-    o.signal?.throwIfAborted();
-    const settled = applyConfiguration(config, tables, sequencer);
-    await wait('the workers to take the configuration', settled);
-  } catch (error) {
-    await close().catch((second: Error) => log('warn', second.message));
-    throw error;
-  }
+}
+
+/** Once the tables are audited: ids that memory has forgotten are known, and the configuration is in place. */
+async function begin(o: WriterOptions, { follower, room, sequencer }: WriterParts): Promise<void> {
+  const { clock, start, tables } = o;
+  const { config, signal } = start.options;
+  await start.waitOrStop('the audit of what was recovered', o.sound, DERIVE_MS_MAX);
+  if (clock.problem() !== undefined) room.report('clock', clock.problem());
+  // Orders may have expired meanwhile: the audit would see them leave.
+  sequencer.begin();
+  // Ids that memory has forgotten are recognised by what is derived.
+  const forgotten = firstKeptClosed(tables);
+  if (follower.finished() < forgotten) follower.start();
+  const known = follower.derived(forgotten, signal);
+  await start.wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
+  signal?.throwIfAborted();
+  const settled = applyConfiguration(config, tables, sequencer);
+  await start.wait('the workers to take the configuration', settled);
+}
+
+function writerOf(o: WriterOptions, parts: WriterParts): Writer {
+  const { start, stores, tables } = o;
+  const { config, log } = start.options;
+  const { follower, meters, pool, room, sequencer, slots } = parts;
+  const lines = new CallerLines(sequencer, config.engineQueue);
+  const whenBatchesDone = (callback: () => void): void => sequencer.whenBatchesDone(callback);
   return {
-    sequencer,
-    lines: new CallerLines(sequencer, config.engineQueue),
+    engine: { memory: tables.memory, sequencer },
+    lines,
     meters,
+    seqlock: new SeqlockReader(slots.control, whenBatchesDone),
+    isTaking: () => !sequencer.isPaused(),
+    waiting: () => sequencer.waiting() + lines.waiting,
     pauses: () => room.pauses(),
     progress: () => follower.progress(),
-    ready: () => pool.loaded(),
-    seqlock: new SeqlockReader(slots.control, (callback) => sequencer.whenBatchesDone(callback)),
+    whenBatchesDone,
+    openHeartbeats: () =>
+      new Heartbeats({
+        store: openHeartbeatStore(stores.own),
+        periodMs: config.heartbeatSeconds * MS,
+        cancelAll: (address) => cancelAllOf(sequencer, address),
+        log: (line) => log('info', line),
+      }),
     async expireDue() {
+      const earliest = earliestExpiry(tables);
+      if (earliest === 0 || earliest * MS > o.clock.now()) return;
       const due = applyCommands(sequencer, new Int32Array(0));
-      await wait('the orders that expired while the node was down', due);
+      await start.wait('the orders that expired while the node was down', due);
     },
+    ready: () => pool.loaded(),
     follow: () => follower.start(),
     close() {
       follower.start();
-      return close();
+      return closeParts(o, parts);
     },
   };
 }
 
+async function closeParts(
+  { start }: WriterOptions,
+  { follower, pool, sequencer }: WriterParts,
+): Promise<void> {
+  await start.wait('requests that are under way', sequencer.drain());
+  await start.wait('the follower to end, with an image', follower.close(), SNAPSHOT_MS_MAX);
+  await start.wait('the workers to end', pool.close());
+}
+
 function followerOf(
-  { clock, config, log, stores, tables }: WriterOptions,
+  { clock, start, stores, tables }: WriterOptions,
   sequencer: Sequencer,
   room: WriteGate,
 ): FollowerKeeper {
+  const { config, log } = start.options;
   const { capacities, dataDir, durability, imageBatches, imageSeconds } = config;
   const logFirst = stores.log.first;
   const damagedSnapshots = stores.snapshots.passedOver();

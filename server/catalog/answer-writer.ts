@@ -2,10 +2,28 @@
  * Joins an answer from fragments in one growing buffer that all answers share: the bytes of an
  * answer are valid until the next one is begun. Adjacent fragments are copied as one run.
  *
+ * A long answer is made in steps, with turns of the event loop between them, and copied to a buffer of
+ * its own. Each step shows the figures of its moment.
+ *
  * Thread: the I/O thread. Non-goals: what the fragments mean, and JSON.
  */
 
+import { concatSlowly } from '../common/concat-slowly.ts';
+import { nextTurn } from '../common/next-turn.ts';
+
 const BYTES_FIRST = 1 << 20;
+
+/** A step ends after so many bytes: less than a millisecond, even when the memory is not cached. */
+export const BYTES_PER_STEP = 2 ** 18;
+
+/**
+ * Bytes that are valid until the writer's next begin(); or a promise of bytes that stay valid,
+ * undefined = the client has disconnected.
+ */
+export type Rendered = Uint8Array | Promise<Buffer | undefined>;
+
+/** Writes an answer, and yields where a piece may end. */
+export type Steps = Generator<void, void>;
 
 export class AnswerWriter {
   private out = Buffer.allocUnsafeSlow(BYTES_FIRST);
@@ -69,6 +87,30 @@ export class AnswerWriter {
   done(): Buffer {
     this.flush();
     return this.out.subarray(0, this.at);
+  }
+
+  /**
+   * Makes an answer that was begun: within this call, or step by step.
+   * @param isGone the client has disconnected
+   */
+  run(steps: Steps, isGone: () => boolean): Rendered {
+    return steps.next().done === true ? this.done() : this.runLater(steps, isGone);
+  }
+
+  private async runLater(steps: Steps, isGone: () => boolean): Promise<Buffer | undefined> {
+    const { source } = this;
+    const pieces: Buffer[] = [];
+    let isOver = false;
+    while (!isOver) {
+      // Other answers use the writer before this one continues.
+      pieces.push(Buffer.from(this.done()));
+      await nextTurn();
+      if (isGone()) return undefined;
+      this.begin(source);
+      isOver = steps.next().done === true;
+    }
+    pieces.push(Buffer.from(this.done()));
+    return concatSlowly(pieces);
   }
 
   private flush(): void {

@@ -8,8 +8,14 @@ import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { isObject, type JsonObject, text } from '../../storage/catalog/catalog-json.ts';
 import { creatorOf, tradingTerms } from '../../storage/catalog/catalog-market.ts';
 import type { Site } from '../../storage/catalog/catalog-sites.ts';
-import { type ByteCollector, spansOf } from './build-bytes.ts';
-import { closedTexts, prepareObjects, type Rows, rowsOf } from './build-objects.ts';
+import {
+  type ByteCollector,
+  closedTexts,
+  prepareObjects,
+  type Rows,
+  rowsOf,
+  spansOf,
+} from './build-objects.ts';
 import { figuresWithoutBook, MARKET_TEXT } from './figures-text.ts';
 import {
   CatalogFlag,

@@ -37,20 +37,20 @@ export function inverseOf(relation: Relation, count: number): Relation {
  * size.
  */
 function withoutRepeats({ ends, values }: Relation): Relation {
-  let kept = 0;
+  let used = 0;
   let start = 0;
   for (let row = 0; row + 1 < ends.length; row++) {
     const end = ends[row + 1]!;
     if (!isAscending(values, start, end)) values.subarray(start, end).sort();
-    const first = kept;
+    const first = used;
     for (let at = start; at < end; at++) {
       const value = values[at]!;
-      if (kept === first || values[kept - 1] !== value) values[kept++] = value;
+      if (used === first || values[used - 1] !== value) values[used++] = value;
     }
-    ends[row + 1] = kept;
+    ends[row + 1] = used;
     start = end;
   }
-  return { ends, values: kept === values.length ? values : values.slice(0, kept) };
+  return { ends, values: used === values.length ? values : values.slice(0, used) };
 }
 
 function isAscending(values: Uint32Array, start: number, end: number): boolean {

@@ -1,13 +1,12 @@
 /**
  * Prepares a catalog for serving: fragments of JSON and indexes in flat buffers, in the layout of
- * prepared.ts.
+ * prepared.ts. A tag or a series has one version, the catalog's own, also where it is nested.
  *
  * Pure; runs on the catalog thread. Non-goals: full-text search, and the markets' books.
  */
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../../storage/catalog/catalog-file.ts';
-import { ByteCollector } from './build-bytes.ts';
-import { ownersOf, prepareEvents, prepareOwners } from './build-events.ts';
+import { isObject, type JsonObject, text } from '../../storage/catalog/catalog-json.ts';
 import {
   indexCreators,
   marketRowsOf,
@@ -15,8 +14,23 @@ import {
   prepareMarkets,
   prepareSampling,
 } from './build-markets.ts';
-import { rowsOf } from './build-objects.ts';
-import { buffersOf, type PreparedCatalog } from './prepared.ts';
+import {
+  ByteCollector,
+  closedTexts,
+  prepareObjects,
+  type Rows,
+  rowsOf,
+  spansOf,
+} from './build-objects.ts';
+import { inverseOf, relationOf } from './build-relation.ts';
+import { EVENT_TEXT, figuresWithoutBook } from './figures-text.ts';
+import {
+  buffersOf,
+  type PreparedCatalog,
+  type PreparedEvents,
+  type PreparedOwners,
+  type Relation,
+} from './prepared.ts';
 
 /**
  * The bytes of a market and of an event in a catalog of long texts, and the upper bound of the
@@ -61,4 +75,73 @@ function etagOf(prepared: PreparedCatalog): string {
     hash.update(`${buffer.byteLength}:`).update(new Uint8Array(buffer));
   }
   return `W/"catalog-${hash.digest('hex')}"`;
+}
+
+const SAMPLING_TEXTS = ['slug', 'title', 'ticker', 'description'] as const;
+
+/** Tags or series, and which events have which. */
+export interface Owners {
+  readonly rows: Rows;
+  /** The tags or series of each event. */
+  readonly ofEvents: Relation;
+}
+
+function ownersOf(
+  kind: 'tags' | 'series',
+  objects: readonly JsonObject[],
+  events: readonly JsonObject[],
+): Owners {
+  const rowOfId = new Map(objects.map(({ id }, row) => [id, row]));
+  const from: number[] = [];
+  const to: number[] = [];
+  for (const [eventRow, event] of events.entries()) {
+    const nested: readonly unknown[] = Array.isArray(event[kind]) ? event[kind] : [];
+    for (const item of nested) {
+      const row = isObject(item) ? rowOfId.get(String(item.id)) : undefined;
+      if (row === undefined) continue;
+      from.push(eventRow);
+      to.push(row);
+    }
+  }
+  return { rows: rowsOf(kind, objects), ofEvents: relationOf(events.length, from, to) };
+}
+
+function prepareEvents(
+  bytes: ByteCollector,
+  events: readonly JsonObject[],
+  rows: Rows,
+  parts: { readonly tags: Owners; readonly series: Owners; readonly eventOfMarket: Uint32Array },
+): PreparedEvents {
+  const { tags, series, eventOfMarket } = parts;
+  const [tagTexts, seriesTexts] = [closedTexts(tags.rows), closedTexts(series.rows)];
+  const figures = EVENT_TEXT.of(figuresWithoutBook(0), []);
+  const objects = prepareObjects(bytes, rows, {
+    figures: () => figures,
+    nested: (row) => `,"tags":${listOf(tagTexts, tags.ofEvents, row)}`,
+  });
+  const rest = spansOf(bytes, events, ({ eventMetadata }, row) => {
+    const metadata = isObject(eventMetadata) ? JSON.stringify(eventMetadata) : '{}';
+    const list = listOf(seriesTexts, series.ofEvents, row);
+    return `,"series":${list},"eventMetadata":${metadata}}`;
+  });
+  const sampling = spansOf(bytes, events, (event) => {
+    const texts = SAMPLING_TEXTS.map((name) => [name, text(event[name])] as const);
+    return JSON.stringify({ id: String(event.id), ...Object.fromEntries(texts) });
+  });
+  return {
+    ...objects,
+    rest,
+    sampling,
+    markets: relationOf(events.length, eventOfMarket, [...eventOfMarket.keys()]),
+    tags: tags.ofEvents,
+  };
+}
+
+function prepareOwners(bytes: ByteCollector, { ofEvents, rows }: Owners): PreparedOwners {
+  const objects = prepareObjects(bytes, rows, { cuts: ['slug'] });
+  return { ...objects, events: inverseOf(ofEvents, rows.count) };
+}
+
+function listOf(texts: readonly string[], { ends, values }: Relation, row: number): string {
+  return `[${Array.from(values.subarray(ends[row]!, ends[row + 1]!), (at) => texts[at]!).join()}]`;
 }

@@ -7,13 +7,12 @@
  */
 import type { Exchange, Route } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
-import { AnswerWriter } from './answer-writer.ts';
+import { AnswerWriter, type Rendered } from './answer-writer.ts';
 import { acceptsGzip, CompressedAnswers } from './compressed.ts';
 import type { Generation } from './generation.ts';
 import { badRequest, type Parameters } from './parameters.ts';
 import type { CatalogQuery } from './query.ts';
-import type { Rendered } from './rendered.ts';
-import { Page } from './select-page.ts';
+import { Page } from './select.ts';
 
 type Headers = readonly (readonly [string, string])[];
 
@@ -35,7 +34,7 @@ export interface Served {
 }
 
 /** A request with a valid query. */
-export interface Asked {
+export interface CheckedRequest {
   readonly context: Exchange;
   readonly served: Served;
   readonly query: CatalogQuery;
@@ -53,7 +52,7 @@ export interface CatalogRoute {
    * Renders the answer for a caller that does not have it yet. Returns a function that renders;
    * anything else when the request was answered, or will be answered later.
    */
-  readonly answer: (asked: Asked) => (() => Rendered) | void | Promise<void>;
+  readonly answer: (request: CheckedRequest) => (() => Rendered) | void | Promise<void>;
 }
 
 /** A route with what it parses its query with. */
@@ -62,7 +61,7 @@ export interface ParsedRoute extends Route {
 }
 
 const UNTAGGED: Headers = [['Vary', 'Accept-Encoding']];
-const HEADERS_KEPT = ['if-none-match', 'accept-encoding'] as const;
+const HEADERS_READ = ['if-none-match', 'accept-encoding'] as const;
 
 export class CatalogAnswers {
   /** All requests share both: neither is used across an await. */
@@ -84,31 +83,32 @@ export class CatalogAnswers {
     this.generation = generation;
   }
 
-  /** Answers made lately are given from memory, without asking the answerer. */
+  /** Recent compressed answers come from the cache; the route is not called. */
   route({ answer, parameters, path, shown = 'figures' }: CatalogRoute): ParsedRoute {
     const kind = this.kinds[shown];
     return {
       method: 'GET',
       path,
-      headers: HEADERS_KEPT,
+      headers: HEADERS_READ,
       query: parameters,
       bodyBytesMax: 0,
       run: (context) => {
         const ignored: string[] = [];
         const query = parameters.parse(context.query, [], ignored);
         if (typeof query === 'string') return context.reply(400, query);
-        const asked = { context, served: this.served(shown), query, ignored };
+        const request = { context, served: this.served(shown), query, ignored };
         if (this.acceptsGzip(context)) {
           const known = kind.compressed.get(urlOf(context));
           if (known !== undefined) {
-            const headers = headersOf(asked, asked.served.gzipHeaders);
-            if (!this.confirm(asked)) context.reply(200, known, headers);
+            const headers = headersOf(request, request.served.gzipHeaders);
+            if (!this.confirm(request)) context.reply(200, known, headers);
             return;
           }
         }
-        const render = answer(asked);
+        const render = answer(request);
         if (typeof render !== 'function') return render;
-        if (!this.confirm(asked)) return this.sendMade(asked, render());
+        if (this.confirm(request)) return;
+        return this.respond(request, render(), request.served.etag, shown);
       },
     };
   }
@@ -116,71 +116,65 @@ export class CatalogAnswers {
   /**
    * Answers 304 if the caller already has the answer of this generation; otherwise returns false.
    */
-  confirm(asked: Asked): boolean {
-    const { etag, headers } = asked.served;
-    const known = asked.context.headers[0]!;
+  confirm(request: CheckedRequest): boolean {
+    const { etag, headers } = request.served;
+    const known = request.context.headers[0]!;
     if (known === '' || !isKnown(known, etag)) return false;
-    asked.context.reply(304, '', headersOf(asked, headers));
+    request.context.reply(304, '', headersOf(request, headers));
     return true;
-  }
-
-  /** Answers 200 with bytes that were rendered within this call, or are being rendered. */
-  private sendMade(asked: Asked, made: Rendered): void | Promise<void> {
-    const { etag, shown } = asked.served;
-    if (made instanceof Promise) return this.sendLate(asked, made, etag, shown);
-    return this.send(asked, made, asked.served, false);
   }
 
   /**
    * Answers 200, compressed if the caller accepts it and the bytes are large enough.
-   * @param isKept the bytes stay unchanged: they are not in the shared writer
+   * @param isStable the bytes stay unchanged: they are not in the shared writer
    */
   private send(
-    asked: Asked,
+    request: CheckedRequest,
     bytes: Uint8Array,
     served: Served,
-    isKept: boolean,
+    isStable: boolean,
   ): void | Promise<void> {
-    const { context } = asked;
-    const kind = Object.values(this.kinds).find(({ current }) => current === served);
-    if (kind !== undefined && this.acceptsGzip(context)) {
-      const compressed = kind.compressed.add(urlOf(context), bytes, isKept);
+    const { context } = request;
+    const kind = this.kinds[served.shown];
+    if (kind.current === served && this.acceptsGzip(context)) {
+      const compressed = kind.compressed.add(urlOf(context), bytes, isStable);
       if (compressed !== undefined) {
-        const headers = headersOf(asked, served.gzipHeaders);
+        const headers = headersOf(request, served.gzipHeaders);
         return compressed.then((gzip) => context.reply(200, gzip, headers));
       }
     }
-    reply(context, bytes, headersOf(asked, served.headers), isKept);
+    reply(context, bytes, headersOf(request, served.headers), isStable);
   }
 
   /**
-   * Answers 200 after a wait. The rows were selected by the figures of a tag; the answer shows the
-   * current figures. If these differ, the answer does not belong to one moment, and has no tag.
+   * Answers 200, at once or when the answer is complete. The rows were selected by the figures of a tag;
+   * the answer shows the current figures. If these differ, the answer does not belong to one moment, and
+   * has no tag.
    */
-  sendLate(
-    asked: Asked,
-    made: Rendered,
+  respond(
+    request: CheckedRequest,
+    answer: Rendered,
     etag: string,
     shown: Shown = 'figures',
   ): void | Promise<void> {
-    if (!(made instanceof Promise)) return this.sendNow(asked, made, etag, shown, false);
-    return made.then((bytes) => {
-      if (bytes !== undefined) return this.sendNow(asked, bytes, etag, shown, true);
+    if (!(answer instanceof Promise)) return this.sendNow(request, answer, etag, shown, false);
+    return answer.then((bytes) => {
+      if (bytes !== undefined) return this.sendNow(request, bytes, etag, shown, true);
     });
   }
 
   private sendNow(
-    asked: Asked,
+    request: CheckedRequest,
     bytes: Uint8Array,
     etag: string,
     shown: Shown,
-    isKept: boolean,
+    isStable: boolean,
   ): void | Promise<void> {
-    const { generation } = asked.served;
+    const { generation } = request.served;
     const isServed = generation === this.generation();
     const served = isServed ? this.served(shown) : servedFrom(generation, shown);
-    if (served.etag === etag) return this.send(asked, bytes, served, isKept);
-    reply(asked.context, bytes, headersOf(asked, UNTAGGED), isKept);
+    if (served.etag === etag) return this.send(request, bytes, served, isStable);
+    reply(request.context, bytes, headersOf(request, UNTAGGED), isStable);
   }
 
   private served(shown: Shown): Served {
@@ -230,13 +224,13 @@ function servedFrom(generation: Generation, shown: Shown): Served {
   };
 }
 
-function reply(context: Exchange, bytes: Uint8Array, headers: Headers, isKept: boolean): void {
-  if (isKept) context.reply(200, bytes, headers);
+function reply(context: Exchange, bytes: Uint8Array, headers: Headers, isStable: boolean): void {
+  if (isStable) context.reply(200, bytes, headers);
   else context.replyTransient(200, bytes, headers);
 }
 
-/** With the header that tells what of the query made no difference. */
-function headersOf({ ignored }: Asked, headers: Headers): Headers {
+/** With the header that names the parameters that had no effect. */
+function headersOf({ ignored }: CheckedRequest, headers: Headers): Headers {
   if (ignored.length === 0) return headers;
   return [...headers, ...ignoredHeaders(ignored.filter((name) => name !== ''))];
 }

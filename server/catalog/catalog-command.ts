@@ -40,7 +40,7 @@ export async function importFile(file: string, context: CatalogCommandContext): 
   const { catalog, report } = result;
   const what = `write to ${context.dataDir}, its catalog stays`;
   return withStore(context, false, what, async (store) => {
-    tell('imported', report, context, await replaceCatalog(store, catalog));
+    printReport('imported', report, context, await replaceCatalog(store, catalog));
     return true;
   });
 }
@@ -87,13 +87,13 @@ export async function pullFrom(url: string, context: CatalogCommandContext): Pro
     const result = await mirror.sync(new AbortController().signal);
     if (result.kind === 'failed') return failure(context, what, result.reason);
     if (result.kind === 'unchanged') context.stdout.write(`nothing has changed at ${url}\n`);
-    else tell('pulled', result.report, context, result.generation);
+    else printReport('pulled', result.report, context, result.generation);
     return true;
   });
 }
 
 /** Prints the report of an imported catalog. */
-function tell(
+function printReport(
   done: string,
   report: CatalogReport,
   context: CatalogCommandContext,

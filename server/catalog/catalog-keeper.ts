@@ -13,8 +13,7 @@ import { applyCommands } from '../orders/own-commands.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import type { FiguresKeeper } from './figures-keeper.ts';
 import { type Generation, type LoadedGeneration, openGeneration } from './generation.ts';
-import { marketInfoLookup } from './market-info.ts';
-import type { MarketInfos } from './market-registry.ts';
+import { type MarketInfos, marketInfoLookup } from './market-info.ts';
 import type { PreparedCatalog } from './prepared.ts';
 
 export interface CatalogKeeperOptions {
@@ -64,7 +63,7 @@ export class CatalogKeeper {
   private constructor(options: CatalogKeeperOptions, first: Watched) {
     this.o = options;
     this.used = first;
-    this.timer = setInterval(() => this.look(), POLL_MS);
+    this.timer = setInterval(() => this.checkStore(), POLL_MS);
   }
 
   /**
@@ -110,7 +109,7 @@ export class CatalogKeeper {
     await Promise.all([this.used.generation, ...this.retired].map((each) => each.end()));
   }
 
-  private look(): void {
+  private checkStore(): void {
     if (this.switching !== undefined) return;
     const isResting = performance.now() < this.retryAt;
     try {

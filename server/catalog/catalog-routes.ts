@@ -7,10 +7,12 @@
  *
  * Thread: the I/O thread. Non-goals: which generation is current, rate limits.
  */
+
+import type { Rendered } from './answer-writer.ts';
 import {
-  type Asked,
   CatalogAnswers,
   type CatalogRoute,
+  type CheckedRequest,
   type ParsedRoute,
   refuseBadRequest,
   refuseUnknown,
@@ -19,15 +21,18 @@ import type { Generation } from './generation.ts';
 import { PARAMETERS, type Parameters } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
-import { isSortedFor, type Ranked, Rankings, rankingOf } from './rankings.ts';
+import { isSortedFor, type Ranked, type Ranking, Rankings, rankingOf } from './rankings.ts';
 import { type FoundPage, Renderer } from './render.ts';
-import type { Rendered } from './rendered.ts';
 import { samplingRoutes } from './sampling-routes.ts';
-import { type RankCursor, RowFilter, rowsOf, select } from './select.ts';
-import type { CreatorScope } from './select-creator.ts';
-import type { Ranking } from './select-page.ts';
+import {
+  type CreatorScope,
+  type RankCursor,
+  RowFilter,
+  relatedTags,
+  rowsOf,
+  select,
+} from './select.ts';
 import { CLIENT_MEMBER, type Kind } from './shape.ts';
-import { relatedTags } from './tag-relations.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
 
 /** Body of a 500 of the catalog API (docs/protocol.md#catalog-errors). */
@@ -99,7 +104,10 @@ class CatalogRoutes {
     ];
   }
 
-  private render({ context, query, served }: Asked, withMarkets = this.forClients): Renderer {
+  private render(
+    { context, query, served }: CheckedRequest,
+    withMarkets = this.forClients,
+  ): Renderer {
     const { prepared } = served.generation;
     const members = this.forClients ? CLIENT_MEMBERS : undefined;
     const isGone = (): boolean => context.aborted;
@@ -108,11 +116,11 @@ class CatalogRoutes {
 
   private list(kind: Kind, parameters: Parameters): CatalogRoute {
     const { page } = this.answers;
-    const answer = (asked: Asked) => {
-      const { query, served } = asked;
-      return this.ranked(kind, asked, (ranking) => {
+    const answer = (request: CheckedRequest) => {
+      const { query, served } = request;
+      return this.ranked(kind, request, (ranking) => {
         select(kind, served.generation, query, page, ranking);
-        return this.render(asked).list(kind, page.shown().slice());
+        return this.render(request).list(kind, page.shown().slice());
       });
     };
     return { path: `/${kind}`, parameters, answer, shown: SHOWN[kind] };
@@ -121,13 +129,13 @@ class CatalogRoutes {
   /** Pages by cursor: each begins after the last object of the page before. */
   private keyset(kind: 'markets' | 'events'): CatalogRoute {
     const { page } = this.answers;
-    const answer = (asked: Asked) => {
-      const { context, query, served } = asked;
+    const answer = (request: CheckedRequest) => {
+      const { context, query, served } = request;
       const behind = placeOf(query.cursor);
       if (behind === null) return refuseBadRequest(context, 'after_cursor must be a next_cursor');
       const { prepared } = served.generation;
-      return this.ranked(kind, asked, (ranking) => {
-        // One row more than is shown tells whether there is a next page.
+      return this.ranked(kind, request, (ranking) => {
+        // One row more than is shown: if it exists, there is a next page.
         query.limit += 1;
         select(kind, served.generation, query, page, ranking, behind);
         const rows = page.shown().slice();
@@ -137,7 +145,7 @@ class CatalogRoutes {
           return cursorOf({ id: prepared[kind].ids[row]!, rank: ranking.rankOf(row) });
         };
         const most = rows.subarray(0, query.limit - 1);
-        return this.render(asked, true).keyset(kind, most, nextOf);
+        return this.render(request, true).keyset(kind, most, nextOf);
       });
     };
     return { path: `/${kind}/keyset`, parameters: PARAMETERS[`${kind}Keyset`], answer };
@@ -146,29 +154,32 @@ class CatalogRoutes {
   /** Answers a list: at once, or after it was sorted, which takes some turns of the event loop. */
   private ranked(
     kind: Kind,
-    asked: Asked,
+    request: CheckedRequest,
     render: (ranking: Ranking) => Rendered,
   ): (() => Rendered) | undefined | Promise<void> {
-    const { query, served } = asked;
+    const { query, served } = request;
     const { generation } = served;
     if (!isSortedFor(kind, generation, query)) {
       return () => render(rankingOf(kind, generation, query));
     }
-    if (this.answers.confirm(asked)) return undefined;
-    return this.rankedLater(kind, asked, render);
+    if (this.answers.confirm(request)) return undefined;
+    return this.rankedLater(kind, request, render);
   }
 
   private async rankedLater(
     kind: Kind,
-    asked: Asked,
+    request: CheckedRequest,
     render: (ranking: Ranking) => Rendered,
   ): Promise<void> {
-    const ranked = await this.sort(kind, asked);
+    const ranked = await this.sort(kind, request);
     if (ranked === undefined) return;
-    return this.answers.sendLate(asked, render(ranked.ranking), ranked.etag);
+    return this.answers.respond(request, render(ranked.ranking), ranked.etag);
   }
 
-  private sort(kind: Kind, { context, query, served }: Asked): Promise<Ranked | undefined> {
+  private sort(
+    kind: Kind,
+    { context, query, served }: CheckedRequest,
+  ): Promise<Ranked | undefined> {
     return this.rankings.sort(kind, served.generation, query, () => context.aborted);
   }
 
@@ -198,22 +209,22 @@ class CatalogRoutes {
   }
 
   private search(): CatalogRoute {
-    const answer = async (asked: Asked): Promise<void> => {
-      const { context, query, served } = asked;
+    const answer = async (request: CheckedRequest): Promise<void> => {
+      const { context, query, served } = request;
       if (query.q.trim() === '') return refuseBadRequest(context, 'q must not be blank');
-      if (this.answers.confirm(asked)) return;
+      if (this.answers.confirm(request)) return;
       const { generation } = served;
       const searching = generation.search(query.q);
       if (searching === undefined) return context.reply(503, SEARCH_BUSY, RETRY_SOON);
       const found = await searching;
       const ranked = isSortedFor('events', generation, query)
-        ? await this.sort('events', asked)
+        ? await this.sort('events', request)
         : { ranking: rankingOf('events', generation, query), etag: generation.figures.etag };
       if (ranked === undefined) return;
-      const renderer = this.render(asked);
+      const renderer = this.render(request);
       const page = foundPage(generation, found, query, ranked.ranking, renderer.scope);
       const bytes = renderer.found(page);
-      return this.answers.sendLate(asked, bytes, ranked.etag);
+      return this.answers.respond(request, bytes, ranked.etag);
     };
     return { path: '/public-search', parameters: PARAMETERS.search, answer };
   }
@@ -221,13 +232,13 @@ class CatalogRoutes {
   /** The routes for one object; if several share a slug, the newest is returned. */
   private found(kind: Kind, path: string, parameters: Parameters, bytesOf: Answer): CatalogRoute {
     const key = path.includes('/:slug') ? 'slug' : 'id';
-    const answer = (asked: Asked) => {
-      const { context, served } = asked;
+    const answer = (request: CheckedRequest) => {
+      const { context, served } = request;
       const catalog = served.generation.prepared;
       const part = decodePath(context.parameters[0]!) ?? '';
       const rows = rowsUnder(catalog, kind, key, part);
       if (rows === undefined) return refuseBadRequest(context, `${key} must be a whole number`);
-      const renderer = this.render(asked);
+      const renderer = this.render(request);
       // Of several objects with one slug the newest is returned.
       const row = rows.findLast((each) => renderer.scope?.has(kind, each) !== false);
       if (row === undefined) return refuseUnknown(context, key);

@@ -58,10 +58,10 @@ export class CompressedAnswers {
    * Compresses an answer and caches it. Returns undefined at once when it is too small, or another
    * one is being compressed. The bytes are copied within the call, unless they stay unchanged.
    */
-  add(url: string, bytes: Uint8Array, isKept = false): Promise<Buffer> | undefined {
+  add(url: string, bytes: Uint8Array, isStable = false): Promise<Buffer> | undefined {
     if (bytes.length < BYTES_MIN || this.isBusy) return undefined;
     this.isBusy = true;
-    return this.make(url, isKept ? bytes : Buffer.from(bytes)).finally(() => {
+    return this.make(url, isStable ? bytes : Buffer.from(bytes)).finally(() => {
       this.isBusy = false;
     });
   }

@@ -31,6 +31,9 @@ export interface Generation {
   search(query: string): Promise<SearchRows> | undefined;
 }
 
+/** What lists are made of. */
+export type Listed = Pick<Generation, 'prepared' | 'figures'>;
+
 export interface LoadedGeneration extends Generation {
   /** Runs of commands that update the engine to this catalog, to be applied in order. */
   readonly commands: readonly Int32Array[];
@@ -98,7 +101,7 @@ export type SearchMessage = SearchAnswer | 'loaded';
  * Answers cached for the pages of a search, and for frequent queries; a few hundred KB at most
  * each.
  */
-const ANSWERS_KEPT_MAX = 64;
+const ANSWERS_CACHED_MAX = 64;
 /**
  * The slowest search takes a tenth of a second, most a thousandth: with so many waiting, the wait
  * is seconds.
@@ -128,7 +131,7 @@ export async function openGeneration(options: GenerationOptions): Promise<Loaded
   }
 }
 
-interface Settle<Value> {
+interface Deferred<Value> {
   resolve(value: Value): void;
   reject(error: Error): void;
 }
@@ -144,9 +147,9 @@ class CatalogThread {
   /** Terminating a thread while it loads its modules ends the whole process. */
   private readonly searcherLoaded: Promise<void>;
   private readonly onFailure: (error: Error) => void;
-  /** Of `loaded`, until it is settled. */
-  private loading: Settle<LoadedCatalog> | undefined;
-  private readonly asked = new Map<number, Settle<SearchRows>>();
+  /** Of `loaded`, until it has resolved or rejected. */
+  private loading: Deferred<LoadedCatalog> | undefined;
+  private readonly pending = new Map<number, Deferred<SearchRows>>();
   /** By query, the most recently used at the end. */
   private readonly answers = new Map<string, Promise<SearchRows>>();
   private nextId = 0;
@@ -171,18 +174,18 @@ class CatalogThread {
     const abort = (): void => this.fail(new Error('the catalog was closed while it loaded'));
     if (signal?.aborted === true) abort();
     else signal?.addEventListener('abort', abort, { once: true });
-    const unheard = (): void => signal?.removeEventListener('abort', abort);
-    this.loaded.then(unheard, unheard);
+    const removeListener = (): void => signal?.removeEventListener('abort', abort);
+    this.loaded.then(removeListener, removeListener);
   }
 
   search(query: string): Promise<SearchRows> | undefined {
     if (this.end !== undefined) return Promise.reject(this.end);
     let answer = this.answers.get(query);
     if (answer === undefined) {
-      if (this.asked.size >= SEARCHES_WAITING_MAX) return undefined;
-      answer = this.ask(query);
+      if (this.pending.size >= SEARCHES_WAITING_MAX) return undefined;
+      answer = this.post(query);
       const [oldest] = this.answers.keys();
-      if (this.answers.size >= ANSWERS_KEPT_MAX) this.answers.delete(oldest!);
+      if (this.answers.size >= ANSWERS_CACHED_MAX) this.answers.delete(oldest!);
     }
     this.answers.delete(query);
     this.answers.set(query, answer);
@@ -196,12 +199,12 @@ class CatalogThread {
   }
 
   private async shutDown(): Promise<void> {
-    const patience = setTimeout(() => this.onIdle?.(), CLOSE_MS_MAX);
+    const timer = setTimeout(() => this.onIdle?.(), CLOSE_MS_MAX);
     await new Promise<void>((resolve) => {
       this.onIdle = resolve;
-      this.tellIdle();
+      this.notifyIdle();
     });
-    clearTimeout(patience);
+    clearTimeout(timer);
     await this.terminate();
   }
 
@@ -212,11 +215,11 @@ class CatalogThread {
     await Promise.all([this.loaderEnded, searcherEnded]);
   }
 
-  private ask(query: string): Promise<SearchRows> {
+  private post(query: string): Promise<SearchRows> {
     return new Promise((resolve, reject) => {
       const question: SearchQuestion = { id: this.nextId, query };
       this.nextId += 1;
-      this.asked.set(question.id, { resolve, reject });
+      this.pending.set(question.id, { resolve, reject });
       this.searcher.postMessage(question);
     });
   }
@@ -251,9 +254,9 @@ class CatalogThread {
     worker.on('message', (message: SearchMessage) => {
       if (message === 'loaded') return;
       const { id, rows } = message;
-      this.asked.get(id)?.resolve(rows);
-      this.asked.delete(id);
-      this.tellIdle();
+      this.pending.get(id)?.resolve(rows);
+      this.pending.delete(id);
+      this.notifyIdle();
     });
     worker.on('error', (error: Error) => this.fail(error));
     worker.on('exit', () => {
@@ -273,13 +276,13 @@ class CatalogThread {
     this.end ??= error;
     this.loading?.reject(error);
     this.loading = undefined;
-    for (const { reject } of this.asked.values()) reject(error);
-    this.asked.clear();
-    this.tellIdle();
+    for (const { reject } of this.pending.values()) reject(error);
+    this.pending.clear();
+    this.notifyIdle();
     if (isNews) this.onFailure(error);
   }
 
-  private tellIdle(): void {
-    if (this.asked.size === 0) this.onIdle?.();
+  private notifyIdle(): void {
+    if (this.pending.size === 0) this.onIdle?.();
   }
 }

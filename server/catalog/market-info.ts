@@ -1,12 +1,17 @@
 /**
- * What a prepared catalog shows of a market or an event, read back from its own fragment when it is
- * asked for, because most of them never are: some 20 us each.
+ * The fields of a market or an event in a prepared catalog, parsed from its JSON fragment on demand:
+ * most are never needed, and each takes some 20 us.
  *
  * Thread: the I/O thread.
  */
+import { conditionAt, marketCount } from '../../engine/reads.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
 import { nextTurn } from '../common/next-turn.ts';
-import type { MarketInfo, MarketStory } from '../market-data/texts.ts';
+import { wordsToHex } from '../common/uint256.ts';
+import type { MarketInfo, MarketLookup, MarketStory } from '../market-data/texts.ts';
 import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
 import { placeAmong } from './select.ts';
 import { keyOf, rowsNamed } from './text-index.ts';
@@ -68,17 +73,17 @@ export function marketStoryLookup(prepared: PreparedCatalog) {
   });
 }
 
-function lookup<Told>(
+function lookup<Info>(
   prepared: PreparedCatalog,
-  tell: (market: ShownMarket, outcomes: readonly string[], event: ShownEvent) => Told,
-): (conditionId: string) => Told | undefined {
+  fieldsOf: (market: ShownMarket, outcomes: readonly string[], event: ShownEvent) => Info,
+): (conditionId: string) => Info | undefined {
   const { events, markets } = prepared;
   return (conditionId) => {
     const row = rowOfCondition(prepared, conditionId);
     if (row === undefined) return undefined;
     const market = marketAt(prepared, row);
     const event = shown(prepared, events, markets.event[row]!) as ShownEvent;
-    return tell(market, textList(market.outcomes) ?? [], event);
+    return fieldsOf(market, textList(market.outcomes) ?? [], event);
   };
 }
 
@@ -96,4 +101,54 @@ export async function conditionsOfEvent(prepared: PreparedCatalog, id: string): 
     conditions.push(marketAt(prepared, market).conditionId);
   }
   return conditions;
+}
+
+/** The catalog's fields of the market with this condition id (`0x` + 64 lower-case hex digits). */
+type ConditionLookup = (conditionId: string) => MarketInfo | undefined;
+
+/** The look-ups of one catalog so far. */
+interface CatalogLookups {
+  readonly byCondition: ConditionLookup;
+  readonly bySlot: Map<MarketRow, MarketInfo>;
+}
+
+/** Maps a market row to the catalog's fields of the market. */
+export class MarketInfos {
+  private readonly t: Tables;
+  private current: CatalogLookups = { byCondition: () => undefined, bySlot: new Map() };
+
+  constructor(t: Tables) {
+    this.t = t;
+  }
+
+  /**
+   * Takes a new catalog: every later answer is from it, except for callers that use look-ups of the
+   * previous one.
+   */
+  replace(byCondition: ConditionLookup): void {
+    this.current = { byCondition, bySlot: new Map() };
+  }
+
+  find(market: MarketRow): MarketInfo | undefined {
+    return this.findIn(this.current, market);
+  }
+
+  /** Look-ups in the current catalog, also after another has replaced it. */
+  pinnedLookup(): MarketLookup {
+    const { current } = this;
+    return (market) => this.findIn(current, market);
+  }
+
+  private findIn(
+    { byCondition, bySlot }: CatalogLookups,
+    market: MarketRow,
+  ): MarketInfo | undefined {
+    const known = bySlot.get(market);
+    if (known !== undefined) return known;
+    if (market < 1 || market > marketCount(this.t)) return undefined;
+    const at = conditionAt(market);
+    const found = byCondition(wordsToHex(this.t.marketI, at, ID_WORDS));
+    if (found !== undefined) bySlot.set(market, found);
+    return found;
+  }
 }

@@ -2,10 +2,9 @@
  * Keeps the engine's markets equal to the catalog: a new market becomes a registration, a
  * difference becomes a change. Both are logged commands like any other. A market that the catalog
  * no longer lists accepts no more orders; its resting orders stay, because it may return, unless
- * the catalog says that it has ended. Also answers look-ups of a market in the catalog.
+ * the catalog says that it has ended.
  *
- * Thread: any for marketCommands, as long as no other market command is in progress; the I/O thread
- * for MarketInfos.
+ * Thread: any, as long as no other market command is in progress.
  */
 
 import {
@@ -14,9 +13,8 @@ import {
   encodeMarketChange,
   MarketCommand,
 } from '../../engine/commands.ts';
-import { findMarket, findToken } from '../../engine/markets/markets.ts';
+import { findToken } from '../../engine/markets/markets.ts';
 import {
-  conditionAt,
   marketCount,
   marketFeeBps,
   marketFirstToken,
@@ -32,8 +30,8 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, MicroShares, TokenRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
-import { bytesToWords, decimalToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
-import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
+import { bytesToWords, decimalToWords } from '../common/uint256.ts';
+import { marketByCondition } from '../market-data/find.ts';
 
 /** Commands of one batch: few enough that orders do not wait long for it. */
 const CHUNK_COMMANDS = 1_024;
@@ -43,9 +41,6 @@ const CHUNK_COMMANDS = 1_024;
 const CHUNK_BYTES = 2 ** 18;
 /** The longest command: a market with the maximum of outcomes. */
 const COMMAND_BYTES_MAX = 4 * (MarketCommand.tokens + ID_WORDS * OUTCOMES_MAX);
-
-const condition = new Uint8Array(32);
-const conditionWords = new Int32Array(ID_WORDS);
 
 /** The fields of a market that the engine needs. */
 export type MarketTerms = Omit<
@@ -78,9 +73,9 @@ export function marketCommands(
   };
   const listed = new Set<number>();
   const ended = new Set<number>();
-  for (const conditionId of endedConditions) ended.add(findCondition(t, conditionId));
+  for (const conditionId of endedConditions) ended.add(marketByCondition(t, conditionId));
   for (const market of markets) {
-    listed.add(findCondition(t, market.conditionId));
+    listed.add(marketByCondition(t, market.conditionId));
     add(appendMarket(t, market, out, warn));
   }
   for (let slot = 1; slot <= marketCount(t); slot++) {
@@ -124,7 +119,7 @@ function appendMarket(
     warn(`market ${market.id} has ${market.tokenIds.length} outcomes; it gets no book`);
     return 0;
   }
-  const marketRow = findCondition(t, market.conditionId);
+  const marketRow = marketByCondition(t, market.conditionId);
   const tokens = market.tokenIds.map((id) => {
     const words = new Int32Array(ID_WORDS);
     decimalToWords(id, words, 0);
@@ -141,7 +136,8 @@ function appendMarket(
       warn(`market ${market.id} lists a token of another market; it gets no book`);
       return 0;
     }
-    encodeMarket(out, fields, conditionWords, tokens);
+    const condition = Buffer.from(market.conditionId.slice(2), 'hex');
+    encodeMarket(out, fields, bytesToWords(condition, new Int32Array(ID_WORDS)), tokens);
     return 1;
   }
   const flags = marketFlags(t, marketRow);
@@ -176,62 +172,10 @@ function flagsOf(market: MarketTerms): number {
   );
 }
 
-function findCondition(t: Tables, conditionId: string): MarketRow | 0 {
-  if (!hexToBytes(conditionId, 32, condition, 0)) return 0;
-  return findMarket(t, bytesToWords(condition, conditionWords), 0);
-}
-
 function sameTokens(t: Tables, market: MarketRow, tokens: readonly Int32Array[]): boolean {
   if (marketTokens(t, market) !== tokens.length) return false;
   const first = marketFirstToken(t, market);
   return tokens.every((words, outcome) =>
     sameId(words, 0, t.tokenI, tokenIdAt((first + outcome) as TokenRow)),
   );
-}
-
-/** The catalog's fields of the market with this condition id (`0x` + 64 lower-case hex digits). */
-type ConditionLookup = (conditionId: string) => MarketInfo | undefined;
-
-/** The look-ups of one catalog so far. */
-interface Told {
-  readonly byCondition: ConditionLookup;
-  readonly bySlot: Map<MarketRow, MarketInfo>;
-}
-
-/** Maps a market row to the catalog's fields of the market. */
-export class MarketInfos {
-  private readonly t: Tables;
-  private told: Told = { byCondition: () => undefined, bySlot: new Map() };
-
-  constructor(t: Tables) {
-    this.t = t;
-  }
-
-  /**
-   * Takes a new catalog: every later answer is from it, except for callers that use look-ups of the
-   * previous one.
-   */
-  replace(byCondition: ConditionLookup): void {
-    this.told = { byCondition, bySlot: new Map() };
-  }
-
-  find(market: MarketRow): MarketInfo | undefined {
-    return this.findIn(this.told, market);
-  }
-
-  /** Look-ups in the current catalog, also after another has replaced it. */
-  held(): MarketLookup {
-    const { told } = this;
-    return (market) => this.findIn(told, market);
-  }
-
-  private findIn({ byCondition, bySlot }: Told, market: MarketRow): MarketInfo | undefined {
-    const known = bySlot.get(market);
-    if (known !== undefined) return known;
-    if (market < 1 || market > marketCount(this.t)) return undefined;
-    const at = conditionAt(market);
-    const found = byCondition(wordsToHex(this.t.marketI, at, ID_WORDS));
-    if (found !== undefined) bySlot.set(market, found);
-    return found;
-  }
 }

@@ -1,6 +1,6 @@
 /**
- * Every parameter of the catalog routes, one row each: how it is spelled, what its values are, what
- * it asks for. Most rows follow from the columns (shape.ts). The parser, the selection (select.ts), the API
+ * Every parameter of the catalog routes, one row each: its spellings, its values, and what it
+ * selects. Most rows follow from the columns (shape.ts). The parser, the selection (select.ts), the API
  * document, the table of API.md and the random tests are all driven by these rows.
  *
  * Pure data, any thread. Non-goals: whether the requested object exists.
@@ -22,7 +22,7 @@ import {
 import { keyOf } from './text-index.ts';
 
 /** Values of one parameter that may have several. */
-export const VALUES_MAX = 100;
+const VALUES_MAX = 100;
 /** docs/protocol.md#catalog-queries. */
 export const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 100;

@@ -9,7 +9,7 @@ import type { KEY_COLUMNS, Kind } from './shape.ts';
 
 export type Value = number | string | readonly string[];
 
-/** What a parameter asks for. */
+/** What a parameter selects or sets. */
 export type Aim =
   | { readonly by: 'setting'; readonly member: Setting }
   /** Objects whose boolean column, a bit of `flags`, is as said. */
@@ -63,8 +63,8 @@ export class CatalogQuery {
   q = '';
   cursor = '';
   /** Bits of the requested boolean columns, and those of them that must be set. */
-  flagsAsked = 0;
-  flagsWanted = 0;
+  flagMask = 0;
+  flagValues = 0;
   readonly ranges: Range[] = [];
   readonly keys: KeyFilter[] = [];
 
@@ -73,7 +73,7 @@ export class CatalogQuery {
   }
 }
 
-export type Setting = Exclude<keyof CatalogQuery, 'flagsAsked' | 'flagsWanted' | 'ranges' | 'keys'>;
+export type Setting = Exclude<keyof CatalogQuery, 'flagMask' | 'flagValues' | 'ranges' | 'keys'>;
 
 /** Adds the values of one parameter to a query. */
 export function apply(query: CatalogQuery, aim: Aim, values: readonly (number | string)[]): void {
@@ -82,8 +82,8 @@ export function apply(query: CatalogQuery, aim: Aim, values: readonly (number | 
   if (aim.by === 'key') {
     query.keys.push({ aim, values });
   } else if (aim.by === 'flag') {
-    query.flagsAsked |= aim.bit;
-    if (value === 1) query.flagsWanted |= aim.bit;
+    query.flagMask |= aim.bit;
+    if (value === 1) query.flagValues |= aim.bit;
   } else if (aim.by === 'range') {
     let range = query.ranges.find(({ column }) => column === aim.column);
     if (range === undefined) {
@@ -94,9 +94,9 @@ export function apply(query: CatalogQuery, aim: Aim, values: readonly (number | 
     range[aim.end] = value as number;
   } else if (aim.by === 'status') {
     if (value === 'all') return;
-    query.flagsAsked |=
+    query.flagMask |=
       value === 'active' ? CatalogFlag.active | CatalogFlag.closed : CatalogFlag.closed;
-    query.flagsWanted |= value === 'active' ? CatalogFlag.active : CatalogFlag.closed;
+    query.flagValues |= value === 'active' ? CatalogFlag.active : CatalogFlag.closed;
   } else {
     const members: Record<Setting, Value> = query;
     members[aim.member] = aim.member === 'order' ? (value as string).split(',') : value;

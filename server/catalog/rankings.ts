@@ -9,11 +9,77 @@
  * Thread: the I/O thread.
  */
 import { nextTurn } from '../common/next-turn.ts';
+import type { Listed } from './generation.ts';
+import type { SortOrder } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
-import type { Listed } from './select.ts';
-import { Ranking } from './select-page.ts';
 import type { Kind } from './shape.ts';
 import { emptyOrder, inSteps, NumberSorter } from './sort-orders.ts';
+
+/**
+ * The order of a listing: the row of rank 0 comes first. Rows without a value are last in both
+ * directions; equal values are ordered by id, in the requested direction
+ * (docs/protocol.md#sort-order).
+ */
+export class Ranking {
+  readonly total: number;
+  private readonly order: SortOrder | undefined;
+  private readonly isAscending: boolean;
+
+  /** @param order undefined = by id */
+  constructor(total: number, order: SortOrder | undefined, isAscending: boolean) {
+    this.total = total;
+    this.order = order;
+    this.isAscending = isAscending;
+  }
+
+  rowAt(rank: number): number {
+    const place = this.placeAt(rank);
+    return this.order === undefined ? place : this.order.rows[place]!;
+  }
+
+  rankOf(row: number): number {
+    const place = this.order === undefined ? row : this.order.places[row]!;
+    return this.placeAt(place);
+  }
+
+  /** By row, step by step: the number of its run of equal values, in the order of ranks. */
+  *runs(): Generator<void, Float64Array> {
+    const runs = new Float64Array(this.total);
+    let run = 0;
+    yield* inSteps(this.total, (start, end) => {
+      run = this.numberRuns(runs, run, start, end);
+    });
+    return runs;
+  }
+
+  /**
+   * Numbers the runs of the ranks [start, end), after one whose run is `run`. Returns the last run.
+   */
+  private numberRuns(runs: Float64Array, run: number, start: number, end: number): number {
+    const { isAscending, order, total } = this;
+    let last = run;
+    for (let rank = start; rank < end; rank++) {
+      const place = this.placeAt(rank);
+      // `firsts` is stored at the later of two places, which has the lower rank when the order
+      // descends.
+      const later = isAscending ? place : place + 1;
+      const isFirst = order === undefined || rank === order.present || order.firsts[later] === 1;
+      if (rank > 0 && isFirst && rank <= (order?.present ?? total)) last += 1;
+      runs[this.rowAt(rank)] = last;
+    }
+    return last;
+  }
+
+  /**
+   * Converts ranks to places and back. When descending, rows with a value and rows without one are
+   * reversed separately.
+   */
+  private placeAt(rank: number): number {
+    if (this.isAscending) return rank;
+    const present = this.order === undefined ? this.total : this.order.present;
+    return rank < present ? present - 1 - rank : this.total - 1 - (rank - present);
+  }
+}
 
 /** An order, and the tag of the figures by which it was sorted. */
 export interface Ranked {

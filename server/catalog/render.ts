@@ -3,9 +3,9 @@
  * fragment contains, and which brackets and commas it includes. Rules:
  * docs/protocol.md#catalog-objects
  *
- * Thread: the I/O thread. Long answers are made in pieces (rendered.ts).
+ * Thread: the I/O thread. Long answers are made in pieces (answer-writer.ts).
  */
-import type { AnswerWriter } from './answer-writer.ts';
+import { type AnswerWriter, BYTES_PER_STEP, type Rendered, type Steps } from './answer-writer.ts';
 import {
   CatalogFlag,
   type PreparedCatalog,
@@ -13,9 +13,7 @@ import {
   type Relation,
 } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
-import { BYTES_PER_STEP, type Rendered, rendered, type Steps } from './rendered.ts';
-import { scopeOf } from './select.ts';
-import type { CreatorScope } from './select-creator.ts';
+import { type CreatorScope, scopeOf } from './select.ts';
 import type { Kind } from './shape.ts';
 
 const OPEN = Buffer.from('[');
@@ -84,7 +82,7 @@ export class Renderer {
 
   /** A list: the objects of some rows. */
   list(kind: Kind, rows: Uint32Array): Rendered {
-    return this.made(this.listSteps(kind, rows));
+    return this.inSteps(this.listSteps(kind, rows));
   }
 
   private *listSteps(kind: Kind, rows: Uint32Array): Steps {
@@ -99,7 +97,7 @@ export class Renderer {
     rows: Uint32Array,
     nextOf: (shown: number) => string | undefined,
   ): Rendered {
-    return this.made(this.keysetSteps(kind, rows, nextOf));
+    return this.inSteps(this.keysetSteps(kind, rows, nextOf));
   }
 
   private *keysetSteps(
@@ -114,7 +112,7 @@ export class Renderer {
 
   /** A single object: with more nested members than in lists. */
   single(kind: Kind, row: number): Rendered {
-    return this.made(this.singleSteps(kind, row));
+    return this.inSteps(this.singleSteps(kind, row));
   }
 
   private *singleSteps(kind: Kind, row: number): Steps {
@@ -147,7 +145,7 @@ export class Renderer {
 
   /** GET /public-search; events are counted within the scope. */
   found(page: FoundPage): Rendered {
-    return this.made(this.foundSteps(page));
+    return this.inSteps(this.foundSteps(page));
   }
 
   private *foundSteps(page: FoundPage): Steps {
@@ -167,8 +165,8 @@ export class Renderer {
     writer.ascii(`],"pagination":{"hasMore":${hasMore},"totalResults":${totalResults}}}`);
   }
 
-  private made(steps: Steps): Rendered {
-    return rendered(this.writer, this.catalog.bytes, steps, this.isGone);
+  private inSteps(steps: Steps): Rendered {
+    return this.writer.run(steps, this.isGone);
   }
 
   /** Ends a piece. */
@@ -264,13 +262,13 @@ export class Renderer {
     row: number,
     { coreEnd, coreStart }: PreparedObjects,
     members: Buffer | undefined,
-    keeps: (row: number) => boolean,
+    isShown: (row: number) => boolean,
   ): Steps {
     const { writer } = this;
     let isFirst = true;
     for (let i = ends[row]!; i < ends[row + 1]!; i++) {
       const related = values[i]!;
-      if (!keeps(related)) continue;
+      if (!isShown(related)) continue;
       if (!isFirst) writer.bytes(NEXT);
       isFirst = false;
       writer.fragment(coreStart[related]!, coreEnd[related]!);

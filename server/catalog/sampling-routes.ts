@@ -9,11 +9,10 @@
  */
 
 import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
-import type { AnswerWriter } from './answer-writer.ts';
+import { type AnswerWriter, BYTES_PER_STEP, type Steps } from './answer-writer.ts';
 import type { CatalogAnswers, CatalogRoute } from './catalog-answers.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
-import { BYTES_PER_STEP, rendered, type Steps } from './rendered.ts';
 
 /** docs/protocol.md#sampling-lists. */
 const PAGE_SIZE = 1000;
@@ -39,7 +38,7 @@ export function samplingRoutes({ writer }: CatalogAnswers): CatalogRoute[] {
       const { prepared } = served.generation;
       return () => {
         const steps = renderPage(writer.begin(prepared.bytes), prepared, offset, render);
-        return rendered(writer, prepared.bytes, steps, () => context.aborted);
+        return writer.run(steps, () => context.aborted);
       };
     },
   }));

@@ -1,7 +1,7 @@
 /**
  * The texts of a catalog that are searched, as plain texts: the thread that reads the catalog sends
  * them to the one that searches it. Texts of one row and field are joined by line breaks. If a text
- * mostly repeats the one before, only its differing part is kept.
+ * mostly repeats the one before, only its differing part is used.
  *
  * Pure; any thread. Non-goals: words.
  */

@@ -1,6 +1,6 @@
 /**
- * Selects the objects of a prepared catalog for a checked query, and their order
- * (docs/protocol.md#catalog-queries).
+ * Selects the objects of a prepared catalog for a checked query
+ * (docs/protocol.md#catalog-queries), and fills a page with them.
  *
  * A filter on something that many markets share, such as a tag, first becomes a set of events. If a
  * set leaves few rows, only these are checked and sorted; otherwise all rows are walked in the
@@ -8,13 +8,12 @@
  *
  * Thread: the I/O thread. Non-goals: JSON.
  */
-import type { Generation } from './generation.ts';
+import type { Listed } from './generation.ts';
+import { LIMIT_MAX } from './parameters.ts';
 import type { PreparedCatalog, Relation } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
-import { CreatorScope } from './select-creator.ts';
-import { type Filter, type Page, pickFromAll, pickFromFew, type Ranking } from './select-page.ts';
+import type { Ranking } from './rankings.ts';
 import type { Kind } from './shape.ts';
-import { relatedTags } from './tag-relations.ts';
 import { NO_ROWS, rowsNamed } from './text-index.ts';
 
 /** No row. */
@@ -47,7 +46,16 @@ function countBelow(numbers: Float64Array | Uint32Array, number: number): number
   return low;
 }
 
-export type Listed = Pick<Generation, 'prepared' | 'figures'>;
+/** The rows of one answer, in the order they are shown; shared by all requests. */
+export class Page {
+  /** A list by cursor looks for one more than it shows. */
+  readonly rows = new Uint32Array(LIMIT_MAX + 1);
+  count = 0;
+
+  shown(): Uint32Array {
+    return this.rows.subarray(0, this.count);
+  }
+}
 
 /** A place in a listing: an object, and the rank that it had. */
 export interface RankCursor {
@@ -68,6 +76,51 @@ export function select(
   const from = behind === undefined ? 0 : rankBehind(kind, listed, query, ranking, behind);
   if (filter.few === undefined) pickFromAll(page, query, filter, ranking, from);
   else pickFromFew(page, query, filter, ranking, from, filter.few);
+}
+
+/** Fills the page from all rows, in order from a rank on, until it is full. */
+function pickFromAll(
+  page: Page,
+  { limit, offset }: CatalogQuery,
+  filter: RowFilter,
+  ranking: Ranking,
+  from: number,
+): void {
+  const { total } = ranking;
+  let skip = filter.isOpen ? 0 : offset;
+  let count = 0;
+  for (let rank = filter.isOpen ? from + offset : from; rank < total && count < limit; rank++) {
+    const row = ranking.rowAt(rank);
+    if (!filter.isOpen && !filter.matches(row)) continue;
+    if (skip > 0) skip -= 1;
+    else page.rows[count++] = row;
+  }
+  page.count = count;
+}
+
+/** Fills the page from a few rows, given in any order. */
+function pickFromFew(
+  page: Page,
+  { limit, offset }: CatalogQuery,
+  filter: RowFilter,
+  ranking: Ranking,
+  from: number,
+  candidates: Uint32Array,
+): void {
+  const ranks = new Uint32Array(candidates.length);
+  let found = 0;
+  for (let i = 0; i < candidates.length; i++) {
+    const row = candidates[i]!;
+    if (!filter.matches(row)) continue;
+    const rank = ranking.rankOf(row);
+    if (rank >= from) ranks[found++] = rank;
+  }
+  if (found > 1) ranks.subarray(0, found).sort();
+  let count = 0;
+  for (let i = offset; i < found && count < limit; i++) {
+    page.rows[count++] = ranking.rowAt(ranks[i]!);
+  }
+  page.count = count;
 }
 
 /** The first rank after a cursor, also when its object no longer exists. */
@@ -99,14 +152,15 @@ interface BoundedColumn {
 }
 
 /** The filters of a query. */
-export class RowFilter implements Filter {
+export class RowFilter {
+  /** It selects all rows. */
   readonly isOpen: boolean;
   /** The only rows that can match, if there are few. */
   readonly few: Uint32Array | undefined;
   private readonly kind: Kind;
   private readonly flags: Uint8Array;
-  private readonly asked: number;
-  private readonly wanted: number;
+  private readonly flagMask: number;
+  private readonly flagValues: number;
   private readonly columns: readonly BoundedColumn[];
   /** By row: its event; undefined for events. */
   private readonly eventOf: Uint32Array | undefined;
@@ -121,8 +175,8 @@ export class RowFilter implements Filter {
     const objects = prepared[kind];
     this.kind = kind;
     this.flags = objects.flags;
-    this.asked = query.flagsAsked;
-    this.wanted = query.flagsWanted;
+    this.flagMask = query.flagMask;
+    this.flagValues = query.flagValues;
     this.columns = query.ranges.map(({ column, min, max }) => {
       const live = figures.of(kind)?.has(column) === true;
       const values = live ? figures.of(kind)!.valuesOf(column) : objects.orders[column]!.values;
@@ -132,7 +186,7 @@ export class RowFilter implements Filter {
     this.scope = scopeOf(prepared, query);
     this.few = this.readKeys(prepared, query, fewMax);
     this.isOpen =
-      this.asked === 0 &&
+      this.flagMask === 0 &&
       this.columns.length === 0 &&
       this.marks === undefined &&
       this.leftOut === undefined &&
@@ -140,7 +194,7 @@ export class RowFilter implements Filter {
   }
 
   matches(row: number): boolean {
-    if ((this.flags[row]! & this.asked) !== this.wanted) return false;
+    if ((this.flags[row]! & this.flagMask) !== this.flagValues) return false;
     const { eventOf, leftOut, marks, scope } = this;
     const event = eventOf === undefined ? row : eventOf[row]!;
     if (marks !== undefined && marks[event] === 0) return false;
@@ -262,4 +316,80 @@ function valuesOf(relation: Relation, rows: Uint32Array): Uint32Array {
     for (let j = ends[rows[i]!]!; j < ends[rows[i]! + 1]!; j++) related[at++] = values[j]!;
   }
   return related;
+}
+
+/** Rows, most events in common first, equals by id; without the tags themselves. */
+export function relatedTags({ events, tags }: PreparedCatalog, rows: Uint32Array): number[] {
+  const own = tags.events;
+  const seen = new Uint8Array(events.ids.length);
+  const shared = new Uint32Array(tags.ids.length);
+  for (const row of rows) {
+    for (let i = own.ends[row]!; i < own.ends[row + 1]!; i++) {
+      const event = own.values[i]!;
+      if (seen[event] === 1) continue;
+      seen[event] = 1;
+      for (let j = events.tags.ends[event]!; j < events.tags.ends[event + 1]!; j++) {
+        shared[events.tags.values[j]!]! += 1;
+      }
+    }
+  }
+  const related: number[] = [];
+  for (let row = 0; row < shared.length; row++) {
+    const count = own.ends[row + 1]! - own.ends[row]!;
+    if (count > 0 && 2 * shared[row]! >= count && !rows.includes(row)) related.push(row);
+  }
+  return related.sort((a, b) => shared[b]! - shared[a]! || a - b);
+}
+
+export class CreatorScope {
+  private readonly catalog: PreparedCatalog;
+  /** By creator number: 1 = requested. */
+  private readonly creators: Uint8Array;
+  private marks: Uint8Array | undefined = undefined;
+
+  /** @param creator a wallet in lower case or a normalised site id */
+  constructor(catalog: PreparedCatalog, creator: string) {
+    this.catalog = catalog;
+    this.creators = new Uint8Array(catalog.creatorCount + 1); // 0 = no creator
+    for (const number of rowsNamed(catalog.creators, creator)) this.creators[number] = 1;
+  }
+
+  /** Whether an object passes the filter. */
+  has(kind: Kind, row: number): boolean {
+    if (kind === 'markets') return this.hasMarket(row);
+    return kind === 'events' ? this.hasEvent(row) : this.countEventsOf(kind, row) > 0;
+  }
+
+  hasMarket(market: number): boolean {
+    return this.creators[this.catalog.markets.creator[market]!] === 1;
+  }
+
+  hasEvent(event: number): boolean {
+    const { ends, values } = this.catalog.events.markets;
+    for (let i = ends[event]!; i < ends[event + 1]!; i++) {
+      if (this.hasMarket(values[i]!)) return true;
+    }
+    return false;
+  }
+
+  /** How many events of a series or a tag pass. */
+  countEventsOf(kind: 'series' | 'tags', row: number): number {
+    const marks = this.eventMarks();
+    const { ends, values } = this.catalog[kind].events;
+    let count = 0;
+    for (let i = ends[row]!; i < ends[row + 1]!; i++) count += marks[values[i]!]!;
+    return count;
+  }
+
+  /** By event, 1 = passes. One pass over all markets, because a tag can have most of the events. */
+  private eventMarks(): Uint8Array {
+    if (this.marks !== undefined) return this.marks;
+    const { ids, event } = this.catalog.markets;
+    const marks = new Uint8Array(this.catalog.events.ids.length);
+    for (let market = 0; market < ids.length; market++) {
+      if (this.hasMarket(market)) marks[event[market]!] = 1;
+    }
+    this.marks = marks;
+    return marks;
+  }
 }

@@ -109,7 +109,7 @@ export class SourceClient {
   private readonly over = new AbortController();
   private bytesLeft: number;
   /** Monotonic milliseconds: the source has requested a pause until then. */
-  private quietUntil = 0;
+  private pausedUntil = 0;
   private seenEtag: string | undefined;
 
   /** `signal` ends every request; requests reject with its reason. */
@@ -139,7 +139,7 @@ export class SourceClient {
   /** A 200, or a 404 or 304 that the caller accepts. Rejects with a SourceError. */
   async get(path: string, allowed: Allowed = {}): Promise<Answer> {
     for (let tried = 1; ; tried++) {
-      await this.sleep(this.quietUntil - performance.now());
+      await this.sleep(this.pausedUntil - performance.now());
       try {
         return await this.once(path, allowed);
       } catch (error) {
@@ -189,8 +189,8 @@ export class SourceClient {
     if (status === 404 && allowed.isOptional !== true) {
       // A gateway in front of an unavailable source also answers 404, but with another text
       // (docs/protocol.md#catalog-errors).
-      const told = parseJson(await this.bodyOf(response));
-      if (!isObject(told) || typeof told.error !== 'string') {
+      const body = parseJson(await this.bodyOf(response));
+      if (!isObject(body) || typeof body.error !== 'string') {
         throw new SourceError('status 404 that no catalog answers', true);
       }
       // Within one generation no object disappears between a list and a lookup.
@@ -200,7 +200,7 @@ export class SourceClient {
     await response.body?.cancel();
     if (status === 304 && allowed.knownEtag !== undefined) return { status };
     if (status === 404) return { status };
-    if (status === TOO_MANY_REQUESTS) this.beQuiet(response.headers.get('retry-after'));
+    if (status === TOO_MANY_REQUESTS) this.pause(response.headers.get('retry-after'));
     const isPassing = status === TOO_MANY_REQUESTS || RETRIED_STATUSES.has(status);
     throw new SourceError(`status ${status}`, isPassing);
   }
@@ -214,13 +214,13 @@ export class SourceClient {
   }
 
   /** Delays all requests as long as the source requests, in seconds or until a date. */
-  private beQuiet(retryAfter: string | null): void {
+  private pause(retryAfter: string | null): void {
     if (retryAfter === null) return;
     const isSeconds = /^[0-9]+$/.test(retryAfter);
     const ms = isSeconds ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
     if (Number.isNaN(ms)) return;
     if (ms > this.limits.pauseMs) throw new SourceError(`it asks for a pause of ${ms / 1000} s`);
-    this.quietUntil = Math.max(this.quietUntil, performance.now() + ms);
+    this.pausedUntil = Math.max(this.pausedUntil, performance.now() + ms);
   }
 
   private async bodyOf(response: Response): Promise<Buffer> {

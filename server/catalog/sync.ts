@@ -69,7 +69,7 @@ export class Mirror {
     const pull = await pullCatalog({ url, limits, signal, knownEtag });
     if (pull.kind !== 'pulled') return pull;
 
-    const before = this.look();
+    const before = this.readStored();
     const read = readCatalog({ ...pull.file, sites: before.sites });
     if (!read.ok) return { kind: 'failed', reason: read.error };
     const { catalog, report } = read;
@@ -97,7 +97,7 @@ export class Mirror {
   }
 
   /** Reads the current generation. It is read once, because a generation never changes. */
-  private look(): Stored {
+  private readStored(): Stored {
     for (;;) {
       const number = this.o.store.current();
       if (this.stored !== undefined && this.stored.number === number) return this.stored;
@@ -158,8 +158,8 @@ export async function keepInSync(
     } else if (result.kind === 'unchanged') {
       log('debug', `catalog sync from ${url}: nothing changed`);
     } else {
-      const held = describeReport(result.report).join('; ');
-      log('info', `catalog sync from ${url}: generation ${result.generation}: ${held}`);
+      const contents = describeReport(result.report).join('; ');
+      log('info', `catalog sync from ${url}: generation ${result.generation}: ${contents}`);
     }
     await sleep(wait * 1000, undefined, { signal }).catch(() => undefined);
   }

@@ -6,17 +6,17 @@
  * Thread: I/O. A page is rendered row by row, so it is shorter than a page of prepared fragments.
  */
 
-import { findMarket } from '../../engine/markets/markets.ts';
 import { conditionAt, marketFeeBps, tokenMarket } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
-import { errorBody } from '../common/contract.ts';
 import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { nextTurn } from '../common/next-turn.ts';
-import { bytesToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
+import { wordsToHex } from '../common/uint256.ts';
 import type { Exchange, Handler } from '../http/http.ts';
-import { ignoredBeside } from '../http/ignored.ts';
+import { ignoredExcept } from '../http/ignored.ts';
+import { marketByCondition } from '../market-data/find.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import type { Generation } from './generation.ts';
 import { marketAt, rowOfCondition, type ShownMarket } from './market-info.ts';
@@ -41,19 +41,10 @@ const PAGE_SIZE = 100;
 const MARKETS_PER_TURN = 16;
 const NOT_FOUND = errorBody('market not found');
 
-const conditionBytes = new Uint8Array(4 * ID_WORDS);
-const conditionWords = new Int32Array(ID_WORDS);
-
 export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMarketParts) {
-  /** Basis points; 0 for a market that has no book. */
-  const feeOf = ({ conditionId }: ShownMarket): number => {
-    if (!hexToBytes(conditionId, conditionBytes.length, conditionBytes, 0)) return 0;
-    const market = findMarket(t, bytesToWords(conditionBytes, conditionWords), 0);
-    return market === 0 ? 0 : marketFeeBps(t, market);
-  };
   const textOf = ({ of }: Shape, prepared: PreparedCatalog, row: number): string => {
     const market = marketAt(prepared, row);
-    return JSON.stringify(of(market, feeOf(market)));
+    return JSON.stringify(of(market, feeOf(t, market)));
   };
 
   const page =
@@ -73,7 +64,7 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
       const next_cursor = end < count && data.length > 0 ? cursorOf(end) : LAST_CURSOR;
       const head = JSON.stringify({ limit: PAGE_SIZE, next_cursor, count: data.length });
       const body = `${head.slice(0, -1)},"data":[${data.join(',')}]}`;
-      context.reply(200, body, ignoredBeside('next_cursor', context.query));
+      context.reply(200, body, ignoredExcept('next_cursor', context.query));
     };
 
   const single =
@@ -111,4 +102,10 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
     sampling: page(tradingMarket, listed),
     shortSampling: page(shortMarket, listed),
   };
+}
+
+/** Basis points; 0 for a market that has no book. */
+function feeOf(t: Tables, { conditionId }: ShownMarket): number {
+  const market = marketByCondition(t, conditionId);
+  return market === 0 ? 0 : marketFeeBps(t, market);
 }

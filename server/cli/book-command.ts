@@ -1,8 +1,8 @@
 /** `book`: draws a book of a running node, and draws it again whenever it changes. */
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerOf, baseOf } from './asked-node.ts';
 import type { Run } from './context.ts';
+import { answerOf, baseOf } from './node-request.ts';
 import { numberOf, textOf, tokenOf } from './settings.ts';
 import { aligned, CLEAR_SCREEN, isTerminal, type Paint } from './terminal.ts';
 
@@ -31,16 +31,16 @@ export const book: Run = async (context, [token = ''], options) => {
   const base = baseOf(context, options, (config) => config);
   const url = new URL(`/book?token_id=${tokenOf(token)}`, base);
   let seen: string | undefined;
-  let isHeard = true;
+  let isOpen = true;
   do {
     const read = await answerOf<Book>(url, signal);
     if (read.hash + read.timestamp !== seen) {
       const clear = seen !== undefined && isTerminal(stdout) ? CLEAR_SCREEN : '';
-      isHeard = await written(stdout, `${clear}${drawn(read, levels, paint).join('\n')}\n`);
+      isOpen = await written(stdout, `${clear}${drawn(read, levels, paint).join('\n')}\n`);
       seen = read.hash + read.timestamp;
     }
     if (options.watch === true) await sleep(WATCH_MS, undefined, { signal }).catch(() => undefined);
-  } while (options.watch === true && isHeard && !signal.aborted);
+  } while (options.watch === true && isOpen && !signal.aborted);
   return 'done';
 };
 
@@ -51,10 +51,7 @@ function written(stream: Writable, text: string): Promise<boolean> {
   });
 }
 
-/**
- * Asks above bids, best prices in the middle. The length of a bar is the size from the best price
- * to that level.
- */
+/** Asks above bids, best prices in the middle. A bar is the size from the best price on. */
 function drawn(read: Book, count: number, paint: Paint): string[] {
   const asks = summed(read.asks, count);
   const bids = summed(read.bids, count);

@@ -6,13 +6,12 @@ import {
   pullFrom,
 } from '../catalog/catalog-command.ts';
 import { sourceUrlProblem } from '../common/source-url.ts';
-import type { Run } from './context.ts';
-import { Refused } from './exit-codes.ts';
+import { Refused, type Run } from './context.ts';
 
 const onFile =
   (command: (file: string, context: CatalogCommandContext) => Promise<boolean>): Run =>
   async (context, [file = '']) => {
-    if (file === '') throw new Refused('usage', 'which FILE?');
+    if (file === '') throw new Refused('which FILE?');
     return (await command(file, context)) ? 'done' : 'failed';
   };
 
@@ -20,6 +19,6 @@ export const importing = onFile(importFile);
 export const exporting = onFile(exportFile);
 export const syncing: Run = async (context, [url = '']) => {
   const problem = sourceUrlProblem(url);
-  if (problem !== undefined) throw new Refused('usage', `URL ${problem}`);
+  if (problem !== undefined) throw new Refused(`URL ${problem}`);
   return (await pullFrom(url, context)) ? 'done' : 'failed';
 };

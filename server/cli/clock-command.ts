@@ -1,13 +1,13 @@
-/** `clock accept`: tells a running node that the clock of its machine is right. */
-import { answerOf, baseOf } from './asked-node.ts';
-import type { Run } from './context.ts';
-import { Refused } from './exit-codes.ts';
+/** `clock accept`: makes a running node trust the clock of its machine again. */
+
+import { Refused, type Run } from './context.ts';
+import { answerOf, baseOf } from './node-request.ts';
 
 const MS = 1_000;
 
 export const accept: Run = async (context, _args, options) => {
   const base = baseOf(context, options, ({ adminHost: host, adminPort: port }) => {
-    if (port === 0) throw new Refused('usage', 'ADMIN_PORT is 0: the node has no admin listener');
+    if (port === 0) throw new Refused('ADMIN_PORT is 0: the node has no admin listener');
     return { host, port };
   });
   const token = context.env.ADMIN_TOKEN ?? '';

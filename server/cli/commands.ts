@@ -7,14 +7,11 @@ import type { Run } from './context.ts';
 export interface CommandRow {
   readonly does: string;
   /**
-   * How a command relates to a node on the same DATA_DIR: no node may run there; it may run while a
-   * node runs; it sends requests to one over HTTP; it uses none; or it is the node.
+   * Whether a node may run on the same DATA_DIR: no; yes; yes, and the command sends requests to
+   * it; it does not matter; the command is the node.
    */
-  readonly node: 'stopped' | 'beside' | 'asked' | 'any' | 'itself';
-  /**
-   * A command for which no node may run writes to DATA_DIR. `made`: it creates DATA_DIR first;
-   * `read`: it only reads.
-   */
+  readonly node: 'stopped' | 'shared' | 'remote' | 'any' | 'itself';
+  /** Of a `stopped` command: `made` creates DATA_DIR first, `read` only reads; else it writes. */
   readonly directory?: 'made' | 'read';
   /** Names of arguments; those in brackets are optional. */
   readonly args?: readonly string[];
@@ -32,25 +29,25 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   },
   'catalog import': {
     does: 'loads a catalog file (JSON: {tags, series, sites, events}) into DATA_DIR; - is standard input',
-    node: 'beside',
+    node: 'shared',
     args: ['FILE'],
     run: async () => (await import('./catalog-commands.ts')).importing,
   },
   'catalog export': {
     does: 'writes the catalog of DATA_DIR as such a file; - is standard output',
-    node: 'beside',
+    node: 'shared',
     args: ['FILE'],
     run: async () => (await import('./catalog-commands.ts')).exporting,
   },
   'catalog sync': {
     does: 'pulls the catalog of another catalog API into DATA_DIR',
-    node: 'beside',
+    node: 'shared',
     args: ['URL'],
     run: async () => (await import('./catalog-commands.ts')).syncing,
   },
   'keys list': {
     does: 'API keys and read-only keys that were issued; no secret is shown',
-    node: 'beside',
+    node: 'shared',
     options: { '--wallet <address>': 'those of one wallet', '--json': 'a line of JSON each' },
     run: async () => (await import('./keys-commands.ts')).list,
   },
@@ -69,7 +66,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   },
   book: {
     does: 'draws the book of a token of a node that runs',
-    node: 'asked',
+    node: 'remote',
     args: ['TOKEN'],
     options: {
       '--url <url>': 'the node (http://HOST:PORT of the environment)',
@@ -80,7 +77,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   },
   'trades export': {
     does: 'writes fills, oldest first: all that are kept, also those older than GET /trades reaches',
-    node: 'beside',
+    node: 'shared',
     args: ['[FILE]'],
     options: {
       '--format <name>': 'csv or jsonl (csv)',
@@ -96,7 +93,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   },
   replay: {
     does: 'rebuilds the state after a batch from image and log; prints its hash, and books',
-    node: 'beside',
+    node: 'shared',
     args: ['[SEQUENCE]'],
     options: {
       '--books': 'every level of every book, a line each',
@@ -109,34 +106,34 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'holds log, images and LMDB against one another; writes nothing',
     node: 'stopped',
     directory: 'read',
-    run: async () => (await import('./verify-command.ts')).verifyAll,
+    run: async () => (await import('./data-commands.ts')).verifyAll,
   },
   backup: {
     does: 'copies DATA_DIR into a new directory, such that a node can begin with it',
-    node: 'beside',
+    node: 'shared',
     args: ['DIRECTORY'],
     options: {
       '--no-derived': 'without what can be derived again from log and images',
       '--no-key': 'without node.key, which is every credential: it is kept elsewhere',
     },
-    run: async () => (await import('./backup-commands.ts')).backup,
+    run: async () => (await import('./data-commands.ts')).backup,
   },
   restore: {
     does: 'puts a backup into an empty DATA_DIR, and checks every file of it',
     node: 'stopped',
     directory: 'made',
     args: ['DIRECTORY'],
-    run: async () => (await import('./backup-commands.ts')).restoreFrom,
+    run: async () => (await import('./data-commands.ts')).restoreFrom,
   },
   'log cut': {
     does: 'gives up a batch and all after it, where the log is damaged and there is no copy of it',
     node: 'stopped',
     args: ['SEQUENCE'],
-    run: async () => (await import('./log-command.ts')).cut,
+    run: async () => (await import('./data-commands.ts')).cut,
   },
   'clock accept': {
     does: 'takes the clock of the machine for right, of which a node that runs says that it jumped',
-    node: 'asked',
+    node: 'remote',
     options: {
       '--url <url>': 'the admin listener (http://ADMIN_HOST:ADMIN_PORT of the environment)',
     },
@@ -159,10 +156,10 @@ export const GROUPS: Readonly<Record<string, string>> = {
 };
 
 /** The texts for `node` of a row, for help and README. */
-export const BESIDE_NODE: Readonly<Record<CommandRow['node'], string>> = {
+export const NODE_TEXTS: Readonly<Record<CommandRow['node'], string>> = {
   stopped: 'while no node runs on DATA_DIR',
-  beside: 'also while a node runs on DATA_DIR',
-  asked: 'against a running node, over HTTP',
+  shared: 'also while a node runs on DATA_DIR',
+  remote: 'against a running node, over HTTP',
   any: 'whether a node runs or not',
   itself: 'alone on DATA_DIR',
 };

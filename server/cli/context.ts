@@ -1,7 +1,6 @@
-/** The context of a command: streams, settings, and how it may write. */
+/** What a command gets (streams, settings, how it may write), and the exit codes by which it ends. */
 import type { Readable, Writable } from 'node:stream';
 import type { Durability } from '../../storage/kv/lmdb.ts';
-import type { Exit } from './exit-codes.ts';
 import type { Environment, Paint, Progress } from './terminal.ts';
 
 /** The streams of a command, by the names that a process has for them. */
@@ -22,10 +21,28 @@ export interface Context extends Streams {
   readonly signal: AbortSignal;
 }
 
-/**
- * The given options: a text, or for an option without value whether it is present (`--no-x`:
- * false).
- */
+/** Text, or for an option without value whether it is present (`--no-x`: false). */
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
 export type Run = (context: Context, args: readonly string[], options: Options) => Promise<Exit>;
+
+/** For scripts: help and README come from this table. */
+export const EXIT_CODES = {
+  done: { code: 0, means: 'done' },
+  failed: { code: 1, means: 'it failed; what was there before stays' },
+  usage: { code: 2, means: 'wrong usage, or a setting that is refused' },
+  inUse: { code: 3, means: 'a node runs on DATA_DIR, and the command needs it stopped' },
+  differs: { code: 4, means: 'what was looked at is damaged, or differs, or needs attention' },
+} as const;
+
+export type Exit = keyof typeof EXIT_CODES;
+
+/** A command cannot continue; the message is for the user. */
+export class Refused extends Error {
+  readonly exit: Exit;
+
+  constructor(message: string, exit: Exit = 'usage') {
+    super(message);
+    this.exit = exit;
+  }
+}

@@ -21,17 +21,9 @@ interface Look {
   readonly text: string;
 }
 
-interface Subject {
-  readonly config: Config;
-  readonly dataDir: string;
-}
-
 const GIB = 2 ** 30;
 const NODE_LEAST = [20, 19] as const;
-/**
- * Two segments, a snapshot and the one that it replaces, and a reserve so that an operator can
- * react.
- */
+/** Two segments, two snapshots, and a reserve so that an operator can react. */
 const DISK_LEAST = GIB;
 const FILES_LEAST = 4_096;
 const CLOCK_MS = 2_000;
@@ -52,7 +44,7 @@ const ok = (text: string): Look => ({ state: 'ok', text });
 const warn = (text: string): Look => ({ state: 'warn', text });
 const bad = (text: string): Look => ({ state: 'bad', text });
 
-const LOOKS: Readonly<Record<string, (subject: Subject) => Look>> = {
+const LOOKS: Readonly<Record<string, (dataDir: string, config: Config) => Look>> = {
   node: () => {
     const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
     const isNew = major > NODE_LEAST[0] || (major === NODE_LEAST[0] && minor >= NODE_LEAST[1]);
@@ -71,16 +63,14 @@ const LOOKS: Readonly<Record<string, (subject: Subject) => Look>> = {
     if (secp256k1IsNative && keccakIsNative) return ok('secp256k1 and keccak are native');
     return warn('no prebuilt secp256k1 or keccak for this machine: some twenty times slower');
   },
-  processors: ({ config }) => {
+  processors: (_, config) => {
     const cores = availableParallelism();
     if (config.workers <= cores) return ok(`${cores}, WORKERS=${config.workers}`);
     return warn(`${cores}, fewer than WORKERS=${config.workers}`);
   },
-  memory: ({ config }) => {
-    const tables = Object.values(tableShapes(config.capacities)).reduce(
-      (sum, bytes) => sum + bytes,
-      0,
-    );
+  memory: (_, config) => {
+    const shapes = Object.values(tableShapes(config.capacities));
+    const tables = shapes.reduce((sum, bytes) => sum + bytes, 0);
     const text = `${(totalmem() / GIB).toFixed(1)} GiB; full tables take ${(tables / GIB).toFixed(1)} GiB, twice`;
     // Twice, because the follower has tables of its own.
     return 2 * tables < totalmem()
@@ -89,7 +79,7 @@ const LOOKS: Readonly<Record<string, (subject: Subject) => Look>> = {
   },
   files: () => {
     const line = /^Max open files\s+(\d+|unlimited)/m.exec(readOr('/proc/self/limits'))?.[1];
-    if (line === undefined) return ok('the limit is not told here');
+    if (line === undefined) return ok('this system does not report the limit');
     const enough = line === 'unlimited' || Number(line) >= FILES_LEAST;
     const text = `${line} open files`;
     return enough
@@ -102,22 +92,19 @@ const LOOKS: Readonly<Record<string, (subject: Subject) => Look>> = {
     if (status === 0) return ok('the kernel keeps DATA_DIR for one node (flock)');
     return warn('no command flock (util-linux): the lock on DATA_DIR sees this container only');
   },
-  directory: ({ dataDir }) => {
+  directory: (dataDir) => {
     const there = existsSync(dataDir);
+    const { R_OK, W_OK, X_OK } = constants;
     try {
-      accessSync(
-        there ? dataDir : parentOf(dataDir),
-        constants.R_OK | constants.W_OK | constants.X_OK,
-      );
+      accessSync(there ? dataDir : parentOf(dataDir), R_OK | W_OK | X_OK);
     } catch (error) {
       return bad(`${dataDir}: ${(error as Error).message}`);
     }
     return ok(there ? `${dataDir} can be written` : `${dataDir} is not there yet, and can be made`);
   },
-  disk: ({ dataDir }) => {
-    const { bavail, blocks, bsize, type } = statfsSync(
-      existsSync(dataDir) ? dataDir : parentOf(dataDir),
-    );
+  disk: (dataDir) => {
+    const folder = existsSync(dataDir) ? dataDir : parentOf(dataDir);
+    const { bavail, blocks, bsize, type } = statfsSync(folder);
     const network = NETWORK.get(type >>> 0);
     if (network !== undefined) return bad(`${network}: LMDB needs a local file system`);
     const free = bavail * bsize;
@@ -127,13 +114,13 @@ const LOOKS: Readonly<Record<string, (subject: Subject) => Look>> = {
       return bad(`${text}: without room for log and images orders are refused`);
     return used > FULL_PERCENT ? warn(text) : ok(text);
   },
-  'node.key': ({ dataDir }) => {
+  'node.key': (dataDir) => {
     const found = statSync(join(dataDir, 'node.key'), { throwIfNoEntry: false });
     if (found === undefined) return ok('not there yet: the first start makes it');
     if ((found.mode & PUBLIC_MODE) === 0) return ok('only its owner can read it');
     return bad('others can read it, and a node refuses it: chmod 600');
   },
-  clock: ({ dataDir }) => {
+  clock: (dataDir) => {
     const now = new Date();
     const text = now.toISOString();
     if (now.getUTCFullYear() < YEAR_LEAST) return bad(`${text}: signed requests would be refused`);
@@ -145,11 +132,11 @@ const LOOKS: Readonly<Record<string, (subject: Subject) => Look>> = {
 
 export const doctor: Run = async (context: Context) => {
   const { dataDir, paint, stdout } = context;
-  const subject = { config: configOf(context), dataDir: resolve(dataDir) };
+  const config = configOf(context);
   const words = { ok: paint.green('ok  '), warn: paint.yellow('warn'), bad: paint.red('bad ') };
   let isFit = true;
   for (const [name, look] of Object.entries(LOOKS)) {
-    const { state, text } = look(subject);
+    const { state, text } = look(resolve(dataDir), config);
     if (state === 'bad') isFit = false;
     stdout.write(`${words[state]} ${name.padEnd(NAME_WIDTH)} ${text}\n`);
   }

@@ -10,8 +10,7 @@ import { isUint256 } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import { openNodeKey } from '../identity/credentials.ts';
 import { KEYS_MAX, KeyRegistry } from '../identity/key-registry.ts';
-import type { Context, Run } from './context.ts';
-import { type Exit, Refused } from './exit-codes.ts';
+import { type Context, type Exit, Refused, type Run } from './context.ts';
 import { addressOf, configOf, textOf } from './settings.ts';
 import { aligned } from './terminal.ts';
 
@@ -65,8 +64,7 @@ export const revoke: Run = (context, [key = '']) =>
 export const issue: Run = (context, [wallet = ''], options) => {
   const address = addressOf(wallet, 'WALLET');
   const nonce = textOf(options, 'nonce') ?? '0';
-  if (!isUint256(nonce))
-    throw new Refused('usage', `--nonce must be a whole number, not "${nonce}"`);
+  if (!isUint256(nonce)) throw new Refused(`--nonce must be a whole number, not "${nonce}"`);
   const { chainId } = configOf(context);
   return withKeys(context, false, async (store) => {
     // A new key file would be useless: every issued key was computed from the missing one.

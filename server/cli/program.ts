@@ -7,9 +7,15 @@ import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-
 import { makeDirectory } from '../../storage/files/make-directory.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { packageVersion } from '../common/package-version.ts';
-import { BESIDE_NODE, COMMANDS, type CommandRow, GROUPS } from './commands.ts';
-import type { Context, Options, Streams } from './context.ts';
-import { EXIT_CODES, type Exit, Refused } from './exit-codes.ts';
+import { COMMANDS, type CommandRow, GROUPS, NODE_TEXTS } from './commands.ts';
+import {
+  type Context,
+  EXIT_CODES,
+  type Exit,
+  type Options,
+  Refused,
+  type Streams,
+} from './context.ts';
 import { type Environment, Progress, painter } from './terminal.ts';
 
 const PROGRAM = 'prediction-market-node';
@@ -17,10 +23,7 @@ const PROGRAM = 'prediction-market-node';
 const DATA_DIR_FLAG = '--data-dir <directory>';
 const DURABILITIES: readonly string[] = ['flushed', 'committed'] satisfies Durability[];
 
-/**
- * Parses arguments and runs the command. Resolves with the exit code of the process.
- * @param argv the arguments after the script's name
- */
+/** Runs a command. Resolves with the exit code. @param argv what follows the script's name */
 export async function runCli(
   argv: readonly string[],
   env: Environment,
@@ -74,7 +77,7 @@ function configured(command: Command, { stderr, stdout }: Streams): Command {
 }
 
 function add(command: Command, name: string, row: CommandRow, act: Act): void {
-  command.description(`${row.does}\n\nIt runs ${BESIDE_NODE[row.node]}.`).summary(row.does);
+  command.description(`${row.does}\n\nIt runs ${NODE_TEXTS[row.node]}.`).summary(row.does);
   for (const arg of row.args ?? []) command.argument(arg.startsWith('[') ? arg : `<${arg}>`);
   for (const [flags, does] of Object.entries(row.options ?? {})) command.option(flags, does);
   command.option(DATA_DIR_FLAG, 'instead of DATA_DIR of the environment (./data)');
@@ -102,10 +105,10 @@ async function run(
 ): Promise<Exit> {
   const durability = env.DURABILITY || 'flushed';
   if (!DURABILITIES.includes(durability)) {
-    throw new Refused('usage', `DURABILITY must be flushed or committed, it is "${durability}"`);
+    throw new Refused(`DURABILITY must be flushed or committed, it is "${durability}"`);
   }
   // A variable of a script was not set; the current directory was not meant.
-  if (options.dataDir === '') throw new Refused('usage', '--data-dir must name a directory');
+  if (options.dataDir === '') throw new Refused('--data-dir must name a directory');
   const context: Context = {
     ...streams,
     env,
@@ -127,15 +130,15 @@ async function run(
 
 /** Checks and prepares DATA_DIR for a command. The returned function releases it. */
 function admitted({ directory, node }: CommandRow, dataDir: string): () => void {
-  if (node === 'beside') {
+  if (node === 'shared') {
     const problem = foreignHolder(dataDir);
-    if (problem !== undefined) throw new Refused('inUse', problem);
+    if (problem !== undefined) throw new Refused(problem, 'inUse');
   }
   if (node !== 'stopped') return () => undefined;
   if (directory === 'made') makeDirectory(dataDir);
   const lock = takeDirectoryLock(dataDir);
-  if (!lock.ok) throw new Refused('inUse', lock.detail);
-  if (!lock.isHeld && directory !== 'read') {
+  if (!lock.ok) throw new Refused(lock.detail, 'inUse');
+  if (!lock.isLocked && directory !== 'read') {
     throw new Error(`DATA_DIR ${dataDir} is not there, or cannot be written: it cannot be locked`);
   }
   return lock.release;

@@ -20,8 +20,7 @@ import type { TokenRow } from '../../engine/tables/units.ts';
 import { type Rebuilt, rebuild } from '../../storage/recovery/rebuild.ts';
 import { microText, ratioMicro } from '../common/decimal.ts';
 import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
-import type { Context, Run } from './context.ts';
-import type { Exit } from './exit-codes.ts';
+import type { Context, Exit, Run } from './context.ts';
 import { configOf, numberOf, textOf, tokenOf } from './settings.ts';
 
 export const replayTo: Run = async (context, [sequence], options) => {

@@ -4,8 +4,7 @@ import { availableParallelism } from 'node:os';
 import { decimalToSafe, hexToBytes, isUint256 } from '../common/uint256.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { isAddressText } from '../identity/checksum.ts';
-import type { Context, Options } from './context.ts';
-import { Refused } from './exit-codes.ts';
+import { type Context, type Options, Refused } from './context.ts';
 
 const ADDRESS_BYTES = 20;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
@@ -13,7 +12,7 @@ const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
 /** The configuration of the node that would start here. Throws Refused with every problem of it. */
 export function configOf({ dataDir, env }: Context): Config {
   const read = readConfig({ ...env, DATA_DIR: dataDir }, [], availableParallelism());
-  if (!read.ok) throw new Refused('usage', read.problems.join('\n'));
+  if (!read.ok) throw new Refused(read.problems.join('\n'));
   return read.config;
 }
 
@@ -25,8 +24,7 @@ export function textOf(options: Options, name: string): string | undefined {
 /** A whole number below 2^53, from `min` on. */
 export function numberOf(text: string, what: string, min = 0): number {
   const number = decimalToSafe(text);
-  if (number < min)
-    throw new Refused('usage', `${what} must be a whole number from ${min}, not "${text}"`);
+  if (number < min) throw new Refused(`${what} must be a whole number from ${min}, not "${text}"`);
   return number;
 }
 
@@ -34,23 +32,20 @@ export function numberOf(text: string, what: string, min = 0): number {
 export function addressOf(text: string, what: string): Uint8Array {
   const bytes = new Uint8Array(ADDRESS_BYTES);
   if (!isAddressText(text) || !hexToBytes(text, ADDRESS_BYTES, bytes, 0)) {
-    throw new Refused(
-      'usage',
-      `${what} must be an address, 0x and 40 hexadecimal digits, not "${text}"`,
-    );
+    throw new Refused(`${what} must be an address, 0x and 40 hexadecimal digits, not "${text}"`);
   }
   return bytes;
 }
 
 export function tokenOf(text: string): string {
-  if (!isUint256(text)) throw new Refused('usage', `a token id is a decimal number, not "${text}"`);
+  if (!isUint256(text)) throw new Refused(`a token id is a decimal number, not "${text}"`);
   return text;
 }
 
 /** A condition id in lower case. */
 export function conditionOf(text: string): string {
   if (CONDITION_ID.test(text)) return text.toLowerCase();
-  throw new Refused('usage', `a condition id is 0x and 64 hexadecimal digits, not "${text}"`);
+  throw new Refused(`a condition id is 0x and 64 hexadecimal digits, not "${text}"`);
 }
 
 /** Unix milliseconds from unix seconds, or from an ISO 8601 time. */
@@ -60,7 +55,6 @@ export function timeOf(text: string, what: string): number {
     : Date.parse(text);
   if (Number.isNaN(ms)) {
     throw new Refused(
-      'usage',
       `${what} must be unix seconds or a time such as 2026-11-22T12:00:00Z, not "${text}"`,
     );
   }

@@ -2,9 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Run } from './context.ts';
 
-/**
- * The flags with which the matching core is measured (bench/README.md): V8 inlines more functions.
- */
+/** As the matching core is measured (bench/README.md): V8 inlines more functions. */
 const V8_FLAGS = [
   '--max-inlined-bytecode-size=1500',
   '--max-inlined-bytecode-size-cumulative=6000',

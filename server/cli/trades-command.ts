@@ -6,7 +6,6 @@
 
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
   type FillRows,
@@ -35,13 +34,12 @@ import { writeWhole } from '../../storage/files/whole-file.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { rebuild } from '../../storage/recovery/rebuild.ts';
-import { AccountTexts } from '../account/account-texts.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
+import { AccountTexts } from '../market-data/account-texts.ts';
 import { tradeIdOf } from '../market-data/match-ids.ts';
-import type { Context, Options, Run } from './context.ts';
-import { Refused } from './exit-codes.ts';
+import { type Context, type Options, Refused, type Run } from './context.ts';
 import { addressOf, conditionOf, configOf, numberOf, textOf, timeOf, tokenOf } from './settings.ts';
 
 const KINDS = ['complementary', 'mint', 'merge'] satisfies (keyof typeof MatchKind)[];
@@ -69,10 +67,7 @@ interface Trade {
   readonly texts: AccountTexts;
 }
 
-/**
- * The columns of a line: amounts in shares and collateral as decimal texts, times in unix
- * milliseconds.
- */
+/** The columns of a line: amounts as decimal texts, times in unix milliseconds. */
 const TRADE_COLUMNS = {
   sequence: ({ sequence }: Trade) => sequence,
   trade_id: ({ rows }: Trade) => tradeIdOf(fillMatch(rows, ONLY_FILL)),
@@ -107,8 +102,7 @@ function makerSide({ rows }: Trade): number {
 export const exportTrades: Run = async (context, [file = '-'], options) => {
   const name = textOf(options, 'format') ?? 'csv';
   const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
-  if (format === undefined)
-    throw new Refused('usage', `--format must be csv or jsonl, not "${name}"`);
+  if (format === undefined) throw new Refused(`--format must be csv or jsonl, not "${name}"`);
   const matches = filterOf(options);
   const limit = numberOf(textOf(options, 'limit') ?? String(Number.MAX_SAFE_INTEGER), '--limit');
   const { dataDir, durability } = context;
@@ -118,8 +112,8 @@ export const exportTrades: Run = async (context, [file = '-'], options) => {
   // Opened first, so that the projections are never ahead of the tables.
   const derived = openDerivedTables(dataDir, { durability, readOnly: true });
   try {
-    const lines = linesOf(context, { derived, format, matches, limit });
-    if (file === '-') await writeTo(context.stdout, lines);
+    const lines = linesOf(context, derived, format, matches, limit);
+    if (file === '-') await pipeline(lines, context.stdout, { end: false });
     else if (isFile(file)) await writeWhole(file, together(lines));
     else await pipeline(lines, createWriteStream(file));
     return 'done';
@@ -152,7 +146,7 @@ function filterOf(options: Options): Filter {
   });
   on('side', (text) => {
     const side = SIDES.indexOf(text.toUpperCase() as (typeof SIDES)[number]);
-    if (side === -1) throw new Refused('usage', `--side must be BUY or SELL, not "${text}"`);
+    if (side === -1) throw new Refused(`--side must be BUY or SELL, not "${text}"`);
     return ({ rows }) => fillTakerSide(rows, ONLY_FILL) === side;
   });
   on('since', (text) => {
@@ -166,16 +160,12 @@ function filterOf(options: Options): Filter {
   return (trade) => filters.every((filter) => filter(trade));
 }
 
-interface Choice {
-  readonly derived: ReturnType<typeof openDerivedTables>;
-  readonly format: Format;
-  readonly matches: Filter;
-  readonly limit: number;
-}
-
 function* linesOf(
   context: Context,
-  { derived, format, limit, matches }: Choice,
+  derived: ReturnType<typeof openDerivedTables>,
+  format: Format,
+  matches: Filter,
+  limit: number,
 ): Generator<string> {
   const { dataDir, progress, stderr } = context;
   const { capacities } = configOf(context);
@@ -217,9 +207,4 @@ function* together(lines: Iterable<string>): Generator<string> {
     chunk = '';
   }
   yield chunk;
-}
-
-/** Standard output stays open. */
-async function writeTo(stream: Writable, lines: Iterable<string>): Promise<void> {
-  await pipeline(lines, stream, { end: false });
 }

@@ -5,7 +5,7 @@
  *
  * Thread: any; pure.
  */
-import { errorBody } from './contract.ts';
+import { errorBody } from './error-bodies.ts';
 
 /** base64 of `-1`: there are no further rows. */
 export const LAST_CURSOR = 'LTE=';
@@ -20,10 +20,7 @@ export function cursorOf(offset: number): string {
   return Buffer.from(String(offset)).toString('base64');
 }
 
-/**
- * The offset of a cursor; '' = 0. It may lie behind the end of the list. -1 when the text is not a
- * cursor.
- */
+/** The offset of a cursor, which may lie behind the end; '' = 0; -1 for what is not a cursor. */
 export function offsetOf(cursor: string): number {
   if (cursor === '') return 0;
   const bare = cursor

@@ -30,10 +30,7 @@ interface Doubt {
 const SYSTEM: ClockSources = { wall: Date.now, steady: () => performance.now() };
 
 export class GuardedClock {
-  /**
-   * Called with the reason when the wall clock is in doubt, and with undefined when it no longer
-   * is.
-   */
+  /** With the reason when the clock comes into doubt; with undefined when it is trusted again. */
   onDoubt: (problem: string | undefined) => void = () => undefined;
   private readonly sources: ClockSources;
   private readonly timer: NodeJS.Timeout;
@@ -71,10 +68,7 @@ export class GuardedClock {
     else doubt.offset = offset;
   }
 
-  /**
-   * Trusts the wall clock. Returns by how many milliseconds it had jumped; undefined if it is not
-   * in doubt.
-   */
+  /** Trusts the wall clock. Returns the milliseconds it had jumped; undefined if not in doubt. */
   accept(): number | undefined {
     this.look();
     const jump = this.jumpMs();
@@ -126,10 +120,7 @@ function secondsOf(ms: number): string {
   return `${Math.round(Math.abs(ms) / MS)} s`;
 }
 
-/**
- * Milliseconds that the time of the newest batch is ahead of the clock; 0 when it is only a small
- * correction.
- */
+/** How far the newest batch is ahead of the clock, in milliseconds; 0 for a small correction. */
 export function aheadOf(time: number, now: number): number {
   return time - now > DOUBT_MS ? time - now : 0;
 }

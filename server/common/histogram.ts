@@ -28,9 +28,7 @@ export class Histogram {
 
 const US = 1_000;
 
-/**
- * The upper bound of each bucket except the last: the whole number at which the next bucket begins.
- */
+/** The upper bound of each bucket but the last: where the next one begins. */
 export const BUCKET_BOUNDS: readonly number[] = Array.from({ length: BUCKETS - 1 }, (_, bucket) => {
   if (bucket < 2) return bucket + 1;
   const power = 2 ** (bucket >> 1);

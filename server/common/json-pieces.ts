@@ -152,10 +152,7 @@ export class JsonPieces {
     this.next = Next.text;
   }
 
-  /**
-   * Reads to the end of a text, or to a point that is neither inside an escape nor inside a
-   * character.
-   */
+  /** Reads to the end of a text, or to a point outside escapes and characters. */
   private readText(pause: number): void {
     const { bytes } = this;
     const from = this.at;

@@ -7,18 +7,12 @@ import { type JsonBounds, type JsonMeasure, measureJson } from './json-measure.t
 import { JsonPieces } from './json-pieces.ts';
 import { nextTurn } from './next-turn.ts';
 
-/**
- * Bodies up to this size are parsed without a pause, whatever they contain: less than a millisecond
- * each.
- */
+/** Bodies up to this size are parsed without a pause: less than a millisecond each. */
 const BYTES_AT_ONCE = 2 ** 16;
 const VALUES_AT_ONCE = 2_048;
 
-/**
- * Returned in place of a value when the body is nested more deeply, or has more values, than its
- * route allows.
- */
-export const TOO_MUCH = Symbol('more than a body may hold');
+/** In place of a value: the body is nested more deeply, or has more values, than allowed. */
+export const TOO_MUCH = Symbol('more than a body may contain');
 
 /** For the person who has to correct such a body. */
 export const TOO_MUCH_DETAIL = 'the body is nested too deeply or holds too many values';
@@ -37,56 +31,52 @@ export function itemsMeasured(): number {
 }
 
 /** A request with a body. */
-interface Asking {
+interface BodyRequest {
   readonly body: Uint8Array;
   /** The client has disconnected. */
   readonly aborted: boolean;
 }
 
 /**
- * Calls `use` with the value of a body, as parseJson returns it. A short body is parsed within this
- * call. A long one takes several turns of the event loop, in which other requests are served. After
- * a disconnect nothing more is done.
+ * Calls `use` with the value of a body, as parseJson returns it: a short body within this call, a
+ * long one after several turns of the event loop. After a disconnect nothing more is done.
  */
 export function readJson(
-  asking: Asking,
+  request: BodyRequest,
   bounds: JsonBounds,
   use: (sent: unknown) => void | Promise<void>,
 ): void | Promise<void> {
-  const { body } = asking;
-  if (body.length > BYTES_AT_ONCE) return readLater(asking, bounds, use);
+  const { body } = request;
+  if (body.length > BYTES_AT_ONCE) return readLater(request, bounds, use);
   if (!isWithin(body, bounds)) return use(TOO_MUCH);
-  if (measure.values > VALUES_AT_ONCE) return readInPieces(asking, use);
+  if (measure.values > VALUES_AT_ONCE) return readInPieces(request, use);
   return use(parseWhole(body));
 }
 
-/**
- * A turn of its own for measuring, because the check of the caller's credentials has taken the time
- * before it.
- */
+/** Measures in a turn of its own: the check of the credentials has taken time in this one. */
 async function readLater(
-  asking: Asking,
+  request: BodyRequest,
   bounds: JsonBounds,
   use: (sent: unknown) => void | Promise<void>,
 ): Promise<void> {
   await nextTurn();
-  if (asking.aborted) return;
-  return isWithin(asking.body, bounds) ? readInPieces(asking, use) : use(TOO_MUCH);
+  if (request.aborted) return;
+  return isWithin(request.body, bounds) ? readInPieces(request, use) : use(TOO_MUCH);
 }
 
 async function readInPieces(
-  asking: Asking,
+  request: BodyRequest,
   use: (sent: unknown) => void | Promise<void>,
 ): Promise<void> {
-  const pieces = new JsonPieces(asking.body);
+  const pieces = new JsonPieces(request.body);
   let state: boolean | undefined;
   do {
     await nextTurn();
-    if (asking.aborted) return;
+    if (request.aborted) return;
     state = step(pieces);
   } while (state === true);
   await nextTurn();
-  if (!asking.aborted) return use(state === false ? pieces.value : undefined);
+  if (!request.aborted) return use(state === false ? pieces.value : undefined);
 }
 
 /** Undefined when the bytes are not JSON. */

@@ -8,7 +8,7 @@
 import { write, writeSync } from 'node:fs';
 
 /** Room for thousands of lines: a reader that is only slow loses none. */
-const HELD_BYTES_MAX = 2 ** 20;
+const BUFFERED_BYTES_MAX = 2 ** 20;
 /** The time after which a pipe that took nothing is tried again. */
 const RETRY_MS = 50;
 /** A write that takes longer than this is regarded as stalled. */
@@ -24,14 +24,14 @@ export interface SinkOptions {
   readonly dropped: (lines: number) => string;
   /** As fs.write; tests pass another one. */
   readonly write?: (fd: number, bytes: Buffer, done: Done) => void;
-  readonly heldBytesMax?: number;
+  readonly bufferedBytesMax?: number;
 }
 
 export class LogSink {
   private readonly o: SinkOptions;
-  private readonly heldBytesMax: number;
-  private held: Buffer[] = [];
-  private heldBytes = 0;
+  private readonly bufferedBytesMax: number;
+  private buffered: Buffer[] = [];
+  private bufferedBytes = 0;
   private droppedLines = 0;
   /** When the current write began; undefined = there is none. */
   private since: number | undefined;
@@ -39,18 +39,18 @@ export class LogSink {
 
   constructor(options: SinkOptions) {
     this.o = options;
-    this.heldBytesMax = options.heldBytesMax ?? HELD_BYTES_MAX;
+    this.bufferedBytesMax = options.bufferedBytesMax ?? BUFFERED_BYTES_MAX;
   }
 
   /** Takes a line with its line end. */
   write(line: string): void {
     const bytes = Buffer.from(line);
-    if (this.heldBytes + bytes.length > this.heldBytesMax) {
+    if (this.bufferedBytes + bytes.length > this.bufferedBytesMax) {
       this.droppedLines += 1;
       return;
     }
-    this.held.push(bytes);
-    this.heldBytes += bytes.length;
+    this.buffered.push(bytes);
+    this.bufferedBytes += bytes.length;
     if (this.since === undefined) this.next();
   }
 
@@ -70,7 +70,7 @@ export class LogSink {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_WAIT_MS);
     }
     try {
-      for (const bytes of this.held.splice(0)) writeSync(this.o.fd, bytes);
+      for (const bytes of this.buffered.splice(0)) writeSync(this.o.fd, bytes);
     } catch {
       // The reader has disconnected.
     }
@@ -78,17 +78,17 @@ export class LogSink {
 
   private next(): void {
     if (this.droppedLines > 0) {
-      this.held.push(Buffer.from(this.o.dropped(this.droppedLines)));
+      this.buffered.push(Buffer.from(this.o.dropped(this.droppedLines)));
       this.droppedLines = 0;
     }
-    if (this.held.length === 0) {
+    if (this.buffered.length === 0) {
       this.since = undefined;
       for (const resolve of this.idle.splice(0)) resolve();
       return;
     }
-    const bytes = Buffer.concat(this.held);
-    this.held = [];
-    this.heldBytes = bytes.length;
+    const bytes = Buffer.concat(this.buffered);
+    this.buffered = [];
+    this.bufferedBytes = bytes.length;
     this.since = performance.now();
     this.put(bytes);
   }
@@ -98,7 +98,7 @@ export class LogSink {
       if (error?.code === 'EAGAIN') setTimeout(() => this.put(bytes), RETRY_MS).unref();
       else if (error === null && written < bytes.length) this.put(bytes.subarray(written));
       else {
-        this.heldBytes = this.held.reduce((sum, { length }) => sum + length, 0);
+        this.bufferedBytes = this.buffered.reduce((sum, { length }) => sum + length, 0);
         this.next();
       }
     };

@@ -9,10 +9,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The path of a file or folder in the nearest parent folder of a module that contains it; undefined
- * when none does.
- * @param url of the module
- * @param name relative to the folder that is searched for
+ * The path of a file or folder in the nearest parent folder of a module that contains it, or
+ * undefined.
+ * @param url of the module @param name relative to that folder
  */
 export function nearest(url: string, name: string): string | undefined {
   let folder = fileURLToPath(url);

@@ -3,12 +3,12 @@
  * The three APIs differ in their fields (how a value is taken, what a refusal says) and in what they do with a
  * name that they do not know: refuse it, ignore it, or ignore it and name it in a header.
  *
- * `+` is a space. The first problem is answered, but where unknown names are refused, the first of these
+ * `+` is a space. The answer is the first problem; where unknown names are refused, the first of these
  * comes before any bad value.
  *
- * Thread: any; pure. Non-goals: whether what is asked for exists.
+ * Thread: any; pure. Non-goals: whether the named things exist.
  */
-import { errorBody } from './contract.ts';
+import { errorBody } from './error-bodies.ts';
 import { compileShape, type Static, type TObject, type TSchema } from './schema.ts';
 
 /** How one route reads its query. */
@@ -121,7 +121,7 @@ export const NO_QUERY: QuerySpec<Record<string, never>> = {
 };
 const NOTHING: Record<string, never> = {};
 
-/** What a property of a query schema may carry beside its own rule. */
+/** Further members of a property of a query schema. */
 interface ParameterOptions {
   readonly type?: string;
   readonly default?: unknown;
@@ -189,8 +189,8 @@ export function readBoolean(text: string): boolean | undefined {
 }
 
 /**
- * Gives every pair of a query string to `see`, both parts as they were sent, '' where one is absent; ends
- * with the first problem that it returns, '' = none.
+ * Passes every pair of a query string to `see`, both parts as sent, '' where one is absent; returns
+ * the first problem, or ''.
  */
 export function eachPair(query: string, see: (name: string, value: string) => string): string {
   for (let start = 0, end = 0; start < query.length; start = end + 1) {

@@ -6,6 +6,7 @@
  */
 
 const UINT256_BYTES = 32;
+const WORDS = 8;
 
 const UINT256_MAX_TEXT =
   '115792089237316195423570985008687907853269984665640564039457584007913129639935';
@@ -28,10 +29,7 @@ const HYPHEN = 0x2d;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 
-/**
- * Whether `text`, from character `start` on, is `0|[1-9][0-9]{0,77}` below 2^256
- * (docs/protocol.md#numbers-in-requests).
- */
+/** Whether `text`, from `start` on, is a number as in docs/protocol.md#numbers-in-requests. */
 export function isUint256(text: string, start = 0): boolean {
   const digits = text.length - start;
   if (digits < 1 || digits > UINT256_MAX_TEXT.length) return false;
@@ -44,11 +42,7 @@ export function isUint256(text: string, start = 0): boolean {
   return (start === 0 ? text : text.slice(start)) <= UINT256_MAX_TEXT;
 }
 
-/**
- * Writes a decimal text as 32 big-endian bytes to `out` from `offset`.
- *
- * @returns false, with `out` untouched, when the text is not a uint256
- */
+/** Writes a text as 32 big-endian bytes; returns false and writes nothing if it is no uint256. */
 export function decimalToBytes(text: string, out: Uint8Array, offset: number): boolean {
   if (!isUint256(text)) return false;
   const used = readLimbs(text);
@@ -64,32 +58,21 @@ export function decimalToBytes(text: string, out: Uint8Array, offset: number): b
   return true;
 }
 
-/**
- * Writes a decimal text as eight 32-bit words, the most significant first, to `out` from `offset`.
- *
- * @returns false, with `out` untouched, when the text is not a uint256
- */
+/** The same as eight 32-bit words, the most significant first. */
 export function decimalToWords(
   text: string,
   out: Uint32Array | Int32Array,
   offset: number,
 ): boolean {
   if (!decimalToBytes(text, wordBytes, 0)) return false;
-  for (let i = 0; i < 8; i++) {
-    const at = i * 4;
-    out[offset + i] =
-      (wordBytes[at]! << 24) |
-      (wordBytes[at + 1]! << 16) |
-      (wordBytes[at + 2]! << 8) |
-      wordBytes[at + 3]!;
-  }
+  for (let i = 0; i < WORDS; i++) out[offset + i] = wordAt(wordBytes, i);
   return true;
 }
 
 /** The decimal text of eight 32-bit words, the most significant first. */
 export function wordsToDecimal(words: Uint32Array | Int32Array, offset: number): string {
   let value = 0n;
-  for (let i = 0; i < 8; i++) value = (value << 32n) | BigInt(words[offset + i]! >>> 0);
+  for (let i = 0; i < WORDS; i++) value = (value << 32n) | BigInt(words[offset + i]! >>> 0);
   return value.toString();
 }
 
@@ -104,8 +87,7 @@ export function decimalToSafe(text: string): number {
 
 /**
  * Writes `0x` + exactly 2 x `byteCount` hex digits (either case) as bytes to `out` from `offset`.
- * @returns false when the text has another length or another character; `out` may then contain a
- * part
+ * @returns false for any other text; `out` may then contain a part
  */
 export function hexToBytes(
   text: string,
@@ -156,9 +138,7 @@ function nibble(code: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : -1;
 }
 
-/**
- * Reads checked digits into `limbs`, the least significant first. Returns how many limbs are used.
- */
+/** Reads checked digits into `limbs`, the least significant first. Returns how many it uses. */
 function readLimbs(text: string): number {
   let used = 1;
   limbs[0] = 0;
@@ -190,11 +170,13 @@ function multiplyAdd(used: number, chunk: number): number {
 
 /** Big-endian 32-bit words of a key. */
 export function bytesToWords(bytes: Uint8Array, out: Int32Array): Int32Array {
-  for (let i = 0; i < out.length; i++) {
-    const at = 4 * i;
-    out[i] = (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
-  }
+  for (let i = 0; i < out.length; i++) out[i] = wordAt(bytes, i);
   return out;
+}
+
+function wordAt(bytes: Uint8Array, i: number): number {
+  const at = 4 * i;
+  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
 }
 
 /** `0x` and the lower-case hex digits of up to eight big-endian 32-bit words. */

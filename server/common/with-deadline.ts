@@ -5,8 +5,8 @@
  * Thread: any.
  */
 
-/** The time between two log lines of one wait. */
-const TELL_MS = 10_000;
+/** Between two log lines of one wait. */
+const LOG_MS = 10_000;
 
 export interface DeadlineOptions {
   /** What is waited for; the text follows "waiting for". */
@@ -14,17 +14,17 @@ export interface DeadlineOptions {
   /** The wait rejects after so long. The awaited work continues. */
   readonly msMax: number;
   readonly log: (line: string) => void;
-  readonly tellMs?: number;
+  readonly logMs?: number;
   /** Ends the wait early, with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The result of `wait`, or a rejection that names what did not finish in time. */
 export async function withDeadline<T>(wait: Promise<T>, options: DeadlineOptions): Promise<T> {
-  const { log, msMax, signal, tellMs = TELL_MS, what } = options;
+  const { log, msMax, signal, logMs = LOG_MS, what } = options;
   const began = performance.now();
   const seconds = (): number => Math.round((performance.now() - began) / 1_000);
-  const teller = setInterval(() => log(`waiting for ${what} (${seconds()} s)`), tellMs);
+  const timer = setInterval(() => log(`waiting for ${what} (${seconds()} s)`), logMs);
   let end: NodeJS.Timeout | undefined;
   const tooLong = new Promise<never>((_resolve, reject) => {
     end = setTimeout(() => {
@@ -40,7 +40,7 @@ export async function withDeadline<T>(wait: Promise<T>, options: DeadlineOptions
   try {
     return await Promise.race([wait, tooLong, givenUp]);
   } finally {
-    clearInterval(teller);
+    clearInterval(timer);
     clearTimeout(end);
     signal?.removeEventListener('abort', giveUp);
   }

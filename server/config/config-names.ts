@@ -1,6 +1,6 @@
 /**
  * Environment variables that look like ones of the node and are not: a misspelt name would otherwise
- * leave a default in force without a word.
+ * leave a default in force unnoticed.
  *
  * Pure; values are never looked at, because a foreign variable may hold a secret.
  */
@@ -31,7 +31,7 @@ const SHORT = 5;
 
 /**
  * One line for each variable that is set, unknown, and within a slip or two of a known name, the
- * beginning of one, or under one of the node's own prefixes.
+ * start of one, or under one of the node's own prefixes.
  */
 export function unknownNames(
   env: Readonly<Record<string, string | undefined>>,
@@ -81,7 +81,7 @@ function distanceOf(a: string, b: string, most: number): number {
       if (isSwapped) least = Math.min(least, before[j - 2]! + 1);
       next.push(least);
     }
-    // From two rows that are all above, no way leads below again.
+    // When two rows are all above, every later one is, too.
     if (Math.min(...row, ...next) > most) return most + 1;
     before = row;
     row = next;

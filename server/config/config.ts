@@ -2,7 +2,7 @@
  * The configuration: reads every setting of the table (settings.ts) and the command-line flags once, before
  * anything else starts, and prints the values in force.
  *
- * Pure functions: the caller hands in environment, arguments and core count. Nothing here is read
+ * Pure functions: the caller passes environment, arguments and core count. Nothing here is read
  * again later; a change needs a restart. Secrets are never repeated (ADMIN_TOKEN is the only one; keys live in
  * the data directory).
  */
@@ -10,21 +10,19 @@ import type { Capacities } from '../../engine/tables/capacities.ts';
 import { tableShapes } from '../../engine/tables/tables.ts';
 import { isLoopback } from '../http/address.ts';
 import { unknownNames } from './config-names.ts';
-import { TOKEN } from './kinds.ts';
-import { PROFILES } from './profile.ts';
-import { type Config, isSetting, type Rows, SETTINGS, type Setting } from './settings.ts';
+import { PROFILES, type Setting, TOKEN } from './kinds.ts';
+import { type Config, isSetting, type Rows, SETTINGS } from './settings.ts';
 
 export type { Config } from './settings.ts';
 
 const NO_DEMO = '--no-demo';
 
 /**
- * Reads and checks everything. Each problem is one line that names the variable, its rule and the
- * value found; each warning one that names a variable that is probably misspelt.
+ * Reads and checks everything. Each problem, and each warning of a name that is probably misspelt,
+ * is one line.
  *
  * @param env the process environment; an empty string counts as unset
  * @param argv the command-line arguments behind the script's name
- * @param cores processors of this machine, for the default of WORKERS
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
@@ -79,11 +77,7 @@ function printed(rows: Rows, values: Readonly<Record<string, unknown>>): [string
   });
 }
 
-/**
- * Where the admin listener can be reached from elsewhere, it needs a token.
- *
- * @param values undefined where the text was refused
- */
+/** A reachable admin listener needs a token. Values are undefined where the text was refused. */
 function adminProblems({ adminHost, adminPort, adminToken }: Partial<Config>): string[] {
   if (adminPort === 0 || adminToken !== '') return [];
   if (adminHost !== undefined && isLoopback(adminHost)) return [];

@@ -1,5 +1,6 @@
 /**
- * Kinds of settings: how the text of a variable is checked and parsed, and how its value is printed.
+ * A setting, and the kinds of settings: how the text of a variable is checked and parsed, and how its
+ * value is printed.
  *
  * Pure. Not here: which settings there are (settings.ts).
  */
@@ -22,6 +23,34 @@ export interface Kind<T> {
   print(value: T): string;
   /** Neither the text nor the value may be repeated anywhere. */
   readonly isSecret?: true;
+}
+
+export const PROFILES = ['spec', 'polymarket'] as const;
+export type Profile = (typeof PROFILES)[number];
+
+/** What defaults may depend on. */
+export interface Given {
+  /** Processors of this machine. */
+  readonly cores: number;
+  readonly profile: Profile;
+}
+
+export interface Setting<T> {
+  readonly variable: string;
+  readonly kind: Kind<T>;
+  /** As the variable would hold it. */
+  readonly unset: (given: Given) => string;
+  /** For CONFIGURATION.md. */
+  readonly meaning: string;
+}
+
+export function setting<T>(
+  variable: string,
+  kind: Kind<T>,
+  unset: string | number | ((given: Given) => string | number),
+): { readonly describe: (meaning: string) => Setting<T> } {
+  const text = (given: Given) => String(typeof unset === 'function' ? unset(given) : unset);
+  return { describe: (meaning) => ({ variable, kind, unset: text, meaning }) };
 }
 
 const BROKEN: Parsed<never> = { ok: false };

@@ -12,48 +12,19 @@ import {
   ALLOWLIST,
   CORS_ORIGINS,
   HOST,
-  type Kind,
   ON_UNLESS_SET,
   PATH,
   PRINTABLE,
+  PROFILES,
   RATE_OVERRIDES,
+  type Setting,
   SOURCE_URL,
+  setting,
   TOKEN,
   whole,
   words,
 } from './kinds.ts';
-import {
-  PROFILE_ROWS,
-  type PROFILE_TABLE,
-  PROFILES,
-  type Profile,
-  type ProfileName,
-} from './profile.ts';
-
-/** What defaults may depend on. */
-export interface Given {
-  /** Processors of this machine. */
-  readonly cores: number;
-  readonly profile: Profile;
-}
-
-export interface Setting<T> {
-  readonly variable: string;
-  readonly kind: Kind<T>;
-  /** As the variable would hold it. */
-  readonly unset: (given: Given) => string;
-  /** For CONFIGURATION.md. */
-  readonly meaning: string;
-}
-
-function setting<T>(
-  variable: string,
-  kind: Kind<T>,
-  unset: string | number | ((given: Given) => string | number),
-): { readonly describe: (meaning: string) => Setting<T> } {
-  const text = (given: Given) => String(typeof unset === 'function' ? unset(given) : unset);
-  return { describe: (meaning) => ({ variable, kind, unset: text, meaning }) };
-}
+import { PROFILE_TABLE } from './profile.ts';
 
 /** Requests are applied one at a time, so more threads than this would mostly wait. */
 const WORKERS_MAX = 64;
@@ -122,7 +93,7 @@ export const SETTINGS = {
   clientProfile: setting('CLIENT_PROFILE', words(PROFILES), PROFILES[0]).describe(
     '`polymarket`: the node behaves as the clients of that service expect; see [below](#what-client_profile-changes)',
   ),
-  ...profileSettings(),
+  ...PROFILE_TABLE,
   chainId: setting('CHAIN_ID', whole(1, Number.MAX_SAFE_INTEGER), 137).describe(
     'of the signing domains',
   ),
@@ -238,24 +209,6 @@ export const SETTINGS = {
     'how often to look there',
   ),
 };
-
-type ProfileSettings = {
-  readonly [Name in ProfileName]: (typeof PROFILE_TABLE)[Name]['kind'] extends Kind<infer T>
-    ? Setting<T>
-    : never;
-};
-
-/** The rows of profile.ts: where one is not set by itself, the profile gives its value. */
-function profileSettings(): ProfileSettings {
-  const settings = PROFILE_ROWS.map(([name, row]) => {
-    const { changes, kind, variable } = row;
-    return [
-      name,
-      setting<unknown>(variable, kind, ({ profile }) => row[profile]).describe(changes),
-    ];
-  });
-  return Object.fromEntries(settings) as ProfileSettings;
-}
 
 type ValuesOf<Rows> = {
   readonly [Name in keyof Rows]: Rows[Name] extends Setting<infer T> ? T : ValuesOf<Rows[Name]>;

@@ -4,7 +4,7 @@
  *
  * Thread: I/O.
  */
-import { errorBody } from '../common/contract.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import type { Exchange } from '../http/http.ts';
 import type { Json } from './json-schema.ts';
 import { ANSWER_HEADERS, PreparedAnswer } from './prepared-answer.ts';
@@ -19,12 +19,12 @@ export interface Documents {
 type Handle = (context: Exchange) => Promise<void>;
 
 export function documentHandlers({ asyncApi, openApi }: Documents) {
-  const page = new Map([...VIEWER_PARTS].map(([name, make]) => [name, kept(make)]));
+  const page = new Map([...VIEWER_PARTS].map(([name, make]) => [name, madeOnce(make)]));
   return {
-    'GET /openapi.json': answering(kept(() => prepared(openApi))),
-    'GET /asyncapi.json': answering(kept(() => prepared(asyncApi))),
-    'GET /docs': answering(page.get('')!),
-    'GET /docs/:file': answering(async (context) => {
+    'GET /openapi.json': route(madeOnce(() => prepared(openApi))),
+    'GET /asyncapi.json': route(madeOnce(() => prepared(asyncApi))),
+    'GET /docs': route(page.get('')!),
+    'GET /docs/:file': route(async (context) => {
       const file = page.get(context.parameters[0]!);
       if (file === undefined) context.reply(404, errorBody('not found'));
       else await file(context);
@@ -32,15 +32,12 @@ export function documentHandlers({ asyncApi, openApi }: Documents) {
   };
 }
 
-function answering(run: Handle) {
+function route(run: Handle) {
   return { headers: ANSWER_HEADERS, run };
 }
 
-/**
- * Serves an answer that is made once. When making it fails, the first caller gets the failure and
- * the next call tries again.
- */
-function kept(make: () => Promise<PreparedAnswer>): Handle {
+/** Serves an answer that is made once; after a failure the next call tries again. */
+function madeOnce(make: () => Promise<PreparedAnswer>): Handle {
   let made: Promise<PreparedAnswer> | undefined;
   return async (context) => {
     made ??= make();

@@ -64,22 +64,13 @@ export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
   };
 }
 
+const TEXT = { type: 'string' };
+const DETAIL = { type: 'string', description: 'for the person who has to mend it' };
 const ERRORS = {
-  Error: {
-    type: 'object',
-    properties: {
-      error: { type: 'string' },
-      detail: { type: 'string', description: 'for the person who has to mend it' },
-    },
-    required: ['error'],
-  },
+  Error: { type: 'object', properties: { error: TEXT, detail: DETAIL }, required: ['error'] },
   CatalogError: {
     type: 'object',
-    properties: {
-      type: { type: 'string' },
-      error: { type: 'string' },
-      detail: { type: 'string', description: 'for the person who has to mend it' },
-    },
+    properties: { type: TEXT, error: TEXT, detail: DETAIL },
     required: ['type', 'error'],
   },
 };

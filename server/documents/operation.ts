@@ -67,7 +67,7 @@ export function operationOf(route: DocumentedRoute, schemas: Schemas): Json {
       ? {}
       : { servers: bases.map((base) => ({ url: base === '' ? '/' : base })) }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(row.body === undefined || isUnknown(row.body)
+    ...(row.body === undefined || isEmpty(row.body)
       ? {}
       : { requestBody: { required: true, content: json(schemas.of(row.body)) } }),
     responses: responsesOf(key, row, schemas),
@@ -152,7 +152,7 @@ function responsesOf(key: string, row: DocumentedRow, schemas: Schemas): Json {
     },
   ]);
   return {
-    200: { description: 'the answer', ...(empty(headers) ? {} : { headers }), content },
+    200: { description: 'the answer', ...(isEmpty(headers) ? {} : { headers }), content },
     ...(row.tagged === true ? { 304: { description: 'it is as the caller has it' } } : {}),
     ...Object.fromEntries(errors),
   };
@@ -173,13 +173,13 @@ function isOfCatalog(status: number): boolean {
 
 /** The error statuses that a row can answer, without those before the route is found. */
 function statusesOf(key: string, row: DocumentedRow): number[] {
-  const asks = Object.keys(row.query.schema.properties ?? {}).length > 0;
+  const hasQuery = Object.keys(row.query.schema.properties ?? {}).length > 0;
   const isGuarded = row.access !== 'none';
   const found: readonly (readonly [number, boolean])[] = [
-    [400, asks || isGuarded || row.body !== undefined],
+    [400, hasQuery || isGuarded || row.body !== undefined],
     [401, isGuarded || row.api === 'data' || row.listed === true],
     [403, row.access === 'level2'],
-    [404, asks || key.includes(':') || row.body !== undefined || row.access === 'level1'],
+    [404, hasQuery || key.includes(':') || row.body !== undefined || row.access === 'level1'],
     [413, row.bodyMax !== 'none'],
     [429, row.limits.length > 0],
     [500, true],
@@ -204,10 +204,6 @@ function json(schema: Json): Json {
   return { 'application/json': { schema } };
 }
 
-function isUnknown(schema: TSchema): boolean {
-  return Object.keys(schema).length === 0;
-}
-
-function empty(members: Json): boolean {
+function isEmpty(members: object): boolean {
   return Object.keys(members).length === 0;
 }

@@ -32,10 +32,7 @@ export class PreparedAnswer {
     this.gzipHeaders = [...this.headers, ['Content-Encoding', 'gzip']];
   }
 
-  /**
-   * @param headers in addition to those that are computed from the bytes; a Content-Type comes
-   * first
-   */
+  /** @param headers besides those that follow from the bytes; a Content-Type comes first */
   static async of(content: string | Buffer, headers: Headers): Promise<PreparedAnswer> {
     const bytes = Buffer.from(content);
     const hash = Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes));

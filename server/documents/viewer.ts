@@ -56,10 +56,7 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 
 const require = createRequire(import.meta.url);
 
-/**
- * Makes the answer of each part of the page; '' is the page itself. Rejects when the package is not
- * installed.
- */
+/** Makes each part of the page; '' is the page itself. Rejects when the package is missing. */
 export const VIEWER_PARTS: ReadonlyMap<string, () => Promise<PreparedAnswer>> = new Map([
   [
     '',

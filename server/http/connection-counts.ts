@@ -6,7 +6,7 @@
  * The HTTP library says that a connection has closed, but not whose it was. In all, the count is exact. Of
  * an address it is exact while all connections are of one; else those that it opened are counted, and
  * when they come to the bound, the system is asked how many are open (address-census.ts). Until it has
- * answered more are let in, bounded by what may be opened in a second. Thread: I/O.
+ * answered half as many more are let in, because some of those that count may have closed. Thread: I/O.
  */
 import type { Census } from './address-census.ts';
 import { type Caller, callerKey } from './callers.ts';
@@ -37,6 +37,8 @@ interface Known {
 }
 
 const SECOND_MS = 1_000;
+/** Of the bound of an address: what it may have while the system is asked, which takes seconds on a busy machine. */
+const WHILE_ASKING = 1.5;
 
 /** Far above what is open at a time; forgotten ones are counted anew by the next census. */
 const ADDRESSES_MAX = 65_536;
@@ -94,7 +96,7 @@ export class ConnectionCounts {
       known.open = Math.min(known.open, this.open);
       if (known.open >= perAddress.open) {
         this.ask(now);
-        if (!this.isAsking) return 'address';
+        if (!this.isAsking || known.open >= WHILE_ASKING * perAddress.open) return 'address';
       }
     }
     known.open += 1;

@@ -10,7 +10,7 @@ const PRINTABLE = /^[\w.[\]-]{1,64}$/;
 const NAMES_MAX = 32;
 
 /** Of a query string in which one name alone counts. */
-export function ignoredBeside(known: string, query: string): Headers {
+export function ignoredExcept(known: string, query: string): Headers {
   const names: string[] = [];
   eachPair(query, (sent) => {
     const name = decodeText(sent) ?? sent;

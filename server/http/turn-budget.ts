@@ -38,7 +38,9 @@ const EVERYBODY: Caller = { high: 0, low: 0 };
 const REQUEST_MS = 0.25;
 const EXTRA_MS_MAX = 20;
 /** The clock is asked when the caller changes, and after so many requests of the same one. */
-const REQUESTS_PER_LOOK = 8;
+const REQUESTS_PER_LOOK = 2;
+/** Between two looks no more counts: on a busy machine this thread may have had to stop meanwhile. */
+const LOOK_MS_MAX = 8;
 
 /** So many requests of a turn are never looked at: a turn of an ordinary load costs nothing. */
 const UNWATCHED = 8;
@@ -83,6 +85,12 @@ export class TurnBudget {
     return this.isWithinShare(this.isLimited ? asker.counted() : EVERYBODY);
   }
 
+  /** A caller has no more of this turn: others come first, and a connection that pipelines on ends. */
+  spend(caller: Caller): void {
+    // Nobody looks at the shares of a turn of few requests, and nothing empties them.
+    if (this.seen >= UNWATCHED) this.shareOf(caller).requests = this.requestsMax;
+  }
+
   /** Calls back in a later turn. */
   later(resume: () => void): void {
     this.putOff += 1;
@@ -93,7 +101,7 @@ export class TurnBudget {
     const share = this.shareOf(caller);
     if (share !== this.last || share.requests % REQUESTS_PER_LOOK === 0) {
       const now = performance.now();
-      if (this.last !== undefined) this.last.ms += now - this.lastAt;
+      if (this.last !== undefined) this.last.ms += Math.min(now - this.lastAt, LOOK_MS_MAX);
       this.lastAt = now;
       this.last = share;
       this.lastCaller = caller;

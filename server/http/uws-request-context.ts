@@ -6,6 +6,7 @@
  * as long as anyone holds it. Not here: routing and listening (http.ts), what routes mean.
  */
 import assert from 'node:assert/strict';
+import { INTERNAL_ERROR } from '../common/error-bodies.ts';
 import { clientAddress } from './address.ts';
 import { type CommonHead, type Headers, type NumberedLines, writeHead } from './answer-head.ts';
 import type { Caller } from './callers.ts';
@@ -13,7 +14,6 @@ import { nextRequestId, oneLine, REQUEST_ID_HEADER } from './failed-request.ts';
 import type { RateDecision, RatePlan } from './rate-limiter.ts';
 import {
   AMBIGUOUS_LENGTH,
-  INTERNAL_ERROR,
   PAYLOAD_TOO_LARGE,
   SHUTTING_DOWN,
   TOO_MANY_BODIES,
@@ -208,6 +208,7 @@ export class UwsRequestContext implements Exchange {
     if (decision.allowed) return true;
     // A proxy's connection is shared by callers who have done nothing.
     this.isLast = decision.refusedInRow > REFUSED_MAX && server.trustProxy === 0;
+    if (this.isLast) server.turn.spend(this.counted());
     this.reply(429, this.route.throttled ?? TOO_MANY_REQUESTS, this.limitedBy(decision));
     return false;
   }

@@ -1,14 +1,14 @@
 /**
  * Checks who sends a request. Level 2 (docs/protocol.md#level-2): a credential trio and an HMAC
- * over the raw request. Level 1 (docs/protocol.md#level-1): a wallet's signature, with which a trio
- * is issued. Each failed check has a reason of its own, except that an unknown key and a wrong
- * passphrase have the same.
+ * over the raw request. A read-only key is accepted in its place where a route only reads. Level 1
+ * (docs/protocol.md#level-1): a wallet's signature, with which a trio is issued. Each failed check has a
+ * reason of its own, except that an unknown key and a wrong passphrase have the same.
  *
  * Thread: the I/O thread. Non-goals: what the caller may do; replay of requests (orders have an
  * identity of their own). Nothing here logs.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { errorBody } from '../common/contract.ts';
+import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
 import { isAddressText } from './checksum.ts';
 import type { Trio } from './credentials.ts';
@@ -68,9 +68,6 @@ export interface SignedRequest {
   readonly base: string;
 }
 
-export type Level2 = KeyOwner | AuthRefused;
-export type Level1 = WalletOwner | AuthRefused;
-
 /** An answer that is ready to send; `body` is JSON. */
 export interface KeyAnswer {
   readonly status: number;
@@ -85,10 +82,7 @@ const LEVEL1 = ['ADDRESS', 'SIGNATURE', 'TIMESTAMP', 'NONCE'] as const;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const HEX_32 = /^[0-9a-f]{64}$/i;
 const BASE64_32 = /^[A-Za-z0-9+/_-]{43}=?$/;
-/**
- * Whole seconds. Sixteen digits are exact as a number; milliseconds match here and are then refused
- * as stale.
- */
+/** Whole seconds. Milliseconds match, too, and are then refused as stale. */
 const SECONDS = /^[0-9]{1,16}$/;
 
 const ADDRESS_BYTES = 20;
@@ -119,9 +113,7 @@ export function openAuth(
   };
 }
 
-/**
- * Header names to capture for `checkLevel2`, in its order; lower case, as HTTP servers give them.
- */
+/** Header names to capture for `checkLevel2`, in its order; lower case. */
 export function level2Headers(prefix: string): string[] {
   return LEVEL2.map((name) => `${prefix}_${name}`.toLowerCase());
 }
@@ -137,11 +129,10 @@ export function level1Headers(prefix: string): string[] {
 }
 
 /**
- * Checks the credentials of a request: API key, passphrase and HMAC. The checks of the headers alone come
- * first (presence, format, age), so that only a caller who knows the passphrase learns more about a key.
+ * Checks API key, passphrase and HMAC. The checks of the headers alone come first (presence,
+ * format, age), so that only a caller who knows the passphrase learns more about a key.
  *
  * @param headers values in the order of `level2Headers`, '' when absent; further ones are ignored
- * @param nowSeconds whole seconds, Unix time
  * @returns refused with 401 and `{"error":"invalid_l2: <reason>"}`
  */
 export function checkLevel2(
@@ -149,7 +140,7 @@ export function checkLevel2(
   headers: readonly string[],
   request: SignedRequest,
   nowSeconds: number,
-): Level2 {
+): KeyOwner | AuthRefused {
   const names = auth.level2Names;
   const missing = firstMissing(headers, names);
   if (missing >= 0) return refuse2(`missing header ${names[missing]}`);
@@ -180,13 +171,48 @@ export function checkLevel2(
   return { ok: true, address: owner, apiKey: key, apiKeyBytes };
 }
 
+const WRITE_REFUSED: AuthRefused = {
+  ok: false,
+  status: 403,
+  body: errorBody('invalid_l2: read-only key'),
+};
+
+/**
+ * Existing clients send a read-only key without a signature, so it is itself a secret.
+ *
+ * The owner of the read-only key of a request; undefined when it has none, or also has an API key:
+ * then it must be checked with that one.
+ * @param headers values in the order of `level2Headers`, then that of `readOnlyHeader`
+ * @param mayRead whether a read-only key is enough for the request
+ */
+export function checkReadOnly(
+  auth: Auth,
+  headers: readonly string[],
+  mayRead: boolean,
+): KeyOwner | AuthRefused | undefined {
+  const [address = '', apiKey = '', , , , readOnlyKey = ''] = headers;
+  if (readOnlyKey === '' || apiKey !== '') return undefined;
+  if (!mayRead) return WRITE_REFUSED;
+  const name = auth.level2Names[0]!;
+  if (address === '') return refuse2(`missing header ${name}`);
+  if (!isAddressText(address)) return refuse2(`malformed header ${name}`);
+  if (!UUID.test(readOnlyKey)) return refuse2(`malformed header ${auth.readOnlyName}`);
+  const found = auth.registry.lookupReadOnly(readOnlyKey.toLowerCase());
+  if (found?.addressText !== address.toLowerCase()) return refuse2('unknown read-only key');
+  return { ok: true, address: found.address, apiKey: found.key, apiKeyBytes: found.keyBytes };
+}
+
 /**
  * Checks a wallet's signature over (address, timestamp, nonce).
  *
  * @param headers values in the order of `level1Headers`, '' when absent; further ones are ignored
  * @returns refused with `{"error":"invalid_l1: <reason>"}`: 400 for a malformed header, else 401
  */
-export function checkLevel1(auth: Auth, headers: readonly string[], nowSeconds: number): Level1 {
+export function checkLevel1(
+  auth: Auth,
+  headers: readonly string[],
+  nowSeconds: number,
+): WalletOwner | AuthRefused {
   const names = auth.level1Names;
   const missing = firstMissing(headers, names);
   if (missing >= 0) return refuse1(401, `missing header ${names[missing]}`);
@@ -210,11 +236,9 @@ export function checkLevel1(auth: Auth, headers: readonly string[], nowSeconds: 
 }
 
 /**
- * POST /auth/api-key: issues the caller's trio, or returns the existing one. Resolves only when the
- * key is durable; 503 when it cannot be written.
- * @param refusal called before a new key is issued: why it is refused, or undefined
- *
- * Rules: docs/protocol.md#api-keys
+ * POST /auth/api-key (docs/protocol.md#api-keys): issues the caller's trio, or returns the existing
+ * one. Resolves when the key is durable; 503 when it cannot be written.
+ * @param refusal why a new key is refused, or undefined
  */
 export async function issueKey(
   auth: Auth,
@@ -229,7 +253,7 @@ export async function issueKey(
   try {
     return trioAnswer(await registry.create(address, nonce));
   } catch {
-    return { status: 503, body: '{"error":"journal unavailable"}' };
+    return { status: 503, body: JOURNAL_UNAVAILABLE };
   }
 }
 
@@ -238,10 +262,7 @@ const TOO_MANY_KEYS = errorBody(
   `an address may have ${KEYS_MAX}, revoked ones included: use a nonce again`,
 );
 
-/**
- * GET /auth/derive-api-key: returns the caller's trio again; 404 when it was never issued, or is
- * revoked.
- */
+/** GET /auth/derive-api-key: the caller's trio again; 404 if it was not issued, or is revoked. */
 export function deriveKey(auth: Auth, caller: WalletOwner): KeyAnswer {
   const trio = auth.registry.derive(caller.address, caller.nonce);
   if (trio === undefined) return { status: 404, body: '{"error":"API key not found"}' };
@@ -272,10 +293,7 @@ function hmac(secret: Buffer, signed: string, rawBody: Uint8Array): Buffer {
   return createHmac('sha256', secret).update(signed).update(rawBody).digest();
 }
 
-/**
- * 32 bytes from hex, or from base64url or base64, which SDKs send; null for other texts. Rules:
- * docs/protocol.md#level-2
- */
+/** From hex, base64url or base64, which SDKs send (docs/protocol.md#level-2); else null. */
 function decodeSignature(text: string): Buffer | null {
   if (HEX_32.test(text)) return Buffer.from(text, 'hex');
   return BASE64_32.test(text) ? Buffer.from(text, 'base64') : null;

@@ -10,10 +10,7 @@ import { keccak256 } from './keccak.ts';
 const ADDRESS_BYTES = 20;
 const ADDRESS_TEXT = /^0x[0-9a-fA-F]{40}$/;
 
-/**
- * Texts that were checked and are correct, because active clients send the same address with every
- * request.
- */
+/** Checked texts: active clients send the same address with every request. */
 const known = new Set<string>();
 const KNOWN_MAX = 4_096;
 
@@ -25,8 +22,8 @@ export function checksumAddress(address: Uint8Array, offset = 0): string {
 }
 
 /**
- * Whether `text` is a 20-byte address whose letters are all lower case, all upper case, or the
- * correct mixture (docs/protocol.md#level-2). `0x` itself is lower case in every form.
+ * Whether `text` is a 20-byte address whose letters are all lower case, all upper case, or mixed as
+ * in its checksum (docs/protocol.md#level-2).
  */
 export function isAddressText(text: string): boolean {
   if (known.has(text)) return true;

@@ -6,7 +6,6 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import {
-  closeSync,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -17,6 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { withFile } from '../../storage/files/with-file.ts';
 import { bytesToHex } from '../common/uint256.ts';
 
 export const NODE_KEY_BYTES = 32;
@@ -27,9 +27,7 @@ export type NodeKey =
   | { readonly ok: true; readonly key: Buffer }
   | { readonly ok: false; readonly problem: string };
 
-/**
- * Given to a client once; the client computes its signatures with it (docs/protocol.md#api-keys).
- */
+/** The client computes its signatures with it (docs/protocol.md#api-keys). */
 export interface Trio {
   /** UUID, version 4 shape, lower case. */
   readonly apiKey: string;
@@ -101,7 +99,7 @@ function macsOf(
 
 function readNodeKey(path: string): NodeKey {
   const file = openSync(path, 'r');
-  try {
+  return withFile(file, () => {
     const { mode, size } = fstatSync(file);
     if ((mode & MODE_OF_OTHERS) !== 0) {
       const found = (mode & 0o777).toString(8).padStart(4, '0');
@@ -116,26 +114,22 @@ function readNodeKey(path: string): NodeKey {
       return { ok: false, problem: `${path}: ${wanted}: ${remedy}` };
     }
     return { ok: true, key: readFileSync(file) };
-  } finally {
-    closeSync(file);
-  }
+  });
 }
 
 /**
- * Writes the key under a temporary name and links it to its final name. So a crash leaves no short
- * file, and an existing key is never replaced.
+ * Writes a draft and links it to the final name: a crash leaves no short file, and an existing key
+ * is never replaced.
  */
 function createNodeKey(path: string): void {
   const draft = `${path}.new`;
   rmSync(draft, { force: true });
   const file = openSync(draft, 'wx', NODE_KEY_MODE);
-  try {
+  withFile(file, () => {
     fchmodSync(file, NODE_KEY_MODE); // independent of the umask
     writeSync(file, randomBytes(NODE_KEY_BYTES));
     fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  });
   try {
     linkSync(draft, path);
   } catch (error) {
@@ -143,11 +137,7 @@ function createNodeKey(path: string): void {
   }
   rmSync(draft);
   const directory = openSync(join(path, '..'), 'r');
-  try {
-    fsyncSync(directory);
-  } finally {
-    closeSync(directory);
-  }
+  withFile(directory, () => fsyncSync(directory));
 }
 
 /** The first 16 bytes as UUID text, with the version and variant bits of a random one. */

@@ -18,10 +18,7 @@ export interface SigningDomain {
   readonly verifyingContract: string;
 }
 
-/**
- * The signed fields: 20-byte addresses, numbers as checked uint256 text.
- * Rules: docs/protocol.md#order-fields
- */
+/** The signed fields (docs/protocol.md#order-fields); numbers are checked uint256 texts. */
 export interface SignedFields {
   readonly salt: string;
   readonly maker: Uint8Array;
@@ -38,8 +35,8 @@ export interface SignedFields {
 }
 
 /**
- * The fields that version 2 signs in place of taker, expiration, nonce and fee rate: a number as
- * checked uint256 text, and 32 bytes each. Rules: docs/protocol.md#version-2-orders
+ * The fields of version 2 in place of taker, expiration, nonce and fee rate: a checked uint256
+ * text, and 32 bytes each (docs/protocol.md#version-2-orders).
  */
 export interface SignedFields2 {
   readonly timestamp: string;
@@ -64,9 +61,7 @@ const DOMAIN_TYPE =
 const AUTH_DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId)';
 const AUTH_MESSAGE = 'This message attests that I control the given wallet';
 
-/**
- * type hash | salt | maker | signer | taker | ... : the type hash stays, the rest is overwritten.
- */
+/** type hash | salt | maker | signer | ...: the type hash stays, the rest is overwritten. */
 const orderStruct = new Uint8Array(13 * WORD);
 orderStruct.set(hashText(ORDER_TYPE), 0);
 
@@ -74,9 +69,7 @@ orderStruct.set(hashText(ORDER_TYPE), 0);
 const order2Struct = new Uint8Array(12 * WORD);
 order2Struct.set(hashText(ORDER_2_TYPE), 0);
 
-/**
- * type hash | address | keccak(timestamp) | nonce | keccak(message): three words are overwritten.
- */
+/** type hash | address | keccak(timestamp) | nonce | keccak(message) */
 const authStruct = new Uint8Array(5 * WORD);
 authStruct.set(hashText(AUTH_TYPE), 0);
 authStruct.set(hashText(AUTH_MESSAGE), 4 * WORD);
@@ -101,10 +94,7 @@ export function domainSeparator(domain: SigningDomain): Uint8Array {
   return keccak256(struct);
 }
 
-/**
- * The 32-byte separator of level-1 requests; it names no contract
- * (docs/protocol.md#signing-domains).
- */
+/** The separator of level-1 requests; it names no contract (docs/protocol.md#signing-domains). */
 export function authSeparator(chainId: number): Uint8Array {
   const struct = new Uint8Array(4 * WORD);
   struct.set(hashText(AUTH_DOMAIN_TYPE), 0);
@@ -160,10 +150,7 @@ export function order2Digest(
 
 /**
  * Writes the digest of a level-1 request to `out` from `offset`.
- *
- * @param address 20 bytes
- * @param timestamp the header's own text: it is signed as a string
- * @param nonce uint256 text
+ * @param timestamp the header's own text: it is signed as a string @param nonce uint256 text
  */
 export function authDigest(
   separator: Uint8Array,

@@ -9,10 +9,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 
-/**
- * The package's sponge. The package's own entry point would load a library of streams, and make a
- * stream for each digest.
- */
+/** The package's entry point would load a library of streams, and make one for each digest. */
 interface Sponge {
   initialize(rateBits: number, capacityBits: number): void;
   absorb(data: Uint8Array): void;
@@ -30,10 +27,7 @@ const PADDING_BITS = 0x01;
 
 const loaded = load();
 
-/**
- * False when no prebuilt binding fits this machine: results are correct, but about five times
- * slower.
- */
+/** False when no prebuilt binding fits this machine: about five times slower. */
 export const keccakIsNative: boolean = loaded.native;
 
 const sponge = new loaded.Sponge();

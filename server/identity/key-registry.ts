@@ -8,7 +8,13 @@
 import assert from 'node:assert/strict';
 import type { KeyRow, KeyStore } from '../../storage/kv/keys.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import { deriveCredentials, deriveReadOnlyKey, NODE_KEY_BYTES, type Trio } from './credentials.ts';
+import {
+  deriveCredentials,
+  deriveReadOnlyKey,
+  NODE_KEY_BYTES,
+  type ReadOnlyKey,
+  type Trio,
+} from './credentials.ts';
 
 /** An active key with everything that is needed to check a request. */
 export interface Credential {
@@ -39,7 +45,7 @@ interface Entry {
 }
 
 /** The keys of one address. */
-interface Holding {
+interface AddressKeys {
   readonly apiKeys: string[];
   /** API keys whose first write is in flight. */
   readonly coming: Set<string>;
@@ -53,8 +59,8 @@ interface Holding {
 export const READ_ONLY_KEYS_MAX = 100;
 
 /**
- * API keys that were ever issued to one address, and likewise read-only keys. Each is stored for
- * ever, on disk and in memory, even when it is revoked.
+ * API keys that were ever issued to one address, and likewise read-only keys: each is stored for
+ * ever, even when it is revoked.
  */
 export const KEYS_MAX = 1_000;
 
@@ -66,7 +72,7 @@ export class KeyRegistry {
   readonly #entries = new Map<string, Entry>();
   readonly #readOnly = new Map<string, ReadOnlyCredential>();
   /** By address text; only of addresses with a key, issued or being issued. */
-  readonly #holdings = new Map<string, Holding>();
+  readonly #byAddress = new Map<string, AddressKeys>();
   /** Writes in flight, by row. The next write of the same row waits for them. */
   readonly #pending = new Map<string, Promise<unknown>>();
   readonly matchesStore: boolean;
@@ -86,19 +92,16 @@ export class KeyRegistry {
     }
     /**
      * Whether the stored keys come from this node key and chain id, decided by one of them. If not,
-     * every credential issued before is invalid, and the start must report that to the operator.
+     * every credential issued before is invalid, and the start reports that to the operator.
      */
     this.isNew = first === undefined;
     this.matchesStore = first === undefined || this.#idOf(first) === first.id;
   }
 
-  /**
-   * Whether create() may issue the trio of (address, nonce): it exists, or there is room for
-   * another.
-   */
+  /** Whether create() may issue the trio of (address, nonce): it exists, or there is room. */
   mayHave(address: Uint8Array, nonce: string): boolean {
-    const held = this.#holdings.get(addressText(address));
-    if (held === undefined || held.apiKeys.length + held.coming.size < KEYS_MAX) return true;
+    const keys = this.#byAddress.get(addressText(address));
+    if (keys === undefined || keys.apiKeys.length + keys.coming.size < KEYS_MAX) return true;
     return this.knows(address, nonce);
   }
 
@@ -106,7 +109,7 @@ export class KeyRegistry {
   knows(address: Uint8Array, nonce: string): boolean {
     const { apiKey } = this.#derive(address, nonce);
     if (this.#entries.has(apiKey)) return true;
-    return this.#holdings.get(addressText(address))?.coming.has(apiKey) === true;
+    return this.#byAddress.get(addressText(address))?.coming.has(apiKey) === true;
   }
 
   /**
@@ -117,7 +120,7 @@ export class KeyRegistry {
     const trio = this.#derive(address, nonce);
     const known = this.#entries.get(trio.apiKey);
     if (known !== undefined && !known.row.revoked && !this.#pending.has(trio.apiKey)) return trio;
-    const { coming } = this.#holdingOf(address);
+    const { coming } = this.#keysOf(address);
     if (known === undefined) coming.add(trio.apiKey);
     try {
       await this.#inTurn(trio.apiKey, async () => {
@@ -148,13 +151,13 @@ export class KeyRegistry {
 
   /** Active API keys of an address, in the order of their texts. */
   apiKeysOf(address: Uint8Array): string[] {
-    const held = this.#holdings.get(addressText(address))?.apiKeys ?? [];
-    return held.filter((key) => !this.#entries.get(key)!.row.revoked).sort();
+    const keys = this.#byAddress.get(addressText(address))?.apiKeys ?? [];
+    return keys.filter((key) => !this.#entries.get(key)!.row.revoked).sort();
   }
 
   /**
-   * Revokes an API key of an address; false when the address has no such key. Resolves when that is
-   * durable. The key is refused from then on.
+   * Revokes an API key of an address; false when it has no such key. Resolves when that is durable;
+   * the key is refused from then on.
    */
   async revoke(address: Uint8Array, apiKey: string): Promise<boolean> {
     const entry = this.#entries.get(apiKey);
@@ -170,35 +173,35 @@ export class KeyRegistry {
 
   /** Whether createReadOnly() may issue another. */
   mayHaveReadOnly(address: Uint8Array): boolean {
-    const held = this.#holdings.get(addressText(address));
-    if (held === undefined) return true;
-    if (held.readOnly.length >= KEYS_MAX) return false;
-    return this.readOnlyKeysOf(address).length + held.readOnlyComing < READ_ONLY_KEYS_MAX;
+    const keys = this.#byAddress.get(addressText(address));
+    if (keys === undefined) return true;
+    if (keys.readOnly.length >= KEYS_MAX) return false;
+    return this.readOnlyKeysOf(address).length + keys.readOnlyComing < READ_ONLY_KEYS_MAX;
   }
 
   /** Issues a read-only key; undefined when the address has reached the maximum. */
   async createReadOnly(address: Uint8Array): Promise<string | undefined> {
     if (!this.mayHaveReadOnly(address)) return undefined;
-    const holding = this.#holdingOf(address);
-    const { readOnly } = holding;
+    const keys = this.#keysOf(address);
+    const { readOnly } = keys;
     const nonce = String(readOnly.length);
     // The number is used up, even if the write fails.
     readOnly.push(undefined);
-    const { key, rowId } = deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
+    const { key, rowId } = this.#deriveReadOnly(address, nonce);
     const row = { id: rowId, address: new Uint8Array(address), nonce };
-    holding.readOnlyComing += 1;
+    keys.readOnlyComing += 1;
     try {
       await this.#write({ ...row, revoked: false, readOnly: true });
     } finally {
-      holding.readOnlyComing -= 1;
+      keys.readOnlyComing -= 1;
     }
     return key;
   }
 
   /** Active read-only keys of an address, oldest first. */
   readOnlyKeysOf(address: Uint8Array): string[] {
-    const held = this.#holdings.get(addressText(address))?.readOnly ?? [];
-    return held.filter((key) => key !== undefined);
+    const keys = this.#byAddress.get(addressText(address))?.readOnly ?? [];
+    return keys.filter((key) => key !== undefined);
   }
 
   /** An active read-only key, by its lower-case text. */
@@ -208,10 +211,10 @@ export class KeyRegistry {
 
   /** Revokes a read-only key of an address; false when the address has no such active key. */
   async revokeReadOnly(address: Uint8Array, key: string): Promise<boolean> {
-    const number = this.#holdings.get(addressText(address))?.readOnly.indexOf(key) ?? -1;
+    const number = this.#byAddress.get(addressText(address))?.readOnly.indexOf(key) ?? -1;
     if (number === -1) return false;
     const nonce = String(number);
-    const { rowId } = deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
+    const { rowId } = this.#deriveReadOnly(address, nonce);
     const row = { id: rowId, address: new Uint8Array(address), nonce };
     await this.#inTurn(rowId, () => this.#write({ ...row, revoked: true, readOnly: true }));
     return true;
@@ -237,14 +240,14 @@ export class KeyRegistry {
 
   #take(row: KeyRow): void {
     const known = this.#entries.get(row.id);
-    if (known === undefined) this.#holdingOf(row.address).apiKeys.push(row.id);
+    if (known === undefined) this.#keysOf(row.address).apiKeys.push(row.id);
     this.#entries.set(row.id, { row, credential: undefined });
   }
 
   #takeReadOnly(row: KeyRow): void {
     const { address, nonce } = row;
-    const { key } = deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
-    const { readOnly } = this.#holdingOf(address);
+    const { key } = this.#deriveReadOnly(address, nonce);
+    const { readOnly } = this.#keysOf(address);
     while (readOnly.length <= Number(nonce)) readOnly.push(undefined);
     readOnly[Number(nonce)] = row.revoked ? undefined : key;
     if (row.revoked) this.#readOnly.delete(key);
@@ -254,22 +257,27 @@ export class KeyRegistry {
     }
   }
 
-  #holdingOf(address: Uint8Array): Holding {
+  #keysOf(address: Uint8Array): AddressKeys {
     const text = addressText(address);
-    const held = this.#holdings.get(text);
-    if (held !== undefined) return held;
-    const first: Holding = { apiKeys: [], coming: new Set(), readOnly: [], readOnlyComing: 0 };
-    this.#holdings.set(text, first);
-    return first;
+    let keys = this.#byAddress.get(text);
+    if (keys === undefined) {
+      keys = { apiKeys: [], coming: new Set(), readOnly: [], readOnlyComing: 0 };
+      this.#byAddress.set(text, keys);
+    }
+    return keys;
   }
 
   #idOf({ address, nonce, readOnly }: KeyRow): string {
     if (!readOnly) return this.#derive(address, nonce).apiKey;
-    return deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce).rowId;
+    return this.#deriveReadOnly(address, nonce).rowId;
   }
 
   #derive(address: Uint8Array, nonce: string): Trio {
     return deriveCredentials(this.#nodeKey, this.#chainId, address, nonce);
+  }
+
+  #deriveReadOnly(address: Uint8Array, nonce: string): ReadOnlyKey {
+    return deriveReadOnlyKey(this.#nodeKey, this.#chainId, address, nonce);
   }
 
   #credentialOf(row: KeyRow): Credential {

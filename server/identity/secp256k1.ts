@@ -12,10 +12,7 @@ import { keccak256 } from './keccak.ts';
 const SIGNATURE_BYTES = 65;
 const ADDRESS_BYTES = 20;
 
-/**
- * n/2, big-endian. Every signature has a twin (r, n - s) with s above it: the same order with
- * another text.
- */
+/** n/2, big-endian. A signature with s above it has a twin (r, n - s) below, of the same order. */
 const HALF_ORDER = Buffer.from(
   '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0',
   'hex',
@@ -23,10 +20,7 @@ const HALF_ORDER = Buffer.from(
 
 const loaded = load();
 
-/**
- * False when no prebuilt binding fits this machine: results are correct, but some twenty times
- * slower.
- */
+/** False when no prebuilt binding fits this machine: some twenty times slower. */
 export const secp256k1IsNative: boolean = loaded.native;
 
 const { ecdsaRecover } = loaded.library;
@@ -38,9 +32,7 @@ const point = publicKey.subarray(1);
 /**
  * Writes the 20-byte address that signed `digest` to `out` from `offset`.
  *
- * @param digest 32 bytes
- * @param signature 65 bytes: r, s, v; v is one of 0, 1, 27, 28 and s at most n/2
- *   (docs/protocol.md#signatures)
+ * @param signature 65 bytes: r, s, v (docs/protocol.md#signatures)
  * @returns false, with `out` untouched, when no address can have made the signature
  */
 export function recoverAddress(
@@ -75,10 +67,7 @@ function isLowS(signature: Uint8Array): boolean {
   return true;
 }
 
-/**
- * The package's own entry point does not say which of the two it loaded, so the choice is made
- * here.
- */
+/** The package's own entry point does not say which of the two it loaded. */
 function load(): { readonly native: boolean; readonly library: typeof Secp256k1 } {
   const require = createRequire(import.meta.url);
   try {

@@ -89,10 +89,7 @@ class Derivation {
   /** 1 = the place is in use. */
   private readonly taken = new Uint8Array(REMEMBERED);
 
-  /**
-   * @param saltBytes length of the data that the factory hashes for a salt: the address, with
-   * leading zeros
-   */
+  /** @param saltBytes how long the address is, with leading zeros, when it is hashed for a salt */
   constructor({ address, initCodeHash }: WalletFactory, saltBytes: number) {
     assert(address.length === ADDRESS_BYTES && initCodeHash.length === HASH_BYTES);
     this.salted = new Uint8Array(saltBytes);

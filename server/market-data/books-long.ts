@@ -5,16 +5,18 @@
  *
  * Thread: I/O.
  */
+import { concatSlowly } from '../common/concat-slowly.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import type { BookRenderer } from './books.ts';
 import type { SideCode, TokenRequest } from './token-request.ts';
 
-/**
- * Bytes that are rendered or copied without a pause: about a millisecond for books that are not
- * cached.
- */
+/** Bytes that are rendered without a pause: about a millisecond for books that are not cached. */
 const RENDERED_PER_TURN = 2 ** 15;
-const COPIED_PER_TURN = 2 ** 22;
+const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+];
 
 export interface LongBooksParts {
   readonly renderer: BookRenderer;
@@ -52,7 +54,8 @@ export async function renderBooksLong(
     rendered = 0;
     await nextTurn();
   }
-  return joinedSlowly(books);
+  const pieces = books.flatMap((book, place) => [place === 0 ? OPEN : COMMA, book]);
+  return concatSlowly([...pieces, CLOSE]);
 }
 
 /**
@@ -67,38 +70,19 @@ function renderOne(
   place: number,
   other: number | undefined,
 ): number | undefined {
-  const kept = renderer.current(tokens[place]!, sides[place]!);
+  const cached = renderer.current(tokens[place]!, sides[place]!);
   if (other === undefined) {
-    const book = kept ?? renderer.renderKnown(tokens[place]!, sides[place]!);
+    const book = cached ?? renderer.renderKnown(tokens[place]!, sides[place]!);
     if (book === undefined) return undefined;
     books[place] = book;
-    return kept === undefined ? book.length : 0;
+    return cached === undefined ? book.length : 0;
   }
-  const keptOther = renderer.current(tokens[other]!, sides[other]!);
+  const cachedOther = renderer.current(tokens[other]!, sides[other]!);
   const pair =
-    kept !== undefined && keptOther !== undefined
-      ? ([kept, keptOther] as const)
+    cached !== undefined && cachedOther !== undefined
+      ? ([cached, cachedOther] as const)
       : renderer.renderPair(tokens[place]!, sides[place]!, tokens[other]!, sides[other]!);
   if (pair === undefined) return undefined;
   [books[place], books[other]] = pair;
-  return pair[0] === kept ? 0 : pair[0].length + pair[1].length;
-}
-
-async function joinedSlowly(books: readonly Buffer[]): Promise<Buffer> {
-  const length = books.reduce((sum, book) => sum + book.length + 1, 1);
-  const out = Buffer.allocUnsafeSlow(length);
-  out[0] = 0x5b;
-  let at = 1;
-  let copied = 0;
-  for (const book of books) {
-    at += book.copy(out, at);
-    out[at++] = 0x2c;
-    copied += book.length;
-    if (copied < COPIED_PER_TURN) continue;
-    copied = 0;
-    await nextTurn();
-  }
-  // The closing bracket replaces the last comma.
-  out[length - 1] = 0x5d;
-  return out;
+  return pair[0] === cached ? 0 : pair[0].length + pair[1].length;
 }

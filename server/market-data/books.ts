@@ -23,7 +23,6 @@ import {
   writePips,
   writeTicks,
 } from '../common/decimal.ts';
-import { joined } from './joined.ts';
 import { BOOKS_EACH, type Rendered, UNKNOWN } from './known-tokens.ts';
 import { ascii, put, type TokenTexts } from './texts.ts';
 import { type BookSide, SideCode, type TokenRequest } from './token-request.ts';
@@ -133,7 +132,7 @@ export class BookRenderer {
 
   private write(token: number, side: SideCode, depth: Depth): Buffer {
     const bytes = this.make(this.slotOf(token), side, depth);
-    this.keep(token, side, { version: depth.version, bytes });
+    this.storeRendered(token, side, { version: depth.version, bytes });
     return bytes;
   }
 
@@ -169,7 +168,7 @@ export class BookRenderer {
     return Buffer.from(scratch.subarray(0, at));
   }
 
-  private keep(token: number, side: SideCode, book: Rendered): void {
+  private storeRendered(token: number, side: SideCode, book: Rendered): void {
     const { books } = this.texts.known;
     const at = token * BOOKS_EACH + side;
     this.cachedBytes += book.bytes.length - (books[at]?.bytes.length ?? 0);
@@ -252,4 +251,36 @@ function renderWanted(
   // taken from the cache.
   if (pair !== undefined) parts[otherPlace] = pair[1];
   return pair?.[0];
+}
+
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+const COMMA = 0x2c;
+
+/** The size up to which the buffer is kept; a larger answer gets a buffer of its own. */
+const REUSED_BYTES_MAX = 4 * 2 ** 20;
+const REUSED_BYTES_FIRST = 64 * 2 ** 10;
+
+let reused = new Uint8Array(REUSED_BYTES_FIRST);
+
+/** `[part,part,..]` of the first `count` parts. The bytes are valid until the next call. */
+function joined(parts: readonly Uint8Array[], count: number): Uint8Array {
+  let length = count === 0 ? 2 : count + 1;
+  for (let i = 0; i < count; i++) length += parts[i]!.length;
+  let out = reused;
+  if (length > out.length) {
+    out = new Uint8Array(Math.max(length, Math.min(2 * length, REUSED_BYTES_MAX)));
+    if (out.length <= REUSED_BYTES_MAX) reused = out;
+  }
+  out[0] = OPEN;
+  let at = 1;
+  for (let i = 0; i < count; i++) {
+    const part = parts[i]!;
+    out.set(part, at);
+    at += part.length;
+    out[at++] = COMMA;
+  }
+  // The closing bracket replaces the last comma.
+  out[length - 1] = CLOSE;
+  return new Uint8Array(out.buffer, 0, length);
 }

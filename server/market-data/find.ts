@@ -1,14 +1,15 @@
 /**
- * Finds wallets and markets by the texts that requests use.
+ * Finds wallets and markets by the texts that requests use, and the tokens of a market.
  *
  * Thread: any; each thread has its own instance of this module and its scratch memory.
  */
 
 import { findMarket } from '../../engine/markets/markets.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
+import { marketFirstToken, marketTokens } from '../../engine/reads.ts';
 import { ADDRESS_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { AccountRow, MarketRow } from '../../engine/tables/units.ts';
+import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { bytesToWords, hexToBytes } from '../common/uint256.ts';
 
 const conditionBytes = new Uint8Array(4 * ID_WORDS);
@@ -38,4 +39,11 @@ export function marketsByConditions(t: Tables, texts: readonly string[]): Readon
 export function accountByAddress(t: Tables, text: string): AccountRow | 0 {
   if (!hexToBytes(text, addressBytes.length, addressBytes, 0)) return 0;
   return findAccount(t, bytesToWords(addressBytes, address), 0);
+}
+
+/** The tokens of a market, in the order of its outcomes. */
+export function tokensOfMarket(t: Tables, market: MarketRow): TokenRow[] {
+  const first = marketFirstToken(t, market);
+  const length = marketTokens(t, market);
+  return Array.from({ length }, (_, outcome) => (first + outcome) as TokenRow);
 }

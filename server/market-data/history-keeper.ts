@@ -5,9 +5,18 @@
  *
  * Thread: I/O. It writes nothing; none of this stands between an order and its answer.
  */
-import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import {
+  FILL_BYTES,
+  type FillRows,
+  fillRow,
+  fillTakerCollateral,
+  fillTakerToken,
+  fillTime,
+  ONLY_FILL,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketRow, MicroCollateral } from '../../engine/tables/units.ts';
+import type { FillRow } from '../../engine/tables/units.ts';
 import { crcOf, type Projections } from '../../storage/projection/environment.ts';
 import type { StoredFills } from '../../storage/projection/fills.ts';
 import { DamagedRow } from '../../storage/projection/projection.ts';
@@ -29,7 +38,6 @@ export interface HistoryOptions {
 /** Between two looks at which fills have come to the disk. */
 const FORGET_MS = 5_000;
 const FILLS_PER_TURN = 2 ** 15;
-const FILL_BYTES = 4 * FILL_WORDS;
 
 export class HistoryKeeper {
   readonly prices: PriceHistory;
@@ -63,7 +71,7 @@ export class HistoryKeeper {
   /** The fills before `end` are on disk, and lie in the ring; they follow those of the last call. */
   append(end: number): void {
     const { tables } = this.o;
-    for (let fill = this.end; fill < end; fill++) this.count(tables, fill % tables.fillRows);
+    for (let fill = this.end; fill < end; fill++) this.count(tables, fillRow(tables, fill));
     this.end = end;
   }
 
@@ -86,11 +94,11 @@ export class HistoryKeeper {
       const last = Math.min(end, this.end + FILLS_PER_TURN);
       for (const [, row] of fills.range(this.end, last, ({ message }) => log('warn', message))) {
         bytes.set(row);
-        this.count(one, 0);
+        this.count(one, ONLY_FILL);
         missing -= 1;
       }
       this.end = last;
-      // A signal is heard, and what is waited for is told.
+      // Other work of this thread runs, and the signal may abort.
       await nextTurn();
       signal?.throwIfAborted();
     }
@@ -99,13 +107,10 @@ export class HistoryKeeper {
   }
 
   /** Counts one fill, which lies in this row. */
-  private count(fills: Pick<Tables, 'fillF' | 'fillI'>, row: number): void {
+  private count(fills: FillRows, row: FillRow): void {
     this.prices.add(fills, row);
-    const token = fills.fillI[row * FILL_WORDS + Fill.takerToken]!;
-    const market = this.o.tables.tokenI[(token << TOKEN_I) + Token.market]! as MarketRow;
-    const f = row * FILL_DOUBLES;
-    const collateral = fills.fillF[f + Fill.takerCollateral]! as MicroCollateral;
-    this.volumes.add(market, fills.fillF[f + Fill.time]!, collateral);
+    const market = tokenMarket(this.o.tables, fillTakerToken(fills, row));
+    this.volumes.add(market, fillTime(fills, row), fillTakerCollateral(fills, row));
   }
 }
 

@@ -7,27 +7,32 @@
  */
 
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { TokenRow } from '../../engine/tables/units.ts';
+import type { Pips, TokenRow } from '../../engine/tables/units.ts';
 import { ProjectionUnready } from '../../storage/projection/reader.ts';
-import { errorBody } from '../common/contract.ts';
-import { microText } from '../common/decimal.ts';
+import { DECIMAL_BYTES_MAX, microText, writeInteger, writePips } from '../common/decimal.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { readJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { compileShape, type Shape } from '../common/schema.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import { marketByCondition } from './find.ts';
 import type { HistoryKeeper } from './history-keeper.ts';
-import { renderPoints } from './history-render.ts';
 import {
   BATCH_HISTORY_BOUNDS,
-  type BatchHistoryAsked,
   BatchHistoryBody,
+  type BatchHistoryRequest,
   type HistoryQuery,
   VOLUMES_BOUNDS,
   VolumesBody,
 } from './history-schemas.ts';
-import { bucketsOf, type HistoryWindow, windowOf } from './history-window.ts';
-import type { TokenTexts } from './texts.ts';
+import {
+  type Buckets,
+  bucketsOf,
+  type HistoryWindow,
+  startOf,
+  windowOf,
+} from './history-window.ts';
+import { ascii, put, type TokenTexts } from './texts.ts';
 
 export interface HistoryRouteParts {
   readonly tables: Tables;
@@ -44,7 +49,7 @@ const MINUTE_SECONDS = 60;
  */
 const CONDITIONS_PER_TURN = 64;
 const NO_POINTS = Buffer.from('[]');
-const BEING_MADE = errorBody(
+const HISTORY_UNREADY = errorBody(
   'price history is being made again',
   'a stored row was damaged; it takes seconds, ask again',
 );
@@ -71,7 +76,7 @@ export function historyHandlers(parts: HistoryRouteParts) {
     if (typeof body === 'string') return context.reply(400, body);
     const differing = differingTimes(body);
     if (differing !== '') return context.reply(400, errorBody('Invalid payload', differing));
-    const window = windowOf(askedOf(body), Math.floor(parts.now() / MS));
+    const window = windowOf(windowQueryOf(body), Math.floor(parts.now() / MS));
     if (typeof window === 'string') return context.reply(400, errorBody(window));
     const ids = [...new Set(body.markets)];
     const tokens = ids.map((id) => parts.texts.find(id));
@@ -111,13 +116,13 @@ export function historyHandlers(parts: HistoryRouteParts) {
 
 /** Answers 503 while what is on disk cannot be read. */
 function unlessUnready<Query>(handler: Handler<Query>): Handler<Query> {
-  return async (...asked) => {
-    const [context] = asked;
+  return async (...args) => {
+    const [context] = args;
     try {
-      await handler(...asked);
+      await handler(...args);
     } catch (error) {
       if (!(error instanceof ProjectionUnready)) throw error;
-      context.reply(503, BEING_MADE);
+      context.reply(503, HISTORY_UNREADY);
     }
   };
 }
@@ -133,12 +138,12 @@ function checkBody<T>(shape: Shape<T>, sent: unknown): T | string {
 }
 
 /** The time that has two different values in its two spellings; '' = none. */
-function differingTimes({ endTs, end_ts, startTs, start_ts }: BatchHistoryAsked): string {
+function differingTimes({ endTs, end_ts, startTs, start_ts }: BatchHistoryRequest): string {
   if ((startTs ?? start_ts) !== (start_ts ?? startTs)) return 'startTs and start_ts differ';
   return (endTs ?? end_ts) === (end_ts ?? endTs) ? '' : 'endTs and end_ts differ';
 }
 
-function askedOf(body: BatchHistoryAsked) {
+function windowQueryOf(body: BatchHistoryRequest) {
   const startTs = body.startTs ?? body.start_ts;
   const endTs = body.endTs ?? body.end_ts;
   return {
@@ -188,4 +193,38 @@ function volumeOf(
   if (!has24h) return { condition_id: conditionId, status: 200, volume };
   const volume_24h = microText(history.volumes.dayOf(market, now()));
   return { condition_id: conditionId, status: 200, volume, volume_24h };
+}
+
+/** Points between two turns: 0.5 ms; 3 ms before V8 has compiled the code. */
+const POINTS_PER_TURN = 2_048;
+
+const T = ascii('{"t":');
+const P = ascii(',"p":');
+const END = ascii('},');
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+const POINT_BYTES_MAX = T.length + P.length + END.length + 2 * DECIMAL_BYTES_MAX;
+
+/**
+ * `[{"t":1713871800,"p":0.42},..]`, ascending, without the buckets before the first trade.
+ * @param prices pips of each bucket; 0 = no trade so far
+ */
+export async function renderPoints(prices: Uint16Array, buckets: Buckets): Promise<Buffer> {
+  const { first, step } = buckets;
+  const out = Buffer.allocUnsafe(2 + prices.length * POINT_BYTES_MAX);
+  let at = 0;
+  out[at++] = OPEN;
+  for (let i = 0; i < prices.length; i++) {
+    if (i > 0 && i % POINTS_PER_TURN === 0) await nextTurn();
+    if (prices[i] === 0) continue;
+    at = put(T, out, at);
+    at = writeInteger(startOf(first + i, step), out, at);
+    at = put(P, out, at);
+    at = writePips(prices[i]! as Pips, out, at);
+    at = put(END, out, at);
+  }
+  // The closing bracket replaces the last comma.
+  if (at > 1) at -= 1;
+  out[at++] = CLOSE;
+  return out.subarray(0, at);
 }

@@ -30,7 +30,7 @@ const window = {
 };
 
 /** The requested window, by the names of the query. */
-export interface WindowAsked {
+export interface WindowQuery {
   readonly interval?: Interval;
   readonly startTs?: number;
   readonly endTs?: number;
@@ -45,7 +45,7 @@ const HistoryParameters = Type.Object({
   }),
   ...window,
 });
-export type HistoryQuery = WindowAsked & { readonly market: string };
+export type HistoryQuery = WindowQuery & { readonly market: string };
 export const HISTORY_QUERY = compileQuery(HistoryParameters);
 
 export const BATCH_HISTORY_BOUNDS = boundsOf(HISTORY_TOKENS_MAX);
@@ -61,7 +61,7 @@ export const BatchHistoryBody = Type.Object({
   start_ts: Type.Optional(Seconds),
   end_ts: Type.Optional(Seconds),
 });
-export type BatchHistoryAsked = Static<typeof BatchHistoryBody>;
+export type BatchHistoryRequest = Static<typeof BatchHistoryBody>;
 
 const Points = Type.Array(
   Type.Object({

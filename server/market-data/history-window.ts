@@ -8,10 +8,10 @@
  * Thread: any; pure.
  */
 import { STEP_MINUTES, type Step } from '../../storage/projection/prices.ts';
-import type { Interval, WindowAsked } from './history-schemas.ts';
+import type { Interval, WindowQuery } from './history-schemas.ts';
 
 /** Points of one token in one answer: a week of minutes, some 2 ms to render and 280 KB. */
-export const POINTS_MAX = 10_080;
+const POINTS_MAX = 10_080;
 
 /** Unix seconds, both ends inclusive; `from` undefined = from the first trade on. */
 export interface HistoryWindow {
@@ -46,8 +46,8 @@ const INTERVAL_SECONDS: Readonly<Record<Exclude<Interval, 'max' | 'all'>, number
 const DEFAULT_SECONDS_MAX = [6 * HOUR, 2 * DAY, 7 * DAY, 30 * DAY] as const;
 
 /** A window, or the text of a 400. */
-export function windowOf(asked: WindowAsked, nowSeconds: number): HistoryWindow | string {
-  const { endTs, fidelity, interval, startTs } = asked;
+export function windowOf(query: WindowQuery, nowSeconds: number): HistoryWindow | string {
+  const { endTs, fidelity, interval, startTs } = query;
   if (interval !== undefined) {
     if (startTs !== undefined || endTs !== undefined) {
       return 'interval cannot be combined with startTs or endTs';
@@ -68,10 +68,10 @@ export function windowOf(asked: WindowAsked, nowSeconds: number): HistoryWindow 
  */
 export function bucketsOf(window: HistoryWindow, firstTrade: number): Buckets | undefined {
   const { fidelity, to } = window;
-  const asked = window.from ?? firstTrade;
-  const from = Math.max(asked, firstTrade);
+  const start = window.from ?? firstTrade;
+  const from = Math.max(start, firstTrade);
   if (from > to) return undefined;
-  let step = fidelity === undefined ? defaultStep(to - asked) : stepFor(fidelity);
+  let step = fidelity === undefined ? defaultStep(to - start) : stepFor(fidelity);
   while (step < 4 && count(from, to, step) > POINTS_MAX) step = (step + 1) as Step;
   const last = bucketOf(to, step);
   return { step, first: Math.max(bucketOf(from, step), last - POINTS_MAX + 1), last };

@@ -151,7 +151,7 @@ export class KnownTokens {
     let place = hashOf(bytes, at) & (places.length - 1);
     for (let probes = 0; probes < PROBES_MAX; probes++) {
       const token = places[place]! - 1;
-      if (token === UNKNOWN || this.stands(token, bytes, at, end)) return token;
+      if (token === UNKNOWN || this.isIdAt(token, bytes, at, end)) return token;
       place = (place + 1) & (places.length - 1);
     }
     return UNKNOWN;
@@ -162,7 +162,7 @@ export class KnownTokens {
    * 77 digits. They are compared as doubles, which are equal exactly when the digits are; NaN is
    * equal to nothing.
    */
-  private stands(token: number, bytes: DataView, at: number, end: number): boolean {
+  private isIdAt(token: number, bytes: DataView, at: number, end: number): boolean {
     const { cells } = this;
     const digits = token * CELL_BYTES + CELL_HEAD.length;
     const length = this.lengths[token]!;

@@ -4,13 +4,13 @@
  *
  * Thread: I/O.
  */
-import { NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
+import { NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
 import { compileQuery } from '../common/query.ts';
-import { Type } from '../common/schema.ts';
+import { type Static, Type } from '../common/schema.ts';
 import type { Allowlist } from '../http/address.ts';
 import type { Handler } from '../http/http.ts';
-import { TRADES_QUERY } from './trades-query.ts';
 import type { TradesRenderer } from './trades-render.ts';
+import { TRADES_QUERY, type TradesAnswer } from './trades-schemas.ts';
 
 export const ACTIVITY_PATH = compileQuery(Type.Object({ condition_id: Type.String() }), [
   'condition_id',
@@ -38,22 +38,7 @@ export const LiveActivityAnswer = Type.Array(
   }),
 );
 
-/** The fields of a row of GET /trades that are used. */
-interface TradeRow {
-  readonly proxyWallet: string;
-  readonly asset: string;
-  readonly conditionId: string;
-  readonly title: string;
-  readonly icon: string;
-  readonly slug: string;
-  readonly side: string;
-  readonly size: number;
-  readonly price: number;
-  readonly outcome: string;
-  readonly outcomeIndex: number;
-  readonly transactionHash: string;
-  readonly timestamp: number;
-}
+type TradeRow = Static<typeof TradesAnswer>[number];
 
 /** @param allowlist who may read trades: wallets and amounts are the same here */
 export function liveActivityHandlers(trades: TradesRenderer, allowlist: Allowlist) {

@@ -3,11 +3,11 @@
  * fills that are not, or were not a while ago. In a bucket the last trade counts, so a fill that is in both
  * does no harm; the fills in memory reach without a gap from one that is on disk to the newest.
  *
- * Thread: I/O. Non-goals: text (history-render.ts).
+ * Thread: I/O. Non-goals: text (history-routes.ts).
  */
 import { assert } from '../../engine/book/matching.ts';
-import type { Tables } from '../../engine/tables/tables.ts';
-import type { TokenRow } from '../../engine/tables/units.ts';
+import type { FillRows } from '../../engine/reads.ts';
+import type { FillRow, TokenRow } from '../../engine/tables/units.ts';
 import type { Projections } from '../../storage/projection/environment.ts';
 import {
   type Prices,
@@ -36,7 +36,7 @@ export class PriceHistory {
   }
 
   /** A fill, which lies in this row; fills come in the order of time. */
-  add(fills: Pick<Tables, 'fillF' | 'fillI'>, row: number): void {
+  add(fills: FillRows, row: FillRow): void {
     this.newer.tokens.addFill(fills, row);
   }
 

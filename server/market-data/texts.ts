@@ -10,6 +10,7 @@ import { conditionAt, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
+import { wordsToHex } from '../common/uint256.ts';
 import { KnownTokens, UNKNOWN } from './known-tokens.ts';
 
 /** The catalog's fields of a market that a trade row shows. */
@@ -61,7 +62,7 @@ export class TokenTexts {
    * A look-up in the current catalog generation, also after it was replaced: for answers of several
    * turns.
    */
-  readonly held: () => MarketLookup;
+  readonly pinnedLookup: () => MarketLookup;
   private readonly asset: 'outcome' | 'token';
   readonly known: KnownTokens;
   private readonly heads = new Map<TokenRow, Buffer>();
@@ -72,10 +73,10 @@ export class TokenTexts {
     tables: Tables,
     lookup: MarketLookup,
     asset: 'outcome' | 'token' = 'outcome',
-    held: () => MarketLookup = () => lookup,
+    pinnedLookup: () => MarketLookup = () => lookup,
   ) {
     this.t = tables;
-    this.held = held;
+    this.pinnedLookup = pinnedLookup;
     this.asset = asset;
     this.known = new KnownTokens(tables);
     this.lookup = lookup;
@@ -147,12 +148,7 @@ export class TokenTexts {
   }
 
   conditionId(market: MarketRow): string {
-    const at = conditionAt(market);
-    let text = '0x';
-    for (let w = 0; w < ID_WORDS; w++) {
-      text += (this.t.marketI[at + w]! >>> 0).toString(16).padStart(8, '0');
-    }
-    return text;
+    return wordsToHex(this.t.marketI, conditionAt(market), ID_WORDS);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Parses and checks the bodies of market-data routes with many tokens.
+ * Checks the bodies of market-data routes with many tokens.
  *
  * Thread: any. Non-goals: whether the tokens exist.
  */
@@ -22,7 +22,7 @@ const TOO_LARGE = 'Payload exceeds the limit';
 const item = compileShape(TokenItem);
 
 /**
- * Reads a parsed body of `[{"token_id": "..", "side": ".."}]`. A side of '' counts as absent, because some
+ * Checks a parsed body of `[{"token_id": "..", "side": ".."}]`. A side of '' counts as absent, because some
  * clients send the member empty. Tokens are any text; the caller handles unknown and repeated ones.
  * Rules: docs/protocol.md#prices-of-a-token
  */

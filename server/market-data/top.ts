@@ -60,9 +60,9 @@ export class TopReader {
    * batch
    */
   read(token: TokenRow): Top | undefined {
-    const kept = this.tops[token];
+    const cached = this.tops[token];
     // While a writer changes the book, the state before its batch is still the newest complete one.
-    if (kept?.version === (bookVersion(this.t, token) & ~1)) return kept;
+    if (cached?.version === (bookVersion(this.t, token) & ~1)) return cached;
     for (let tries = 0; tries < READ_TRIES; tries++) {
       const top = readTop(this.t, token);
       if (top === undefined) continue;

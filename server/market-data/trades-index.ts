@@ -1,12 +1,7 @@
 /**
  * The index of GET /trades: columns parallel to the ring of fills. For each of the newest fills they
- * say where its match began, and which fill of the same wallet or market came before it. A chain is
- * walked by subtracting distances, newest first. A distance that leads out of the window ends the
- * chain, so nothing has to be unlinked when the ring drops old fills.
- *
- *   fill    toMatch | toMakerBefore                                  distances; 0 = none
- *   match   toTakerBefore | toMarketBefore | marketSide | price      at its first fill
- *           size f64 | collateral f64
+ * say where its match began; at the first fill of a match they have its totals. Chains (fill-chains.ts)
+ * lead from a fill or match to the one before it of the same wallet, signer or market.
  *
  * A match leaves the window as a whole: when its first fill leaves, no row of it is shown.
  *
@@ -17,26 +12,25 @@
 import { assert } from '../../engine/book/matching.ts';
 import {
   fillMaker,
+  fillMakerOwner,
   fillMatch,
   fillRow,
   fillSize,
   fillTaker,
   fillTakerCollateral,
+  fillTakerOwner,
   fillTakerPrice,
   fillTakerSide,
   fillTakerToken,
   tokenMarket,
 } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import { FillChain, type FillWindow, matchesOf } from './fill-chains.ts';
 
-export class TradesIndex {
+export class TradesIndex implements FillWindow {
   readonly t: Tables;
-  /** Row of a fill = sequence & mask: `&` takes the low 32 bits of any exact whole number. */
   readonly mask: number;
   readonly toMatch: Uint32Array;
-  readonly toMakerBefore: Uint32Array;
-  readonly toTakerBefore: Uint32Array;
-  readonly toMarketBefore: Uint32Array;
   /** Market x 2 + the taker's side. */
   readonly marketSide: Int32Array;
   /** Pips of the taker's price when all fills of the match have the same price; else 0. */
@@ -44,10 +38,12 @@ export class TradesIndex {
   /** Micro-units of the whole match: shares, and the taker's collateral. */
   readonly size: Float64Array;
   readonly collateral: Float64Array;
-  /** By account or market: sequence of the newest fill or match + 1; 0 = none. */
-  readonly lastTaken: Float64Array;
-  readonly lastMade: Float64Array;
-  readonly lastInMarket: Float64Array;
+  /** Matches by the taker's wallet and by its signer, fills by the maker's; matches by market. */
+  readonly taken: FillChain;
+  readonly takenBySigner: FillChain;
+  readonly made: FillChain;
+  readonly madeBySigner: FillChain;
+  readonly inMarket: FillChain;
   /** The oldest visible sequence, and the sequence after the newest. */
   first = 0;
   end = 0;
@@ -60,16 +56,16 @@ export class TradesIndex {
     const rows = 2 ** Math.ceil(Math.log2(this.window));
     this.mask = rows - 1;
     this.toMatch = new Uint32Array(rows);
-    this.toMakerBefore = new Uint32Array(rows);
-    this.toTakerBefore = new Uint32Array(rows);
-    this.toMarketBefore = new Uint32Array(rows);
     this.marketSide = new Int32Array(rows);
     this.price = new Int32Array(rows);
     this.size = new Float64Array(rows);
     this.collateral = new Float64Array(rows);
-    this.lastTaken = new Float64Array(tables.capacities.accounts + 1);
-    this.lastMade = new Float64Array(tables.capacities.accounts + 1);
-    this.lastInMarket = new Float64Array(tables.capacities.markets + 1);
+    const { accounts, markets } = tables.capacities;
+    this.taken = new FillChain(this, accounts);
+    this.takenBySigner = new FillChain(this, accounts);
+    this.made = new FillChain(this, accounts);
+    this.madeBySigner = new FillChain(this, accounts);
+    this.inMarket = new FillChain(this, markets);
   }
 
   /**
@@ -91,15 +87,17 @@ export class TradesIndex {
     const match = fillMatch(t, row);
     const slot = fill & this.mask;
     this.toMatch[slot] = fill - match;
-    this.toMakerBefore[slot] = this.chain(this.lastMade, fillMaker(t, row), fill);
+    this.made.add(fillMaker(t, row), fill);
+    this.madeBySigner.add(fillMakerOwner(t, row), fill);
     if (match < this.first) return;
     const price = fillTakerPrice(t, row);
     const size = fillSize(t, row);
     const collateral = fillTakerCollateral(t, row);
     if (fill === match) {
       const market = tokenMarket(t, fillTakerToken(t, row));
-      this.toTakerBefore[slot] = this.chain(this.lastTaken, fillTaker(t, row), fill);
-      this.toMarketBefore[slot] = this.chain(this.lastInMarket, market, fill);
+      this.taken.add(fillTaker(t, row), fill);
+      this.takenBySigner.add(fillTakerOwner(t, row), fill);
+      this.inMarket.add(market, fill);
       this.marketSide[slot] = market * 2 + fillTakerSide(t, row);
       this.price[slot] = price;
       this.size[slot] = size;
@@ -112,10 +110,19 @@ export class TradesIndex {
     if (this.price[at] !== price) this.price[at] = 0;
   }
 
-  /** Makes `sequence` the newest of its chain. Returns the distance to the one before, or 0. */
-  private chain(heads: Float64Array, owner: number, sequence: number): number {
-    const before = heads[owner]! - 1;
-    heads[owner] = sequence + 1;
-    return before < this.first ? 0 : sequence - before;
+  /** The first fill of a fill's match. */
+  matchOf(fill: number): number {
+    return fill - this.toMatch[fill & this.mask]!;
+  }
+}
+
+/**
+ * The rows of a wallet, newest match first; in a match first its fill as taker, then its fills as
+ * maker in fill order. A row is its key (trades-select.ts).
+ */
+export function* walletRows(index: TradesIndex, wallet: number): Generator<number, void> {
+  for (const { isTaker, made, match } of matchesOf(index, index.taken, index.made, wallet)) {
+    if (isTaker) yield 2 * match;
+    for (let i = made.length - 1; i >= 0 && match >= index.first; i--) yield 2 * made[i]! + 1;
   }
 }

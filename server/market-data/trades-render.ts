@@ -9,7 +9,7 @@
  * rows of such an answer are read first, in pieces too: it shows what is in the window when the
  * last of them has been read.
  *
- * Thread: I/O. Non-goals: selecting rows (trades-select.ts), the query (trades-query.ts).
+ * Thread: I/O. Non-goals: selecting rows (trades-select.ts), the query (trades-schemas.ts).
  */
 
 import { addressAt, tokenMarket } from '../../engine/reads.ts';
@@ -22,7 +22,7 @@ import { checksumAddress } from '../identity/checksum.ts';
 import { transactionHash } from './match-ids.ts';
 import { ascii, type MarketInfo, put, type TokenTexts } from './texts.ts';
 import type { TradesIndex } from './trades-index.ts';
-import type { TradesQuery } from './trades-query.ts';
+import type { TradesQuery } from './trades-schemas.ts';
 import { ROW_DOUBLES, Row, TradesSelector } from './trades-select.ts';
 
 /** Rows that are read without a pause. */
@@ -64,7 +64,7 @@ const ROW_BYTES_USUAL = 768;
 const CELLS = 2 ** 15;
 const CELL_BYTES = 1_280;
 const BLOCK_CELLS = 2 ** 9;
-/** The reused page buffer is kept up to this size. */
+/** A page buffer up to this size is used again. */
 const PAGE_BYTES_MAX = 2 ** 20;
 
 /** Entries of a cache: more than the rows of six pages of the largest size; 4 MiB of text. */
@@ -115,7 +115,7 @@ class RowCache {
     return this.keys[cell] === key && this.infos[cell] === info ? this.rows[cell] : undefined;
   }
 
-  keep(key: number, info: MarketInfo | undefined, row: Uint8Array): void {
+  add(key: number, info: MarketInfo | undefined, row: Uint8Array): void {
     if (row.length > CELL_BYTES) return;
     const cell = key & (CELLS - 1);
     const from = (cell % BLOCK_CELLS) * CELL_BYTES;
@@ -222,7 +222,7 @@ export class TradesRenderer {
     const count = keys.length;
     // Few rows are longer than a cell. To copy megabytes to a larger page would take milliseconds.
     const page = { bytes: Buffer.allocUnsafe(2 + count * CELL_BYTES), used: 1 };
-    const infos = this.texts.held();
+    const infos = this.texts.pinnedLookup();
     let done = 0;
     for (let i = 0; i < count; i++) {
       if (done >= COPIED_PER_TURN) {
@@ -280,7 +280,7 @@ export class TradesRenderer {
     at = put(texts.tail, out, at);
     at = this.hashes.put(rows[row + Row.match]!, out, at);
     at = put(ROW_END, out, at);
-    this.cache.keep(key, info, out.subarray(page.used, at));
+    this.cache.add(key, info, out.subarray(page.used, at));
     page.used = at;
   }
 

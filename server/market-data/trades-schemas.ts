@@ -1,5 +1,17 @@
-/** What GET /trades answers (docs/protocol.md#public-trades). */
+/** Query and answer of GET /trades (docs/protocol.md#public-trades). */
 
+import {
+  amount,
+  choice,
+  type DataQueryOf,
+  dataQuery,
+  flag,
+  integer,
+  list,
+  wallet,
+} from '../common/data-query.ts';
+import { errorBody } from '../common/error-bodies.ts';
+import type { QuerySpec } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 
 const Text = Type.String();
@@ -29,3 +41,35 @@ export const TradeRow = {
 };
 
 export const TradesAnswer = Type.Array(Type.Object(TradeRow, { additionalProperties: false }));
+
+/** The bound of limit and of offset: docs/protocol.md#public-trades. */
+export const PAGE_MAX = 10_000;
+/** A value that no amount in a query has. */
+const ABSENT = -1;
+
+const FIELDS = {
+  limit: integer(PAGE_MAX, 100),
+  offset: integer(PAGE_MAX, 0),
+  takerOnly: flag(true),
+  /** What filterAmount is compared with: usdcSize or size; '' = no comparison. */
+  filterType: choice(['CASH', 'TOKENS'], ''),
+  /** Micro-units; rows with at least this amount pass. */
+  filterAmount: amount(ABSENT),
+  /** Condition ids, or any other text, which names no market. */
+  market: list('condition ids, comma-separated'),
+  user: wallet(false),
+  side: choice(['BUY', 'SELL'], ''),
+};
+const QUERY = dataQuery(FIELDS);
+
+export type TradesQuery = DataQueryOf<typeof FIELDS>;
+
+/** Unknown names are refused, unless the caller takes them. */
+export const TRADES_QUERY: QuerySpec<TradesQuery> = {
+  schema: QUERY.schema,
+  parse(text, fromPath, ignored) {
+    const query = QUERY.parse(text, fromPath, ignored);
+    if (typeof query === 'string' || query.filterType === '') return query;
+    return query.filterAmount === ABSENT ? errorBody('invalid_field: filterAmount') : query;
+  },
+};

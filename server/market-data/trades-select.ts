@@ -32,11 +32,11 @@ import {
   PIPS_PER_UNIT,
 } from '../../engine/tables/units.ts';
 import { ratioMicro } from '../common/decimal.ts';
+import { NONE } from './fill-chains.ts';
 import { accountByAddress, marketsByConditions } from './find.ts';
 import { NewestHeap } from './newest-heap.ts';
-import type { TradesIndex } from './trades-index.ts';
-import { PAGE_MAX, type TradesQuery } from './trades-query.ts';
-import { beforeOf, newestOf, walletRows } from './wallet-rows.ts';
+import { type TradesIndex, walletRows } from './trades-index.ts';
+import { PAGE_MAX, type TradesQuery } from './trades-schemas.ts';
 
 /** Columns of a row that is read. */
 export const Row = {
@@ -54,8 +54,6 @@ export const Row = {
 } as const;
 export const ROW_DOUBLES = 8;
 
-/** No further match or fill; sequences start at 0. */
-const NONE = -1;
 const ANY_SIDE = -1;
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 
@@ -131,7 +129,7 @@ export class TradesSelector {
   /** The match of a row. */
   matchOf(key: number): number {
     const fill = Math.floor(key / 2);
-    return key % 2 === 0 ? fill : fill - this.index.toMatch[fill & this.index.mask]!;
+    return key % 2 === 0 ? fill : this.index.matchOf(fill);
   }
 
   private readTaker(match: number, rows: Float64Array, at: number): void {
@@ -195,7 +193,7 @@ export class TradesSelector {
       if (looked % MATCHES_PER_TURN === 0) yield;
       const last = match - 1;
       if (last < index.first) return;
-      match = last - index.toMatch[last & index.mask]!;
+      match = index.matchOf(last);
       if (match < index.first) return;
       // Every match is one row, so the matches before the page only need to be counted.
       if (isOpen && this.skips()) continue;
@@ -206,22 +204,22 @@ export class TradesSelector {
   /** Merges several chains of matches: the newest of their heads is next. */
   private *walkMarkets(markets: readonly MarketRow[]): Generator<void, void> {
     const { index } = this;
-    const heads = markets.map((market) => newestOf(index, index.lastInMarket, market));
+    const heads = markets.map((market) => index.inMarket.newest(market));
     const heap = new NewestHeap(heads.filter((head) => head !== NONE));
     for (let looked = 1; ; looked++) {
       if (looked % LINKS_PER_TURN === 0) yield;
       const match = heap.newest ?? NONE;
       if (match < index.first || this.takeMatch(match)) return;
-      const before = beforeOf(index, index.toMarketBefore, match);
+      const before = index.inMarket.before(match);
       heap.replaceNewest(before === NONE ? undefined : before);
     }
   }
 
   private *walkTaker(account: AccountRow): Generator<void, void> {
     const { index } = this;
-    let match = newestOf(index, index.lastTaken, account);
+    let match = index.taken.newest(account);
     for (let looked = 1; match >= index.first && !this.takeTaker(match); looked++) {
-      match = beforeOf(index, index.toTakerBefore, match);
+      match = index.taken.before(match);
       if (looked % LINKS_PER_TURN === 0) yield;
     }
   }

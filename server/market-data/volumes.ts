@@ -3,7 +3,7 @@
  * last 24 hours: what is on disk at the start (storage/projection/volumes.ts), and every fill after that.
  *
  * The window of 24 hours is 288 parts of five minutes, the present one included: a fill leaves it up
- * to five minutes early. Sums are exact; what is told stops at 2^53 - 1 micro-units.
+ * to five minutes early. Sums are exact; the shown value stops at 2^53 - 1 micro-units.
  *
  * Thread: I/O.
  */

@@ -4,7 +4,6 @@
  *
  * Thread: the I/O thread.
  */
-import { JOURNAL_UNAVAILABLE } from '../common/contract.ts';
 import { callerOfKey } from '../http/callers.ts';
 import type { Exchange, Handler } from '../http/http.ts';
 import type { LateLimits, LateRefusal } from '../http/late-limits.ts';
@@ -24,26 +23,18 @@ type Submit = (
 
 const NO_BODY = new Uint8Array(0);
 
-/**
- * @param lines undefined while the data directory cannot be written
- * @param limits undefined where nothing is counted
- */
-export function orderHandlers(lines: CallerLines | undefined, limits: LateLimits | undefined) {
+/** @param limits undefined where nothing is counted */
+export function orderHandlers(lines: CallerLines, limits: LateLimits | undefined) {
   const taking =
     (submit: Submit): Handler<unknown, KeyOwner> =>
-    (context, _query, caller) => {
-      if (lines === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
-      else {
-        submit(lines, caller, context.body, (status, answer) => context.reply(status, answer));
-      }
-    };
+    (context, _query, caller) =>
+      submit(lines, caller, context.body, (status, answer) => context.reply(status, answer));
   const placing =
     (kind: typeof RequestKind.order | typeof RequestKind.orders): Handler<unknown, KeyOwner> =>
     (context, _query, caller) => {
       const { body } = context;
       const over = overOrders(limits, caller, kind, body, context);
       if (over !== undefined) context.reply(over.status, over.body, over.headers);
-      else if (lines === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
       else {
         const answered: Answered = (status, answer) => context.reply(status, answer);
         lines.submit(orderRequest(kind, caller, body, answered));

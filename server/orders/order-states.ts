@@ -1,10 +1,10 @@
 /**
- * How clients are told the state of an order: three statuses, and the reason of its end
- * beside them.
+ * The state of an order in answers and frames: three statuses, and the close reason beside them.
  * Rules: docs/protocol.md#order-states
  *
  * Thread: any.
  */
+import { OrderType } from '../../engine/commands.ts';
 import { EndReason, Status } from '../../engine/tables/codes.ts';
 
 /** By Status; an expired order counts as cancelled, and its reason says more. */
@@ -14,6 +14,11 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   [Status.canceled]: 'canceled',
   [Status.expired]: 'canceled',
 };
+
+/** By OrderType. */
+export const ORDER_TYPE_TEXTS: Readonly<Record<number, string>> = Object.fromEntries(
+  Object.entries(OrderType).map(([name, type]) => [type, name]),
+);
 
 /** By EndReason: the names of README.md beside it. */
 const REASON_TEXTS: ReadonlyMap<number, string> = new Map(

@@ -39,7 +39,7 @@ import { type WalletFactories, Wallets } from '../identity/wallet-factory.ts';
 import type { OrderItem } from './order-parse.ts';
 import { RowCache } from './row-cache.ts';
 
-/** Who sent the request, as the level-2 check found it. */
+/** The sender of the request, as the level-2 check found it. */
 export interface Caller {
   /** The UUID's 4 words, and 5 of the address. */
   readonly apiKey: Int32Array;
@@ -62,7 +62,7 @@ export interface PrepareOptions {
   readonly separators: OrderSeparators;
   readonly verifySignatures: boolean;
   readonly walletFactories: WalletFactories;
-  /** Status (engine/tables/layout.ts) of an order that has left memory, by its id; 0 = no such order. */
+  /** Status (engine/tables/codes.ts) of an order that has left memory, by its id; 0 = no such order. */
   readonly knownStatus: (id: Uint8Array) => number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The task of a worker thread: one batch after the other, each from verification to its answers.
  * Parse, hash, recover signers in parallel with other workers; wait for the apply turn; apply; leave answers
- * and journal words in the slot; pass the turn on. Nothing of it is asynchronous: between batches the thread
+ * and words for the log in the slot; pass the turn on. Nothing of it is asynchronous: between batches the thread
  * sleeps in an atomic wait, and its event loop has a turn only once in many batches (pool.ts).
  *
  * Failing before the turn costs this batch an error. Failing inside it poisons the memory and does
@@ -13,10 +13,9 @@ import { CommandBuffer } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
 import { closedCount, engineSettings, firstKeptClosed, openOrders } from '../../engine/reads.ts';
-import { UNJOURNALED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
+import { UNLOGGED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import { openFinalsReader } from '../../storage/projection/finals.ts';
-import type { OrderTexts } from '../common/contract.ts';
 import type { WalletFactories } from '../identity/wallet-factory.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type PreparedRequest } from './batch-prepare.ts';
@@ -24,6 +23,7 @@ import { FirstAnswers } from './first-answers.ts';
 import { laneSetup, serveLane } from './lanes.ts';
 import type { ParseRules } from './order-parse.ts';
 import type { OrderSeparators } from './prepare.ts';
+import type { OrderTexts } from './reject-texts.ts';
 import {
   awaitApplyTurn,
   Control,
@@ -70,7 +70,7 @@ const preparer = new BatchPreparer(engine.t, commands, {
 });
 const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, finals) : undefined;
 const applier = new BatchApplier(engine, commands, setup.orderTexts, first);
-/** Whether an id may have left memory by the time of this batch's turn: then disk is asked too. */
+/** Whether an id may have left memory by the time of this batch's turn: then the disk is searched, too. */
 let idsMayHaveLeft = false;
 
 /** Runs the batches of a lane. */
@@ -128,7 +128,7 @@ function prepare(slot: SlotView): readonly PreparedRequest[] {
   const { t } = engine;
   // Open ones first: those that end between the two reads count twice, and none is left out.
   const known = openOrders(t) + closedCount(t);
-  const coming = UNJOURNALED_COMMANDS_MAX;
+  const coming = UNLOGGED_COMMANDS_MAX;
   // One that is larger than before does not bring back what has left under a smaller one.
   const history = Math.min(engineSettings(t).history, t.capacities.history);
   // By the time of the turn those before it may have left, and no others.

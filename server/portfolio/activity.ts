@@ -12,10 +12,9 @@
 import { tokenMarket } from '../../engine/reads.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { nextTurn } from '../common/next-turn.ts';
-import type { TradesIndex } from '../market-data/trades-index.ts';
+import { type TradesIndex, walletRows } from '../market-data/trades-index.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
 import { ROW_DOUBLES, Row, TradesSelector } from '../market-data/trades-select.ts';
-import { walletRows } from '../market-data/wallet-rows.ts';
 import { Best } from './best.ts';
 import type { ActivityQuery } from './portfolio-schemas.ts';
 

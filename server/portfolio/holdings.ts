@@ -6,18 +6,13 @@
  * Thread: I/O. Non-goals: text (position-text.ts).
  */
 
-import {
-  marketFirstToken,
-  marketTokens,
-  tokenComplement,
-  tokenLastPrice,
-  tokenMarket,
-} from '../../engine/reads.ts';
+import { tokenComplement, tokenLastPrice, tokenMarket } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
-import type { HeldPosition } from '../../storage/projection/positions.ts';
+import type { WalletPosition } from '../../storage/projection/positions.ts';
 import type { PositionsReader } from '../../storage/projection/reader.ts';
 import { nextTurn } from '../common/next-turn.ts';
+import { tokensOfMarket } from '../market-data/find.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
 import { Best, type SortKey } from './best.ts';
 import { averagePrice, gain, percentGain, worth } from './money.ts';
@@ -35,7 +30,7 @@ const ROWS_PER_TURN = 128;
 type SortBy = PositionsQuery['sortBy'] | ClosedQuery['sortBy'];
 
 /** Keys need not be exact: positions whose keys are almost equal may come in either order. */
-const KEYS: Readonly<Record<SortBy, (from: Holdings, position: HeldPosition) => SortKey>> = {
+const KEYS: Readonly<Record<SortBy, (from: Holdings, position: WalletPosition) => SortKey>> = {
   CURRENT: (from, position) => Number(worth(position.net, from.price(position.token))),
   INITIAL: (_, { cost }) => Number(cost),
   TOKENS: (_, { net }) => Number(net),
@@ -50,7 +45,7 @@ const KEYS: Readonly<Record<SortBy, (from: Holdings, position: HeldPosition) => 
 };
 
 /** The fields that queries for open and for closed positions share. */
-type Asked = Pick<ClosedQuery, 'title' | 'limit' | 'offset' | 'sortDirection'> & {
+type PageQuery = Pick<ClosedQuery, 'title' | 'limit' | 'offset' | 'sortDirection'> & {
   readonly sortBy: SortBy;
 };
 
@@ -82,11 +77,26 @@ export class Holdings {
     return this.page(account, markets, query, ({ net }) => net === 0n);
   }
 
+  /** In how many markets the wallet has traded. */
+  async marketsTraded(account: number): Promise<number> {
+    let traded = 0;
+    let last = 0;
+    for await (const piece of this.pieces(account, null)) {
+      for (const { token } of piece) {
+        // The tokens of a market are in consecutive rows.
+        const market = tokenMarket(this.parts.tables, token as TokenRow);
+        if (market !== last) traded += 1;
+        last = market;
+      }
+    }
+    return traded;
+  }
+
   /** All positions of a wallet, in pieces. */
   async *pieces(
     account: number,
     markets: ReadonlySet<number> | null,
-  ): AsyncGenerator<readonly HeldPosition[], void> {
+  ): AsyncGenerator<readonly WalletPosition[], void> {
     const { positions } = this.parts;
     if (account === 0) return;
     if (markets === null) {
@@ -100,7 +110,7 @@ export class Holdings {
     }
     let looked = 0;
     for (const market of markets) {
-      const tokens = tokensOf(this.parts.tables, market as MarketRow);
+      const tokens = tokensOfMarket(this.parts.tables, market as MarketRow);
       yield tokens.flatMap((token) => positions.of(account, token) ?? []);
       looked += tokens.length;
       if (looked < ROWS_PER_TURN) continue;
@@ -113,8 +123,8 @@ export class Holdings {
    * The largest holders of a token, the largest first.
    * @param least the smallest position, in micro-shares
    */
-  async holders(token: TokenRow, limit: number, least: bigint): Promise<HeldPosition[]> {
-    const best = new Best<HeldPosition>(limit, true);
+  async holders(token: TokenRow, limit: number, least: bigint): Promise<WalletPosition[]> {
+    const best = new Best<WalletPosition>(limit, true);
     for (let account = 0; limit > 0; ) {
       const piece = this.parts.positions.inToken(token, account, ROWS_PER_TURN);
       for (const position of piece) {
@@ -137,7 +147,7 @@ export class Holdings {
   }
 
   /** Whether the wallet also has shares of the other token of a pair. */
-  isMergeable({ account, net, token }: HeldPosition): boolean {
+  isMergeable({ account, net, token }: WalletPosition): boolean {
     const other = tokenComplement(this.parts.tables, token as TokenRow);
     if (net <= 0n || other === 0) return false;
     return (this.parts.positions.of(account, other)?.net ?? 0n) > 0n;
@@ -146,11 +156,11 @@ export class Holdings {
   private async page(
     account: number,
     markets: ReadonlySet<number> | null,
-    { limit, offset, sortBy, sortDirection, title }: Asked,
-    passes: (position: HeldPosition) => boolean,
-  ): Promise<HeldPosition[]> {
+    { limit, offset, sortBy, sortDirection, title }: PageQuery,
+    passes: (position: WalletPosition) => boolean,
+  ): Promise<WalletPosition[]> {
     if (limit === 0) return [];
-    const best = new Best<HeldPosition>(offset + limit, sortDirection === 'DESC');
+    const best = new Best<WalletPosition>(offset + limit, sortDirection === 'DESC');
     const wanted = title.toLowerCase();
     const key = KEYS[sortBy];
     for await (const piece of this.pieces(account, markets)) {
@@ -166,11 +176,4 @@ export class Holdings {
   private isTitled(token: number, wanted: string): boolean {
     return this.info(token)?.question.toLowerCase().includes(wanted) ?? false;
   }
-}
-
-/** The tokens of a market, in the order of its outcomes. */
-export function tokensOf(t: Tables, market: MarketRow): TokenRow[] {
-  const first = marketFirstToken(t, market);
-  const length = marketTokens(t, market);
-  return Array.from({ length }, (_, outcome) => (first + outcome) as TokenRow);
 }

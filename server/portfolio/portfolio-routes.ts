@@ -1,30 +1,27 @@
-/**
- * The routes of the data API, except GET /trades: positions, value, holders, open interest,
- * activity. All of them are computed from the fills of this node; shares that a wallet got
- * elsewhere are not known here.
- *
- * Thread: I/O. Positions are as recent as the follower, which is about a tenth of a second behind.
- */
-import { tokenMarket } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import { type PositionsReader, ProjectionUnready } from '../../storage/projection/reader.ts';
-import { AccountTexts } from '../account/account-texts.ts';
-import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
 import { microText } from '../common/decimal.ts';
+import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
 import type { QuerySpec } from '../common/query.ts';
 import type { Allowlist } from '../http/address.ts';
 import type { Exchange } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
-import { accountByAddress, marketByCondition, marketsByConditions } from '../market-data/find.ts';
+import { AccountTexts } from '../market-data/account-texts.ts';
+import {
+  accountByAddress,
+  marketByCondition,
+  marketsByConditions,
+  tokensOfMarket,
+} from '../market-data/find.ts';
 import type { HistoryKeeper } from '../market-data/history-keeper.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
 import { Activity } from './activity.ts';
-import { Holdings, tokensOf } from './holdings.ts';
+import { Holdings } from './holdings.ts';
 import { microsText, worth } from './money.ts';
-import * as asked from './portfolio-schemas.ts';
+import * as queries from './portfolio-schemas.ts';
 import { PositionTexts } from './position-text.ts';
 
 export interface PortfolioParts {
@@ -53,7 +50,7 @@ interface DataHandler {
 const NO_MARKET = 0;
 /** The name that stands for all markets. */
 const GLOBAL = 'GLOBAL';
-const BEING_DERIVED = errorBody(
+const POSITIONS_UNREADY = errorBody(
   'positions are being derived',
   'they are made anew from the fills, in the order of seconds; ask again',
 );
@@ -69,18 +66,18 @@ export function portfolioHandlers(parts: PortfolioParts) {
   const account = (user: string): number => accountByAddress(tables, user);
 
   return {
-    'GET /activity': ofFills(asked.ACTIVITY_QUERY, async (query) =>
+    'GET /activity': ofFills(queries.ACTIVITY_QUERY, async (query) =>
       activity.render(account(query.user), await marketsOf(parts, query), query),
     ),
-    'GET /positions': ofPositions(asked.POSITIONS_QUERY, async (query) => {
+    'GET /positions': ofPositions(queries.POSITIONS_QUERY, async (query) => {
       const markets = await marketsOf(parts, query);
       return rows.positions(await holdings.open(account(query.user), markets, query));
     }),
-    'GET /closed-positions': ofPositions(asked.CLOSED_QUERY, async (query) => {
+    'GET /closed-positions': ofPositions(queries.CLOSED_QUERY, async (query) => {
       const markets = await marketsOf(parts, query);
       return rows.positions(await holdings.closed(account(query.user), markets, query));
     }),
-    'GET /value': ofPositions(asked.VALUE_QUERY, async ({ market, user }) => {
+    'GET /value': ofPositions(queries.VALUE_QUERY, async ({ market, user }) => {
       const markets = await marketsOf(parts, { market, eventId: null });
       let value = 0n;
       for await (const piece of holdings.pieces(account(user), markets)) {
@@ -88,30 +85,20 @@ export function portfolioHandlers(parts: PortfolioParts) {
       }
       return `[{"user":${JSON.stringify(user)},"value":${microsText(value)}}]`;
     }),
-    'GET /traded': ofPositions(asked.TRADED_QUERY, async ({ user }) => {
-      let traded = 0;
-      let last = NO_MARKET;
-      for await (const piece of holdings.pieces(account(user), null)) {
-        for (const { token } of piece) {
-          // The tokens of a market are in consecutive rows.
-          const market = tokenMarket(tables, token as TokenRow);
-          if (market !== last) traded += 1;
-          last = market;
-        }
-      }
-      return JSON.stringify({ user, traded });
-    }),
-    'GET /holders': ofPositions(asked.HOLDERS_QUERY, async ({ limit, market, minBalance }) => {
+    'GET /traded': ofPositions(queries.TRADED_QUERY, async ({ user }) =>
+      JSON.stringify({ user, traded: await holdings.marketsTraded(account(user)) }),
+    ),
+    'GET /holders': ofPositions(queries.HOLDERS_QUERY, async ({ limit, market, minBalance }) => {
       const least = BigInt(minBalance);
       const lists: string[] = [];
       for (const marketRow of marketsByConditions(tables, market ?? [])) {
-        for (const token of tokensOf(tables, marketRow)) {
+        for (const token of tokensOfMarket(tables, marketRow)) {
           lists.push(await rows.holders(token, await holdings.holders(token, limit, least)));
         }
       }
       return `[${lists.join(',')}]`;
     }),
-    'GET /oi': ofPositions(asked.INTEREST_QUERY, async ({ market }) => {
+    'GET /oi': ofPositions(queries.INTEREST_QUERY, async ({ market }) => {
       const interest = (name: string, slot: number): string =>
         `{"market":${JSON.stringify(name)},"value":${microsText(positions.interest(slot))}}`;
       if (market === null) return `[${interest(GLOBAL, NO_MARKET)}]`;
@@ -121,7 +108,7 @@ export function portfolioHandlers(parts: PortfolioParts) {
       });
       return `[${listed.join(',')}]`;
     }),
-    'GET /live-volume': ofFills(asked.LIVE_VOLUME_QUERY, async ({ id }) =>
+    'GET /live-volume': ofFills(queries.LIVE_VOLUME_QUERY, async ({ id }) =>
       liveVolume(parts, await parts.eventMarkets(id)),
     ),
   };
@@ -146,12 +133,12 @@ function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boo
       const ignored: string[] = [];
       const query = spec.parse(context.query, [], isTolerant ? ignored : undefined);
       if (typeof query === 'string') return context.reply(400, query);
-      if (!isReady()) return context.reply(503, BEING_DERIVED);
+      if (!isReady()) return context.reply(503, POSITIONS_UNREADY);
       try {
         context.reply(200, await run(query), ignoredHeaders(ignored));
       } catch (error) {
         if (!(error instanceof ProjectionUnready)) throw error;
-        context.reply(503, BEING_DERIVED);
+        context.reply(503, POSITIONS_UNREADY);
       }
     },
   });
@@ -160,9 +147,9 @@ function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boo
 /** The markets that a query selects, null = all; with both fields, the markets that are in both. */
 async function marketsOf(
   { eventMarkets, tables }: PortfolioParts,
-  asked: { readonly market: readonly string[] | null; readonly eventId: readonly string[] | null },
+  query: { readonly market: readonly string[] | null; readonly eventId: readonly string[] | null },
 ): Promise<ReadonlySet<MarketRow> | null> {
-  const { eventId, market } = asked;
+  const { eventId, market } = query;
   const named = market === null ? null : marketsByConditions(tables, market);
   if (eventId === null) return named;
   const ofEvents = new Set<MarketRow>();

@@ -108,7 +108,7 @@ const OfToken = {
   endDate: Text,
   negativeRisk: Type.Boolean(),
 };
-const Held = {
+const positionMembers = {
   proxyWallet: Text,
   asset: Text,
   conditionId: Text,
@@ -130,7 +130,9 @@ const Held = {
 export const ActivityAnswer = Type.Array(
   Type.Object({ ...TradeRow, type: Type.Literal('TRADE') }, { additionalProperties: false }),
 );
-export const PositionsAnswer = Type.Array(Type.Object(Held, { additionalProperties: false }));
+export const PositionsAnswer = Type.Array(
+  Type.Object(positionMembers, { additionalProperties: false }),
+);
 
 export const ValueAnswer = Type.Array(Type.Object({ user: Text, value: Amount }));
 export const TradedAnswer = Type.Object({ user: Text, traded: Type.Integer() });

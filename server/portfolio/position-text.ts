@@ -8,10 +8,10 @@
 import { marketFlags, tokenComplement, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import type { AccountRow, Pips, TokenRow } from '../../engine/tables/units.ts';
-import type { HeldPosition } from '../../storage/projection/positions.ts';
-import type { AccountTexts } from '../account/account-texts.ts';
+import type { WalletPosition } from '../../storage/projection/positions.ts';
 import { pipsText } from '../common/decimal.ts';
 import { nextTurn } from '../common/next-turn.ts';
+import type { AccountTexts } from '../market-data/account-texts.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import type { Holdings } from './holdings.ts';
 import { averagePrice, gain, microsText, percentGain, percentRealised, worth } from './money.ts';
@@ -34,11 +34,11 @@ export class PositionTexts {
     this.holdings = holdings;
   }
 
-  positions(rows: readonly HeldPosition[]): Promise<string> {
+  positions(rows: readonly WalletPosition[]): Promise<string> {
     return listOf(rows, (row) => this.position(row));
   }
 
-  async holders(token: TokenRow, rows: readonly HeldPosition[]): Promise<string> {
+  async holders(token: TokenRow, rows: readonly WalletPosition[]): Promise<string> {
     const asset = this.tokens.assetOf(token);
     const outcome = tokenOutcome(this.names.t, token);
     const holders = await listOf(rows, ({ account, net }) => {
@@ -51,7 +51,7 @@ export class PositionTexts {
     return `{"token":"${this.names.token(token).asset_id}","holders":${holders}}`;
   }
 
-  private position(row: HeldPosition): string {
+  private position(row: WalletPosition): string {
     const { holdings, names, tokens } = this;
     const token = row.token as TokenRow;
     const pips = holdings.price(token);

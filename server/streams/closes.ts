@@ -25,7 +25,7 @@ export type CloseName = keyof typeof OWN_CLOSES | BoundName;
 /** Every reason and its code. Each bound is a reason, too. */
 export const CLOSES: ReadonlyMap<CloseName, number> = new Map<CloseName, number>([
   ...(Object.entries(OWN_CLOSES) as [CloseName, number][]),
-  ...(Object.keys(STREAM_BOUNDS) as BoundName[]).map((name) => [name, POLICY] as const),
+  ...[...STREAM_BOUNDS.keys()].map((name) => [name, POLICY] as const),
 ]);
 
 export class CloseCounts {

@@ -4,35 +4,37 @@
  *
  * Thread: the I/O thread.
  */
+import type { Shape } from '../common/schema.ts';
 import type { Socket, SocketHandler } from '../http/sockets.ts';
 import { CLOSES, type CloseCounts, type CloseName } from './closes.ts';
 import { isExcessive } from './message-text.ts';
 import { invalid, type Problem } from './messages.ts';
 import type { Paced, Pacer } from './pacer.ts';
-import { type BoundName, type Budget, boundText, subscriptions } from './stream-bounds.ts';
-import type { StreamLimits } from './stream-limits.ts';
+import {
+  type BoundName,
+  type Budget,
+  boundText,
+  type StreamLimits,
+  subscriptions,
+} from './stream-bounds.ts';
 
 /**
  * Handles a message in pieces, with a yield between two of them. Returns a problem of the message,
  * if there is one. What the message requests is sent after it.
  */
-export type Obeying = Generator<undefined, Problem | undefined>;
+export type Handling = Generator<undefined, Problem | undefined>;
 
 export abstract class Connection implements SocketHandler, Paced {
   /** When the last message arrived, by the clock that nobody sets. */
-  heardAt: number;
+  lastMessageAt: number;
+  private readonly parts: ConnectionParts;
   protected readonly socket: Socket;
   protected readonly limits: StreamLimits;
   protected isOver = false;
   protected readonly openedAt: number;
-  private readonly elapsed: () => number;
-  private readonly budget: Budget;
-  private readonly pacer: Pacer;
-  private readonly closes: CloseCounts;
-  private readonly onClosed: (connection: Connection) => void;
   /** Messages that wait for the current one, or for their turn. */
   private readonly inbox: string[] = [];
-  private obeying: Obeying | undefined = undefined;
+  private handling: Handling | undefined = undefined;
   /**
    * How many pieces of the last message's answer are sent before the next message is handled, so
    * that small answers come first.
@@ -40,52 +42,48 @@ export abstract class Connection implements SocketHandler, Paced {
   private leading = 0;
 
   constructor(parts: ConnectionParts) {
+    this.parts = parts;
     this.socket = parts.socket;
     this.limits = parts.limits;
-    this.elapsed = parts.elapsed;
-    this.budget = parts.budget;
-    this.pacer = parts.pacer;
-    this.closes = parts.closes;
-    this.onClosed = parts.onClosed;
     this.openedAt = parts.elapsed();
-    this.heardAt = this.openedAt;
+    this.lastMessageAt = this.openedAt;
   }
 
   get caller(): object {
-    return this.budget.caller;
+    return this.parts.budget.caller;
   }
 
   message(text: string, bytes = text.length): void {
-    if (!this.isHeard(bytes)) return;
+    if (!this.countMessage(bytes)) return;
     if (isPing(text) && !this.isBusy() && !this.isLeading()) {
       this.socket.send(PONG);
       return;
     }
     this.inbox.push(text);
-    this.pacer.go(this);
+    this.parts.pacer.go(this);
   }
 
   alive(bytes = 0): void {
-    this.isHeard(bytes);
+    this.countMessage(bytes);
   }
 
   drained(): void {
-    if (this.hasDue()) this.pacer.go(this);
+    if (this.hasDue()) this.parts.pacer.go(this);
   }
 
   closed(): void {
     this.isOver = true;
     this.inbox.length = 0;
-    this.obeying = undefined;
-    this.pacer.forget(this);
+    this.handling = undefined;
+    this.parts.pacer.forget(this);
     this.forget();
-    this.onClosed(this);
+    this.parts.onClosed(this);
   }
 
   /** Does a piece of the current message, of the next one, or of what is to be sent. */
   step(): boolean {
     if (this.isOver) return false;
-    if (this.obeying !== undefined) this.obeyOn(this.obeying);
+    if (this.handling !== undefined) this.continueHandling(this.handling);
     else if (this.inbox.length > 0 && !this.isLeading()) this.take(this.inbox.shift()!);
     else if (!this.hasRoom())
       return false; // continues when the client has read some
@@ -113,12 +111,12 @@ export abstract class Connection implements SocketHandler, Paced {
 
   end(why: CloseName, reason: string): void {
     if (this.isOver) return;
-    this.closes.add(why);
+    this.parts.closes.add(why);
     this.socket.end(CLOSES.get(why)!, reason);
   }
 
   /** Handles a message that is not a keep-alive. */
-  protected abstract receive(text: string): Obeying;
+  protected abstract receive(text: string): Handling;
 
   /** Whether anything waits to be sent. */
   protected abstract hasDue(): boolean;
@@ -131,28 +129,28 @@ export abstract class Connection implements SocketHandler, Paced {
 
   /** Sends what waits, in its turn, as long as the client reads fast enough. */
   protected pump(): void {
-    if (!this.isOver) this.pacer.go(this);
+    if (!this.isOver) this.parts.pacer.go(this);
   }
 
   /**
    * Counts names that are looked up; false: the budget is exceeded and the connection is closed.
    */
   protected mayLookUp(names: number): boolean {
-    return this.isWithin(this.budget.names(names, this.elapsed()));
+    return this.isWithin(this.parts.budget.names(names, this.parts.elapsed()));
   }
 
-  private isHeard(bytes: number): boolean {
-    const now = this.elapsed();
-    this.heardAt = now;
-    return this.isWithin(this.budget.message(bytes, now));
+  private countMessage(bytes: number): boolean {
+    const now = this.parts.elapsed();
+    this.lastMessageAt = now;
+    return this.isWithin(this.parts.budget.message(bytes, now));
   }
 
   private isWithin(bound: BoundName | undefined): boolean {
     if (bound === undefined) return true;
     if (this.isOver) return false;
-    this.closes.add(bound);
+    this.parts.closes.add(bound);
     // Further messages of this connection are ignored.
-    if (this.budget.mayBeTold()) {
+    if (this.parts.budget.mayGiveReason()) {
       this.socket.refuse(CLOSES.get(bound)!, boundText(bound, this.limits));
     } else {
       this.socket.cut();
@@ -161,7 +159,7 @@ export abstract class Connection implements SocketHandler, Paced {
   }
 
   private isBusy(): boolean {
-    return this.obeying !== undefined || this.inbox.length > 0;
+    return this.handling !== undefined || this.inbox.length > 0;
   }
 
   private isLeading(): boolean {
@@ -175,20 +173,20 @@ export abstract class Connection implements SocketHandler, Paced {
   private take(text: string): void {
     if (isPing(text)) this.socket.send(PONG);
     else if (isExcessive(text, VALUES_EACH * subscriptions(this.limits) + VALUES_MORE)) {
-      this.tell(invalid('too many values, or too deep'));
+      this.sendProblem(invalid('too many values, or too deep'));
     } else {
-      this.obeyOn(this.receive(text));
+      this.continueHandling(this.receive(text));
     }
   }
 
-  private obeyOn(obeying: Obeying): void {
-    const { done, value } = obeying.next();
-    this.obeying = done === true || this.isOver ? undefined : obeying;
+  private continueHandling(handling: Handling): void {
+    const { done, value } = handling.next();
+    this.handling = done === true || this.isOver ? undefined : handling;
     if (done === true) this.leading = LEADING_MAX;
-    if (value !== undefined && !this.isOver) this.tell(value);
+    if (value !== undefined && !this.isOver) this.sendProblem(value);
   }
 
-  private tell(problem: Problem): void {
+  private sendProblem(problem: Problem): void {
     this.socket.send(JSON.stringify(problem));
     // A connection without valid credentials is of no use, so it is closed.
     if (problem.error === 'invalid_auth') this.end('wrong_auth', problem.error);
@@ -222,8 +220,36 @@ export interface ConnectionParts {
   readonly onClosed: (connection: Connection) => void;
 }
 
+/** The fields by which a message names its channel and what to do. */
+interface ChannelFields {
+  readonly type?: string;
+  readonly operation?: 'subscribe' | 'unsubscribe';
+}
+
+/** A message of a channel, or what is wrong with it. */
+export function readMessage<Fields extends ChannelFields>(
+  text: string,
+  shape: Shape<Fields>,
+  channel: 'market' | 'user',
+): { readonly message: Fields } | { readonly problem: Problem } {
+  const message = parseMessage(text);
+  if (message === undefined) return { problem: invalid('not a JSON object') };
+  if (!shape.matches(message)) {
+    const { path } = shape.fault(message);
+    return { problem: invalid(`bad member: ${path.join('.')}`) };
+  }
+  const { operation, type } = message;
+  if (type === undefined && operation === undefined) {
+    return { problem: invalid('type or operation is needed') };
+  }
+  if (type !== undefined && type.toLowerCase() !== channel) {
+    return { problem: invalid(`type must be ${channel} on this path`) };
+  }
+  return { message };
+}
+
 /** The members of a message that are not null; undefined when it is not a JSON object. */
-export function parseMessage(text: string): object | undefined {
+function parseMessage(text: string): object | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);

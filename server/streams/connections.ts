@@ -7,12 +7,11 @@
 import { CloseCounts, type CloseName } from './closes.ts';
 import type { Connection } from './connection.ts';
 import { Pacer, Turns } from './pacer.ts';
-import { Budgets } from './stream-bounds.ts';
-import type { StreamLimits } from './stream-limits.ts';
+import { Budgets, type StreamLimits } from './stream-bounds.ts';
 
 const MS = 1_000;
 /** How often silent and slow connections, and those of revoked keys, are searched for. */
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /**
  * Reading the buffered bytes of each socket costs a tenth of a microsecond, so it is not done after
  * every batch.
@@ -25,7 +24,7 @@ const TOO_MANY = '{"error":"too many stream connections"}';
 export interface StreamFacts {
   readonly clients: number;
   /** Bytes that clients have not read yet. */
-  readonly bytesHeld: number;
+  readonly unreadBytes: number;
   /** Connections that the node has closed, by reason. */
   readonly closes: ReadonlyMap<string, number>;
 }
@@ -37,7 +36,7 @@ export class Connections {
   readonly budgets: Budgets;
   readonly pacer: Pacer;
   private readonly open = new Set<Connection>();
-  private lookedAt = 0;
+  private slowCheckedAt = 0;
   private readonly timer: NodeJS.Timeout;
 
   constructor(limits: StreamLimits, elapsed: () => number) {
@@ -46,7 +45,7 @@ export class Connections {
     const turns = new Turns();
     this.budgets = new Budgets(limits, turns);
     this.pacer = new Pacer(elapsed, turns);
-    this.timer = setInterval(() => this.look(), LOOK_MS);
+    this.timer = setInterval(() => this.check(), CHECK_MS);
     this.timer.unref();
   }
 
@@ -57,9 +56,9 @@ export class Connections {
 
   /** Reads the buffered bytes of each socket; not to be called for every batch. */
   facts(): StreamFacts {
-    let bytesHeld = 0;
-    for (const connection of this.open) bytesHeld += connection.waiting();
-    return { clients: this.open.size, bytesHeld, closes: this.closes.all() };
+    let unreadBytes = 0;
+    for (const connection of this.open) unreadBytes += connection.waiting();
+    return { clients: this.open.size, unreadBytes, closes: this.closes.all() };
   }
 
   add(connection: Connection): void {
@@ -73,8 +72,8 @@ export class Connections {
   /** Called after something was published. */
   closeSlow(): void {
     const now = this.elapsed();
-    if (now - this.lookedAt < SLOW_MS) return;
-    this.lookedAt = now;
+    if (now - this.slowCheckedAt < SLOW_MS) return;
+    this.slowCheckedAt = now;
     for (const connection of this.open) connection.closeIfSlow();
   }
 
@@ -86,7 +85,7 @@ export class Connections {
     clearInterval(this.timer);
   }
 
-  private look(): void {
+  private check(): void {
     const { idleSeconds } = this.limits;
     const now = this.elapsed();
     const since = now - idleSeconds * MS;
@@ -95,7 +94,7 @@ export class Connections {
       if (connection.closeIfSlow()) continue;
       const reason = connection.reasonToGo(now);
       if (reason !== undefined) connection.end(reason.why, reason.text);
-      else if (connection.heardAt <= since) {
+      else if (connection.lastMessageAt <= since) {
         connection.end('silent', `nothing was heard for ${idleSeconds} seconds`);
       }
     }

@@ -3,21 +3,21 @@
  *
  * Thread: the I/O thread.
  */
-import { marketFirstToken, marketTokens } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
+import { marketByCondition, tokensOfMarket } from '../market-data/find.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import {
   Connection,
   type ConnectionParts,
+  type Handling,
   NAMES_A_PIECE,
-  type Obeying,
-  parseMessage,
+  readMessage,
 } from './connection.ts';
-import { type FollowedBook, topics } from './followed-book.ts';
 import type { MarketFeed } from './market-feed.ts';
-import { invalid, type MarketMessageFields, marketMessage, type Problem } from './messages.ts';
-import { findCondition } from './names.ts';
+import { type MarketMessageFields, marketMessage, type Problem } from './messages.ts';
+import type { PublishedBook } from './published-book.ts';
+import { topics } from './topics.ts';
 
 export interface MarketChannelParts {
   readonly tables: Tables;
@@ -27,7 +27,7 @@ export interface MarketChannelParts {
 
 interface Following {
   /** Undefined until its turn has come, because following a book may copy it. */
-  book: FollowedBook | undefined;
+  book: PublishedBook | undefined;
   /** Whether best_bid_ask is followed too, and whether it was requested. */
   hasExtras: boolean;
   wantsExtras: boolean;
@@ -45,20 +45,10 @@ export class MarketConnection extends Connection {
     this.o = parts;
   }
 
-  protected override *receive(text: string): Obeying {
-    const message = parseMessage(text);
-    if (message === undefined) return invalid('not a JSON object');
-    if (!marketMessage.matches(message)) {
-      const { path } = marketMessage.fault(message);
-      return invalid(`bad member: ${path.join('.')}`);
-    }
-    const { operation, type } = message;
-    if (type === undefined && operation === undefined) {
-      return invalid('type or operation is needed');
-    }
-    if (type !== undefined && type.toLowerCase() !== 'market') {
-      return invalid('type must be market on this path');
-    }
+  protected override *receive(text: string): Handling {
+    const read = readMessage(text, marketMessage, 'market');
+    if ('problem' in read) return read.problem;
+    const { message } = read;
     const wanted = new Set<TokenRow>();
     const ids = message.assets_ids ?? [];
     const conditions = message.markets ?? [];
@@ -71,7 +61,7 @@ export class MarketConnection extends Connection {
     // A market stands for all its tokens.
     const more = Math.max(0, wanted.size - ids.length - conditions.length);
     if (!this.mayLookUp(more)) return undefined;
-    if (operation !== 'unsubscribe') return this.subscribe(wanted, message);
+    if (message.operation !== 'unsubscribe') return this.subscribe(wanted, message);
     for (const token of wanted) this.unsubscribe(token);
     return undefined;
   }
@@ -88,7 +78,7 @@ export class MarketConnection extends Connection {
     this.due.delete(token);
     const following = this.tokens.get(token)!;
     const book = this.follow(token, following);
-    if (book.isTold) {
+    if (book.isPublished) {
       if (wantsBook) this.socket.send(this.o.feed.snapshot(book, token));
       this.join(token, book, following);
     } else {
@@ -116,11 +106,8 @@ export class MarketConnection extends Connection {
 
   private addMarket(wanted: Set<TokenRow>, condition: string): void {
     const { tables } = this.o;
-    const market = findCondition(tables, condition);
-    if (market === 0) return;
-    const first = marketFirstToken(tables, market);
-    const count = marketTokens(tables, market);
-    for (let i = 0; i < count; i++) wanted.add((first + i) as TokenRow);
+    const market = marketByCondition(tables, condition.toLowerCase());
+    if (market !== 0) for (const token of tokensOfMarket(tables, market)) wanted.add(token);
   }
 
   private subscribe(
@@ -152,7 +139,7 @@ export class MarketConnection extends Connection {
   }
 
   /** The book, followed with everything that was requested. */
-  private follow(token: TokenRow, following: Following): FollowedBook {
+  private follow(token: TokenRow, following: Following): PublishedBook {
     const { book: known, hasExtras, wantsExtras } = following;
     if (known !== undefined && hasExtras === wantsExtras) return known;
     // The new subscription begins before the old one ends, so that the book stays in memory.
@@ -163,7 +150,7 @@ export class MarketConnection extends Connection {
     return book;
   }
 
-  private join(token: TokenRow, { bookRow }: FollowedBook, following: Following): void {
+  private join(token: TokenRow, { bookRow }: PublishedBook, following: Following): void {
     following.isJoined = true;
     this.socket.join(topics.asset(token));
     this.socket.join(topics.book(bookRow));

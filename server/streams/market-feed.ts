@@ -30,23 +30,23 @@ import {
 } from '../../engine/reads.ts';
 import { MatchKind } from '../../engine/tables/codes.ts';
 import { Depth } from '../../engine/tables/depth.ts';
-import type {
-  BookRow,
-  MarketRow,
-  MicroShares,
-  Pips,
-  TicksPerUnit,
-  TokenRow,
+import {
+  type BookRow,
+  type MarketRow,
+  type MicroShares,
+  PIPS_PER_UNIT,
+  type Pips,
+  type TicksPerUnit,
+  type TokenRow,
 } from '../../engine/tables/units.ts';
-import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { BookRenderer } from '../market-data/books.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
-import { isAskOf } from './batch-facts.ts';
-import { FollowedBook, topics } from './followed-book.ts';
 import * as frames from './market-frames.ts';
 import type { Names } from './names.ts';
 import { envelope, type Numbered, Numbering } from './numbering.ts';
+import { PublishedBook } from './published-book.ts';
+import { topics } from './topics.ts';
 
 export interface MarketFeedParts {
   readonly names: Names;
@@ -68,7 +68,7 @@ export class MarketFeed {
   private readonly depth = new Depth();
   /** The versions of the engine's books that are on disk. */
   private readonly versions: Int32Array;
-  private readonly followed = new Map<BookRow, FollowedBook>();
+  private readonly followed = new Map<BookRow, PublishedBook>();
   private readonly streams: Numbering;
 
   constructor(parts: MarketFeedParts) {
@@ -98,15 +98,15 @@ export class MarketFeed {
     for (let at = events.length - 8; at >= 0 && events[at] === EventKind.settled; at -= 8) {
       this.versions[events[at + Event.book]!] = events[at + Event.version]!;
     }
-    if (this.followed.size > 0) this.settle(batch);
+    if (this.followed.size > 0) this.publishVersions(batch);
   }
 
   /** The published book of a token. It is updated until leave(). */
-  follow(token: TokenRow, withExtras: boolean): FollowedBook {
+  follow(token: TokenRow, withExtras: boolean): PublishedBook {
     const bookRow = tokenBook(this.t, token);
     let book = this.followed.get(bookRow);
     if (book === undefined) {
-      book = new FollowedBook(this.t, bookRow);
+      book = new PublishedBook(this.t, bookRow);
       this.followed.set(bookRow, book);
       this.load(book);
     }
@@ -131,12 +131,12 @@ export class MarketFeed {
    * The `book` frame of a published book as it is now, with the sequence of the last event of its
    * stream.
    */
-  snapshot(book: FollowedBook, token: TokenRow): Buffer {
+  snapshot(book: PublishedBook, token: TokenRow): Buffer {
     const head = envelope(this.assetStream(token), this.o.now());
     return frames.bookFrame(head, this.body(book, book.tokens.indexOf(token)));
   }
 
-  private load(book: FollowedBook): void {
+  private load(book: PublishedBook): void {
     if (!book.load(this.t, this.depth)) {
       this.o.whenBatchesDone(() => {
         if (this.followed.get(book.bookRow) === book) this.load(book);
@@ -146,16 +146,16 @@ export class MarketFeed {
     book.bodies.length = 0;
     // Otherwise the batches that made it must be published first.
     if (book.version !== this.versions[book.bookRow]) return;
-    this.tell(book);
+    this.markPublished(book);
     release(book);
   }
 
   /** Marks the state of a book as published. */
-  private tell(book: FollowedBook): void {
-    book.isTold = true;
+  private markPublished(book: PublishedBook): void {
+    book.isPublished = true;
     book.takeChanges();
     book.tokens.forEach((_, index) => {
-      book.toldBest[index] = this.best(book, index);
+      book.publishedBest[index] = this.best(book, index);
     });
   }
 
@@ -188,19 +188,19 @@ export class MarketFeed {
     }
   }
 
-  private told(slot: number): FollowedBook | undefined {
+  private publishedBook(slot: number): PublishedBook | undefined {
     const book = this.followed.get(slot as BookRow);
-    return book?.isTold === true ? book : undefined;
+    return book?.isPublished === true ? book : undefined;
   }
 
   private readLevel(batch: AppliedBatch, at: number, command: number): void {
     const { events, eventsF } = batch;
-    const book = this.told(events[at + Event.book]!);
+    const book = this.publishedBook(events[at + Event.book]!);
     if (book === undefined) return;
     const kind = events[at]!;
     const tick = events[at + Event.tick]!;
     const isAsk =
-      kind === EventKind.levelPlaced ? isAskOf(this.t, batch, command) : book.isAskAt(tick);
+      kind === EventKind.levelPlaced ? frames.isAskOf(this.t, batch, command) : book.isAskAt(tick);
     const sequence = eventsF[at / 2 + Event.sequence]!;
     book.change(tick, isAsk, eventsF[at / 2 + Event.quantity]!, { kind, sequence, command });
   }
@@ -209,7 +209,7 @@ export class MarketFeed {
     const { t } = this;
     const row = fillRow(t, sequence);
     const takerToken = fillTakerToken(t, row);
-    const book = this.told(tokenBook(t, takerToken));
+    const book = this.publishedBook(tokenBook(t, takerToken));
     if (book === undefined) return;
     const isSell = fillTakerSide(t, row) === 1;
     const size = fillSize(t, row);
@@ -231,7 +231,7 @@ export class MarketFeed {
   }
 
   private readTick({ events }: AppliedBatch, at: number): void {
-    const book = this.told(events[at + Event.book]!);
+    const book = this.publishedBook(events[at + Event.book]!);
     if (book === undefined) return;
     const grid = events[at + Event.grid]! as TicksPerUnit;
     book.regrid(grid);
@@ -244,7 +244,7 @@ export class MarketFeed {
     const market = events[at + Event.market]! as MarketRow;
     const first = marketFirstBook(t, market);
     for (let i = 0; i < marketBooks(t, market); i++) {
-      const book = this.told(first + i);
+      const book = this.publishedBook(first + i);
       if (book === undefined) continue;
       book.minSize = eventsF[at / 2 + Event.minSize]! as MicroShares;
       book.baseFeeBps = events[at + Event.baseFeeBps]!;
@@ -256,28 +256,28 @@ export class MarketFeed {
    * Sends the changes of the batch for each followed book, and releases those that are now
    * complete.
    */
-  private settle(batch: AppliedBatch): void {
+  private publishVersions(batch: AppliedBatch): void {
     const { events } = batch;
-    const taken: FollowedBook[] = [];
+    const completed: PublishedBook[] = [];
     for (let at = events.length - 8; at >= 0 && events[at] === EventKind.settled; at -= 8) {
       const book = this.followed.get(events[at + Event.book]! as BookRow);
       if (book === undefined) continue;
       const version = events[at + Event.version]!;
-      if (book.isTold) {
+      if (book.isPublished) {
         book.version = version;
         book.changedAt = batch.time;
         book.bodies.length = 0;
         this.publish(book, batch);
       } else if (book.version === version) {
-        this.tell(book);
-        taken.push(book);
+        this.markPublished(book);
+        completed.push(book);
       }
     }
     // The callbacks may request other books, which are complete only now.
-    for (const book of taken) release(book);
+    for (const book of completed) release(book);
   }
 
-  private publish(book: FollowedBook, batch: AppliedBatch): void {
+  private publish(book: PublishedBook, batch: AppliedBatch): void {
     const { names, publish } = this.o;
     const now = this.o.now();
     const changes = book.takeChanges();
@@ -295,7 +295,7 @@ export class MarketFeed {
   }
 
   private publishToken(
-    book: FollowedBook,
+    book: PublishedBook,
     token: TokenRow,
     index: number,
     { time }: AppliedBatch,
@@ -319,15 +319,15 @@ export class MarketFeed {
   }
 
   private publishBest(
-    book: FollowedBook,
+    book: PublishedBook,
     token: TokenRow,
     index: number,
     { time }: AppliedBatch,
     now: number,
   ): void {
     const best = this.best(book, index);
-    if (best === book.toldBest[index]) return;
-    book.toldBest[index] = best;
+    if (best === book.publishedBest[index]) return;
+    book.publishedBest[index] = best;
     if (book.extraFollowers[index] === 0) return;
     const name = this.o.names.token(token);
     const head = envelope(this.streams.next(`best:${name.id}`), now);
@@ -335,14 +335,14 @@ export class MarketFeed {
     this.o.publish(topics.best(token), frames.bestBidAskFrame(head, name, prices, time));
   }
 
-  private best({ bestAsk, bestBid, grid }: FollowedBook, index: number): number {
+  private best({ bestAsk, bestBid, grid }: PublishedBook, index: number): number {
     const perTick = PIPS_PER_UNIT / grid;
     const [bid, ask] = index === 0 ? [bestBid, bestAsk] : [grid - bestAsk, grid - bestBid];
     return bid * perTick * BEST_SHIFT + ask * perTick;
   }
 
   /** The object of POST /books at the version that was published last. */
-  private body(book: FollowedBook, index: number): Buffer {
+  private body(book: PublishedBook, index: number): Buffer {
     let body = book.bodies[index];
     if (body === undefined) {
       book.copyTo(index, this.depth);
@@ -358,7 +358,7 @@ export class MarketFeed {
 }
 
 /** Calls those that waited for the book to be published. */
-function release(book: FollowedBook): void {
+function release(book: PublishedBook): void {
   const { waiting } = book;
   book.waiting = [];
   for (const callback of waiting) callback();

@@ -5,24 +5,20 @@
  *
  * Thread: the I/O thread.
  */
-import { PIPS_PER_UNIT, type Pips } from '../../engine/tables/units.ts';
+
+import { OrderCommand, OrderFlag } from '../../engine/commands.ts';
+import { EventKind } from '../../engine/events.ts';
+import { closedOrder } from '../../engine/orders/orders.ts';
+import { fillMakerIdAt, fillRow, isMirroredToken, orderIdAt } from '../../engine/reads.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import { PIPS_PER_UNIT, type Pips, type TokenRow } from '../../engine/tables/units.ts';
 import { microText, pipsText } from '../common/decimal.ts';
+import { wordsToHex } from '../common/uint256.ts';
 import type { MarketStory } from '../market-data/texts.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
-import { causeId } from './batch-facts.ts';
 import type { Names, TokenName } from './names.ts';
-import type { ChangedLevel, PublishedBook } from './published-book.ts';
-
-/** A trade as the market channel shows it: the fills of one match at one price. */
-export interface PublicTrade {
-  readonly token: TokenName;
-  readonly isSell: boolean;
-  readonly pips: Pips;
-  /** Micro-shares. */
-  size: number;
-  readonly match: number;
-  readonly feeBps: number;
-}
+import type { ChangedLevel, LevelCause, PublicTrade, PublishedBook } from './published-book.ts';
 
 /** The text for a missing best price (docs/protocol.md#stream-frames). */
 const NO_BID = '0';
@@ -165,4 +161,26 @@ export function newMarketFrame(
     timestamp: String(time),
   });
   return Buffer.from(`${fields.slice(0, -1)},${head}}`);
+}
+
+/** Whether the order of a command is an ask in the prices of its book. */
+export function isAskOf(t: Tables, { commands }: AppliedBatch, command: number): boolean {
+  const token = commands[command + OrderCommand.token]! as TokenRow;
+  const isSell = (commands[command + OrderCommand.flags]! & OrderFlag.sell) !== 0;
+  return isSell !== isMirroredToken(t, token);
+}
+
+/**
+ * The id of the order that caused a change of a level. The rings contain the rows of fills and closed
+ * orders at least until the batch has been published.
+ */
+function causeId(t: Tables, batch: AppliedBatch, by: LevelCause): string {
+  const { command, kind, sequence } = by;
+  if (kind === EventKind.levelPlaced) {
+    return wordsToHex(batch.commands, command + OrderCommand.id, ID_WORDS);
+  }
+  if (kind === EventKind.levelFill) {
+    return wordsToHex(t.fillI, fillMakerIdAt(fillRow(t, sequence)), ID_WORDS);
+  }
+  return wordsToHex(t.orderI, orderIdAt(closedOrder(t, sequence)), ID_WORDS);
 }

@@ -229,10 +229,11 @@ export function invalid(detail: string): Problem {
   return { error: 'invalid_message', detail };
 }
 
-/** One event: when it is sent, and its schema. */
-interface EventRow {
-  readonly sent: string;
-  readonly schema: TSchema;
+/** What a client may send, and when each event is sent, with its schema. */
+interface StreamRow {
+  readonly does: string;
+  readonly message: TSchema;
+  readonly events: Readonly<Record<string, { readonly sent: string; readonly schema: TSchema }>>;
 }
 
 /** The two streams, what clients receive and send, by event_type; `error` has none. */
@@ -260,13 +261,4 @@ export const STREAM_TABLE = {
       error: { sent: 'a message cannot be obeyed', schema: ProblemEvent },
     },
   },
-} as const satisfies Readonly<
-  Record<
-    string,
-    {
-      readonly does: string;
-      readonly message: TSchema;
-      readonly events: Readonly<Record<string, EventRow>>;
-    }
-  >
->;
+} as const satisfies Readonly<Record<string, StreamRow>>;

@@ -5,14 +5,12 @@
  * them.
  */
 
-import { findMarket } from '../../engine/markets/markets.ts';
 import { conditionAt, tokenIdAt, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
-import { AccountTexts, apiKeyText } from '../account/account-texts.ts';
-import { bytesToWords, hexToBytes, wordsToDecimal, wordsToHex } from '../common/uint256.ts';
-import { checksumAddress } from '../identity/checksum.ts';
+import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
+import { AccountTexts } from '../market-data/account-texts.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
 
 export interface TokenName {
@@ -25,7 +23,7 @@ export interface TokenName {
 }
 
 /** The text of a token id costs a division of big integers. */
-const TOKENS_KEPT = 16_384;
+const TOKENS_CACHED_MAX = 16_384;
 
 export class Names {
   readonly t: Tables;
@@ -50,7 +48,7 @@ export class Names {
       condition: this.condition(market),
       outcome: tokenOutcome(t, token),
     };
-    if (this.tokens.size === TOKENS_KEPT) this.tokens.clear();
+    if (this.tokens.size === TOKENS_CACHED_MAX) this.tokens.clear();
     this.tokens.set(token, name);
     return name;
   }
@@ -68,24 +66,4 @@ export class Names {
   wallet(account: AccountRow): string {
     return this.accounts.wallet(account);
   }
-}
-
-const conditionBytes = new Uint8Array(4 * ID_WORDS);
-const conditionWords = new Int32Array(ID_WORDS);
-
-/** The row of the market of a condition id in any case; 0 = there is none. */
-export function findCondition(t: Tables, text: string): MarketRow | 0 {
-  const isHash = hexToBytes(text.toLowerCase(), conditionBytes.length, conditionBytes, 0);
-  return isHash ? findMarket(t, bytesToWords(conditionBytes, conditionWords), 0) : 0;
-}
-
-/** Five words as an address text with its EIP-55 checksum. */
-export function addressText(words: Int32Array, at: number): string {
-  const hex = wordsToHex(words, at, ADDRESS_WORDS);
-  return checksumAddress(Buffer.from(hex.slice(2), 'hex'));
-}
-
-/** UUID text of the API key at a word. */
-export function apiKeyAt(words: Int32Array, at: number): string {
-  return apiKeyText(words.subarray(at, at + API_KEY_WORDS));
 }

@@ -6,14 +6,15 @@
  *
  * Thread: the I/O thread.
  */
-import { marketCount, marketFirstToken, marketTokens } from '../../engine/reads.ts';
-import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
+import { marketCount } from '../../engine/reads.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
+import { tokensOfMarket } from '../market-data/find.ts';
 import type { MarketStory } from '../market-data/texts.ts';
-import { topics } from './followed-book.ts';
 import { newMarketFrame } from './market-frames.ts';
 import type { Names } from './names.ts';
 import { envelope, Numbering } from './numbering.ts';
+import { topics } from './topics.ts';
 
 export interface NewMarketsParts {
   readonly names: Names;
@@ -35,14 +36,14 @@ export class NewMarkets {
   private readonly o: NewMarketsParts;
   private readonly streams: Numbering;
   /** Markets up to this row existed at the start, or were published. */
-  private told: number;
+  private publishedTo: number;
   /** The current work: publish markets up to `last`. */
   private task: { readonly story: Story; readonly last: number } | undefined;
 
   constructor(parts: NewMarketsParts) {
     this.o = parts;
     this.streams = new Numbering(parts.run);
-    this.told = marketCount(parts.names.t);
+    this.publishedTo = marketCount(parts.names.t);
   }
 
   /**
@@ -51,28 +52,26 @@ export class NewMarkets {
   announce(story: Story): void {
     const isUnderWay = this.task !== undefined;
     this.task = { story, last: marketCount(this.o.names.t) };
-    if (!isUnderWay) this.tellSome();
+    if (!isUnderWay) this.publishSome();
   }
 
-  private tellSome(): void {
+  private publishSome(): void {
     const { last, story } = this.task!;
-    const end = Math.min(last, this.told + AT_ONCE);
-    while (this.told < end) {
-      this.told += 1;
-      this.tell(this.told as MarketRow, story);
+    const end = Math.min(last, this.publishedTo + AT_ONCE);
+    while (this.publishedTo < end) {
+      this.publishedTo += 1;
+      this.publishMarket(this.publishedTo as MarketRow, story);
     }
     if (end === last) this.task = undefined;
-    else setTimeout(() => this.tellSome(), PAUSE_MS).unref();
+    else setTimeout(() => this.publishSome(), PAUSE_MS).unref();
   }
 
-  private tell(market: MarketRow, story: Story): void {
+  private publishMarket(market: MarketRow, story: Story): void {
     const { names, now, publish } = this.o;
     const condition = names.condition(market);
     const known = story(condition);
     if (known === undefined) return;
-    const first = marketFirstToken(names.t, market);
-    const count = marketTokens(names.t, market);
-    const assets = Array.from({ length: count }, (_, i) => names.token((first + i) as TokenRow).id);
+    const assets = tokensOfMarket(names.t, market).map((token) => names.token(token).id);
     const head = envelope(this.streams.next('markets'), now());
     publish(topics.markets, newMarketFrame(head, condition, assets, known, now()));
   }

@@ -23,7 +23,7 @@ export function runName(startedAt: number): string {
 }
 
 /**
- * The streams of a run, by name. They are kept for the whole run: a stream that is followed again
+ * The streams of a run, by name. They stay for the whole run: a stream that is followed again
  * continues.
  */
 export class Numbering {

@@ -23,17 +23,13 @@ import {
   orderToken,
   orderTypeOf,
 } from '../../engine/reads.ts';
-import {
-  type ADDRESS_WORDS,
-  type API_KEY_WORDS,
-  EndReason,
-  ID_WORDS,
-} from '../../engine/tables/codes.ts';
+import { EndReason, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { type OrderRow, PIPS_PER_UNIT, type TokenRow } from '../../engine/tables/units.ts';
 import { wordsToHex } from '../common/uint256.ts';
+import { addressText, apiKeyText } from '../market-data/account-texts.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
-import { addressText, apiKeyAt, type Names } from './names.ts';
+import type { Names } from './names.ts';
 
 export interface OrderFacts {
   readonly id: string;
@@ -76,7 +72,7 @@ export function placedOrder(
   const shares = commandsF[command / 2 + OrderCommand.shares]!;
   return {
     id: wordsToHex(commands, command + OrderCommand.id, ID_WORDS),
-    apiKey: apiKeyAt(commands, command + OrderCommand.apiKey),
+    apiKey: apiKeyText(commands, command + OrderCommand.apiKey),
     token,
     maker: addressText(commands, command + OrderCommand.maker),
     isSell: (flags & OrderFlag.sell) !== 0,
@@ -91,14 +87,14 @@ export function placedOrder(
 }
 
 /** A maker whose row a record copies (partlyRow); its level's record behind it has the grid. */
-export function partlyOrder(names: Names, rows: OrderRows, grid: number): OrderFacts {
+export function partlyFilledOrder(names: Names, rows: OrderRows, grid: number): OrderFacts {
   const token = orderToken(rows, ONLY_ORDER);
   const pips = ownPips(names.t, token, orderPrice(rows, ONLY_ORDER), grid);
   return orderFacts(names, rows, ONLY_ORDER, pips, EndReason.none);
 }
 
 /** `row`: of a closed order. */
-export function finishedOrder(names: Names, row: OrderRow): OrderFacts {
+export function closedOrderFacts(names: Names, row: OrderRow): OrderFacts {
   const { t } = names;
   return orderFacts(names, t, row, orderPrice(t, row), closeReason(t, row));
 }
@@ -112,7 +108,7 @@ function orderFacts(
 ): OrderFacts {
   return {
     id: wordsToHex(rows.orderI, orderIdAt(row), ID_WORDS),
-    apiKey: apiKeyAt(rows.orderI, orderKeyAt(row)),
+    apiKey: apiKeyText(rows.orderI, orderKeyAt(row)),
     token: orderToken(rows, row),
     maker: names.wallet(orderMaker(rows, row)),
     isSell: isSellOrder(rows, row),
@@ -124,16 +120,4 @@ function orderFacts(
     created: orderCreated(rows, row),
     reason,
   };
-}
-
-/** Whether the words at two places are the same address, or the same key. */
-export function sameWords(
-  a: Int32Array,
-  atA: number,
-  b: Int32Array,
-  atB: number,
-  count: typeof ADDRESS_WORDS | typeof API_KEY_WORDS | typeof ID_WORDS,
-): boolean {
-  for (let w = 0; w < count; w++) if (a[atA + w] !== b[atB + w]) return false;
-  return true;
 }

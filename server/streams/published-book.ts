@@ -1,9 +1,9 @@
 /**
  * A book as the streams have published it: copied once from the engine and then updated by the
  * events of each flushed batch. The engine's book is ahead of it by the batches that are not on
- * disk yet.
+ * disk yet. It counts the connections that follow its tokens.
  *
- * Thread: the I/O thread. Non-goals: JSON, who receives it.
+ * Thread: the I/O thread. Non-goals: JSON.
  */
 import {
   bookFirstToken,
@@ -23,8 +23,9 @@ import {
   type TicksPerUnit,
   type TokenRow,
 } from '../../engine/tables/units.ts';
+import type { TokenName } from './names.ts';
 
-/** Where to find the id of the order that caused a change (batch-facts.ts). */
+/** Where to find the id of the order that caused a change (market-frames.ts). */
 export interface LevelCause {
   readonly kind: number;
   readonly sequence: number;
@@ -39,6 +40,20 @@ export interface ChangedLevel {
   readonly by: LevelCause;
 }
 
+/** A trade as the market channel shows it: the fills of one match at one price. */
+export interface PublicTrade {
+  readonly token: TokenName;
+  readonly isSell: boolean;
+  readonly pips: Pips;
+  /** Micro-shares. */
+  size: number;
+  readonly match: number;
+  readonly feeBps: number;
+}
+
+/** Trades of one match at one price: of the taker's token, and of the other token. */
+const PARALLEL_TRADES = 2;
+
 export class PublishedBook {
   readonly bookRow: BookRow;
   readonly market: MarketRow;
@@ -47,7 +62,7 @@ export class PublishedBook {
   /** Version of the engine's book that this is a copy of. */
   version = 0;
   /** False until every batch that made that version has been published. */
-  isTold = false;
+  isPublished = false;
   grid: TicksPerUnit = 100;
   changedAt = 0;
   minSize = 0 as MicroShares;
@@ -57,6 +72,22 @@ export class PublishedBook {
   /** Ticks; 0 = no bid, and the grid = no ask. */
   bestBid = 0;
   bestAsk = 0;
+  /** In the order of `tokens`: connections that follow, and how many of those with extras. */
+  readonly followers: number[];
+  readonly extraFollowers: number[];
+  /** Called once the state is published: first books wait for it. */
+  waiting: (() => void)[] = [];
+  /** Bodies of `book` events at the current version, in the order of `tokens`. */
+  readonly bodies: (Buffer | undefined)[] = [];
+  /**
+   * The best prices that were published last, in the same order: bid x 2^20 + ask, in ticks of
+   * 0.0001.
+   */
+  readonly publishedBest: number[] = [];
+  /** The trades of the current batch. */
+  trades: PublicTrade[] = [];
+  ticks: { readonly before: number; readonly grid: number }[] = [];
+  needsWhole = false;
   /** By tick: micro-shares; negative for an ask. */
   private levels = new Float64Array(0);
   private readonly changed = new Map<number, ChangedLevel>();
@@ -67,6 +98,8 @@ export class PublishedBook {
     this.bookRow = bookRow;
     this.market = bookMarket(t, bookRow);
     this.tokens = second === 0 ? [first] : [first, second];
+    this.followers = this.tokens.map(() => 0);
+    this.extraFollowers = this.tokens.map(() => 0);
   }
 
   /** Copies the engine's book as it is now; false when a writer is changing it. */
@@ -77,7 +110,7 @@ export class PublishedBook {
     const other = second === undefined ? 0 : tokenLastPrice(t, second);
     if (bookVersion(t, first!) !== depth.version) return false;
     this.version = depth.version;
-    this.isTold = false;
+    this.isPublished = false;
     this.changedAt = depth.changedAt;
     this.minSize = depth.minSize;
     this.baseFeeBps = baseFeeBps;
@@ -150,6 +183,29 @@ export class PublishedBook {
     for (let tick = grid - 1; tick >= this.bestAsk; tick--) {
       if (levels[tick]! < 0) append(high, isMirrored ? grid - tick : tick, -levels[tick]!);
     }
+  }
+
+  get isFollowed(): boolean {
+    return this.followers.some((count) => count > 0);
+  }
+
+  /** Adds one trade. Fills of one match at one price become one trade. */
+  addTrade(token: TokenRow, trade: PublicTrade): void {
+    this.lastPrices[this.tokens.indexOf(token)] = trade.pips;
+    // A match alternates at most between trades of one token and of the pair.
+    for (const known of this.trades.slice(-PARALLEL_TRADES)) {
+      const { match, pips, token: its } = known;
+      if (match !== trade.match || pips !== trade.pips || its.id !== trade.token.id) continue;
+      known.size += trade.size;
+      return;
+    }
+    this.trades.push(trade);
+  }
+
+  endBatch(): void {
+    this.trades = [];
+    this.ticks = [];
+    this.needsWhole = false;
   }
 
   private clear(grid: TicksPerUnit): void {

@@ -9,21 +9,27 @@
  * Thread: the I/O thread.
  */
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
+import { sameWords } from '../../engine/tables/hash-index.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { Publish } from '../http/sockets.ts';
 import { envelope, type Numbered } from './numbering.ts';
-import { sameWords } from './order-facts.ts';
 
 /**
  * The number of stored events of the node: a minute of a busy one, at least the promised 10,000.
  */
-export const EVENTS_KEPT = 16_384;
+export const EVENTS_MAX = 16_384;
 
 /**
  * The number of their characters: a trade lists up to 500 orders, and this many events of that size
  * would be gigabytes. 10,000 events may have 13,000 characters each.
  */
-export const KEPT_BYTES_MAX = 2 ** 27;
+export const CHARACTERS_MAX = 2 ** 27;
+
+/**
+ * Where the user with the most events has more than this part of them, its own oldest event makes room for a
+ * new one of anybody: so up to sixteen busy users push out no events of the others.
+ */
+const SHARE = 1 / 16;
 
 /**
  * Users without a connection that stay stored: about 200 bytes each, and as much for each market
@@ -31,60 +37,73 @@ export const KEPT_BYTES_MAX = 2 ** 27;
  */
 const AWAY_MAX = 65_536;
 
-const NONE = -1;
-
 /** One event, stored so that it can be sent again. */
-export interface KeptEvent {
+export interface StoredEvent {
   readonly user: User;
   readonly condition: string;
   /** Its sequences in the streams of the user and of the market. */
   readonly sequence: number;
   readonly ofMarket: number;
-  /** Positions of the events before it in both streams; NONE = it is the first. */
-  readonly before: number;
-  readonly beforeOfMarket: number;
   /** JSON without braces and envelope. */
   readonly body: string;
+  /** Its neighbours among the stored events: of all users, of the user's stream, of the market's. */
+  readonly links: readonly [Link, Link, Link];
 }
 
-/** A stream, and the position of its newest event. */
-interface KeptStream extends Numbered {
-  newest: number;
+interface Link {
+  before: StoredEvent | undefined;
+  after: StoredEvent | undefined;
 }
+
+const Chain = { all: 0, user: 1, market: 2 } as const;
+type Chain = (typeof Chain)[keyof typeof Chain];
+const CHAINS = Object.values(Chain);
+
+/** The ends of a chain of events. */
+interface Ends {
+  oldest: StoredEvent | undefined;
+  newest: StoredEvent | undefined;
+}
+
+/** A stream, and the stored events of it. */
+interface StoredStream extends Numbered, Ends {}
 
 /** A connection that gets new events directly, until it has caught up with its topic. */
 export interface CatchingUp {
   /** Called with each new event of the user. */
-  later(event: KeptEvent): void;
+  later(event: StoredEvent): void;
 }
 
 export class User {
   readonly address: Int32Array;
   readonly name: string;
-  readonly all: KeptStream;
+  readonly all: StoredStream;
   readonly catchingUp = new Set<CatchingUp>();
   connections = 0;
+  /** Of its stored events. */
+  weight = 0;
   /** The number of connections in each topic. */
   readonly joined = new Map<string, number>();
   private readonly run: string;
   /** Only streams with events: a subscription alone stores nothing. */
-  private readonly markets = new Map<string, KeptStream>();
+  private readonly markets = new Map<string, StoredStream>();
 
   constructor(address: Int32Array, run: string) {
     this.address = address;
     this.run = run;
     this.name = `user:${wordsToHex(address, 0, ADDRESS_WORDS)}`;
-    this.all = { id: `${this.name}:${run}`, sequence: 0, newest: NONE };
+    this.all = { id: `${this.name}:${run}`, sequence: 0, oldest: undefined, newest: undefined };
   }
 
   /** The stream of one market in its current state. */
-  ofMarket(condition: string): Readonly<KeptStream> {
+  ofMarket(condition: string): Readonly<StoredStream> {
     const id = `${this.name}:${condition}:${this.run}`;
-    return this.markets.get(condition) ?? { id, sequence: 0, newest: NONE };
+    const none = { id, sequence: 0, oldest: undefined, newest: undefined };
+    return this.markets.get(condition) ?? none;
   }
 
   /** The same, for adding an event. */
-  toldOfMarket(condition: string): KeptStream {
+  marketStream(condition: string): StoredStream {
     const stream = this.markets.get(condition) ?? { ...this.ofMarket(condition) };
     this.markets.set(condition, stream);
     return stream;
@@ -102,25 +121,25 @@ export interface ReplayBufferParts {
   readonly now: () => number;
   readonly run: string;
   /** The number of stored events of all users. */
-  readonly kept: number;
+  readonly eventsMax: number;
 }
 
 export class ReplayBuffer {
   private readonly o: ReplayBufferParts;
   /** By the first word of the address; there is rarely more than one. */
   private readonly byWord = new Map<number, User[]>();
-  private readonly ring: (KeptEvent | undefined)[];
-  private written = 0;
-  /** The position of the oldest stored event, and the number of characters from there on. */
-  private first = 0;
+  private readonly ends: Ends = { oldest: undefined, newest: undefined };
+  /** Stored events, and their characters. */
+  private events = 0;
   private bytes = 0;
+  /** The user with the most, among those that had events lately. */
+  private busiest: User | undefined = undefined;
   /** Counts the users that were made. A user that returns after it was removed is a new one. */
   private made = 0;
   private readonly away = new Set<User>();
 
   constructor(parts: ReplayBufferParts) {
     this.o = parts;
-    this.ring = new Array<KeptEvent | undefined>(parts.kept).fill(undefined);
   }
 
   get isEmpty(): boolean {
@@ -130,7 +149,7 @@ export class ReplayBuffer {
   /** The user whose address is at `at`, if its events are stored. */
   find(words: Int32Array, at: number): User | undefined {
     const users = this.byWord.get(words[at]!);
-    return users?.find((user) => sameWords(user.address, 0, words, at, ADDRESS_WORDS));
+    return users?.find(({ address }) => sameWords(address, 0, words, at, ADDRESS_WORDS));
   }
 
   /** Returns the user of a new connection; makes it if needed. */
@@ -161,46 +180,59 @@ export class ReplayBuffer {
   }
 
   /** Numbers an event, stores it and sends it. */
-  tell(user: User, condition: string, body: string): void {
-    const market = user.toldOfMarket(condition);
+  append(user: User, condition: string, body: string): void {
+    const market = user.marketStream(condition);
     user.all.sequence += 1;
     market.sequence += 1;
-    const event = {
-      user,
-      condition,
-      sequence: user.all.sequence,
-      ofMarket: market.sequence,
-      before: user.all.newest,
-      beforeOfMarket: market.newest,
-      body,
-    };
-    user.all.newest = this.written;
-    market.newest = this.written;
-    this.keep(event);
+    const { sequence: ofMarket } = market;
+    const links = [unlinked(), unlinked(), unlinked()] as const;
+    const event = { user, condition, sequence: user.all.sequence, ofMarket, body, links };
+    this.store(event);
     for (const { id } of [user.all, market]) {
       if (user.joined.has(id)) this.o.publish(id, Buffer.from(this.frame(event, id === market.id)));
     }
     for (const connection of user.catchingUp) connection.later(event);
   }
 
-  private keep(event: KeptEvent): void {
-    const { ring } = this;
-    if (this.written - this.first === ring.length) this.forgetOldest();
-    ring[this.written % ring.length] = event;
-    this.written += 1;
-    this.bytes += event.body.length;
-    while (this.bytes > KEPT_BYTES_MAX && this.first < this.written - 1) this.forgetOldest();
+  private store(event: StoredEvent): void {
+    const { body, user } = event;
+    for (const chain of CHAINS) link(this.endsOf(chain, event), event, chain);
+    this.events += 1;
+    this.bytes += body.length;
+    user.weight += this.weightOf(event);
+    if (user.weight > (this.busiest?.weight ?? 0)) this.busiest = user;
+    while (this.events > this.o.eventsMax || (this.bytes > CHARACTERS_MAX && this.events > 1)) {
+      this.forget(this.leastMissed());
+    }
   }
 
-  private forgetOldest(): void {
-    const at = this.first % this.ring.length;
-    this.bytes -= this.ring[at]!.body.length;
-    this.ring[at] = undefined;
-    this.first += 1;
+  /** Which event makes room. */
+  private leastMissed(): StoredEvent {
+    const { busiest, ends } = this;
+    const own = busiest!.all.oldest;
+    const isBusy = busiest!.weight > SHARE * CHARACTERS_MAX;
+    return isBusy && own !== undefined && own !== ends.newest ? own : ends.oldest!;
+  }
+
+  private forget(event: StoredEvent): void {
+    for (const chain of CHAINS) unlink(this.endsOf(chain, event), event, chain);
+    this.events -= 1;
+    this.bytes -= event.body.length;
+    event.user.weight -= this.weightOf(event);
+  }
+
+  /** By number or by characters, whichever is the larger part of what may be stored. */
+  private weightOf({ body }: StoredEvent): number {
+    return Math.max(body.length, CHARACTERS_MAX / this.o.eventsMax);
+  }
+
+  private endsOf(chain: Chain, { condition, user }: StoredEvent): Ends {
+    if (chain === Chain.all) return this.ends;
+    return chain === Chain.user ? user.all : user.marketStream(condition);
   }
 
   /** @param ofMarket whether it has the sequence of its market's stream */
-  frame({ body, condition, ofMarket, sequence, user }: KeptEvent, isOfMarket: boolean): string {
+  frame({ body, condition, ofMarket, sequence, user }: StoredEvent, isOfMarket: boolean): string {
     const { id } = isOfMarket ? user.ofMarket(condition) : user.all;
     const number = isOfMarket ? ofMarket : sequence;
     return `{${body},${envelope({ id, sequence: number }, this.o.now())}}`;
@@ -211,28 +243,48 @@ export class ReplayBuffer {
    * stored, or the stream never reached that sequence.
    * @param condition of the market whose stream it is; undefined = the user's stream
    */
-  since(user: User, condition: string | undefined, sequence: number): KeptEvent[] | undefined {
+  since(user: User, condition: string | undefined, sequence: number): StoredEvent[] | undefined {
     const stream = condition === undefined ? user.all : user.ofMarket(condition);
     if (sequence > stream.sequence) return undefined;
-    const missed: KeptEvent[] = [];
+    const missed: StoredEvent[] = [];
     // Follows the links from event to event, because a message may name hundreds of streams with
     // few events each.
-    for (let at = stream.newest; missed.length < stream.sequence - sequence; ) {
-      if (at < this.first) return undefined;
-      const event = this.ring[at % this.ring.length]!;
+    const chain = condition === undefined ? Chain.user : Chain.market;
+    let event = stream.newest;
+    while (missed.length < stream.sequence - sequence) {
+      if (event === undefined) return undefined;
       missed.push(event);
-      at = condition === undefined ? event.before : event.beforeOfMarket;
+      event = event.links[chain].before;
     }
     return missed.reverse();
   }
 
-  /** Events were lost, so every client that reconnects is told that it cannot resume. */
+  /** Events were lost, so no client can resume: each gets an error when it tries. */
   forgetAll(): void {
     this.byWord.clear();
     this.away.clear();
-    this.ring.fill(undefined);
-    this.written = 0;
-    this.first = 0;
-    this.bytes = 0;
+    while (this.ends.oldest !== undefined) this.forget(this.ends.oldest);
+    this.busiest = undefined;
   }
+}
+
+const unlinked = (): Link => ({ before: undefined, after: undefined });
+
+function link(ends: Ends, event: StoredEvent, chain: Chain): void {
+  const { newest } = ends;
+  event.links[chain].before = newest;
+  if (newest === undefined) ends.oldest = event;
+  else newest.links[chain].after = event;
+  ends.newest = event;
+}
+
+function unlink(ends: Ends, event: StoredEvent, chain: Chain): void {
+  const link = event.links[chain];
+  const { after, before } = link;
+  if (before === undefined) ends.oldest = after;
+  else before.links[chain].after = after;
+  if (after === undefined) ends.newest = before;
+  else after.links[chain].before = before;
+  link.before = undefined;
+  link.after = undefined;
 }

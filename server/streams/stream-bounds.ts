@@ -10,7 +10,19 @@
  */
 import type { Caller } from '../http/callers.ts';
 import type { Turns } from './pacer.ts';
-import type { StreamLimits } from './stream-limits.ts';
+
+/** The settings of the streams. */
+export interface StreamLimits {
+  /** A connection that sends nothing for so long is closed. */
+  readonly idleSeconds: number;
+  /** Tokens, or markets, of one connection. */
+  readonly subscriptionsMax: number;
+  readonly connectionsMax: number;
+  /** Bytes that may wait for one reader. */
+  readonly backpressureBytes: number;
+  /** The bounds of a caller, as a multiple of those of one connection. */
+  readonly callerFactor: number;
+}
 
 type Unit = 'messages' | 'names' | 'bytes';
 type Owner = 'connection' | 'caller';
@@ -43,80 +55,38 @@ export function messageBytesMax(subscriptionsMax: number): number {
 }
 const messageBytes = (limits: BoundLimits): number => messageBytesMax(subscriptions(limits));
 
-/** The factor for one turn; that for a window is a setting. */
+/** What one connection may send, at once and in a window. */
+const AMOUNTS = {
+  turn_messages: { unit: 'messages', per: 'turn', amount: (limits) => 2 * subscriptions(limits) },
+  turn_bytes: { unit: 'bytes', per: 'turn', amount: (limits) => 8 * messageBytes(limits) },
+  messages: { unit: 'messages', per: 'window', amount: (limits) => 4 * subscriptions(limits) },
+  names: { unit: 'names', per: 'window', amount: (limits) => 20 * subscriptions(limits) },
+  bytes: { unit: 'bytes', per: 'window', amount: (limits) => 50 * messageBytes(limits) },
+} as const satisfies Readonly<Record<string, Omit<BoundRow, 'of'>>>;
+
+/** A caller may send so many times as much at once; the factor for a window is a setting. */
 const CALLER_TURN_FACTOR = 5;
 
-/** By the name under which a metric counts the connections that exceeded it. */
-export const STREAM_BOUNDS = {
-  connection_turn_messages: {
-    of: 'connection',
-    unit: 'messages',
-    per: 'turn',
-    amount: (limits) => 2 * subscriptions(limits),
-  },
-  connection_turn_bytes: {
-    of: 'connection',
-    unit: 'bytes',
-    per: 'turn',
-    amount: (limits) => 8 * messageBytes(limits),
-  },
-  connection_messages: {
-    of: 'connection',
-    unit: 'messages',
-    per: 'window',
-    amount: (limits) => 4 * subscriptions(limits),
-  },
-  connection_names: {
-    of: 'connection',
-    unit: 'names',
-    per: 'window',
-    amount: (limits) => 20 * subscriptions(limits),
-  },
-  connection_bytes: {
-    of: 'connection',
-    unit: 'bytes',
-    per: 'window',
-    amount: (limits) => 50 * messageBytes(limits),
-  },
-  caller_turn_messages: {
-    of: 'caller',
-    unit: 'messages',
-    per: 'turn',
-    amount: (limits) => CALLER_TURN_FACTOR * 2 * subscriptions(limits),
-  },
-  caller_turn_bytes: {
-    of: 'caller',
-    unit: 'bytes',
-    per: 'turn',
-    amount: (limits) => CALLER_TURN_FACTOR * 8 * messageBytes(limits),
-  },
-  caller_messages: {
-    of: 'caller',
-    unit: 'messages',
-    per: 'window',
-    amount: (limits) => limits.callerFactor * 4 * subscriptions(limits),
-  },
-  caller_names: {
-    of: 'caller',
-    unit: 'names',
-    per: 'window',
-    amount: (limits) => limits.callerFactor * 20 * subscriptions(limits),
-  },
-  caller_bytes: {
-    of: 'caller',
-    unit: 'bytes',
-    per: 'window',
-    amount: (limits) => limits.callerFactor * 50 * messageBytes(limits),
-  },
-} as const satisfies Readonly<Record<string, BoundRow>>;
+/** The name under which a metric counts the connections that exceeded a bound. */
+export type BoundName = `${Owner}_${keyof typeof AMOUNTS}`;
 
-export type BoundName = keyof typeof STREAM_BOUNDS;
+const ROWS = (['connection', 'caller'] as const).flatMap((of) =>
+  Object.entries<Omit<BoundRow, 'of'>>(AMOUNTS).map(([name, row]): [BoundName, BoundRow] => {
+    const factor = ({ callerFactor }: BoundLimits): number => {
+      if (of === 'connection') return 1;
+      return row.per === 'turn' ? CALLER_TURN_FACTOR : callerFactor;
+    };
+    const amount = (limits: BoundLimits): number => factor(limits) * row.amount(limits);
+    return [`${of}_${name}` as BoundName, { ...row, of, amount }];
+  }),
+);
 
-const ROWS = Object.entries(STREAM_BOUNDS) as readonly (readonly [BoundName, BoundRow])[];
+/** Every bound, by name. */
+export const STREAM_BOUNDS: ReadonlyMap<BoundName, BoundRow> = new Map(ROWS);
 
 /** The text for a connection that exceeded a bound, and for the documents. */
 export function boundText(name: BoundName, limits: BoundLimits): string {
-  const { amount, of, per, unit }: BoundRow = STREAM_BOUNDS[name];
+  const { amount, of, per, unit } = STREAM_BOUNDS.get(name)!;
   const counted = unit === 'names' ? 'names to look up' : unit;
   const span = per === 'turn' ? 'at once' : `in ${WINDOW_TEXT}`;
   const from = of === 'connection' ? 'on one connection' : 'from one address';
@@ -181,26 +151,26 @@ const OWNED = {
  * How many connections of a caller get a reason when they are closed, in one window; further ones
  * are closed without one.
  */
-const TOLD_MAX = 3;
+const REASONS_MAX = 3;
 
 /** What all connections of one caller together have used. */
 class SharedSpending extends Spending {
   connections = 0;
-  private told = 0;
+  private reasonsGiven = 0;
 
   /**
    * Whether one more connection gets a reason when it is closed. After a close frame the library
    * continues to read and discards the bytes for 16 seconds. So a caller that reconnects and
    * continues gets no close frame.
    */
-  mayBeTold(): boolean {
-    this.told += 1;
-    return this.told <= TOLD_MAX;
+  mayGiveReason(): boolean {
+    this.reasonsGiven += 1;
+    return this.reasonsGiven <= REASONS_MAX;
   }
 
   protected override forget(per: BoundRow['per']): void {
     super.forget(per);
-    if (per === 'window') this.told = 0;
+    if (per === 'window') this.reasonsGiven = 0;
   }
 }
 
@@ -223,8 +193,8 @@ export class Budget {
     return this.take('messages', 1, now, turn) ?? this.take('bytes', bytes, now, turn);
   }
 
-  mayBeTold(): boolean {
-    return this.caller.mayBeTold();
+  mayGiveReason(): boolean {
+    return this.caller.mayGiveReason();
   }
 
   names(count: number, now: number): BoundName | undefined {

@@ -17,9 +17,8 @@ import { MarketFeed } from './market-feed.ts';
 import { Names } from './names.ts';
 import { NewMarkets } from './new-markets.ts';
 import { runName } from './numbering.ts';
-import { EVENTS_KEPT, ReplayBuffer } from './replay-buffer.ts';
-import { messageBytesMax } from './stream-bounds.ts';
-import type { StreamLimits } from './stream-limits.ts';
+import { EVENTS_MAX, ReplayBuffer } from './replay-buffer.ts';
+import { messageBytesMax, type StreamLimits } from './stream-bounds.ts';
 import { UserConnection } from './user-channel.ts';
 import { UserFeed } from './user-feed.ts';
 
@@ -41,7 +40,7 @@ export interface StreamParts {
   readonly elapsed: () => number;
   readonly log: (line: string) => void;
   /** The number of stored events of users, for clients that reconnect. */
-  readonly eventsKept?: number;
+  readonly eventsMax?: number;
 }
 
 /**
@@ -75,7 +74,7 @@ export class Streams {
       publish,
       now,
       run,
-      kept: parts.eventsKept ?? EVENTS_KEPT,
+      eventsMax: parts.eventsMax ?? EVENTS_MAX,
     });
     this.user = new UserFeed(names, this.replayBuffer);
     const feed = this.market;
@@ -83,7 +82,7 @@ export class Streams {
       this.route('/ws/market', (common) => new MarketConnection({ tables, texts, feed }, common)),
       this.route('/ws/user', (common) => {
         const keys = { lookup: parts.key, lookupReadOnly: parts.readOnlyKey };
-        return new UserConnection({ log: this.replayBuffer, tables, ...keys }, common);
+        return new UserConnection({ replayBuffer: this.replayBuffer, tables, ...keys }, common);
       }),
     ];
   }

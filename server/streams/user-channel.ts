@@ -9,27 +9,27 @@ import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import type { Credential } from '../identity/key-registry.ts';
+import { marketByCondition } from '../market-data/find.ts';
 import type { CloseName } from './closes.ts';
 import {
   Connection,
   type ConnectionParts,
+  type Handling,
   NAMES_A_PIECE,
-  type Obeying,
-  parseMessage,
+  readMessage,
 } from './connection.ts';
 import { invalid, type Problem, type UserMessageFields, userMessage } from './messages.ts';
-import { findCondition } from './names.ts';
 import {
   type CatchingUp,
-  EVENTS_KEPT,
-  KEPT_BYTES_MAX,
-  type KeptEvent,
+  CHARACTERS_MAX,
+  EVENTS_MAX,
   type ReplayBuffer,
+  type StoredEvent,
   type User,
 } from './replay-buffer.ts';
 
 export interface UserChannelParts {
-  readonly log: ReplayBuffer;
+  readonly replayBuffer: ReplayBuffer;
   readonly tables: Tables;
   /** An active key by its lower-case text. */
   readonly lookup: (apiKey: string) => Credential | undefined;
@@ -65,12 +65,12 @@ export const AUTH_SECONDS = 10;
 const MS = 1_000;
 
 /** How many missed events cost as much as the look-up of one name. */
-const MISSED_A_NAME = 16;
+const MISSED_PER_NAME = 16;
 
 /** Events that may wait for a connection that catches up: all stored ones, and as many new ones. */
-const DUE_MAX = 2 * EVENTS_KEPT;
+const DUE_MAX = 2 * EVENTS_MAX;
 /** Characters of the new ones, which may exist only in this queue. */
-const ARRIVED_MAX = KEPT_BYTES_MAX / 4;
+const ARRIVED_MAX = CHARACTERS_MAX / 4;
 
 /**
  * Stands for the stream of all markets, where the streams of single markets are named by condition.
@@ -86,7 +86,7 @@ export class UserConnection extends Connection implements CatchingUp {
   /** Those of them whose topic it has joined; for the others it still catches up. */
   private readonly joined = new Set<string>();
   /** To be sent before the topics are joined. */
-  private due: { readonly event: KeptEvent; readonly name: string }[] = [];
+  private due: { readonly event: StoredEvent; readonly name: string }[] = [];
   private sent = 0;
   /** Characters of the events that arrived since it began to catch up. */
   private arrived = 0;
@@ -102,7 +102,7 @@ export class UserConnection extends Connection implements CatchingUp {
     return { why: 'no_auth', text: `no valid auth within ${AUTH_SECONDS} seconds` };
   }
 
-  later(event: KeptEvent): void {
+  later(event: StoredEvent): void {
     const name = [ALL, event.condition].find((one) => this.followed.has(one));
     if (name === undefined || this.joined.has(name)) return;
     this.due.push({ event, name });
@@ -111,24 +111,15 @@ export class UserConnection extends Connection implements CatchingUp {
     if (isMuch) this.end('slow_reader', 'slow reader');
   }
 
-  protected override *receive(text: string): Obeying {
-    const message = parseMessage(text);
-    if (message === undefined) return invalid('not a JSON object');
-    if (!userMessage.matches(message)) {
-      const { path } = userMessage.fault(message);
-      return invalid(`bad member: ${path.join('.')}`);
-    }
-    const { operation, type } = message;
-    if (type === undefined && operation === undefined)
-      return invalid('type or operation is needed');
-    if (type !== undefined && type.toLowerCase() !== 'user') {
-      return invalid('type must be user on this path');
-    }
+  protected override *receive(text: string): Handling {
+    const read = readMessage(text, userMessage, 'user');
+    if ('problem' in read) return read.problem;
+    const { message } = read;
     const problem = this.identify(message);
     if (problem !== undefined) return problem;
     const markets = [...new Set((message.markets ?? []).map((text) => text.toLowerCase()))];
     if (!this.mayLookUp(markets.length + (message.resume?.length ?? 0))) return undefined;
-    if (operation === 'unsubscribe') return this.unsubscribe(markets);
+    if (message.operation === 'unsubscribe') return this.unsubscribe(markets);
     return yield* this.subscribe(markets, message);
   }
 
@@ -140,7 +131,7 @@ export class UserConnection extends Connection implements CatchingUp {
     const next = this.due[this.sent];
     if (next !== undefined) {
       this.sent += 1;
-      this.socket.send(this.o.log.frame(next.event, next.name !== ALL));
+      this.socket.send(this.o.replayBuffer.frame(next.event, next.name !== ALL));
       return true;
     }
     this.due = [];
@@ -158,7 +149,7 @@ export class UserConnection extends Connection implements CatchingUp {
     this.joined.clear();
     this.followed.clear();
     user.catchingUp.delete(this);
-    this.o.log.leave(user);
+    this.o.replayBuffer.leave(user);
     this.user = undefined;
   }
 
@@ -171,7 +162,7 @@ export class UserConnection extends Connection implements CatchingUp {
     const found = this.find(auth);
     if (found === undefined) return WRONG_KEY;
     const address = bytesToWords(found.address, new Int32Array(ADDRESS_WORDS));
-    if (this.user === undefined) this.user = this.o.log.enter(address);
+    if (this.user === undefined) this.user = this.o.replayBuffer.enter(address);
     else if (this.user.address.some((word, i) => word !== address[i])) return OTHER_KEY;
     this.isActive = found.isActive;
     return undefined;
@@ -198,14 +189,14 @@ export class UserConnection extends Connection implements CatchingUp {
     return { address: found.address, isActive: () => lookup(key) !== undefined };
   }
 
-  private *subscribe(markets: readonly string[], message: UserMessageFields): Obeying {
-    const places = resumePointsOf(message);
-    if (places === undefined) return invalid('stream_id and sequence go together');
+  private *subscribe(markets: readonly string[], message: UserMessageFields): Handling {
+    const resumePoints = resumePointsOf(message);
+    if (resumePoints === undefined) return invalid('stream_id and sequence go together');
     const isAll = markets.length === 0 || this.followed.has(ALL);
     const added: string[] = isAll ? [ALL] : [];
     for (const [i, text] of isAll ? [] : markets.entries()) {
       if (i % NAMES_A_PIECE === NAMES_A_PIECE - 1) yield;
-      if (findCondition(this.o.tables, text) !== 0) added.push(text);
+      if (marketByCondition(this.o.tables, text) !== 0) added.push(text);
     }
     const { subscriptionsMax } = this.limits;
     const total = new Set([...this.followed, ...added]).size;
@@ -216,38 +207,40 @@ export class UserConnection extends Connection implements CatchingUp {
     if (isAll) this.drop([...this.followed].filter((name) => name !== ALL));
     // A client that names an earlier place than that of a stream which it already follows has an
     // unknown state, so the stream begins again at the named place.
-    this.drop(added.filter((name) => this.isBehind(name, places)));
+    this.drop(added.filter((name) => this.isBehind(name, resumePoints)));
     // From now on it receives new events, also between two pieces.
     this.user!.catchingUp.add(this);
     for (const [i, name] of added.entries()) {
       if (i % NAMES_A_PIECE === NAMES_A_PIECE - 1) yield;
       const isNew = !this.followed.has(name);
       this.followed.add(name);
-      const asksPlace = message.resume !== undefined || places.size > 0;
-      if (asksPlace && !this.resume(name, places, isNew)) return undefined;
+      const wantsResume = message.resume !== undefined || resumePoints.size > 0;
+      if (wantsResume && !this.resume(name, resumePoints, isNew)) return undefined;
     }
     return undefined;
   }
 
-  private isBehind(name: string, places: Places): boolean {
-    if (places.size === 0) return false;
+  private isBehind(name: string, resumePoints: ResumePoints): boolean {
+    if (resumePoints.size === 0) return false;
     const { id, sequence } = this.streamOf(name);
-    return Number(places.get(id) ?? sequence) < sequence;
+    return Number(resumePoints.get(id) ?? sequence) < sequence;
   }
 
   /**
    * Sends the place of a stream and queues the missed events; false: they were too many and the
    * connection is closed.
    */
-  private resume(name: string, places: Places, isNew: boolean): boolean {
-    const { log } = this.o;
+  private resume(name: string, resumePoints: ResumePoints, isNew: boolean): boolean {
+    const { replayBuffer } = this.o;
     const user = this.user!;
     const condition = name === ALL ? undefined : name;
     const { id, sequence } = this.streamOf(name);
-    const resumePoint = places.get(id);
+    const resumePoint = resumePoints.get(id);
     const missed =
-      resumePoint === undefined ? undefined : log.since(user, condition, Number(resumePoint));
-    if (missed === undefined && places.size > 0) {
+      resumePoint === undefined
+        ? undefined
+        : replayBuffer.since(user, condition, Number(resumePoint));
+    if (missed === undefined && resumePoints.size > 0) {
       const detail = 'events after that place are no longer kept, or it is of another run';
       const problem: Problem = { error: 'resume_unavailable', detail, stream_id: id };
       this.socket.send(JSON.stringify({ ...problem, sequence: String(sequence) }));
@@ -255,7 +248,7 @@ export class UserConnection extends Connection implements CatchingUp {
     }
     // A connection that already follows the stream has missed nothing.
     const due = isNew ? (missed ?? []) : [];
-    if (!this.mayLookUp(due.length / MISSED_A_NAME)) return false;
+    if (!this.mayLookUp(due.length / MISSED_PER_NAME)) return false;
     const resumed = { event_type: 'resumed', stream_id: id, sequence: String(sequence) };
     this.socket.send(JSON.stringify({ ...resumed, missed: String(due.length) }));
     for (const event of due) this.due.push({ event, name });
@@ -306,20 +299,25 @@ export class UserConnection extends Connection implements CatchingUp {
 }
 
 /** The places where streams were left, by their ids. */
-type Places = ReadonlyMap<string, string>;
+type ResumePoints = ReadonlyMap<string, string>;
 
 /**
  * Undefined when a message contains only half of a place. Of several places for one stream the
  * first counts.
  */
-function resumePointsOf({ resume, sequence, stream_id }: UserMessageFields): Places | undefined {
+function resumePointsOf({
+  resume,
+  sequence,
+  stream_id,
+}: UserMessageFields): ResumePoints | undefined {
   if ((sequence === undefined) !== (stream_id === undefined)) return undefined;
-  const places = new Map<string, string>();
+  const resumePoints = new Map<string, string>();
   const single = sequence === undefined ? [] : [{ stream_id: stream_id!, sequence }];
   for (const resumePoint of [...(resume ?? []), ...single]) {
-    if (!places.has(resumePoint.stream_id)) places.set(resumePoint.stream_id, resumePoint.sequence);
+    if (!resumePoints.has(resumePoint.stream_id))
+      resumePoints.set(resumePoint.stream_id, resumePoint.sequence);
   }
-  return places;
+  return resumePoints;
 }
 
 function isSame(a: Buffer, b: Buffer): boolean {

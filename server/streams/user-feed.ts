@@ -26,14 +26,20 @@ import {
 } from '../../engine/reads.ts';
 import type { AccountRow, FillRow, OrderRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
+import { apiKeyText } from '../market-data/account-texts.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
-import { apiKeyAt, type Names } from './names.ts';
-import { finishedOrder, type OrderFacts, partlyOrder, placedOrder } from './order-facts.ts';
+import type { Names } from './names.ts';
+import {
+  closedOrderFacts,
+  type OrderFacts,
+  partlyFilledOrder,
+  placedOrder,
+} from './order-facts.ts';
 import type { ReplayBuffer, User } from './replay-buffer.ts';
-import { newsOfEnd, OrderNews, orderBody, type TradeFill, tradeBody } from './user-frames.ts';
+import { changeOfClose, OrderChange, orderBody, type TradeFill, tradeBody } from './user-frames.ts';
 
 /** A fill, and its maker's order where it was seen after the fill: by what was left of it, or by its end. */
-interface NoticedFill {
+interface MatchFill {
   readonly sequence: number;
   makerRows: OrderRows | undefined;
   makerRow: OrderRow;
@@ -47,25 +53,25 @@ interface Taker {
   readonly command: number;
   readonly user: User | undefined;
   readonly facts: OrderFacts | undefined;
-  isFinished: boolean;
+  isClosed: boolean;
 }
 
 export class UserFeed {
   private readonly names: Names;
-  private readonly log: ReplayBuffer;
+  private readonly replayBuffer: ReplayBuffer;
   private batch: AppliedBatch | undefined;
   private taker: Taker | undefined;
-  private fills: NoticedFill[] = [];
+  private fills: MatchFill[] = [];
   private later: Later[] = [];
 
-  constructor(names: Names, log: ReplayBuffer) {
+  constructor(names: Names, replayBuffer: ReplayBuffer) {
     this.names = names;
-    this.log = log;
+    this.replayBuffer = replayBuffer;
   }
 
   /** Publishes what a batch did. Its events are complete. */
   flushed(batch: AppliedBatch): void {
-    if (this.log.isEmpty) return;
+    if (this.replayBuffer.isEmpty) return;
     this.batch = batch;
     const { events, eventsF } = batch;
     for (let at = 0; at < events.length; at += eventWords(events, at)) {
@@ -82,7 +88,7 @@ export class UserFeed {
           this.partly(batch, at);
           break;
         case EventKind.closed:
-          this.finished(sequence);
+          this.closed(sequence);
           break;
         default:
       }
@@ -94,12 +100,12 @@ export class UserFeed {
   private placed(batch: AppliedBatch, at: number): void {
     const { t } = this.names;
     const command = batch.events[at + Event.command]!;
-    const user = this.log.find(batch.commands, command + OrderCommand.signer);
+    const user = this.replayBuffer.find(batch.commands, command + OrderCommand.signer);
     const tick = batch.events[at + Event.tick]!;
     const grid = batch.events[at + Event.grid]!;
     const facts = user && placedOrder(t, batch, command, tick, grid);
-    this.taker = { command, user, facts, isFinished: false };
-    if (user !== undefined) this.tell(user, facts!, OrderNews.placed, -1);
+    this.taker = { command, user, facts, isClosed: false };
+    if (user !== undefined) this.publishOrder(user, facts!, OrderChange.placed, -1);
   }
 
   /** The last fill left a remainder of its maker. */
@@ -115,11 +121,16 @@ export class UserFeed {
     const grid = events[level + Event.grid]!;
     const match = this.matchOf(fill.sequence);
     this.later.push(() => {
-      this.tell(user, partlyOrder(this.names, rows, grid), OrderNews.updated, match);
+      this.publishOrder(
+        user,
+        partlyFilledOrder(this.names, rows, grid),
+        OrderChange.updated,
+        match,
+      );
     });
   }
 
-  private finished(sequence: number): void {
+  private closed(sequence: number): void {
     const { t } = this.names;
     const row = closedOrder(t, sequence);
     const fill = this.fills.at(-1);
@@ -132,14 +143,14 @@ export class UserFeed {
       fill.makerRows = t;
       fill.makerRow = row;
     }
-    if (this.isTaker(row)) this.taker!.isFinished = true;
+    if (this.isTaker(row)) this.taker!.isClosed = true;
     const user = this.ownerOf(orderOwner(t, row));
     if (user === undefined) return;
     const isOfMatch = fill !== undefined && (isMaker || this.isTaker(row));
     const match = isOfMatch ? this.matchOf(fill.sequence) : -1;
     this.later.push(() => {
-      const order = finishedOrder(this.names, row);
-      this.tell(user, order, newsOfEnd(order.reason), match);
+      const order = closedOrderFacts(this.names, row);
+      this.publishOrder(user, order, changeOfClose(order.reason), match);
     });
   }
 
@@ -156,9 +167,9 @@ export class UserFeed {
     this.fills = [];
     this.later = [];
     this.taker = undefined;
-    if (fills.length > 0 && taker !== undefined) this.tellTrades(fills, taker);
-    for (const tell of later) tell();
-    if (taker?.user === undefined || taker.isFinished || fills.length === 0) return;
+    if (fills.length > 0 && taker !== undefined) this.publishTrades(fills, taker);
+    for (const publish of later) publish();
+    if (taker?.user === undefined || taker.isClosed || fills.length === 0) return;
     // It was partly filled and rests.
     const { t } = this.names;
     const remaining = fills.reduce(
@@ -166,12 +177,12 @@ export class UserFeed {
       taker.facts!.remaining,
     );
     const match = this.matchOf(fills[0]!.sequence);
-    this.tell(taker.user, { ...taker.facts!, remaining }, OrderNews.updated, match);
+    this.publishOrder(taker.user, { ...taker.facts!, remaining }, OrderChange.updated, match);
   }
 
-  private tellTrades(fills: readonly NoticedFill[], taker: Taker): void {
+  private publishTrades(fills: readonly MatchFill[], taker: Taker): void {
     const { t } = this.names;
-    const rowOf = ({ sequence }: NoticedFill): FillRow => fillRow(t, sequence);
+    const rowOf = ({ sequence }: MatchFill): FillRow => fillRow(t, sequence);
     const takerOwner = fillTakerOwner(t, rowOf(fills[0]!));
     const shownTo = (owner: AccountRow): TradeFill[] =>
       fills.map((fill) => {
@@ -180,24 +191,24 @@ export class UserFeed {
       });
     if (taker.user !== undefined) {
       const all = shownTo(takerOwner);
-      this.tellTrade(taker.user, all, all, { apiKey: taker.facts!.apiKey, isTaker: true });
+      this.publishTrade(taker.user, all, all, { apiKey: taker.facts!.apiKey, isTaker: true });
     }
-    const told = new Set([takerOwner]);
+    const notified = new Set([takerOwner]);
     for (const fill of fills) {
       const owner = fillMakerOwner(t, rowOf(fill));
-      if (told.has(owner)) continue;
-      told.add(owner);
+      if (notified.has(owner)) continue;
+      notified.add(owner);
       const user = this.ownerOf(owner);
       if (user === undefined) continue;
       // A maker sees only its own orders: a list of all orders for each of many makers would grow
       // with the square.
       const all = shownTo(owner);
       const own = all.filter(({ makerKey }) => makerKey !== undefined);
-      this.tellTrade(user, all, own, { apiKey: keyOf(fill), isTaker: false });
+      this.publishTrade(user, all, own, { apiKey: keyOf(fill), isTaker: false });
     }
   }
 
-  private tellTrade(
+  private publishTrade(
     user: User,
     fills: readonly TradeFill[],
     shown: readonly TradeFill[],
@@ -209,23 +220,18 @@ export class UserFeed {
     const token = names.token(fillTakerToken(t, fillRow(t, fills[0]!.sequence)));
     for (const status of ['MATCHED', 'CONFIRMED'] as const) {
       const body = tradeBody(names, fills, shown, reader, status, time);
-      this.log.tell(user, token.condition, body);
+      this.replayBuffer.append(user, token.condition, body);
     }
   }
 
-  private tell(
-    user: User,
-    order: OrderFacts,
-    news: (typeof OrderNews)[keyof typeof OrderNews],
-    match: number,
-  ): void {
+  private publishOrder(user: User, order: OrderFacts, change: OrderChange, match: number): void {
     const { names } = this;
-    const body = orderBody(names, order, news, match, this.batch!.time);
-    this.log.tell(user, names.token(order.token).condition, body);
+    const body = orderBody(names, order, change, match, this.batch!.time);
+    this.replayBuffer.append(user, names.token(order.token).condition, body);
   }
 
   private ownerOf(account: AccountRow): User | undefined {
-    return this.log.find(this.names.t.accountI, addressAt(account));
+    return this.replayBuffer.find(this.names.t.accountI, addressAt(account));
   }
 
   /** The sequence of the first fill of a fill's match. */
@@ -236,6 +242,6 @@ export class UserFeed {
 }
 
 /** The API key of the maker's order. */
-function keyOf({ makerRow, makerRows }: NoticedFill): string {
-  return apiKeyAt(makerRows!.orderI, orderKeyAt(makerRow));
+function keyOf({ makerRow, makerRows }: MatchFill): string {
+  return apiKeyText(makerRows!.orderI, orderKeyAt(makerRow));
 }

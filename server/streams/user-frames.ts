@@ -5,7 +5,6 @@
  * Thread: the I/O thread.
  */
 
-import { OrderType } from '../../engine/commands.ts';
 import {
   fillKind,
   fillMaker,
@@ -24,30 +23,23 @@ import {
   marketFeeBps,
 } from '../../engine/reads.ts';
 import { EndReason, ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
-import { NIL_UUID } from '../account/account-texts.ts';
 import { microText, ratioMicro } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
+import { NIL_UUID } from '../market-data/account-texts.ts';
 import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';
-import { reasonText } from '../orders/order-states.ts';
+import { ORDER_TYPE_TEXTS, reasonText } from '../orders/order-states.ts';
 import { priceText, sideText } from './market-frames.ts';
 import type { Names } from './names.ts';
 import type { OrderFacts } from './order-facts.ts';
 
 /** The values of `type` and `status` in an order event. */
-export const OrderNews = {
+export const OrderChange = {
   placed: { type: 'PLACEMENT', status: 'LIVE' },
   updated: { type: 'UPDATE', status: 'LIVE' },
   filled: { type: 'UPDATE', status: 'MATCHED' },
   ended: { type: 'CANCELLATION', status: 'CANCELED' },
 } as const;
-type News = (typeof OrderNews)[keyof typeof OrderNews];
-
-const ORDER_TYPES: Readonly<Record<number, string>> = {
-  [OrderType.GTC]: 'GTC',
-  [OrderType.GTD]: 'GTD',
-  [OrderType.FOK]: 'FOK',
-  [OrderType.FAK]: 'FAK',
-};
+export type OrderChange = (typeof OrderChange)[keyof typeof OrderChange];
 
 /**
  * The maximum of maker orders in one trade. For a match with more of them, `size` is still the
@@ -60,16 +52,16 @@ const MS = 1_000;
  * The last event of an order by its close reason: an order that was filled, or killed after a fill,
  * counts as matched.
  */
-export function newsOfEnd(reason: number): News {
+export function changeOfClose(reason: number): OrderChange {
   const isMatched = reason === EndReason.filled || reason === EndReason.fakRemainder;
-  return isMatched ? OrderNews.filled : OrderNews.ended;
+  return isMatched ? OrderChange.filled : OrderChange.ended;
 }
 
 /** `match`: the match that caused the event; -1 = none. */
 export function orderBody(
   names: Names,
   order: OrderFacts,
-  news: News,
+  change: OrderChange,
   match: number,
   time: number,
 ): string {
@@ -89,9 +81,9 @@ export function orderBody(
     order_owner: apiKey,
     associate_trades: match === -1 ? null : [tradeIdOf(match)],
     timestamp: String(time),
-    type: news.type,
-    status: news.status,
-    order_type: ORDER_TYPES[order.type],
+    type: change.type,
+    status: change.status,
+    order_type: ORDER_TYPE_TEXTS[order.type],
     maker_address: order.maker,
     expiration: String(order.expiry),
     created_at: String(Math.floor(order.created / MS)),

@@ -74,18 +74,18 @@ export class LatestById {
   }
 
   #add(id: string, candidate: Candidate): void {
-    const held = this.#byId.get(id);
-    if (held === undefined) {
+    const known = this.#byId.get(id);
+    if (known === undefined) {
       this.#byId.set(id, candidate);
       return;
     }
-    if (held.rank === OWN_LIST && candidate.rank === OWN_LIST) {
+    if (known.rank === OWN_LIST && candidate.rank === OWN_LIST) {
       this.#tally.add(`${this.#kind} listed more than once: the latest version kept`, id);
     }
     const later =
-      candidate.rank !== held.rank
-        ? candidate.rank > held.rank
-        : candidate.updatedMs >= held.updatedMs;
+      candidate.rank !== known.rank
+        ? candidate.rank > known.rank
+        : candidate.updatedMs >= known.updatedMs;
     if (later) this.#byId.set(id, candidate);
   }
 

@@ -43,9 +43,9 @@ export function readSites(list: readonly unknown[], tally: Tally): readonly Site
       tally.add('sites without a usable id: left out', place);
       continue;
     }
-    const held = wallets.get(id);
-    if (held !== undefined) tally.add('sites listed more than once: their creators joined', id);
-    const creators = held ?? new Set();
+    const known = wallets.get(id);
+    if (known !== undefined) tally.add('sites listed more than once: their creators joined', id);
+    const creators = known ?? new Set();
     wallets.set(id, creators);
     for (const creator of creatorsOf(item.creators, id, tally)) creators.add(creator);
   }

@@ -18,7 +18,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { makeDirectory } from '../files/make-directory.ts';
-import { otherFormat } from '../files/other-format.ts';
+import { OtherFormat, otherFormat } from '../files/other-format.ts';
 import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import {
   type BinaryTable,
@@ -113,9 +113,9 @@ export function openCatalog(
   function nextGeneration(): number {
     return root.transactionSync(() => {
       const stored = state.get(NEXT_KEY);
-      const kept = stored === undefined ? undefined : opened(NEXT_KEY, stored);
+      const counter = stored === undefined ? undefined : opened(NEXT_KEY, stored);
       // If the stored number is damaged, take one that no generation uses.
-      const next = kept === undefined ? newestOf(objects) + 1 : Number(kept.toString());
+      const next = counter === undefined ? newestOf(objects) + 1 : Number(counter.toString());
       putWithChecksum(state, NEXT_KEY, Buffer.from(String(next + 1)));
       return next;
     });
@@ -124,8 +124,9 @@ export function openCatalog(
   /** Returns the current generation afterwards: a later one if another call overtook this one. */
   function switchTo(header: Header): number {
     return root.transactionSync(() => {
-      const held = soundHeader(state);
-      if (held !== undefined && held.generation > header.generation) return held.generation;
+      const current = soundHeader(state);
+      if (current !== undefined && current.generation > header.generation)
+        return current.generation;
       putWithChecksum(state, CURRENT_KEY, Buffer.from(JSON.stringify(header)));
       return header.generation;
     });
@@ -372,7 +373,7 @@ function readHeader(state: BinaryTable): Header | undefined {
   }
   const header: Header = JSON.parse((bytes ?? value).toString());
   if (header.format !== FORMAT) {
-    throw new Error(`the catalog: ${otherFormat(header.format, FORMAT)}; import it again`);
+    throw new OtherFormat(`the catalog: ${otherFormat(header.format, FORMAT)}; import it again`);
   }
   return header;
 }

@@ -24,7 +24,7 @@ export type DirectoryLock =
        * False: the directory cannot be written, so nothing is locked; a process that only reads may
        * continue.
        */
-      readonly isHeld: boolean;
+      readonly isLocked: boolean;
       readonly release: () => void;
       /** What this lock does not protect against. */
       readonly warning?: string;
@@ -46,19 +46,19 @@ export function takeDirectoryLock(dataDir: string): DirectoryLock {
   if (process.platform !== 'linux') return byPid(takePidLock(dataDir));
   const path = lockPath(dataDir);
   const file = opened(path);
-  if (file === undefined) return { ok: true, isHeld: false, release: () => undefined };
+  if (file === undefined) return { ok: true, isLocked: false, release: () => undefined };
   const result = locked(file);
   if (result === 'taken') {
     tell(file, `${process.pid} ${pidNamespace()} ${hostname()}`);
-    let isHeld = true;
+    let isLocked = true;
     const release = (): void => {
       // After the release the number may belong to another file.
-      if (!isHeld) return;
-      isHeld = false;
+      if (!isLocked) return;
+      isLocked = false;
       tell(file, '');
       closeSync(file);
     };
-    return { ok: true, isHeld, release };
+    return { ok: true, isLocked, release };
   }
   closeSync(file);
   if (result === 'held')

@@ -10,7 +10,7 @@ import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 
 import { join } from 'node:path';
 
 export type PidLock =
-  | { readonly ok: true; readonly isHeld: boolean; readonly release: () => void }
+  | { readonly ok: true; readonly isLocked: boolean; readonly release: () => void }
   | { readonly ok: false; readonly detail: string };
 
 /** Between append and read the owner may have released the lock, which removes the file. */
@@ -25,11 +25,11 @@ export function takePidLock(dataDir: string): PidLock {
       // The existing text may lack its end of line.
       const isWritten = succeeds(() => appendFileSync(path, `\n${mine}\n`, { mode: 0o644 }));
       // Where nothing can be written, no lock is needed: such a node only reads.
-      if (!isWritten) return { ok: true, isHeld: false, release: () => undefined };
+      if (!isWritten) return { ok: true, isLocked: false, release: () => undefined };
       owner = ownerOf(path);
       if (owner === mine) {
         replace(path, mine);
-        return { ok: true, isHeld: true, release: () => release(path, mine) };
+        return { ok: true, isLocked: true, release: () => release(path, mine) };
       }
     }
     if (owner !== undefined) {

@@ -13,8 +13,8 @@ export async function writeWhole(
 ): Promise<void> {
   // The rename would replace a link such as /dev/stdout, a device or a pipe.
   const target = await realpath(file).catch(() => file);
-  const held = await stat(target).catch(() => undefined);
-  if (held?.isFile() === false) throw new Error('it is there and is not a file');
+  const existing = await stat(target).catch(() => undefined);
+  if (existing?.isFile() === false) throw new Error('it is there and is not a file');
   const part = `${target}.${process.pid}.part`;
   try {
     await writeFile(part, chunks, { flush: true });

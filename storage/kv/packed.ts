@@ -88,12 +88,12 @@ export class PackedRows {
     for (let number = Math.floor(from / blockRows); number * blockRows < to; number++) {
       const start = Math.max(from, number * blockRows);
       const end = Math.min(to, (number + 1) * blockRows);
-      const kept = start === number * blockRows ? undefined : this.keptOf(number, start);
-      const first = kept?.first ?? start;
+      const before = start === number * blockRows ? undefined : this.rowsBefore(number, start);
+      const first = before?.first ?? start;
       const value = Buffer.allocUnsafeSlow(HEADER_BYTES + (end - first) * rowBytes);
       value.writeUInt16LE(first - number * blockRows, 4);
       value.writeUInt16LE(end - first, 6);
-      kept?.rows.copy(value, HEADER_BYTES, 0, (start - first) * rowBytes);
+      before?.rows.copy(value, HEADER_BYTES, 0, (start - first) * rowBytes);
       for (let n = start; n < end; n++) copy(n, value, HEADER_BYTES + (n - first) * rowBytes);
       this.table.put(number, withChecksum(keyBytes(number), value));
     }
@@ -107,7 +107,7 @@ export class PackedRows {
   }
 
   /** The rows before `start` in a value; undefined = none, or the value is damaged. */
-  private keptOf(number: number, start: number): Block | undefined {
+  private rowsBefore(number: number, start: number): Block | undefined {
     const value = this.table.get(number);
     const block = value && this.decode(number, value);
     const reaches = block !== undefined && block.first + block.count >= start;

@@ -128,7 +128,7 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
   return { text, seen, findings: snapshots.findings };
 }
 
-/** The images of a directory, each held against the tables when they are of its batch. */
+/** The images of a directory, each compared with the tables where they are of its batch. */
 class LoadedSnapshots {
   readonly findings: Finding[] = [];
   /** The oldest fill in the ring of the tables that were begun with. */

@@ -14,9 +14,9 @@
  * value is an ordinary Buffer.
  */
 import { join } from 'node:path';
-import { FILL_WORDS, ORDER_I } from '../../engine/tables/layout.ts';
+import { FILL_BYTES, ORDER_BYTES } from '../../engine/reads.ts';
 import { makeDirectory } from '../files/make-directory.ts';
-import { otherFormat } from '../files/other-format.ts';
+import { OtherFormat, otherFormat } from '../files/other-format.ts';
 import { checksumMatches, withChecksum } from '../kv/checksum.ts';
 import {
   type BinaryTable,
@@ -61,8 +61,8 @@ export function openDerivedTables(
   const root = openEnvironment({ path, ...options });
   return {
     root,
-    fills: new PackedRows(openSequence(root, 'fills'), 'fills', 4 * FILL_WORDS),
-    finals: new PackedRows(openSequence(root, 'finals'), 'final states', 4 << ORDER_I),
+    fills: new PackedRows(openSequence(root, 'fills'), 'fills', FILL_BYTES),
+    finals: new PackedRows(openSequence(root, 'finals'), 'final states', ORDER_BYTES),
     ids: openTable(root, 'ids'),
     meta: openTable(root, 'meta'),
   };
@@ -77,7 +77,7 @@ export function positionOf({ meta }: DerivedTables): DerivedPosition {
   const isOlder = Number.isInteger(older) && older > 0 && older < FORMAT;
   const format = isOlder ? older : stored.readUInt32LE(4);
   if (isOlder || (checksumMatches(META_POSITION, stored) && format !== FORMAT)) {
-    throw new Error(`derived: ${otherFormat(format, FORMAT)}`);
+    throw new OtherFormat(`derived: ${otherFormat(format, FORMAT)}`);
   }
   if (stored.length !== POSITION_BYTES || !checksumMatches(META_POSITION, stored)) {
     throw new Error(

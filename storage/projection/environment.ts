@@ -45,7 +45,7 @@ interface Options {
 }
 
 export const PROJECTIONS = 'projections';
-/** What older versions kept of the same; their fills are in derived/ as well. */
+/** What older versions stored of the same; their fills are in derived/ as well. */
 const OLDER = ['positions', 'history'] as const;
 const POSITION = Buffer.from('position');
 const NAMES_AT = 20;

@@ -5,7 +5,7 @@
  * Thread: the follower writes. After a transaction that failed the index of ids knows what was not written:
  * facts are opened anew.
  */
-import { State } from '../../engine/tables/layout.ts';
+import { fillCount, nextReusableClosed } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { PackedRows } from '../kv/packed.ts';
 import {
@@ -29,7 +29,7 @@ interface LogEvents {
 
 export interface RepairOptions {
   readonly t: Tables;
-  /** The oldest fill that the ring held at the start. */
+  /** The oldest fill of the ring at the start. */
   readonly firstFill: number;
   /** What is in LMDB now. */
   readonly position: () => DerivedPosition;
@@ -54,7 +54,7 @@ abstract class FactRows implements Projection<LogEvents> {
     this.rows.put(this.end(from), this.end(to), this.copier(t));
   }
 
-  /** Rows that are in memory as well are held against those. */
+  /** Rows that are in memory as well are compared with those. */
   verify({ firstFill, t }: Seen): string {
     const { name, rows } = this;
     const end = this.end(positionOf(this.tables));
@@ -105,8 +105,8 @@ class Fills extends FactRows {
     return fills;
   }
 
-  protected first({ fillRows, state }: Tables, firstFill: number): number {
-    return Math.max(firstFill, state[State.fills]! - fillRows);
+  protected first(t: Tables, firstFill: number): number {
+    return Math.max(firstFill, fillCount(t) - t.fillRows);
   }
 }
 
@@ -119,8 +119,8 @@ class ClosedOrders extends FactRows {
     return finished;
   }
 
-  protected first({ state }: Tables): number {
-    return state[State.nextReusableClosed]!;
+  protected first(t: Tables): number {
+    return nextReusableClosed(t);
   }
 }
 

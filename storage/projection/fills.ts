@@ -6,13 +6,10 @@
  */
 
 import { closedOrder } from '../../engine/orders/orders.ts';
-import { FILL_WORDS, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
+import { FILL_BYTES, fillCount, fillRow, ORDER_BYTES, orderIdAt } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Damage } from '../kv/checksum.ts';
 import type { PackedRows } from '../kv/packed.ts';
-
-const FILL_BYTES = 4 * FILL_WORDS;
-const ORDER_BYTES = 4 << ORDER_I;
 
 /** Writes one row, by its sequence, to `into` from byte `at` on. */
 export type Copier = (sequence: number, into: Buffer, at: number) => void;
@@ -21,7 +18,7 @@ export type Copier = (sequence: number, into: Buffer, at: number) => void;
 export function fillCopier(t: Tables): Copier {
   const ring = t.memory.buffers.fills;
   return (sequence, into, at) => {
-    const row = (sequence % t.fillRows) * FILL_BYTES;
+    const row = fillRow(t, sequence) * FILL_BYTES;
     into.set(ring.subarray(row, row + FILL_BYTES), at);
   };
 }
@@ -37,7 +34,7 @@ export function finalCopier(t: Tables): Copier {
 
 /** First word of the id of a finished order that is in memory. */
 export function finalWord(t: Tables, sequence: number): number {
-  return t.orderI[(closedOrder(t, sequence) << ORDER_I) + Order.id]!;
+  return t.orderI[orderIdAt(closedOrder(t, sequence))]!;
 }
 
 /** A copy of one fill of the ring. */
@@ -59,7 +56,7 @@ export class StoredFills {
   constructor(t: Tables, table: PackedRows, first: number) {
     this.t = t;
     this.table = table;
-    this.end = t.state[State.fills]!;
+    this.end = fillCount(t);
     this.first = Math.max(first, this.end - t.fillRows);
   }
 

@@ -8,8 +8,9 @@
  * Thread: a worker, which renews its snapshot and lets go of it by hand because its event loop has no turn
  * between batches; the I/O thread.
  */
+
+import { ONLY_ORDER, orderIdAt, orderRowsOf, statusOfOrder } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
-import { Flag, Order } from '../../engine/tables/layout.ts';
 import { Damage } from '../kv/checksum.ts';
 import { type DerivedTables, openDerivedTables } from './derived.ts';
 import { lookUp, type Run, RunState, readRuns } from './id-runs.ts';
@@ -30,7 +31,7 @@ export class StoredFinals {
     const { finals, ids } = this.tables;
     const key = Buffer.from(id.buffer, id.byteOffset, id.length);
     const word = key.readUInt32BE(0);
-    // The newest are asked for most.
+    // The newest are read most often.
     let lost: number | undefined;
     for (let i = runs.length - 1; i >= 0; i--) {
       for (const sequence of lookUp(ids, runs[i]!, word)) {
@@ -53,7 +54,7 @@ export class StoredFinals {
 export interface FinalsReader {
   /** Looks at the newest state of the disk from here on, at orders that finished before a sequence. */
   refresh(before: number): void;
-  /** Status (engine/tables/layout.ts) of the finished order with this id (32 bytes); 0 = there is none. */
+  /** Status (engine/tables/codes.ts) of the finished order with this id (32 bytes); 0 = there is none. */
   statusOf(id: Uint8Array): number;
   /** Its row of the order table. */
   rowOf(id: Uint8Array): Buffer | undefined;
@@ -87,7 +88,7 @@ export function openFinalsReader(dataDir: string): FinalsReader {
     rowOf,
     statusOf(id) {
       const row = rowOf(id);
-      return row === undefined ? 0 : (row.readInt32LE(4 * Order.flags) >>> Flag.statusShift) & 7;
+      return row === undefined ? 0 : statusOfOrder(orderRowsOf(row), ONLY_ORDER);
     },
     // It may have come to the disk since.
     fill: (sequence) => tables?.fills.get(sequence) ?? renew(looksBefore).fills.get(sequence),
@@ -98,7 +99,7 @@ export function openFinalsReader(dataDir: string): FinalsReader {
 /** Rows have the id as words of the machine, ids are bytes. */
 function isOf(row: Buffer, id: Buffer): boolean {
   for (let w = 0; w < ID_WORDS; w++) {
-    if (row.readInt32LE(4 * (Order.id + w)) !== id.readInt32BE(4 * w)) return false;
+    if (row.readInt32LE(4 * (orderIdAt(ONLY_ORDER) + w)) !== id.readInt32BE(4 * w)) return false;
   }
   return true;
 }

@@ -63,12 +63,12 @@ export class FollowerLink {
     return Atomics.load(this.i32, Bell.bell);
   }
 
-  /** Sleeps until the bell is rung, or has been since `heard`; so long at most. */
-  sleep(heard: number, milliseconds: number): void {
-    Atomics.wait(this.i32, Bell.bell, heard, milliseconds);
+  /** Sleeps until the bell is rung, or has been since `seen`; so long at most. */
+  sleep(seen: number, milliseconds: number): void {
+    Atomics.wait(this.i32, Bell.bell, seen, milliseconds);
   }
 
-  /** Sleeps so long, unless it is told to end. */
+  /** Sleeps so long, unless it is signalled to end. */
   rest(milliseconds: number): void {
     Atomics.wait(this.i32, Bell.stop, 0, milliseconds);
   }

@@ -2,7 +2,7 @@
  * The thread of the follower: steps while there is something to do, sleeps in an atomic wait when there is
  * not. Between two steps its event loop has a turn: LMDB sets a timer for each state of the disk that it looks
  * at, which would otherwise never end.
- * It ends by itself when it is told to: a thread that has LMDB open is never terminated.
+ * It ends by itself on a message: a thread that has LMDB open is never terminated.
  */
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -46,13 +46,13 @@ async function run({ link: memory, ...options }: FollowerSetup, port: MessagePor
   link.publish(follower.written);
   while (!link.isStopping()) {
     await nextTurn();
-    const heard = link.bell();
+    const seen = link.bell();
     const isBusy = follower.step(link.durable(), now());
     link.publish(follower.written);
     if (isBusy) continue;
     // What comes meanwhile is read together: waking up for each batch takes from who waits for answers.
     link.rest(REST_MS);
-    link.sleep(heard, follower.patience(now()));
+    link.sleep(seen, follower.patience(now()));
   }
   follower.close(link.durable(), now());
   link.publish(follower.written);

@@ -1,6 +1,6 @@
 /**
- * The follower: applies the log to tables of its own with the very same engine, holds every batch
- * against the digest that was recorded of it, and keeps what follows from it: facts in LMDB
+ * The follower: applies the log to tables of its own with the very same engine, compares every batch
+ * with the digest that was recorded of it, and keeps what follows from it: facts in LMDB
  * (projection/facts.ts), projections of them (projection/projector.ts), images as files (snapshots.ts). So none
  * of that stands between an order and its answer.
  *
@@ -11,11 +11,17 @@
 import assert from 'node:assert/strict';
 import type { Engine } from '../../engine/engine.ts';
 import {
+  closedCount,
+  fillCount,
+  firstKeptClosed,
+  lastBatch,
+  stateDigest,
+} from '../../engine/reads.ts';
+import {
   BATCH_COMMANDS_MAX,
   type Capacities,
-  UNJOURNALED_COMMANDS_MAX,
+  UNLOGGED_COMMANDS_MAX,
 } from '../../engine/tables/capacities.ts';
-import { State } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { requireFreeSpace } from '../files/disk-room.ts';
 import { Damage } from '../kv/checksum.ts';
@@ -71,7 +77,7 @@ const BEHIND_MS = 10_000;
 const MS = 1_000;
 
 assert(
-  ROWS_PER_COMMIT + 2 * BATCH_COMMANDS_MAX <= 2 * UNJOURNALED_COMMANDS_MAX,
+  ROWS_PER_COMMIT + 2 * BATCH_COMMANDS_MAX <= 2 * UNLOGGED_COMMANDS_MAX,
   'fills that wait are in the ring',
 );
 
@@ -93,7 +99,7 @@ export class Follower {
   /** The oldest fill that the ring holds. */
   private readonly firstFill: number;
   /** Read, and not applied yet. */
-  private held: LogEntry | undefined;
+  private pending: LogEntry | undefined;
   private repairing: Generator<void> | undefined;
   private imaging: Generator<void, SnapshotInfo> | undefined;
   private snapshotted: number;
@@ -125,12 +131,11 @@ export class Follower {
     this.snapshotted = begun.snapshot;
     this.attempted = begun.snapshot;
     this.attemptedAt = now;
-    const { state } = this.t;
-    this.refuseOther();
-    if (state[State.batch]! > this.written.sequence) this.skipGone(now);
-    this.reader = options.read(state[State.batch]! + 1);
-    const projections = new Projections(dataDir, { durability, readOnly: false });
     const { firstFill, needRows, t, warn } = this;
+    this.refuseOther();
+    if (lastBatch(t) > this.written.sequence) this.skipGone(now);
+    this.reader = options.read(lastBatch(t) + 1);
+    const projections = new Projections(dataDir, { durability, readOnly: false });
     this.projector = new Projector({ t, projections, warn, needRows });
     const position = (): DerivedPosition => this.written;
     this.repairing = this.facts.repairs({ t, firstFill, position, needRows });
@@ -142,7 +147,7 @@ export class Follower {
     const applied = this.apply(durable, now);
     const isDue = this.waitingSince !== undefined && now - this.waitingSince >= COMMIT_MS;
     const wantsSnapshot =
-      this.imaging === undefined && this.hasMetRows() && this.isSnapshotDue(now);
+      this.imaging === undefined && this.isPastWritten() && this.isSnapshotDue(now);
     if (isDue || wantsSnapshot || this.rows() >= ROWS_PER_COMMIT) this.commit(now);
     if (wantsSnapshot && !this.hasProblem) this.beginSnapshot(now);
     const isProjecting = this.project(durable, now);
@@ -163,7 +168,7 @@ export class Follower {
     // What is made again from the beginning goes on after the next start.
     this.project(durable, now + MS);
     while (this.snapshotStep());
-    const isCaughtUp = this.t.state[State.batch] === durable && !this.hasProblem;
+    const isCaughtUp = lastBatch(this.t) === durable && !this.hasProblem;
     if (isCaughtUp && durable !== this.snapshotted) {
       this.beginSnapshot(now);
       while (this.snapshotStep());
@@ -184,9 +189,9 @@ export class Follower {
 
   /** LMDB lacks what came before the oldest image: what its rings hold is put, the rest is gone. */
   private skipGone(now: number): void {
-    const { state } = this.t;
+    const { t } = this;
     const { digest, fills, finished, sequence } = this.written;
-    const first = { fills: this.firstFill, finished: state[State.firstKeptClosed]! };
+    const first = { fills: this.firstFill, finished: firstKeptClosed(t) };
     const gone = (what: string, from: number, to: number): void => {
       if (to <= from) return;
       const line = `derived: ${what} ${from} to ${to - 1} are gone, neither log nor images have them`;
@@ -207,15 +212,15 @@ export class Follower {
   private apply(durable: number, now: number): number {
     let applied = 0;
     while (applied < BATCHES_PER_STEP && this.rows() < ROWS_PER_COMMIT && !this.hasProblem) {
-      const entry = this.held ?? this.reader.next(durable);
+      const entry = this.pending ?? this.reader.next(durable);
       if (entry === undefined) break;
-      this.held = entry;
+      this.pending = entry;
       const record = batchOf(entry);
       // When it was stamped LMDB had more than it has now, since somebody deleted it.
       if (record.persistedClosedSequence > this.written.finished) this.commit(now);
       if (this.hasProblem) break;
       replay(this.engine, entry, record);
-      this.held = undefined;
+      this.pending = undefined;
       applied += 1;
       this.refuseOther();
       if (entry.sequence > this.written.sequence) this.waitingSince ??= now;
@@ -226,38 +231,38 @@ export class Follower {
   /** Throws where the tables are at the batch that is derived, and it is not the same. */
   private refuseOther(): void {
     const { digest, sequence } = this.written;
-    const { state } = this.t;
-    if (state[State.batch] !== sequence || state[State.digest] === digest) return;
+    const { t } = this;
+    if (lastBatch(t) !== sequence || stateDigest(t) === digest) return;
     throw new Error(`derived: it holds batch ${sequence} of another log; remove DATA_DIR/derived`);
   }
 
   /** Rows that wait to be put. */
   private rows(): number {
-    const { state } = this.t;
+    const { t } = this;
     const { fills, finished } = this.written;
     // Behind the position there are none.
-    return Math.max(0, state[State.fills]! - fills + state[State.closed]! - finished);
+    return Math.max(0, fillCount(t) - fills + closedCount(t) - finished);
   }
 
   /**
    * False: LMDB has rows of batches that come yet, since only some transactions of a commit were made. They are
    * the same when they come again, and no position leads back behind them.
    */
-  private hasMetRows(): boolean {
+  private isPastWritten(): boolean {
     const { fills, finished, sequence } = this.written;
-    const { state } = this.t;
-    if (state[State.batch]! <= sequence) return true;
-    return state[State.fills]! >= fills && state[State.closed]! >= finished;
+    const { t } = this;
+    if (lastBatch(t) <= sequence) return true;
+    return fillCount(t) >= fills && closedCount(t) >= finished;
   }
 
   /** Puts all rows that wait, in transactions of a bounded size; the position goes with the last. */
   private commit(now: number): void {
-    if (this.waitingSince === undefined || !this.hasMetRows()) return;
-    const { state } = this.t;
+    if (this.waitingSince === undefined || !this.isPastWritten()) return;
+    const { t } = this;
     try {
       while (this.rows() > ROWS_PER_COMMIT) this.commitSome(ROWS_PER_COMMIT, undefined);
-      const sequence = state[State.batch]!;
-      this.commitSome(ROWS_PER_COMMIT, { sequence, digest: state[State.digest]! });
+      const sequence = lastBatch(t);
+      this.commitSome(ROWS_PER_COMMIT, { sequence, digest: stateDigest(t) });
       this.waitingSince = undefined;
       if (this.hasProblem) this.o.report({ kind: 'problem', problem: undefined });
       this.hasProblem = false;
@@ -274,7 +279,7 @@ export class Follower {
     const { derived, projector, t, written } = this;
     this.reach ??= durable;
     // Tables that are behind do not know every token of the fills.
-    const isBehind = t.state[State.batch]! < written.sequence;
+    const isBehind = lastBatch(t) < written.sequence;
     if (this.hasProblem || !this.isProjecting || isBehind) return false;
     try {
       return projector.step(derived.fills, written.fills, written.sequence >= this.reach, now);
@@ -301,9 +306,9 @@ export class Follower {
   /** @param at the position that is reached with these rows, unless there are more to come */
   private commitSome(rows: number, at: { sequence: number; digest: number } | undefined): void {
     const { t, written } = this;
-    const fills = Math.min(t.state[State.fills]!, written.fills + rows);
+    const fills = Math.min(fillCount(t), written.fills + rows);
     const left = rows - (fills - written.fills);
-    const finished = Math.min(t.state[State.closed]!, written.finished + left);
+    const finished = Math.min(closedCount(t), written.finished + left);
     const { digest, sequence } = at ?? written;
     const position = { sequence, digest, fills, finished };
     this.needRows(fills - written.fills + finished - written.finished);
@@ -335,17 +340,17 @@ export class Follower {
   }
 
   private isSnapshotDue(now: number): boolean {
-    const batches = this.t.state[State.batch]! - this.attempted;
+    const batches = lastBatch(this.t) - this.attempted;
     if (batches === 0) return false;
     return batches >= this.o.imageBatches || now - this.attemptedAt >= this.o.imageSeconds * MS;
   }
 
   /** Everything before it is in LMDB: an image never holds more. */
   private beginSnapshot(now: number): void {
-    const { state } = this.t;
-    this.attempted = state[State.batch]!;
+    const { t } = this;
+    this.attempted = lastBatch(t);
     this.attemptedAt = now;
-    const reach = state[State.fills]! - this.o.capacities.trades;
+    const reach = fillCount(t) - this.o.capacities.trades;
     this.imaging = this.snapshots.save(this.t, Math.max(0, reach, this.firstFill));
   }
 

@@ -10,7 +10,7 @@
  * wrong: another is opened.
  */
 import assert from 'node:assert/strict';
-import { Order } from '../../engine/tables/layout.ts';
+import { ONLY_ORDER, orderIdAt } from '../../engine/reads.ts';
 import { Damage } from '../kv/checksum.ts';
 import type { BinaryTable } from '../kv/lmdb.ts';
 import type { PackedRows } from '../kv/packed.ts';
@@ -169,18 +169,18 @@ export class IdIndex {
 
   /** Entries of a run in the order of pages: each call those that belong into a page of so many. */
   private cursor(run: Run): (page: number, pages: number) => Entries {
-    let held: Entries = new Uint32Array(0);
+    let entries: Entries = new Uint32Array(0);
     let at = 0;
     let next = 0;
     return (page, pages) => {
       const parts: Entries[] = [];
       for (;;) {
         let end = at;
-        while (end < held.length && pageOf(held[end]!, pages) <= page) end += 2;
-        if (end > at) parts.push(held.subarray(at, end));
+        while (end < entries.length && pageOf(entries[end]!, pages) <= page) end += 2;
+        if (end > at) parts.push(entries.subarray(at, end));
         at = end;
-        if (at < held.length || next === pagesOf(run)) break;
-        held = this.pageOrRows(run, next);
+        if (at < entries.length || next === pagesOf(run)) break;
+        entries = this.pageOrRows(run, next);
         next += 1;
         at = 0;
       }
@@ -212,7 +212,7 @@ export class IdIndex {
     this.warn(`derived: a page of the ids of finished orders ${from} to ${to - 1} is made again`);
     const found: (readonly [word: number, place: number])[] = [];
     for (const [sequence, row] of this.tables.finals.range(from, to)) {
-      const word = row.readUInt32LE(4 * Order.id);
+      const word = row.readUInt32LE(4 * orderIdAt(ONLY_ORDER));
       if (pageOf(word, pagesOf(run)) === page) found.push([word, sequence - from]);
     }
     return Uint32Array.from(found.sort((a, b) => a[0] - b[0]).flat());

@@ -8,7 +8,7 @@
  *
  * A run holds the orders that finished from `from` to before `to`. Ids are hashes, so its entries are
  * spread evenly over its pages by their first word: one page says whether the run has an id. Another
- * id with the same first word is told by the row. Checksums cover the keys. Little-endian, as the machines
+ * id with the same first word is identified by its row. Checksums cover the keys. Little-endian, as the machines
  * that it runs on are.
  *
  * Thread: any; pure.

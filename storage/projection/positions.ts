@@ -4,8 +4,22 @@
  *
  * Thread: the follower writes; the I/O thread reads (reader.ts).
  */
+import {
+  fillFee,
+  fillKind,
+  fillMaker,
+  fillMakerCollateral,
+  fillMakerToken,
+  fillSize,
+  fillTaker,
+  fillTakerCollateral,
+  fillTakerSide,
+  fillTakerToken,
+  fillTime,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import { MatchKind } from '../../engine/tables/codes.ts';
-import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import type { FillRow } from '../../engine/tables/units.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
 import {
   decodeInterest,
@@ -26,7 +40,7 @@ const THERE = Buffer.from([1]);
 const U32_MAX = 2 ** 32 - 1;
 
 /** A position and whose it is. */
-export interface HeldPosition extends Position {
+export interface WalletPosition extends Position {
   readonly account: number;
   readonly token: number;
 }
@@ -53,14 +67,12 @@ export class Positions implements FillProjection {
   }
 
   apply(events: FillEvents): void {
-    const { tokenI } = events.t;
     const moved = new Map<number, Moved>();
     const minted = new Map<number, bigint>();
-    for (let row = 0; row < events.count; row++) {
+    for (let row = 0 as FillRow; row < events.count; row++) {
       const shares = this.count(events, row, moved);
       if (shares === 0n) continue;
-      const token = events.fillI[row * FILL_WORDS + Fill.takerToken]!;
-      const market = tokenI[(token << TOKEN_I) + Token.market]!;
+      const market = tokenMarket(events.t, fillTakerToken(events, row));
       for (const of of [market, 0]) minted.set(of, (minted.get(of) ?? 0n) + shares);
     }
     for (const { key, newKey, position } of moved.values()) {
@@ -83,14 +95,14 @@ export class Positions implements FillProjection {
   }
 
   /** What a wallet has of one token; undefined = it never traded it. Throws DamagedRow. */
-  of(account: number, token: number): HeldPosition | undefined {
+  of(account: number, token: number): WalletPosition | undefined {
     const key = walletKey(token, account);
     const value = this.wallets.get(key);
     return value === undefined ? undefined : read(key, value);
   }
 
   /** Positions of a wallet from `token` on, by token, `limit` at most. Throws DamagedRow. */
-  ofWallet(account: number, token: number, limit: number): HeldPosition[] {
+  ofWallet(account: number, token: number, limit: number): WalletPosition[] {
     const start = tokenKey(account, token);
     const end = tokenKey(account, U32_MAX);
     return Array.from(this.tokens.getKeys({ start, end, limit }), (key) => {
@@ -101,7 +113,7 @@ export class Positions implements FillProjection {
   }
 
   /** Positions in a token from `account` on, by account, `limit` at most. Throws DamagedRow. */
-  inToken(token: number, account: number, limit: number): HeldPosition[] {
+  inToken(token: number, account: number, limit: number): WalletPosition[] {
     const start = walletKey(token, account);
     const end = walletKey(token, U32_MAX);
     const range = this.wallets.getRange({ start, end, limit });
@@ -116,21 +128,19 @@ export class Positions implements FillProjection {
   }
 
   /** Counts one fill for both wallets; the micro-shares that it minted, merged ones as a negative. */
-  private count({ fillF, fillI }: FillEvents, row: number, moved: Map<number, Moved>): bigint {
-    const i = row * FILL_WORDS;
-    const f = row * FILL_DOUBLES;
-    const time = fillF[f + Fill.time]!;
-    const size = BigInt(fillF[f + Fill.size]!);
-    const fee = BigInt(fillF[f + Fill.fee]!);
-    const kind = fillI[i + Fill.kind]!;
-    const takerBuys = fillI[i + Fill.takerSide] === 0;
+  private count(fills: FillEvents, row: FillRow, moved: Map<number, Moved>): bigint {
+    const time = fillTime(fills, row);
+    const size = BigInt(fillSize(fills, row));
+    const fee = BigInt(fillFee(fills, row));
+    const kind = fillKind(fills, row);
+    const takerBuys = fillTakerSide(fills, row) === 0;
     const makerBuys = kind === MatchKind.complementary ? !takerBuys : takerBuys;
-    const taker = this.moved(moved, fillI[i + Fill.taker]!, fillI[i + Fill.takerToken]!);
-    const paid = BigInt(fillF[f + Fill.takerCollateral]!);
+    const taker = this.moved(moved, fillTaker(fills, row), fillTakerToken(fills, row));
+    const paid = BigInt(fillTakerCollateral(fills, row));
     trade(taker, takerBuys, takerBuys ? size - fee : size, takerBuys ? paid : paid - fee);
     taker.time = time;
-    const maker = this.moved(moved, fillI[i + Fill.maker]!, fillI[i + Fill.makerToken]!);
-    trade(maker, makerBuys, size, BigInt(fillF[f + Fill.makerCollateral]!));
+    const maker = this.moved(moved, fillMaker(fills, row), fillMakerToken(fills, row));
+    trade(maker, makerBuys, size, BigInt(fillMakerCollateral(fills, row)));
     maker.time = time;
     if (kind === MatchKind.complementary) return 0n;
     return kind === MatchKind.mint ? size : -size;
@@ -149,7 +159,7 @@ export class Positions implements FillProjection {
   }
 }
 
-function read(key: Buffer, value: Buffer): HeldPosition {
+function read(key: Buffer, value: Buffer): WalletPosition {
   const position = decodePosition(key, value);
   return { token: key.readUInt32BE(0), account: secondOf(key), ...position };
 }

@@ -10,9 +10,17 @@
  *
  * Thread: the follower writes; the I/O thread reads (server/market-data/price-history.ts).
  */
+import {
+  type FillRows,
+  fillKind,
+  fillMakerPrice,
+  fillMakerToken,
+  fillTakerPrice,
+  fillTakerToken,
+  fillTime,
+} from '../../engine/reads.ts';
 import { MatchKind } from '../../engine/tables/codes.ts';
-import { FILL_DOUBLES, FILL_WORDS, Fill } from '../../engine/tables/layout.ts';
-import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
+import { type FillRow, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
 import { checkRows, DamagedRow, type FillEvents, type FillProjection } from './projection.ts';
@@ -33,7 +41,7 @@ interface Row {
   count: number;
 }
 
-/** Told of trades in the order of time: the last one of a bucket counts. */
+/** Called with trades in the order of time: the last one of a bucket counts. */
 export type Taker = (bucket: number, pips: number) => void;
 
 export class Prices implements FillProjection {
@@ -47,7 +55,7 @@ export class Prices implements FillProjection {
 
   apply(events: FillEvents): void {
     const traded = new TokenMinutes();
-    for (let row = 0; row < events.count; row++) traded.addFill(events, row);
+    for (let row = 0 as FillRow; row < events.count; row++) traded.addFill(events, row);
     for (const [token, prices] of traded.all) this.extend(token, prices);
   }
 
@@ -169,13 +177,12 @@ export class TokenMinutes {
   readonly all = new Map<number, MinutePrices>();
 
   /** Fills come in the order of time. */
-  addFill({ fillF, fillI }: Pick<FillEvents, 'fillF' | 'fillI'>, row: number): void {
-    const i = row * FILL_WORDS;
-    const minute = Math.floor(fillF[row * FILL_DOUBLES + Fill.time]! / MINUTE_MS);
-    this.add(fillI[i + Fill.takerToken]!, minute, fillI[i + Fill.takerPrice]!);
-    if (fillI[i + Fill.kind] === MatchKind.complementary) return;
+  addFill(fills: FillRows, row: FillRow): void {
+    const minute = Math.floor(fillTime(fills, row) / MINUTE_MS);
+    this.add(fillTakerToken(fills, row), minute, fillTakerPrice(fills, row));
+    if (fillKind(fills, row) === MatchKind.complementary) return;
     // A mint or merge is a trade of both tokens.
-    this.add(fillI[i + Fill.makerToken]!, minute, fillI[i + Fill.makerPrice]!);
+    this.add(fillMakerToken(fills, row), minute, fillMakerPrice(fills, row));
   }
 
   private add(token: number, minute: number, pips: number): void {
@@ -188,7 +195,7 @@ export class TokenMinutes {
   }
 }
 
-export function priceKey(token: number, step: number, chunk: number): Buffer {
+function priceKey(token: number, step: number, chunk: number): Buffer {
   const key = Buffer.allocUnsafeSlow(9);
   key.writeUInt32BE(token, 0);
   key.writeUInt8(step, 4);

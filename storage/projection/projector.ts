@@ -4,7 +4,7 @@
  *
  * Thread: the follower, synchronously.
  */
-import { FILL_WORDS } from '../../engine/tables/layout.ts';
+import { FILL_BYTES } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { PackedRows } from '../kv/packed.ts';
 import { crcOf, type ProjectedPosition, type Projections } from './environment.ts';
@@ -23,8 +23,6 @@ const REST_MS = 250;
 const REST_FACTOR = 4;
 /** Of a fill: two positions with a key each, two rows of prices, which may be as long as two, and two of volumes. */
 const ROWS_PER_FILL = 10;
-
-const FILL_BYTES = 4 * FILL_WORDS;
 
 export interface ProjectorOptions {
   readonly t: Tables;

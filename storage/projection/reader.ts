@@ -5,7 +5,7 @@
  * Thread: I/O.
  */
 import type { ProjectedPosition, Projections } from './environment.ts';
-import type { HeldPosition, Positions } from './positions.ts';
+import type { Positions, WalletPosition } from './positions.ts';
 import { DamagedRow } from './projection.ts';
 
 /** The rows are being made again from the fills: ask again in some seconds. */
@@ -46,15 +46,15 @@ export class PositionsReader {
     return this.projections?.position()?.isWhole ?? false;
   }
 
-  of(account: number, token: number): HeldPosition | undefined {
+  of(account: number, token: number): WalletPosition | undefined {
     return this.read((positions) => positions.of(account, token));
   }
 
-  ofWallet(account: number, token: number, limit: number): HeldPosition[] {
+  ofWallet(account: number, token: number, limit: number): WalletPosition[] {
     return this.read((positions) => positions.ofWallet(account, token, limit));
   }
 
-  inToken(token: number, account: number, limit: number): HeldPosition[] {
+  inToken(token: number, account: number, limit: number): WalletPosition[] {
     return this.read((positions) => positions.inToken(token, account, limit));
   }
 

@@ -6,7 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { State } from '../../engine/tables/layout.ts';
+import { closedCount, fillCount } from '../../engine/reads.ts';
 import { type DerivedPosition, openDerivedTables, positionOf } from './derived.ts';
 import { PROJECTIONS, Projections } from './environment.ts';
 import { Facts } from './facts.ts';
@@ -37,7 +37,7 @@ function checkPosition({ digest, fills, finished, sequence }: DerivedPosition, s
   if (expected !== undefined && expected !== digest) {
     throw new Error(`its digest after batch ${sequence} is ${digest}, that of the log ${expected}`);
   }
-  if (fills > t.state[State.fills]! || finished > t.state[State.closed]!) {
+  if (fills > fillCount(t) || finished > closedCount(t)) {
     throw new Error('it holds more fills or closed orders than the log leads to');
   }
 }
@@ -48,7 +48,7 @@ export async function verifyProjections(dataDir: string, seen: Seen): Promise<{ 
   try {
     const position = projections.position();
     if (position === undefined) return { text: 'cannot be used: made again at the next start' };
-    const fills = seen.t.state[State.fills]!;
+    const fills = fillCount(seen.t);
     if (position.end > fills) {
       throw new Error(`they follow from ${position.end} fills, there are ${fills}`);
     }

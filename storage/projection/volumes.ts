@@ -9,7 +9,8 @@
  *
  * Thread: the follower writes; the I/O thread reads when it starts (server/market-data/volumes.ts).
  */
-import { FILL_DOUBLES, FILL_WORDS, Fill, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import { fillTakerCollateral, fillTakerToken, fillTime, tokenMarket } from '../../engine/reads.ts';
+import type { FillRow } from '../../engine/tables/units.ts';
 import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
 import { checkRows, DamagedRow, type FillEvents, type FillProjection } from './projection.ts';
@@ -37,15 +38,14 @@ export class Volumes implements FillProjection {
     this.hours = openTable(root, 'hours');
   }
 
-  apply({ count, fillF, fillI, t }: FillEvents): void {
+  apply(fills: FillEvents): void {
     const totals = new Changed(this.totals, 1);
     const hours = new Changed(this.hours, HOUR_PARTS);
     let hour = 0;
-    for (let row = 0; row < count; row++) {
-      const token = fillI[row * FILL_WORDS + Fill.takerToken]!;
-      const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
-      const part = Math.floor(fillF[row * FILL_DOUBLES + Fill.time]! / PART_MS);
-      const collateral = fillF[row * FILL_DOUBLES + Fill.takerCollateral]!;
+    for (let row = 0 as FillRow; row < fills.count; row++) {
+      const market = tokenMarket(fills.t, fillTakerToken(fills, row));
+      const part = Math.floor(fillTime(fills, row) / PART_MS);
+      const collateral = fillTakerCollateral(fills, row);
       hour = Math.floor(part / HOUR_PARTS);
       addTo(totals.of(0, market), 0, collateral);
       addTo(hours.of(hour, market), part % HOUR_PARTS, collateral);

@@ -17,7 +17,7 @@ export class RecoveryAssistant {
   private readonly answered = new Int32Array(new SharedArrayBuffer(4));
   private readonly port;
   private readonly thread: Worker;
-  private asked = 0;
+  private requested = 0;
 
   constructor() {
     const { port1, port2 } = new MessageChannel();
@@ -31,11 +31,11 @@ export class RecoveryAssistant {
    * Begins a task. The returned function waits for its end and returns the problem, or undefined.
    */
   ask(task: AssistantTask): () => string | undefined {
-    assert(Atomics.load(this.answered, 0) === this.asked, 'one thing at a time');
-    this.asked += 1;
+    assert(Atomics.load(this.answered, 0) === this.requested, 'one thing at a time');
+    this.requested += 1;
     this.port.postMessage(task);
     return () => {
-      Atomics.wait(this.answered, 0, this.asked - 1, WAIT_MS_MAX);
+      Atomics.wait(this.answered, 0, this.requested - 1, WAIT_MS_MAX);
       const received = receiveMessageOnPort(this.port);
       assert(received !== undefined, 'the thread beside the recovery answers');
       const answer = received.message as AssistantAnswer;

@@ -49,10 +49,10 @@ const LARGE_BYTES = 2 ** 26;
 const port = parentPort;
 assert(port !== null, 'it runs as a thread');
 
-async function run(setup: RecoverySetup, told: MessagePort): Promise<void> {
+async function run(setup: RecoverySetup, port: MessagePort): Promise<void> {
   const { capacities, dataDir, durability } = setup;
-  const say = (message: RecoveryMessage): void => told.postMessage(message);
-  const reach = new Promise<LogReach>((resolve) => told.once('message', resolve));
+  const say = (message: RecoveryMessage): void => port.postMessage(message);
+  const reach = new Promise<LogReach>((resolve) => port.once('message', resolve));
   const snapshots = new SnapshotFiles(dataDir, durability);
   const candidates = snapshots.list();
   const isLarge = candidates.some(({ path }) => statSync(path).size >= LARGE_BYTES);

@@ -97,7 +97,7 @@ const FORMAT = 5;
 const FOOTER_BYTES = 16;
 const PIECE_BYTES = 1 << 20;
 /** The newest valid snapshot, and the one before it. */
-const KEPT = 2;
+const SNAPSHOTS_RETAINED = 2;
 const NAME = /^(\d{16})\.image$/;
 const FILL_BYTES = 4 * FILL_WORDS;
 const O_DSYNC: number | undefined = constants.O_DSYNC;
@@ -211,8 +211,8 @@ export class SnapshotFiles {
    * space.
    */
   private removeOthers(): void {
-    const kept = this.list().slice(0, KEPT);
-    const oldest = kept.at(-1)!.sequence;
+    const retained = this.list().slice(0, SNAPSHOTS_RETAINED);
+    const oldest = retained.at(-1)!.sequence;
     for (const name of readdirSync(this.directory)) {
       const digits = NAME.exec(name)?.[1];
       const isOld = digits !== undefined && Number(digits) < oldest;

@@ -98,7 +98,7 @@ const ids = {
 ids.taker = await placed(bob, { market: pair, side: 'BUY', ticks: 65, shares: 15 });
 ids.killed = await placed(bob, { market: pair, side: 'BUY', ticks: 65, shares: 50, type: 'FAK' });
 
-test('an order tells its state and the reason of its end, to its owner alone', async () => {
+test('an order has its state and the reason of its end, for its owner alone', async () => {
   const open = await orderOf(alice, ids.open);
   assert.deepEqual(open, {
     id: ids.open,
@@ -182,7 +182,7 @@ test('open orders come in pages, newest first, by market, token, wallet and id',
   assert.equal((await ordersOf(bob, '?next_cursor=OTk5')).count, 0, 'past the end');
 });
 
-test('trades are told to both sides, each with its own API key and no other', async () => {
+test('both sides see a trade, each with its own API key and no other', async () => {
   const [killed, taken] = (await tradesOf(bob)).data;
   const [last, first] = (await tradesOf(alice)).data;
   assert(killed && taken && first && last);

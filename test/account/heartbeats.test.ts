@@ -66,7 +66,7 @@ class Stage {
   }
 }
 
-test('who falls silent loses its orders once; who goes on and who never began does not', async () => {
+test('a silent client loses its orders once; one that goes on or never began does not', async () => {
   const stage = new Stage();
   await stage.taken(ALICE);
   await stage.taken(BOB);
@@ -142,7 +142,7 @@ test('a cancel that could not be done is tried again', async () => {
   await until(() => stage.cancelled.length === 2 && stage.stored.length === 0);
 });
 
-test('nobody is watched whose watch is not on disk, nor more than there is room for', async () => {
+test('an address is watched only when its row is on disk and there is room', async () => {
   const stage = new Stage([], 1);
   stage.fails = true;
   const together = ['', undefined].map((id) => stage.heartbeats.beat(ALICE, id));

@@ -100,7 +100,7 @@ test('orders of a revoked key stay', async () => {
   assert.deepEqual([status, (json as { owner: string }).owner], [200, trio.apiKey]);
 });
 
-test('nobody is closed-only, in both spellings', async () => {
+test('no address is closed-only, in both spellings', async () => {
   const { json } = await alice.call(node, 'GET', '/auth/ban-status/closed-only');
   assert.deepEqual(json, { closed_only: false, closedOnly: false });
 });

@@ -1,4 +1,4 @@
-/** Pages of open orders and orders by id, from real engine tables, against a list kept beside. */
+/** Pages of open orders and orders by id, from real engine tables, compared with a list of the test. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
@@ -53,7 +53,7 @@ class Desk {
     const parts = {
       tables: this.fixture.t,
       seqlock: new DisturbedReads(disturb),
-      storedFinal: () => undefined,
+      storedClosedOrder: () => undefined,
     };
     this.orders = piecesMax === undefined ? new OwnOrders(parts) : new OwnOrders(parts, piecesMax);
   }
@@ -197,7 +197,7 @@ test('an order is found by its id wherever it is, by its owner alone, at its own
   const elsewhere = new OwnOrders({
     tables: fixture.t,
     seqlock: new SeqlockReader(undefined, setImmediate),
-    storedFinal: (id) => (id.equals(final.id) ? final.row : undefined),
+    storedClosedOrder: (id) => (id.equals(final.id) ? final.row : undefined),
   });
   fixture.t.orderIndex.fill(0);
   assert.deepEqual(await elsewhere.find(owner, bytes(2)), filled);
@@ -216,7 +216,7 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   let runs = 0;
   const disturbed = await seqlock.read(() => {
     runs += 1;
-    // Another ticket has its turn meanwhile, from its beginning to its end.
+    // Another batch has its apply turn meanwhile, from its beginning to its end.
     if (runs < 3) words[Control.applyTurn] = words[Control.applyTurn]! + 1;
     return runs;
   });
@@ -233,7 +233,7 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   assert.deepEqual([late, waits], [2, 2]);
 });
 
-test('rows read while a thread writes are whole, and of the one who asks', async () => {
+test('rows read while a thread writes are whole, and of the owner that requested them', async () => {
   const seed = freshSeed();
   const fixture = new Fixture(SMALL);
   const token = fixture.market(2, 10);
@@ -245,7 +245,7 @@ test('rows read while a thread writes are whole, and of the one who asks', async
   const orders = new OwnOrders({
     tables: fixture.t,
     seqlock: new SeqlockReader(control, setImmediate),
-    storedFinal: () => undefined,
+    storedClosedOrder: () => undefined,
   });
   const workerData = { control, memory: fixture.t.memory, token, orders: count, seed };
   const worker = startThread('account/orders-writer', workerData);

@@ -6,7 +6,6 @@ import { OrderType } from '../../engine/commands.ts';
 import { Fill } from '../../engine/tables/layout.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
 import { accountHandlers } from '../../server/account/account-routes.ts';
-import { AccountTexts, NIL_UUID } from '../../server/account/account-texts.ts';
 import { type OwnTrade, OwnTrades, type TradeFilter } from '../../server/account/own-trades.ts';
 import { NOBODY, PAGE_SIZE } from '../../server/account/pages.ts';
 import { TradeTexts } from '../../server/account/trade-text.ts';
@@ -14,6 +13,7 @@ import { LAST_CURSOR } from '../../server/common/cursor.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
 import type { Exchange } from '../../server/http/request-context.ts';
 import type { KeyOwner } from '../../server/identity/auth.ts';
+import { AccountTexts, NIL_UUID } from '../../server/market-data/account-texts.ts';
 import { matchOfTradeId, tradeIdOf } from '../../server/market-data/match-ids.ts';
 import { SeqlockReader } from '../../server/orders/seqlock-reader.ts';
 import { turnsOf } from '../common/turns.ts';
@@ -46,7 +46,7 @@ test('pages hold the trades of their owner, newest first, by every filter', asyn
     for (let round = 0; round < 4; round++) {
       // The window holds 400 fills: from the second round on, old ones leave it.
       desk.trade(random, tokens, 600);
-      const trades = new OwnTrades(desk.own);
+      const trades = new OwnTrades(desk.index);
       const wallets = [0, 1, 2, 3, 4, 5, 6].map((n) => (n === 0 ? 0 : desk.account(n)));
       const now = desk.fixture.time / 1_000;
       for (let i = 0; i < 60; i++) {
@@ -76,7 +76,7 @@ test('pages hold the trades of their owner, newest first, by every filter', asyn
     }
     assert(found > 1_000, `${found}`);
     const none = { rows: [], more: false };
-    const trades = new OwnTrades(desk.own);
+    const trades = new OwnTrades(desk.index);
     assert.deepEqual(await trades.page(0, ANY, 0), none);
     assert.deepEqual(await trades.page(desk.account(1), { ...ANY, taker: NOBODY }, 0), none);
   });
@@ -89,7 +89,7 @@ test('a page ends early where its trades have very many makers, and the next one
     desk.trade(random, [pair, pair + 1], 900);
     const owner = desk.account(1);
     const expected = desk.scan(owner, ANY);
-    const trades = new OwnTrades(desk.own, 10);
+    const trades = new OwnTrades(desk.index, 10);
     const all: OwnTrade[] = [];
     for (let more = true; more; ) {
       const page = await trades.page(owner, ANY, all.length);
@@ -127,7 +127,7 @@ test('the trades of an order are those that took and made for it, as far back as
         if (row !== undefined) rows.push({ n, row });
       }
       assert(rows.length > 50);
-      const found = await new OwnTrades(desk.own).tradesOf(
+      const found = await new OwnTrades(desk.index).tradesOf(
         owner,
         rows.map(({ row }) => row),
         desk.index.end,
@@ -136,13 +136,13 @@ test('the trades of an order are those that took and made for it, as far back as
         assert.deepEqual(found[i], ids(n), `order ${n}`);
       });
       const { row } = rows.find(({ row: { remaining, original } }) => remaining < original)!;
-      const near = await new OwnTrades(desk.own, 2_000, 1).tradesOf(owner, [row], desk.index.end);
+      const near = await new OwnTrades(desk.index, 2_000, 1).tradesOf(owner, [row], desk.index.end);
       assert(near[0]!.length <= 2);
     }
   });
 });
 
-test('a trade shows the view of its taker, and the API keys of nobody else', () => {
+test('a trade shows the view of its taker, and no API key of others', () => {
   const desk = new Desk();
   const info = {
     question: '',
@@ -233,8 +233,8 @@ test('what leaves the window while a page is written is not in it', async () => 
   for (let match = 0; match < 3; match++) meet(60);
   const lookup = (market: number) => fixture.infos[market];
   const { 'GET /data/trades': handler } = accountHandlers({
-    ...{ tables: fixture.t, texts: fixture.texts, infos: lookup, ownTrades: desk.own },
-    ...{ seqlock: new SeqlockReader(undefined, setImmediate), storedFinal: () => undefined },
+    ...{ tables: fixture.t, texts: fixture.texts, infos: lookup, tradesIndex: desk.index },
+    ...{ seqlock: new SeqlockReader(undefined, setImmediate), storedClosedOrder: () => undefined },
     config: { orderStatus: 'lower' },
   });
   // The two newest are written by then.
@@ -279,9 +279,9 @@ test('a page of orders is written with pauses, and shows what was open when it w
     tables: desk.fixture.t,
     texts: desk.fixture.texts,
     infos: () => undefined,
-    ownTrades: desk.own,
+    tradesIndex: desk.index,
     seqlock: new SeqlockReader(undefined, setImmediate),
-    storedFinal: () => undefined,
+    storedClosedOrder: () => undefined,
     config: { orderStatus: 'lower' },
   });
   const caller: KeyOwner = {
@@ -311,7 +311,7 @@ test('a page of orders is written with pauses, and shows what was open when it w
   assert.deepEqual(JSON.parse(text).data, []);
 });
 
-test('a trade id is a UUID that tells its match', () => {
+test('a trade id is a UUID that contains its match', () => {
   for (const match of [0, 1, 0xabc, 2 ** 47 + 5]) {
     assert.match(
       tradeIdOf(match),

@@ -1,9 +1,8 @@
-/** Own trades and orders over real engine tables, and a scan of every fill beside them. */
+/** Own trades and orders over real engine tables, and a scan of every fill to compare with. */
 import { OrderType } from '../../engine/commands.ts';
 import { FILL_DOUBLES, FILL_WORDS, Fill, State } from '../../engine/tables/layout.ts';
 import { OwnOrders } from '../../server/account/own-orders.ts';
 import type { OwnTrade, TradeFilter } from '../../server/account/own-trades.ts';
-import { OwnTradesIndex } from '../../server/account/own-trades-index.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
 import { SeqlockReader } from '../../server/orders/seqlock-reader.ts';
@@ -16,16 +15,18 @@ const SIGNERS = [0, 1, 1, 3, 3, 5, 6];
 export class Desk {
   readonly fixture: Fixture;
   readonly index: TradesIndex;
-  readonly own: OwnTradesIndex;
   readonly orders: OwnOrders;
   placed = 0;
 
   constructor(trades = 400) {
     this.fixture = new Fixture({ ...SMALL, trades });
     this.index = new TradesIndex(this.fixture.t);
-    this.own = new OwnTradesIndex(this.index);
     const seqlock = new SeqlockReader(undefined, setImmediate);
-    this.orders = new OwnOrders({ tables: this.fixture.t, seqlock, storedFinal: () => undefined });
+    this.orders = new OwnOrders({
+      tables: this.fixture.t,
+      seqlock,
+      storedClosedOrder: () => undefined,
+    });
   }
 
   trade(random: Random, tokens: readonly number[], count: number): void {
@@ -48,7 +49,6 @@ export class Desk {
 
   flush(): void {
     this.index.append(this.index.end, this.fixture.t.state[State.fills]!);
-    this.own.follow();
   }
 
   account(wallet: number): number {

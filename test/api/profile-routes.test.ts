@@ -5,7 +5,8 @@ import { NodeClient } from '../../client/client.ts';
 import { level1 } from '../../client/credentials.ts';
 import { SYNC_LIMITS } from '../../server/catalog/sync-client.ts';
 import { pullCatalog } from '../../server/catalog/sync-pull.ts';
-import { PROFILES, type Profile, type ProfileName } from '../../server/config/profile.ts';
+import { PROFILES, type Profile } from '../../server/config/kinds.ts';
+import type { ProfileName } from '../../server/config/profile.ts';
 import { get, send, until } from '../common/node-harness.ts';
 import { CHAIN_ID, seconds, type Terms } from '../common/traders.ts';
 import {

@@ -1,6 +1,7 @@
 /** A node of each profile, and what the tests of profiles ask of them. */
 import assert from 'node:assert/strict';
-import { PROFILE_TABLE, type Profile } from '../../server/config/profile.ts';
+import type { Profile } from '../../server/config/kinds.ts';
+import { PROFILE_TABLE } from '../../server/config/profile.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { order2DigestByEthers } from '../common/ethers.ts';
 import { get, TestNode, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';

@@ -1,5 +1,5 @@
 /**
- * The catalog command as an operator runs it: import and export in processes of their own, beside a
+ * The catalog command as an operator runs it: import and export in processes of their own, next to a
  * store that stays open here.
  */
 import assert from 'node:assert/strict';
@@ -56,7 +56,7 @@ test('a switch made by another process is seen without reopening', async (t) => 
   assert.deepEqual(store.load(), read(demoCatalog()));
 });
 
-test('import prints what the file held and what it could not use', async (t) => {
+test('import prints what the file contained and what it could not use', async (t) => {
   const dataDir = temporary(t);
   const file = join(dataDir, 'catalog.json');
   const catalog = demoCatalog() as { events: { markets: { clobTokenIds?: string }[] }[] };
@@ -158,7 +158,7 @@ test('export writes through standard output, import reads standard input', async
   assert.equal(bad.code, 1);
 });
 
-test('an export that fails leaves what stood under the name, and nothing beside it', async (t) => {
+test('an export that fails leaves the file of that name as it was, and no other file', async (t) => {
   const dataDir = await filled(t, demoCatalog());
   const place = temporary(t);
   mkdirSync(join(place, 'folder'));

@@ -1,4 +1,4 @@
-/** Compressed answers: who gets one, that it is the same answer, and what is remembered. */
+/** Compressed answers: which requests get one, that it is the same answer, and what is cached. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setFlagsFromString } from 'node:v8';
@@ -23,7 +23,7 @@ function noise(seed: number, length: number): Buffer {
   );
 }
 
-test('gzip is taken by who weighs it above nothing, and not below plain bytes', () => {
+test('gzip is sent to a caller that gives it a weight above 0 and not below plain bytes', () => {
   const taken = [
     'gzip',
     'GZip',
@@ -99,7 +99,7 @@ test('small answers and refusals stay as they are', async (t) => {
   }
 });
 
-test('who has a compressed answer is told that it is unchanged', async (t) => {
+test('a caller that has a compressed answer gets 304 while it is unchanged', async (t) => {
   const server = await serveCatalog(SAMPLES, t);
   const etag = (await server.ask('/markets', GZIP)).headers.get('etag')!;
   const same = await server.ask('/markets', GZIP, `If-None-Match: ${etag}`);
@@ -189,7 +189,7 @@ test('what was begun for a catalog that is gone is not remembered', async () => 
   assert.equal(answers.get('/b'), undefined);
 });
 
-test('of a catalog that was replaced nothing is kept, though some routes are not asked again', async (t) => {
+test('no answer of a replaced catalog stays in the cache, even if its route gets no more requests', async (t) => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const server = await serveCatalog(SAMPLES, t);

@@ -41,11 +41,11 @@ test('an odd catalog comes through the store, a file and another store unchanged
     for (let round = 0; round < rounds(12); round++) {
       const size = round === 0 ? 0 : 20 * round;
       await store.replace(read(oddCatalog(seed + round, size)));
-      const held = store.load();
+      const stored = store.load();
       await exportToFile(store.objects(), file);
       const bytes = readFileSync(file);
       await copy.replace(read(JSON.parse(bytes.toString())));
-      assert.deepEqual(copy.load(), held);
+      assert.deepEqual(copy.load(), stored);
       await exportToFile(copy.objects(), file);
       assert.deepEqual(readFileSync(file), bytes, 'equal catalogs are equal files');
     }

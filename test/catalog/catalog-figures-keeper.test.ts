@@ -1,5 +1,5 @@
 /**
- * Where live figures come from: books of a random exchange, held against a plain sum over the same
+ * Where live figures come from: books of a random exchange, compared with a plain sum over the same
  * books, and volumes; and how a catalog follows them.
  */
 import assert from 'node:assert/strict';

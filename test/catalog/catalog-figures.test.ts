@@ -1,5 +1,5 @@
 /**
- * Live figures as they are served: shown, sorted by and cached truthfully while they change, held
+ * Live figures as they are served: shown, sorted by and cached truthfully while they change, compared
  * against the naive catalog over real sockets.
  */
 import assert from 'node:assert/strict';
@@ -157,7 +157,7 @@ test('whatever changes between requests, one entity tag means one answer, compre
       else assert(answers.get(key) === text, `${path} changed under its tag`);
       answers.set(key, text);
     }
-    assert(fresh < rounds(400), 'some were asked twice');
+    assert(fresh < rounds(400), 'some requests were repeated');
   }));
 
 test('figures that change while rows are sorted by several columns leave no tag', async (t) => {
@@ -199,11 +199,11 @@ test('a search that waited shows the figures of the tag that it carries', async 
     return { events: Uint32Array.of(0), tags: new Uint32Array(0) };
   });
   const early = await server.ask('/markets?limit=1');
-  const asked = server.ask('/public-search?q=wheat');
+  const pending = server.ask('/public-search?q=wheat');
   await server.ask('/time-passes');
   trade(server, 0, 7_000_000);
   find();
-  const answer = await asked;
+  const answer = await pending;
   const late = await server.ask('/markets?limit=1');
   assert.equal(JSON.parse(String(answer.body)).events[0].volume, 7);
   assert.equal(answer.headers.get('etag'), late.headers.get('etag'));

@@ -150,7 +150,7 @@ test('arrays count as well as JSON texts of arrays', () => {
   assert.deepEqual(found?.tokenIds, clobTokenIds);
 });
 
-test('markets with three to seven outcomes keep one token per outcome', () => {
+test('markets with three to seven outcomes have one token per outcome', () => {
   for (let count = 3; count <= 7; count++) {
     const outcomes = Array.from({ length: count }, (_, index) => `Outcome ${index}`);
     const clobTokenIds = JSON.stringify(outcomes.map((_, index) => token(11, index)));
@@ -282,7 +282,7 @@ test('two markets claiming one token or one condition fail the whole file', () =
   assert.equal(condition11, `markets 11 and 12 both claim condition id ${condition(11)}`);
 });
 
-test('the empty condition id is nobody’s', () => {
+test('the empty condition id belongs to no market', () => {
   const markets = [market(1, { conditionId: '' }), market(2, { conditionId: '' })];
   assert.equal(read({ events: [event(1, markets)] }).report.markets, 2);
 });

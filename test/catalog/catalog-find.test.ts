@@ -1,6 +1,6 @@
 /**
  * GET /public-search over real sockets: its parameters and the shape of its answer. What matches
- * which words is decided elsewhere; here the search is told what to find.
+ * which words is decided elsewhere; here the search returns what the test sets.
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
@@ -18,13 +18,13 @@ interface Found {
 
 /** Rows are in ascending order of id: events 10, 20, 30, 40 and tags 1, 2, 3, 4. */
 async function serveFound(context: TestContext, events: number[], tags: number[]) {
-  const asked: string[] = [];
+  const queries: string[] = [];
   const server = await serveCatalog(SAMPLES, context, async (q) => {
-    asked.push(q);
+    queries.push(q);
     return { events: Uint32Array.from(events), tags: Uint32Array.from(tags) };
   });
   const found = async (query: string) => (await server.json(`/public-search?${query}`)) as Found;
-  return { server, asked, found };
+  return { server, queries, found };
 }
 
 function idsOf(objects: readonly Json[]): string {
@@ -32,9 +32,9 @@ function idsOf(objects: readonly Json[]): string {
 }
 
 test('a search answers events with tags and tags with counts, as they were ranked', async (t) => {
-  const { server, asked, found } = await serveFound(t, [1, 3, 0], [1, 3]);
+  const { server, queries, found } = await serveFound(t, [1, 3, 0], [1, 3]);
   const answer = await found('q=Snow+in+%C3%85lesund%20');
-  assert.deepEqual(asked, ['Snow in Ålesund ']);
+  assert.deepEqual(queries, ['Snow in Ålesund ']);
   assert.deepEqual(Object.keys(answer), ['events', 'tags', 'pagination']);
   assert.equal(idsOf(answer.events), '20 40 10');
   const listed = (await server.json('/events')) as Json[];
@@ -55,7 +55,7 @@ test('a search without a match answers empty lists', async (t) => {
 });
 
 test('a search has to have words', async (t) => {
-  const { server, asked } = await serveFound(t, [0], [0]);
+  const { server, queries } = await serveFound(t, [0], [0]);
   for (const query of ['', 'q', 'q=', 'q=+', 'q=%20%09', 'Q=a', 'q=&limit_per_type=3']) {
     const answer = await server.ask(`/public-search?${query}`);
     assert.equal(answer.status, 400);
@@ -77,7 +77,7 @@ test('a search has to have words', async (t) => {
     assert.equal(answer.status, 400);
     assert.equal(JSON.parse(String(answer.body)).detail, detail);
   }
-  assert.deepEqual(asked, []);
+  assert.deepEqual(queries, []);
 });
 
 test('pages of a search hold so many of each type, and say whether there are more', async (t) => {
@@ -119,8 +119,8 @@ test('a search is answered from the catalog it began with', async (t) => {
   });
   const before = (await server.ask('/events')).headers.get('etag');
   const waiting = server.ask('/public-search?q=a');
-  const isAsked = new Promise((resolve) => setTimeout(resolve, 50));
-  await isAsked;
+  const aMoment = new Promise((resolve) => setTimeout(resolve, 50));
+  await aMoment;
   server.replace({ events: [event(99)] });
   assert.equal((((await server.json('/events')) as Json[])[0] as Json).id, '99');
   open();
@@ -154,7 +154,7 @@ test('a search that fails is an internal error, and is logged', async (t) => {
   assert.deepEqual(server.log, ['GET /public-search failed: the thread is gone']);
 });
 
-test('what clients insist on is there when it is asked for, and only then', async (t) => {
+test('the members that some clients require are present when configured, and only then', async (t) => {
   const search = async () => ({ events: Uint32Array.of(0), tags: new Uint32Array(0) });
   const server = await serveCatalog(SAMPLES, t, search, true);
   const nested = async (path: string) => {

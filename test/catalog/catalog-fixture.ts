@@ -275,7 +275,7 @@ function addCopies(random: Random, events: Fields[], tags: Fields[], series: Fie
   const lonely = { id: '900001', label: 'only nested', slug: 'only-nested' };
   for (const event of events.slice(4, 8))
     event.tags = [lonely, ...((event.tags ?? []) as Fields[])];
-  // A market that moved: the event that has its newest version keeps it.
+  // A market that moved: it belongs to the event that has its newest version.
   const [moved] = events.flatMap((event) => event.markets as Fields[]);
   const target = events[4]?.markets as Fields[];
   if (moved !== undefined) target.push({ ...moved, updatedAt: '2033-01-01T00:00:00Z' });

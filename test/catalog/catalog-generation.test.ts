@@ -1,5 +1,5 @@
 /**
- * Generations of the catalog in their own threads, over real LMDB: what they hand over, how they
+ * Generations of the catalog in their own threads, over real LMDB: what they transfer, how they
  * take turns, and how they end.
  */
 import assert from 'node:assert/strict';
@@ -31,7 +31,7 @@ const DURABILITY = 'committed';
 interface Stage {
   readonly dataDir: string;
   readonly store: CatalogStore;
-  /** What onFailure of its generations was told. */
+  /** The errors that onFailure of its generations got. */
   readonly failures: Error[];
   open(more?: { memory?: EngineMemory; signal?: AbortSignal }): Promise<LoadedGeneration>;
 }
@@ -134,7 +134,7 @@ test('the commands for the engine are those that its tables need', async (t) => 
   assert.deepEqual(generation.commands, expected);
 });
 
-test('of many warnings the first are told, and how many more there are', async (t) => {
+test('of many warnings the first are logged, and the number of the others', async (t) => {
   const { open, store } = stage(t);
   const { engine, t: tables } = new Exchange({ ...ROOMY, markets: 64, tokens: 256 });
   for (const words of marketCommands(tables, catalogOf('one', 50).markets, assert.fail)) {
@@ -172,7 +172,7 @@ test('close lets pending searches finish and refuses later ones', async (t) => {
   const { failures, open, store } = stage(t);
   await store.replace(catalogOf('orchard', 40));
   const generation = await open();
-  // Asked while the index may still be building.
+  // Sent while the index may still be building.
   const pending = Array.from({ length: 60 }, (_, n) => search(generation, `orchard ${n + 1} `));
   const [closed, closedAgain] = [generation.close(), generation.close()];
   await assert.rejects(search(generation, 'orchard'), /closed/);
@@ -183,7 +183,7 @@ test('close lets pending searches finish and refuses later ones', async (t) => {
   assert.deepEqual(failures, []);
 });
 
-test('a query asked again while it is kept is answered with the same rows', async (t) => {
+test('a query that is repeated while its answer is cached gets the same rows', async (t) => {
   const { open, store } = stage(t);
   await store.replace(catalogOf('meadow', 3));
   const generation = await open();
@@ -231,10 +231,10 @@ test('a broken generation rejects and leaves the one in use alone', async (t) =>
   await assert.rejects(open(), /the catalog is damaged: generation 2: 3 events of 4 are there/);
   await root.close();
   assert.equal((await search(whole, 'whole')).events.length, 4);
-  assert.deepEqual(failures, [], 'a failure to load is told by the rejection alone');
+  assert.deepEqual(failures, [], 'a failure to load is reported by the rejection alone');
 });
 
-test('when its thread dies, pending and later searches reject and it is told once', async (t) => {
+test('when its thread dies, pending and later searches reject and it is reported once', async (t) => {
   const { failures, open, store } = stage(t);
   await store.replace(catalogOf('compass', 4));
   const generation = await open();

@@ -1,5 +1,5 @@
 /**
- * Holds a served catalog to the naive one: asks over real sockets, compares status and body.
+ * Compares a served catalog with the naive one: requests over real sockets, status and body.
  *
  * Non-goals: caching headers and compression (catalog-routes.test.ts, catalog-compressed.test.ts).
  */
@@ -24,7 +24,7 @@ export async function seeded(body: (random: Random, seed: number) => Promise<voi
   }
 }
 
-/** Opens connections to a port of this machine, and asks every target on one of them. */
+/** Opens connections to a port of this machine, and requests every target on one of them. */
 export async function askAll(
   port: number,
   targets: readonly string[],

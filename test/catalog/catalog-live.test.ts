@@ -66,7 +66,7 @@ test('markets that are imported while the node runs can be traded, without a req
   const terms = [{ id: 1 }, { id: 2, tick: 0.1 }, { id: 3 }];
   let isOver = false;
   let answered = 0;
-  const asking = (async () => {
+  const reading = (async () => {
     while (!isOver) {
       assert.equal((await get(node, '/markets?limit=2')).status, 200);
       answered += 1;
@@ -75,7 +75,7 @@ test('markets that are imported while the node runs can be traded, without a req
   await importCatalog(terms);
   await untilServed('/markets', ['market-3', 'market-2', 'market-1']);
   isOver = true;
-  await asking;
+  await reading;
   assert(answered > 0);
   const maker = await Trader.join(node, 'maker');
   const [first, second] = marketsOf(terms);

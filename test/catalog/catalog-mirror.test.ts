@@ -30,7 +30,7 @@ function read(json: unknown): Catalog {
   return result.catalog;
 }
 
-/** Puts a catalog into a directory, as the import command does, also beside a node. */
+/** Puts a catalog into a directory, as the import command does, also while a node runs. */
 async function put(dataDir: string, catalog: Catalog): Promise<void> {
   const store = openCatalog(dataDir, { durability: 'flushed' });
   await store.replace(catalog);
@@ -96,7 +96,7 @@ function assertSame(got: ReadonlyMap<string, string>, expected: ReadonlyMap<stri
   for (const [path, answer] of expected) assert.equal(got.get(path), answer, path);
 }
 
-/** The newest generation that the log of a mirror tells of. */
+/** The newest generation that the log of a mirror names. */
 function mirrored(node: TestNode): number {
   return Number(
     [...node.log.matchAll(/catalog sync from .*: generation (\d+):/g)].at(-1)?.[1] ?? 0,
@@ -211,7 +211,7 @@ async function assertOwnFigures(
   replaced: Catalog,
   catalog: Catalog,
 ) {
-  // One that the engine has as this catalog says: it keeps some terms of a market for ever.
+  // One that the engine has as this catalog says: some terms of a market never change.
   const known = new Set(replaced.markets.map(({ conditionId }) => conditionId));
   const market = catalog.markets.find((one) => one.tradable && !known.has(one.conditionId));
   assert(market !== undefined);

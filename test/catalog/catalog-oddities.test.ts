@@ -45,7 +45,7 @@ function read(json: unknown): { catalog: Catalog; report: CatalogReport } {
   return result;
 }
 
-/** Reads markets as those of one event; they are kept as they came, books or not. */
+/** Reads markets as those of one event; they are stored as they came, books or not. */
 function readMarkets(markets: readonly JsonObject[], eventFields: JsonObject = {}) {
   const { catalog, report } = read({ events: [event(1, markets, eventFields)] });
   assert.deepEqual(catalog.events[0]?.markets, markets, 'raw markets stay as they were found');
@@ -59,7 +59,7 @@ function readPlain(markets: readonly JsonObject[], eventFields: JsonObject = {})
   return books;
 }
 
-test('1: a market without token ids, or without a condition id too, is kept without a book', () => {
+test('1: a market without token ids, or without a condition id too, is stored without a book', () => {
   const { clobTokenIds: _, ...tokenless } = market(1);
   const { books, report } = readMarkets([
     tokenless,
@@ -157,7 +157,7 @@ test('8: absent tags and series are no oddity, and a series slug may disagree', 
   assert.deepEqual(report.skipped, []);
 });
 
-test('8: lists that are something else are counted, and the rest of the event is kept', () => {
+test('8: lists that are something else are counted, and the rest of the event is stored', () => {
   const { catalog, report } = read({
     events: [event(1, { 0: market(1) }, { tags: 'kites', series: 7 }), event(2, 'none')],
   });

@@ -75,9 +75,11 @@ async function listsTheSame({ server }: Served): Promise<void> {
 async function servesManyAtATime({ server }: Served): Promise<void> {
   const paths = ['/events?limit=500', '/events?limit=500&offset=7', '/series', '/events?limit=3'];
   const alone = await Promise.all(paths.map((path) => server.json(path)));
-  const asked = Array.from({ length: 12 }, (_, i) => paths[i % paths.length]!);
+  const requested = Array.from({ length: 12 }, (_, i) => paths[i % paths.length]!);
   const together = await Promise.all(
-    asked.map((path, i) => server.json(path, ...(i % 2 === 0 ? ['Accept-Encoding: gzip'] : []))),
+    requested.map((path, i) =>
+      server.json(path, ...(i % 2 === 0 ? ['Accept-Encoding: gzip'] : [])),
+    ),
   );
   for (const [i, answer] of together.entries()) {
     assert.deepEqual(answer, alone[i % paths.length]);
@@ -105,7 +107,7 @@ test('long answers of the catalog', async (context) => {
     'pages in pieces list what short pages list, and go on where they end': listsTheSame,
     'many at a time each get their own answer, compressed and tagged as a short one is':
       servesManyAtATime,
-    'a caller who leaves while an answer is made costs no more, and others are answered':
+    'a caller that disconnects while an answer is made costs no more work; others are answered':
       survivesLeavers,
   })) {
     await context.test(name, () => run(stage));

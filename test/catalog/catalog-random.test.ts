@@ -1,5 +1,5 @@
 /**
- * Random requests to every catalog route over real sockets, held against the naive catalog: on an
+ * Random requests to every catalog route over real sockets, compared with the naive catalog: on an
  * invented catalog of oddities always, on the real one where it is there.
  */
 import assert from 'node:assert/strict';
@@ -112,7 +112,7 @@ test('a list by cursor is the whole list, each object once, also when others com
     }
   }));
 
-test('a list by cursor leaves nobody out when the object that it stands behind has gone', async (t) => {
+test('a list by cursor leaves no object out when the object of the cursor was removed', async (t) => {
   const event = (id: number) => ({
     id: String(id),
     title: `e${id}`,
@@ -138,7 +138,7 @@ test('a list by cursor leaves nobody out when the object that it stands behind h
   }
 });
 
-test('cursors walk every listed market once, in pages of a thousand, and tell the end', (t) =>
+test('cursors walk every listed market once, in pages of a thousand, and mark the end', (t) =>
   seeded(async (_, seed) => {
     const json = oddCatalog(seed, 3400);
     const naive = readNaive(json);

@@ -1,9 +1,9 @@
 /** Sorts by several columns: step by step, by the figures of one moment, one after the other. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Listed } from '../../server/catalog/generation.ts';
 import type { CatalogQuery } from '../../server/catalog/query.ts';
 import { type Ranked, Rankings } from '../../server/catalog/rankings.ts';
-import type { Listed } from '../../server/catalog/select.ts';
 import { emptyOrder, NumberSorter } from '../../server/catalog/sort-orders.ts';
 import type { Random } from '../common/random.ts';
 import { turnsOf } from '../common/turns.ts';
@@ -96,8 +96,8 @@ test('sorts stand in line: none spoils another, and one whose caller has gone ma
       ['liquidity', 'volume'],
       ['question', 'volume'],
     ] as const;
-    let asked = 0;
-    const isGone = (): boolean => ++asked > 2;
+    let calls = 0;
+    const isGone = (): boolean => ++calls > 2;
     const sort = (order: readonly string[], isAscending: boolean, leaves = isThere) =>
       rankings.sort('markets', listed, queryOf(order, isAscending), leaves);
     const up = sort(first, true);

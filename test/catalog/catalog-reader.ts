@@ -1,6 +1,6 @@
 /**
  * The thread of catalog-threads.test.ts: opens the catalog of a directory, reads it and closes it,
- * again and again, and tells the titles that it saw.
+ * again and again, and reports the titles that it saw.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openCatalog } from '../../storage/catalog/catalog.ts';

@@ -59,7 +59,7 @@ test('bad parameters are refused on every route, with the parameter and its rule
   assert.match(column.detail, /^order must be up to 3 of id, ticker, slug, title, .*, liquidity$/);
 });
 
-test('who has the answer already is told so, as long as the catalog stays', async (t) => {
+test('a caller that has the answer already gets 304, as long as the catalog stays', async (t) => {
   const server = await serveCatalog(SAMPLES, t);
   const paths = ['/markets?limit=1', '/markets/101', '/events/10', '/tags', '/sampling-markets'];
   for (const path of [...paths, '/public-search?q=x']) {

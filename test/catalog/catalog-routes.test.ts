@@ -117,7 +117,7 @@ test('single objects are found by id, condition id in any case, and slug', async
   assert.equal(await id('/tags/slug/World'), '3');
 });
 
-test('each filter of the market list keeps what matches', async (t) => {
+test('each filter of the market list selects what matches', async (t) => {
   const server = await serveSamples(t);
   await expectIds(server, {
     '/markets': '301 202 201 103 102 101',
@@ -168,7 +168,7 @@ test('each filter of the market list keeps what matches', async (t) => {
   });
 });
 
-test('each filter of the event list keeps what matches', async (t) => {
+test('each filter of the event list selects what matches', async (t) => {
   const server = await serveSamples(t);
   await expectIds(server, {
     '/events': '40 30 20 10',
@@ -348,7 +348,7 @@ test('a catalog without objects answers empty lists', async (t) => {
   await expectRefusal(server, '/markets/1', 404, ID_UNKNOWN);
 });
 
-test('what is asked of markets and events beside themselves is their tags', async (t) => {
+test('markets and events have a route for their tags', async (t) => {
   const server = await serveSamples(t);
   await expectIds(server, {
     '/markets/101/tags': '1 2',
@@ -362,7 +362,7 @@ test('what is asked of markets and events beside themselves is their tags', asyn
   assert.equal(idsOf(((await server.json('/series/1')) as Json).events), '10 20');
 });
 
-test('a tag is related to those that it mostly stands beside', async (t) => {
+test('a tag is related to those that it shares most of its events with', async (t) => {
   const server = await serveSamples(t);
   // Of the events of World half, of those of farming all are one.
   const related = [{ id: '1-2', tagID: 1, relatedTagID: 2, rank: 1 }];
@@ -378,16 +378,17 @@ test('a tag is related to those that it mostly stands beside', async (t) => {
 
 test('what makes no difference to an answer is named in a header, also when it is compressed', async (t) => {
   const server = await serveSamples(t);
-  const told = async (path: string, ...headers: string[]) => {
+  const ignoredHeader = async (path: string, ...headers: string[]) => {
     return (await server.ask(path, ...headers)).headers.get('x-ignored-parameters');
   };
-  assert.equal(await told('/markets?id=101&limit=2'), undefined);
-  assert.equal(await told('/markets?featured=true&cyom=1&id=101'), 'featured, cyom');
-  assert.equal(await told('/tags/1?locale=de'), 'locale');
-  assert.equal(await told('/sampling-markets?limit=5'), 'limit');
-  assert.equal(await told('/public-search?q=a&cache=1'), 'cache');
+  assert.equal(await ignoredHeader('/markets?id=101&limit=2'), undefined);
+  assert.equal(await ignoredHeader('/markets?featured=true&cyom=1&id=101'), 'featured, cyom');
+  assert.equal(await ignoredHeader('/tags/1?locale=de'), 'locale');
+  assert.equal(await ignoredHeader('/sampling-markets?limit=5'), 'limit');
+  assert.equal(await ignoredHeader('/public-search?q=a&cache=1'), 'cache');
   const gzip = 'Accept-Encoding: gzip';
-  for (let round = 0; round < 3; round++) assert.equal(await told('/markets?x=1', gzip), 'x');
+  for (let round = 0; round < 3; round++)
+    assert.equal(await ignoredHeader('/markets?x=1', gzip), 'x');
   const { headers } = await server.ask('/markets');
-  assert.equal(await told('/markets?x=1', `If-None-Match: ${headers.get('etag')}`), 'x');
+  assert.equal(await ignoredHeader('/markets?x=1', `If-None-Match: ${headers.get('etag')}`), 'x');
 });

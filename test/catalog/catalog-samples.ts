@@ -1,6 +1,6 @@
 /**
- * A small invented catalog for the tests of the catalog routes: everything is at hand by name, and
- * each filter has something to keep and something to leave out.
+ * A small invented catalog for the tests of the catalog routes: every object has a name, and
+ * each filter selects some objects and leaves some out.
  */
 
 export const WALLET_A = `0x${'aA'.repeat(20)}`;
@@ -84,7 +84,7 @@ const CROPS = { id: '1', ticker: 'crops', slug: 'crops', title: 'Crops', seriesT
 const RACES = { id: '2', ticker: 'races', slug: 'races', title: 'Races', recurrence: 'weekly' };
 
 /**
- * event 10 (farming, World; crops): market 101 of A, 102 of B, closed, 103 of nobody
+ * event 10 (farming, World; crops): market 101 of A, 102 of B, closed, 103 without a creator
  * event 20 (the second World; crops), A's own: market 201 without an end, 202 of B, not active
  * event 30 (no tag; races), closed: market 301 of B, archived, without a condition
  * event 40 (no tag, no series): no market; has the slug of event 20

@@ -1,5 +1,5 @@
 /**
- * Full-text search over the route and the real index, held against a scan of all words: which
+ * Full-text search over the route and the real index, compared with a scan of all words: which
  * events and tags are found, in whatever pages; and that a title counts for more than a description.
  */
 import assert from 'node:assert/strict';
@@ -7,8 +7,7 @@ import test from 'node:test';
 import type { Generation } from '../../server/catalog/generation.ts';
 import { buildSearchIndex } from '../../server/catalog/search-index.ts';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
-import type { Random } from '../common/random.ts';
-import { rounds, SHORT } from '../common/random.ts';
+import { type Random, rounds, SHORT } from '../common/random.ts';
 import { NO_REAL_FILE, oddCatalog, realCatalog } from './catalog-fixture.ts';
 import { type Ask, askAll, judgeAnswer, seeded, withAsk } from './catalog-judge.ts';
 import { serveCatalog } from './catalog-server.ts';

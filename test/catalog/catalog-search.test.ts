@@ -1,5 +1,5 @@
 /**
- * Full-text search as a reader would expect it, and held against a scan of all words over random
+ * Full-text search as a reader would expect it, and compared with a scan of all words over random
  * texts; what odd queries do.
  */
 import assert from 'node:assert/strict';

@@ -87,7 +87,7 @@ test('sites are read with their wallets in one case, in order, each once', () =>
   assert.deepEqual(report.skipped, []);
 });
 
-test('what is odd about sites is counted, and the rest is kept', () => {
+test('invalid entries of sites are counted, and the others are stored', () => {
   const { sites, report } = read({
     sites: [
       null,

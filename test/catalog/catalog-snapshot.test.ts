@@ -1,4 +1,4 @@
-/** What is kept ready beside a generation says the same as what would be made of it anew. */
+/** The stored snapshot of a generation equals what would be prepared from it anew. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

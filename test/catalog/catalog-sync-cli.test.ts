@@ -43,7 +43,7 @@ test('a pull that fails says why, and exits with 1', async (t) => {
   assert.match(stderr, /^cannot pull from http.*, the catalog stays: GET \/events.*: status 403$/m);
 });
 
-test('wrong usage is told apart, and exits with 2', async () => {
+test('wrong usage has texts of its own, and exits with 2', async () => {
   const wrong: readonly [args: string[], env: Record<string, string>, message: RegExp][] = [
     [[], {}, /Usage: prediction-market-node catalog \[options\] \[command\]/],
     [['sync'], {}, /^error: missing required argument 'URL'/],

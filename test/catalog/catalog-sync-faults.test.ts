@@ -83,7 +83,7 @@ test('a catalog that is too large as a whole fails', async (t) => {
   await fails(/a catalog of over 100000 bytes/, { pullBytes: 100_000 });
 });
 
-test('passing failures are asked again, lasting ones are not for ever', async (t) => {
+test('requests with passing failures are repeated, those with lasting ones not for ever', async (t) => {
   const { source, store, sync, fails } = await stored(t);
   const broken = (response: ServerResponse) => response.writeHead(502).end('<html>');
   source.fault = atFirst(1_000, isLookup, broken);
@@ -93,7 +93,7 @@ test('passing failures are asked again, lasting ones are not for ever', async (t
   assert.deepEqual(titles(store), titlesOf(source.file));
 });
 
-test('a refusal is not asked again', async (t) => {
+test('a request that was refused is not repeated', async (t) => {
   const { source, fails } = await stored(t);
   source.fault = atFirst(1_000, isLookup, (response) => response.writeHead(403).end());
   source.requests.length = 0;
@@ -101,7 +101,7 @@ test('a refusal is not asked again', async (t) => {
   assert(source.requests.filter(isLookup).length <= 8, 'one try in each lane');
 });
 
-test('a pause that the source asks for holds all requests back', async (t) => {
+test('a pause that the source requests delays all requests', async (t) => {
   const { source, sync } = await stored(t);
   let refused = 0;
   let quietUntil = 0;

@@ -1,5 +1,5 @@
 /**
- * A mirror beside its misbehaving source, over real sockets and real LMDB, for the sync tests.
+ * A mirror and its misbehaving source, over real sockets and real LMDB, for the sync tests.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

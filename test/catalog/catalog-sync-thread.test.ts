@@ -1,5 +1,5 @@
 /**
- * The sync thread as a node runs it: real threads beside a store that the test itself has open.
+ * The sync thread as a node runs it: real threads, and a store that the test itself has open.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ function run(t: TestContext, url: string, seconds: number, dataDir = temporary(t
   return { lines, dataDir, close: sync.close };
 }
 
-test('a store that is open beside the thread sees each new generation', {
+test('a store that the test has open sees each new generation of the thread', {
   skip: SHORT,
 }, async (t) => {
   const source = await FakeSource.start(t, sourceFile(300));
@@ -64,7 +64,7 @@ test('a store that is open beside the thread sees each new generation', {
   assert.equal(store.load().events.length, 200);
 });
 
-test('a thread that is told to stop ends in the middle of a pull and asks no more', async (t) => {
+test('a thread that gets the stop message ends in the middle of a pull and sends no more requests', async (t) => {
   const source = await FakeSource.start(t, sourceFile(50));
   source.fault = (path) => path.startsWith('/events/');
   const { lines, close } = run(t, source.url, 1);

@@ -76,7 +76,7 @@ test('a mirror that starts anew finds its stored catalog equal', async (t) => {
   assert.equal(store.current(), 1);
 });
 
-test('a source that names its generation is asked once while that stays', async (t) => {
+test('a source that names its generation gets one request while that stays', async (t) => {
   const { source, sync } = await stage(t);
   source.etag = catalogEtag('a');
   await sync();
@@ -121,7 +121,7 @@ test('the ETag of another venue says nothing about its other pages', async (t) =
   assert.deepEqual(store.load().tags.at(-1), { id: '9', label: 'new' });
 });
 
-test('an import beside the mirror is overruled by the next pull', async (t) => {
+test('an import while the mirror runs is replaced by the next pull', async (t) => {
   const { source, store, sync } = await stage(t);
   source.etag = catalogEtag('a');
   await sync();
@@ -201,7 +201,7 @@ test('a stop in the middle of a pull ends it and writes nothing', async (t) => {
   assert.equal(store.current(), 1);
 });
 
-test('the loop tells of failures and of what it wrote, and goes on', async (t) => {
+test('the loop logs failures and what it wrote, and goes on', async (t) => {
   const { source, mirror } = await stage(t);
   source.fault = atFirst(
     2,

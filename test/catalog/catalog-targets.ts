@@ -88,7 +88,7 @@ export class CatalogTargets {
     const share = random.pick([10, 25, 50]);
     const parts: string[] = [];
     for (const { names, value, bad, chance = share, many } of parameters) {
-      // Pages of a hundred are large: most requests ask for few.
+      // Pages of a hundred are large: most requests select few.
       if (!random.chance(names[0] === 'limit' ? 90 : chance)) continue;
       const text = random.chance(3) ? random.pick(bad) : value();
       parts.push(`${random.pick(names)}=${text}`);

@@ -129,7 +129,7 @@ test('a process killed in the middle of a replacement leaves the old generation'
   await first.replace(old);
   await first.close();
 
-  // The last event tells the parent that it is its turn, and then never gets written.
+  // The last event signals the parent that it is its turn, and then never gets written.
   const child = runNode(
     `import { openCatalog } from './storage/catalog/catalog.ts';
      import { writeSync } from 'node:fs';

@@ -7,7 +7,8 @@ import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import { MARKET_F, MARKET_I, Market, State } from '../../engine/tables/layout.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
-import { MarketInfos, marketCommands } from '../../server/catalog/market-registry.ts';
+import { MarketInfos } from '../../server/catalog/market-info.ts';
+import { marketCommands } from '../../server/catalog/market-registry.ts';
 import { allocateSlots } from '../../server/orders/slots.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
@@ -146,7 +147,7 @@ test('a token stays with the market that has it: another one that lists it gets 
   assert.equal(context.t.state[State.markets], 2);
 });
 
-test('a change keeps the fee that the market has', () => {
+test('a change leaves the fee of the market as it is', () => {
   const context = new Exchange();
   follow(context, [market(1)]);
   context.t.marketI[(1 << MARKET_I) + Market.baseFeeBps] = 35;
@@ -256,7 +257,7 @@ test('a catalog of the widest markets comes in chunks that fit a slot, whatever 
   assert(rules.every((reason) => reason === RejectReason.accepted));
   const { sizes } = allocateSlots(1, 0, 1_024);
   const chunks = marketCommands(new Exchange().t, catalog, () => undefined);
-  for (const { byteLength } of chunks) assert(byteLength <= sizes.journalBytes, `${byteLength}`);
+  for (const { byteLength } of chunks) assert(byteLength <= sizes.logBytes, `${byteLength}`);
   assert(chunks.length < 12, 'and are not small');
 });
 
@@ -274,7 +275,7 @@ test('what the catalog says of a market is found by its slot, and follows a new 
   assert.equal(find(1)?.slug, 'question-1');
   assert.equal(find(2)?.slug, `question-${0xbeef}`);
   for (const slot of [0, -1, 3]) assert.equal(find(slot), undefined);
-  const held = infos.held();
+  const held = infos.pinnedLookup();
   infos.replace(catalog(market(1, { slug: 'renamed' })));
   assert.equal(find(1)?.slug, 'renamed');
   assert.equal(find(2), undefined, 'a market that left the catalog has no text');

@@ -1,5 +1,5 @@
 /**
- * What a list of the catalog keeps, and in which order, the naive way: the server's table says which
+ * What a list of the catalog contains, and in which order, the naive way: the server's table says which
  * parameters there are, and each of them is one Array.filter here.
  *
  * Non-goals: pages, and how objects are shown (naive-answers.ts).

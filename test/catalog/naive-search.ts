@@ -1,6 +1,6 @@
 /**
  * What GET /public-search has to find, the naive way: which events and tags match, as sets. Ranking
- * is the search index's own; it is held to what a reader would call obvious by the tests.
+ * is the search index's own; the tests compare it with what a reader would call obvious.
  */
 import type { NaiveCatalog, NaiveEvent, NaiveTag, Raw } from './naive-catalog.ts';
 import type { NaiveQuery } from './naive-query.ts';
@@ -10,7 +10,7 @@ export type SearchAnswer =
   | {
       readonly kind: 'search';
       readonly events: readonly NaiveEvent[];
-      /** Whether they stand in the order that was asked for. */
+      /** Whether they are in the requested order. */
       readonly isSorted: boolean;
       /** Tags as search shows them, by id. */
       readonly tags: readonly Raw[];

@@ -3,14 +3,41 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { COMMANDS, GROUPS } from '../../server/cli/commands.ts';
-import { EXIT_CODES } from '../../server/cli/exit-codes.ts';
-import { REFERENCE_BEGIN, REFERENCE_END, reference } from '../../server/cli/reference.ts';
+import { COMMANDS, GROUPS, NODE_TEXTS } from '../../server/cli/commands.ts';
+import { EXIT_CODES } from '../../server/cli/context.ts';
 import { ROOT } from '../common/root.ts';
 import { cli } from './run-cli.ts';
 
 const readme = join(ROOT, 'server/cli/README.md');
 const NOWHERE = '/nowhere';
+
+/** The reference of the commands is between these marks of the README. */
+const REFERENCE_BEGIN = '<!-- reference: made from commands.ts -->';
+const REFERENCE_END = '<!-- end of reference -->';
+
+function reference(): string {
+  return [commandTable(), ...optionTables(), exitTable()].join('\n\n');
+}
+
+function commandTable(): string {
+  const rows = Object.entries(COMMANDS).map(([name, { args = [], does, node }]) => {
+    return `| \`${[name, ...args].join(' ')}\` | ${does} | ${NODE_TEXTS[node]} |`;
+  });
+  return ['| command | what it does | runs |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+function optionTables(): string[] {
+  return Object.entries(COMMANDS).flatMap(([name, { options }]) => {
+    if (options === undefined) return [];
+    const rows = Object.entries(options).map(([flags, does]) => `| \`${flags}\` | ${does} |`);
+    return [[`| \`${name}\` | |`, '| --- | --- |', ...rows].join('\n')];
+  });
+}
+
+function exitTable(): string {
+  const rows = Object.values(EXIT_CODES).map(({ code, means }) => `| ${code} | ${means} |`);
+  return ['| exit code | |', '| --- | --- |', ...rows].join('\n');
+}
 
 test('the README of the command line holds what is made from the table', () => {
   const text = readFileSync(readme, 'utf8');

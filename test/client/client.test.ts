@@ -257,7 +257,7 @@ test('what comes while pages are asked for is no reason to give a row twice', as
   const list = Array.from({ length: 4_000 }, (_, i) => ({ id: String(i) })).reverse();
   let next = list.length;
   const given = await all(
-    rowsOnce(async (cursor = '0') => {
+    rowsOnce({ cursor: '0' }, 'cursor', async ({ cursor }) => {
       const offset = Number(cursor);
       const rows = list.slice(offset, offset + 100);
       for (let come = 0; come < 60; come += 1) list.unshift({ id: String(next++) });

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type InfoParts, infoHandlers } from '../../server/api/node-info.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { PROFILE_ROWS, PROFILES } from '../../server/config/profile.ts';
+import { PROFILES } from '../../server/config/kinds.ts';
+import { PROFILE_ROWS } from '../../server/config/profile.ts';
 import type { Exchange } from '../../server/http/http.ts';
 
 function settings(env: Readonly<Record<string, string>>) {

@@ -87,6 +87,16 @@ test('an address is bounded while others connect, by what the system says is ope
   await until(async () => (await takenOf(clients(FIRST, 1))) === 1);
 });
 
+test('while the system is asked an address gets half as many connections more, not all', async (t) => {
+  const { clients } = await bounded(t, {
+    all: 200,
+    perAddress: { open: 10, openedPerSecond: 1_000 },
+  });
+  assert.equal(await takenOf(clients(SECOND, 1)), 1);
+  const taken = await takenOf(clients(FIRST, 100));
+  assert(taken >= 10 && taken <= 15, `${taken} were taken`);
+});
+
 test('an address that opens too many connections in a second is refused for the rest of it', async (t) => {
   const { clients, facts } = await bounded(t, {
     all: 200,

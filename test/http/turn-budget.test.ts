@@ -140,6 +140,21 @@ test('who goes on after a hundred 429s in a row loses the connection, by an answ
   await again.closed;
 });
 
+test('who pipelines on beyond those 429s gets no row of answers more, on however many connections', async (t) => {
+  const { client } = await limited(t, [route({ limits: ['book'], run: ok })]);
+  const asking = client();
+  for (let i = 0; i < 104; i++) await asking.send(get()).answer();
+  let refused = 0;
+  const floods = Array.from({ length: 8 }, async () => {
+    const flooder = client();
+    const answers = answersUntilEnd(flooder);
+    flooder.send(get().repeat(DEEP));
+    refused += (await answers).split('HTTP/1.1 429').length - 1;
+  });
+  await Promise.all(floods);
+  assert(refused <= 8, `${refused} were answered`);
+});
+
 test('a request that is allowed begins the row anew; 404s are no part of it', async (t) => {
   const routes = [
     route({ limits: ['book'], run: ok }),

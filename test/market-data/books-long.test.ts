@@ -38,14 +38,14 @@ function versionOf(first: TokenRow): number {
   return (fixture.t.tokenI[(first << TOKEN_I) + Token.book]! << BOOK_I) + Book.version;
 }
 
-/** As if all books had changed: what is kept of them is old. */
+/** As if all books had changed: the cached ones are old. */
 function change(): void {
   for (const first of firsts) Atomics.add(fixture.t.bookI, versionOf(first), 2);
 }
 
 const settledAtOnce = (callback: () => void): void => void setImmediate(callback);
 
-test('deep books that nobody has asked for take long, and are rendered with pauses', async () => {
+test('deep books that are not cached take long, and are rendered with pauses', async () => {
   const renderer = new BookRenderer(fixture.t, fixture.texts);
   assert.equal(renderBooks(renderer, request()), LONG);
   change();
@@ -70,7 +70,7 @@ test('deep books that nobody has asked for take long, and are rendered with paus
   assert.deepEqual(JSON.parse(body!.toString()), expected);
 });
 
-test('a writer inside is waited for, and nobody works for a caller who has gone', async () => {
+test('an answer waits for a writer, and is not made for a caller that has disconnected', async () => {
   const renderer = new BookRenderer(fixture.t, fixture.texts);
   change();
   Atomics.add(fixture.t.bookI, versionOf(firsts[1]!), 1);

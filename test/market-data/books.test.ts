@@ -171,9 +171,9 @@ test('unknown tokens are left out and repeated ones answered once, at the first 
   fixture.market(2, 10);
   const renderer = open(fixture);
   const [a, b] = [tokenText(1, 0), tokenText(2, 1)];
-  const asked = ['1', b, a, b, '', 'x', `0${a}`, '9'.repeat(90), a];
+  const requested = ['1', b, a, b, '', 'x', `0${a}`, '9'.repeat(90), a];
   assert.deepEqual(
-    booksOf(renderer, fixture, asked).map((book) => book.asset_id),
+    booksOf(renderer, fixture, requested).map((book) => book.asset_id),
     [b, a],
   );
   assert.equal(booksText(renderer, fixture, []), '[]');
@@ -216,27 +216,27 @@ test('an unchanged book is the same bytes, a changed one is not', () => {
   assert.deepEqual([after.tick_size, after.min_order_size], ['0.001', '7.5']);
 });
 
-test('while a writer is inside, the last settled book is answered, or none', () => {
+test('while a writer changes a book, its last complete version is answered, or none', () => {
   const fixture = new Fixture();
   const token = fixture.market(2, 100);
   fixture.order({ wallet: 1, token, ticks: 50, shares: 5_000_000, sell: true });
   fixture.order({ wallet: 2, token, ticks: 50, shares: 1_000_000 });
   const renderer = open(fixture);
   const complement = (token + 1) as TokenRow;
-  const settled = renderer.render(token);
+  const complete = renderer.render(token);
   const row = fixture.t.tokenI[(token << TOKEN_I) + Token.book]! << BOOK_I;
   const id = tokenText(1, 0);
   Atomics.add(fixture.t.bookI, row + Book.version, 1);
-  assert.equal(renderer.render(token), settled);
+  assert.equal(renderer.render(token), complete);
   assert.equal(renderer.render(complement), undefined);
   assert.equal(booksText(renderer, fixture, [id, tokenText(1, 1)]), undefined);
   assert.equal(lastPricesText(fixture, [id]), undefined);
   Atomics.add(fixture.t.bookI, row + Book.version, 1);
   assert.notEqual(renderer.render(complement), undefined);
-  assert.notEqual(renderer.render(token), settled);
+  assert.notEqual(renderer.render(token), complete);
 });
 
-test('last prices tell token, price and side of what has traded, in request order', () => {
+test('last prices have token, price and side of each token that has traded, in request order', () => {
   const fixture = new Fixture();
   const pair = fixture.market(2, 100);
   const lone = fixture.market(2, 100);
@@ -248,8 +248,8 @@ test('last prices tell token, price and side of what has traded, in request orde
   fixture.order({ wallet: 1, token: lone, ticks: 57, shares: 5_000_000 });
   fixture.order({ wallet: 2, token: lone, ticks: 50, shares: 5_000_000, sell: true });
   const [a, b, c, d] = [tokenText(1, 0), tokenText(1, 1), tokenText(2, 0), tokenText(2, 1)];
-  const asked = [c, '77', d, a, tokenText(3, 0), b, c];
-  const text = lastPricesText(fixture, asked);
+  const requested = [c, '77', d, a, tokenText(3, 0), b, c];
+  const text = lastPricesText(fixture, requested);
   const expected =
     `[{"token_id":"${c}","price":"0.57","side":"SELL"},` +
     `{"token_id":"${a}","price":"0.6","side":"BUY"},` +

@@ -73,7 +73,7 @@ async function checkPrices(...prices: readonly [number, number]): Promise<void> 
   }
 }
 
-test('a token that nobody traded, or nobody knows, has no history', async () => {
+test('a token without trades, and an unknown one, has no history', async () => {
   assert.deepEqual(await history(`market=${silent}&interval=max`), []);
   assert.deepEqual(await history('market=12345&interval=1m'), []);
   assert.deepEqual(await history('market=nonsense&startTs=0'), []);
@@ -88,8 +88,8 @@ test('a mint is a trade of both tokens, and its volume is what the taker paid', 
     { condition_id: quiet.conditionId, status: 200, volume: '0', volume_24h: '0' },
   ];
   assert.deepEqual(await volumes(), rows);
-  const asked = [{ condition_id: pair.conditionId }, { condition_id: '0x12' }];
-  assert.deepEqual((await post('/data/volumes', { conditions: asked })).json, [
+  const conditions = [{ condition_id: pair.conditionId }, { condition_id: '0x12' }];
+  assert.deepEqual((await post('/data/volumes', { conditions: conditions })).json, [
     { condition_id: pair.conditionId, status: 200, volume: '6' },
     { condition_id: '0x12', status: 404, error: 'market not found' },
   ]);
@@ -118,7 +118,7 @@ test('a batch gives the history of each token once, under the same rules', async
   }
 });
 
-test('a stored price that is damaged is not told, and is made again beside the open port', async () => {
+test('a damaged stored price is not shown, and is computed again while the port is open', async () => {
   const projections = new Projections(dataDir, { durability: 'committed', readOnly: false });
   const rows = openTable(projections.root, 'prices');
   await until(() => {

@@ -1,21 +1,18 @@
 /**
- * What a request for price history asks for: windows, steps, bounds and errors
+ * What a request for price history selects: windows, steps, bounds and errors
  * (docs/protocol.md#price-history).
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { renderPoints } from '../../server/market-data/history-render.ts';
+import { renderPoints } from '../../server/market-data/history-routes.ts';
 import { HISTORY_QUERY } from '../../server/market-data/history-schemas.ts';
-import {
-  bucketsOf,
-  POINTS_MAX,
-  startOf,
-  windowOf,
-} from '../../server/market-data/history-window.ts';
+import { bucketsOf, startOf, windowOf } from '../../server/market-data/history-window.ts';
 import { STEP_MINUTES } from '../../storage/projection/prices.ts';
 
 const NOW = 1_800_000_123;
 const HOUR = 3_600;
+/** Points of one answer at most. */
+const POINTS_MAX = 10_080;
 const DAY = 24 * HOUR;
 
 /** The error text of a query, or the window that it gives. */
@@ -78,8 +75,10 @@ test('an interval ends now; 1m is a month, 5m and 15m are minutes', () => {
 });
 
 test('fidelity is rounded up to a step, and follows the length of the window by default', () => {
-  const asked = [1, 2, 5, 6, 30, 31, 180, 181, 720, 1_440];
-  const steps = asked.map((minutes) => points(`market=7&interval=1d&fidelity=${minutes}`)?.[0]);
+  const fidelities = [1, 2, 5, 6, 30, 31, 180, 181, 720, 1_440];
+  const steps = fidelities.map(
+    (minutes) => points(`market=7&interval=1d&fidelity=${minutes}`)?.[0],
+  );
   assert.deepEqual(steps, [1, 5, 5, 30, 30, 180, 180, 720, 720, 720]);
   const lengths = [HOUR, 6 * HOUR, 6 * HOUR + 1, 2 * DAY, 2 * DAY + 1, 7 * DAY, 7 * DAY + 1];
   const more = [30 * DAY, 30 * DAY + 1, 400 * DAY];

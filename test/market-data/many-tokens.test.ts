@@ -1,4 +1,4 @@
-/** Requests for many tokens that nobody has asked for yet: looked up with pauses, answered at one moment. */
+/** Requests for many tokens that are new: looked up with pauses, answered at one moment. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Exchange } from '../../server/http/request-context.ts';
@@ -56,7 +56,7 @@ function ask(handlers: ReturnType<typeof tokenHandlers>, route: Route) {
   return { done, text: () => text };
 }
 
-test('ids that are new are looked up with pauses, and none when they are asked for again', async () => {
+test('ids that are new are looked up with pauses, and without pauses when they are requested again', async () => {
   for (const route of ['POST /prices', 'POST /last-trades-prices', 'POST /books'] as const) {
     const { firsts, fixture, handlers } = exchangeOf();
     for (const token of firsts) {
@@ -78,14 +78,14 @@ test('ids that are new are looked up with pauses, and none when they are asked f
 
 test('what happens meanwhile is in the whole answer: the two prices of each pair still add up', async () => {
   const { firsts, fixture, handlers } = exchangeOf();
-  const asked = ask(handlers, 'POST /prices');
+  const request = ask(handlers, 'POST /prices');
   setImmediate(() =>
     setImmediate(() => {
       for (const token of firsts) fixture.order({ token, wallet: 1, ticks: 30, shares: SHARES });
     }),
   );
-  await asked.done;
-  const prices = JSON.parse(asked.text()) as Record<string, { BUY?: string; SELL?: string }>;
+  await request.done;
+  const prices = JSON.parse(request.text()) as Record<string, { BUY?: string; SELL?: string }>;
   for (let market = 0; market < MARKETS; market++) {
     assert.deepEqual(prices[idOf(2 * market)], { SELL: '0.3' });
     assert.deepEqual(prices[idOf(2 * market + 1)], { BUY: '0.7' });

@@ -27,8 +27,7 @@ import type {
   TokenRow,
 } from '../../engine/tables/units.ts';
 import { decimalToWords } from '../../server/common/uint256.ts';
-import type { MarketInfo } from '../../server/market-data/texts.ts';
-import { TokenTexts } from '../../server/market-data/texts.ts';
+import { type MarketInfo, TokenTexts } from '../../server/market-data/texts.ts';
 import { freshSeed, Random } from '../common/random.ts';
 
 export const SMALL: Capacities = {

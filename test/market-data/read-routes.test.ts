@@ -1,5 +1,5 @@
 /**
- * The reads of a whole node after trades: books, last prices and trades tell one story,
+ * The reads of a whole node after trades: books, last prices and trades agree,
  * and reading while others write never shows a book that cannot be.
  * Rules: docs/protocol.md#consistent-reads
  */
@@ -70,7 +70,7 @@ function line(row: TradeRow): string {
   return `${who} ${row.side} ${row.size} ${row.outcome} @ ${row.price} = ${row.usdcSize}`;
 }
 
-test('a market that nobody traded has empty books, no last price and no trades', async () => {
+test('a market without trades has empty books, no last price and no trades', async () => {
   const [first] = await books(node, [quiet.tokenIds[0] ?? '']);
   assert(first !== undefined);
   assert.equal(first.market, quiet.conditionId);
@@ -105,7 +105,7 @@ test('mint, merge and ordinary matches appear alike in books, last prices and tr
     { token_id: no, price: '0.4', side: 'BUY' },
     { token_id: yes, price: '0.62', side: 'BUY' },
   ]);
-  // An offer of No at 0.70 rests beside the bid for Yes at 0.30: a sale of Yes takes both.
+  // An offer of No at 0.70 and the bid for Yes at 0.30 rest: a sale of Yes takes both.
   await bob.place(node, { market: pair, side: 'SELL', ticks: 70, shares: 5, outcome: 1 });
   assert.equal((await book(node, yes)).last_trade_price, '0.62');
   assert.deepEqual((await book(node, no)).asks.at(-1), { price: '0.7', size: '25' });

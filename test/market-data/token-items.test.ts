@@ -7,7 +7,7 @@ function tokens(value: unknown) {
   return parseTokenItems(Buffer.from(JSON.stringify(value)));
 }
 
-test('a token list keeps its order, its repetitions and its sides', () => {
+test('a token list has its order, its repetitions and its sides', () => {
   assert.deepEqual(
     tokens([
       { token_id: '2' },

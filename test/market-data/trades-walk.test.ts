@@ -16,8 +16,8 @@ import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { NewestHeap } from '../../server/market-data/newest-heap.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
-import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-query.ts';
 import { TradesRenderer } from '../../server/market-data/trades-render.ts';
+import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-schemas.ts';
 import { TradesSelector } from '../../server/market-data/trades-select.ts';
 import { Activity } from '../../server/portfolio/activity.ts';
 import { withSeed } from '../common/random.ts';
@@ -124,7 +124,7 @@ test('a page of ten thousand rows, and the search for the largest of a wallet, l
   const some = parsed('limit=300');
   const new300 = await turnsOf(renderer.render(some));
   assert(new300.turns >= 3, `${new300.turns} turns of rows that are new`);
-  assert(renderer.render(some) instanceof Buffer, 'those that are kept come at once');
+  assert(renderer.render(some) instanceof Buffer, 'cached rows come at once');
   const query = { ...ANY_ACTIVITY, limit: 500, offset: 9_500, sortBy: 'TOKENS' } as const;
   const most = await turnsOf(new Activity(index, renderer).render(1, null, query));
   assert.equal(JSON.parse(most.value.toString()).length, 500);
@@ -188,13 +188,13 @@ test('a catalog that changes while a page is written is not in it, but in the ne
     const rows = JSON.parse((await renderer.render(parsed('limit=500'))).toString()) as TitledRow[];
     return [...new Set(rows.map(({ title }) => title))];
   };
-  const asked = titles();
+  const titlesBefore = titles();
   setImmediate(() =>
     setImmediate(() => {
       lookup = infoOf('after');
     }),
   );
-  assert.deepEqual(await asked, ['before']);
+  assert.deepEqual(await titlesBefore, ['before']);
   assert.deepEqual(await titles(), ['after']);
 });
 

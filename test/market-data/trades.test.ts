@@ -14,8 +14,8 @@ import {
 import { checksumAddress } from '../../server/identity/checksum.ts';
 import { keccak256 } from '../../server/identity/keccak.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
-import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-query.ts';
 import { TradesRenderer } from '../../server/market-data/trades-render.ts';
+import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-schemas.ts';
 import type { Random } from '../common/random.ts';
 import {
   addressWords,
@@ -58,7 +58,7 @@ class Desk {
     return this.fixture.t.state[State.fills]!;
   }
 
-  /** As the journal does: what happened since becomes visible. */
+  /** As the log does: what happened since becomes visible. */
   flush(from = this.index.end): void {
     this.index.append(from, this.fills);
   }
@@ -78,7 +78,7 @@ function parsed(text: string): TradesQuery {
   return query;
 }
 
-/** Numbers are kept as text, so that a comparison sees how they are written. */
+/** Numbers stay texts, so that a comparison sees how they are written. */
 function readRows(json: string): TradeRow[] {
   const quoted = json.replace(/":(-?[0-9][^,}]*)/g, '":"$1"');
   const rows = JSON.parse(quoted) as TradeRow[];
@@ -188,7 +188,7 @@ function toQuery(wanted: Wanted): string {
 function filterRows(rows: readonly TradeRow[], wanted: Wanted): TradeRow[] {
   const conditions = wanted.markets?.map(condition);
   const amount = Number(wanted.filterAmount ?? 0);
-  const kept = rows.filter(
+  const matching = rows.filter(
     (row) =>
       (wanted.user === undefined || row.proxyWallet === wallet(wanted.user)) &&
       (conditions === undefined || conditions.includes(row.conditionId!)) &&
@@ -197,7 +197,7 @@ function filterRows(rows: readonly TradeRow[], wanted: Wanted): TradeRow[] {
       (wanted.filterType !== 'TOKENS' || Number(row.size) >= amount),
   );
   const offset = wanted.offset ?? 0;
-  return kept.slice(offset, offset + (wanted.limit ?? 100));
+  return matching.slice(offset, offset + (wanted.limit ?? 100));
 }
 
 function anyQuery(random: Random, markets: number, page: number): Wanted {

@@ -10,9 +10,10 @@ import {
   send,
   TestNode,
   temporaryDirectory,
+  until,
   withMarkets,
 } from '../common/node-harness.ts';
-import { bodyOf, type Result, type Signed, Trader } from '../common/traders.ts';
+import { bodyOf, type Canceled, type Result, type Signed, Trader } from '../common/traders.ts';
 
 const LONG = 500;
 const dataDir = temporaryDirectory();
@@ -27,15 +28,15 @@ const bids = (trader: Trader, count: number): Signed[] =>
     trader.sign({ market: coin, side: 'BUY', ticks: 1 + (i % 40), shares: 10 }),
   );
 
+/** Orders of a long batch that leaves nothing behind, and keeps a worker busy. */
+const refusedBatch = (): string => {
+  const sent = { signature: `0x${'11'.repeat(64)}1b` };
+  const one = alice.sign({ market: coin, side: 'BUY', ticks: 1, shares: 10, sent });
+  return bodyOf(Array.from({ length: LONG }, () => one));
+};
+
 test('an order of another wallet passes long batches that came before it', async () => {
-  const one = alice.sign({
-    market: coin,
-    side: 'BUY',
-    ticks: 1,
-    shares: 10,
-    sent: { signature: `0x${'11'.repeat(64)}1b` },
-  });
-  const body = bodyOf(Array.from({ length: LONG }, () => one));
+  const body = refusedBatch();
   const ended: string[] = [];
   const batches = Array.from({ length: 3 }, async () => {
     const reply = await alice.postText(node, body);
@@ -52,6 +53,36 @@ test('an order of another wallet passes long batches that came before it', async
   assert.equal(reply.status, 200, reply.text);
   await Promise.all(batches);
   assert.deepEqual(ended, ['short', 'long', 'long', 'long']);
+});
+
+test('a cancel of another wallet passes long batches that came before it', async () => {
+  const { orderID } = await bob.place(node, { market: dime, side: 'BUY', ticks: 2, shares: 10 });
+  const body = refusedBatch();
+  const ended: string[] = [];
+  const batches = Array.from({ length: 8 }, async () => {
+    assert.equal((await alice.postText(node, body)).status, 200);
+    ended.push('long');
+  });
+  await send(node, 'GET', '/ok');
+  const reply = await bob.ask(node, 'DELETE', '/order', JSON.stringify({ orderID }));
+  ended.push('cancel');
+  assert.deepEqual((reply.json as Canceled).canceled, [orderID]);
+  await Promise.all(batches);
+  assert.equal(ended.at(-1), 'long');
+});
+
+test('wrong credentials are answered 401 also where there is no room for requests', async (t) => {
+  const full = await TestNode.start(temporaryDirectory(), { WORKERS: '1', ENGINE_QUEUE: '1' });
+  t.after(() => full.stop());
+  const carol = await Trader.join(full, 'carol');
+  const body = refusedBatch();
+  const wrong = { SERVICE_SIGNATURE: 'a'.repeat(64) };
+  await until(async () => {
+    const asked = [{}, {}, {}, wrong, {}].map((change) => carol.postText(full, body, change));
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    assert.equal(statuses.splice(3, 1)[0], 401);
+    return statuses.includes(503);
+  });
 });
 
 test('a long batch is answered order by order, with blanks between them, too', async () => {

@@ -1,5 +1,5 @@
 /**
- * The data API by own fills, over more fills than the ring keeps: what a wallet has, in every order and
+ * The data API by own fills, over more fills than the ring contains: what a wallet has, in every order and
  * page, who holds most, what a wallet did. No HTTP, no threads.
  */
 import assert from 'node:assert/strict';
@@ -10,7 +10,7 @@ import { checksumAddress } from '../../server/identity/checksum.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
 import { TradesRenderer } from '../../server/market-data/trades-render.ts';
 import { Best } from '../../server/portfolio/best.ts';
-import { microsText, ratio } from '../../server/portfolio/money.ts';
+import { averagePrice, microsText } from '../../server/portfolio/money.ts';
 import { portfolioHandlers } from '../../server/portfolio/portfolio-routes.ts';
 import { openTable } from '../../storage/kv/lmdb.ts';
 import { PositionsReader } from '../../storage/projection/reader.ts';
@@ -169,12 +169,14 @@ test('positions of all fills add up, in every order and page', async () => {
   for (let wallet = 1; wallet <= 5; wallet++) {
     const who = `user=${user(wallet)}&sizeThreshold=0`;
     const all = await rows('GET /positions', who);
-    const held = reader.ofWallet(account(wallet), 0, 1_000);
+    const positions = reader.ofWallet(account(wallet), 0, 1_000);
     assert.deepEqual(
       all.map(({ size }) => size).sort(),
-      held.flatMap(({ net }) => (net === 0n ? [] : [Number(microsText(net))])).sort(),
+      positions.flatMap(({ net }) => (net === 0n ? [] : [Number(microsText(net))])).sort(),
     );
-    const traded = new Set(held.map(({ token }) => t.tokenI[(token << TOKEN_I) + Token.market]));
+    const traded = new Set(
+      positions.map(({ token }) => t.tokenI[(token << TOKEN_I) + Token.market]),
+    );
     const answer = await ask('GET /traded', `user=${user(wallet)}`);
     assert.deepEqual(answer, { user: user(wallet), traded: traded.size });
     for (const [sortBy, member] of Object.entries(keys)) {
@@ -311,7 +313,7 @@ test('activity is the rows of a wallet, by time, size or money', async () => {
   assert.equal((await rows('GET /activity', `${who}&type=TRADE&limit=1`)).length, 1);
 });
 
-test('what is asked wrongly is named; an unfinished derivation is not told', async () => {
+test('a bad query is named; positions that are not complete are not shown', async () => {
   const refused: readonly (readonly [Route, string, string])[] = [
     ['GET /positions', '', 'invalid_field: user'],
     ['GET /positions', 'user=0x12', 'invalid_field: user'],
@@ -333,7 +335,7 @@ test('what is asked wrongly is named; an unfinished derivation is not told', asy
   assert.equal((await rows('GET /positions', `user=${user(21)}`)).length, 1);
 });
 
-test('positions that are thrown away while a long answer reads them are not told in part', async () => {
+test('positions that are rejected while a long answer reads them are not shown in part', async () => {
   const markets = [1, 2, 3].map(condition).join(',');
   const answer = ask('GET /holders', `market=${markets}&minBalance=0`, 503);
   // It has read of one token, and gives others a turn.
@@ -344,8 +346,10 @@ test('positions that are thrown away while a long answer reads them are not told
 });
 
 test('quotients are rounded to the nearest', () => {
+  const average = (cost: bigint, net: bigint): bigint =>
+    averagePrice({ bought: 0n, cost, net, realised: 0n, spent: 5n, time: 0 });
   assert.deepEqual(
-    [ratio(1n, 3n), ratio(-2n, 3n), ratio(1n, -2n), ratio(5n, 0n)],
+    [average(1n, 3n), average(-2n, 3n), average(1n, -2n), average(9n, 0n)],
     [333_333n, -666_667n, -500_000n, 0n],
   );
   assert.deepEqual([-1_500_000n, 0n, 2n ** 80n].map(microsText), [
@@ -364,12 +368,12 @@ test('the first of a stream come in order, equal ones as they came, wherever the
   ] as const) {
     const items = Array.from({ length }, (_, place) => ({ key: random.below(500), place }));
     for (const sign of [1, -1]) {
-      const kept = new Set(items.toSorted((a, b) => sign * (a.key - b.key)).slice(0, count));
+      const selected = new Set(items.toSorted((a, b) => sign * (a.key - b.key)).slice(0, count));
       for (const offset of [0, 4, count]) {
         const best = new Best<(typeof items)[number]>(count, sign === -1);
         const dropped = new Set(items.flatMap((item) => best.add(item, item.key) ?? []));
-        assert.deepEqual(dropped, new Set(items.filter((item) => !kept.has(item))));
-        assert.deepEqual(best.from(offset), [...kept].slice(offset));
+        assert.deepEqual(dropped, new Set(items.filter((item) => !selected.has(item))));
+        assert.deepEqual(best.from(offset), [...selected].slice(offset));
       }
     }
   }

@@ -6,9 +6,10 @@ import test from 'node:test';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ROUTE_TABLE } from '../../server/api/route-table.ts';
 import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
-import { REJECT_TEXTS } from '../../server/common/contract.ts';
+import type { Setting } from '../../server/config/kinds.ts';
 import { PROFILE_ROWS, PROFILE_TABLE } from '../../server/config/profile.ts';
-import { isSetting, type Rows, SETTINGS, type Setting } from '../../server/config/settings.ts';
+import { isSetting, type Rows, SETTINGS } from '../../server/config/settings.ts';
+import { REJECT_TEXTS } from '../../server/orders/reject-texts.ts';
 import { anchorOf } from '../common/anchors.ts';
 import { ROOT } from '../common/root.ts';
 
@@ -121,9 +122,23 @@ test('CONFIGURATION.md lists every setting: its variable, default, rule and mean
   );
 });
 
+test('SECURITY.md states every bound that a setting has, with its default', () => {
+  const settings = new Map(settingsIn(SETTINGS).map((row) => [row.variable, defaultOf(row)]));
+  const cells = rowsOf('../SECURITY.md', '| resource |').map((row) => row[2]!);
+  const stated = cells.flatMap((cell) => [...cell.matchAll(/`([A-Z][A-Z0-9_]+)(?:=([^`]*))?`/g)]);
+  for (const [, variable, value] of stated) assert.equal(value, settings.get(variable!), variable);
+  const bounds = [...settings.keys()].filter((variable) => /_MAX$|_PER_|_QUEUE$/.test(variable));
+  assert(bounds.length > 15, 'the settings are there');
+  const listed = new Set(stated.map(([, variable]) => variable));
+  assert.deepEqual(
+    bounds.filter((variable) => !listed.has(variable)),
+    [],
+  );
+});
+
 test('CONFIGURATION.md lists what CLIENT_PROFILE changes, row by row', () => {
-  const rows = PROFILE_ROWS.map(([, { changes, polymarket, spec, variable }]) =>
-    [`\`${variable}\``, spec, polymarket, changes].join(' | '),
+  const rows = PROFILE_ROWS.map(([, { meaning, polymarket, spec, variable }]) =>
+    [`\`${variable}\``, spec, polymarket, meaning].join(' | '),
   );
   assert.deepEqual(
     rowsOf('CONFIGURATION.md', '| setting |').map((row) => row.join(' | ')),

@@ -44,7 +44,8 @@ const sources: readonly Source[] = FOLDERS.flatMap((folder) =>
 );
 
 function withoutComments(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+  // A comment begins its line: what stands within a text is none, as in '/*'.
+  return text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/^\s*\/\/.*$/gm, '');
 }
 
 /** Specifiers of every import of a file, dynamic ones, re-exports and require() included. */
@@ -117,8 +118,8 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     'market-data': ['common', 'http', 'identity'],
     orders: ['common', 'http', 'identity'],
     account: ['common', 'http', 'identity', 'market-data', 'orders'],
-    portfolio: ['common', 'http', 'market-data', 'account'],
-    streams: ['common', 'http', 'identity', 'market-data', 'orders', 'account'],
+    portfolio: ['common', 'http', 'market-data'],
+    streams: ['common', 'http', 'identity', 'market-data', 'orders'],
     catalog: ['common', 'http', 'market-data', 'orders'],
     admin: ['common', 'http', 'orders'],
     documents: ['common', 'http'],
@@ -150,7 +151,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'orders',
       'streams',
     ],
-    cli: ['account', 'app', 'catalog', 'common', 'config', 'http', 'identity', 'market-data'],
+    cli: ['app', 'catalog', 'common', 'config', 'http', 'identity', 'market-data'],
   },
   bench: {
     common: [],
@@ -337,10 +338,9 @@ test('the matching core knows nothing outside of its folder, which has one way i
 });
 
 test('where a column lies is known to the engine and to what copies whole tables alone', () => {
-  // Projections read stored rows column by column; the benchmarks load the layout of an older build.
-  const others = /^(?:engine|test|storage\/snapshot|storage\/projection)\//;
-  const files = ['server/market-data/history-keeper.ts', 'bench/common/engine-modules.ts'];
-  for (const source of sources.filter(({ path }) => !others.test(path) && !files.includes(path))) {
+  for (const source of sources.filter(
+    ({ path }) => !/^(?:engine|test|storage\/snapshot)\//.test(path),
+  )) {
     for (const specifier of importsOf(source)) {
       const target = normalize(join(dirname(source.path), specifier));
       assert.notEqual(target, 'engine/tables/layout.ts', source.path);
@@ -408,19 +408,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'engine/orders/place.ts i32': 'the hot path: a call that is not inlined costs time',
   'engine/orders/place.ts placing':
     'encloses the one above, so that the compiler takes the tables for constants',
-  'server/account/account-routes.ts accountHandlers': 'handlers of one room over the same parts',
-  'server/account/key-routes.ts keyHandlers': 'handlers of one room over the same parts',
-  'server/admin/listener.ts listenAdmin': 'one request listener over the same sockets',
-  'server/app/assembly.ts assemble': 'start and stop in one order, not in phases yet',
-  'server/app/assembly.ts openPort': 'one list of what the routes read',
-  'server/app/demo-books.ts appendDemoOrders': 'one list of orders, place by place',
-  'server/app/demo-books.ts markets.forEach': 'encloses the orders of one market',
-  'server/app/writer.ts startWriter': 'parts that refer to each other',
-  'server/catalog/trading-markets.ts tradingMarketHandlers':
-    'handlers of one room over the same parts',
-  'server/market-data/token-routes.ts tokenHandlers': 'handlers of one room over the same parts',
-  'server/portfolio/portfolio-routes.ts portfolioHandlers':
-    'handlers of one room over the same parts',
   'storage/catalog/catalog.ts openCatalog': 'the store and the transactions that it closes over',
 };
 
@@ -500,6 +487,53 @@ test('every export is used by another file; a type at least by the signatures of
       assert(counts.size > 1 || isInOwn, `${source.path} exports ${name}, which nobody imports`);
     }
   }
+});
+
+/** What other packages import. */
+const PUBLIC = ['client/client.ts', 'engine/simulator.ts', 'engine/book/matching.ts'];
+
+/** Exports that no product file imports, and why they are exported. */
+const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
+  'server/catalog/search-index.ts buildSearchIndex':
+    'benchmarks and tests search without a catalog',
+  'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test pairs it with a hash of what is stored',
+  'server/config/profile.ts PROFILE_ROWS': 'tests go through the rows of the profile',
+  'server/http/open-files.ts readLimit': 'a test reads a limit that this machine has not',
+  'server/market-data/history-routes.ts renderPoints': 'a test compares a long answer with JSON',
+  'server/orders/worker.ts run': 'tests put a worker of their own into the pool',
+  'storage/projection/fills.ts fillCopy': 'tests store single fills and compare them',
+  'storage/recovery/recover.ts recover': 'benchmarks and tests recover without a thread',
+};
+
+test('every export of the product has an importer in the product, or a reason', () => {
+  const isProduct = ({ folder }: Source) => /^(engine|storage|server|client)$/.test(folder);
+  const pattern = /^(?:import|export)\b(?: type)? (\{[^}]*\}|\*[^'"]*?) ?from '(\.[^']+)'/gm;
+  const imported = new Set<string>();
+  for (const source of sources.filter(isProduct)) {
+    const targetOf = (specifier: string) => normalize(join(dirname(source.path), specifier));
+    for (const [, names = '', specifier = ''] of source.code.matchAll(pattern)) {
+      const listed = names.startsWith('*') ? ['*'] : names.slice(1, -1).split(',');
+      for (const name of listed) {
+        const plain = name
+          .trim()
+          .replace(/^type /, '')
+          .split(' as ')[0];
+        imported.add(`${targetOf(specifier)} ${plain}`);
+      }
+    }
+    for (const [, specifier = ''] of source.code.matchAll(/\bimport\('(\.[^']+)'\)/g)) {
+      imported.add(`${targetOf(specifier)} *`);
+    }
+  }
+  const unused: string[] = [];
+  const exported = /^export (?:async |abstract )*(?:function\*?|const|class) (\w+)/gm;
+  for (const { code, path } of sources.filter(isProduct)) {
+    if (PUBLIC.includes(path) || path === GENERATED || imported.has(`${path} *`)) continue;
+    for (const [, name] of code.matchAll(exported)) {
+      if (!imported.has(`${path} ${name}`)) unused.push(`${path} ${name}`);
+    }
+  }
+  assert.deepEqual(unused.sort(), Object.keys(WITHOUT_IMPORTER).sort());
 });
 
 test('every file is imported, run by a script, or a test', () => {

@@ -33,9 +33,9 @@ class Reader {
   }
 }
 
-function sinkOf(reader: Reader, heldBytesMax = 100): LogSink {
+function sinkOf(reader: Reader, bufferedBytesMax = 100): LogSink {
   const dropped = (lines: number): string => `${lines} lost\n`;
-  return new LogSink({ fd: -1, dropped, write: reader.write, heldBytesMax });
+  return new LogSink({ fd: -1, dropped, write: reader.write, bufferedBytesMax });
 }
 
 test('JSON has level, time, message and fields, one line each', () => {

@@ -38,7 +38,7 @@ async function killed(child: ChildProcess): Promise<void> {
 
 function take(directory: string): () => void {
   const lock = takeDirectoryLock(directory);
-  assert(lock.ok && lock.isHeld, 'the lock is free');
+  assert(lock.ok && lock.isLocked, 'the lock is free');
   return lock.release;
 }
 
@@ -104,7 +104,7 @@ function takeFreed(directory: string): boolean {
 
 test('where nothing can be written nobody is kept out, and it says so', LOCKING, (t) => {
   const lock = takeDirectoryLock(join(directoryOf(t), 'missing'));
-  assert(lock.ok && !lock.isHeld);
+  assert(lock.ok && !lock.isLocked);
   lock.release();
 });
 
@@ -114,7 +114,7 @@ test('without the command the lock is the one that sees this container only', LO
   process.env.PATH = '';
   try {
     const lock = takeDirectoryLock(directory);
-    assert(lock.ok && lock.isHeld);
+    assert(lock.ok && lock.isLocked);
     assert.match(lock.warning ?? '', /no command flock/);
     assert(!takeDirectoryLock(directory).ok);
     lock.release();

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
-import { Journal } from '../../storage/log/journal.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
 import { StoredFinals } from '../../storage/projection/finals.ts';
@@ -11,7 +10,7 @@ import {
   type FollowerOptions,
   type FollowerReport,
 } from '../../storage/projection/follower.ts';
-import type { JournalBatch } from '../engine/engine-driver.ts';
+import type { LoggedBatch } from '../engine/engine-driver.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
 import {
   appended,
@@ -29,7 +28,6 @@ const LATER = 10_000;
 export class Pair {
   readonly store: FakeStore = { entries: [] };
   readonly log = new FakeLog(this.store);
-  readonly journal = new Journal(this.log);
   readonly context: Exchange;
   readonly dataDir: string;
   readonly reports: FollowerReport[] = [];
@@ -68,14 +66,14 @@ export class Pair {
   }
 
   /** As the sequencer: the stamp is what was derived at dispatch. */
-  async go(batches: readonly JournalBatch[]): Promise<void> {
+  async go(batches: readonly LoggedBatch[]): Promise<void> {
     const { t } = this.context;
     for (const batch of batches) {
       const { [State.fills]: fill, [State.closed]: finished } = t.state;
       const entry = this.context.apply(batch, this.follower.written.finished);
       for (let n = fill!; n < t.state[State.fills]!; n++) this.fills.push(fillCopy(t, n));
       for (let n = finished!; n < t.state[State.closed]!; n++) this.finals.push(finalCopy(t, n));
-      if (entry !== null) await appended(this.journal, entry);
+      if (entry !== null) await appended(this.log, entry);
     }
   }
 
@@ -113,7 +111,7 @@ export class Pair {
 }
 
 /** A trading day in parts of 25 batches. */
-export function parts(day: readonly JournalBatch[]): (readonly JournalBatch[])[] {
+export function parts(day: readonly LoggedBatch[]): (readonly LoggedBatch[])[] {
   return Array.from({ length: Math.ceil(day.length / 25) }, (_, i) =>
     day.slice(25 * i, 25 * (i + 1)),
   );

@@ -1,5 +1,5 @@
 /**
- * The books of the repository's client, made of what it was told and nothing else. Complains as soon as
+ * The books of the repository's client, made of the frames that it received and nothing else. Complains as soon as
  * a number is missing, or a book that it is sent differs from the one that it holds.
  */
 import assert from 'node:assert/strict';
@@ -15,7 +15,7 @@ export class BookFollower {
     assert.equal(this.books.take(JSON.parse(text) as MarketEvent), '', text);
   }
 
-  /** Hash of the book as it is held; a book that is not held has none. */
+  /** Hash of the client's book; a book that it does not follow has none. */
   hash(token: string): string {
     return this.books.get(token)?.answer.hash ?? '';
   }

@@ -1,6 +1,6 @@
 /**
  * The feeds of the streams on an engine of their own, without sockets, workers or disk: batches of a
- * random stream are applied, and told when the test says that they are flushed.
+ * random stream are applied, and published when the test says that they are flushed.
  */
 import { EventBuffer } from '../../engine/events.ts';
 import { State } from '../../engine/tables/layout.ts';
@@ -32,13 +32,13 @@ export class FeedStage extends EngineDriver {
   readonly users: ReplayBuffer;
   readonly userFeed: UserFeed;
   readonly published: Published[] = [];
-  /** Applied, and not told yet. */
+  /** Applied, and not published yet. */
   readonly unflushed: AppliedBatch[] = [];
   private readonly events: EventBuffer;
   private commands = 0;
   private time = 0;
 
-  constructor(kept = 1_000, capacities = ROOMY) {
+  constructor(eventsMax = 1_000, capacities = ROOMY) {
     const events = new EventBuffer(RECORDS);
     super(capacities, events);
     this.events = events;
@@ -63,7 +63,7 @@ export class FeedStage extends EngineDriver {
     };
     this.market = new MarketFeed({ ...parts, names, books: this.books, whenBatchesDone });
     this.newMarkets = new NewMarkets({ ...parts, names });
-    this.users = new ReplayBuffer({ ...parts, kept });
+    this.users = new ReplayBuffer({ ...parts, eventsMax });
     this.userFeed = new UserFeed(names, this.users);
   }
 
@@ -83,11 +83,11 @@ export class FeedStage extends EngineDriver {
 
   /** Ends the batch; its events wait for flush(). */
   endBatch(): void {
-    const before = this.journal.length;
+    const before = this.logged.length;
     this.close();
-    if (this.journal.length > before) {
+    if (this.logged.length > before) {
       const words = new Int32Array(Math.max(1, this.commands) * COMMAND_WORDS);
-      this.journal.at(-1)!.commands.forEach((command, i) => {
+      this.logged.at(-1)!.commands.forEach((command, i) => {
         words.set(command, i * COMMAND_WORDS);
       });
       const events = Int32Array.from(this.events.i32.subarray(0, this.events.words));
@@ -105,7 +105,7 @@ export class FeedStage extends EngineDriver {
     this.commands = 0;
   }
 
-  /** Tells the oldest batch that was not told. */
+  /** Publishes the oldest batch that was not published. */
   flush(): void {
     const batch = this.unflushed.shift();
     if (batch === undefined) return;

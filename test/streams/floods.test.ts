@@ -1,4 +1,4 @@
-/** What a stream client may send and ask for: beyond it is closed, and nobody else waits for it. */
+/** The bounds of a stream client: beyond them it is closed, and no other client waits for it. */
 import assert from 'node:assert/strict';
 import test, { after, beforeEach } from 'node:test';
 import { until } from '../common/node-harness.ts';
@@ -149,7 +149,7 @@ test('behind a trusted proxy the address is that of the client', async () => {
   }
 });
 
-test('who comes back and goes on is told three times, and cut from then on', async () => {
+test('a client that reconnects and goes on gets the reason three times, and is cut from then on', async () => {
   const codes: number[] = [];
   for (let i = 0; i < 5; i++) {
     const client = await connected();
@@ -221,7 +221,7 @@ test('books that are sent in pieces agree with the changes that happen between t
   }
 });
 
-test('/ws/user is closed after ten seconds without valid auth; who has said who it is stays', async () => {
+test('/ws/user is closed after ten seconds without valid auth; a client with credentials stays', async () => {
   const none = await connected('/ws/user');
   const known = await connected('/ws/user');
   const market = await connected();

@@ -1,6 +1,6 @@
 /**
  * Clients of a node's market channel that go through whatever clients go through: they connect, read,
- * are cut, come back, ask for more and for less; and each of them compares what it holds.
+ * are cut, come back, subscribe to more and to less; and each of them compares its books.
  */
 import assert from 'node:assert/strict';
 import type { Random } from '../common/random.ts';

@@ -60,7 +60,7 @@ async function runHonest(rounds: number, seed: number): Promise<void> {
     });
     await Promise.all([...posted, ...clients.map((client) => client.act(tokens))]);
     await Promise.all(clients.map((client) => client.caughtUp()));
-    // Nothing is under way: everything that was answered has been told.
+    // Nothing is under way: everything that was answered has been published.
     const hashes = new Map(
       (await books(node, tokens)).map(({ asset_id, hash }) => [asset_id, hash]),
     );

@@ -1,4 +1,4 @@
-/** Manners of the streams: keep-alive, messages that cannot be obeyed, and who is closed and why. */
+/** Manners of the streams: keep-alive, messages that cannot be carried out, and which connections are closed and why. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { send, until } from '../common/node-harness.ts';
@@ -196,7 +196,7 @@ test('a slow reader is closed with a reason behind what it did not read; others 
   );
 });
 
-test('all readers together have a bound: the slowest are cut first, who reads stays', async () => {
+test('all readers together have a bound: the slowest are cut first, a client that reads stays', async () => {
   const backlogMax = 8 * MIB;
   const limits = { ...LIMITS, connectionsMax: CROWD + 1, backpressureBytes: 16 * MIB };
   const crowded = new SocketStage(limits);
@@ -238,7 +238,7 @@ test('all readers together have a bound: the slowest are cut first, who reads st
   }
 });
 
-test('who was closed and does not read counts among all until it has gone', async () => {
+test('a closed client that does not read counts among all until its socket is closed', async () => {
   const limits = { ...LIMITS, connectionsMax: CROWD, backpressureBytes: 2 * MIB };
   const crowded = new SocketStage(limits);
   await crowded.open(6 * MIB);
@@ -299,7 +299,7 @@ test('a batch whose log is cut short, or cannot be read, makes everybody begin a
   assert.match(stage.lines.join(), /an event has a known kind/);
 });
 
-test('the end of the node is told', async () => {
+test('clients get the reason when the node stops', async () => {
   await cutAll();
   const other = new SocketStage();
   await other.open();

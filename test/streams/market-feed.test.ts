@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
-import { topics } from '../../server/streams/followed-book.ts';
+import { topics } from '../../server/streams/topics.ts';
 import type { BookJson } from '../common/node-harness.ts';
 import { withSeed } from '../common/random.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
@@ -28,7 +28,7 @@ class StageClient {
         this.topics.add(topics.asset(token));
         this.topics.add(topics.book(book.bookRow));
       };
-      if (book.isTold) join();
+      if (book.isPublished) join();
       else book.waiting.push(join);
     }
   }
@@ -37,7 +37,7 @@ class StageClient {
     if (this.topics.has(topic)) this.follower.take(text);
   }
 
-  /** What it has been told of is what the engine's books were after the last batch that was told. */
+  /** Its books equal the engine's books after the last batch that was published. */
   compare(state: ReadonlyMap<TokenRow, BookJson>): void {
     for (const token of this.wanted) {
       if (!this.topics.has(topics.asset(token))) continue;
@@ -72,9 +72,9 @@ for (const [when, shape] of shapes) {
       const stream = new Stream(random, { ...BUSY, ...shape }, MARKETS);
       let clients: StageClient[] = [];
       let confirmed = 0;
-      /** After each batch that was not told, and after the last that was. */
+      /** After each batch that was not published, and after the last that was. */
       const states: Map<TokenRow, BookJson>[] = [];
-      let told = new Map<TokenRow, BookJson>();
+      let published = new Map<TokenRow, BookJson>();
       for (let batches = 0; batches < 800; ) {
         const command = stream.next();
         if (command.kind !== 'at') {
@@ -99,8 +99,8 @@ for (const [when, shape] of shapes) {
         while (stage.unflushed.length > random.below(4)) {
           stage.flush();
           for (const frame of stage.taken()) for (const client of clients) client.hear(frame);
-          told = states.shift() ?? told;
-          for (const client of clients) client.compare(told);
+          published = states.shift() ?? published;
+          for (const client of clients) client.compare(published);
         }
         stage.run(command);
       }
@@ -112,7 +112,7 @@ for (const [when, shape] of shapes) {
   });
 }
 
-test('a batch that nobody follows costs nothing to be told, and is not told later', () => {
+test('a batch of books without followers publishes nothing, then or later', () => {
   const stage = new FeedStage();
   withSeed((random) => {
     const stream = new Stream(random);
@@ -126,7 +126,7 @@ test('a batch that nobody follows costs nothing to be told, and is not told late
   });
 });
 
-test('a catalog of many new markets is told bit by bit, each once and in order', (t) => {
+test('the markets of a large new catalog are published a few at a time, each once and in order', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const wait = (turns: number): void => {
     for (let i = 0; i < turns; i++) t.mock.timers.tick(100);
@@ -146,16 +146,16 @@ test('a catalog of many new markets is told bit by bit, each once and in order',
   };
   addMarkets(1, 100);
   stage.newMarkets.announce(story('first'));
-  const told = stage.taken();
-  assert(told.length > 0 && told.length <= 32, `${told.length} at once`);
+  const published = stage.taken();
+  assert(published.length > 0 && published.length <= 32, `${published.length} at once`);
   wait(1);
-  // Those of the next catalog are told by what that says of them, and of the others.
+  // Those of the next catalog are published with its texts, and so are the others.
   addMarkets(101, 150);
   wait(10);
   stage.newMarkets.announce(story('second'));
   wait(100);
-  told.push(...stage.taken());
-  const events = told.map(({ text }) => JSON.parse(text));
+  published.push(...stage.taken());
+  const events = published.map(({ text }) => JSON.parse(text));
   assert.deepEqual(
     events.map(({ sequence }) => Number(sequence)),
     Array.from({ length: 150 }, (_, i) => i + 1),

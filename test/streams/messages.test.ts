@@ -7,7 +7,7 @@ import { EndReason } from '../../engine/tables/codes.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
 import { boundTexts } from '../../server/streams/stream-bounds.ts';
-import { newsOfEnd } from '../../server/streams/user-frames.ts';
+import { changeOfClose } from '../../server/streams/user-frames.ts';
 import { ROOT } from '../common/root.ts';
 
 function read(path: string): string {
@@ -51,7 +51,7 @@ test('the last event of an order is the one that the table of endings names', ()
   for (const [, , , , , reason, last] of rows) {
     if (!(reason! in EndReason)) continue;
     named.add(reason!);
-    const { status, type } = newsOfEnd(EndReason[reason as keyof typeof EndReason]);
+    const { status, type } = changeOfClose(EndReason[reason as keyof typeof EndReason]);
     assert.equal(last, `${type}, ${status}`, reason);
   }
   assert.deepEqual(new Set([...named, 'none']), new Set(Object.keys(EndReason)));

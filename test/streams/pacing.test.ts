@@ -8,9 +8,8 @@ import { CloseCounts } from '../../server/streams/closes.ts';
 import type { ConnectionParts } from '../../server/streams/connection.ts';
 import { MarketConnection } from '../../server/streams/market-channel.ts';
 import { type Paced, Pacer, Turns } from '../../server/streams/pacer.ts';
-import { KEPT_BYTES_MAX } from '../../server/streams/replay-buffer.ts';
-import { Budgets } from '../../server/streams/stream-bounds.ts';
-import type { StreamLimits } from '../../server/streams/stream-limits.ts';
+import { CHARACTERS_MAX } from '../../server/streams/replay-buffer.ts';
+import { Budgets, type StreamLimits } from '../../server/streams/stream-bounds.ts';
 import { UserConnection } from '../../server/streams/user-channel.ts';
 import { until } from '../common/node-harness.ts';
 import type { OrderLine } from '../engine/naive-types.ts';
@@ -200,23 +199,23 @@ test('what waits in the middle of a batch is sent books of before it or after it
   for (const { hash } of ofEarly) assert([before.hash, after.hash].includes(hash), 'a torn book');
 });
 
-/** A connection of the user channel for the wallet of which a read-only key tells. */
+/** A connection of the user channel for the wallet of a read-only key. */
 function userChannel(stage: FeedStage, socket: FakeSocket, subscriptionsMax = 4): UserConnection {
   const keys = { lookup: () => undefined, lookupReadOnly: () => ({ address: WALLET }) };
   return new UserConnection(
-    { log: stage.users, tables: stage.t, ...keys },
+    { replayBuffer: stage.users, tables: stage.t, ...keys },
     common(socket, { ...LIMITS, subscriptionsMax }),
   );
 }
 
-test('who leaves a stream while it catches up is sent nothing more of it, however often it asks', async () => {
+test('a client that leaves a stream while it catches up gets nothing more of it, however often it resumes', async () => {
   const stage = new FeedStage();
   const first = new FakeSocket();
   const auth = { apiKey: 'key' };
   userChannel(stage, first).message(JSON.stringify({ type: 'user', auth, resume: [] }));
   const { sequence, stream_id } = JSON.parse(first.sent[0]!);
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
-  for (let n = 1; n <= 48; n++) stage.users.tell(user, '0x1', `"n":${n}`);
+  for (let n = 1; n <= 48; n++) stage.users.append(user, '0x1', `"n":${n}`);
   const socket = new FakeSocket();
   const channel = userChannel(stage, socket);
   socket.unread = LIMITS.backpressureBytes;
@@ -226,20 +225,20 @@ test('who leaves a stream while it catches up is sent nothing more of it, howeve
   }
   channel.message(JSON.stringify({ type: 'user', stream_id, sequence }));
   await until(() => socket.sent.length >= 101);
-  assert.equal(socket.sent.length, 101, 'each time it was told how much it missed');
+  assert.equal(socket.sent.length, 101, 'each time it got the number of missed events');
   socket.unread = 0;
   channel.drained();
   await until(() => socket.sent.length >= 101 + 48);
   await nextSlice();
-  const told = socket.sent.slice(101).map((text) => JSON.parse(text).n);
+  const sent = socket.sent.slice(101).map((text) => JSON.parse(text).n);
   assert.deepEqual(
-    told,
+    sent,
     Array.from({ length: 48 }, (_, i) => i + 1),
     'each once',
   );
 });
 
-test('who does not read while much happens is closed before it holds too much', () => {
+test('a client that does not read while much happens is closed before too much waits for it', () => {
   const stage = new FeedStage();
   const codes: number[] = [];
   class ClosedSocket extends FakeSocket {
@@ -251,10 +250,10 @@ test('who does not read while much happens is closed before it holds too much', 
   socket.unread = LIMITS.backpressureBytes;
   userChannel(stage, socket).message(JSON.stringify({ type: 'user', auth: { apiKey: 'key' } }));
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
-  const long = 'x'.repeat(KEPT_BYTES_MAX / 64);
-  for (let n = 0; n < 16; n++) stage.users.tell(user, '0x1', long);
+  const long = 'x'.repeat(CHARACTERS_MAX / 64);
+  for (let n = 0; n < 16; n++) stage.users.append(user, '0x1', long);
   assert.deepEqual(codes, []);
-  stage.users.tell(user, '0x1', long);
+  stage.users.append(user, '0x1', long);
   assert.deepEqual(codes, [1013]);
 });
 
@@ -266,7 +265,7 @@ test('a place behind is resumed from, also where the stream is followed already'
   channel.message(JSON.stringify({ type: 'user', auth, resume: [] }));
   const { stream_id } = JSON.parse(socket.sent[0]!);
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
-  for (let n = 1; n <= 4; n++) stage.users.tell(user, '0x1', `"n":${n}`);
+  for (let n = 1; n <= 4; n++) stage.users.append(user, '0x1', `"n":${n}`);
   const heardAfter = (sequence: string) => {
     socket.sent.length = 0;
     channel.message(JSON.stringify({ type: 'user', stream_id, sequence }));
@@ -278,7 +277,7 @@ test('a place behind is resumed from, also where the stream is followed already'
   assert.deepEqual([...socket.joined], [stream_id], 'and it goes on from there');
 });
 
-test('a book that is due is sent, whatever is asked for behind it', () => {
+test('a book that is due is sent, whatever the next messages request', () => {
   const stage = new FeedStage();
   stage.run({ kind: 'at', time: 1_000 });
   stage.run({ kind: 'market', condition: 1, outcomes: 2, ...TERMS });
@@ -300,7 +299,7 @@ test('a book that is due is sent, whatever is asked for behind it', () => {
   assert.equal(socket.sent.length, 1);
 });
 
-test('to follow markets of which nothing is told leaves nothing behind', () => {
+test('to follow markets without events stores nothing', () => {
   const stage = new FeedStage();
   stage.run({ kind: 'at', time: 1_000 });
   for (let condition = 1; condition <= MARKETS; condition++) {
@@ -316,9 +315,9 @@ test('to follow markets of which nothing is told leaves nothing behind', () => {
   channel.message(JSON.stringify({ type: 'user', auth, markets, resume: [] }));
   assert.equal(socket.joined.size, MARKETS);
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
-  stage.users.tell(user, markets[0], '"n":1');
+  stage.users.append(user, markets[0], '"n":1');
   channel.closed();
-  const kept: Map<string, unknown> = Reflect.get(user, 'markets');
-  assert.deepEqual([...kept.keys()], [markets[0]], 'the one in which something happened');
+  const streams: Map<string, unknown> = Reflect.get(user, 'markets');
+  assert.deepEqual([...streams.keys()], [markets[0]], 'the one in which something happened');
   assert.equal(user.joined.size, 0);
 });

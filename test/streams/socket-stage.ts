@@ -4,14 +4,14 @@
  */
 import { type HttpServer, listen } from '../../server/http/http.ts';
 import { deriveCredentials } from '../../server/identity/credentials.ts';
-import type { StreamLimits } from '../../server/streams/stream-limits.ts';
+import type { StreamLimits } from '../../server/streams/stream-bounds.ts';
 import { Streams } from '../../server/streams/streams.ts';
 import { addressWords } from '../engine/engine-driver.ts';
 import type { OrderLine } from '../engine/naive-types.ts';
 import { FeedStage } from './feed-stage.ts';
 
 const SHARE = 1_000_000n;
-/** Reads what is told to a wallet. */
+/** Reads the events of a wallet. */
 export const READ_ONLY_KEY = 'read-only-key';
 const READ_ONLY_WALLET = 1;
 
@@ -37,7 +37,7 @@ export class SocketStage extends FeedStage {
   private placed = 0;
   private readonly wallets = new Map<string, number>();
 
-  constructor(limits: StreamLimits = LIMITS, eventsKept = 100) {
+  constructor(limits: StreamLimits = LIMITS, eventsMax = 100) {
     super();
     this.streams = new Streams({
       tables: this.t,
@@ -53,7 +53,7 @@ export class SocketStage extends FeedStage {
       now: () => this.clock,
       elapsed: () => this.elapsed,
       log: (line) => this.lines.push(line),
-      eventsKept,
+      eventsMax,
     });
   }
 

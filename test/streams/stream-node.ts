@@ -1,5 +1,5 @@
 /**
- * A node with a few markets for the tests of the streams over real sockets, and what they ask again
+ * A node with a few markets for the tests of the streams over real sockets, and what they do again
  * and again.
  */
 import assert from 'node:assert/strict';
@@ -59,7 +59,7 @@ export async function followMarket(
   return client;
 }
 
-/** Opens the user channel of a trader; what is sent from now on is told. */
+/** Opens the user channel of a trader; what is sent from now on is received. */
 export async function followUser(
   node: TestNode,
   { trio }: Trader,

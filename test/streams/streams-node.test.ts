@@ -53,18 +53,19 @@ test('every known form of subscribing works, and the later ones add to the first
   const [yes, no] = tokens(0);
   const [a, b, c] = tokens(1);
   const client = await SocketClient.open(node, '/ws/market');
-  const asked = async (message: Json): Promise<unknown[]> => {
+  const firstBooks = async (message: Json): Promise<unknown[]> => {
     client.send(message);
     return (await client.upToNow()).map(({ asset_id }) => asset_id);
   };
-  assert.deepEqual(await asked({ assets_ids: [yes], type: 'market' }), [yes]);
-  assert.deepEqual(await asked({ assets_ids: [no], type: 'MARKET', markets: null }), [no]);
-  assert.deepEqual(await asked({ assets_ids: [a], operation: 'subscribe', initial_dump: true }), [
-    a,
-  ]);
-  assert.deepEqual(await asked({ type: 'market', assets_ids: [b], initial_dump: false }), []);
+  assert.deepEqual(await firstBooks({ assets_ids: [yes], type: 'market' }), [yes]);
+  assert.deepEqual(await firstBooks({ assets_ids: [no], type: 'MARKET', markets: null }), [no]);
   assert.deepEqual(
-    await asked({
+    await firstBooks({ assets_ids: [a], operation: 'subscribe', initial_dump: true }),
+    [a],
+  );
+  assert.deepEqual(await firstBooks({ type: 'market', assets_ids: [b], initial_dump: false }), []);
+  assert.deepEqual(
+    await firstBooks({
       type: 'market',
       operation: 'subscribe',
       markets: [node.markets[1]!.conditionId.toUpperCase().replace('0X', '0x')],
@@ -73,10 +74,10 @@ test('every known form of subscribing works, and the later ones add to the first
     [a, b, c],
   );
   assert.deepEqual(
-    await asked({ type: 'market', assets_ids: [], custom_feature_enabled: true }),
+    await firstBooks({ type: 'market', assets_ids: [], custom_feature_enabled: true }),
     [],
   );
-  assert.deepEqual(await asked({ operation: 'unsubscribe', assets_ids: [yes, b] }), []);
+  assert.deepEqual(await firstBooks({ operation: 'unsubscribe', assets_ids: [yes, b] }), []);
   const market = node.markets[1]!;
   for (const outcome of [0, 1, 2]) {
     await alice.place(node, { market, outcome, side: 'BUY', ticks: 30, shares: 10 });
@@ -88,7 +89,7 @@ test('every known form of subscribing works, and the later ones add to the first
   client.cut();
 });
 
-test('placements, matches and cancels by a new tick are told with totals, for both tokens', async () => {
+test('placements, matches and cancels by a new tick are published with totals, for both tokens', async () => {
   const [yes, no] = tokens(0);
   const client = await followMarket(node, [yes!, no!], { custom_feature_enabled: true });
   const follower = new BookFollower();
@@ -135,7 +136,7 @@ test('placements, matches and cancels by a new tick are told with totals, for bo
   client.cut();
 });
 
-test('a new tick and a new market are told when the catalog brings them', async () => {
+test('a new tick and a new market are published when the catalog brings them', async () => {
   const market = node.markets[2]!;
   const [yes, no] = market.tokenIds;
   await alice.place(node, { market, side: 'BUY', ticks: 400, shares: 10 });
@@ -187,7 +188,7 @@ test('a new tick and a new market are told when the catalog brings them', async 
   scout.cut();
 });
 
-test('what is answered has been told: an order, its trade, its cancel, on the user channel', async () => {
+test('the user channel has the events of what was answered: an order, its trade, its cancel', async () => {
   const market = node.markets[0]!;
   const client = await followUser(node, alice);
   const sold = await alice.place(node, { market, side: 'SELL', ticks: 70, shares: 30 });

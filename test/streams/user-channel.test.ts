@@ -1,13 +1,13 @@
-/** /ws/user over real sockets: who may listen, what is told, and what a client that comes back gets. */
+/** /ws/user over real sockets: who may subscribe, what is sent, and what a client that reconnects gets. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { SocketClient } from '../common/socket-client.ts';
 import { LIMITS, READ_ONLY_KEY, SocketStage } from './socket-stage.ts';
 import { assertFits, type Json } from './stream-node.ts';
 
-const KEPT = 100;
+const EVENTS_MAX = 100;
 const [ALICE, BOB, CAROL] = [1, 2, 3] as const;
-const stage = new SocketStage({ ...LIMITS, connectionsMax: 100 }, KEPT);
+const stage = new SocketStage({ ...LIMITS, connectionsMax: 100 }, EVENTS_MAX);
 
 await stage.open();
 stage.markets(4);
@@ -19,7 +19,7 @@ async function joined(wallet: number, more: Json = {}): Promise<SocketClient> {
   return client;
 }
 
-/** What is told of a trade of Alice, who rests, and Bob, in a market. */
+/** The events of a trade of Alice, whose order rests, and Bob, in a market. */
 function trade(market: number, shares = 10): void {
   const token = 2 * market - 1;
   stage.order(ALICE, token, 'SELL', 40, shares);
@@ -27,14 +27,14 @@ function trade(market: number, shares = 10): void {
   stage.flushAll();
 }
 
-test('an order, its trades and its end are told to both sides, with the fields that clients read', async () => {
+test('both sides get an order, its trades and its end, with the fields that clients read', async () => {
   const [alice, bob] = [await joined(ALICE), await joined(BOB)];
   await Promise.all([alice.upToNow(), bob.upToNow()]);
   trade(1);
-  const told = await alice.upToNow();
-  for (const event of told) assertFits(event);
+  const events = await alice.upToNow();
+  for (const event of events) assertFits(event);
   assert.deepEqual(
-    told.map(({ event_type, size_matched, status, type }) => [
+    events.map(({ event_type, size_matched, status, type }) => [
       event_type,
       type,
       status,
@@ -48,7 +48,7 @@ test('an order, its trades and its end are told to both sides, with the fields t
     ],
   );
   const { apiKey } = stage.auth(ALICE);
-  const [placed, matched, , over] = told;
+  const [placed, matched, , over] = events;
   assert.deepEqual(
     [placed!.owner, placed!.order_owner, placed!.associate_trades],
     [KEY, KEY, null],
@@ -67,9 +67,9 @@ test('an order, its trades and its end are told to both sides, with the fields t
   });
   assert.deepEqual([taken!.trader_side, taken!.id], ['TAKER', matched!.id]);
   const nil = '00000000-0000-0000-0000-000000000000';
-  assert.equal((taken!.maker_orders as Json[])[0]!.owner, nil, "nobody is told another's key");
+  assert.equal((taken!.maker_orders as Json[])[0]!.owner, nil, "no client gets another's key");
   assert.deepEqual(
-    told.map(({ sequence }) => sequence),
+    events.map(({ sequence }) => sequence),
     ['1', '2', '3', '4'],
   );
   for (const client of [alice, bob]) client.cut();
@@ -78,7 +78,7 @@ test('an order, its trades and its end are told to both sides, with the fields t
 /** What the stage's orders carry as API key. */
 const KEY = '00000001-0000-0002-0000-000300000001';
 
-test('wrong credentials are told apart from nothing, and end the connection', async () => {
+test('wrong credentials and missing ones have different texts; wrong ones end the connection', async () => {
   const { apiKey, passphrase, secret } = stage.auth(ALICE);
   const other = stage.auth(BOB);
   for (const auth of [
@@ -134,7 +134,7 @@ test('a client that comes back gets what it missed, then what follows, without a
   const { sequence, stream_id } = seen.at(-1)!;
   assert.equal(stream_id, resumed.stream_id);
   first.cut();
-  // Eight events a trade, Bob's counted: nearly all that is kept.
+  // Eight events a trade, Bob's counted: nearly all that is stored.
   for (let i = 0; i < 12; i++) trade(2);
   const again = await joined(ALICE, { stream_id, sequence });
   const answer = await again.json();
@@ -150,12 +150,12 @@ test('a client that comes back gets what it missed, then what follows, without a
   again.cut();
 });
 
-test('a place that is too old, of another run or of nobody is told to be so', async () => {
+test('a place that is too old, of another run or of no stream is refused', async () => {
   const client = await joined(ALICE, { resume: [] });
   const { sequence, stream_id } = await client.json();
   client.cut();
   const [id, last] = [String(stream_id), Number(sequence)];
-  for (let i = 0; i < KEPT / 4; i++) trade(1);
+  for (let i = 0; i < EVENTS_MAX / 4; i++) trade(1);
   for (const place of [
     { stream_id: id, sequence: '0' },
     { stream_id: id, sequence: String(last + 5_000) },
@@ -176,7 +176,7 @@ test('a place that is too old, of another run or of nobody is told to be so', as
   half.cut();
 });
 
-test('who names markets hears of them alone, numbered by themselves, and may add and drop some', async () => {
+test('a client that names markets gets their events alone, numbered by market, and may add and drop some', async () => {
   const markets = [1, 2, 3].map((market) => stage.condition(2 * market - 1));
   const client = await joined(ALICE, { markets: [markets[0], '0x1'], resume: [] });
   const place = await client.json();

@@ -1,7 +1,7 @@
-/** What the owner of an order is told of it, on random streams: nothing is missing, nothing is late. */
+/** The events that the owner of an order gets, on random streams: none is missing, none is late. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { KEPT_BYTES_MAX } from '../../server/streams/replay-buffer.ts';
+import { CHARACTERS_MAX, type User } from '../../server/streams/replay-buffer.ts';
 import { rounds, withSeed } from '../common/random.ts';
 import { addressWords } from '../engine/engine-driver.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from '../engine/stream.ts';
@@ -153,27 +153,27 @@ for (const [of, shape] of shapes) {
   });
 }
 
-test('the newest events are kept for who comes back, and only for who was there', () => {
+test('the newest events are stored for clients that reconnect, and only of users who subscribed before', () => {
   withSeed((random) => {
     const stage = new FeedStage(200);
     const stream = new Stream(random, BUSY, MARKETS);
     const user = stage.users.enter(addressWords(1));
-    const told: string[] = [];
+    const published: string[] = [];
     user.countJoined(user.all.id, 1);
     for (let i = 0; i < 3_000; i++) {
       stage.run(stream.next());
       while (stage.unflushed.length > 0) stage.flush();
-      told.push(...stage.taken().map(({ text }) => text));
+      published.push(...stage.taken().map(({ text }) => text));
     }
     const { sequence } = user.all;
-    assert(sequence > 300, 'more than is kept');
+    assert(sequence > 300, 'more than is stored');
     assert.equal(stage.users.find(addressWords(2), 0), undefined);
     const frames = (from: number): string[] | undefined =>
       stage.users.since(user, undefined, from)?.map((event) => stage.users.frame(event, false));
     assert.deepEqual(frames(sequence), []);
-    assert.deepEqual(frames(sequence - 1), told.slice(-1));
-    assert.deepEqual(frames(sequence - 200), told.slice(-200));
-    assert.equal(frames(sequence - 201), undefined, 'no longer kept');
+    assert.deepEqual(frames(sequence - 1), published.slice(-1));
+    assert.deepEqual(frames(sequence - 200), published.slice(-200));
+    assert.equal(frames(sequence - 201), undefined, 'no longer stored');
     assert.equal(frames(sequence + 1), undefined, 'it never came that far');
     stage.users.leave(user);
     assert.equal(stage.users.enter(addressWords(1)), user, 'remembered while it is away');
@@ -206,13 +206,32 @@ test('the streams of single markets are numbered by themselves', () => {
   });
 });
 
-test('what is kept has a bound in bytes too: a sweep of many orders is a hundred times as long as others', () => {
+test('the stored events have a bound in bytes too: a trade of many orders is a hundred times as long as others', () => {
   const { users } = new FeedStage();
   const user = users.enter(addressWords(1));
-  const long = 'x'.repeat(KEPT_BYTES_MAX / 64);
-  for (let i = 0; i < 100; i++) users.tell(user, '0x1', long);
+  const long = 'x'.repeat(CHARACTERS_MAX / 64);
+  for (let i = 0; i < 100; i++) users.append(user, '0x1', long);
   assert.equal(users.since(user, undefined, 36)?.length, 64);
-  assert.equal(users.since(user, undefined, 35), undefined, 'no longer kept');
-  users.tell(user, '0x1', 'x'.repeat(2 * KEPT_BYTES_MAX));
-  assert.equal(users.since(user, undefined, 100)?.length, 1, 'the last one is kept, however long');
+  assert.equal(users.since(user, undefined, 35), undefined, 'no longer stored');
+  users.append(user, '0x1', 'x'.repeat(2 * CHARACTERS_MAX));
+  assert.equal(users.since(user, undefined, 100)?.length, 1, 'the last one stays, however long');
+});
+
+test('a flood of events of one user, and then of some, pushes out none of another', () => {
+  const { users } = new FeedStage();
+  const [calm, ...busy] = [1, 2, 3, 4].map((n) => users.enter(addressWords(n)));
+  for (let i = 0; i < 5; i++) users.append(calm!, '0x1', `before ${i}`);
+  for (let i = 0; i < 1_000; i++) users.append(busy[0]!, '0x1', `${i}`);
+  for (let i = 0; i < 3_000; i++) users.append(busy[i % busy.length]!, '0x2', `${i}`);
+  users.append(calm!, '0x2', 'after');
+  const bodies = (user: User, sequence: number, condition?: string) =>
+    users.since(user, condition, sequence)?.map(({ body }) => body);
+  const before = Array.from({ length: 5 }, (_, i) => `before ${i}`);
+  assert.deepEqual(bodies(calm!, 0), [...before, 'after']);
+  assert.deepEqual(bodies(calm!, 0, '0x1'), before);
+  assert.deepEqual(bodies(calm!, 0, '0x2'), ['after']);
+  const [first] = busy;
+  assert.equal(bodies(first!, 0), undefined);
+  assert.equal(bodies(first!, first!.all.sequence - 40)?.at(-1), '2997');
+  assert.equal(bodies(first!, 0, '0x1'), undefined, 'its own older ones made room');
 });

@@ -11,6 +11,8 @@ import {
   gainProblem,
   heldProblem,
   latencyProblem,
+  lateProblem,
+  memoryProblem,
   middleP99,
   refusalProblem,
 } from './hostile/verdict.ts';
@@ -60,7 +62,7 @@ test(
   () => well(kills(little(2, 20))),
 );
 
-test('workers held up anywhere apply batches in the order of their tickets, and no book is torn', () =>
+test('workers held up anywhere apply batches in the order of their dispatch, and no book is torn', () =>
   well(interleavings(little(24, 600))));
 
 test('whatever is asked is answered in the documented shape, and changes nothing', () =>
@@ -129,16 +131,22 @@ test('an attack is borne where orders stay quick, nothing is refused, and memory
   assert.equal(slow(6, 740, 2, true), undefined);
   assert(slow(6, 760, 2, true));
   assert.equal(slow(6, 760, 260, true), undefined);
-  const stretch = { orders: [], bare: [], requests: 9, wrong: [] };
+  const stretch = { orders: [], bare: [], requests: 9, late: 0, wrong: [] };
   assert.equal(refusalProblem(stretch), undefined);
   assert.match(refusalProblem({ ...stretch, wrong: ['503'] }) ?? '', /503/);
   assert.match(refusalProblem({ ...stretch, requests: 0 }) ?? '', /nothing/);
+  assert.equal(lateProblem(stretch), undefined);
+  assert.match(lateProblem({ ...stretch, late: 2 }) ?? '', /^2 of 9/);
   const held = { residentBytes: 400 * MIB, handles: 50, rows: 0, accounts: 5 };
-  const before = { ...held, streamClients: 1, streamBytes: 0, queued: 0 };
+  const before = { ...held, streamClients: 1, streamBytes: 0, queued: 0, ready: 200 };
   const after = (change: Partial<typeof before>) => heldProblem(before, { ...before, ...change });
-  assert.equal(after({ residentBytes: 440 * MIB }), undefined);
-  assert.match(after({ residentBytes: 441 * MIB }) ?? '', /^memory 400 to 441 MiB/);
-  assert.equal(after({ residentBytes: 441 * MIB, rows: 2_000 }), undefined, 'rows stay');
+  const grown = (residentBytes: number, rows = 0) =>
+    memoryProblem(before, { ...before, residentBytes, rows });
+  assert.equal(grown(440 * MIB), undefined);
+  assert.match(grown(441 * MIB) ?? '', /^memory 400 to 441 MiB/);
+  assert.equal(grown(441 * MIB, 2_000), undefined, 'rows stay');
+  assert.equal(after({}), undefined);
+  assert.match(after({ ready: 503 }) ?? '', /503/);
   assert.match(after({ handles: 100 }) ?? '', /descriptors/);
   assert.match(after({ streamClients: 2 }) ?? '', /stream connections/);
   assert.match(after({ streamBytes: 2 * MIB }) ?? '', /wait for streams/);

@@ -1,12 +1,10 @@
 // @ts-check
 /**
- * What the page asks of the public API, which listens on another port than the page. Paths of the catalog have their base path, because at the root
- * MARKET_ROUTES may say otherwise.
+ * Requests of the page to the public API, which listens on another port. Catalog paths have their
+ * base path, because MARKET_ROUTES may change what the root serves.
  */
 
 /**
- * A market as the page needs it.
- *
  * @typedef {object} Market
  * @property {string} id
  * @property {string} question
@@ -21,16 +19,7 @@
  * @property {number} volumeDay
  */
 
-/**
- * A trade of one token.
- *
- * @typedef {object} Trade
- * @property {number} at unix milliseconds
- * @property {number} price
- * @property {number} size shares
- * @property {boolean} isSell what the taker did
- */
-
+/** @typedef {{ at: number, price: number, size: number, isSell: boolean }} Trade by the taker, at unix ms */
 /** @typedef {{ t: number, p: number }} Point unix seconds and a price */
 
 const MARKETS_SHOWN = 60;
@@ -49,11 +38,7 @@ export class Api {
     return `${this.origin.replace(/^http/, 'ws')}/ws/market`;
   }
 
-  /**
-   * Open markets, busiest first.
-   *
-   * @returns {Promise<Market[]>}
-   */
+  /** Open markets, busiest first. @returns {Promise<Market[]>} */
   async busiest() {
     const order = 'order=volume24hr,volume&ascending=false';
     const rows = await this.get(
@@ -69,9 +54,7 @@ export class Api {
 
   /**
    * Open markets of the events that are found, those whose own question has all words first.
-   *
-   * @param {string} words
-   * @returns {Promise<Market[]>}
+   * @param {string} words @returns {Promise<Market[]>}
    */
   async search(words) {
     const path = `/gamma/public-search?q=${encodeURIComponent(words)}&search_tags=false`;
@@ -99,8 +82,7 @@ export class Api {
   }
 
   /**
-   * @param {string} token
-   * @param {{ interval: string, fidelity: number }} window
+   * @param {string} token @param {{ interval: string, fidelity: number }} window
    * @returns {Promise<Point[]>}
    */
   async history(token, { fidelity, interval }) {
@@ -109,12 +91,9 @@ export class Api {
   }
 
   /**
-   * The latest trades of one outcome, newest first, as the stream tells them: the fills of one match at
-   * one price are one.
-   *
-   * @param {Market} market
-   * @param {number} outcome index
-   * @returns {Promise<Trade[]>}
+   * The latest trades of one outcome, newest first, as the stream sends them: the fills of one
+   * match at one price are one. @param {Market} market @param {number} outcome index @returns
+   * {Promise<Trade[]>}
    */
   async trades(market, outcome) {
     const query = `market=${market.conditionId}&takerOnly=false&limit=${TRADES_READ}`;
@@ -129,31 +108,23 @@ export class Api {
     return [...matches.values()].flatMap((match) => tradesOf(match, outcome));
   }
 
-  /** @param {string} path */
-  get(path) {
-    return read(`${this.origin}${path}`);
+  /**
+   * A JSON answer, from the browser's cache if its ETag is unchanged. Rejects when there is none, or
+   * when it is an error. @param {string} path
+   */
+  async get(path) {
+    const signal = AbortSignal.timeout(10_000);
+    const answer = await fetch(`${this.origin}${path}`, { cache: 'no-cache', signal });
+    if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+    return answer.json();
   }
 }
 
 /**
- * A JSON answer; an unchanged one comes from the browser's cache by its ETag. Rejects when there is
- * none, or one that is no success.
- *
- * @param {string} url
- */
-async function read(url) {
-  const answer = await fetch(url, { cache: 'no-cache', signal: AbortSignal.timeout(10_000) });
-  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
-  return answer.json();
-}
-
-/**
- * The trades of one outcome in a match, the last price first. The taker's row has an average, so it is its
- * makers' rows that count.
- *
- * @param {readonly Record<string, any>[]} match its rows, the taker's first, then makers as they were hit
- * @param {number} outcome index
- * @returns {Trade[]}
+ * The trades of one outcome in a match, the last price first. Only rows of makers count, because
+ * the taker's row has an average.
+ * @param {readonly Record<string, any>[]} match its rows, the taker's first
+ * @param {number} outcome index @returns {Trade[]}
  */
 function tradesOf([taker, ...makers], outcome) {
   /** @type {Map<number, Trade>} */
@@ -171,10 +142,7 @@ function tradesOf([taker, ...makers], outcome) {
   return [...trades.values()].reverse();
 }
 
-/**
- * @param {Record<string, any>} row a market of the catalog: lists are JSON in texts
- * @returns {Market}
- */
+/** A market of the catalog. @param {Record<string, any>} row @returns {Market} */
 function marketOf(row) {
   return {
     id: String(row.id),

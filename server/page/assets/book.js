@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The book of one token as the stream tells it: sizes by price, and levels in order when somebody asks.
+ * The book of one token, from the events of the stream: sizes by price, sorted when they are read.
  * No document here; prices and sizes are numbers because they are only shown.
  */
 
@@ -30,11 +30,7 @@ export class Book {
     this.asks.replace(asks);
   }
 
-  /**
-   * The new total of one level; 0 = it is gone.
-   *
-   * @param {{ price: string, size: string, side: string }} change
-   */
+  /** A new total; 0 removes it. @param {{ price: string, size: string, side: string }} change */
   change({ price, side, size }) {
     (side === 'SELL' ? this.asks : this.bids).set(Number(price), Number(size));
   }

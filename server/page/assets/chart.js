@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The one door to uPlot: a chart in an element whose height the style sheet gives, in the colours of
- * the page, drawn anew when width or colour scheme change, and no oftener than ten times a second.
+ * Single entry point to uPlot: a chart in an element whose height the style sheet sets, in the
+ * colours of the page. It is drawn again when width or colour scheme change, at most ten times a
+ * second.
  */
 import uPlot from '/assets/lib/uPlot.esm.js';
 import { inNextFrame, make } from './dom.js';
@@ -10,14 +11,13 @@ const DRAW_MS_MIN = 100;
 /** Half of the width of a text. */
 const CUT_PX = 18;
 
-/** @typedef {Record<'text' | 'muted' | 'line' | 'accent' | 'bid' | 'ask' | 'surface', string>} Colors */
+/** @typedef {Record<'muted' | 'line' | 'accent' | 'bid' | 'ask', string>} Colors */
 /** @typedef {(colors: Colors) => Omit<uPlot.Options, 'width' | 'height'>} MakeOptions */
 
 export class Chart {
   /**
-   * @param {HTMLElement} host
-   * @param {MakeOptions} makeOptions
-   * @param {string} emptyText what stands there without data
+   * @param {HTMLElement} host @param {MakeOptions} makeOptions
+   * @param {string} emptyText is shown while there is no data
    */
   constructor(host, makeOptions, emptyText) {
     this.host = host;
@@ -33,10 +33,7 @@ export class Chart {
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.rebuild());
   }
 
-  /**
-   * @param {uPlot.AlignedData} data
-   * @param {string} label what the chart shows, in words
-   */
+  /** @param {uPlot.AlignedData} data @param {string} label what the chart shows, in words */
   show(data, label) {
     this.data = data;
     this.label = label;
@@ -51,7 +48,8 @@ export class Chart {
     this.host.toggleAttribute('data-empty', isEmpty);
     if (this.label !== undefined) this.host.setAttribute('aria-label', this.label);
     if (this.plot === undefined) {
-      const options = { ...this.makeOptions(colors()), width, height };
+      const own = this.makeOptions(colors());
+      const options = { legend: { show: false }, ...own, width, height };
       this.plot = new uPlot(options, this.data, this.host);
     } else this.plot.setData(this.data);
   }
@@ -77,23 +75,15 @@ function colors() {
   const style = getComputedStyle(document.documentElement);
   const of = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
   return {
-    text: of('text'),
     muted: of('muted'),
     line: of('line'),
     accent: of('accent'),
     bid: of('bid'),
     ask: of('ask'),
-    surface: of('surface'),
   };
 }
 
-/**
- * An axis in the manner of the page.
- *
- * @param {Colors} colors
- * @param {uPlot.Axis} more
- * @returns {uPlot.Axis}
- */
+/** The page's axis. @param {Colors} colors @param {uPlot.Axis} more @returns {uPlot.Axis} */
 export function axis({ line, muted }, more) {
   return {
     stroke: muted,
@@ -108,10 +98,7 @@ export function axis({ line, muted }, more) {
 
 /**
  * Texts of the marks of a horizontal axis, but for those that would be cut off.
- *
- * @param {uPlot} plot
- * @param {readonly number[]} splits
- * @param {(split: number) => string} text
+ * @param {uPlot} plot @param {readonly number[]} splits @param {(split: number) => string} text
  */
 export function marks(plot, splits, text) {
   const end = plot.over.clientWidth;
@@ -126,13 +113,33 @@ export function faint(color) {
   return `${color}2a`;
 }
 
+/** A line of a colour. @param {string} stroke @param {uPlot.Series} more @returns {uPlot.Series} */
+export function line(stroke, more) {
+  return { stroke, width: 2, points: { show: false }, ...more };
+}
+
+/** A line in steps, with its area. @param {string} stroke @param {1 | -1} align @param {uPlot.Series} [more] */
+export function steppedLine(stroke, align, more = {}) {
+  return line(stroke, { fill: faint(stroke), paths: stepped(align), ...more });
+}
+
+/** A pointer over a chart that reads the values under it. @param {(index?: number | null) => void} read */
+export function pointer(read) {
+  /** @type {Pick<uPlot.Options, 'padding' | 'cursor' | 'hooks'>} */
+  const options = {
+    padding: [8, 4, 0, 0],
+    cursor: { y: false, points: { size: 8 }, drag: { x: false, y: false } },
+    hooks: { setCursor: [({ cursor }) => read(cursor.idx)] },
+  };
+  return options;
+}
+
 /** Lines that go sideways first, then up or down. */
-export const stepped = (/** @type {1 | -1} */ align) => made(uPlot.paths.stepped?.({ align }));
+const stepped = (/** @type {1 | -1} */ align) => made(uPlot.paths.stepped?.({ align }));
 export const bars = () => made(uPlot.paths.bars?.({ size: [0.82, 64], radius: 0.15 }));
 
 /**
- * The library's types say that a way to draw may be missing; the file that is served has all of them.
- *
+ * The types say that a path builder may be missing; the served file has all of them.
  * @param {uPlot.Series.PathBuilder | undefined} paths
  */
 function made(paths) {

@@ -1,6 +1,6 @@
 // @ts-check
 /** Shares that can be sold or bought down to, or up to, a price: the whole book around its spread. */
-import { axis, Chart, faint, marks, stepped } from './chart.js';
+import { axis, Chart, marks, pointer, steppedLine } from './chart.js';
 import { byId, setText } from './dom.js';
 import { priceText, sizeText } from './format.js';
 
@@ -18,9 +18,7 @@ export class DepthChart {
     this.chart = new Chart(
       byId('depth'),
       (colors) => ({
-        legend: { show: false },
-        padding: [8, 4, 0, 0],
-        cursor: { y: false, points: { size: 8 }, drag: { x: false, y: false } },
+        ...pointer((index) => this.read(index)),
         scales: {
           x: { time: false, range: () => this.range ?? [0, 1] },
           y: { range: (_plot, _low, high) => [0, (high || 1) * 1.1] },
@@ -40,25 +38,7 @@ export class DepthChart {
             values: (_plot, splits) => splits.map(sizeText),
           }),
         ],
-        series: [
-          {},
-          {
-            stroke: colors.bid,
-            fill: faint(colors.bid),
-            width: 2,
-            paths: stepped(-1),
-            points: { show: false },
-          },
-          {
-            stroke: colors.ask,
-            fill: faint(colors.ask),
-            width: 2,
-            dash: [6, 4],
-            paths: stepped(1),
-            points: { show: false },
-          },
-        ],
-        hooks: { setCursor: [({ cursor }) => this.read(cursor.idx)] },
+        series: [{}, steppedLine(colors.bid, -1), steppedLine(colors.ask, 1, { dash: [6, 4] })],
       }),
       'Nothing rests in this book',
     );
@@ -111,11 +91,9 @@ function summed(levels) {
 }
 
 /**
- * As much of the axis as holds most of what rests, to both sides of the spread alike.
- *
- * @param {readonly Level[]} bids best first
- * @param {readonly Level[]} asks best first
- * @returns {[number, number]}
+ * Prices that contain most of what rests, as far on both sides of the spread. Levels are best
+ * first.
+ * @param {readonly Level[]} bids @param {readonly Level[]} asks @returns {[number, number]}
  */
 function rangeOf(bids, asks) {
   const bid = bids[0]?.price ?? asks[0]?.price ?? 0.5;

@@ -1,12 +1,7 @@
 // @ts-check
 /** The few things that the parts of the page do with the document. */
 
-/**
- * The element of an id, which index.html has.
- *
- * @param {string} id
- * @returns {HTMLElement}
- */
+/** The element of an id, which index.html has. @param {string} id @returns {HTMLElement} */
 export function byId(id) {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`index.html has no #${id}`);
@@ -14,13 +9,8 @@ export function byId(id) {
 }
 
 /**
- * A new element.
- *
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {string} [className]
- * @param {string} [text]
- * @returns {HTMLElementTagNameMap[Tag]}
+ * @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag
+ * @param {string} [className] @param {string} [text] @returns {HTMLElementTagNameMap[Tag]}
  */
 export function make(tag, className = '', text = '') {
   const element = document.createElement(tag);
@@ -29,45 +19,48 @@ export function make(tag, className = '', text = '') {
   return element;
 }
 
+/** The head of a table. @param {readonly string[]} titles of its columns */
+export function makeHead(titles) {
+  const row = make('tr');
+  for (const title of titles) {
+    const cell = make('th', '', title);
+    cell.scope = 'col';
+    row.append(cell);
+  }
+  const head = make('thead');
+  head.append(row);
+  return head;
+}
+
 /**
- * Writes a text only where it is another one: what does not change costs no layout.
- *
- * @param {Element} element
- * @param {string} text
+ * Writes a text only if it differs, so that an equal one costs no layout.
+ * @param {Element} element @param {string} text
  */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/**
- * The length of a bar, in whole percent, as the property --w.
- *
- * @param {HTMLElement} element
- * @param {number} share 0 to 1
- */
+/** The width of a bar as --w. @param {HTMLElement} element @param {number} share 0 to 1 */
 export function setBar(element, share) {
   const width = `${Math.round(Math.min(1, Math.max(0, share)) * 100)}%`;
   if (element.style.getPropertyValue('--w') !== width) element.style.setProperty('--w', width);
 }
 
 /**
- * A function that asks for `draw` in the next frame, once, however often it is called before.
- *
- * @param {() => void} draw
- * @param {number} [msMin] shortest time between two calls of `draw`
- * @returns {() => void}
+ * A function that schedules `draw` for the next frame, once for any number of calls.
+ * @param {() => void} draw @param {number} [msMin] shortest time between two calls of `draw`
  */
 export function inNextFrame(draw, msMin = 0) {
-  let isAsked = false;
+  let isScheduled = false;
   let drawnAt = Number.NEGATIVE_INFINITY;
   const frame = () => {
-    isAsked = false;
+    isScheduled = false;
     drawnAt = performance.now();
     draw();
   };
   return () => {
-    if (isAsked) return;
-    isAsked = true;
+    if (isScheduled) return;
+    isScheduled = true;
     const wait = drawnAt + msMin - performance.now();
     if (wait <= 0) requestAnimationFrame(frame);
     else setTimeout(() => requestAnimationFrame(frame), wait);
@@ -75,12 +68,9 @@ export function inNextFrame(draw, msMin = 0) {
 }
 
 /**
- * A group of radio buttons in a fieldset that has its legend; keys work as the browser has them.
- *
- * @param {HTMLElement} fieldset
- * @param {readonly string[]} texts
- * @param {number} chosen index
- * @param {(index: number) => void} onChoose
+ * Fills a fieldset with a group of radio buttons.
+ * @param {HTMLElement} fieldset @param {readonly string[]} texts
+ * @param {number} chosen index @param {(index: number) => void} onChoose
  */
 export function fillChoices(fieldset, texts, chosen, onChoose) {
   const labels = texts.map((text, index) => {
@@ -97,13 +87,14 @@ export function fillChoices(fieldset, texts, chosen, onChoose) {
   fieldset.append(...labels);
 }
 
-/**
- * Another choice in a group that is there already, which keeps the focus where it is.
- *
- * @param {HTMLElement} fieldset
- * @param {number} chosen index
- */
+/** Checks another button of a group. @param {HTMLElement} fieldset @param {number} chosen index */
 export function choose(fieldset, chosen) {
   const input = fieldset.querySelectorAll('input')[chosen];
   if (input !== undefined) input.checked = true;
+}
+
+/** @param {Element} element @param {boolean} isCurrent @param {string} [value] of aria-current */
+export function markCurrent(element, isCurrent, value = 'true') {
+  if (isCurrent) element.setAttribute('aria-current', value);
+  else element.removeAttribute('aria-current');
 }

@@ -12,12 +12,7 @@ const DATE = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
 /** What stands where there is no value. */
 export const NONE = '–';
 
-/**
- * A price with the decimals of its market's tick.
- *
- * @param {number | undefined} price 0 to 1
- * @param {number} decimals
- */
+/** @param {number | undefined} price 0 to 1 @param {number} decimals of its market's tick */
 export function priceText(price, decimals) {
   return price === undefined ? NONE : price.toFixed(decimals);
 }
@@ -55,12 +50,7 @@ export function clockText(ms) {
   return CLOCK.format(ms);
 }
 
-/**
- * A mark of a time axis.
- *
- * @param {number} t unix seconds
- * @param {number} step seconds between two marks
- */
+/** @param {number} t unix seconds @param {number} step seconds between two marks of the axis */
 export function timeText(t, step) {
   const format = step < 60 ? CLOCK : step < 86_400 ? MINUTE : DATE;
   return format.format(t * 1_000);

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * The ladder: asks above, bids below, the best ones at the spread. Rows stay where they are; only cells
- * whose text has changed are written, so that a busy book costs little.
+ * The ladder: asks above, bids below, the best ones at the spread. Rows stay in place, and only
+ * cells whose text has changed are written.
  */
-import { make, setBar, setText } from './dom.js';
+import { make, makeHead, setBar, setText } from './dom.js';
 import { NONE, priceText, sizeText } from './format.js';
 
 /** @import { Book, Level } from './book.js' */
@@ -15,14 +15,6 @@ const ROWS = 10;
 export class Ladder {
   /** @param {HTMLElement} table */
   constructor(table) {
-    const head = make('thead');
-    const titles = make('tr');
-    for (const title of ['Price', 'Shares', 'Total']) {
-      const cell = make('th', '', title);
-      cell.scope = 'col';
-      titles.append(cell);
-    }
-    head.append(titles);
     this.asks = makeRows();
     this.bids = makeRows();
     this.spread = make('td');
@@ -35,7 +27,7 @@ export class Ladder {
     upper.append(...this.asks.map(({ row }) => row).reverse());
     const lower = make('tbody', 'bids');
     lower.append(...this.bids.map(({ row }) => row));
-    table.append(head, upper, between, lower);
+    table.append(makeHead(['Price', 'Shares', 'Total']), upper, between, lower);
   }
 
   /** @param {Book} book @param {number} decimals */
@@ -74,10 +66,8 @@ function totalOf(levels) {
 }
 
 /**
- * @param {readonly Row[]} rows
- * @param {readonly Level[]} levels best first
- * @param {number} most the total that fills the width
- * @param {number} decimals
+ * @param {readonly Row[]} rows @param {readonly Level[]} levels best first
+ * @param {number} most the total that fills the width @param {number} decimals
  */
 function drawSide(rows, levels, most, decimals) {
   let sum = 0;

@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * The page, put together: the node's summary says where its API is, the address which market is
- * chosen (`#<market>/<outcome>`), and the stream what happens there.
+ * Starts the page: the node's summary names the public API, the address names the chosen market
+ * (`#<market>/<outcome>`), and the stream sends its events.
  */
 import { Api } from './api.js';
-import { byId, setText } from './dom.js';
+import { byId, markCurrent, setText } from './dom.js';
 import { clockText, lengthText } from './format.js';
 import { MarketStream } from './market-stream.js';
 import { MarketView } from './market-view.js';
@@ -125,7 +125,6 @@ function showConnection() {
 function showView(name) {
   document.body.dataset.view = name;
   for (const button of VIEWS) {
-    if (button.getAttribute('data-view') === name) button.setAttribute('aria-current', 'page');
-    else button.removeAttribute('aria-current');
+    markCurrent(button, button.getAttribute('data-view') === name, 'page');
   }
 }

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * /ws/market for one token: subscribes, watches the numbers of its streams for gaps, and comes back
- * after any loss of the connection. After a gap the token is subscribed again, which brings a whole
- * book; what comes before that is left out.
+ * /ws/market for one token: subscribes, checks the sequences of its streams for gaps, and
+ * reconnects after every loss. After a gap it subscribes again, which brings a whole book; earlier
+ * events are left out.
  */
 
 /** @typedef {'connecting' | 'live' | 'away'} StreamState */
@@ -11,7 +11,7 @@
 const RETRY_MS = 250;
 const RETRY_MS_MAX = 3_000;
 const PING_MS = 5_000;
-/** Nothing heard for so long, though pings are answered: the connection is dead. */
+/** Without a message for so long, pongs included, the connection is dead. */
 const SILENCE_MS_MAX = 12_000;
 
 export class MarketStream {
@@ -19,7 +19,7 @@ export class MarketStream {
    * @param {object} parts
    * @param {string} parts.url
    * @param {(event: StreamEvent) => void} parts.onEvent an event of the followed token, in order
-   * @param {() => void} parts.onBegin a first book follows: what was told before may have holes
+   * @param {() => void} parts.onBegin a first book follows; earlier events may have gaps
    * @param {(state: StreamState) => void} parts.onState
    */
   constructor({ onBegin, onEvent, onState, url }) {
@@ -28,12 +28,12 @@ export class MarketStream {
     this.onBegin = onBegin;
     this.onState = onState;
     this.token = '';
-    /** Whether the next book begins the streams anew. */
+    /** Whether a first book has not come yet. */
     this.isAwaitingBook = true;
-    /** @type {Map<string, number>} number of the last event, by stream */
-    this.places = new Map();
+    /** @type {Map<string, number>} sequence of the last event, by stream */
+    this.sequences = new Map();
     this.retryMs = RETRY_MS;
-    this.heardAt = 0;
+    this.receivedAt = 0;
     /** @type {WebSocket | undefined} */
     this.socket = undefined;
     setInterval(() => this.ping(), PING_MS);
@@ -54,7 +54,7 @@ export class MarketStream {
     this.socket = socket;
     socket.addEventListener('open', () => {
       this.retryMs = RETRY_MS;
-      this.heardAt = performance.now();
+      this.receivedAt = performance.now();
       this.onState('live');
       this.subscribe();
     });
@@ -78,7 +78,7 @@ export class MarketStream {
   ping() {
     const { socket } = this;
     if (socket?.readyState !== WebSocket.OPEN) return;
-    if (performance.now() - this.heardAt > SILENCE_MS_MAX) {
+    if (performance.now() - this.receivedAt > SILENCE_MS_MAX) {
       this.lose();
       socket.close();
       return;
@@ -88,7 +88,7 @@ export class MarketStream {
 
   subscribe() {
     this.isAwaitingBook = true;
-    this.places.clear();
+    this.sequences.clear();
     this.send({ type: 'market', operation: 'subscribe', assets_ids: [this.token] });
   }
 
@@ -100,7 +100,7 @@ export class MarketStream {
 
   /** @param {string} text */
   receive(text) {
-    this.heardAt = performance.now();
+    this.receivedAt = performance.now();
     if (text === 'PONG') return;
     const event = /** @type {StreamEvent} */ (JSON.parse(text));
     // An event of a pair's book names its tokens inside.
@@ -117,14 +117,14 @@ export class MarketStream {
   /** @param {StreamEvent} event */
   isNext({ event_type, sequence, stream_id }) {
     const number = Number(sequence);
-    const last = this.places.get(stream_id);
-    this.places.set(stream_id, number);
+    const last = this.sequences.get(stream_id);
+    this.sequences.set(stream_id, number);
     if (this.isAwaitingBook && event_type === 'book') {
       this.isAwaitingBook = false;
       this.onBegin();
       return true;
     }
-    // The book of a subscription has the number of the event before it.
+    // The book of a subscription has the sequence of the event before it.
     const isRepeated = event_type === 'book' && number === last;
     return last === undefined || number === last + 1 || isRepeated;
   }

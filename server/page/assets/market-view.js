@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The chosen market and outcome: everything on the page that is of one token. Events change what is
- * known at once, and what is seen in the next frame, so that a burst of them costs no more than one.
+ * The chosen market and outcome: everything on the page that belongs to one token. Events change
+ * the data at once, and the page in the next frame, so that a burst costs no more than one event.
  */
 import { Book } from './book.js';
 import { DepthChart } from './depth-chart.js';
@@ -79,7 +79,7 @@ export class MarketView {
     this.redraw();
   }
 
-  /** What was told before may have holes: what is not in a book is read again. */
+  /** Earlier events may have gaps: what is not in a book is read again. */
   reread() {
     this.readTrades();
     this.readHistory();
@@ -119,7 +119,7 @@ export class MarketView {
     const { token } = this;
     if (event.event_type === 'book') {
       this.book.replace(/** @type {any} */ (event));
-      // A change of it while the stream was away was not told.
+      // The tick may have changed while the stream was down.
       this.decimals = decimalsOf(Number(event.tick_size));
     } else if (event.event_type === 'price_change') {
       for (const change of event.price_changes) {

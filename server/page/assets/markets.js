@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * The list of markets: the busiest, or those that a search has found. Rows are links, so that every way
- * of opening one works; arrow keys go from row to row, and Escape leaves the search.
+ * The list of markets: the busiest, or the results of a search. Rows are links; arrow keys move
+ * between rows, and Escape clears the search.
  */
-import { byId, make, setText } from './dom.js';
+import { byId, make, markCurrent, setText } from './dom.js';
 import { amountText, chanceText } from './format.js';
 
 /** @import { Api, Market } from './api.js' */
@@ -23,7 +23,7 @@ export class MarketList {
     /** @type {Api | undefined} */
     this.api = undefined;
     this.current = '';
-    this.asked = 0;
+    this.requests = 0;
     /** @type {number | undefined} timer */
     this.typing = undefined;
     this.shownWords = '';
@@ -55,12 +55,12 @@ export class MarketList {
 
   async refresh() {
     if (this.api === undefined) return;
-    this.asked += 1;
-    const { asked, words } = this;
+    this.requests += 1;
+    const { requests, words } = this;
     try {
       const markets = await (words === '' ? this.api.busiest() : this.api.search(words));
-      // A later question has been asked meanwhile.
-      if (asked !== this.asked) return;
+      // A later request was sent meanwhile.
+      if (requests !== this.requests) return;
       this.draw(markets, words);
       this.onMarkets(markets);
     } catch {
@@ -155,12 +155,6 @@ class Row {
     setText(this.event, isPair ? event : `${outcomes[likeliest]} leads`);
     setText(this.volume, `${amountText(volumeDay)} today`);
   }
-}
-
-/** @param {HTMLElement} link @param {boolean} isCurrent */
-function markCurrent(link, isCurrent) {
-  if (isCurrent) link.setAttribute('aria-current', 'true');
-  else link.removeAttribute('aria-current');
 }
 
 /** @param {number} count @param {string} words */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What the admin listener says of the node, once a second: GET /page/summary. Where it wants a token the
- * reader is asked, and the token is kept for as long as the tab is open.
+ * Reads GET /page/summary of the admin listener once a second. Where a token is required the reader
+ * enters it, and the tab stores it until it is closed.
  */
 
 /**
@@ -38,10 +38,7 @@ const TOKEN_KEY = 'admin token';
 const UNAUTHORIZED = 401;
 
 export class NodeFeed {
-  /**
-   * @param {(summary: Summary) => void} onSummary
-   * @param {() => Promise<string>} askToken
-   */
+  /** @param {(summary: Summary) => void} onSummary @param {() => Promise<string>} askToken */
   constructor(onSummary, askToken) {
     this.onSummary = onSummary;
     this.askToken = askToken;
@@ -66,7 +63,7 @@ export class NodeFeed {
         sessionStorage.setItem(TOKEN_KEY, await this.askToken());
       } else if (answer.ok) this.onSummary(await answer.json());
     } catch {
-      // The node is away: the next question is asked all the same, and the stream says so.
+      // The node does not answer: the next poll follows, and the stream shows it.
     }
   }
 }

@@ -1,13 +1,13 @@
 // @ts-check
 /** The node: throughput, latency of orders, occupancy of its tables, and how far its parts lag behind. */
-import { axis, bars, Chart, faint, marks } from './chart.js';
+import { axis, bars, Chart, faint, line, marks } from './chart.js';
 import { byId, make, setBar, setText } from './dom.js';
 import { amountText, bytesText, countText, lengthText, NONE } from './format.js';
 import { quantile, Rates } from './rates.js';
 
 /** @import { NodeSummary, Summary } from './node-feed.js' */
 
-/** Figures are of so long, so that they can be read. */
+/** Rates are of this window, so that they do not flicker. */
 const RATE_MS = 5_000;
 const LATENCY_MS = 60_000;
 const FULL = 0.9;
@@ -162,7 +162,6 @@ function throughputChart() {
   return new Chart(
     byId('throughput'),
     (colors) => ({
-      legend: { show: false },
       cursor: { show: false },
       padding: [6, 0, 6, 0],
       scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.15)] } },
@@ -178,8 +177,8 @@ function throughputChart() {
       ],
       series: [
         {},
-        { stroke: colors.accent, fill: faint(colors.accent), width: 2, points: { show: false } },
-        { stroke: colors.muted, width: 1.5, dash: [4, 3], points: { show: false } },
+        line(colors.accent, { fill: faint(colors.accent) }),
+        line(colors.muted, { width: 1.5, dash: [4, 3] }),
       ],
     }),
     'Counting',
@@ -191,7 +190,6 @@ function latencyChart(bounds) {
   return new Chart(
     byId('latency'),
     (colors) => ({
-      legend: { show: false },
       cursor: { show: false },
       padding: [6, 20, 0, 4],
       scales: {
@@ -208,16 +206,7 @@ function latencyChart(bounds) {
         }),
         axis(colors, { show: false }),
       ],
-      series: [
-        {},
-        {
-          fill: colors.accent,
-          stroke: colors.accent,
-          width: 0,
-          paths: bars(),
-          points: { show: false },
-        },
-      ],
+      series: [{}, line(colors.accent, { fill: colors.accent, width: 0, paths: bars() })],
     }),
     'No order in the last minute',
   );

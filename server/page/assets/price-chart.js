@@ -1,6 +1,6 @@
 // @ts-check
-/** Price history of the chosen token: read once in a while, and moved on by every trade that is told. */
-import { axis, Chart, faint, marks, stepped } from './chart.js';
+/** Price history of the chosen token: read once a minute, and continued by every trade of the stream. */
+import { axis, Chart, marks, pointer, steppedLine } from './chart.js';
 import { byId, fillChoices, setText } from './dom.js';
 import { clockText, priceText, timeText } from './format.js';
 
@@ -37,9 +37,7 @@ export class PriceChart {
     this.chart = new Chart(
       byId('history'),
       (colors) => ({
-        legend: { show: false },
-        padding: [8, 4, 0, 0],
-        cursor: { y: false, points: { size: 8 }, drag: { x: false, y: false } },
+        ...pointer((index) => this.read(index)),
         scales: {
           x: { range: (_plot, from, to) => [Math.min(from, to - SECONDS_MIN), to] },
           y: { range: (_plot, low, high) => widened(low, high) },
@@ -59,23 +57,13 @@ export class PriceChart {
             values: (_plot, splits) => splits.map((split) => priceText(split, this.decimals)),
           }),
         ],
-        series: [
-          {},
-          {
-            stroke: colors.accent,
-            width: 2,
-            fill: faint(colors.accent),
-            paths: stepped(1),
-            points: { show: false },
-          },
-        ],
-        hooks: { setCursor: [({ cursor }) => this.read(cursor.idx)] },
+        series: [{}, steppedLine(colors.accent, 1)],
       }),
       'No trade in this time yet',
     );
   }
 
-  /** What the API is asked for. */
+  /** The parameters of the request. */
   get window() {
     const { fidelity, interval } = this.chosen ?? { fidelity: 1, interval: '1d' };
     return { fidelity, interval };
@@ -108,7 +96,7 @@ export class PriceChart {
       this.times.shift();
       this.prices.shift();
     }
-    // The last price holds until now.
+    // The last price is the price until now.
     const last = this.times.at(-1) ?? 0;
     const now = this.times.length === 0 ? [] : [Math.max(last + 1, Math.floor(Date.now() / 1_000))];
     const prices = [...this.prices, ...this.prices.slice(-1)];

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Rates and latencies of a window of time, from counters that only grow: the difference of the newest
- * and an older summary. A node that starts again counts anew, and so does this.
+ * Rates and latencies of a window of time: the difference of the newest and an older summary, whose
+ * counters only grow. After a restart of the node the counters begin at 0, and so does this.
  */
 
 /** @import { Latency, NodeSummary, Summary } from './node-feed.js' */
@@ -10,12 +10,7 @@
 const KEPT_MS = 125_000;
 const MS = 1_000;
 
-/**
- * @typedef {object} Sample
- * @property {number} at unix milliseconds
- * @property {NodeSummary['totals']} totals
- * @property {Latency} latency
- */
+/** @typedef {{ at: number, totals: NodeSummary['totals'], latency: Latency }} Sample at unix milliseconds */
 
 export class Rates {
   constructor() {
@@ -33,12 +28,7 @@ export class Rates {
     while (time - (this.samples[0]?.at ?? time) > KEPT_MS) this.samples.shift();
   }
 
-  /**
-   * What was counted a second, at each sample but the first.
-   *
-   * @param {Total} name
-   * @returns {number[]}
-   */
+  /** Rates by second, at each sample but the first. @param {Total} name @returns {number[]} */
   series(name) {
     return this.samples
       .slice(1)
@@ -80,12 +70,9 @@ function rateOf(from, to, name) {
 }
 
 /**
- * The upper bound of the bucket in which a part of all lies; undefined when nothing was counted,
+ * The upper bound of the bucket in which a quantile lies; undefined when nothing was counted,
  * Infinity behind the last bound.
- *
- * @param {Latency} latency
- * @param {number} part such as 0.99
- * @returns {number | undefined} microseconds
+ * @param {Latency} latency @param {number} part such as 0.99 @returns {number | undefined} in us
  */
 export function quantile({ bounds_us, counts }, part) {
   const all = counts.reduce((sum, n) => sum + n, 0);

@@ -1,30 +1,19 @@
 // @ts-check
-/**
- * The trades of the chosen token, newest first: a fixed number of rows that are used again, so that a
- * burst of trades moves rows and makes none.
- */
-import { make, setText } from './dom.js';
+/** The trades of the chosen token, newest first, in a fixed number of rows that are used again. */
+import { make, makeHead, setText } from './dom.js';
 import { clockText, priceText, sizeText } from './format.js';
 
 /** @import { Trade } from './api.js' */
 
 const ROWS = 40;
-/** What a screen reader is told with a column that shows a sign. */
+/** The column shows the sign alone; a screen reader reads the word. */
 const SIDES = { buy: '▲ Buy', sell: '▼ Sell' };
 
 export class Tape {
   /** @param {HTMLElement} table */
   constructor(table) {
-    const head = make('thead');
-    const titles = make('tr');
-    for (const title of ['Time', 'Taker', 'Price', 'Shares']) {
-      const cell = make('th', '', title);
-      cell.scope = 'col';
-      titles.append(cell);
-    }
-    head.append(titles);
     this.body = make('tbody');
-    table.append(head, this.body);
+    table.append(makeHead(['Time', 'Taker', 'Price', 'Shares']), this.body);
     // What scrolls can be scrolled with keys, in every browser.
     if (table.parentElement !== null) table.parentElement.tabIndex = 0;
     /** @type {Trade[]} newest first */
@@ -51,16 +40,14 @@ export class Tape {
   }
 
   /**
-   * What was read, with what has been told since it was asked for and is not in it.
-   *
-   * @param {readonly Trade[]} read newest first
-   * @param {number} since unix milliseconds
+   * Replaces all trades by what was read, and what came after the request and is not in it.
+   * @param {readonly Trade[]} read newest first @param {number} since unix milliseconds
    */
   merge(read, since) {
-    const told = [...this.added].reverse().concat(this.trades);
+    const current = [...this.added].reverse().concat(this.trades);
     const left = new Map();
     for (const trade of read) left.set(keyOf(trade), (left.get(keyOf(trade)) ?? 0) + 1);
-    const missing = told.filter((trade) => {
+    const missing = current.filter((trade) => {
       if (trade.at < since) return false;
       const count = left.get(keyOf(trade)) ?? 0;
       left.set(keyOf(trade), count - 1);

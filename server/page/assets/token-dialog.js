@@ -1,25 +1,25 @@
 // @ts-check
-/** Asks the reader for the admin token, once at a time. */
+/** The dialog in which the reader enters the admin token; one at a time. */
 import { byId } from './dom.js';
 
 /** @type {Promise<string> | undefined} */
-let asking;
+let answer;
 
 /** @returns {Promise<string>} */
 export function askToken() {
-  asking ??= new Promise((resolve) => {
+  answer ??= new Promise((resolve) => {
     const dialog = /** @type {HTMLDialogElement} */ (byId('token-dialog'));
     const input = /** @type {HTMLInputElement} */ (byId('token'));
     input.value = '';
     dialog.addEventListener(
       'close',
       () => {
-        asking = undefined;
+        answer = undefined;
         resolve(input.value);
       },
       { once: true },
     );
     dialog.showModal();
   });
-  return asking;
+  return answer;
 }

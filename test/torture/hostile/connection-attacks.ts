@@ -1,11 +1,16 @@
 /** Attacks by connections and by what a request consists of before anybody reads its body. */
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Attack } from './attack.ts';
+import type { Attack, Target } from './attack.ts';
 import { askOn, countStatuses, drip, flood, hold, open, plain, repeated, waited } from './raw.ts';
 
 const PIPELINED = 2_000;
+const LINES = 64;
+const DEEP = 64;
 const IDLE = 9_000;
 const SLOW = 300;
+const BODIES = 150;
+const AGAIN_MS = 1_000;
 const UNREAD = 50;
 const STORM_LINES = 50;
 const KIB = 1_024;
@@ -15,6 +20,28 @@ const pipelined = (path: string, does: string): Attack => ({
   bound: 'requests of one connection',
   run: (target) => flood(target, repeated(plain('GET', path), PIPELINED), PIPELINED),
 });
+
+/** Of each address more than a caller may have on their way, all but the last byte. */
+async function holdBodies(target: Target, addresses: readonly string[]): Promise<void> {
+  const head = plain('POST', '/books', `Content-Length: ${KIB * KIB}\r\n`);
+  const bytes = Buffer.concat([Buffer.from(head), Buffer.alloc(KIB * KIB - 1, ' ')]);
+  const line = async (address: string): Promise<void> => {
+    while (target.goesOn) {
+      const socket = await open(target, { address });
+      if (socket === undefined) continue;
+      target.did += 1;
+      countStatuses(target, socket);
+      const over = once(socket, 'close').catch(() => undefined);
+      socket.write(bytes);
+      await Promise.race([over, sleep(target.msLeft)]);
+      socket.destroy();
+      // What is held is attacked here, not the bytes that a network carries.
+      await sleep(Math.min(AGAIN_MS, target.msLeft));
+    }
+  };
+  const lines = addresses.flatMap((address) => new Array<string>(BODIES).fill(address));
+  await Promise.all(lines.map(line));
+}
 
 export const CONNECTION_ATTACKS = {
   'pipelined-ok': {
@@ -26,6 +53,14 @@ export const CONNECTION_ATTACKS = {
     'the same on a path that there is not, which no limit counts',
   ),
   'pipelined-429': pipelined('/', 'the same on the route with the smallest cap, which answers 429'),
+  'pipelined-many': {
+    does: 'GET /time 64 deep on each of 64 connections',
+    bound: 'requests of one connection',
+    async run(target) {
+      const bytes = repeated(plain('GET', '/time'), DEEP);
+      await Promise.all(Array.from({ length: LINES }, () => flood(target, bytes, DEEP)));
+    },
+  },
   'pipelined-head': {
     does: 'HEAD and OPTIONS without waiting for answers',
     bound: 'requests of one connection',
@@ -83,6 +118,20 @@ export const CONNECTION_ATTACKS = {
       });
       await drip(target, sockets, 1_000, ' ');
     },
+  },
+  'held-bodies': {
+    does: 'bodies of a mebibyte less a byte, on 150 connections at once, sent anew when they are ended',
+    bound: 'bytes of bodies on their way',
+    run: (target) => holdBodies(target, [target.address]),
+  },
+  'held-bodies-of-many': {
+    does: 'the same from five addresses, which together may have more than all callers',
+    bound: 'bytes of bodies on their way',
+    run: (target) =>
+      holdBodies(
+        target,
+        [2, 3, 4, 5, 6].map((part) => target.address.replace('127.0.1.', `127.0.${part}.`)),
+      ),
   },
   'unread-answers': {
     does: 'the largest lists, asked for again and again by who never reads an answer',

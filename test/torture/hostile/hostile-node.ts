@@ -21,14 +21,15 @@ import {
 } from '../../common/node-harness.ts';
 import { ROOT } from '../../common/root.ts';
 import { type Taken, takenBy } from '../load-child.ts';
+import { COLLECTOR_ADDRESS, COLLECTOR_ARGS, collectGarbage } from './collector.ts';
 
 const OPEN_FILES = 6_144;
 const MARKETS = 600;
 const LISTENING = /listening on http:\/\/[^ ]+:(\d+)/;
 const ROWS = /^exchange_table_rows\{.*\} (\d+)$/gm;
-const START_MS_MAX = 60_000;
+const START_MS_MAX = 120_000;
 const END_MS_MAX = 15_000;
-const ADMIN_MS_MAX = 5_000;
+const ADMIN_MS_MAX = 60_000;
 const LOG_KEPT = 20_000;
 
 /** What is to be back after an attack. */
@@ -39,6 +40,8 @@ export interface Held extends Taken {
   /** Of all tables of the engine, and of that of accounts. */
   readonly rows: number;
   readonly accounts: number;
+  /** The status of `/ready`. */
+  readonly ready: number;
 }
 
 export class HostileNode {
@@ -48,6 +51,7 @@ export class HostileNode {
   private readonly child: ChildProcess;
   private said = '';
   private listening = 0;
+  private collector: RegExpExecArray | undefined = undefined;
 
   private constructor(dataDir: string, adminPort: number, markets: readonly CatalogMarket[]) {
     this.adminPort = adminPort;
@@ -60,7 +64,13 @@ export class HostileNode {
       LOG_SEGMENT_BYTES: '262144',
     };
     const limited = `ulimit -n ${OPEN_FILES}; exec "$0" "$@"`;
-    const args = ['-c', limited, process.execPath, ...fileArgs('server/app/main')];
+    const args = [
+      '-c',
+      limited,
+      process.execPath,
+      ...COLLECTOR_ARGS,
+      ...fileArgs('server/app/main'),
+    ];
     const { HOME = '/', PATH = '' } = process.env;
     this.child = spawn('sh', args, {
       cwd: ROOT,
@@ -71,6 +81,7 @@ export class HostileNode {
       stream?.on('data', (chunk: Buffer) => {
         this.said = this.port === 0 ? this.said + chunk : (this.said + chunk).slice(-LOG_KEPT);
         if (this.listening === 0) this.listening = Number(LISTENING.exec(this.said)?.[1] ?? 0);
+        this.collector ??= COLLECTOR_ADDRESS.exec(this.said) ?? undefined;
       });
     }
     process.once('exit', () => this.child.kill('SIGKILL'));
@@ -102,22 +113,36 @@ export class HostileNode {
     return `${this.child.exitCode ?? this.child.signalCode}: ${this.log.trim().split('\n').at(-1)}`;
   }
 
+  /** Memory taken afterwards is memory that is held. */
+  async collect(): Promise<void> {
+    if (this.collector === undefined) this.child.kill('SIGUSR1');
+    await until(() => this.collector !== undefined || this.hasEnded, START_MS_MAX);
+    assert(this.collector !== undefined, `the node ended: ${this.log}`);
+    const [, port, path] = this.collector;
+    await collectGarbage(Number(port), path!);
+  }
+
+  /** Waits until it says so. */
   async held(): Promise<Held> {
-    const { text } = await this.admin('/metrics');
+    let text = '';
+    await until(async () => {
+      assert(!this.hasEnded, 'the node ended');
+      const metrics = await this.admin('/metrics');
+      text = metrics.text;
+      return metrics.status === 200;
+    }, ADMIN_MS_MAX);
+    const { status: ready } = await this.admin('/ready');
     const value = (name: string): number =>
       Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
     return {
       ...takenBy(this.child.pid ?? 0),
+      ready,
       streamClients: value('exchange_stream_clients'),
       streamBytes: value('exchange_stream_held_bytes'),
       queued: value('exchange_queue_requests'),
       accounts: value('exchange_table_rows\\{table="accounts"\\}'),
       rows: [...text.matchAll(ROWS)].reduce((sum, [, rows]) => sum + Number(rows), 0),
     };
-  }
-
-  async readyStatus(): Promise<number> {
-    return (await this.admin('/ready')).status;
   }
 
   /** SIGTERM, and a while later SIGKILL. */

@@ -15,8 +15,11 @@ const SLICE_MS = 50;
 const ANSWER_MS = 5_000;
 
 /** A connection, or undefined where none is to be had; what comes is counted by status. */
-export async function open(target: Target, port = target.port): Promise<Socket | undefined> {
-  const socket = connect({ port, host: '127.0.0.1', localAddress: target.address });
+export async function open(
+  target: Target,
+  { address = target.address, port = target.port } = {},
+): Promise<Socket | undefined> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: address });
   socket.setNoDelay(true);
   socket.on('error', () => undefined);
   socket.on('close', () => target.answered('closed'));
@@ -48,7 +51,7 @@ export async function flood(
   port = target.port,
 ): Promise<void> {
   while (target.goesOn) {
-    const socket = await open(target, port);
+    const socket = await open(target, { port });
     if (socket === undefined) continue;
     await prepare(socket);
     while (target.goesOn && !socket.destroyed) {

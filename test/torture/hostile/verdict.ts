@@ -8,7 +8,7 @@ import type { Attack, Attacked } from './attack.ts';
 import type { Stretch } from './good-client.ts';
 import type { Held } from './hostile-node.ts';
 
-const MIB = 2 ** 20;
+export const MIB = 2 ** 20;
 const RATIO_MAX = 3;
 /**
  * Milliseconds below which a p99 is not told from another: the processors are shared with others, and with
@@ -70,24 +70,33 @@ export function refusalProblem({ requests, wrong }: Stretch): string | undefined
   return requests === 0 ? 'the client sent nothing' : undefined;
 }
 
-/** What is not back yet; undefined = all is. */
-export function heldProblem(before: Held, after: Held): string | undefined {
+/** That orders and reads were not answered in time. */
+export function lateProblem({ late, requests }: Stretch): string | undefined {
+  return late === 0 ? undefined : `${late} of ${requests} were not answered in time`;
+}
+
+/** Memory that is not back yet; undefined = all is. */
+export function memoryProblem(before: Held, after: Held): string | undefined {
   const rows = Math.max(0, after.rows - before.rows);
   const allowed =
     before.residentBytes +
     Math.max(GROWTH_SHARE * before.residentBytes, GROWTH_FLOOR) +
     rows * ROW_BYTES;
+  if (after.residentBytes <= allowed) return undefined;
   const mib = (bytes: number): string => (bytes / MIB).toFixed(0);
-  if (after.residentBytes > allowed) {
-    return `memory ${mib(before.residentBytes)} to ${mib(after.residentBytes)} MiB, ${rows} rows`;
-  }
+  return `memory ${mib(before.residentBytes)} to ${mib(after.residentBytes)} MiB, ${rows} rows`;
+}
+
+/** What else is not back yet. */
+export function heldProblem(before: Held, after: Held): string | undefined {
   if (after.handles > before.handles + HANDLES_MAX) {
     return `descriptors ${before.handles} to ${after.handles}`;
   }
   if (after.streamClients > before.streamClients)
     return `${after.streamClients} stream connections`;
   if (after.streamBytes > STREAM_BYTES_MAX) return `${after.streamBytes} bytes wait for streams`;
-  return after.queued > 0 ? `${after.queued} requests are queued` : undefined;
+  if (after.queued > 0) return `${after.queued} requests are queued`;
+  return after.ready === 200 ? undefined : `/ready answered ${after.ready}`;
 }
 
 /** What the attacker got that it must not get. */

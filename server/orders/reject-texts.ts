@@ -1,7 +1,5 @@
 /**
- * The public texts of the trading API: what each refusal of the engine is called (exact
- * text), and the bodies of answers that fail a request whole. The table of orders/API.md is held
- * equal to this one by a test.
+ * The exact text of each reject reason, for clients. A test compares the table of orders/API.md with this one.
  * Rules: docs/protocol.md#order-of-checks
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
@@ -50,19 +48,9 @@ const BOT_TEXTS: Partial<typeof REJECT_TEXTS> = {
     "order couldn't be fully filled. FOK orders are fully filled or killed.",
 };
 
-/** Whose texts refusals of orders carry (ORDER_TEXTS). */
+/** The texts of rejected orders (ORDER_TEXTS). */
 export type OrderTexts = 'spec' | 'polymarket';
 
 export function rejectTexts(wanted: OrderTexts): typeof REJECT_TEXTS {
   return wanted === 'spec' ? REJECT_TEXTS : { ...REJECT_TEXTS, ...BOT_TEXTS };
-}
-
-export const ENGINE_BUSY = '{"error":"engine busy"}';
-export const JOURNAL_UNAVAILABLE = '{"error":"journal unavailable"}';
-export const INTERNAL_ERROR = '{"error":"internal_error"}';
-export const NOT_ALLOWED_ADDRESS = '{"error":"unauthorized: ip_not_allowlisted"}';
-
-/** Body of an error with an optional explanation for the person who has to mend it. */
-export function errorBody(error: string, detail = ''): string {
-  return JSON.stringify(detail === '' ? { error } : { error, detail });
 }

@@ -1,5 +1,6 @@
 /**
- * Ids and names in the answers about own orders and trades, from the rows of the engine's tables.
+ * Ids and names in answers and frames about orders, trades and positions of an account, from the rows
+ * of the engine's tables.
  *
  * Thread: I/O. Markets, tokens and accounts are never removed, so no version is needed to read
  * them.
@@ -16,7 +17,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
-import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
+import type { MarketInfo, MarketLookup } from './texts.ts';
 
 /** Shown in place of another caller's API key, because some clients require a UUID. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
@@ -31,7 +32,7 @@ export interface TokenNames {
 }
 
 /** A checksum costs a Keccak digest, and pages name the same few wallets many times. */
-const WALLETS_KEPT = 4_096;
+const WALLETS_CACHED_MAX = 4_096;
 
 /** Letter case of the status of an order (ORDER_STATUS). */
 export type OrderStatusCase = 'lower' | 'upper';
@@ -71,18 +72,22 @@ export class AccountTexts {
   wallet(account: AccountRow): string {
     const known = this.wallets.get(account);
     if (known !== undefined) return known;
-    const at = addressAt(account);
-    const hex = wordsToHex(this.t.accountI, at, ADDRESS_WORDS);
-    const text = checksumAddress(Buffer.from(hex.slice(2), 'hex'));
-    if (this.wallets.size === WALLETS_KEPT) this.wallets.clear();
+    const text = addressText(this.t.accountI, addressAt(account));
+    if (this.wallets.size === WALLETS_CACHED_MAX) this.wallets.clear();
     this.wallets.set(account, text);
     return text;
   }
 }
 
+/** Five words as an address text with its EIP-55 checksum. */
+export function addressText(words: Int32Array, at: number): string {
+  const hex = wordsToHex(words, at, ADDRESS_WORDS);
+  return checksumAddress(Buffer.from(hex.slice(2), 'hex'));
+}
+
 /** UUID text of the four words of an API key. */
-export function apiKeyText(words: Int32Array): string {
-  const hex = wordsToHex(words, 0, API_KEY_WORDS).slice(2);
+export function apiKeyText(words: Int32Array, at = 0): string {
+  const hex = wordsToHex(words, at, API_KEY_WORDS).slice(2);
   const part = (from: number, to: number): string => hex.slice(from, to);
   return `${part(0, 8)}-${part(8, 12)}-${part(12, 16)}-${part(16, 20)}-${part(20, 32)}`;
 }

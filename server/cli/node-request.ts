@@ -1,7 +1,6 @@
 /** Requests from a command to a running node over HTTP. */
 import type { Config } from '../config/config.ts';
-import type { Context, Options } from './context.ts';
-import { Refused } from './exit-codes.ts';
+import { type Context, type Options, Refused } from './context.ts';
 import { configOf, textOf } from './settings.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -20,7 +19,7 @@ export function baseOf(
   const url = textOf(options, 'url');
   if (url !== undefined) {
     const isHttp = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-    if (!isHttp) throw new Refused('usage', `--url must be an http or https URL, not "${url}"`);
+    if (!isHttp) throw new Refused(`--url must be an http or https URL, not "${url}"`);
     return url;
   }
   const { host, port } = listener(configOf(context));

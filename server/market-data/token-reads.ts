@@ -1,0 +1,167 @@
+/**
+ * How a route reads tokens: finds them, reads one engine version of each, and waits until the batch
+ * is done when a writer is changing a book at every try.
+ *
+ * Thread: I/O. Non-goals: what the answers say (token-routes.ts).
+ */
+import type { TokenRow } from '../../engine/tables/units.ts';
+import { errorBody } from '../common/error-bodies.ts';
+import { readJson } from '../common/json.ts';
+import type { Exchange, Handler } from '../http/http.ts';
+import { type BookRenderer, LONG } from './books.ts';
+import { renderBooksLong } from './books-long.ts';
+import { checkTokenItems, type ParsedTokens } from './token-items.ts';
+import { PLAIN_BYTES_MAX, TokenRequest } from './token-request.ts';
+import { TOKENS_BOUNDS, type TokenQuery } from './token-schemas.ts';
+import type { Top, TopReader } from './top.ts';
+
+export interface TokenReadParts {
+  readonly books: BookRenderer;
+  readonly tops: TopReader;
+  /**
+   * Calls back after the next batch. It asserts that there is a writer: a book in change without a
+   * writer is a bug.
+   */
+  readonly whenBatchesDone: (callback: () => void) => void;
+}
+
+/** An answer; undefined when a writer was changing the book at every try. */
+type Rendered = { readonly status: number; readonly body: string | Uint8Array } | undefined;
+
+export class TokenReads {
+  private readonly o: TokenReadParts;
+  private readonly texts: BookRenderer['texts'];
+  /** The request that is read last; its memory is used again. */
+  private readonly wanted: TokenRequest;
+
+  constructor(parts: TokenReadParts) {
+    this.o = parts;
+    this.texts = parts.books.texts;
+    this.wanted = new TokenRequest(this.texts.known);
+  }
+
+  /** A handler that answers about the token of its query. */
+  ofToken<Query extends TokenQuery>(
+    unknown: string,
+    render: (token: TokenRow, query: Query) => Rendered,
+  ): Handler<Query> {
+    return (context, query) => {
+      const token = this.texts.find(query.token_id);
+      if (token === 0) context.reply(404, unknown);
+      else this.answer(context, () => render(token, query));
+    };
+  }
+
+  /** As ofToken, from the best prices and the last trade. */
+  ofTop<Query extends TokenQuery>(
+    unknown: string,
+    render: (top: Top, query: Query) => Rendered,
+  ): Handler<Query> {
+    return this.ofToken<Query>(unknown, (token, query) => {
+      const top = this.o.tops.read(token);
+      return top && render(top, query);
+    });
+  }
+
+  /** A handler that answers about the tokens of its body, in their order. */
+  ofMany(
+    render: (tokens: string[], sides: ('' | 'BUY' | 'SELL')[]) => string | undefined,
+  ): Handler<unknown> {
+    return (context) =>
+      this.withTokens(context, ({ sides, tokens }) =>
+        this.answer(context, () => {
+          const body = render(tokens, sides);
+          return body === undefined ? undefined : ok(body);
+        }),
+      );
+  }
+
+  /**
+   * As ofMany, but repetitions of a token count as one. The body is read and rendered without
+   * allocating a value for each token.
+   */
+  ofWanted(
+    render: (request: TokenRequest) => Uint8Array | typeof LONG | undefined,
+  ): Handler<unknown> {
+    const { wanted } = this;
+    /**
+     * @param retake reads the request again after a wait, because other requests were read in
+     * between
+     */
+    const attempt = (context: Exchange, retake: () => void): Promise<void> | undefined => {
+      const body = render(wanted);
+      if (body === LONG) return this.answerLong(context);
+      if (body !== undefined) context.replyTransient(200, body);
+      else {
+        this.o.whenBatchesDone(() => {
+          if (context.aborted) return;
+          retake();
+          void attempt(context, retake);
+        });
+      }
+      return undefined;
+    };
+    return (context) => {
+      const isPlain = context.bodyView.byteLength <= PLAIN_BYTES_MAX;
+      if (isPlain && wanted.scan(context.bodyView)) {
+        return attempt(context, () => wanted.scan(context.bodyView));
+      }
+      return this.withTokens(context, ({ sides, tokens }) => {
+        if (context.aborted) return undefined;
+        const take = () => wanted.take(tokens, sides);
+        take();
+        return attempt(context, take);
+      });
+    };
+  }
+
+  /** One member for each different known token for which `member` gives a text. */
+  record(
+    tokens: readonly string[],
+    member: (top: Top, index: number) => string,
+  ): string | undefined {
+    const members = new Map<string, string>();
+    for (let i = 0; i < tokens.length; i++) {
+      const tokenId = tokens[i]!;
+      const token = this.texts.find(tokenId);
+      if (token === 0) continue;
+      const top = this.o.tops.read(token);
+      if (top === undefined) return undefined;
+      const text = member(top, i);
+      if (text !== '') members.set(tokenId, text);
+    }
+    return `{${[...members].map(([id, text]) => `"${id}":${text}`).join(',')}}`;
+  }
+
+  /** Answers now, or after the batch that is being written. */
+  private answer(context: Exchange, render: () => Rendered): void {
+    if (context.aborted) return;
+    const rendered = render();
+    if (rendered === undefined) this.o.whenBatchesDone(() => this.answer(context, render));
+    else context.reply(rendered.status, rendered.body);
+  }
+
+  private async answerLong(context: Exchange): Promise<void> {
+    const { books: renderer, whenBatchesDone } = this.o;
+    const isGone = (): boolean => context.aborted;
+    const body = await renderBooksLong({ renderer, whenBatchesDone, isGone }, this.wanted);
+    if (body !== undefined) context.reply(200, body);
+  }
+
+  /** Passes the tokens of a body on once they can be found, or refuses the body. */
+  private withTokens(
+    context: Exchange,
+    use: (parsed: Extract<ParsedTokens, { readonly ok: true }>) => void | Promise<void>,
+  ): void | Promise<void> {
+    return readJson(context, TOKENS_BOUNDS, (sent) => {
+      const parsed = checkTokenItems(sent);
+      if (!parsed.ok) return context.reply(400, errorBody(parsed.error));
+      const learning = this.texts.known.learn(parsed.tokens);
+      return learning === undefined ? use(parsed) : learning.then(() => use(parsed));
+    });
+  }
+}
+
+export function ok(body: string | Uint8Array): NonNullable<Rendered> {
+  return { status: 200, body };
+}
