@@ -8,7 +8,7 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type Exchange, listen, type Route } from '../../server/http/http.ts';
+import { listen, type RequestContext, type Route } from '../../server/http/http.ts';
 import { RateLimiter } from '../../server/http/rate-limiter.ts';
 import { loadUws, type us_listen_socket } from '../../server/http/uws.ts';
 
@@ -42,7 +42,7 @@ export async function limitsSuite(requests: number, blocks: number): Promise<Lim
   const timed = new Timed();
   uws.App = () => timed.wrap(plainApp());
   const base = { host: '127.0.0.1', port: 0, trustProxy: 0, log: () => undefined };
-  const run = (context: Exchange): void => context.reply(200, BODY);
+  const run = (context: RequestContext): void => context.reply(200, BODY);
   const limits = ['price', 'trading'] as const;
   const route: Route = { method: 'GET', path: PATH, headers: [], bodyBytesMax: 0, limits, run };
   const limited = () =>

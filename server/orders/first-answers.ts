@@ -37,7 +37,7 @@ import { API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { FillRow, OrderRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
-import type { FinalsReader } from '../../storage/projection/finals.ts';
+import type { ClosedOrdersReader } from '../../storage/projection/closed-orders.ts';
 
 /** Micro-units that the order paid and received at once; both 0 = it rested with no fill. */
 export interface FirstAnswer {
@@ -59,9 +59,9 @@ interface FillAt {
 
 export class FirstAnswers {
   private readonly t: Tables;
-  private readonly stored: Pick<FinalsReader, 'rowOf' | 'fill'>;
+  private readonly stored: Pick<ClosedOrdersReader, 'rowOf' | 'fill'>;
 
-  constructor(t: Tables, stored: Pick<FinalsReader, 'rowOf' | 'fill'>) {
+  constructor(t: Tables, stored: Pick<ClosedOrdersReader, 'rowOf' | 'fill'>) {
     this.t = t;
     this.stored = stored;
   }

@@ -5,7 +5,7 @@
  * Thread: the I/O thread.
  */
 import { callerOfKey } from '../http/callers.ts';
-import type { Exchange, Handler } from '../http/http.ts';
+import type { Handler, RequestContext } from '../http/http.ts';
 import type { LateLimits, LateRefusal } from '../http/late-limits.ts';
 import type { KeyOwner } from '../identity/auth.ts';
 import type { CallerLines } from './caller-lines.ts';
@@ -61,7 +61,7 @@ function overOrders(
   { apiKeyBytes }: KeyOwner,
   kind: number,
   body: Uint8Array,
-  context: Exchange,
+  context: RequestContext,
 ): LateRefusal | undefined {
   if (limits?.applies('keyOrders') !== true) return undefined;
   const count = kind === RequestKind.order ? 1 : countOrders(body);

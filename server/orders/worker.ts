@@ -15,7 +15,7 @@ import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
 import { closedCount, engineSettings, firstKeptClosed, openOrders } from '../../engine/reads.ts';
 import { UNLOGGED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
-import { openFinalsReader } from '../../storage/projection/finals.ts';
+import { openClosedOrdersReader } from '../../storage/projection/closed-orders.ts';
 import type { WalletFactories } from '../identity/wallet-factory.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type PreparedRequest } from './batch-prepare.ts';
@@ -56,7 +56,7 @@ const setup = laneSetup() as WorkerSetup;
 const engine = new Engine(setup.memory, new EventBuffer(EVENTS_MAX));
 const control = new Int32Array(setup.slots.control);
 const slots = setup.slots.slots.map((buffer) => new SlotView(buffer, setup.slots.sizes));
-const finals = openFinalsReader(setup.dataDir);
+const closedOrders = openClosedOrdersReader(setup.dataDir);
 const commands = new CommandBuffer();
 const now = setup.measures ? () => performance.now() : () => 0;
 const preparer = new BatchPreparer(engine.t, commands, {
@@ -66,9 +66,9 @@ const preparer = new BatchPreparer(engine.t, commands, {
   maxBatchOrders: setup.maxBatchOrders,
   parse: setup.parse,
   now,
-  knownStatus: (id) => (idsMayHaveLeft ? finals.statusOf(id) : 0),
+  knownStatus: (id) => (idsMayHaveLeft ? closedOrders.statusOf(id) : 0),
 });
-const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, finals) : undefined;
+const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, closedOrders) : undefined;
 const applier = new BatchApplier(engine, commands, setup.orderTexts, first);
 /** Whether an id may have left memory by the time of this batch's turn: then the disk is searched, too. */
 let idsMayHaveLeft = false;
@@ -84,7 +84,7 @@ export function run(index: number): Int32Array | undefined {
     return runBatch(slots[index]!);
   } finally {
     // The next batch may come in an hour.
-    finals.release();
+    closedOrders.release();
   }
 }
 
@@ -135,6 +135,6 @@ function prepare(slot: SlotView): readonly PreparedRequest[] {
   const leaving = Math.min(slot.f64[Slot.persistedClosedSequence]!, known + coming - history);
   const before = Math.max(firstKeptClosed(t), leaving);
   idsMayHaveLeft = before > 0;
-  if (idsMayHaveLeft) finals.refresh(before);
+  if (idsMayHaveLeft) closedOrders.refresh(before);
   return preparer.prepare(slot);
 }

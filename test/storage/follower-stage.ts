@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
+import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
-import { StoredFinals } from '../../storage/projection/finals.ts';
 import {
   Follower,
   type FollowerOptions,
@@ -33,7 +33,7 @@ export class Pair {
   readonly reports: FollowerReport[] = [];
   /** Every fill and every order that ever finished, in its order. */
   readonly fills: Buffer[] = [];
-  readonly finals: StoredFinal[] = [];
+  readonly closedOrders: StoredFinal[] = [];
   follower: Follower;
   now = 0;
   private readonly options: Partial<FollowerOptions>;
@@ -72,7 +72,8 @@ export class Pair {
       const { [State.fills]: fill, [State.closed]: finished } = t.state;
       const entry = this.context.apply(batch, this.follower.written.finished);
       for (let n = fill!; n < t.state[State.fills]!; n++) this.fills.push(fillCopy(t, n));
-      for (let n = finished!; n < t.state[State.closed]!; n++) this.finals.push(finalCopy(t, n));
+      for (let n = finished!; n < t.state[State.closed]!; n++)
+        this.closedOrders.push(finalCopy(t, n));
       if (entry !== null) await appended(this.log, entry);
     }
   }
@@ -97,15 +98,20 @@ export class Pair {
       sequence: state[State.batch],
       digest: state[State.digest],
       fills: this.fills.length,
-      finished: this.finals.length,
+      finished: this.closedOrders.length,
     });
     const rows = [...derived.fills.range(0, this.fills.length + 10)];
     assert.deepEqual(rows, this.fills.map((fill, n) => [n, fill] as const).slice(firstFill));
-    const finals = [...derived.finals.range(0, this.finals.length + 10)];
-    assert.deepEqual(finals, this.finals.map(({ row }, n) => [n, row] as const).slice(firstFinal));
-    const found = new StoredFinals(derived);
-    for (const { id, row } of this.finals.slice(firstFinal)) assert.deepEqual(found.find(id), row);
-    for (const { id } of this.finals.slice(0, firstFinal)) assert.equal(found.find(id), undefined);
+    const closedOrders = [...derived.closedOrders.range(0, this.closedOrders.length + 10)];
+    assert.deepEqual(
+      closedOrders,
+      this.closedOrders.map(({ row }, n) => [n, row] as const).slice(firstFinal),
+    );
+    const found = new StoredClosedOrders(derived);
+    for (const { id, row } of this.closedOrders.slice(firstFinal))
+      assert.deepEqual(found.find(id), row);
+    for (const { id } of this.closedOrders.slice(0, firstFinal))
+      assert.equal(found.find(id), undefined);
     void derived.root.close();
   }
 }

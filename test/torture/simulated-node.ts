@@ -11,9 +11,9 @@ import { audit } from '../../engine/audit.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
+import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
-import { StoredFinals } from '../../storage/projection/finals.ts';
 import { Follower } from '../../storage/projection/follower.ts';
 import { type Recovered, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
@@ -44,7 +44,7 @@ export class Uninterrupted {
   /** State hashes by batch, of the node that ran them; none for batches that a crash took back. */
   readonly hashes = new Map<number, string>([[0, stateHash(this.context.t)]]);
   readonly fills: Buffer[] = [];
-  readonly finals: StoredFinal[] = [];
+  readonly closedOrders: StoredFinal[] = [];
 
   ran(batch: LoggedBatch, flushed: number, sequence: number, hash: string): void {
     this.ahead.push({ batch, flushed, sequence });
@@ -53,15 +53,15 @@ export class Uninterrupted {
 
   /** Batches up to `end` are there for good: the engine follows, and must have the same state. */
   follow(end: number): void {
-    const { context, fills, finals } = this;
+    const { context, fills, closedOrders } = this;
     const { state } = context.t;
     while (this.ahead.length > 0 && this.ahead[0]!.sequence <= end) {
       const { batch, flushed, sequence } = this.ahead.shift()!;
       context.apply(batch, flushed);
       assert.equal(state[State.batch], sequence);
       while (fills.length < state[State.fills]!) fills.push(fillCopy(context.t, fills.length));
-      while (finals.length < state[State.closed]!) {
-        finals.push(finalCopy(context.t, finals.length));
+      while (closedOrders.length < state[State.closed]!) {
+        closedOrders.push(finalCopy(context.t, closedOrders.length));
       }
     }
     assert.equal(stateHash(context.t), this.hashes.get(end), `the uninterrupted run at ${end}`);
@@ -190,18 +190,18 @@ export class Life {
   /** What the follower derives in peace is what the uninterrupted run did. */
   checkDerived(now: number): void {
     for (let i = 1; i <= 3; i++) while (this.follower.step(this.acknowledged, now + i * LATER_MS));
-    const { fills, finals, hashes } = this.truth;
+    const { fills, closedOrders, hashes } = this.truth;
     const hash = hashes.get(this.acknowledged);
     assert.equal(stateHash(this.follower.t), hash, "the follower's tables");
     const { written } = this.follower;
     assert.deepEqual(
       [written.sequence, written.fills, written.finished],
-      [this.acknowledged, fills.length, finals.length],
+      [this.acknowledged, fills.length, closedOrders.length],
     );
     const derived = openDerivedTables(this.dataDir, QUICK);
     assert.deepEqual([...derived.fills.range(0, fills.length)], [...fills.entries()]);
-    const found = new StoredFinals(derived);
-    for (const { id, row } of finals) assert.deepEqual(found.find(id), row);
+    const found = new StoredClosedOrders(derived);
+    for (const { id, row } of closedOrders) assert.deepEqual(found.find(id), row);
     void derived.root.close();
   }
 }
