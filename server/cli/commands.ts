@@ -129,7 +129,8 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'gives up a batch and all after it, where the log is damaged and there is no copy of it',
     node: 'stopped',
     args: ['SEQUENCE'],
-    run: async () => (await import('./data-commands.ts')).cut,
+    options: { '--force': 'also where the log is not damaged at this batch' },
+    run: async () => (await import('./data-commands.ts')).cutting,
   },
   'clock accept': {
     does: 'takes the clock of the machine for right, of which a node that runs says that it jumped',
