@@ -71,7 +71,8 @@ test('what has not changed is not written again, and what has is', async (t) => 
 test('a mirror that starts anew finds its stored catalog equal', async (t) => {
   const { source, store, sync } = await stage(t);
   await sync();
-  const again = new Mirror({ url: `${source.url}/`, store, limits: SYNC_LIMITS });
+  const ownConditions = new Set<string>();
+  const again = new Mirror({ url: `${source.url}/`, store, limits: SYNC_LIMITS, ownConditions });
   assert.deepEqual(await again.sync(FOR_EVER), { kind: 'unchanged' });
   assert.equal(store.current(), 1);
 });
