@@ -24,6 +24,7 @@ import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { PAUSES } from '../orders/pauses.ts';
 import type { OrderSeparators, Separators } from '../orders/prepare.ts';
 import type { Streams } from '../streams/streams.ts';
+import { DEMO_CONDITIONS } from './demo-catalog.ts';
 import type { Recovery } from './recovery.ts';
 import { refusingWriter } from './refusing-writer.ts';
 import { DERIVE_MS_MAX, OPEN_MS_MAX, type Start } from './start.ts';
@@ -144,7 +145,14 @@ export async function catchUp(start: Start, built: Built) {
   signal?.throwIfAborted();
   const { catalogSyncSeconds: seconds, catalogSyncUrl: url } = config;
   if (unwritable === undefined && url !== '') {
-    const sync = startSync({ url, seconds, dataDir, durability, log });
+    const sync = startSync({
+      url,
+      seconds,
+      dataDir,
+      durability,
+      ownConditions: DEMO_CONDITIONS,
+      log,
+    });
     start.onClose(() => start.wait('the catalog sync to end', sync.close()));
   }
   await writer.expireDue();
