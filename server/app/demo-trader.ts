@@ -102,11 +102,13 @@ export class DemoTrader {
     if (isSecond) order2Digest(domain, order, own, digest, 0);
     else orderDigest(domain, order, digest, 0);
     const word = bytesToHex(ZERO_WORD, 0, WORD_BYTES);
+    const { feeRateBps, nonce, taker, ...common } = order;
     const sent = {
-      ...order,
-      ...(isSecond ? { ...own, metadata: word, builder: word } : {}),
+      ...common,
       ...{ maker: this.address, signer: this.address },
-      taker: bytesToHex(order.taker, 0, order.taker.length),
+      ...(isSecond
+        ? { ...own, metadata: word, builder: word }
+        : { feeRateBps, nonce, taker: bytesToHex(taker, 0, taker.length) }),
       conditionId: market.conditionId,
       side: isBuy ? 'BUY' : 'SELL',
       signature: this.sign(digest),
