@@ -13,6 +13,7 @@ import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import type { Generation } from '../catalog/generation.ts';
 import { keyOf, rowsNamed } from '../catalog/text-index.ts';
 import type { Log } from '../common/logger.ts';
+import { hostToReach } from '../http/address.ts';
 import { type DemoBook, EventChances, seededRandom } from './demo-chances.ts';
 import { ask, type DemoOrderTerms, DemoTrader, type DemoVenue } from './demo-trader.ts';
 
@@ -287,10 +288,4 @@ function crossing(book: DemoBook, isBuy: boolean, levels: readonly Level[]): Dem
       postOnly: false,
     },
   ];
-}
-
-/** Where this machine reaches what listens on a host. */
-function hostToReach(host: string): string {
-  if (host === '::') return '::1';
-  return host === '0.0.0.0' ? '127.0.0.1' : host;
 }
