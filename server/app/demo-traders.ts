@@ -39,7 +39,7 @@ interface LevelJson {
   readonly size: string;
 }
 
-const TURN_MS = 500;
+const TURN_MS = 1_000;
 /** After an error: the node is busy, paused, or out of room. */
 const REST_MS = 5_000;
 const SEED = 20_260_105;
