@@ -1071,10 +1071,25 @@ export interface Routes {
     body: undefined;
     answer: 'OK';
   };
+  'GET /health': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: 'OK';
+  };
+  'GET /healthz': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: 'OK';
+  };
   'GET /status': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
     answer: StatusAnswer;
+  };
+  'GET /gamma/status': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: 'OK';
   };
   'GET /time': {
     query: Readonly<Record<string, unknown>>;

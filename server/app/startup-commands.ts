@@ -96,7 +96,8 @@ export async function openStartupCatalog(
   });
 }
 
-function readDemo(): Catalog {
+/** The demo's catalog. */
+export function readDemo(): Catalog {
   const read = readCatalog(demoCatalog());
   if (!read.ok) throw new Error(`demo catalog: ${read.error}`);
   return read.catalog;

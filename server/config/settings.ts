@@ -139,6 +139,9 @@ export const SETTINGS = {
     '`auto`: pretty on a terminal, a line of JSON elsewhere',
   ),
   demo: setting('DEMO', ON_UNLESS_SET, 'on').describe('`off`: no demo on a first start'),
+  demoTraders: setting('DEMO_TRADERS', ON_UNLESS_SET, 'on').describe(
+    '`off`: nobody trades the demo; a catalog that is not the demo is never traded',
+  ),
   capacities: {
     markets: setting('MARKETS_MAX', whole(16, 2 ** 20), DEFAULT_CAPACITIES.markets).describe(
       "rows of the engine's tables, as all down to `POSITIONS_MAX`; may grow between runs",

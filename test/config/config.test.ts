@@ -53,6 +53,7 @@ test('without any variable every default of the contract stands', () => {
     logLevel: 'info',
     logFormat: 'auto',
     demo: true,
+    demoTraders: true,
     capacities: {
       markets: 65536,
       tokens: 262144,
@@ -125,6 +126,7 @@ test('every variable can be set', () => {
     RESOLVE_CONDITION_ID: 'on',
     LOG_LEVEL: 'silent',
     DEMO: 'off',
+    DEMO_TRADERS: 'off',
     JOURNAL_KEEP: 'all',
   });
   assert.equal(config.host, '::1');
