@@ -109,7 +109,6 @@ export class MarketBooks {
    * requested again.
    */
   take(event: MarketEvent): string {
-    if (!('event_type' in event)) return '';
     const gap = this.#count(event);
     if (gap !== '') return gap;
     switch (event.event_type) {
@@ -137,11 +136,7 @@ export class MarketBooks {
   }
 
   /** A first snapshot has the sequence of the last event; any other event has the next one. */
-  #count({
-    event_type,
-    sequence,
-    stream_id,
-  }: Extract<MarketEvent, { event_type: string }>): string {
+  #count({ event_type, sequence, stream_id }: MarketEvent): string {
     const number = Number(sequence);
     const last = this.#sequences.get(stream_id);
     this.#sequences.set(stream_id, number);

@@ -51,6 +51,16 @@ export function orderRequest(
   return { kind, owner, body, weight, answered };
 }
 
+/** The body of POST /replace: two commands. */
+export function replaceRequest(
+  owner: RequestOwner,
+  body: Uint8Array,
+  answered: Answered,
+): OwnedRequest {
+  const weight = Math.max(body.length, 2 * ORDER_BYTES_MIN);
+  return { kind: RequestKind.replace, owner, body, weight, answered };
+}
+
 /** The most commands that a request may contain; those that only cancel do not count. */
 export function commandsMax({ weight }: Request): number {
   return Math.ceil(weight / ORDER_BYTES_MIN);
@@ -58,7 +68,7 @@ export function commandsMax({ weight }: Request): number {
 
 /** Whether it places orders; other requests cancel orders, or are commands of the node itself. */
 export function placesOrders({ kind }: Request): boolean {
-  return kind === RequestKind.orders || kind === RequestKind.order;
+  return kind === RequestKind.orders || kind === RequestKind.order || kind === RequestKind.replace;
 }
 
 /** The head of a batch in its slot. */
