@@ -1,6 +1,6 @@
 /**
  * The codec of commands: the only form in which anything enters the engine, and the form in which
- * the journal keeps it. A command is a run of 32-bit words that starts on a multiple of eight
+ * the log keeps it. A command is a run of 32-bit words that starts on a multiple of eight
  * bytes; its first word holds kind and length. Amounts are doubles that hold whole numbers.
  *
  *   order   header flags verdict token | shares f64 | collateral f64 | expiration f64

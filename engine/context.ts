@@ -38,7 +38,7 @@ export class EngineContext {
   taking = 0;
   /** Digest of the records of the current batch. */
   digest = 0;
-  /** Changes of the current batch; a batch without any is not journaled. */
+  /** Changes of the current batch; a batch without any is not logged. */
   changes = 0;
   /** Where the last cancelOwner left off in its owner's list; 0 = it came to the end. */
   nextOwned: OrderRow | 0 = 0;

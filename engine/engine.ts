@@ -1,10 +1,10 @@
 /**
  * The engine: a deterministic function of (tables, batch, time). The same batches on the same
- * tables give the same tables, records and digest, whether they come from a client or the journal.
+ * tables give the same tables, records and digest, whether they come from a client or the log.
  *
  *   engine.begin(timeMs, persistedClosedSequence)   expired orders leave, old ids are forgotten
  *   engine.apply(i32, f64, at)              one command: a RejectReasonCode, 0 = accepted
- *   engine.end()                            true when anything changed (then it is journaled)
+ *   engine.end()                            true when anything changed (then it is logged)
  *
  * What happened is read from the tables: fills [before, after) in the ring of fills, ended orders
  * [before, after) in the ring of finished ones, and for an accepted order core.making and

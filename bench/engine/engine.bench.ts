@@ -1,5 +1,5 @@
 /**
- * The engine alone: no parsing, no signatures, no journal. Orders come encoded, with 32-byte ids,
+ * The engine alone: no parsing, no signatures, no log. Orders come encoded, with 32-byte ids,
  * accounts and owners' lists, and leave records, fills and a digest, as in a node.
  *
  * Not measured: reading books, rendering, threads.

@@ -154,7 +154,7 @@ export interface Span {
 /**
  * What of each table holds anything: what an image copies and a state hash covers. The ring of
  * finished orders goes by sequence, so that it reads the same whatever the capacity. Indexes are
- * rebuilt from the rows, as are the counts of wallets, and fills lie in the journal's own table, so
+ * rebuilt from the rows, as are the counts of wallets, and fills lie in a table of their own, so
  * none of them is listed.
  */
 export function usedSpans(t: Tables): Span[] {

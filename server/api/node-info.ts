@@ -7,7 +7,7 @@
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { type Progress, shownProgress } from '../admin/progress.ts';
 import type { ClockFacts } from '../admin/summary.ts';
-import { errorBody } from '../common/contract.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { packageVersion } from '../common/package-version.ts';
 import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';

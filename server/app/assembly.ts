@@ -6,7 +6,7 @@
  */
 
 import { openKeyStore } from '../../storage/kv/keys.ts';
-import { StoredFinals } from '../../storage/projection/finals.ts';
+import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { PositionsReader } from '../../storage/projection/reader.ts';
 import type { NodeFacts } from '../admin/summary.ts';
 import { httpOptions } from '../api/http-options.ts';
@@ -85,7 +85,7 @@ async function openPort(
   const lookup: MarketLookup = (market) => infos.find(market);
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
-  const finals = new StoredFinals(stores.derived);
+  const closedOrders = new StoredClosedOrders(stores.derived);
   const { isTaking, lines, pauses, seqlock, whenBatchesDone } = writer;
   const shared = { now: clock.now, tables, texts, books, whenBatchesDone };
   const streams = new Streams({
@@ -113,7 +113,7 @@ async function openPort(
       auth: openAuth(config.credentialPrefix, config.chainId, config.authSkewSeconds, registry),
       trades: new TradesRenderer(parts.tradesIndex, texts),
       positions: new PositionsReader(stores.projections),
-      storedClosedOrder: (id) => finals.find(id),
+      storedClosedOrder: (id) => closedOrders.find(id),
       infos: lookup,
       catalog: () => catalog.current,
       clock: parts.clockFacts,

@@ -1,7 +1,7 @@
 /**
  * Resting orders and a few trades for the demo catalog, so that the first reads of a new node show
  * real books. The wallets are made up for it: nobody holds their keys. The orders are ordinary
- * commands and are journaled like any other.
+ * commands and are logged like any other.
  *
  * Pure; thread: the I/O thread.
  */

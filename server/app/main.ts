@@ -133,9 +133,9 @@ async function whenWritable(dataDir: string, waitMs: number, signal: AbortSignal
   }
 }
 
-/** The journal failed or the memory may be wrong: answers that are on their way leave, no more. */
+/** The log failed or the memory may be wrong: answers that are on their way leave, no more. */
 function fatal(log: Log, error: Error): void {
-  log('error', `stopping: ${error.message}; the next start recovers from the journal`);
+  log('error', `stopping: ${error.message}; the next start recovers from the log`);
   setTimeout(() => process.exit(1), 100);
 }
 

@@ -29,7 +29,7 @@ const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
   'cancel-both': SelfTrade.cancelBoth,
 };
 
-/** Compares the environment with the state; a difference becomes a journaled command. */
+/** Compares the environment with the state; a difference becomes a logged command. */
 export async function applyConfiguration(
   config: Config,
   t: Tables,
@@ -44,7 +44,7 @@ export async function applyConfiguration(
     now.openOrdersPerAccount === config.openOrdersPerAccount &&
     now.walletsPerSigner === config.walletsPerSigner &&
     now.orderRowsMax === t.orderRows;
-  // The first batch of all says it in any case: the journal must not depend on an environment.
+  // The first batch of all says it in any case: the log must not depend on an environment.
   if (isSame && lastBatch(t) !== 0) return;
   const out = new CommandBuffer(16);
   const { openOrdersPerAccount, walletsPerSigner } = config;

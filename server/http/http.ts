@@ -25,7 +25,7 @@ import { IGNORED_HEADER } from './ignored.ts';
 import { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { METHOD_NOT_ALLOWED, NOT_FOUND } from './refusals.ts';
-import type { Exchange, Route } from './request-context.ts';
+import type { RequestContext, Route } from './request-context.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import { type Publish, type SocketRoute, Sockets } from './sockets.ts';
@@ -34,7 +34,7 @@ import { UpgradeGate } from './upgrade-gate.ts';
 import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './uws.ts';
 import { UwsRequestContext } from './uws-request-context.ts';
 
-export type { Exchange, Handler, Method, Route } from './request-context.ts';
+export type { Handler, Method, RequestContext, Route } from './request-context.ts';
 
 export interface HttpServer {
   /** The port that is listened on, also when an ephemeral one was asked for. */
@@ -258,7 +258,7 @@ class RunningServer implements ServerState {
 
   /** A handler that answers everything the same way. */
   always(status: number, body: string, headers: Headers): RequestHandler {
-    const run = (context: Exchange) => context.reply(status, body, headers);
+    const run = (context: RequestContext) => context.reply(status, body, headers);
     const route: Route = { method: 'GET', path: '/*', headers: [], bodyBytesMax: 0, run };
     const answer = this.serve(route);
     const answerHead = this.serve(route, true);
@@ -323,7 +323,7 @@ class RunningServer implements ServerState {
       });
       clearTimeout(patience);
     }
-    // After the answers, so that what they tell of is told to the streams too.
+    // After the answers, so that the streams publish what they report.
     endSockets();
     // The last answer may still lie in the cork of the callback that wrote it.
     await setImmediate();

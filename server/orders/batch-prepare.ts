@@ -16,7 +16,7 @@ import { CANCEL_ORDERS_MAX } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
-import { errorBody } from '../common/contract.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { bytesToWords, decimalToWords } from '../common/uint256.ts';
 import { CANCEL_ALL_HEAD_BYTES, readCancelAllHead } from './cancel-all.ts';
 import { malformedIdBytes } from './cancel-answers.ts';

@@ -12,9 +12,9 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { closedCount, orderIdAt, orderOriginal, orderRemaining } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';
-import { REJECT_TEXTS } from '../common/contract.ts';
 import type { AnswerWriter } from './answers.ts';
 import { CANCEL_ALL_HEAD_BYTES, type CancelAllCursor, writeCancelAllHead } from './cancel-all.ts';
+import { REJECT_TEXTS } from './reject-texts.ts';
 
 const CANCELED = Buffer.from('{"canceled":[');
 const NOT_CANCELED = Buffer.from('],"not_canceled":{');

@@ -5,7 +5,7 @@
  * Thread: the I/O thread.
  */
 import { callerOfKey } from '../http/callers.ts';
-import type { Exchange, Handler } from '../http/http.ts';
+import type { Handler, RequestContext } from '../http/http.ts';
 import type { LateLimits, LateRefusal } from '../http/late-limits.ts';
 import type { KeyOwner } from '../identity/auth.ts';
 import type { CallerLines } from './caller-lines.ts';
@@ -52,8 +52,10 @@ export function orderHandlers(lines: CallerLines, limits: LateLimits | undefined
   const one = (): number => 1;
   const { cancelAll, cancelMarket, cancelOrder, cancelOrders, order, orders } = RequestKind;
   return {
-    'POST /order': placing(one, (...rest) => orderRequest(order, ...rest)),
-    'POST /orders': placing(countOrders, (...rest) => orderRequest(orders, ...rest)),
+    'POST /order': placing(one, (owner, body, to) => orderRequest(order, owner, body, to)),
+    'POST /orders': placing(countOrders, (owner, body, to) =>
+      orderRequest(orders, owner, body, to),
+    ),
     'POST /replace': placing(one, replaceRequest),
     'DELETE /order': taking((to, ...rest) => submitCancels(to, cancelOrder, ...rest)),
     'DELETE /orders': taking((to, ...rest) => submitCancels(to, cancelOrders, ...rest)),
@@ -72,7 +74,7 @@ function overOrders(
   { apiKeyBytes }: KeyOwner,
   count: (body: Uint8Array) => number,
   body: Uint8Array,
-  context: Exchange,
+  context: RequestContext,
 ): LateRefusal | undefined {
   if (limits?.applies('keyOrders') !== true) return undefined;
   return limits.refusal('keyOrders', callerOfKey(apiKeyBytes), count(body), context);

@@ -63,7 +63,7 @@ export const OrderItemShape = Type.Object({
   ...ITEM,
 });
 
-/** RESOLVE_CONDITION_ID=on: the market may be told by the token alone. */
+/** RESOLVE_CONDITION_ID=on: the token alone may name the market. */
 const MARKETLESS = { tokenId: Type.String(), conditionId: Type.Optional(Type.String()) };
 export const ConditionlessItemShape = Type.Object({
   order: Type.Object({ ...MARKETLESS, ...ORDER }),

@@ -64,7 +64,7 @@ test('a wait of start or stop says what it waits for, and has an end', async () 
   const lines: string[] = [];
   const options = {
     what: 'the catalog to load',
-    tellMs: 10,
+    logMs: 10,
     log: (line: string) => lines.push(line),
   };
   assert.equal(await withDeadline(Promise.resolve(7), { ...options, msMax: 1_000 }), 7);

@@ -46,7 +46,7 @@ test('the log suite recovers what the follower kept of its day', async () => {
   assert(restartMs > 0);
 });
 
-test('the suite of pauses journals beside a follower, with images and without', {
+test('the suite of pauses logs beside a follower, with images and without', {
   skip: SHORT,
 }, async () => {
   const shape = { restingOrders: 60, rounds: 1, seconds: 0.1, imageSeconds: 0.02 };

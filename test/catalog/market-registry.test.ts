@@ -257,7 +257,7 @@ test('a catalog of the widest markets comes in chunks that fit a slot, whatever 
   assert(rules.every((reason) => reason === RejectReason.accepted));
   const { sizes } = allocateSlots(1, 0, 1_024);
   const chunks = marketCommands(new Exchange().t, catalog, () => undefined);
-  for (const { byteLength } of chunks) assert(byteLength <= sizes.journalBytes, `${byteLength}`);
+  for (const { byteLength } of chunks) assert(byteLength <= sizes.logBytes, `${byteLength}`);
   assert(chunks.length < 12, 'and are not small');
 });
 

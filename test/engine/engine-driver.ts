@@ -1,6 +1,6 @@
 /**
  * Drives the engine with the plain commands of naive-types.ts and reads back what they did, in the
- * same plain form. Stands where the server stands: encodes, gives verdicts, keeps a journal.
+ * same plain form. Stands where the server stands: encodes, gives verdicts, keeps what was logged.
  */
 import {
   CommandBuffer,
@@ -89,8 +89,8 @@ export function addressWords(n: number): Int32Array {
   return Int32Array.of(Math.imul(n, 0x85ebca6b), ~n, 0, n * 7, n);
 }
 
-/** One journaled batch: what a replay needs. */
-export interface JournalBatch {
+/** One logged batch: what a replay needs. */
+export interface LoggedBatch {
   readonly time: number;
   readonly persistedClosedSequence: number;
   readonly commands: readonly Int32Array<ArrayBuffer>[];
@@ -99,7 +99,7 @@ export interface JournalBatch {
 export class EngineDriver {
   readonly engine: Engine;
   readonly t: Tables;
-  readonly journal: JournalBatch[] = [];
+  readonly logged: LoggedBatch[] = [];
   /** Sequence up to which final states count as flushed, from the next batch on. */
   persistedClosedSequence = 0;
   /** What a change of the self-trade policy sets beside it; 0 = no bound. */
@@ -142,11 +142,11 @@ export class EngineDriver {
     return this.#outcome(command, reason, fills, finished);
   }
 
-  /** Ends the open batch and journals it if it changed anything. */
+  /** Ends the open batch and logs it if it changed anything. */
   close(): void {
     const batch = this.#batch;
     this.#batch = null;
-    if (batch !== null && this.engine.end()) this.journal.push(batch);
+    if (batch !== null && this.engine.end()) this.logged.push(batch);
   }
 
   /**
@@ -351,10 +351,10 @@ function marketFields(terms: Terms): MarketFields {
   };
 }
 
-/** Applies journaled batches to fresh tables, as recovery does. */
-export function replay(journal: readonly JournalBatch[], capacities: Capacities = ROOMY): Engine {
+/** Applies logged batches to fresh tables, as recovery does. */
+export function replay(logged: readonly LoggedBatch[], capacities: Capacities = ROOMY): Engine {
   const engine = new Engine(allocateEngine(capacities));
-  for (const batch of journal) {
+  for (const batch of logged) {
     engine.begin(batch.time, batch.persistedClosedSequence);
     for (const words of batch.commands) {
       engine.apply(words, new Float64Array(words.buffer), 0);

@@ -56,7 +56,7 @@ test('on a busy stream over several markets the engine does what the reference d
     assert.deepEqual(unseen(), BOUNDED, 'a stream this long meets every rule that needs no bound');
     assert(duel.naive.fills > LONG / 10, 'and trades');
 
-    const again = replay(duel.driver.journal);
+    const again = replay(duel.driver.logged);
     assert.equal(stateHash(again.t), stateHash(duel.driver.t), 'a replay ends in the same state');
     assert.equal(digestOf(again.t), digestOf(duel.driver.t), 'and in the same digest');
   });
@@ -192,7 +192,7 @@ test('a refused command leaves every table as it was', () => {
       if (reason === RejectReason.selfTrade && context.changes !== changes) continue;
       refusals += 1;
       assert.equal(stateHash(duel.driver.t), before, `${commandText(command)} changed something`);
-      assert.equal(context.changes, changes, 'nor is it journaled');
+      assert.equal(context.changes, changes, 'nor is it logged');
     }
     assert(refusals > rounds(50), 'the sample holds refusals');
   });

@@ -1,6 +1,5 @@
 /**
- * The public texts of the trading API: the exact text of each reject reason, and the bodies of answers
- * that refuse a whole request. A test compares the table of orders/API.md with this one.
+ * The exact text of each reject reason, for clients. A test compares the table of orders/API.md with this one.
  * Rules: docs/protocol.md#order-of-checks
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
@@ -54,14 +53,4 @@ export type OrderTexts = 'spec' | 'polymarket';
 
 export function rejectTexts(wanted: OrderTexts): typeof REJECT_TEXTS {
   return wanted === 'spec' ? REJECT_TEXTS : { ...REJECT_TEXTS, ...BOT_TEXTS };
-}
-
-export const ENGINE_BUSY = '{"error":"engine busy"}';
-export const JOURNAL_UNAVAILABLE = '{"error":"journal unavailable"}';
-export const INTERNAL_ERROR = '{"error":"internal_error"}';
-export const NOT_ALLOWED_ADDRESS = '{"error":"unauthorized: ip_not_allowlisted"}';
-
-/** Body of an error with an optional explanation for the person who has to correct the request. */
-export function errorBody(error: string, detail = ''): string {
-  return JSON.stringify(detail === '' ? { error } : { error, detail });
 }
