@@ -5,7 +5,6 @@
  * so a node that already has the order answers that, and the client then reads its state. That
  * replaces the lost answer.
  */
-import { randomInt } from 'node:crypto';
 import type { Calls, RouteRequest } from './calls.ts';
 import { amountsOf, toMicro } from './decimal.ts';
 import { ApiError, NoAnswerError } from './errors.ts';
@@ -68,7 +67,6 @@ interface TokenTerms {
 
 export type OwnTrade = Routes['GET /data/trades']['answer']['data'][number];
 
-const SALT_MAX = 2 ** 48 - 1;
 const NOT_FOUND = 404;
 
 export class Orders {
@@ -104,7 +102,7 @@ export class Orders {
       if (!(error instanceof ApiError)) throw error;
       throw new ApiError(`${call} (${error.call})`, error.status, error.body, error);
     }
-    const salt = String(randomInt(SALT_MAX));
+    const salt = randomSalt();
     const owner = identity.key.apiKey;
     return signOrder(this.#wallet, this.#exchange, {
       ...fields,
@@ -261,4 +259,10 @@ export class Orders {
     ]);
     return { conditionId: book.market, negRisk: book.neg_risk, feeRateBps: fee.base_fee };
   }
+}
+
+/** 48 bits: some clients send it as a number. */
+function randomSalt(): string {
+  const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return String((high & 0xffff) * 2 ** 32 + low);
 }

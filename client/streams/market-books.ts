@@ -3,8 +3,8 @@
  * is inconsistent: a missing sequence, or a best price or a hash that differs from the local book.
  * Pure.
  */
-import { createHash } from 'node:crypto';
 import { toMicro } from '../decimal.ts';
+import { sha1Hex } from '../hashes.ts';
 import type { BookAnswer, BookEvent, MarketEvent, PriceChangeEvent } from '../types.ts';
 
 interface Level {
@@ -65,7 +65,7 @@ export class Book {
       neg_risk: this.#negRisk,
       last_trade_price: this.lastTradePrice,
     };
-    return { ...book, hash: createHash('sha1').update(JSON.stringify(book)).digest('hex') };
+    return { ...book, hash: sha1Hex(JSON.stringify(book)) };
   }
 
   /** Whether both are of the same moment and of the same terms, which only snapshots contain. */
