@@ -522,6 +522,11 @@ export interface ReadOnlyKeysAnswer {
   readonly readonlyApiKeys: readonly string[];
 }
 
+export interface ReplaceAnswer {
+  readonly cancel: CancelAnswer;
+  readonly order: OrderResult | null;
+}
+
 export interface ResumedEvent {
   readonly event_type: 'resumed';
   readonly stream_id: string;
@@ -982,8 +987,7 @@ export type MarketEvent =
   | LastTradePriceEvent
   | TickSizeChangeEvent
   | BestBidAskEvent
-  | NewMarketEvent
-  | MarketErrorEvent;
+  | NewMarketEvent;
 export type OrderItems = readonly OrderItemShape[];
 
 export type OrderResults = readonly OrderResult[];
@@ -1052,8 +1056,7 @@ export type TradesAnswer = readonly {
 export type UserEvent =
   | OrderEvent
   | TradeEvent
-  | ResumedEvent
-  | UserErrorEvent;
+  | ResumedEvent;
 export type ValueAnswer = readonly {
   readonly user: string;
   readonly value: number;
@@ -1177,6 +1180,11 @@ export interface Routes {
     query: Readonly<Record<string, unknown>>;
     body: OrderItems;
     answer: OrderResults;
+  };
+  'POST /replace': {
+    query: Readonly<Record<string, unknown>>;
+    body: OrderItemShape & CancelOrder;
+    answer: ReplaceAnswer;
   };
   'DELETE /order': {
     query: Readonly<Record<string, unknown>>;
@@ -2223,6 +2231,7 @@ export const ACCESS = {
   'DELETE /auth/readonly-api-key': 'level2',
   'POST /order': 'level2',
   'POST /orders': 'level2',
+  'POST /replace': 'level2',
   'DELETE /order': 'level2',
   'DELETE /orders': 'level2',
   'DELETE /cancel-all': 'level2',

@@ -162,6 +162,14 @@ export const ROUTE_TABLE = {
     answer: order.OrderResults,
     does: 'a batch of signed orders, one result each',
   },
+  'POST /replace': {
+    ...signed,
+    limits: ['replaceBurst', 'replaceSustained', 'trading'],
+    body: order.replaceOf(order.OrderItemShape),
+    bodyBounds: order.ONE_BOUNDS,
+    answer: order.ReplaceAnswer,
+    does: 'cancels an order and places another one, or does neither: `{"orderID": "..", "order": {..}, ..}`',
+  },
   'DELETE /order': {
     ...signed,
     limits: ['cancelBurst', 'cancelSustained', 'trading'],

@@ -68,6 +68,16 @@ export function orderRequest(
   return { kind, owner, body, weight, answered };
 }
 
+/** The body of POST /replace: two commands. */
+export function replaceRequest(
+  owner: RequestOwner,
+  body: Uint8Array,
+  answered: Answered,
+): OwnedRequest {
+  const weight = Math.max(body.length, 2 * ORDER_BYTES_MIN);
+  return { kind: RequestKind.replace, owner, body, weight, answered };
+}
+
 /** Encoded commands of the node itself; `settled` gets a 32-bit rule code for each, or why there are none. */
 export function commandsRequest(
   words: Int32Array,
@@ -92,7 +102,7 @@ export function commandsMax({ weight }: Request): number {
 
 /** Whether it places orders; other requests cancel orders, or are commands of the node itself. */
 export function placesOrders({ kind }: Request): boolean {
-  return kind === RequestKind.orders || kind === RequestKind.order;
+  return kind === RequestKind.orders || kind === RequestKind.order || kind === RequestKind.replace;
 }
 
 /** The head of a batch in its slot. */

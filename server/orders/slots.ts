@@ -32,6 +32,8 @@ export const RequestKind = {
   cancelMarket: 5,
   /** Encoded commands of the node's own. */
   commands: 6,
+  /** The body of POST /replace: a cancel and, where it succeeds, an order. */
+  replace: 7,
 } as const;
 
 export const Slot = {
