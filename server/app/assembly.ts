@@ -21,6 +21,7 @@ import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
 import { Streams } from '../streams/streams.ts';
 import { lostKeys } from './lost-keys.ts';
+import { openOperations } from './operations.ts';
 import { build, type CaughtUp, catchUp, open, recover } from './phases.ts';
 import type { Recovery } from './recovery.ts';
 import type { NodeOptions, RunningNode } from './running-node.ts';
@@ -45,7 +46,8 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   const { config } = start.options;
   const { catalog, clock, clockFacts, heartbeats, progress, t, unwritable, writer } = parts;
   const counts = config.adminPort === 0 ? undefined : new RequestCounts();
-  const { server, streams } = await openPort(start.options, parts, counts);
+  const registry = openRegistry(start.options, parts);
+  const { server, streams } = await openPort(start.options, parts, registry, counts);
   start.onClose(() => streams.close());
   start.onClose(() => start.wait('the port to close', server.close()));
   // Before the port closes: who cannot be heard any more must not lose anything.
@@ -69,6 +71,7 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     writable: unwritable === undefined,
     facts,
     acceptClock: () => clock.accept(),
+    operations: unwritable === undefined ? openOperations(start, { registry }) : undefined,
     close: () => start.close(),
   };
 }
@@ -77,11 +80,11 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
 async function openPort(
   options: NodeOptions,
   parts: CaughtUp,
+  registry: KeyRegistry,
   counts: RequestCounts | undefined,
 ): Promise<{ readonly server: HttpServer; readonly streams: Streams }> {
   const { config, log } = options;
   const { catalog, clock, followers, infos, stores, t: tables, writer } = parts;
-  const registry = openRegistry(options, parts);
   const lookup: MarketLookup = (market) => infos.find(market);
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);

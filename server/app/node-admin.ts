@@ -5,6 +5,7 @@
  * Thread: the I/O thread.
  */
 import { statfs } from 'node:fs/promises';
+import { documentFile } from '../admin/document-files.ts';
 import { type AdminAnswer, type AdminServer, listenAdmin } from '../admin/listener.ts';
 import { type Delay, LoopDelay } from '../admin/loop-delay.ts';
 import type { Scrape } from '../admin/metric-table.ts';
@@ -59,7 +60,9 @@ export class NodeAdmin {
         '/clock/accept': () => this.acceptClock(),
         '/page/summary': () => ({ status: 200, body: this.summary(delay.delay()) }),
       },
+      operations: () => (this.isEnding ? undefined : this.node?.operations),
       files: readPageFiles(pageFolder(), PACKAGE_FILES),
+      lateFile: documentFile,
       api: () => this.api(),
       log,
     });

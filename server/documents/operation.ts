@@ -92,7 +92,11 @@ export function operationName(key: string): string {
   return method.toLowerCase() + name.join('');
 }
 
-function parametersOf(key: string, { query, tagged }: DocumentedRow, schemas: Schemas): Json[] {
+export function parametersOf(
+  key: string,
+  { query, tagged }: Pick<DocumentedRow, 'query' | 'tagged'>,
+  schemas: Schemas,
+): Json[] {
   const properties = (query.schema.properties ?? {}) as Record<string, ParameterShape>;
   const required = (query.schema.required as readonly string[] | undefined) ?? [];
   const inPath = [...key.matchAll(/:(\w+)/g)].map(([, name]) => name!);

@@ -61,7 +61,9 @@ async function listening(
       '/page/summary': answering('{}'),
       '/clock/accept': answering('{}'),
     },
+    operations: () => undefined,
     files: new Map(),
+    lateFile: () => undefined,
     api: () => ({ host: '', port: 3000 }),
     log: () => undefined,
     ...options,
@@ -245,7 +247,14 @@ test('ready says why not: starting, read-only, draining', async (t) => {
   let told = { isTaking: true, pauses: [] as (typeof paused)[], clock: { jumpMs: 0, aheadMs: 0 } };
   const facts = (): NodeFacts => told as unknown as NodeFacts;
   const close = () => Promise.resolve();
-  const node = { port: 1, writable: true, facts, acceptClock: () => undefined, close };
+  const node = {
+    port: 1,
+    writable: true,
+    facts,
+    acceptClock: () => undefined,
+    operations: undefined,
+    close,
+  };
   assert.deepEqual(await ready(), [503, 'starting']);
   admin.tellOf(node);
   assert.deepEqual(await ready(), [200, 'ready']);

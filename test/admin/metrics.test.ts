@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { ADMIN_TABLE } from '../../server/admin/admin-table.ts';
 import { METRICS } from '../../server/admin/metric-table.ts';
+import { OPERATIONS } from '../../server/admin/operation-table.ts';
 import { BUCKET_BOUNDS, Histogram } from '../../server/common/histogram.ts';
 import {
   freePort,
@@ -129,7 +130,11 @@ test('the README lists every route and every metric of the tables', () => {
   const metrics = Object.entries(METRICS).map(([name, { help, labels, type }]) => {
     return `| \`${name}\` | ${type} | ${labels.join(', ')} | ${help} |`;
   });
-  for (const rows of [routes, metrics]) {
+  const operations = Object.entries(OPERATIONS).map(([key, { does, input }]) => {
+    const members = Object.keys(input.properties).map((name) => `\`${name}\``);
+    return `| \`${key}\` | ${members.join(' ')} | ${does} |`;
+  });
+  for (const rows of [routes, operations, metrics]) {
     const text = `${rows.join('\n')}\n`;
     assert(readme.includes(text), `it should hold\n${text}`);
   }

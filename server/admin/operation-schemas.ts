@@ -1,0 +1,89 @@
+/** Inputs and answers of the operations. */
+import { type TProperties, Type } from '../common/schema.ts';
+
+export const Wallet = Type.String({
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  description: 'a wallet address, 0x and 40 hexadecimal digits',
+});
+const KeyId = Type.String({
+  pattern: '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+  description: 'a key as the list of keys names it',
+});
+const Nonce = Type.String({
+  pattern: '^(?:0|[1-9][0-9]{0,77})$',
+  description: 'a whole number below 2^256, as text',
+});
+
+/** An operator who mistypes a name must not get the default in its place. */
+export function inputOf<Members extends TProperties>(members: Members) {
+  return Type.Object(members, { additionalProperties: false });
+}
+
+export const NoInput = inputOf({});
+
+export const KeysInput = inputOf({
+  wallet: Type.Optional(Wallet),
+  after: Type.Optional(KeyId),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 1_000,
+      description: 'a whole number from 1 to 10000',
+    }),
+  ),
+});
+const Key = Type.Object({
+  key: Type.String(),
+  wallet: Wallet,
+  kind: Type.Union([Type.Literal('api'), Type.Literal('read-only')]),
+  nonce: Type.String(),
+  state: Type.Union([Type.Literal('active'), Type.Literal('revoked')]),
+});
+export const KeysAnswer = Type.Object({
+  keys: Type.Array(Key),
+  more: Type.Boolean({ description: 'there are further ones `after` the last' }),
+});
+export const IssueInput = inputOf({ wallet: Wallet, nonce: Type.Optional(Nonce) });
+export const IssuedAnswer = Type.Object({
+  wallet: Wallet,
+  nonce: Type.String(),
+  apiKey: Type.String(),
+  secret: Type.String(),
+  passphrase: Type.String(),
+});
+export const RevokeInput = inputOf({ key: KeyId });
+export const RevokedAnswer = Type.Object({
+  key: Type.String(),
+  wallet: Wallet,
+  changed: Type.Boolean({ description: 'false: it was revoked before' }),
+});
+
+export const AuditInput = inputOf({
+  before: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'the id of an entry: those before it' }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      default: 100,
+      description: 'a whole number from 1 to 1000',
+    }),
+  ),
+});
+export const AuditAnswer = Type.Object({
+  entries: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      time: Type.String({ description: 'ISO 8601' }),
+      actor: Type.String({ description: 'the name that the caller gave, and its address' }),
+      route: Type.String(),
+      body: Type.Unknown(),
+      status: Type.Optional(
+        Type.Integer({ description: 'of the answer; absent while it is under way, or never came' }),
+      ),
+      error: Type.Optional(Type.String()),
+    }),
+  ),
+});
