@@ -15,7 +15,7 @@ const Nonce = Type.String({
 });
 
 /** An operator who mistypes a name must not get the default in its place. */
-export function inputOf<Members extends TProperties>(members: Members) {
+function inputOf<Members extends TProperties>(members: Members) {
   return Type.Object(members, { additionalProperties: false });
 }
 
