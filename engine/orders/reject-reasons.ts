@@ -36,5 +36,7 @@ export const RejectReason = {
   orderNotFound: 29,
   /** Market commands: already registered, unknown, or a change that may not be. */
   marketRefused: 30,
+  /** Found before the turn: an operator has banned the caller or the wallet that pays. */
+  walletBanned: 31,
 } as const;
 export type RejectReasonCode = (typeof RejectReason)[keyof typeof RejectReason];

@@ -59,6 +59,79 @@ export const RevokedAnswer = Type.Object({
   changed: Type.Boolean({ description: 'false: it was revoked before' }),
 });
 
+const Reason = Type.String({ maxLength: 200, description: 'a text of at most 200 characters' });
+const Changed = Type.Boolean({ description: 'false: it was so before' });
+
+export const OrdersInput = inputOf({
+  wallet: Wallet,
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, default: 0, description: 'a whole number from 0' }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      default: 100,
+      description: 'a whole number from 1 to 1000',
+    }),
+  ),
+});
+const Order = Type.Object({
+  id: Type.String(),
+  signer: Wallet,
+  maker_address: Wallet,
+  api_key: Type.String(),
+  market: Type.String(),
+  asset_id: Type.String(),
+  outcome: Type.String(),
+  side: Type.String(),
+  price: Type.String(),
+  original_size: Type.String(),
+  size_matched: Type.String(),
+  order_type: Type.String(),
+  expiration: Type.String(),
+  created_at: Type.Integer({ description: 'unix seconds' }),
+});
+export const OrdersAnswer = Type.Object({ total: Type.Integer(), orders: Type.Array(Order) });
+export const CancelInput = inputOf({
+  wallet: Wallet,
+  id: Type.Optional(
+    Type.String({ pattern: '^0x[0-9a-fA-F]{64}$', description: 'the id of an order' }),
+  ),
+});
+export const CanceledAnswer = Type.Object({ canceled: Type.Integer() });
+
+export const BansAnswer = Type.Object({
+  bans: Type.Array(Type.Object({ wallet: Wallet, since: Type.String(), reason: Type.String() })),
+});
+export const BanInput = inputOf({ wallet: Wallet, reason: Type.Optional(Reason) });
+export const BannedAnswer = Type.Object({
+  wallet: Wallet,
+  changed: Changed,
+  canceled: Type.Integer({ description: 'open orders that ended' }),
+});
+export const LiftInput = inputOf({ wallet: Wallet });
+export const LiftedAnswer = Type.Object({ wallet: Wallet, changed: Changed });
+
+export const PauseInput = inputOf({ reason: Type.Optional(Reason) });
+export const PauseAnswer = Type.Object({
+  paused: Type.Boolean(),
+  since: Type.Optional(Type.String()),
+  reason: Type.Optional(Type.String()),
+});
+export const PausedAnswer = Type.Object({ paused: Type.Boolean(), changed: Changed });
+
+export const LimitInput = inputOf({
+  name: Type.String({ description: 'the name of a rate limit' }),
+  limit: Type.String({ description: 'requests/seconds such as 400/10, or off' }),
+});
+export const LimitsAnswer = Type.Object({
+  limits: Type.Array(
+    Type.Object({ name: Type.String(), covers: Type.String(), limit: Type.String() }),
+  ),
+  setting: Type.String({ description: 'the setting that keeps them over a restart' }),
+});
+
 export const AuditInput = inputOf({
   before: Type.Optional(
     Type.Integer({ minimum: 1, description: 'the id of an entry: those before it' }),

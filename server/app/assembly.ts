@@ -8,12 +8,15 @@
 import { openKeyStore } from '../../storage/kv/keys.ts';
 import { StoredFinals } from '../../storage/projection/finals.ts';
 import { PositionsReader } from '../../storage/projection/reader.ts';
+import { WalletOrders } from '../account/wallet-orders.ts';
 import type { NodeFacts } from '../admin/summary.ts';
 import { httpOptions } from '../api/http-options.ts';
 import { nodeRoutes } from '../api/routes.ts';
 import { type HttpServer, listen } from '../http/http.ts';
+import { RateControl } from '../http/rate-control.ts';
 import { RequestCounts } from '../http/request-counts.ts';
 import { openAuth } from '../identity/auth.ts';
+import type { Bans } from '../identity/bans.ts';
 import { openNodeKey } from '../identity/credentials.ts';
 import { KeyRegistry } from '../identity/key-registry.ts';
 import { BookRenderer } from '../market-data/books.ts';
@@ -44,10 +47,16 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
 
 async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   const { config } = start.options;
-  const { catalog, clock, clockFacts, heartbeats, progress, t, unwritable, writer } = parts;
+  const { bans, catalog, clock, clockFacts, heartbeats, operator, progress } = parts;
+  const { t, unwritable, writer } = parts;
   const counts = config.adminPort === 0 ? undefined : new RequestCounts();
   const registry = openRegistry(start.options, parts);
-  const { server, streams } = await openPort(start.options, parts, registry, counts);
+  const rates = config.rateLimits ? new RateControl(config.rateLimitsOverrides, config) : undefined;
+  const orders = walletOrdersOf(parts);
+  writer.pauseVenue(operator.pause()?.reason);
+  // The node may have ended in the middle of a ban.
+  await orders?.cancel(bans.list().map(({ address }) => address));
+  const { server, streams } = await openPort(start.options, parts, { registry, rates, counts });
   start.onClose(() => streams.close());
   start.onClose(() => start.wait('the port to close', server.close()));
   // Before the port closes: who cannot be heard any more must not lose anything.
@@ -71,20 +80,34 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     writable: unwritable === undefined,
     facts,
     acceptClock: () => clock.accept(),
-    operations: unwritable === undefined ? openOperations(start, { registry }) : undefined,
+    operations: orders && openOperations(start, { ...parts, registry, rates, orders }),
     close: () => start.close(),
   };
 }
 
-/** @param counts undefined where there is no admin listener to tell of them */
+/** Undefined where nothing can be written. */
+function walletOrdersOf({ t, writer }: CaughtUp): WalletOrders | undefined {
+  const { engine, seqlock } = writer;
+  return engine && new WalletOrders({ tables: t, seqlock, sequencer: engine.sequencer });
+}
+
+interface Limits {
+  readonly registry: KeyRegistry;
+  /** Undefined with RATE_LIMITS=off. */
+  readonly rates: RateControl | undefined;
+  /** Undefined where there is no admin listener to tell of them. */
+  readonly counts: RequestCounts | undefined;
+}
+
 async function openPort(
   options: NodeOptions,
   parts: CaughtUp,
-  registry: KeyRegistry,
-  counts: RequestCounts | undefined,
+  { counts, rates, registry }: Limits,
 ): Promise<{ readonly server: HttpServer; readonly streams: Streams }> {
   const { config, log } = options;
-  const { catalog, clock, followers, infos, stores, t: tables, writer } = parts;
+  const { authSkewSeconds, chainId, credentialPrefix } = config;
+  const { bans, catalog, clock, followers, infos, stores, t: tables, writer } = parts;
+  const isBanned = (address: string): boolean => bans.has(address);
   const lookup: MarketLookup = (market) => infos.find(market);
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
@@ -94,8 +117,8 @@ async function openPort(
   const streams = new Streams({
     ...shared,
     lookup,
-    key: (apiKey) => registry.lookup(apiKey),
-    readOnlyKey: (key) => registry.lookupReadOnly(key),
+    key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
+    readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
     limits: {
       idleSeconds: config.streamIdleSeconds,
       subscriptionsMax: config.streamSubscriptionsMax,
@@ -113,7 +136,8 @@ async function openPort(
       ...shared,
       ...{ isTaking, lines, pauses, seqlock },
       config,
-      auth: openAuth(config.credentialPrefix, config.chainId, config.authSkewSeconds, registry),
+      rates,
+      auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),
       trades: new TradesRenderer(parts.tradesIndex, texts),
       positions: new PositionsReader(stores.projections),
       storedClosedOrder: (id) => finals.find(id),
@@ -121,11 +145,18 @@ async function openPort(
       catalog: () => catalog.current,
       clock: parts.clockFacts,
     }),
-    httpOptions(config, (line, fields) => log('warn', line, fields), counts),
+    httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
     streams.routes,
   );
   streams.open(server.publish);
   return { server, streams };
+}
+
+function unlessBanned<K extends { readonly addressText: string }>(
+  bans: Bans,
+  key: K | undefined,
+): K | undefined {
+  return key === undefined || bans.has(key.addressText) ? undefined : key;
 }
 
 function openRegistry({ config, log }: NodeOptions, { stores, t }: CaughtUp): KeyRegistry {

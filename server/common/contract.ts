@@ -5,8 +5,12 @@
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 
+/** What a banned wallet is told, by its requests and by orders that are signed for it. */
+export const ADDRESS_BANNED = 'address banned';
+
 export const REJECT_TEXTS: Readonly<Record<Exclude<RejectReasonCode, 0>, string>> = {
   [RejectReason.ownerMismatch]: 'owner_address_mismatch',
+  [RejectReason.walletBanned]: ADDRESS_BANNED,
   [RejectReason.postOnlyType]: 'postOnly requires GTC or GTD',
   [RejectReason.conditionUnknown]: 'condition is not registered',
   [RejectReason.tokenUnknown]: 'token is not registered',
@@ -58,6 +62,10 @@ export function rejectTexts(wanted: OrderTexts): typeof REJECT_TEXTS {
 
 export const ENGINE_BUSY = '{"error":"engine busy"}';
 export const JOURNAL_UNAVAILABLE = '{"error":"journal unavailable"}';
+/** While the operator pauses the venue. */
+export const TRADING_PAUSED = errorBody(
+  'Trading is currently cancel-only. New orders are not accepted, but cancels are allowed.',
+);
 export const INTERNAL_ERROR = '{"error":"internal_error"}';
 export const NOT_ALLOWED_ADDRESS = '{"error":"unauthorized: ip_not_allowlisted"}';
 

@@ -200,7 +200,7 @@ export class UwsRequestContext implements Exchange {
   private isAdmitted(): boolean {
     const { plan, server } = this;
     const { limiter, rateHeaders } = server;
-    if (plan === undefined) return true;
+    if (plan === undefined || plan.applying.length === 0) return true;
     assert(limiter !== undefined, 'a plan is made by a limiter');
     const decision = limiter.take(this.counted(), plan, server.now());
     this.limitLines = rateHeaders.linesOf(decision);

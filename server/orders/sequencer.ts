@@ -83,6 +83,8 @@ export class Sequencer {
   private problem: string | undefined;
   /** Whether all else is taken meanwhile. */
   private takesCancels = false;
+  /** What clients are told meanwhile. */
+  private refusal = JOURNAL_UNAVAILABLE;
   private readonly expiry: ExpiryTimer;
   private onBatchesDone: (() => void)[] = [];
 
@@ -103,7 +105,7 @@ export class Sequencer {
   /** From now on tables may be written: no batch is dispatched before, not even one that expires orders. */
   begin(): void {
     this.hasBegun = true;
-    this.pause(this.problem, this.takesCancels);
+    this.pause(this.problem, this.takesCancels, this.refusal);
   }
 
   /** Takes a request; answers 503 at once when the queue is full, or rows of orders are short. */
@@ -118,7 +120,7 @@ export class Sequencer {
   /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
   goOn(request: Request): void {
     if (this.o.journal.failure !== undefined) request.answered(503, JOURNAL_UNAVAILABLE);
-    else if (!this.admits(request)) refuse(request);
+    else if (!this.admits(request)) refuse(request, this.refusal);
     else if (this.stopped) request.answered(503, ENGINE_BUSY);
     else {
       this.queue.push(request, this.o.meters?.now() ?? 0);
@@ -130,7 +132,8 @@ export class Sequencer {
    * Takes no orders while there is a problem, and nothing else unless `takesCancels`. Batches in workers go on;
    * requests in the queue are refused. Commands of the node itself get `engine busy`, and come again.
    */
-  pause(problem: string | undefined, takesCancels = false): void {
+  pause(problem: string | undefined, takesCancels = false, refusal = JOURNAL_UNAVAILABLE): void {
+    this.refusal = refusal;
     this.problem = problem;
     this.takesCancels = takesCancels;
     this.armExpiry();
@@ -353,7 +356,7 @@ export class Sequencer {
       if (!this.stopped && this.admits(request)) {
         this.queue.push(request, this.o.meters?.now() ?? 0);
       } else if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
-      else refuse(request);
+      else refuse(request, this.refusal);
     }
   }
 

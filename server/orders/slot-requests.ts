@@ -126,6 +126,6 @@ export function failAll(requests: readonly Request[]): void {
 }
 
 /** Refuses a request during a pause; commands of the node itself come again. */
-export function refuse({ answered, owner }: Request): void {
-  answered(503, owner === undefined ? ENGINE_BUSY : JOURNAL_UNAVAILABLE);
+export function refuse({ answered, owner }: Request, body: string = JOURNAL_UNAVAILABLE): void {
+  answered(503, owner === undefined ? ENGINE_BUSY : body);
 }

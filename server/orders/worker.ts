@@ -17,6 +17,7 @@ import { UNJOURNALED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import { openFinalsReader } from '../../storage/projection/finals.ts';
 import type { OrderTexts } from '../common/contract.ts';
+import { BannedAddresses } from '../identity/banned-addresses.ts';
 import type { WalletFactories } from '../identity/wallet-factory.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type PreparedRequest } from './batch-prepare.ts';
@@ -42,6 +43,8 @@ export interface WorkerSetup {
   readonly separators: OrderSeparators;
   readonly verifySignatures: boolean;
   readonly walletFactories: WalletFactories;
+  /** Of BannedAddresses. */
+  readonly banned: SharedArrayBuffer;
   readonly maxBatchOrders: number;
   readonly parse: ParseRules;
   readonly orderTexts: OrderTexts;
@@ -63,6 +66,7 @@ const preparer = new BatchPreparer(engine.t, commands, {
   separators: setup.separators,
   verifySignatures: setup.verifySignatures,
   walletFactories: setup.walletFactories,
+  banned: new BannedAddresses(setup.banned),
   maxBatchOrders: setup.maxBatchOrders,
   parse: setup.parse,
   now,

@@ -4,6 +4,7 @@
  *
  * Thread: the I/O thread.
  */
+import { JOURNAL_UNAVAILABLE, TRADING_PAUSED } from '../common/contract.ts';
 import { PAUSES, type Pause, type PauseReason } from './pauses.ts';
 import type { Sequencer } from './sequencer.ts';
 
@@ -39,6 +40,7 @@ export class WriteGate {
     this.sequencer.pause(
       pauses[0]?.detail,
       pauses.every(({ reason }) => PAUSES[reason].takesCancels),
+      pauses.every(({ reason }) => reason === 'operator') ? TRADING_PAUSED : JOURNAL_UNAVAILABLE,
     );
   }
 

@@ -121,7 +121,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     portfolio: ['common', 'http', 'market-data', 'account'],
     streams: ['common', 'http', 'identity', 'market-data', 'orders', 'account'],
     catalog: ['common', 'http', 'market-data', 'orders'],
-    admin: ['common', 'documents', 'http', 'identity', 'orders'],
+    admin: ['account', 'common', 'documents', 'http', 'identity', 'orders'],
     documents: ['common', 'http'],
     config: ['common', 'http', 'identity'],
     api: [
