@@ -3,6 +3,7 @@
  * reads; a POST changes something and gets an entry in the audit log. Validation, document, README and the
  * types of the handlers come from this table.
  */
+import type { Static } from '../common/schema.ts';
 import type { OperationHandler, OperationRow } from './operation-row.ts';
 import * as s from './operation-schemas.ts';
 
@@ -81,6 +82,9 @@ export type OperationKey = keyof typeof OPERATIONS;
 export type OperationHandlers<Keys extends OperationKey = OperationKey> = {
   readonly [Key in Keys]: OperationHandler<(typeof OPERATIONS)[Key]>;
 };
+
+export type OperationInput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['input']>;
+export type OperationOutput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['answer']>;
 
 export function isOperation(key: string): key is OperationKey {
   return Object.hasOwn(OPERATIONS, key);

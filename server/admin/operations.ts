@@ -29,7 +29,8 @@ export interface OperationAnswer {
 }
 
 interface OperationsOptions {
-  readonly handlers: OperationHandlers;
+  /** On a stopped directory there are not all of them. */
+  readonly handlers: Partial<OperationHandlers>;
   readonly audit: Pick<AuditLog, 'begin' | 'end'>;
   readonly log: (line: string) => void;
 }
@@ -40,6 +41,7 @@ type ReadInput = (call: OperationCall) => object | string;
 /** A market with many outcomes fits. */
 const BODY_BOUNDS = boundsOf(1_000);
 const NOT_JSON = errorBody('invalid body', 'the body must be a JSON object');
+const NO_NODE = new OperationRefused(409, 'this needs a running node');
 const UNAVAILABLE = 'audit log unavailable';
 
 export class Operations {
@@ -76,8 +78,8 @@ export class Operations {
   private async result(key: OperationKey, input: object): Promise<OperationAnswer> {
     try {
       // Its reader has checked the input by the schema from which the handler's type comes.
-      const handler = this.o.handlers[key] as (checked: object) => unknown;
-      const result = await handler(input);
+      const handler = this.o.handlers[key] as ((checked: object) => unknown) | undefined;
+      const result = handler === undefined ? NO_NODE : await handler(input);
       if (!(result instanceof OperationRefused)) {
         return { status: 200, body: JSON.stringify(result) };
       }

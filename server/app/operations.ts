@@ -11,6 +11,7 @@ import type { WalletOrders } from '../account/wallet-orders.ts';
 import { auditOperations } from '../admin/audit-operations.ts';
 import { keyOperations } from '../admin/key-operations.ts';
 import type { AdminOperations } from '../admin/listener.ts';
+import type { OperationHandlers } from '../admin/operation-table.ts';
 import { Operations } from '../admin/operations.ts';
 import { newToken } from '../admin/token-file.ts';
 import { limitOperations, pauseOperations } from '../admin/venue-operations.ts';
@@ -36,15 +37,16 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
   const { bans, infos, operator, orders, rates, registry, t, writer } = parts;
   const audit = new AuditLog(dataDir);
   start.onClose(() => audit.close());
+  const handlers: OperationHandlers = {
+    ...keyOperations(registry),
+    ...orderOperations(orders, new AccountTexts(t, (market) => infos.find(market))),
+    ...banOperations(bans, orders, Date.now),
+    ...pauseOperations(operator, (reason) => writer.pauseVenue(reason), Date.now),
+    ...limitOperations(rates),
+    ...auditOperations(dataDir),
+  };
   const operations = new Operations({
-    handlers: {
-      ...keyOperations(registry),
-      ...orderOperations(orders, new AccountTexts(t, (market) => infos.find(market))),
-      ...banOperations(bans, orders, Date.now),
-      ...pauseOperations(operator, (reason) => writer.pauseVenue(reason), Date.now),
-      ...limitOperations(rates),
-      ...auditOperations(dataDir),
-    },
+    handlers,
     audit,
     log: (line) => start.options.log('error', line),
   });

@@ -32,15 +32,13 @@ const VERSION = 1;
 const NOTE_AT = CRC_BYTES + 1;
 const ADVICE = 'put back a copy of DATA_DIR/keys';
 
-export function openOperatorStore({
-  meta,
-  transact,
-}: {
-  readonly meta: OwnStore['meta'];
-  readonly transact: OwnStore['transact'];
-}): OperatorStore {
+export function openOperatorStore(own: Pick<OwnStore, 'meta' | 'transact'>): OperatorStore {
+  const { meta } = own;
   const put = (key: Buffer, note: OperatorNote | undefined): Promise<void> =>
-    transact(() => void (note === undefined ? meta.remove(key) : meta.put(key, encode(key, note))));
+    own.transact(() => {
+      if (note === undefined) void meta.remove(key);
+      else void meta.put(key, encode(key, note));
+    });
   return {
     bans: () =>
       Array.from(meta.getRange({ start: BAN, end: BAN_END }), ({ key, value }) => ({

@@ -5,32 +5,16 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { OPERATIONS } from '../../server/admin/operation-table.ts';
 import { AuditLog, auditEntries } from '../../storage/operations/audit-log.ts';
-import { freePort, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
+import { temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { Trader } from '../common/traders.ts';
+import { OperatorNode } from './operator-node.ts';
 
 const dataDir = temporaryDirectory();
 await withMarkets(dataDir, [{ id: 1 }]);
-const port = await freePort();
-const node = await TestNode.start(dataDir, { ADMIN_PORT: String(port) });
+const operator = await OperatorNode.start(dataDir);
+const { base, node, token } = operator;
 const alice = await Trader.join(node, 'alice');
-const base = `http://127.0.0.1:${port}`;
-const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim();
-
-interface Answered {
-  readonly status: number;
-  readonly json: Record<string, unknown>;
-}
-
-async function call(
-  key: string,
-  body?: unknown,
-  headers: Record<string, string> = { Authorization: `Bearer ${token}` },
-): Promise<Answered> {
-  const [method = '', path = ''] = key.split(' ');
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  const response = await fetch(`${base}${path}`, { method, headers, ...sent });
-  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
-}
+const call: OperatorNode['call'] = (...args) => operator.call(...args);
 
 const newestEntry = async () => (await auditEntries(dataDir, 1))[0];
 

@@ -151,7 +151,17 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'orders',
       'streams',
     ],
-    cli: ['account', 'app', 'catalog', 'common', 'config', 'http', 'identity', 'market-data'],
+    cli: [
+      'account',
+      'admin',
+      'app',
+      'catalog',
+      'common',
+      'config',
+      'http',
+      'identity',
+      'market-data',
+    ],
   },
   bench: {
     common: [],
