@@ -47,8 +47,8 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
 
 async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   const { config } = start.options;
-  const { bans, catalog, clock, clockFacts, heartbeats, operator, progress } = parts;
-  const { t, unwritable, writer } = parts;
+  const { bans, catalog, clock, clockFacts, followers, heartbeats, history } = parts;
+  const { operator, progress, t, unwritable, writer } = parts;
   const counts = config.adminPort === 0 ? undefined : new RequestCounts();
   const registry = openRegistry(start.options, parts);
   const rates = config.rateLimits ? new RateControl(config.rateLimitsOverrides, config) : undefined;
@@ -72,6 +72,9 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     http: server.facts(),
     requests: counts?.rows ?? [],
     orders: writer.meters,
+    batches: followers.meters,
+    volumeOf: (market) => history.volumes.totalOf(market),
+    throttled: rates?.throttled() ?? [],
     queue: { waiting: writer.waiting(), max: config.engineQueue },
     catalogSince: catalog.since,
   });

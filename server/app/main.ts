@@ -62,7 +62,7 @@ async function run(config: Config, logger: Logger): Promise<void> {
   const { log } = logger;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const admin = new NodeAdmin(config);
+  const admin = new NodeAdmin(config, logger.dropped);
   const stop = (name: string): void => {
     if (signal.aborted) return;
     log('info', `${name}: stopping`);

@@ -23,6 +23,7 @@ import { domainSeparator } from '../identity/eip712.ts';
 import { HistoryKeeper } from '../market-data/history-keeper.ts';
 import { TradesIndex } from '../market-data/trades-index.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
+import { BatchMeters } from '../orders/batch-meters.ts';
 import { PAUSES } from '../orders/pauses.ts';
 import type { OrderSeparators, Separators } from '../orders/prepare.ts';
 import type { Streams } from '../streams/streams.ts';
@@ -41,6 +42,8 @@ export type CaughtUp = Awaited<ReturnType<typeof catchUp>>;
 /** What hears of flushed batches and new markets: the streams, once the port opens. */
 interface Followers {
   streams: Streams | undefined;
+  /** Undefined where there is no admin listener to tell of them. */
+  readonly meters: BatchMeters | undefined;
 }
 
 /** Where the directory cannot be written, `unwritable` says why, and the stores are read-only. */
@@ -110,10 +113,12 @@ export async function build(start: Start, recovered: Recovered) {
   const catchingUp = HistoryKeeper.open({ tables: t, fills, projections, log, signal }, end);
   const history = await start.wait('price history to catch up', catchingUp, DERIVE_MS_MAX);
   start.onClose(() => history.close());
-  const followers: Followers = { streams: undefined };
+  const meters = config.adminPort === 0 ? undefined : new BatchMeters(t);
+  const followers: Followers = { streams: undefined, meters };
   const onFlushed = (batch: AppliedBatch): void => {
     tradesIndex.append(tradesIndex.end, batch.endFill);
     history.append(batch.endFill);
+    followers.meters?.count(batch);
     followers.streams?.flushed(batch);
   };
   const separators = separatorsOf(config);

@@ -236,7 +236,7 @@ test('ready says why not: starting, read-only, draining', async (t) => {
   const port = await freePort();
   const read = readConfig({ ADMIN_PORT: String(port) }, [], 2);
   assert(read.ok);
-  const admin = new NodeAdmin(read.config);
+  const admin = new NodeAdmin(read.config, () => 0);
   await admin.open(() => undefined);
   t.after(() => admin.close());
   const ready = async () => {
