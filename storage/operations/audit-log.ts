@@ -6,6 +6,7 @@
  * Thread: the I/O thread, which never waits for the disk here, or that of a command. One process at a time
  * writes: the one that has the lock of DATA_DIR.
  */
+import { existsSync, readdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeDirectory } from '../files/make-directory.ts';
@@ -34,6 +35,7 @@ interface AuditBounds {
 
 /** 64 MiB in all, several hundred thousand changes; a file is parsed in a few milliseconds. */
 const BOUNDS: AuditBounds = { bytesOfFile: 2 ** 20, filesMax: 64 };
+export const AUDIT = 'audit';
 const NAME = /^\d{12}\.jsonl$/;
 const NAME_DIGITS = 12;
 
@@ -171,7 +173,14 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 function folderOf(dataDir: string): string {
-  return join(dataDir, 'audit');
+  return join(dataDir, AUDIT);
+}
+
+/** Paths of its files, oldest first. */
+export function auditFiles(dataDir: string): string[] {
+  const folder = folderOf(dataDir);
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names.filter((name) => NAME.test(name)).map((name) => join(folder, name));
 }
 
 function nameOf(id: number): string {

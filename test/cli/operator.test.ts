@@ -1,5 +1,6 @@
 /** The commands of an operator: on a node that runs by its admin listener, on the stopped directory, or a clear no. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import test from 'node:test';
 import { auditEntries } from '../../storage/operations/audit-log.ts';
 import { freePort, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
@@ -104,6 +105,15 @@ test('on a stopped directory what is stored is changed all the same, and holds w
   assert.deepEqual(await ready.json(), { status: 'read-only', reason: 'operator: over night' });
   await node.stop();
   assert.equal(await done('venue', 'resume'), 'the venue is resumed');
+});
+
+test('a backup has the audit log, and a restored directory its entries, bans and keys', async () => {
+  const backup = join(temporaryDirectory(), 'backup');
+  await done('backup', backup);
+  const restored = temporaryDirectory();
+  assert.equal((await cli(restored, ['restore', backup])).code, 0);
+  assert.deepEqual(await auditEntries(restored, 1_000), await auditEntries(dataDir, 1_000));
+  assert.match((await cli(restored, ['wallet', 'bans'])).stdout, new RegExp(wallet));
 });
 
 test('where there is no directory nothing is made', async () => {
