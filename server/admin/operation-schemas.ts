@@ -19,19 +19,18 @@ function inputOf<Members extends TProperties>(members: Members) {
   return Type.Object(members, { additionalProperties: false });
 }
 
+/** How many rows are wanted. */
+function limitOf(maximum: number, usual: number) {
+  const description = `a whole number from 1 to ${maximum}`;
+  return Type.Optional(Type.Integer({ minimum: 1, maximum, default: usual, description }));
+}
+
 export const NoInput = inputOf({});
 
 export const KeysInput = inputOf({
   wallet: Type.Optional(Wallet),
   after: Type.Optional(KeyId),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 10_000,
-      default: 1_000,
-      description: 'a whole number from 1 to 10000',
-    }),
-  ),
+  limit: limitOf(10_000, 1_000),
 });
 const Key = Type.Object({
   key: Type.String(),
@@ -67,14 +66,7 @@ export const OrdersInput = inputOf({
   offset: Type.Optional(
     Type.Integer({ minimum: 0, default: 0, description: 'a whole number from 0' }),
   ),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 1_000,
-      default: 100,
-      description: 'a whole number from 1 to 1000',
-    }),
-  ),
+  limit: limitOf(1_000, 100),
 });
 const Order = Type.Object({
   id: Type.String(),
@@ -136,14 +128,7 @@ export const AuditInput = inputOf({
   before: Type.Optional(
     Type.Integer({ minimum: 1, description: 'the id of an entry: those before it' }),
   ),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 1_000,
-      default: 100,
-      description: 'a whole number from 1 to 1000',
-    }),
-  ),
+  limit: limitOf(1_000, 100),
 });
 export const AuditAnswer = Type.Object({
   entries: Type.Array(
