@@ -97,6 +97,11 @@ export interface CancelOrder {
   readonly orderId?: string;
 }
 
+export interface ClosedOnlyAnswer {
+  readonly closed_only: boolean;
+  readonly closedOnly: boolean;
+}
+
 export interface EventAnswer {
   readonly id: string;
   readonly ticker: string;
@@ -215,6 +220,18 @@ export interface ExchangeInfoAnswer {
 
 export interface FeeRateAnswer {
   readonly base_fee: number;
+}
+
+export interface HeartbeatAnswer {
+  readonly heartbeat_id: string;
+}
+
+export interface HeartbeatBody {
+  readonly heartbeat_id?: string | null;
+}
+
+export interface HeartbeatOkAnswer {
+  readonly status: 'ok';
 }
 
 export interface HistoryAnswer {
@@ -493,11 +510,27 @@ export interface RateLimitsAnswer {
   })[];
 }
 
+export interface ReadOnlyKeyAnswer {
+  readonly apiKey: string;
+}
+
+export interface ReadOnlyKeyBody {
+  readonly key: string;
+}
+
+export interface ReadOnlyKeysAnswer {
+  readonly readonlyApiKeys: readonly string[];
+}
+
 export interface ResumedEvent {
   readonly event_type: 'resumed';
   readonly stream_id: string;
   readonly sequence: string;
   readonly missed: string;
+}
+
+export interface RevokedAnswer {
+  readonly revoked: true;
 }
 
 export interface SamplingAnswer {
@@ -619,7 +652,7 @@ export interface SpreadAnswer {
 export interface StatusAnswer {
   readonly status: 'ok' | 'read-only';
   readonly paused: readonly {
-    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'clock';
+    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'operator' | 'clock';
     readonly means: string;
     readonly takes_cancels: boolean;
   }[];
@@ -1083,46 +1116,33 @@ export interface Routes {
       readonly apiKey?: string;
     };
     body: undefined;
-    answer: {
-      readonly revoked: true;
-    };
+    answer: RevokedAnswer;
   };
   'DELETE /auth/derive-api-key': {
     query: {
       readonly apiKey?: string;
     };
     body: undefined;
-    answer: {
-      readonly revoked: true;
-    };
+    answer: RevokedAnswer;
   };
   'GET /auth/ban-status/closed-only': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
-    answer: {
-      readonly closed_only: boolean;
-      readonly closedOnly: boolean;
-    };
+    answer: ClosedOnlyAnswer;
   };
   'POST /auth/readonly-api-key': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
-    answer: {
-      readonly apiKey: string;
-    };
+    answer: ReadOnlyKeyAnswer;
   };
   'GET /auth/readonly-api-keys': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
-    answer: {
-      readonly readonlyApiKeys: readonly string[];
-    };
+    answer: ReadOnlyKeysAnswer;
   };
   'DELETE /auth/readonly-api-key': {
     query: Readonly<Record<string, unknown>>;
-    body: {
-      readonly key: string;
-    };
+    body: ReadOnlyKeyBody;
     answer: 'OK';
   };
   'GET /auth/validate-readonly-api-key': {
@@ -1166,18 +1186,12 @@ export interface Routes {
   'POST /heartbeats': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
-    answer: {
-      readonly status: 'ok';
-    };
+    answer: HeartbeatOkAnswer;
   };
   'POST /v1/heartbeats': {
     query: Readonly<Record<string, unknown>>;
-    body: {
-      readonly heartbeat_id?: string | null;
-    };
-    answer: {
-      readonly heartbeat_id: string;
-    };
+    body: HeartbeatBody;
+    answer: HeartbeatAnswer;
   };
   'GET /data/order/:id': {
     query: {
