@@ -657,7 +657,7 @@ export interface SpreadAnswer {
 export interface StatusAnswer {
   readonly status: 'ok' | 'read-only';
   readonly paused: readonly {
-    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'clock';
+    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'operator' | 'clock';
     readonly means: string;
     readonly takes_cancels: boolean;
   }[];

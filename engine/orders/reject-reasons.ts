@@ -33,24 +33,26 @@ export const RejectReason = {
   fokUnfilled: 27,
   fakUnfilled: 28,
   selfTrade: 29,
+  /** Found before the turn: an operator has banned the caller or the wallet that pays. */
+  walletBanned: 30,
   /** Cancels: unknown, foreign, or already finished. */
-  orderNotFound: 30,
+  orderNotFound: 31,
   /** Market commands: already registered, unknown, or a change that may not be. */
-  marketRefused: 31,
+  marketRefused: 32,
   // Commands of the ledger (docs/ledger.md#commands), which may also be refused for want of funds or room.
-  ledgerOff: 32,
+  ledgerOff: 33,
   /** Its id was used: with the same body, with another, too long ago; or is none. */
-  idRepeated: 33,
-  idConflict: 34,
-  idTooOld: 35,
-  idInvalid: 36,
-  amountInvalid: 37,
-  depositsTooLarge: 38,
-  walletUnknown: 39,
-  bindingConflict: 40,
-  marketUnknown: 41,
-  marketResolved: 42,
-  payoutInvalid: 43,
-  groupHasWinner: 44,
+  idRepeated: 34,
+  idConflict: 35,
+  idTooOld: 36,
+  idInvalid: 37,
+  amountInvalid: 38,
+  depositsTooLarge: 39,
+  walletUnknown: 40,
+  bindingConflict: 41,
+  marketUnknown: 42,
+  marketResolved: 43,
+  payoutInvalid: 44,
+  groupHasWinner: 45,
 } as const;
 export type RejectReasonCode = (typeof RejectReason)[keyof typeof RejectReason];

@@ -98,7 +98,7 @@ async function adviceOn(error: unknown, config: Config): Promise<string> {
 async function run(config: Config, logger: Logger, stopping: Stopping): Promise<void> {
   const { log } = logger;
   const { signal } = stopping;
-  const admin = new NodeAdmin(config);
+  const admin = new NodeAdmin(config, logger.dropped);
   void whenAborted(signal).then(() => {
     log('info', `${stopping.name}: stopping`);
     admin.draining();

@@ -2,8 +2,14 @@
 
 export const ENGINE_BUSY = '{"error":"engine busy"}';
 export const JOURNAL_UNAVAILABLE = '{"error":"journal unavailable"}';
+/** While the operator pauses the venue. */
+export const TRADING_PAUSED =
+  '{"error":"Trading is currently cancel-only. New orders are not accepted, but cancels are allowed."}';
 export const INTERNAL_ERROR = '{"error":"internal_error"}';
 export const NOT_ALLOWED_ADDRESS = '{"error":"unauthorized: ip_not_allowlisted"}';
+
+/** For requests of a banned wallet, and orders that are signed for it. */
+export const ADDRESS_BANNED = 'address banned';
 
 /** Body of an error with an optional explanation for the person who has to correct the request. */
 export function errorBody(error: string, detail = ''): string {

@@ -8,7 +8,7 @@
  * identity of their own). Nothing here logs.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
+import { ADDRESS_BANNED, errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
 import { isAddressText } from './checksum.ts';
 import type { Trio } from './credentials.ts';
@@ -26,6 +26,8 @@ export interface Auth {
   readonly level1Names: readonly string[];
   readonly readOnlyName: string;
   readonly separator: Uint8Array;
+  /** By address text. */
+  readonly isBanned: (addressText: string) => boolean;
 }
 
 export interface AuthRefused {
@@ -102,6 +104,7 @@ export function openAuth(
   chainId: number,
   skewSeconds: number,
   registry: KeyRegistry,
+  isBanned: Auth['isBanned'] = () => false,
 ): Auth {
   return {
     registry,
@@ -110,6 +113,7 @@ export function openAuth(
     level1Names: LEVEL1.map((name) => `${prefix}_${name}`),
     readOnlyName: `${prefix}_${READ_ONLY}`,
     separator: authSeparator(chainId),
+    isBanned,
   };
 }
 
@@ -167,9 +171,13 @@ export function checkLevel2(
     return refuse2('unknown key or wrong passphrase');
   }
   if (!isSigned) return refuse2('wrong signature');
+  if (auth.isBanned(credential.addressText)) return BANNED;
   const { address: owner, apiKey: key, apiKeyBytes } = credential;
   return { ok: true, address: owner, apiKey: key, apiKeyBytes };
 }
+
+/** Only a caller who has proved that the wallet is its own is answered so. */
+const BANNED: AuthRefused = { ok: false, status: 403, body: errorBody(ADDRESS_BANNED) };
 
 const WRITE_REFUSED: AuthRefused = {
   ok: false,
@@ -199,6 +207,7 @@ export function checkReadOnly(
   if (!UUID.test(readOnlyKey)) return refuse2(`malformed header ${auth.readOnlyName}`);
   const found = auth.registry.lookupReadOnly(readOnlyKey.toLowerCase());
   if (found?.addressText !== address.toLowerCase()) return refuse2('unknown read-only key');
+  if (auth.isBanned(found.addressText)) return BANNED;
   return { ok: true, address: found.address, apiKey: found.key, apiKeyBytes: found.keyBytes };
 }
 
@@ -232,6 +241,7 @@ export function checkLevel1(
   authDigest(auth.separator, claimed, timestamp, nonce, digest, 0);
   const right = recoverAddress(digest, signatureBytes, recovered, 0) && recovered.equals(claimed);
   if (!right) return refuse1(401, 'wrong signature');
+  if (auth.isBanned(address.toLowerCase())) return BANNED;
   return { ok: true, address: new Uint8Array(claimed), nonce };
 }
 

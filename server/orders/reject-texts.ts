@@ -2,10 +2,13 @@
  * The exact text of each reject reason, for clients. A test compares the table of orders/API.md with this one.
  * Rules: docs/protocol.md#order-of-checks
  */
+
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import { ADDRESS_BANNED } from '../common/error-bodies.ts';
 
 export const REJECT_TEXTS: Readonly<Record<Exclude<RejectReasonCode, 0>, string>> = {
   [RejectReason.ownerMismatch]: 'owner_address_mismatch',
+  [RejectReason.walletBanned]: ADDRESS_BANNED,
   [RejectReason.postOnlyType]: 'postOnly requires GTC or GTD',
   [RejectReason.conditionUnknown]: 'condition is not registered',
   [RejectReason.tokenUnknown]: 'token is not registered',

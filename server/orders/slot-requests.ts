@@ -6,7 +6,12 @@
 import assert from 'node:assert/strict';
 import { commandWords } from '../../engine/commands.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
-import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
+import {
+  ENGINE_BUSY,
+  INTERNAL_ERROR,
+  JOURNAL_UNAVAILABLE,
+  TRADING_PAUSED,
+} from '../common/error-bodies.ts';
 import {
   AnswerHead,
   align,
@@ -31,10 +36,11 @@ export type Answered = (status: number, body: Uint8Array | string) => void;
  * Why a request has no result. busy: it was not taken, and may come again. unavailable: nothing is taken for the
  * time being, or the log failed. undone: its batch failed before it was applied.
  */
-export type Failure = 'busy' | 'unavailable' | 'undone';
+export type Failure = 'busy' | 'paused' | 'unavailable' | 'undone';
 
 const FAILURES: Readonly<Record<Failure, readonly [status: number, body: string]>> = {
   busy: [503, ENGINE_BUSY],
+  paused: [503, TRADING_PAUSED],
   unavailable: [503, JOURNAL_UNAVAILABLE],
   undone: [500, INTERNAL_ERROR],
 };
@@ -176,6 +182,6 @@ export function failAll(requests: readonly Request[]): void {
 }
 
 /** Refuses a request during a pause; commands of the node itself come again. */
-export function refuse(request: Request): void {
-  fail(request, request.owner === undefined ? 'busy' : 'unavailable');
+export function refuse(request: Request, failure: Failure = 'unavailable'): void {
+  fail(request, request.owner === undefined ? 'busy' : failure);
 }

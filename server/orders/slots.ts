@@ -63,7 +63,7 @@ export const Slot = {
 } as const;
 
 /** More than there are rules. */
-export const RESULTS = 32;
+export const RESULTS = 64;
 
 export const RequestHead = {
   kind: 0,

@@ -149,6 +149,18 @@ test('dashboard and alerts ask for metrics that the node has', () => {
   assert.deepEqual(unseen, ['exchange_follower_sequence'], 'the dashboard shows the others');
 });
 
+test('each alert has a severity by which it can be routed, and says what is the matter', () => {
+  const { groups } = parse(read('prometheus/rules.yml')) as {
+    groups: {
+      rules: { alert: string; labels?: { severity?: string }; annotations: { summary: string } }[];
+    }[];
+  };
+  for (const { alert, annotations, labels } of groups.flatMap(({ rules }) => rules)) {
+    assert(['critical', 'warning', 'info'].includes(labels?.severity ?? ''), alert);
+    assert.match(annotations.summary, /\.$/, alert);
+  }
+});
+
 test('what Grafana and Prometheus read is whole', () => {
   const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' });
   for (const name of files.filter((path) => /\.ya?ml$/.test(path))) assert(parse(read(name)), name);

@@ -122,7 +122,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     portfolio: ['common', 'http', 'market-data'],
     streams: ['common', 'http', 'identity', 'market-data', 'orders'],
     catalog: ['common', 'http', 'market-data', 'orders'],
-    admin: ['common', 'http', 'orders'],
+    admin: ['account', 'common', 'documents', 'http', 'identity', 'orders'],
     documents: ['common', 'http'],
     config: ['common', 'http', 'identity'],
     api: [
@@ -152,7 +152,17 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'orders',
       'streams',
     ],
-    cli: ['app', 'catalog', 'common', 'config', 'http', 'identity', 'market-data'],
+    cli: [
+      'account',
+      'admin',
+      'app',
+      'catalog',
+      'common',
+      'config',
+      'http',
+      'identity',
+      'market-data',
+    ],
   },
   bench: {
     common: [],
