@@ -2,16 +2,22 @@
 
 /** The node answered with a status other than 200. */
 export class ApiError extends Error {
+  /** The call that was refused: a method of the client, or a route. */
+  readonly call: string;
   readonly status: number;
+  readonly body: string;
   /** The node's error text: `error`, and `detail` if there is one. */
   readonly reason: string;
   readonly detail: string;
 
-  constructor(what: string, status: number, body: string) {
+  constructor(call: string, status: number, body: string, cause?: unknown) {
     const { detail, error } = problemOf(body);
-    super(`${what} answered ${status}: ${error}${detail === '' ? '' : ` (${detail})`}`);
+    const answer = `${status}: ${error}${detail === '' ? '' : ` (${detail})`}`;
+    super(`${call} answered ${answer}`, cause === undefined ? {} : { cause });
     this.name = 'ApiError';
+    this.call = call;
     this.status = status;
+    this.body = body;
     this.reason = error;
     this.detail = detail;
   }

@@ -97,6 +97,11 @@ export interface CancelOrder {
   readonly orderId?: string;
 }
 
+export interface ClosedOnlyAnswer {
+  readonly closed_only: boolean;
+  readonly closedOnly: boolean;
+}
+
 export interface EventAnswer {
   readonly id: string;
   readonly ticker: string;
@@ -215,6 +220,18 @@ export interface ExchangeInfoAnswer {
 
 export interface FeeRateAnswer {
   readonly base_fee: number;
+}
+
+export interface HeartbeatAnswer {
+  readonly heartbeat_id: string;
+}
+
+export interface HeartbeatBody {
+  readonly heartbeat_id?: string | null;
+}
+
+export interface HeartbeatOkAnswer {
+  readonly status: 'ok';
 }
 
 export interface HistoryAnswer {
@@ -493,11 +510,32 @@ export interface RateLimitsAnswer {
   })[];
 }
 
+export interface ReadOnlyKeyAnswer {
+  readonly apiKey: string;
+}
+
+export interface ReadOnlyKeyBody {
+  readonly key: string;
+}
+
+export interface ReadOnlyKeysAnswer {
+  readonly readonlyApiKeys: readonly string[];
+}
+
+export interface ReplaceAnswer {
+  readonly cancel: CancelAnswer;
+  readonly order: OrderResult | null;
+}
+
 export interface ResumedEvent {
   readonly event_type: 'resumed';
   readonly stream_id: string;
   readonly sequence: string;
   readonly missed: string;
+}
+
+export interface RevokedAnswer {
+  readonly revoked: true;
 }
 
 export interface SamplingAnswer {
@@ -949,8 +987,7 @@ export type MarketEvent =
   | LastTradePriceEvent
   | TickSizeChangeEvent
   | BestBidAskEvent
-  | NewMarketEvent
-  | MarketErrorEvent;
+  | NewMarketEvent;
 export type OrderItems = readonly OrderItemShape[];
 
 export type OrderResults = readonly OrderResult[];
@@ -1019,8 +1056,7 @@ export type TradesAnswer = readonly {
 export type UserEvent =
   | OrderEvent
   | TradeEvent
-  | ResumedEvent
-  | UserErrorEvent;
+  | ResumedEvent;
 export type ValueAnswer = readonly {
   readonly user: string;
   readonly value: number;
@@ -1038,10 +1074,25 @@ export interface Routes {
     body: undefined;
     answer: 'OK';
   };
+  'GET /health': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: 'OK';
+  };
+  'GET /healthz': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: 'OK';
+  };
   'GET /status': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
     answer: StatusAnswer;
+  };
+  'GET /gamma/status': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: 'OK';
   };
   'GET /time': {
     query: Readonly<Record<string, unknown>>;
@@ -1083,46 +1134,33 @@ export interface Routes {
       readonly apiKey?: string;
     };
     body: undefined;
-    answer: {
-      readonly revoked: true;
-    };
+    answer: RevokedAnswer;
   };
   'DELETE /auth/derive-api-key': {
     query: {
       readonly apiKey?: string;
     };
     body: undefined;
-    answer: {
-      readonly revoked: true;
-    };
+    answer: RevokedAnswer;
   };
   'GET /auth/ban-status/closed-only': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
-    answer: {
-      readonly closed_only: boolean;
-      readonly closedOnly: boolean;
-    };
+    answer: ClosedOnlyAnswer;
   };
   'POST /auth/readonly-api-key': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
-    answer: {
-      readonly apiKey: string;
-    };
+    answer: ReadOnlyKeyAnswer;
   };
   'GET /auth/readonly-api-keys': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
-    answer: {
-      readonly readonlyApiKeys: readonly string[];
-    };
+    answer: ReadOnlyKeysAnswer;
   };
   'DELETE /auth/readonly-api-key': {
     query: Readonly<Record<string, unknown>>;
-    body: {
-      readonly key: string;
-    };
+    body: ReadOnlyKeyBody;
     answer: 'OK';
   };
   'GET /auth/validate-readonly-api-key': {
@@ -1142,6 +1180,11 @@ export interface Routes {
     query: Readonly<Record<string, unknown>>;
     body: OrderItems;
     answer: OrderResults;
+  };
+  'POST /replace': {
+    query: Readonly<Record<string, unknown>>;
+    body: OrderItemShape & CancelOrder;
+    answer: ReplaceAnswer;
   };
   'DELETE /order': {
     query: Readonly<Record<string, unknown>>;
@@ -1166,18 +1209,12 @@ export interface Routes {
   'POST /heartbeats': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
-    answer: {
-      readonly status: 'ok';
-    };
+    answer: HeartbeatOkAnswer;
   };
   'POST /v1/heartbeats': {
     query: Readonly<Record<string, unknown>>;
-    body: {
-      readonly heartbeat_id?: string | null;
-    };
-    answer: {
-      readonly heartbeat_id: string;
-    };
+    body: HeartbeatBody;
+    answer: HeartbeatAnswer;
   };
   'GET /data/order/:id': {
     query: {
@@ -2194,6 +2231,7 @@ export const ACCESS = {
   'DELETE /auth/readonly-api-key': 'level2',
   'POST /order': 'level2',
   'POST /orders': 'level2',
+  'POST /replace': 'level2',
   'DELETE /order': 'level2',
   'DELETE /orders': 'level2',
   'DELETE /cancel-all': 'level2',

@@ -1,5 +1,5 @@
 /**
- * Replay: records of the journal to tables, as a start does it: decoded, checked, applied, and the
+ * Replay: records of the log to tables, as a start does it: decoded, checked, applied, and the
  * digest of each compared with what was recorded. Reading them from a disk is not part of it.
  */
 

@@ -1,6 +1,6 @@
 /**
  * A data directory with a catalog whose markets have been traded: resting orders on many levels, and
- * fills. The commands go through an engine into the journal, as those of a node do, so that a node
+ * fills. The commands go through an engine into the log, as those of a node do, so that a node
  * started on the directory recovers them, checks them, and serves them.
  *
  * Thread: any. Pure but for the files: the same size and seed give the same books and fills.
@@ -42,7 +42,7 @@ import { marketCommands } from '../../server/catalog/market-registry.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
-import { Journal } from '../../storage/log/journal.ts';
+import type { Log } from '../../storage/log/log.ts';
 import { generateCatalog } from '../catalog/catalog-generator.ts';
 import { storeCatalog } from '../catalog/catalog-store.ts';
 import { Random } from '../random.ts';
@@ -98,7 +98,7 @@ export async function storeTradedMarkets(options: MarketStoreOptions): Promise<T
   });
   try {
     const engine = new Engine(allocateEngine(options.capacities));
-    return await new Trading(engine, new Journal(log), options).run(catalog);
+    return await new Trading(engine, log, options).run(catalog);
   } finally {
     await log.close();
   }
@@ -107,7 +107,7 @@ export async function storeTradedMarkets(options: MarketStoreOptions): Promise<T
 class Trading {
   private readonly engine: Engine;
   private readonly t: Tables;
-  private readonly journal: Journal;
+  private readonly log: Log;
   private readonly random: Random;
   private readonly wallets: readonly Int32Array[];
   private readonly whale: Int32Array | undefined;
@@ -116,12 +116,12 @@ class Trading {
   private batches = 0;
   private readonly options: MarketStoreOptions;
 
-  constructor(engine: Engine, journal: Journal, options: MarketStoreOptions) {
+  constructor(engine: Engine, log: Log, options: MarketStoreOptions) {
     const { seed, whale } = options;
     this.options = options;
     this.engine = engine;
     this.t = engine.t;
-    this.journal = journal;
+    this.log = log;
     this.random = new Random(`trading ${seed}`);
     this.wallets = Array.from({ length: WALLETS }, () => this.words(ADDRESS_WORDS));
     this.whale = whale === undefined ? undefined : wordsOf(whale);
@@ -215,9 +215,9 @@ class Trading {
     if (words.length > 0) await this.apply(words);
   }
 
-  /** Applies one batch and resolves when it is in the journal. */
+  /** Applies one batch and resolves when it is in the log. */
   private async apply(words: Int32Array): Promise<void> {
-    const { engine, journal, t } = this;
+    const { engine, log, t } = this;
     const firstFill = fillCount(t);
     const time = START_MS + this.batches * BATCH_MS;
     this.batches += 1;
@@ -236,15 +236,11 @@ class Trading {
       closedEnd: closedCount(t),
       digest: stateDigest(t),
     };
-    const record = encodeBatch(facts, taken);
-    await new Promise<void>((resolve, reject) => {
-      const done = (error: Error | undefined): void =>
-        error === undefined ? resolve() : reject(error);
-      journal.append({ sequence, time, digest: facts.digest, record }, done);
-    });
+    const payload = encodeBatch(facts, taken);
+    await log.append([{ sequence, time, after: facts.digest, payload }], sequence - 1);
   }
 
-  /** The commands that changed something, which alone are journaled. */
+  /** The commands that changed something, which alone are recorded. */
   private applyAll(words: Int32Array): Int32Array {
     const { engine } = this;
     const f64 = new Float64Array(words.buffer);

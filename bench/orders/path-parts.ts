@@ -91,10 +91,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
 async function write(): Promise<void> {
   const sequence = log.last + 1;
   const payload = Buffer.alloc(RECORD_BYTES, 7);
-  await log.append(
-    [{ sequence, time: 1, before: log.digest, after: sequence | 0, payload }],
-    log.last,
-  );
+  await log.append([{ sequence, time: 1, after: sequence | 0, payload }], log.last);
 }
 
 function handOver(): Promise<void> {

@@ -8,7 +8,7 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type Exchange, listen, type Route } from '../../server/http/http.ts';
+import { listen, type RequestContext, type Route } from '../../server/http/http.ts';
 import { RateLimiter } from '../../server/http/rate-limiter.ts';
 import { loadUws, type us_listen_socket } from '../../server/http/uws.ts';
 
@@ -42,7 +42,7 @@ export async function limitsSuite(requests: number, blocks: number): Promise<Lim
   const timed = new Timed();
   uws.App = () => timed.wrap(plainApp());
   const base = { host: '127.0.0.1', port: 0, trustProxy: 0, log: () => undefined };
-  const run = (context: Exchange): void => context.reply(200, BODY);
+  const run = (context: RequestContext): void => context.reply(200, BODY);
   const limits = ['price', 'trading'] as const;
   const route: Route = { method: 'GET', path: PATH, headers: [], bodyBytesMax: 0, limits, run };
   const limited = () =>
@@ -125,15 +125,18 @@ class Client {
   }
 
   private arrived(bytes: number): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       let left = bytes;
+      const lost = (): void => reject(new Error(`the connection ended ${left} bytes early`));
       const count = (data: Buffer): void => {
         left -= data.length;
         if (left > 0) return;
         this.socket.off('data', count);
+        this.socket.off('close', lost);
         resolve();
       };
       this.socket.on('data', count);
+      this.socket.on('close', lost);
     });
   }
 

@@ -1,6 +1,6 @@
 /**
  * A trading day in a log: resting orders and fills by the hundred thousand, in batches of 15, as a node
- * would have journaled them.
+ * would have logged them.
  */
 
 import {
@@ -20,7 +20,7 @@ import { allocateEngine } from '../../engine/tables/tables.ts';
 import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
-import { Journal, type JournalEntry } from '../../storage/log/journal.ts';
+import type { Log, NewEntry } from '../../storage/log/log.ts';
 import { Random } from '../random.ts';
 
 export interface DayShape {
@@ -52,7 +52,7 @@ export async function writeDay(dataDir: string, shape: DayShape): Promise<Day> {
     segmentBytes: 2 ** 24,
     log: () => undefined,
   });
-  const day = new DayWriter(new Journal(log));
+  const day = new DayWriter(log);
   await day.write(markets());
   const orders = new Orders();
   for (let done = 0; done < shape.fills; done += ROUND) {
@@ -135,11 +135,11 @@ export class Orders {
 class DayWriter {
   readonly engine = new Engine(allocateEngine(CAPACITIES));
   orders = 0;
-  private readonly journal: Journal;
+  private readonly log: Log;
   private time = 1;
 
-  constructor(journal: Journal) {
-    this.journal = journal;
+  constructor(log: Log) {
+    this.log = log;
   }
 
   async write(commands: CommandBuffer): Promise<void> {
@@ -153,18 +153,17 @@ class DayWriter {
       at = applied.end;
       this.orders += applied.orders;
       if (applied.entry === undefined) continue;
-      this.journal.append(applied.entry, (error) => {
-        if (error !== undefined) throw error;
-      });
-      if (applied.entry.sequence % 1_000 === 0) await this.journal.drained();
+      const { sequence } = applied.entry;
+      const durable = this.log.append([applied.entry], sequence - 1);
+      if (sequence % 1_000 === 0) await durable;
     }
-    await this.journal.drained();
+    await this.log.whenDurable();
   }
 }
 
 interface Applied {
   /** Undefined: nothing changed. */
-  readonly entry: JournalEntry | undefined;
+  readonly entry: NewEntry | undefined;
   readonly orders: number;
   /** The word after its last command. */
   readonly end: number;
@@ -204,9 +203,9 @@ export function applyBatch(
     closedEnd: closedCount(t),
     digest: stateDigest(t),
   };
-  const { digest, sequence } = facts;
-  const record = encodeBatch(facts, Int32Array.from(taken));
-  return { entry: { sequence, time, digest, record }, orders, end: at };
+  const { digest: after, sequence } = facts;
+  const payload = encodeBatch(facts, Int32Array.from(taken));
+  return { entry: { sequence, time, after, payload }, orders, end: at };
 }
 
 function markets(): CommandBuffer {

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- pauses`: batches applied and journaled as a node does it, without HTTP and signatures, while
+ * `npm run bench -- pauses`: batches applied and logged as a node does it, without HTTP and signatures, while
  * the follower's thread derives behind them: how far it is behind at full load, and what images cost those
  * who wait for an answer. A million orders rest. Rounds with and without images take turns.
  */
@@ -13,7 +13,6 @@ import type { Engine } from '../../engine/engine.ts';
 import { lastBatch } from '../../engine/reads.ts';
 import { FollowerKeeper } from '../../server/orders/follower-keeper.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
-import { Journal } from '../../storage/log/journal.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
@@ -72,7 +71,6 @@ class Live {
   private readonly dataDir: string;
   private readonly engine: Engine;
   private readonly log: FileLog;
-  private readonly journal: Journal;
   private readonly orders = new Orders('the day after');
   private commands: CommandBuffer = this.orders.pairs(PAIRS);
   private next = 0;
@@ -82,7 +80,6 @@ class Live {
     this.dataDir = dataDir;
     this.engine = engine;
     this.log = log;
-    this.journal = new Journal(log);
   }
 
   static async open(dataDir: string): Promise<Live> {
@@ -133,7 +130,7 @@ class Live {
     await this.log.close();
   }
 
-  private batch(follower: FollowerKeeper): Promise<void> {
+  private async batch(follower: FollowerKeeper): Promise<void> {
     if (this.next >= this.commands.words) {
       this.commands = this.orders.pairs(PAIRS);
       this.next = 0;
@@ -142,13 +139,9 @@ class Live {
     const { end, entry } = applyBatch(engine, commands, next, Date.now(), follower.finished());
     this.next = end;
     this.applied += BATCH;
-    return new Promise((resolve, reject) => {
-      this.journal.append(entry ?? null, (error) => {
-        if (error !== undefined) reject(error);
-        if (entry !== undefined) follower.reach(entry.sequence);
-        resolve();
-      });
-    });
+    if (entry === undefined) return this.log.whenDurable();
+    await this.log.append([entry], entry.sequence - 1);
+    follower.reach(entry.sequence);
   }
 
   /** A follower that is warm and has caught up. */

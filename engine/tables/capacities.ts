@@ -10,21 +10,40 @@ export const FEE_BPS_MAX = 1_000;
 /** Outcomes of one market: the widest market seen in the field has 7; a command must stay small. */
 export const OUTCOMES_MAX = 64;
 
-/** Commands of one batch, which bounds how many fills can wait for the journal. */
+/** Commands of one batch, which bounds how many fills can wait for the log. */
 export const BATCH_COMMANDS_MAX = 8_192;
 
 /** Orders of an owner that one command looks at when it cancels them all: a turn stays short. */
 export const CANCEL_ORDERS_MAX = 1_000;
 
-/** Batches that may be applied and not yet journaled; the I/O thread holds back beyond it. */
-export const UNJOURNALED_BATCHES_MAX = 64;
+/** Batches that may be applied and not yet in the log; the I/O thread holds back beyond it. */
+export const UNLOGGED_BATCHES_MAX = 64;
 
 /**
  * Commands of all these batches: several times what comes in while a slow disk writes. The ring of fills has
  * room for what they do, and is touched from one end to the other; with the default tables two million rows
  * are enough of them.
  */
-export const UNJOURNALED_COMMANDS_MAX = 24_000;
+export const UNLOGGED_COMMANDS_MAX = 24_000;
+
+/**
+ * What was deposited less what was withdrawn: half of the exact integers, so that no sum of the ledger leaves
+ * them, whatever rounding adds.
+ */
+export const DEPOSITED_MAX = 2 ** 52;
+
+/** Ids of requests that are kept of operators, and of users (docs/ledger.md#request-ids). */
+export const REQUESTS_KEPT = 1_000_000;
+/** Rows of each of the two rings. */
+export const REQUEST_ROWS = 2 ** 20;
+/** How far the milliseconds of an id may be ahead of the batch. */
+export const REQUEST_AHEAD_MS = 300_000;
+
+/** Sum of the weights of a payout. */
+export const PAYOUT_SUM_MAX = 10_000;
+
+/** Orders, then wallets, of one step of a resolution: a turn stays short, also one whose code is still cold. */
+export const RESOLVE_STEP_MAX = 250;
 
 /**
  * Sizes of the tables, in rows. A full table is a per-order error, never a crash
@@ -42,6 +61,8 @@ export interface Capacities {
   readonly trades: number;
   /** Newest finished orders whose ids stay in memory. */
   readonly history: number;
+  /** Shares of a wallet in a token. 0 = no room for a ledger. */
+  readonly positions: number;
 }
 
 export const DEFAULT_CAPACITIES: Capacities = {
@@ -52,6 +73,7 @@ export const DEFAULT_CAPACITIES: Capacities = {
   levels: 8_388_608,
   trades: 1_000_000,
   history: 1_048_576,
+  positions: 1_048_576,
 };
 
 /** A ring has a power of two of rows, so that a sequence finds its row by a mask. */
@@ -73,12 +95,13 @@ export function closedRows(capacities: Capacities): number {
 }
 
 /**
- * Rows of the ring of fills. A fill ends a maker or a taker, so the fills that wait for the journal
+ * Rows of the ring of fills. A fill ends a maker or a taker, so the fills that wait for the log
  * are at most the open orders plus two for each command that waits with them.
  */
 export function fillRows(capacities: Capacities): number {
-  return ringRows(capacities.trades + capacities.orders + 2 * UNJOURNALED_COMMANDS_MAX);
+  return ringRows(capacities.trades + capacities.orders + 2 * UNLOGGED_COMMANDS_MAX);
 }
 
-assert(2 * BATCH_COMMANDS_MAX <= UNJOURNALED_COMMANDS_MAX, 'one batch is journaled beside another');
+assert(REQUESTS_KEPT <= REQUEST_ROWS, 'a ring has room for what is kept');
+assert(2 * BATCH_COMMANDS_MAX <= UNLOGGED_COMMANDS_MAX, 'one batch fits beside another');
 assert(FEE_BPS_MAX * 10_000 * 10_000 * 10_000 <= AMOUNT_MAX, 'fee products are exact');

@@ -10,18 +10,18 @@
 
 import { Status } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { ENGINE_BUSY, errorBody } from '../common/contract.ts';
 import { INVALID_CURSOR, offsetOf } from '../common/cursor.ts';
+import { ENGINE_BUSY, errorBody } from '../common/error-bodies.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import type { Handler } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';
+import { AccountTexts, type OrderStatusCase } from '../market-data/account-texts.ts';
 import { accountByAddress, marketByCondition } from '../market-data/find.ts';
 import { matchOfTradeId } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { SeqlockReader } from '../orders/seqlock-reader.ts';
 import type { OrdersQuery, OwnTradesQuery } from './account-schemas.ts';
-import { AccountTexts, type OrderStatusCase } from './account-texts.ts';
 import { type OrderView, orderText } from './order-rows.ts';
 import { type OrderFilter, OwnOrders } from './own-orders.ts';
 import { type OwnTrade, OwnTrades } from './own-trades.ts';

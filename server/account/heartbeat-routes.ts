@@ -6,10 +6,10 @@
  *
  * Thread: I/O.
  */
-import { errorBody, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
-import type { Exchange, Handler } from '../http/http.ts';
+import type { Handler, RequestContext } from '../http/http.ts';
 import type { KeyOwner } from '../identity/auth.ts';
 import { HEARTBEAT_BOUNDS, HeartbeatBody } from './account-schemas.ts';
 import type { Beat, Heartbeats } from './heartbeats.ts';
@@ -39,7 +39,7 @@ export function heartbeatHandlers(heartbeats: Pick<Heartbeats, 'beat'>) {
       : readJson(context, HEARTBEAT_BOUNDS, (sent) => goOn(context, caller, idOf(sent)));
 
   const goOn = async (
-    context: Exchange,
+    context: RequestContext,
     caller: KeyOwner,
     id: string | undefined,
   ): Promise<void> => {

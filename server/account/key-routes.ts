@@ -4,11 +4,11 @@
  *
  * Thread: I/O.
  */
-import { errorBody, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
 import { callerOf } from '../http/callers.ts';
-import type { Exchange, Handler } from '../http/http.ts';
+import type { Handler, RequestContext } from '../http/http.ts';
 import type { LateLimits } from '../http/late-limits.ts';
 import {
   type Auth,
@@ -52,7 +52,7 @@ export function keyHandlers(
 ) {
   const { registry } = auth;
 
-  const overKeys = (context: Exchange) =>
+  const overKeys = (context: RequestContext) =>
     limits?.refusal('keysIssued', callerOf(context.address), 1, context);
   const issue: Handler<unknown, WalletOwner> = async (context, _query, caller) =>
     answer(context, await issueKey(auth, caller, () => overKeys(context)));
@@ -109,12 +109,12 @@ export function keyHandlers(
   };
 }
 
-function answer(context: Exchange, { body, headers, status }: KeyAnswer): void {
+function answer(context: RequestContext, { body, headers, status }: KeyAnswer): void {
   context.reply(status, body, headers);
 }
 
 /** Answers with the result of a change. A failed write has already been reported. */
-async function change(context: Exchange, run: () => Promise<KeyAnswer>): Promise<void> {
+async function change(context: RequestContext, run: () => Promise<KeyAnswer>): Promise<void> {
   const unavailable: KeyAnswer = { status: 503, body: JOURNAL_UNAVAILABLE };
   answer(context, await run().catch(() => unavailable));
 }

@@ -39,8 +39,8 @@ import {
 } from '../../engine/tables/units.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
+import { type AccountTexts, apiKeyText } from '../market-data/account-texts.ts';
 import { ORDER_TYPE_TEXTS, reasonText, statusText } from '../orders/order-states.ts';
-import { type AccountTexts, apiKeyText } from './account-texts.ts';
 
 export interface OrderView {
   /** Eight words of the id, and four words of the API key that placed the order. */

@@ -26,9 +26,9 @@ import { ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
 import { type FillRow, MICRO, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { microText, pipsText, ratioMicro } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
+import { type AccountTexts, NIL_UUID } from '../market-data/account-texts.ts';
 import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
-import { type AccountTexts, NIL_UUID } from './account-texts.ts';
 import type { OwnTrade } from './own-trades.ts';
 
 /** Maker orders of other owners that a trade lists. Own ones are added up to the same number. */

@@ -7,12 +7,12 @@
 
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { fillCount, lastBatch } from '../../engine/reads.ts';
-import { REJECT_TEXTS } from '../common/contract.ts';
 import type { Histogram } from '../common/histogram.ts';
 import { REFUSALS } from '../http/connection-counts.ts';
 import { COUNTED_STATUSES } from '../http/request-counts.ts';
 import { STAGES } from '../orders/order-meters.ts';
 import { PAUSE_REASONS } from '../orders/pauses.ts';
+import { REJECT_TEXTS } from '../orders/reject-texts.ts';
 import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import type { NodeFacts } from './summary.ts';
@@ -253,11 +253,7 @@ function resultsOf(results: ArrayLike<number>): Iterable<readonly [string, numbe
   return byText;
 }
 
-/** Reject reasons of cancels and of the node's own commands. */
-const OTHER_REJECT_REASONS: readonly number[] = [
-  RejectReason.orderNotFound,
-  RejectReason.marketRefused,
-];
+/** Those of cancels and of the node's own commands come after them. */
 const ORDER_REJECT_REASONS = Object.values(RejectReason).filter(
-  (rule) => !OTHER_REJECT_REASONS.includes(rule),
+  (rule) => rule < RejectReason.orderNotFound,
 );

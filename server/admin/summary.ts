@@ -105,7 +105,7 @@ function nodeSummary(facts: NodeFacts, now: number) {
   };
 }
 
-export function total(counts: ArrayLike<number>): number {
+function total(counts: ArrayLike<number>): number {
   let sum = 0;
   for (let at = 0; at < counts.length; at++) sum += counts[at]!;
   return sum;

@@ -75,8 +75,8 @@ function routesOf(config: Config): OpenApiParts['routes'] {
   let before = '';
   return (Object.keys(ROUTE_TABLE) as RouteKey[]).map((key) => {
     const row = configuredRow(key, config);
-    if (row.does !== 'the same' && !row.does.startsWith('the same ')) before = row.does;
-    const summary = row.does.startsWith('the same') ? repeated(before, row.does) : row.does;
+    if (row.repeats !== true) before = row.does;
+    const summary = row.repeats === true ? repeated(before, row.does) : row.does;
     const bases = new Set(placesOf(key, row, ROUTE_TABLE).map(({ base }) => base));
     return { key, row, summary, bases: [...bases] };
   });

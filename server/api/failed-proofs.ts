@@ -9,7 +9,7 @@
  */
 import type { Headers } from '../http/answer-head.ts';
 import { callerKey, callerOf } from '../http/callers.ts';
-import type { Exchange } from '../http/http.ts';
+import type { RequestContext } from '../http/http.ts';
 
 /** A batch of some fifteen orders: up to here a request costs as much without its body. */
 const SHORT_BYTES = 16 * 1024;
@@ -45,7 +45,7 @@ export class FailedProofs {
   }
 
   /** Headers of a 429 for a long body, where the caller has failed too much: it need not be received. */
-  refusal(context: Exchange): Headers | undefined {
+  refusal(context: RequestContext): Headers | undefined {
     if (!this.isLimited) return undefined;
     return this.refusalOf(keyOf(context));
   }
@@ -54,7 +54,7 @@ export class FailedProofs {
    * Answers 429 where the caller has failed too much; otherwise returns what is to be called when the
    * credentials of this request are wrong. Undefined: it is answered.
    */
-  admit(context: Exchange): (() => void) | undefined {
+  admit(context: RequestContext): (() => void) | undefined {
     const bytes = context.bodyView.byteLength;
     if (!this.isLimited || bytes <= SHORT_BYTES) return UNCOUNTED;
     const key = keyOf(context);
@@ -83,6 +83,6 @@ export class FailedProofs {
   }
 }
 
-function keyOf(context: Exchange): string {
+function keyOf(context: RequestContext): string {
   return callerKey(callerOf(context.address));
 }

@@ -6,13 +6,13 @@
  * Thread: I/O.
  */
 import { pageBody } from '../account/pages.ts';
-import { errorBody } from '../common/contract.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { boundsOf } from '../common/json-measure.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { compileQuery, NO_QUERY } from '../common/query.ts';
 import { compileShape, Type } from '../common/schema.ts';
-import type { Exchange } from '../http/http.ts';
+import type { RequestContext } from '../http/http.ts';
 import type { RouteRow } from './route-row.ts';
 
 const IDS_MAX = 1_000;
@@ -70,6 +70,7 @@ export const PROGRAM_ROUTES = {
     body: OrderIds,
     bodyBounds: IDS_BOUNDS,
     answer: ScoringById,
+    repeats: true,
     does: 'the same by order id: `["..", ".."]`',
   },
   'GET /notifications': { ...own, answer: NoRows, does: 'an empty list' },
@@ -92,14 +93,14 @@ export const PROGRAM_ROUTES = {
 const INVALID_IDS = errorBody('Invalid payload', 'the body must be an array of order ids');
 const orderIds = compileShape(OrderIds);
 
-const answering = (body: string) => (context: Exchange) => context.reply(200, body);
+const answering = (body: string) => (context: RequestContext) => context.reply(200, body);
 const emptyPage = answering(pageBody([], 0, false));
 const noRows = answering('[]');
 
 export const PROGRAM_HANDLERS = {
   'GET /data/pre-migration-orders': emptyPage,
   'GET /order-scoring': answering('{"scoring":false}'),
-  'POST /orders-scoring': (context: Exchange) =>
+  'POST /orders-scoring': (context: RequestContext) =>
     readJson(context, IDS_BOUNDS, async (ids) => {
       if (!orderIds.matches(ids)) return context.reply(400, INVALID_IDS);
       const members: string[] = [];

@@ -26,6 +26,8 @@ export type BodyBound = 'none' | 'mebibyte' | 'batch';
 export interface RouteRow {
   /** One line for API.md and the API document. */
   readonly does: string;
+  /** It does what the row before it does that has no such mark; `does` says how it differs. */
+  readonly repeats?: true;
   readonly api: Api;
   readonly access: Access;
   readonly bodyMax: BodyBound;
@@ -45,3 +47,6 @@ export interface RouteRow {
   /** Outside of the data API: TRADES_ALLOWLIST says who may ask. */
   readonly listed?: true;
 }
+
+/** Of a row that repeats the one before it without a difference. */
+export const same = { repeats: true, does: 'the same' } as const;

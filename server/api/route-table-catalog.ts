@@ -18,7 +18,7 @@ import {
   WholeEventAnswer,
 } from '../catalog/schemas.ts';
 import { Type } from '../common/schema.ts';
-import type { RouteRow } from './route-row.ts';
+import { type RouteRow, same } from './route-row.ts';
 
 const catalog = {
   api: 'catalog',
@@ -49,6 +49,7 @@ export const CATALOG_ROUTES = {
     limits: ['markets', 'listing', 'catalog'],
     query: PARAMETERS.marketsKeyset,
     answer: MarketsKeysetAnswer,
+    repeats: true,
     does: 'the same by cursor: `{"markets": [..], "next_cursor": ".."}`',
   },
   'GET /markets/:id': {
@@ -70,6 +71,7 @@ export const CATALOG_ROUTES = {
     limits: ['events', 'listing', 'catalog'],
     query: PARAMETERS.eventsKeyset,
     answer: EventsKeysetAnswer,
+    repeats: true,
     does: 'the same by cursor, with their markets: `{"events": [..], "next_cursor": ".."}`',
   },
   'GET /events/:id': {
@@ -77,7 +79,7 @@ export const CATALOG_ROUTES = {
     answer: WholeEventAnswer,
     does: 'one event with tags, markets, series and `eventMetadata`',
   },
-  'GET /events/slug/:slug': { ...single, answer: WholeEventAnswer, does: 'the same' },
+  'GET /events/slug/:slug': { ...single, answer: WholeEventAnswer, ...same },
   'GET /events/:id/tags': { ...single, answer: Type.Array(TagAnswer), does: 'its tags' },
   'GET /series': {
     ...catalog,
@@ -106,11 +108,11 @@ export const CATALOG_ROUTES = {
     answer: Type.Array(TagAnswer),
     does: 'these tags themselves',
   },
-  'GET /tags/slug/:slug/related-tags': { ...single, answer: RelatedTagsAnswer, does: 'the same' },
+  'GET /tags/slug/:slug/related-tags': { ...single, answer: RelatedTagsAnswer, ...same },
   'GET /tags/slug/:slug/related-tags/tags': {
     ...single,
     answer: Type.Array(TagAnswer),
-    does: 'the same',
+    ...same,
   },
   'GET /public-search': {
     ...catalog,
@@ -127,6 +129,7 @@ export const CATALOG_ROUTES = {
   'GET /sampling-simplified-markets': {
     ...sampling,
     answer: SimplifiedSamplingAnswer,
+    repeats: true,
     does: 'the same, in short',
   },
 } as const satisfies Readonly<Record<string, RouteRow>>;

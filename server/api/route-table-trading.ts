@@ -6,7 +6,7 @@
  */
 import * as trading from '../catalog/trading-schemas.ts';
 import { ACTIVITY_PATH, LiveActivityAnswer } from '../market-data/live-activity.ts';
-import type { RouteRow } from './route-row.ts';
+import { type RouteRow, same } from './route-row.ts';
 
 const open = {
   api: 'trading',
@@ -38,6 +38,7 @@ export const TRADING_MARKET_ROUTES = {
   'GET /simplified-markets': {
     ...paged,
     answer: trading.ShortTradingMarketsAnswer,
+    repeats: true,
     does: 'the same pages, in short',
   },
   'GET /markets-by-token/:token_id': {
@@ -52,5 +53,5 @@ export const TRADING_MARKET_ROUTES = {
     does: 'tokens, tick size, smallest order and fees of a market, under one-letter names',
   },
   'GET /live-activity/events/:condition_id': { ...activity, does: 'latest trades of a market' },
-  'GET /markets/live-activity/:condition_id': { ...activity, does: 'the same' },
+  'GET /markets/live-activity/:condition_id': { ...activity, ...same },
 } as const satisfies Readonly<Record<string, RouteRow>>;

@@ -16,7 +16,7 @@ import { TRADES_QUERY, TradesAnswer } from '../market-data/trades-schemas.ts';
 import * as order from '../orders/schemas.ts';
 import * as info from './node-info.ts';
 import { PROGRAM_ROUTES } from './programs.ts';
-import type { RouteRow } from './route-row.ts';
+import { type RouteRow, same } from './route-row.ts';
 import { CATALOG_ROUTES } from './route-table-catalog.ts';
 import { DATA_ROUTES } from './route-table-data.ts';
 import { TRADING_MARKET_ROUTES } from './route-table-trading.ts';
@@ -53,12 +53,22 @@ const ofViewer = { ...plain, tagged: true, answer: Type.String() } as const;
 export const ROUTE_TABLE = {
   'GET /': { ...plain, limits: ['health', 'trading'], answer: Type.Literal('OK'), does: '`"OK"`' },
   'GET /ok': { ...plain, answer: Type.Literal('OK'), does: '`"OK"`' },
+  'GET /health': { ...plain, answer: Type.Literal('OK'), does: '`"OK"`' },
+  'GET /healthz': { ...plain, answer: Type.Literal('OK'), does: '`"OK"`' },
   'GET /status': {
     ...plain,
     answer: info.StatusAnswer,
     does:
       'whether orders are taken: `status` is `ok`, or `read-only` for the reasons in `paused`; how far the log, what is derived from it ' +
       'and images are',
+  },
+  'GET /gamma/status': {
+    ...plain,
+    api: 'catalog',
+    limits: ['catalog'],
+    answer: Type.Literal('OK'),
+    media: ['text/plain'],
+    does: 'the bare text OK, as clients of that API expect it',
   },
   'GET /time': { ...plain, answer: Type.Integer(), does: 'unix seconds' },
   'GET /version': {
@@ -87,6 +97,7 @@ export const ROUTE_TABLE = {
     ...plain,
     access: 'level1',
     answer: TrioAnswer,
+    repeats: true,
     does: 'the same key again',
   },
   'GET /auth/api-keys': {
@@ -104,7 +115,7 @@ export const ROUTE_TABLE = {
     ...byKey,
     query: account.REVOKE_QUERY,
     answer: account.RevokedAnswer,
-    does: 'the same',
+    ...same,
   },
   'GET /auth/ban-status/closed-only': {
     ...byKey,
@@ -151,6 +162,14 @@ export const ROUTE_TABLE = {
     answer: order.OrderResults,
     does: 'a batch of signed orders, one result each',
   },
+  'POST /replace': {
+    ...signed,
+    limits: ['replaceBurst', 'replaceSustained', 'trading'],
+    body: order.replaceOf(order.OrderItemShape),
+    bodyBounds: order.ONE_BOUNDS,
+    answer: order.ReplaceAnswer,
+    does: 'cancels an order and places another one, or does neither: `{"orderID": "..", "order": {..}, ..}`',
+  },
   'DELETE /order': {
     ...signed,
     limits: ['cancelBurst', 'cancelSustained', 'trading'],
@@ -190,6 +209,7 @@ export const ROUTE_TABLE = {
     body: account.HeartbeatBody,
     bodyBounds: account.HEARTBEAT_BOUNDS,
     answer: account.HeartbeatAnswer,
+    repeats: true,
     does: 'the same, with the id of the last answer: `{"heartbeat_id": ".."}`',
   },
   'GET /data/order/:id': {
@@ -225,6 +245,7 @@ export const ROUTE_TABLE = {
     access: 'level2-read',
     query: info.BALANCE_QUERY,
     answer: info.BalanceAnswer,
+    repeats: true,
     does: 'the same: there is nothing to bring up to date',
   },
   'GET /book': {
@@ -237,7 +258,7 @@ export const ROUTE_TABLE = {
     ...inPath,
     limits: ['book', 'trading'],
     answer: token.BookAnswer,
-    does: 'the same',
+    ...same,
   },
   'POST /books': {
     ...ofTokens,
@@ -257,7 +278,7 @@ export const ROUTE_TABLE = {
     limits: ['price', 'trading'],
     query: token.PRICE_PATH,
     answer: token.PriceAnswer,
-    does: 'the same',
+    ...same,
   },
   'POST /prices': {
     ...ofTokens,
@@ -275,7 +296,7 @@ export const ROUTE_TABLE = {
     ...inPath,
     limits: ['midpoint', 'trading'],
     answer: token.MidpointAnswer,
-    does: 'the same',
+    ...same,
   },
   'POST /midpoints': { ...ofTokens, answer: token.DecimalsAnswer, does: 'midpoints by token id' },
   'GET /spread': {
@@ -283,7 +304,7 @@ export const ROUTE_TABLE = {
     answer: token.SpreadAnswer,
     does: 'best ask less best bid: `token_id`',
   },
-  'GET /spread/:token_id': { ...inPath, answer: token.SpreadAnswer, does: 'the same' },
+  'GET /spread/:token_id': { ...inPath, answer: token.SpreadAnswer, ...same },
   'POST /spreads': { ...ofTokens, answer: token.DecimalsAnswer, does: 'spreads by token id' },
   'GET /last-trade-price': {
     ...ofToken,
@@ -293,7 +314,7 @@ export const ROUTE_TABLE = {
   'GET /last-trade-price/:token_id': {
     ...inPath,
     answer: token.LastPriceAnswer,
-    does: 'the same',
+    ...same,
   },
   'POST /last-trades-prices': {
     ...ofTokens,
@@ -301,19 +322,19 @@ export const ROUTE_TABLE = {
     does: 'last trade price and side by token id',
   },
   'GET /tick-size': { ...ofToken, answer: token.TickSizeAnswer, does: 'tick size: `token_id`' },
-  'GET /tick-size/:token_id': { ...inPath, answer: token.TickSizeAnswer, does: 'the same' },
+  'GET /tick-size/:token_id': { ...inPath, answer: token.TickSizeAnswer, ...same },
   'GET /neg-risk': {
     ...ofToken,
     answer: token.NegRiskAnswer,
     does: 'which exchange contract orders are signed for: `token_id`',
   },
-  'GET /neg-risk/:token_id': { ...inPath, answer: token.NegRiskAnswer, does: 'the same' },
+  'GET /neg-risk/:token_id': { ...inPath, answer: token.NegRiskAnswer, ...same },
   'GET /fee-rate': {
     ...ofToken,
     answer: token.FeeRateAnswer,
     does: 'base fee in basis points: `token_id`',
   },
-  'GET /fee-rate/:token_id': { ...inPath, answer: token.FeeRateAnswer, does: 'the same' },
+  'GET /fee-rate/:token_id': { ...inPath, answer: token.FeeRateAnswer, ...same },
   'GET /prices-history': {
     ...trading,
     limits: ['pricesHistory', 'trading'],
@@ -328,6 +349,7 @@ export const ROUTE_TABLE = {
     body: history.BatchHistoryBody,
     bodyBounds: history.BATCH_HISTORY_BOUNDS,
     answer: history.BatchHistoryAnswer,
+    repeats: true,
     does: 'the same of up to 20 tokens, by token id: `markets` and the same parameters',
   },
   'POST /data/volumes': {

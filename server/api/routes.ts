@@ -7,7 +7,7 @@ import { CATALOG_FAILURE, catalogRoutes } from '../catalog/catalog-routes.ts';
 import type { Generation } from '../catalog/generation.ts';
 import { conditionsOfEvent } from '../catalog/market-info.ts';
 import { tradingMarketHandlers } from '../catalog/trading-markets.ts';
-import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
+import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
 import type { Config } from '../config/config.ts';
 import { documentHandlers } from '../documents/document-routes.ts';
 import type { Route } from '../http/http.ts';

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { NO_QUERY, type QuerySpec } from '../common/query.ts';
-import type { Exchange, Handler, Route } from '../http/http.ts';
+import type { Handler, RequestContext, Route } from '../http/http.ts';
 import {
   type Auth,
   checkLevel1,
@@ -30,7 +30,7 @@ export interface HeaderHandler {
   readonly headers: readonly string[];
   /** What it parses its query with, which has to be that of its row; absent: it reads none. */
   readonly query?: QuerySpec<unknown>;
-  readonly run: (context: Exchange) => void | Promise<void>;
+  readonly run: (context: RequestContext) => void | Promise<void>;
 }
 
 type Table = typeof ROUTE_TABLE;
@@ -96,7 +96,7 @@ function serveRow(
     ...(failure === undefined ? {} : { failure }),
     ...(row.access === 'none'
       ? {}
-      : { longRefused: (context: Exchange) => parts.proofs.refusal(context) }),
+      : { longRefused: (context: RequestContext) => parts.proofs.refusal(context) }),
   };
   const prefix = parts.credentialPrefix;
   const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix)];
@@ -142,7 +142,7 @@ function serveRow(
 function callerOf(
   { auth, seconds }: ServeParts,
   mayRead: boolean,
-  context: Exchange,
+  context: RequestContext,
   base: string,
 ) {
   const { body, headers, method, path, query } = context;

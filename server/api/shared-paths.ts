@@ -14,7 +14,7 @@ import {
   TradingMarketAnswer,
   TradingMarketsAnswer,
 } from '../catalog/trading-schemas.ts';
-import type { Exchange, Route } from '../http/http.ts';
+import type { RequestContext, Route } from '../http/http.ts';
 import { CATALOG_BASE } from './base-paths.ts';
 import type { HeaderHandler } from './serve.ts';
 
@@ -51,15 +51,15 @@ export function withTradingMarkets<Handlers extends Record<SharedKey, HeaderHand
 ): Handlers {
   const over = (
     key: SharedKey,
-    isMeant: (context: Exchange) => boolean,
+    isMeant: (context: RequestContext) => boolean,
     answer: HeaderHandler['run'],
   ): HeaderHandler => {
     const { run, ...handler } = handlers[key];
-    const isTrading = (context: Exchange): boolean =>
+    const isTrading = (context: RequestContext): boolean =>
       !context.path.startsWith(CATALOG_BASE) && isMeant(context);
     return { ...handler, run: (context) => (isTrading(context) ? answer(context) : run(context)) };
   };
-  const page = (answer: TradingMarkets['sampling']) => (context: Exchange) => {
+  const page = (answer: TradingMarkets['sampling']) => (context: RequestContext) => {
     const query: CursorQuery | string = CURSOR_QUERY.parse(context.query);
     if (typeof query === 'string') return context.reply(400, query);
     return answer(context, query);

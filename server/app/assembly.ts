@@ -6,7 +6,7 @@
  */
 
 import { openKeyStore } from '../../storage/kv/keys.ts';
-import { StoredFinals } from '../../storage/projection/finals.ts';
+import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { PositionsReader } from '../../storage/projection/reader.ts';
 import type { NodeFacts } from '../admin/summary.ts';
 import { httpOptions } from '../api/http-options.ts';
@@ -20,11 +20,13 @@ import { BookRenderer } from '../market-data/books.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
 import { Streams } from '../streams/streams.ts';
+import { DemoTraders } from './demo-traders.ts';
 import { lostKeys } from './lost-keys.ts';
 import { build, type CaughtUp, catchUp, open, recover } from './phases.ts';
 import type { Recovery } from './recovery.ts';
 import type { NodeOptions, RunningNode } from './running-node.ts';
 import { Start } from './start.ts';
+import { readDemo } from './startup-commands.ts';
 
 /** Starts a node on what is recovered; rejects with a clear Error when it must not run. */
 export async function assemble(options: NodeOptions, recovery: Recovery): Promise<RunningNode> {
@@ -51,6 +53,7 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   // Before the port closes: who cannot be heard any more must not lose anything.
   start.onClose(() => heartbeats.stop());
   writer.follow();
+  startDemoTraders(start, parts, server.port);
   const facts = (): NodeFacts => ({
     tables: t,
     isTaking: writer.isTaking(),
@@ -73,6 +76,24 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   };
 }
 
+/** Where the demo was loaded, and may be traded. */
+function startDemoTraders(start: Start, parts: CaughtUp, port: number): void {
+  const { catalog, separators, unwritable } = parts;
+  const { config, log } = start.options;
+  const { catalogSyncUrl, dataDir, demo, demoTraders } = config;
+  if (!demo || !demoTraders || catalogSyncUrl !== '' || unwritable !== undefined) return;
+  const nodeKey = openNodeKey(dataDir);
+  if (!nodeKey.ok) return;
+  const { markets } = readDemo();
+  const common = { config, separators, port, markets, log };
+  const traders = new DemoTraders({
+    ...common,
+    secret: nodeKey.key,
+    catalog: () => catalog.current,
+  });
+  start.onClose(() => traders.stop());
+}
+
 /** @param counts undefined where there is no admin listener to tell of them */
 async function openPort(
   options: NodeOptions,
@@ -85,7 +106,7 @@ async function openPort(
   const lookup: MarketLookup = (market) => infos.find(market);
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
-  const finals = new StoredFinals(stores.derived);
+  const closedOrders = new StoredClosedOrders(stores.derived);
   const { isTaking, lines, pauses, seqlock, whenBatchesDone } = writer;
   const shared = { now: clock.now, tables, texts, books, whenBatchesDone };
   const streams = new Streams({
@@ -113,7 +134,7 @@ async function openPort(
       auth: openAuth(config.credentialPrefix, config.chainId, config.authSkewSeconds, registry),
       trades: new TradesRenderer(parts.tradesIndex, texts),
       positions: new PositionsReader(stores.projections),
-      storedClosedOrder: (id) => finals.find(id),
+      storedClosedOrder: (id) => closedOrders.find(id),
       infos: lookup,
       catalog: () => catalog.current,
       clock: parts.clockFacts,

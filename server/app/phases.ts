@@ -17,6 +17,7 @@ import { MarketInfos, marketStoryLookup } from '../catalog/market-info.ts';
 import { startSync } from '../catalog/sync-keeper.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
 import type { Config } from '../config/config.ts';
+import { InUse } from '../http/listening.ts';
 import { domainSeparator } from '../identity/eip712.ts';
 import { HistoryKeeper } from '../market-data/history-keeper.ts';
 import { TradesIndex } from '../market-data/trades-index.ts';
@@ -55,7 +56,7 @@ export async function open(start: Start) {
     throw new Error(`DATA_DIR ${dataDir} cannot be made: ${(error as Error).message}`);
   }
   const lock = takeDirectoryLock(dataDir);
-  if (!lock.ok) throw new Error(lock.detail);
+  if (!lock.ok) throw new InUse(lock.detail);
   start.onClose(() => lock.release());
   if (lock.warning !== undefined) warn(lock.warning);
   const opening = openStores({ ...config, segmentBytes: config.logSegmentBytes, log: warn });

@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 export interface NodeOptions {
   readonly config: Config;
   readonly log: Log;
-  /** The node cannot go on: the journal failed, or the memory may be wrong. */
+  /** The node cannot go on: the log failed, or the memory may be wrong. */
   readonly onFatal: (error: Error) => void;
   /** Another worker file, for tests of what happens when one dies. */
   readonly workerFile?: URL;

@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
 import { makeDirectory } from '../../storage/files/make-directory.ts';
+import { OtherFormat } from '../../storage/files/other-format.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { TruncatedFile } from '../../storage/kv/lmdb-file.ts';
 import { OwnStore } from '../../storage/kv/own-store.ts';
@@ -50,9 +51,9 @@ export async function openStores(
     makeDirectory(storeOptions.dataDir);
     return { stores: await open(storeOptions, false), problem: undefined };
   } catch (error) {
+    const isUnreadable = [LogDamage, TruncatedFile, OtherFormat].some((of) => error instanceof of);
+    if (isUnreadable) throw error;
     problem = (error as Error).message;
-    if (error instanceof LogDamage || error instanceof TruncatedFile) throw error;
-    if (problem.includes('this node reads')) throw error;
   }
   try {
     return { stores: await open(storeOptions, true), problem };
@@ -109,7 +110,7 @@ async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stor
 /** Older versions kept the journal in LMDB: without it the exchange would begin empty, and say nothing. */
 function refuseOlder(dataDir: string): void {
   if (!existsSync(join(dataDir, 'journal'))) return;
-  throw new Error(
+  throw new OtherFormat(
     `DATA_DIR ${dataDir}: it holds the journal of an older version, this node reads a log of files; it ` +
       'has no way from one to the other: run the version that wrote it, or begin with another DATA_DIR',
   );

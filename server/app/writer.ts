@@ -1,5 +1,5 @@
 /**
- * What a node has that may write: workers, sequencer, journal and follower, put together.
+ * What a node has that may write: workers, sequencer and follower, put together.
  *
  * Thread: the I/O thread.
  */
@@ -9,7 +9,6 @@ import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { openHeartbeatStore } from '../../storage/kv/heartbeats.ts';
-import { Journal } from '../../storage/log/journal.ts';
 import { positionOf } from '../../storage/projection/derived.ts';
 import { Heartbeats } from '../account/heartbeats.ts';
 import { ordersBodyMax } from '../api/node-info.ts';
@@ -115,12 +114,11 @@ function connect(o: WriterOptions) {
     setup,
     report: (error) => log('warn', `a worker died: ${String(error)}`),
   });
-  const journal = new Journal(stores.log);
   const sequencer: Sequencer = new Sequencer({
     tables,
     slots,
     pool,
-    journal,
+    log: stores.log,
     workers: config.workers,
     prefetch: config.workers,
     queueMax: config.engineQueue,
@@ -131,7 +129,7 @@ function connect(o: WriterOptions) {
       follower.reach(batch.sequence);
     },
     onFatal,
-    log: (line) => log('warn', line),
+    warn: (line) => log('warn', line),
     meters,
   });
   const room = new WriteGate(sequencer, log);
@@ -141,7 +139,7 @@ function connect(o: WriterOptions) {
     const aheadMs = aheadOf(engineTime(tables), clock.now());
     if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
   };
-  return { slots, meters, pool, journal, sequencer, room, follower };
+  return { slots, meters, pool, sequencer, room, follower };
 }
 
 function workerSetup({ separators, start, tables }: WriterOptions, slots: SlotMemory): WorkerSetup {
@@ -222,10 +220,9 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
 
 async function closeParts(
   { start }: WriterOptions,
-  { follower, journal, pool, sequencer }: WriterParts,
+  { follower, pool, sequencer }: WriterParts,
 ): Promise<void> {
   await start.wait('requests that are under way', sequencer.drain());
-  await start.wait('the log', journal.drained());
   await start.wait('the follower to end, with an image', follower.close(), SNAPSHOT_MS_MAX);
   await start.wait('the workers to end', pool.close());
 }

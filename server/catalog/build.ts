@@ -86,7 +86,7 @@ export interface Owners {
   readonly ofEvents: Relation;
 }
 
-export function ownersOf(
+function ownersOf(
   kind: 'tags' | 'series',
   objects: readonly JsonObject[],
   events: readonly JsonObject[],

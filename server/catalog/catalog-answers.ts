@@ -5,7 +5,7 @@
  *
  * Thread: the I/O thread. Non-goals: what a request selects, and what an answer contains.
  */
-import type { Exchange, Route } from '../http/http.ts';
+import type { RequestContext, Route } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
 import { AnswerWriter, type Rendered } from './answer-writer.ts';
 import { acceptsGzip, CompressedAnswers } from './compressed.ts';
@@ -35,7 +35,7 @@ export interface Served {
 
 /** A request with a valid query. */
 export interface CheckedRequest {
-  readonly context: Exchange;
+  readonly context: RequestContext;
   readonly served: Served;
   readonly query: CatalogQuery;
   /** Names that were sent and are not known, for the header that names them. */
@@ -195,7 +195,7 @@ export class CatalogAnswers {
     return kind.current;
   }
 
-  private acceptsGzip(context: Exchange): boolean {
+  private acceptsGzip(context: RequestContext): boolean {
     const accepted = context.headers[1]!;
     if (accepted !== this.accepted) {
       this.accepted = accepted;
@@ -224,7 +224,12 @@ function servedFrom(generation: Generation, shown: Shown): Served {
   };
 }
 
-function reply(context: Exchange, bytes: Uint8Array, headers: Headers, isStable: boolean): void {
+function reply(
+  context: RequestContext,
+  bytes: Uint8Array,
+  headers: Headers,
+  isStable: boolean,
+): void {
   if (isStable) context.reply(200, bytes, headers);
   else context.replyTransient(200, bytes, headers);
 }
@@ -236,7 +241,7 @@ function headersOf({ ignored }: CheckedRequest, headers: Headers): Headers {
 }
 
 /** The query string as it was sent is part of the key. */
-function urlOf({ path, query }: Exchange): string {
+function urlOf({ path, query }: RequestContext): string {
   return `${path}?${query}`;
 }
 
@@ -252,11 +257,11 @@ function isKnown(known: string, etag: string): boolean {
 }
 
 /** @param detail names the parameter and the broken rule */
-export function refuseBadRequest(context: Exchange, detail: string): void {
+export function refuseBadRequest(context: RequestContext, detail: string): void {
   context.reply(400, badRequest(detail));
 }
 
 /** @param key by what the object was searched */
-export function refuseUnknown(context: Exchange, key: 'id' | 'slug'): void {
+export function refuseUnknown(context: RequestContext, key: 'id' | 'slug'): void {
   context.reply(404, `{"type":"not found error","error":"${key} not found"}`);
 }

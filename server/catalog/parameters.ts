@@ -22,7 +22,7 @@ import {
 import { keyOf } from './text-index.ts';
 
 /** Values of one parameter that may have several. */
-export const VALUES_MAX = 100;
+const VALUES_MAX = 100;
 /** docs/protocol.md#catalog-queries. */
 export const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 100;

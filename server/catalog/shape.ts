@@ -107,7 +107,7 @@ const MARKET_FIELDS: readonly Field<MarketSource>[] = [
  * The event summary: an event without tags, markets, series, eventMetadata
  * (docs/protocol.md#catalog-objects).
  */
-export const EVENT_FIELDS: readonly Field<JsonObject>[] = [
+const EVENT_FIELDS: readonly Field<JsonObject>[] = [
   ...ids('id'),
   ...texts('ticker', 'slug', 'title', 'description', 'resolutionSource'),
   ...dates('startDate', 'creationDate', 'endDate'),
@@ -258,7 +258,7 @@ function jsonOf(kind: FieldKind, value: FieldValue): string {
 }
 
 /** The JSON of a text. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   return text.length < QUICK_TEST_MAX && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 

@@ -64,7 +64,7 @@ export function buildTextIndex(
 }
 
 /** The key number of a text; -1 when no row has it. */
-export function findKey(index: TextIndex, text: string): number {
+function findKey(index: TextIndex, text: string): number {
   const { slots } = index;
   const mask = slots.length - 1;
   for (let slot = hashOf(text) & mask; ; slot = (slot + 1) & mask) {

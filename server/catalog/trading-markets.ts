@@ -10,11 +10,11 @@ import { conditionAt, marketFeeBps, tokenMarket } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
-import { errorBody } from '../common/contract.ts';
 import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { wordsToHex } from '../common/uint256.ts';
-import type { Exchange, Handler } from '../http/http.ts';
+import type { Handler, RequestContext } from '../http/http.ts';
 import { ignoredExcept } from '../http/ignored.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
@@ -49,7 +49,7 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
 
   const page =
     (shape: Shape, rowsOf: RowsOf) =>
-    async (context: Exchange, { next_cursor: cursor = '' }: CursorQuery): Promise<void> => {
+    async (context: RequestContext, { next_cursor: cursor = '' }: CursorQuery): Promise<void> => {
       const offset = offsetOf(cursor);
       if (offset === -1) return context.reply(400, INVALID_CURSOR);
       const { prepared } = catalog();

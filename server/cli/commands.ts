@@ -24,7 +24,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   start: {
     does: 'runs the node; settings are environment variables (server/CONFIGURATION.md)',
     node: 'itself',
-    options: { '--no-demo': 'no demo catalog on a first start' },
+    options: {
+      '--port <number>': 'instead of PORT of the environment (3000)',
+      '--admin-port <number>': 'instead of ADMIN_PORT of the environment (3001)',
+      '--no-demo': 'no demo catalog on a first start',
+    },
     run: async () => (await import('./start-command.ts')).start,
   },
   'catalog import': {

@@ -5,7 +5,7 @@
  *
  * Thread: any; pure.
  */
-import { errorBody } from './contract.ts';
+import { errorBody } from './error-bodies.ts';
 
 /** base64 of `-1`: there are no further rows. */
 export const LAST_CURSOR = 'LTE=';

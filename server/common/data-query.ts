@@ -6,8 +6,8 @@
  *
  * Thread: any; pure. Non-goals: whether the wallet or the markets exist.
  */
-import { errorBody } from './contract.ts';
 import { parseMicroUp } from './decimal.ts';
+import { errorBody } from './error-bodies.ts';
 import { BROKEN, compileFields, type QuerySpec, readBoolean } from './query.ts';
 import { type TSchema, Type } from './schema.ts';
 

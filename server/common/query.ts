@@ -8,7 +8,7 @@
  *
  * Thread: any; pure. Non-goals: whether the named things exist.
  */
-import { errorBody } from './contract.ts';
+import { errorBody } from './error-bodies.ts';
 import { compileShape, type Static, type TObject, type TSchema } from './schema.ts';
 
 /** How one route reads its query. */

@@ -4,8 +4,8 @@
  *
  * Thread: I/O.
  */
-import { errorBody } from '../common/contract.ts';
-import type { Exchange } from '../http/http.ts';
+import { errorBody } from '../common/error-bodies.ts';
+import type { RequestContext } from '../http/http.ts';
 import type { Json } from './json-schema.ts';
 import { ANSWER_HEADERS, PreparedAnswer } from './prepared-answer.ts';
 import { VIEWER_PARTS } from './viewer.ts';
@@ -16,7 +16,7 @@ export interface Documents {
   readonly asyncApi: () => Promise<Json>;
 }
 
-type Handle = (context: Exchange) => Promise<void>;
+type Handle = (context: RequestContext) => Promise<void>;
 
 export function documentHandlers({ asyncApi, openApi }: Documents) {
   const page = new Map([...VIEWER_PARTS].map(([name, make]) => [name, madeOnce(make)]));

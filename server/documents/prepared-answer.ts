@@ -7,7 +7,7 @@
 import { webcrypto } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Exchange } from '../http/http.ts';
+import type { RequestContext } from '../http/http.ts';
 
 const compress = promisify(gzip);
 const NOT_MODIFIED = 304;
@@ -39,7 +39,7 @@ export class PreparedAnswer {
     return new PreparedAnswer(bytes, `"${hash.toString('base64url', 0, TAG_BYTES)}"`, headers);
   }
 
-  reply(context: Exchange): void | Promise<void> {
+  reply(context: RequestContext): void | Promise<void> {
     const [known = '', accepted = ''] = context.headers;
     if (known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === this.etag)) {
       return context.reply(NOT_MODIFIED, '', this.headers);

@@ -1,6 +1,6 @@
 /**
- * The page that shows the OpenAPI document. Single entry point to the package swagger-ui-dist,
- * whose files are served from where it is installed. Nothing of the page comes from another host,
+ * The page that shows the OpenAPI document. Single entry point to the package swagger-ui-dist: its
+ * files lie beside the bundle of the node, or where a checkout has the package. Nothing of the page comes from another host,
  * and the policy makes the browser refuse anything else.
  *
  * Thread: I/O; files are read on first use.
@@ -26,7 +26,7 @@ const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Prediction-market node: API</title>
+<title>prediction-market-node: API</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="docs/swagger-ui.css">
 </head>
@@ -56,7 +56,7 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 
 const require = createRequire(import.meta.url);
 
-/** Makes each part of the page; '' is the page itself. Rejects when the package is missing. */
+/** Makes each part of the page; '' is the page itself. Rejects when a file is missing. */
 export const VIEWER_PARTS: ReadonlyMap<string, () => Promise<PreparedAnswer>> = new Map([
   [
     '',
@@ -64,12 +64,15 @@ export const VIEWER_PARTS: ReadonlyMap<string, () => Promise<PreparedAnswer>> = 
       PreparedAnswer.of(PAGE, [...headersOf(HTML), ['Content-Security-Policy', POLICY] as const]),
   ],
   ['start.js', () => PreparedAnswer.of(START, headersOf(SCRIPT))],
-  ['swagger-ui.css', () => installed('swagger-ui.css', CSS)],
-  ['swagger-ui-bundle.js', () => installed('swagger-ui-bundle.js', SCRIPT)],
+  ['swagger-ui.css', () => fileOf('swagger-ui.css', CSS)],
+  ['swagger-ui-bundle.js', () => fileOf('swagger-ui-bundle.js', SCRIPT)],
 ]);
 
-async function installed(name: string, type: string): Promise<PreparedAnswer> {
-  const bytes = await readFile(require.resolve(`swagger-ui-dist/${name}`));
+async function fileOf(name: string, type: string): Promise<PreparedAnswer> {
+  const inBundle = new URL(`../../node/viewer/${name}`, import.meta.url);
+  const bytes = await readFile(inBundle).catch(() =>
+    readFile(require.resolve(`swagger-ui-dist/${name}`)),
+  );
   return PreparedAnswer.of(bytes, headersOf(type));
 }
 

@@ -10,7 +10,7 @@ import { endianness } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { callerKey, callerOfBytes } from './callers.ts';
 
-/** Connections by caller, or undefined where the system does not tell. */
+/** Connections by caller, or undefined where the system does not say. */
 export type Census = () => Promise<ReadonlyMap<string, number> | undefined>;
 
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
@@ -19,7 +19,7 @@ const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 const ROWS_PER_TURN = 500;
 
 /** The states in which this side holds a file: established, and closed by the other side only. */
-const HELD = ['01', '08'];
+const COUNTED_STATES = ['01', '08'];
 
 const WORD_DIGITS = 8;
 
@@ -52,7 +52,7 @@ async function count(text: string, port: number, counts: Map<string, number>): P
       .slice(start, end < 0 ? undefined : end)
       .trim()
       .split(/ +/, 4);
-    if (local?.endsWith(ending) === true && HELD.includes(state!)) {
+    if (local?.endsWith(ending) === true && COUNTED_STATES.includes(state!)) {
       const key = callerKey(callerOfBytes(addressBytes(remote!)));
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }

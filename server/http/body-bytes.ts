@@ -36,8 +36,8 @@ export class BodyBytes {
   }
 
   /** What one body holds, nothing yet. */
-  of(caller: Caller): HeldBytes {
-    return new HeldBytes(this, callerKey(caller));
+  of(caller: Caller): PendingBytes {
+    return new PendingBytes(this, callerKey(caller));
   }
 
   take(key: string, bytes: number): BodyRefusal | undefined {
@@ -57,7 +57,7 @@ export class BodyBytes {
   }
 }
 
-export class HeldBytes {
+export class PendingBytes {
   private readonly bodies: BodyBytes;
   private readonly key: string;
   private bytes = 0;

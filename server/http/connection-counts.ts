@@ -16,7 +16,7 @@ export type ConnectionRefusal = (typeof REFUSALS)[number];
 
 export interface ConnectionBounds {
   readonly all: number;
-  /** Undefined where callers are not told apart: no limits, or all of them behind proxies. */
+  /** Undefined where callers cannot be distinguished: no limits, or all of them behind proxies. */
   readonly perAddress: { readonly open: number; readonly openedPerSecond: number } | undefined;
 }
 
@@ -50,8 +50,8 @@ export class ConnectionCounts {
   private readonly refused = { all: 0, address: 0, rate: 0 };
   private readonly addresses = new Map<string, Known>();
   private open = 0;
-  private isAsking = false;
-  private askedAt = Number.NEGATIVE_INFINITY;
+  private isCounting = false;
+  private censusAt = Number.NEGATIVE_INFINITY;
 
   /**
    * @param census how many connections each caller has, as the system knows it
@@ -96,7 +96,7 @@ export class ConnectionCounts {
       known.open = Math.min(known.open, this.open);
       if (known.open >= perAddress.open) {
         this.ask(now);
-        if (!this.isAsking || known.open >= WHILE_ASKING * perAddress.open) return 'address';
+        if (!this.isCounting || known.open >= WHILE_ASKING * perAddress.open) return 'address';
       }
     }
     known.open += 1;
@@ -114,12 +114,12 @@ export class ConnectionCounts {
 
   /** At most once in a second: with many connections the answer is long. */
   private ask(now: number): void {
-    if (this.isAsking || now - this.askedAt < SECOND_MS) return;
-    this.isAsking = true;
-    this.askedAt = now;
+    if (this.isCounting || now - this.censusAt < SECOND_MS) return;
+    this.isCounting = true;
+    this.censusAt = now;
     for (const known of this.addresses.values()) known.before = known.open;
     this.census().then((counts) => {
-      this.isAsking = false;
+      this.isCounting = false;
       for (const [key, known] of this.addresses) {
         // Where nobody can be asked, an address is bounded by what it opens in a second alone.
         const found = counts?.get(key) ?? 0;

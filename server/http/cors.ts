@@ -1,5 +1,5 @@
 /**
- * Cross-origin requests: which web pages may read the answers, and what preflights are told.
+ * Cross-origin requests: which web pages may read the answers, and how preflights are answered.
  *
  * Credentials travel in headers that a page sets itself, there are no cookies, so by default every
  * page may. Thread: I/O.

@@ -1,5 +1,5 @@
 /**
- * What is told of requests that failed: their names, in the answer and in the log (nobody else needs one), and
+ * What is said of requests that failed: their ids, in the answer and in the log (other requests have none), and
  * what an error says.
  *
  * Thread: I/O.

@@ -8,6 +8,7 @@
  * its answer closes the connection (the package does that); malformed HTTP is answered by the
  * package itself, not in JSON.
  */
+
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { LogFields } from '../common/logger.ts';
@@ -22,10 +23,11 @@ import {
 } from './connection-counts.ts';
 import { ALL_ORIGINS, Cors, type CorsOrigins, preflightHeaders } from './cors.ts';
 import { IGNORED_HEADER } from './ignored.ts';
+import { listenError } from './listening.ts';
 import { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { METHOD_NOT_ALLOWED, NOT_FOUND } from './refusals.ts';
-import type { Exchange, Route } from './request-context.ts';
+import type { RequestContext, Route } from './request-context.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import { type Publish, type SocketRoute, Sockets } from './sockets.ts';
@@ -34,7 +36,7 @@ import { UpgradeGate } from './upgrade-gate.ts';
 import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './uws.ts';
 import { UwsRequestContext } from './uws-request-context.ts';
 
-export type { Exchange, Handler, Method, Route } from './request-context.ts';
+export type { Handler, Method, RequestContext, Route } from './request-context.ts';
 
 export interface HttpServer {
   /** The port that is listened on, also when an ephemeral one was asked for. */
@@ -151,10 +153,7 @@ export async function listen(
   });
   if (socket === false) {
     app.close();
-    const where = `${options.host}:${options.port}`;
-    throw new Error(
-      `cannot listen on ${where}: the port is taken, not permitted, or the host is not ours`,
-    );
+    throw await listenError(options.host, options.port, 'HOST, PORT');
   }
   server.port = uws.us_socket_local_port(socket);
   return {
@@ -258,7 +257,7 @@ class RunningServer implements ServerState {
 
   /** A handler that answers everything the same way. */
   always(status: number, body: string, headers: Headers): RequestHandler {
-    const run = (context: Exchange) => context.reply(status, body, headers);
+    const run = (context: RequestContext) => context.reply(status, body, headers);
     const route: Route = { method: 'GET', path: '/*', headers: [], bodyBytesMax: 0, run };
     const answer = this.serve(route);
     const answerHead = this.serve(route, true);
@@ -323,7 +322,7 @@ class RunningServer implements ServerState {
       });
       clearTimeout(patience);
     }
-    // After the answers, so that what they tell of is told to the streams too.
+    // After the answers, so that the streams publish what they report.
     endSockets();
     // The last answer may still lie in the cork of the callback that wrote it.
     await setImmediate();

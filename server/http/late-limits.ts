@@ -10,7 +10,7 @@ import type { Caller } from './callers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RateClass } from './rate-limits.ts';
 import { TOO_MANY_REQUESTS } from './refusals.ts';
-import type { Exchange } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 
 /** The answer to what is too much. */
 export interface LateRefusal {
@@ -42,7 +42,12 @@ export class LateLimits {
   }
 
   /** Counts so many if all of them fit; otherwise none, and the answer says when they will. */
-  refusal(row: LateRow, caller: Caller, count: number, context: Exchange): LateRefusal | undefined {
+  refusal(
+    row: LateRow,
+    caller: Caller,
+    count: number,
+    context: RequestContext,
+  ): LateRefusal | undefined {
     const plan = this.plans[row];
     if (plan === undefined) return undefined;
     const decision = this.limiter.take(caller, plan, this.now(), count);

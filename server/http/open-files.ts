@@ -12,7 +12,7 @@ import type { ConnectionBounds } from './connection-counts.ts';
  */
 const RESERVED = 512;
 
-/** What is assumed where the system does not tell: the lowest usual limit. */
+/** What is assumed where the system does not say: the lowest usual limit. */
 const ASSUMED = 1024;
 
 const UNLIMITED = 2 ** 30;

@@ -1,5 +1,5 @@
 /**
- * What the answers to limited requests tell of their limits: X-RateLimit-Limit, -Remaining and
+ * The headers of answers to limited requests: X-RateLimit-Limit, -Remaining and
  * -Reset (unix seconds) of the row that binds first, and Retry-After where the request was refused.
  */
 import type { Headers, NumberedLines } from './answer-head.ts';

@@ -115,7 +115,7 @@ export class RateLimiter {
       if ((isNew ? 0 : counts[base + row]!) + weight <= caps[row]!) continue;
       const reset = isNew ? nowMs + windowMs[row]! : end;
       // Of several that are full, the one that is so for longest says when to come back.
-      if (decision.allowed || reset > decision.resetMs) this.tell(false, caps[row]!, 0, reset);
+      if (decision.allowed || reset > decision.resetMs) this.decide(false, caps[row]!, 0, reset);
     }
     if (!decision.allowed) {
       if (this.refused[place]! < REMAINING_MAX) this.refused[place]! += 1;
@@ -136,7 +136,7 @@ export class RateLimiter {
       const count = counts[at]! + weight;
       counts[at] = count;
       const remaining = caps[row]! - count;
-      if (remaining < decision.remaining) this.tell(true, caps[row]!, remaining, ends[at]!);
+      if (remaining < decision.remaining) this.decide(true, caps[row]!, remaining, ends[at]!);
     }
     return decision;
   }
@@ -146,7 +146,7 @@ export class RateLimiter {
     if (end > before || !isOpen(before, nowMs, this.windowMsMax)) this.busyUntil[place] = end;
   }
 
-  private tell(allowed: boolean, limit: number, remaining: number, resetMs: number): void {
+  private decide(allowed: boolean, limit: number, remaining: number, resetMs: number): void {
     const { decision } = this;
     decision.allowed = allowed;
     decision.limit = limit;

@@ -5,7 +5,6 @@ export const METHOD_NOT_ALLOWED = '{"error":"method not allowed"}';
 export const PAYLOAD_TOO_LARGE = '{"error":"payload too large"}';
 export const AMBIGUOUS_LENGTH =
   '{"error":"bad request","detail":"Content-Length twice, or a Transfer-Encoding other than chunked"}';
-export const INTERNAL_ERROR = '{"error":"internal_error"}';
 export const SHUTTING_DOWN = '{"error":"shutting down"}';
 export const TOO_MANY_BYTES = '{"error":"too many answers in flight"}';
 export const TOO_MANY_BODIES = '{"error":"too many bodies in flight"}';

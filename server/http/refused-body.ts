@@ -13,7 +13,7 @@ const BYTES_MAX = 64 * 1024 * 1024;
  * @param response begun, without a length: the package lets go of a connection as soon as an answer is complete
  * @param isOver whether the response is dead
  * @param msMax longest wait for the rest
- * @returns what is to be told of each chunk; it answers whether the response was ended
+ * @returns a function to be called with each chunk; it says whether the response was ended
  */
 export function discardRest(
   response: HttpResponse,

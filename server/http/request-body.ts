@@ -1,9 +1,9 @@
 /**
  * The bytes of a request's body, collected as they arrive, up to a bound.
  *
- * Thread: I/O. Not here: what is told to a caller whose body is too large (uws-request-context.ts).
+ * Thread: I/O. Not here: the answer to a caller whose body is too large (uws-request-context.ts).
  */
-import type { BodyRefusal, HeldBytes } from './body-bytes.ts';
+import type { BodyRefusal, PendingBytes } from './body-bytes.ts';
 
 /** First allocation for a body of unknown length, doubled as it grows. */
 const BYTES_FIRST = 16 * 1024;
@@ -13,15 +13,15 @@ const NO_BYTES = Buffer.alloc(0);
 export class RequestBody {
   private readonly bytesMax: number;
   private readonly declared: number;
-  private readonly held: HeldBytes;
+  private readonly pending: PendingBytes;
   private bytes: Buffer = NO_BYTES;
   private received = 0;
 
   /** @param declared bytes of the whole body, 0 when the caller did not say */
-  constructor(bytesMax: number, declared: number, held: HeldBytes) {
+  constructor(bytesMax: number, declared: number, pending: PendingBytes) {
     this.bytesMax = bytesMax;
     this.declared = declared;
-    this.held = held;
+    this.pending = pending;
   }
 
   /** Copies a chunk, which is emptied when its callback returns; tells why it is not received further. */
@@ -35,7 +35,7 @@ export class RequestBody {
     if (end > this.bytes.length) {
       const guess = Math.max(this.declared, BYTES_FIRST, 2 * this.bytes.length, end);
       const length = isLast ? end : Math.min(guess, this.bytesMax);
-      const refusal = this.held.growTo(length);
+      const refusal = this.pending.growTo(length);
       if (refusal !== undefined) {
         this.drop();
         return refusal;
@@ -51,13 +51,13 @@ export class RequestBody {
 
   /** All that has arrived; the body counts no more as one on its way. */
   whole(): Buffer {
-    this.held.release();
+    this.pending.release();
     return this.received < this.bytes.length ? this.bytes.subarray(0, this.received) : this.bytes;
   }
 
   /** Nothing more comes of it. */
   drop(): void {
     this.bytes = NO_BYTES;
-    this.held.release();
+    this.pending.release();
   }
 }

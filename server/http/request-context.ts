@@ -1,5 +1,5 @@
 /**
- * What the rooms see of the HTTP server: a route, the exchange that its handler answers, and the
+ * What the rooms see of the HTTP server: a route, the request context that its handler answers, and the
  * handler. Types only; what stands behind them is uws-request-context.ts.
  */
 import type { Headers } from './answer-head.ts';
@@ -9,7 +9,7 @@ import type { RateClass } from './rate-limits.ts';
 export type Method = 'GET' | 'POST' | 'DELETE';
 
 /** One request being answered. */
-export interface Exchange {
+export interface RequestContext {
   readonly method: Method;
   /**
    * URL path as sent, without the query string. Where the route takes no body it is read before
@@ -28,11 +28,11 @@ export interface Exchange {
   readonly bodyView: DataView;
   /**
    * The caller's address as clientAddress gives it, '' when unknown. Read it before the first
-   * await or not at all: once the exchange is over a first reading gives ''.
+   * await or not at all: once the request is over a first reading gives ''.
    */
   readonly address: string;
   /**
-   * Has the answer tell of a rate limit that the handler found full, in place of those that were counted
+   * Makes the answer name a rate limit that the handler found full, in place of those that were counted
    * before it. Returns the Retry-After that goes with it.
    */
   limitedBy(decision: RateDecision): Headers;
@@ -63,11 +63,11 @@ export interface Route {
   /** False: nobody asks for its query string, which is then ''. */
   readonly readsQuery?: boolean;
   /** May answer at once or later; what it throws or rejects with becomes a 500. */
-  readonly run: (context: Exchange) => void | Promise<void>;
+  readonly run: (context: RequestContext) => void | Promise<void>;
   /** Body of that 500; by default {"error":"internal_error"}. */
   readonly failure?: (error: unknown) => string;
   /** Headers of a 429 for a caller who may send no long body now; undefined = it may. */
-  readonly longRefused?: (context: Exchange) => Headers | undefined;
+  readonly longRefused?: (context: RequestContext) => Headers | undefined;
   /** The rate limits that cover it; none by default. */
   readonly limits?: readonly RateClass[];
   /** Body of a 429; by default {"error":"Too Many Requests"}. */
@@ -81,7 +81,7 @@ export interface Route {
  * @param caller what the credentials of the request proved; undefined where a route asks for none
  */
 export type Handler<Query, Caller = undefined> = (
-  context: Exchange,
+  context: RequestContext,
   query: Query,
   caller: Caller,
 ) => void | Promise<void>;

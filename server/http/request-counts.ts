@@ -14,7 +14,7 @@ const UNKNOWN = '/*';
 
 export interface RouteCounts {
   readonly method: string;
-  /** The pattern, never what was asked for: that could be anything. */
+  /** The pattern, never the path of the request: that could be anything. */
   readonly path: string;
   /** By COUNTED_STATUSES, and all others. */
   readonly counts: Float64Array;
@@ -24,9 +24,9 @@ export class RequestCounts {
   readonly rows: RouteCounts[] = [];
 
   /** The row of a route, a new one where there is none. */
-  row(asked: string, pattern: string): Float64Array {
+  row(requested: string, pattern: string): Float64Array {
     // Requests of every method come there, also of those that a caller makes up.
-    const [method, path] = pattern === UNKNOWN ? ['(any)', '(other)'] : [asked, pattern];
+    const [method, path] = pattern === UNKNOWN ? ['(any)', '(other)'] : [requested, pattern];
     const known = this.rows.find((row) => row.method === method && row.path === path);
     if (known !== undefined) return known.counts;
     const counts = new Float64Array(COUNTED_STATUSES.length + 1);

@@ -11,7 +11,7 @@
 import type { HttpRequest } from './uws.ts';
 
 interface RequestLines {
-  /** Of the names that were asked for: of each name the first line, '' when absent. */
+  /** Of the wanted names: of each name the first line, '' when absent. */
   readonly values: readonly string[];
   /** All of X-Forwarded-For: a proxy may append a line of its own. */
   readonly forwardedFor: string;
@@ -22,8 +22,8 @@ interface RequestLines {
 
 export function readLines(request: HttpRequest, names: readonly string[]): RequestLines {
   const values = new Array<string>(names.length).fill('');
-  /** Bits of the names that have been met. */
-  let met = 0;
+  /** Bits of the names that were seen. */
+  let seen = 0;
   const forwarded: string[] = [];
   let length: string | undefined;
   let codings = 0;
@@ -31,8 +31,8 @@ export function readLines(request: HttpRequest, names: readonly string[]): Reque
   request.forEach((name, value) => {
     const place = names.indexOf(name);
     if (place >= 0) {
-      if ((met & (1 << place)) === 0) values[place] = value;
-      met |= 1 << place;
+      if ((seen & (1 << place)) === 0) values[place] = value;
+      seen |= 1 << place;
     }
     if (name === 'x-forwarded-for') forwarded.push(value);
     else if (name === 'content-length') {

@@ -13,9 +13,9 @@ export interface ServerState {
   readonly trustProxy: number;
   readonly log: (line: string, fields?: LogFields) => void;
   readonly bytesInFlightMax: number;
-  /** Bytes of the answers that are held until their readers take them. */
+  /** Bytes of the answers that wait for their readers. */
   bytesInFlight: number;
-  /** Answers tell their callers that the connection ends. */
+  /** Answers say that the connection ends. */
   readonly closing: boolean;
   readonly cors: Cors;
   readonly peers: ConnectedPeers;
@@ -28,7 +28,7 @@ export interface ServerState {
   readonly discardMsMax: number;
   /** Unix milliseconds; an old value may do for a few of them. */
   readonly now: () => number;
-  /** An exchange is over. */
+  /** A request is over. */
   settled(): void;
 }
 

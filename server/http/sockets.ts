@@ -22,7 +22,7 @@ export interface Socket {
   leave(topic: string): void;
   /** Bytes that the peer has not taken yet; 0 after the end. */
   waiting(): number;
-  /** Sends a close frame behind what waits, for a while. The handler is told at once. */
+  /** Sends a close frame behind what waits, for a while. The handler is called at once. */
   end(code: number, reason: string): void;
   /** The same at once, and nothing more that the peer has sent is heard; who does not read is cut. */
   refuse(code: number, reason: string): void;
@@ -70,7 +70,7 @@ const LINGER_MS = 30_000;
 /** Who leaves more than that unread when it is refused is cut: nobody would look after what waits for it. */
 const REFUSED_BYTES_MAX = 65_536;
 
-/** So many messages are ignored of who was told that it is over; then it is cut. */
+/** After its close frame, so many messages of a client are ignored; then the connection is cut. */
 const IGNORED_MAX = 64;
 
 const GOING_AWAY = 1001;
@@ -91,7 +91,7 @@ export class Sockets {
 
   /**
    * @param gate refuses those of callers who have or want too many
-   * @param closed told of the end of each connection, which nothing else tells of
+   * @param closed called at the end of each connection, once
    * @param backlogMax bytes that may wait for the readers of all of them together
    */
   constructor(
@@ -213,7 +213,7 @@ class UwsSocket implements Socket, Waiting {
     return this.ws?.getBufferedAmount() ?? 0;
   }
 
-  /** The package would forget at once what still waits, and for how long; so it is told when nothing does. */
+  /** The package would discard at once what still waits, so it is asked to end only when nothing does. */
   end(code: number, reason: string): void {
     const { ws } = this;
     if (ws === undefined || this.ending !== undefined) return;
@@ -226,7 +226,7 @@ class UwsSocket implements Socket, Waiting {
     this.ending = { code, reason, timer };
     // What waits only until the callback at hand returns is taken without a word.
     setImmediate(() => this.drained());
-    this.tellClosed();
+    this.reportClosed();
   }
 
   refuse(code: number, reason: string): void {
@@ -257,10 +257,10 @@ class UwsSocket implements Socket, Waiting {
   close(): void {
     this.ws = undefined;
     clearTimeout(this.ending?.timer);
-    this.tellClosed();
+    this.reportClosed();
   }
 
-  private tellClosed(): void {
+  private reportClosed(): void {
     const { handler } = this;
     this.handler = undefined;
     handler?.closed();

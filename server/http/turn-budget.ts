@@ -14,8 +14,8 @@ import { performance } from 'node:perf_hooks';
 import type { Caller } from './callers.ts';
 
 /** A request, before anything was done for it. */
-export interface Asker {
-  /** Whom it counts against; looked up when asked for, as that costs. */
+export interface Requester {
+  /** Whom it counts against; looked up on demand, as that costs. */
   counted(): Caller;
 }
 
@@ -37,7 +37,7 @@ const EVERYBODY: Caller = { high: 0, low: 0 };
  */
 const REQUEST_MS = 0.25;
 const EXTRA_MS_MAX = 20;
-/** The clock is asked when the caller changes, and after so many requests of the same one. */
+/** The clock is read when the caller changes, and after so many requests of the same one. */
 const REQUESTS_PER_LOOK = 2;
 /** Between two looks no more counts: on a busy machine this thread may have had to stop meanwhile. */
 const LOOK_MS_MAX = 8;
@@ -77,12 +77,12 @@ export class TurnBudget {
   }
 
   /** Whether a request that has just arrived may be answered in this turn. */
-  takes(asker: Asker): boolean {
+  takes(requester: Requester): boolean {
     this.seen += 1;
     if (this.seen < UNWATCHED) return true;
     // Some of those before may be of earlier turns; all that come now are of this one.
     if (this.seen === UNWATCHED) setImmediate(() => this.turn());
-    return this.isWithinShare(this.isLimited ? asker.counted() : EVERYBODY);
+    return this.isWithinShare(this.isLimited ? requester.counted() : EVERYBODY);
   }
 
   /** A caller has no more of this turn: others come first, and a connection that pipelines on ends. */

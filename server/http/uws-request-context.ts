@@ -2,10 +2,11 @@
  * One HTTP request being answered, on top of uWebSockets.js, whose rules are kept here.
  *
  * Runs on the I/O thread. A request object of the package dies when its handler returns, a body
- * chunk with its callback, and a response with its answer or its abort; an exchange stays valid for
+ * chunk with its callback, and a response with its answer or its abort; a request stays valid for
  * as long as anyone holds it. Not here: routing and listening (http.ts), what routes mean.
  */
 import assert from 'node:assert/strict';
+import { INTERNAL_ERROR } from '../common/error-bodies.ts';
 import { clientAddress } from './address.ts';
 import { type CommonHead, type Headers, type NumberedLines, writeHead } from './answer-head.ts';
 import type { Caller } from './callers.ts';
@@ -13,7 +14,6 @@ import { nextRequestId, oneLine, REQUEST_ID_HEADER } from './failed-request.ts';
 import type { RateDecision, RatePlan } from './rate-limiter.ts';
 import {
   AMBIGUOUS_LENGTH,
-  INTERNAL_ERROR,
   PAYLOAD_TOO_LARGE,
   SHUTTING_DOWN,
   TOO_MANY_BODIES,
@@ -22,7 +22,7 @@ import {
 } from './refusals.ts';
 import { discardRest } from './refused-body.ts';
 import { RequestBody } from './request-body.ts';
-import type { Exchange, Method, Route } from './request-context.ts';
+import type { Method, RequestContext, Route } from './request-context.ts';
 import { columnOf } from './request-counts.ts';
 import { parametersOf, readLines } from './request-lines.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
@@ -49,7 +49,7 @@ const NO_HEADERS: Headers = [];
 const RETRY_SOON: Headers = [['Retry-After', '1']];
 const CONNECTION_CLOSE: Headers = [['Connection', 'close']];
 
-export class UwsRequestContext implements Exchange {
+export class UwsRequestContext implements RequestContext {
   readonly method: Method;
   readonly query: string;
   readonly parameters: readonly string[];
@@ -84,8 +84,8 @@ export class UwsRequestContext implements Exchange {
   private remaining = 0;
   private readonly head: CommonHead;
   private readonly isHead: boolean;
-  /** Bytes of the answer that are held for a slow reader. */
-  private bytesHeld = 0;
+  /** Bytes of the answer that wait for a slow reader. */
+  private waitingBytes = 0;
   /** Inside a callback of the package, which has corked the socket already. */
   private corked = true;
   /** What the log says of a 500. */
@@ -278,7 +278,7 @@ export class UwsRequestContext implements Exchange {
     this.reply(status, body, headers);
   }
 
-  /** Answers that the body is too large, and returns what is to be told of the rest of it. */
+  /** Answers that the body is too large, and returns a function to be called with the rest of it. */
   private refuseBody(): (bytes: number, isLast: boolean) => void {
     const { response, server } = this;
     this.answered = true;
@@ -326,7 +326,7 @@ export class UwsRequestContext implements Exchange {
     this.server.log(`${method} ${path} failed to say why: ${oneLine(second)}`);
   }
 
-  /** Tells of a failure in the log; the caller is told where to find it there. */
+  /** Logs a failure; the answer has the name under which it is logged. */
   private named(headers: Headers): Headers {
     const { method, path } = this.route;
     const request_id = nextRequestId();
@@ -342,12 +342,12 @@ export class UwsRequestContext implements Exchange {
 
   reply(status: number, body: string | Uint8Array, headers: Headers = NO_HEADERS): void {
     if (this.aborted) return;
-    assert(!this.answered, 'an exchange is answered once');
-    const told = status === FAILED ? this.named(headers) : headers;
-    this.head.with(told); // asserts, while it can still become a 500
+    assert(!this.answered, 'a request is answered once');
+    const sentHeaders = status === FAILED ? this.named(headers) : headers;
+    this.head.with(sentHeaders); // asserts, while it can still become a 500
     this.answered = true;
-    if (this.corked) this.send(status, body, told);
-    else this.response.cork(() => this.send(status, body, told));
+    if (this.corked) this.send(status, body, sentHeaders);
+    else this.response.cork(() => this.send(status, body, sentHeaders));
   }
 
   private send(status: number, body: string | Uint8Array, headers: Headers): void {
@@ -363,8 +363,8 @@ export class UwsRequestContext implements Exchange {
     let content = body;
     if (content.length > LARGE_BYTES) {
       if (typeof content === 'string') content = Buffer.from(content);
-      const held = server.bytesInFlight;
-      if (held > 0 && held + content.length > server.bytesInFlightMax) {
+      const inFlight = server.bytesInFlight;
+      if (inFlight > 0 && inFlight + content.length > server.bytesInFlightMax) {
         this.write(503, TOO_MANY_BYTES, RETRY_SOON);
         return;
       }
@@ -404,7 +404,7 @@ export class UwsRequestContext implements Exchange {
     const total = bytes.length;
     const start = this.transient ? response.getWriteOffset() : 0;
     if (this.transient) bytes = Buffer.from(bytes.subarray(start));
-    this.bytesHeld = bytes.length;
+    this.waitingBytes = bytes.length;
     server.bytesInFlight += bytes.length;
     response.onWritable((offset) => {
       const [taken, completed] = response.tryEnd(bytes.subarray(offset - start), total);
@@ -419,10 +419,10 @@ export class UwsRequestContext implements Exchange {
   }
 
   private finish(): void {
-    assert(!this.over, 'an exchange ends once');
+    assert(!this.over, 'a request ends once');
     this.over = true;
     this.arriving?.drop();
-    this.server.bytesInFlight -= this.bytesHeld;
+    this.server.bytesInFlight -= this.waitingBytes;
     this.server.settled();
   }
 }

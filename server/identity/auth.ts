@@ -8,7 +8,7 @@
  * identity of their own). Nothing here logs.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { errorBody } from '../common/contract.ts';
+import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
 import { isAddressText } from './checksum.ts';
 import type { Trio } from './credentials.ts';
@@ -253,7 +253,7 @@ export async function issueKey(
   try {
     return trioAnswer(await registry.create(address, nonce));
   } catch {
-    return { status: 503, body: '{"error":"journal unavailable"}' };
+    return { status: 503, body: JOURNAL_UNAVAILABLE };
   }
 }
 

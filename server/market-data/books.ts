@@ -264,7 +264,7 @@ const REUSED_BYTES_FIRST = 64 * 2 ** 10;
 let reused = new Uint8Array(REUSED_BYTES_FIRST);
 
 /** `[part,part,..]` of the first `count` parts. The bytes are valid until the next call. */
-export function joined(parts: readonly Uint8Array[], count: number): Uint8Array {
+function joined(parts: readonly Uint8Array[], count: number): Uint8Array {
   let length = count === 0 ? 2 : count + 1;
   for (let i = 0; i < count; i++) length += parts[i]!.length;
   let out = reused;

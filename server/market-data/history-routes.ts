@@ -9,12 +9,12 @@
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Pips, TokenRow } from '../../engine/tables/units.ts';
 import { ProjectionUnready } from '../../storage/projection/reader.ts';
-import { errorBody } from '../common/contract.ts';
 import { DECIMAL_BYTES_MAX, microText, writeInteger, writePips } from '../common/decimal.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { readJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { compileShape, type Shape } from '../common/schema.ts';
-import type { Exchange, Handler } from '../http/http.ts';
+import type { Handler, RequestContext } from '../http/http.ts';
 import { marketByCondition } from './find.ts';
 import type { HistoryKeeper } from './history-keeper.ts';
 import {
@@ -71,7 +71,7 @@ export function historyHandlers(parts: HistoryRouteParts) {
 
   const postBatch: Handler<unknown> = (context) =>
     readJson(context, BATCH_HISTORY_BOUNDS, (sent) => answerBatch(context, sent));
-  const answerBatch = async (context: Exchange, sent: unknown): Promise<void> => {
+  const answerBatch = async (context: RequestContext, sent: unknown): Promise<void> => {
     const body = checkBody(batchShape, sent);
     if (typeof body === 'string') return context.reply(400, body);
     const differing = differingTimes(body);
@@ -95,7 +95,7 @@ export function historyHandlers(parts: HistoryRouteParts) {
 
   const postVolumes: Handler<unknown> = (context) =>
     readJson(context, VOLUMES_BOUNDS, (sent) => answerVolumes(context, sent));
-  const answerVolumes = async (context: Exchange, sent: unknown): Promise<void> => {
+  const answerVolumes = async (context: RequestContext, sent: unknown): Promise<void> => {
     const body = checkBody(volumesShape, sent);
     if (typeof body === 'string') return context.reply(400, body);
     const has24h = body.include_24h === true;

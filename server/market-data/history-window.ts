@@ -11,7 +11,7 @@ import { STEP_MINUTES, type Step } from '../../storage/projection/prices.ts';
 import type { Interval, WindowQuery } from './history-schemas.ts';
 
 /** Points of one token in one answer: a week of minutes, some 2 ms to render and 280 KB. */
-export const POINTS_MAX = 10_080;
+const POINTS_MAX = 10_080;
 
 /** Unix seconds, both ends inclusive; `from` undefined = from the first trade on. */
 export interface HistoryWindow {

@@ -4,7 +4,7 @@
  *
  * Thread: I/O.
  */
-import { NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
+import { NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
 import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';
 import type { Allowlist } from '../http/address.ts';

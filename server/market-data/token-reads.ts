@@ -5,9 +5,9 @@
  * Thread: I/O. Non-goals: what the answers say (token-routes.ts).
  */
 import type { TokenRow } from '../../engine/tables/units.ts';
-import { errorBody } from '../common/contract.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
-import type { Exchange, Handler } from '../http/http.ts';
+import type { Handler, RequestContext } from '../http/http.ts';
 import { type BookRenderer, LONG } from './books.ts';
 import { renderBooksLong } from './books-long.ts';
 import { checkTokenItems, type ParsedTokens } from './token-items.ts';
@@ -88,7 +88,7 @@ export class TokenReads {
      * @param retake reads the request again after a wait, because other requests were read in
      * between
      */
-    const attempt = (context: Exchange, retake: () => void): Promise<void> | undefined => {
+    const attempt = (context: RequestContext, retake: () => void): Promise<void> | undefined => {
       const body = render(wanted);
       if (body === LONG) return this.answerLong(context);
       if (body !== undefined) context.replyTransient(200, body);
@@ -134,14 +134,14 @@ export class TokenReads {
   }
 
   /** Answers now, or after the batch that is being written. */
-  private answer(context: Exchange, render: () => Rendered): void {
+  private answer(context: RequestContext, render: () => Rendered): void {
     if (context.aborted) return;
     const rendered = render();
     if (rendered === undefined) this.o.whenBatchesDone(() => this.answer(context, render));
     else context.reply(rendered.status, rendered.body);
   }
 
-  private async answerLong(context: Exchange): Promise<void> {
+  private async answerLong(context: RequestContext): Promise<void> {
     const { books: renderer, whenBatchesDone } = this.o;
     const isGone = (): boolean => context.aborted;
     const body = await renderBooksLong({ renderer, whenBatchesDone, isGone }, this.wanted);
@@ -150,7 +150,7 @@ export class TokenReads {
 
   /** Passes the tokens of a body on once they can be found, or refuses the body. */
   private withTokens(
-    context: Exchange,
+    context: RequestContext,
     use: (parsed: Extract<ParsedTokens, { readonly ok: true }>) => void | Promise<void>,
   ): void | Promise<void> {
     return readJson(context, TOKENS_BOUNDS, (sent) => {

@@ -8,8 +8,8 @@
 import { marketFlags, tokenMarket } from '../../engine/reads.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
-import { errorBody } from '../common/contract.ts';
 import { microText, pipsText } from '../common/decimal.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { renderBooks } from './books.ts';
 import { renderLastPrices } from './last-prices.ts';
 import { ok, type TokenReadParts, TokenReads } from './token-reads.ts';

@@ -1,6 +1,5 @@
 /** Query and answer of GET /trades (docs/protocol.md#public-trades). */
 
-import { errorBody } from '../common/contract.ts';
 import {
   amount,
   choice,
@@ -11,6 +10,7 @@ import {
   list,
   wallet,
 } from '../common/data-query.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import type { QuerySpec } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 

@@ -7,8 +7,8 @@
 
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { Status } from '../../engine/tables/codes.ts';
-import { type OrderTexts, REJECT_TEXTS, rejectTexts } from '../common/contract.ts';
 import { writeMicro } from '../common/decimal.ts';
+import { type OrderTexts, REJECT_TEXTS, rejectTexts } from './reject-texts.ts';
 import { AnswerHead, align, Slot, type SlotView } from './slots.ts';
 
 const HEX = Buffer.from('0123456789abcdef');

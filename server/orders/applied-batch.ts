@@ -5,7 +5,7 @@
  * Thread: the I/O thread.
  */
 import { encodeBatch } from '../../storage/log/batch-record.ts';
-import type { JournalEntry } from '../../storage/log/journal.ts';
+import type { NewEntry } from '../../storage/log/log.ts';
 import { Slot, SlotState, type SlotView } from './slots.ts';
 
 /** What a batch changed, copied out of its slot. */
@@ -37,7 +37,7 @@ export function takeApplied(view: SlotView, large: Int32Array | undefined): Appl
   const words = i32[Slot.eventWords]!;
   const fits = words <= view.events.length;
   const events = fits ? view.events.slice(0, words) : large;
-  const commands = view.journal.slice(0, i32[Slot.journalWords]!);
+  const commands = view.log.slice(0, i32[Slot.logWords]!);
   const isWhole = i32[Slot.eventsLost] === 0 && events !== undefined;
   const recorded = isWhole ? events : new Int32Array(0);
   return {
@@ -53,7 +53,7 @@ export function takeApplied(view: SlotView, large: Int32Array | undefined): Appl
 }
 
 /** The record of the batch for the log. */
-export function logRecord({ f64, i32, journal }: SlotView): JournalEntry {
+export function logRecord({ f64, i32, log }: SlotView): NewEntry {
   const facts = {
     sequence: f64[Slot.sequence]!,
     time: f64[Slot.time]!,
@@ -63,6 +63,6 @@ export function logRecord({ f64, i32, journal }: SlotView): JournalEntry {
     closedEnd: f64[Slot.closedEnd]!,
     digest: i32[Slot.digest]!,
   };
-  const record = encodeBatch(facts, journal.subarray(0, i32[Slot.journalWords]!));
-  return { sequence: facts.sequence, time: facts.time, digest: facts.digest, record };
+  const payload = encodeBatch(facts, log.subarray(0, i32[Slot.logWords]!));
+  return { sequence: facts.sequence, time: facts.time, after: facts.digest, payload };
 }

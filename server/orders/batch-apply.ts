@@ -1,6 +1,6 @@
 /**
  * Inside the apply turn: the commands of a batch are applied one by one, and each request is answered
- * into the slot, with the commands that changed something for the journal beside it.
+ * into the slot, with the commands that changed something for the log beside it.
  *
  * Thread: the worker in its apply turn.
  */
@@ -23,11 +23,12 @@ import {
 } from '../../engine/reads.ts';
 import { Status } from '../../engine/tables/codes.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';
-import type { OrderTexts } from '../common/contract.ts';
 import { AnswerWriter, rejectBytes } from './answers.ts';
 import type { PreparedRequest } from './batch-prepare.ts';
 import { lastFilled, writeCancelAllPart, writeCancels } from './cancel-answers.ts';
 import type { FirstAnswers } from './first-answers.ts';
+import type { OrderTexts } from './reject-texts.ts';
+import { writeReplace } from './replace-answers.ts';
 import { RequestKind, Slot, type SlotView } from './slots.ts';
 
 export class BatchApplier {
@@ -35,8 +36,8 @@ export class BatchApplier {
   private readonly commands: CommandBuffer;
   private readonly answers: AnswerWriter;
   private readonly first: FirstAnswers | undefined;
-  private journal: Int32Array = new Int32Array(0);
-  private journalWords = 0;
+  private log: Int32Array = new Int32Array(0);
+  private logWords = 0;
   private results: Int32Array = new Int32Array(0);
 
   /** @param first answers of duplicates, where they are answered as the first time */
@@ -56,8 +57,8 @@ export class BatchApplier {
     const { answers, engine } = this;
     const { f64, i32 } = slot;
     const { t } = engine;
-    this.journal = slot.journal;
-    this.journalWords = 0;
+    this.log = slot.log;
+    this.logWords = 0;
     this.results = slot.results;
     this.results.fill(0);
     f64[Slot.firstFill] = fillCount(t);
@@ -66,7 +67,7 @@ export class BatchApplier {
     for (const request of prepared) this.applyRequest(request);
     answers.finish();
     i32[Slot.changed] = engine.end() ? 1 : 0;
-    i32[Slot.journalWords] = this.journalWords;
+    i32[Slot.logWords] = this.logWords;
     const { events } = engine.context;
     i32[Slot.eventWords] = events.words;
     i32[Slot.eventsLost] = events.overflowed ? 1 : 0;
@@ -94,6 +95,9 @@ export class BatchApplier {
         this.each(request, (reason, at) => this.answerOrder(reason, at));
         answers.close(200);
         return;
+      case RequestKind.replace:
+        this.replace(request);
+        return;
       case RequestKind.cancelOrder:
       case RequestKind.cancelOrders:
         this.cancelIds(request);
@@ -110,32 +114,34 @@ export class BatchApplier {
     }
   }
 
-  /** Applies the commands of a request; those that change something go to the journal. */
+  /** Applies the commands of a request; those that change something go to the log. */
   private each(
     request: PreparedRequest,
     visit: (reason: RejectReasonCode, at: number) => void,
   ): void {
-    const { context } = this.engine;
-    const { f64, i32 } = this.commands;
+    const { i32 } = this.commands;
     this.engine.ahead(i32, request.firstWord, request.endWord);
-    for (let at = request.firstWord; at < request.endWord; ) {
-      const length = commandWords(i32, at);
-      const changes = context.changes;
-      context.events.command = this.journalWords;
-      const reason = this.engine.apply(i32, f64, at);
-      if (context.changes !== changes) {
-        this.appendToLog(i32, at, length);
-      }
-      visit(reason, at);
-      at += length;
+    for (let at = request.firstWord; at < request.endWord; at += commandWords(i32, at)) {
+      visit(this.applyCommand(at), at);
     }
   }
 
-  /** For the journal. A view of so few words would take longer than they do. */
+  /** Applies the command at word `at`; if it changes something, it goes to the log. */
+  private applyCommand(at: number): RejectReasonCode {
+    const { context } = this.engine;
+    const { f64, i32 } = this.commands;
+    const changes = context.changes;
+    context.events.command = this.logWords;
+    const reason = this.engine.apply(i32, f64, at);
+    if (context.changes !== changes) this.appendToLog(i32, at, commandWords(i32, at));
+    return reason;
+  }
+
+  /** For the log. A view of so few words would take longer than they do. */
   private appendToLog(i32: Int32Array, at: number, length: number): void {
-    const { journal, journalWords } = this;
-    for (let word = 0; word < length; word++) journal[journalWords + word] = i32[at + word]!;
-    this.journalWords = journalWords + length;
+    const { log, logWords } = this;
+    for (let word = 0; word < length; word++) log[logWords + word] = i32[at + word]!;
+    this.logWords = logWords + length;
   }
 
   private answerOrder(reason: RejectReasonCode, at: number): void {
@@ -156,7 +162,7 @@ export class BatchApplier {
     else this.answers.accepted(i32, idAt, first.making, first.taking);
   }
 
-  /** Status of the order that a duplicate repeats, in memory or, as its verdict says, on disk. */
+  /** Status of the order that a duplicate repeats, in memory or, where the precheck flags say so, on disk. */
   private knownStatus(at: number): number {
     const { t } = this.engine;
     const { i32 } = this.commands;
@@ -165,6 +171,23 @@ export class BatchApplier {
     if (place === 0)
       return (i32[at + OrderCommand.precheck]! & PrecheckFlags.known) >> PrecheckFlags.knownShift;
     return statusOfOrder(t, -place as OrderRow);
+  }
+
+  /** The order is applied only if the cancel was; a repeated request gets the order as known. */
+  private replace({ endWord, firstWord }: PreparedRequest): void {
+    const { answers, commands, engine } = this;
+    const orderAt = firstWord + commandWords(commands.i32, firstWord);
+    engine.ahead(commands.i32, firstWord, endWord);
+    const isCanceled = this.applyCommand(firstWord) === RejectReason.accepted;
+    const filled = isCanceled ? lastFilled(engine.t) : -1;
+    let writeOrder: (() => void) | undefined;
+    if (isCanceled) {
+      const reason = this.applyCommand(orderAt);
+      writeOrder = () => this.answerOrder(reason, orderAt);
+    } else if (this.knownStatus(orderAt) !== 0) {
+      writeOrder = () => this.answerOrder(RejectReason.duplicate, orderAt);
+    }
+    writeReplace(answers, commands.i32, firstWord, filled, writeOrder);
   }
 
   private cancelIds(request: PreparedRequest): void {

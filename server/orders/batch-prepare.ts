@@ -16,7 +16,7 @@ import { CANCEL_ORDERS_MAX } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
-import { errorBody } from '../common/contract.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { bytesToWords, decimalToWords } from '../common/uint256.ts';
 import { CANCEL_ALL_HEAD_BYTES, readCancelAllHead } from './cancel-all.ts';
 import { malformedIdBytes } from './cancel-answers.ts';
@@ -29,6 +29,7 @@ import {
 } from './cancel-parse.ts';
 import { type ParsedOrders, type ParseRules, parseOrder, parseOrders } from './order-parse.ts';
 import { type Caller, OrderPreparer, type PrepareOptions } from './prepare.ts';
+import { parseReplace } from './replace-parse.ts';
 import { align, RequestHead, RequestKind, Slot, type SlotView } from './slots.ts';
 
 export interface BatchOptions extends PrepareOptions {
@@ -111,6 +112,8 @@ export class BatchPreparer {
         return this.placeAll(parseOrders(body, maxBatchOrders, parse), words, head);
       case RequestKind.order:
         return this.placeAll(parseOrder(body, parse), words, head);
+      case RequestKind.replace:
+        return this.replace(parseReplace(body, parse), words, head);
       case RequestKind.cancelOrder:
         return this.cancelIds(parseCancelOrder(body), words, head);
       case RequestKind.cancelOrders:
@@ -141,6 +144,17 @@ export class BatchPreparer {
     }
     this.verifyMs += this.options.now() - began;
     return {};
+  }
+
+  /** The command of the cancel, then that of the order. */
+  private replace(
+    parsed: ReturnType<typeof parseReplace>,
+    words: Int32Array,
+    head: number,
+  ): Outcome {
+    if (!parsed.ok) return refused(parsed);
+    encodeCancel(this.commands, bytesToWords(parsed.id, this.id), signerOf(words, head));
+    return this.placeAll(parsed, words, head);
   }
 
   private cancelIds(

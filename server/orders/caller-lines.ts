@@ -5,10 +5,9 @@
  *
  * Thread: the I/O thread. Not here: commands of the node itself, which go to the sequencer directly.
  */
-import { ENGINE_BUSY } from '../common/contract.ts';
 import { isLong, submitInParts } from './order-parts.ts';
 import type { Sequencer } from './sequencer.ts';
-import type { Answered, OwnedRequest, Request } from './slot-requests.ts';
+import { type Answered, fail, type OwnedRequest, type Request } from './slot-requests.ts';
 
 /** Bytes of bodies of one wallet that are under way: some 90 orders, 12 ms of a worker. */
 const UNDER_WAY_BYTES = 64 * 1024;
@@ -70,7 +69,7 @@ export class CallerLines {
     const isFull = this.waitingCount >= this.waitingMax;
     const isLarge = this.waitingBytes + request.body.length > WAITING_BYTES_MAX;
     if (isLineFull || isFull || isLarge) {
-      request.answered(503, ENGINE_BUSY);
+      fail(request, 'busy');
       return;
     }
     line.waiting.push(request);

@@ -12,9 +12,9 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { closedCount, orderIdAt, orderOriginal, orderRemaining } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';
-import { REJECT_TEXTS } from '../common/contract.ts';
 import type { AnswerWriter } from './answers.ts';
 import { CANCEL_ALL_HEAD_BYTES, type CancelAllCursor, writeCancelAllHead } from './cancel-all.ts';
+import { REJECT_TEXTS } from './reject-texts.ts';
 
 const CANCELED = Buffer.from('{"canceled":[');
 const NOT_CANCELED = Buffer.from('],"not_canceled":{');
@@ -55,8 +55,20 @@ export function writeCancels(
   filled: readonly number[],
   malformedIds: Uint8Array,
 ): void {
-  const idAt = (i: number): number => first + i * CancelCommand.words + CancelCommand.id;
   out.open();
+  writeCancelBody(out, commands, first, filled, malformedIds);
+  out.close(200);
+}
+
+/** The same as a part of an answer. */
+export function writeCancelBody(
+  out: AnswerWriter,
+  commands: Int32Array,
+  first: number,
+  filled: readonly number[],
+  malformedIds: Uint8Array,
+): void {
+  const idAt = (i: number): number => first + i * CancelCommand.words + CancelCommand.id;
   out.copy(CANCELED);
   let members = 0;
   filled.forEach((size, i) => {
@@ -77,7 +89,6 @@ export function writeCancels(
     if (size >= 0) writeFilled(out, members++, commands, idAt(i), size);
   });
   out.copy(END);
-  out.close(200);
 }
 
 const head = Buffer.alloc(CANCEL_ALL_HEAD_BYTES);

@@ -49,7 +49,7 @@ export function submitCancels(
   lines.submit({ kind, owner, body, weight, answered });
 }
 
-/** Takes DELETE /cancel-all, whose body says nothing, or the body of /cancel-market-orders. */
+/** Takes DELETE /cancel-all, whose body is ignored, or the body of /cancel-market-orders. */
 export function submitCancelAll(
   sequencer: Pick<Sequencer, 'submit' | 'goOn'>,
   kind: CancelAllKind,

@@ -1,9 +1,9 @@
 /**
- * How many orders a body of POST /orders holds, told from its bytes: they are counted against a rate limit
- * before a worker has parsed them.
+ * Counts the orders of a body of POST /orders from its bytes. A rate limit needs the number before a worker
+ * has parsed the body.
  *
- * Thread: the I/O thread. Non-goals: whether the body is JSON, or its members are orders; of a body that is
- * neither, some number is told, and its orders are refused anyway.
+ * Thread: the I/O thread. Non-goals: whether the body is JSON, or its members are orders. For any other body
+ * the number means nothing, and a worker refuses the body.
  */
 
 const QUOTE = 0x22;

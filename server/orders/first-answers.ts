@@ -1,7 +1,7 @@
 /**
- * What an order was answered when it was taken in, for who sends the same bytes again because that
- * answer was lost (DUPLICATE_ORDERS=replay): its fills as the taker say it. They carry the time of the
- * order's own command, by which they are found among all fills; those that have left the ring are read
+ * The first answer to an order, for a client that lost it and sends the same bytes again
+ * (DUPLICATE_ORDERS=replay). It is computed from the fills of the order as the taker. They carry the time of
+ * the order's own command, by which they are found among all fills. Fills that have left the ring are read
  * from LMDB, some twenty rows for one order.
  *
  * Thread: the worker in its apply turn.
@@ -37,7 +37,7 @@ import { API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { FillRow, OrderRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
-import type { FinalsReader } from '../../storage/projection/finals.ts';
+import type { ClosedOrdersReader } from '../../storage/projection/closed-orders.ts';
 
 /** Micro-units that the order paid and received at once; both 0 = it rested with no fill. */
 export interface FirstAnswer {
@@ -59,22 +59,22 @@ interface FillAt {
 
 export class FirstAnswers {
   private readonly t: Tables;
-  private readonly stored: Pick<FinalsReader, 'rowOf' | 'fill'>;
+  private readonly stored: Pick<ClosedOrdersReader, 'rowOf' | 'fill'>;
 
-  constructor(t: Tables, stored: Pick<FinalsReader, 'rowOf' | 'fill'>) {
+  constructor(t: Tables, stored: Pick<ClosedOrdersReader, 'rowOf' | 'fill'>) {
     this.t = t;
     this.stored = stored;
   }
 
   /**
    * The first answer to the order that the command at word `at` repeats. Undefined where the two differ in
-   * anything that is kept (the signature, the key, the type, the expiration), and where its fills are not there any more.
+   * anything that is stored (signature, key, type, expiration), and where its fills are not there any more.
    */
   of(i32: Int32Array, at: number): FirstAnswer | undefined {
     try {
       return this.find(i32, at);
     } catch {
-      // What is damaged on disk is told elsewhere: a turn must not fail for a read that changes nothing.
+      // Other readers report damage on disk: an apply turn must not fail for a read that changes nothing.
       return undefined;
     }
   }
@@ -91,7 +91,7 @@ export class FirstAnswers {
     const end = fillCount(this.t);
     const oldest = Math.max(0, end - this.t.fillRows);
     const created = orderCreated(rows, row);
-    // Where the ring reaches back before the order, LMDB is not asked.
+    // Where the ring reaches back before the order, LMDB is not read.
     const timeBefore = timeOf(this.ring(oldest));
     const start = timeBefore > 0 && timeBefore < created ? oldest : 0;
     const first = this.firstAt(created, start, end);
@@ -163,7 +163,7 @@ export class FirstAnswers {
   }
 }
 
-/** Whether a command says what an order was taken for, as far as its row tells. */
+/** Whether a command equals the one that placed an order, as far as the row of the order shows. */
 function repeats(i32: Int32Array, at: number, { row, rows }: OrderAt): boolean {
   if ((i32[at + OrderCommand.precheck]! & PrecheckFlags.signature) !== 0) return false;
   const type = (i32[at + OrderCommand.flags]! >>> OrderFlag.typeShift) & 3;

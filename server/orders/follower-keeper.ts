@@ -1,6 +1,6 @@
 /**
- * The follower's thread as the I/O thread sees it: how far it may read, how far it has come, and what it
- * says. None of its work stands between an order and its answer.
+ * The follower's thread as the I/O thread sees it: how far it may read, how far it has come, and its
+ * messages. None of its work stands between an order and its answer.
  *
  * Thread: the I/O thread.
  */
@@ -74,7 +74,7 @@ export class FollowerKeeper {
     const thread = startThread(file, { workerData });
     thread.on('message', (message: FollowerMessage) => this.onMessage(message));
     thread.on('error', (error) => this.fail(new Error(`follower: ${error.message}`)));
-    // A promise of once() would reject with the error, too, and nobody hears it before the end.
+    // A promise of once() would reject with the error, too, and nobody handles it before the end.
     this.ended = new Promise((resolve) => {
       thread.on('exit', () => {
         if (!this.isStopping) this.fail(new Error('follower: its thread ended'));
@@ -130,7 +130,7 @@ export class FollowerKeeper {
     while (this.marks.length > 1 && this.marks[1]!.sequence <= derived) this.marks.shift();
   }
 
-  /** The first reason counts; one that comes once it is told to end is only for the log. */
+  /** The first reason counts; one that comes after the thread was stopped is only logged. */
   private fail(error: Error): void {
     if (this.isStopping) {
       this.o.log('warn', error.message);

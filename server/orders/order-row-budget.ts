@@ -1,7 +1,7 @@
 /**
- * Rows of the order table that requests on their way may take. A finished order keeps its row until its final
- * state is on disk; where the follower is so far behind that rows run short, orders come again later, instead
- * of being refused one by one inside the engine.
+ * Rows of the order table that requests on their way may take. A closed order has its row until its final
+ * state is on disk. Where the follower is so far behind that rows run short, whole requests are refused with
+ * a 503, so that clients send them again, instead of order by order inside the engine.
  *
  * Thread: the I/O thread. Counts are read while workers write: they may be off by the orders of a batch.
  */
@@ -24,7 +24,7 @@ export class OrderRowBudget {
 
   /**
    * Whether rows are short now, and are not once the follower has caught up. Where they stay short the
-   * engine says so, order by order.
+   * engine rejects order by order.
    */
   isShortFor(request: Request): boolean {
     const orders = ordersOf(request);

@@ -1,6 +1,5 @@
 /**
- * How clients are told the state of an order: three statuses, and the reason of its end
- * beside them.
+ * The state of an order in answers and frames: three statuses, and the close reason beside them.
  * Rules: docs/protocol.md#order-states
  *
  * Thread: any.

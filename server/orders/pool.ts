@@ -135,8 +135,8 @@ class Pool implements WorkerPool {
       } catch (error) {
         if (this.isClosing) return;
         this.lanes.markUnserved(lane);
-        const hadTicket = this.end(lane, ({ failed }) => failed(error as Error));
-        if (hadTicket) continue;
+        const hadBatch = this.end(lane, ({ failed }) => failed(error as Error));
+        if (hadBatch) continue;
         this.o.report(error);
         // One that cannot even load shall not keep the process busy.
         await sleep(IDLE_DEATH_MS);
@@ -146,7 +146,7 @@ class Pool implements WorkerPool {
 
   /** The lane's task ended with the first of its batches that is not finished; false = it had none. */
   private end(lane: number, report: (running: Running) => void): boolean {
-    // What it had finished before, and was not heard of yet, is whole.
+    // Batches that it finished before, and that were not collected yet, are whole.
     this.collect();
     const index = this.running.findIndex((running) => running.lane === lane);
     if (index < 0) return false;

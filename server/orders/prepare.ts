@@ -39,7 +39,7 @@ import { type WalletFactories, Wallets } from '../identity/wallet-factory.ts';
 import type { OrderItem } from './order-parse.ts';
 import { RowCache } from './row-cache.ts';
 
-/** Who sent the request, as the level-2 check found it. */
+/** The sender of the request, as the level-2 check found it. */
 export interface Caller {
   /** The UUID's 4 words, and 5 of the address. */
   readonly apiKey: Int32Array;

@@ -1,13 +1,13 @@
 /**
- * Requests that go through a worker and the engine together, and how many such batches may be under way: memory
- * has room for what so many of them change before it is in the log, and for no more.
+ * Requests that go through a worker and the engine together, and how many such batches may be under way. Memory
+ * has room for the changes of so many batches that are not in the log yet, and for no more.
  *
  * Thread: the I/O thread.
  */
 import {
   BATCH_COMMANDS_MAX,
-  UNJOURNALED_BATCHES_MAX,
-  UNJOURNALED_COMMANDS_MAX,
+  UNLOGGED_BATCHES_MAX,
+  UNLOGGED_COMMANDS_MAX,
 } from '../../engine/tables/capacities.ts';
 import { commandsMax, type Request } from './slot-requests.ts';
 
@@ -29,8 +29,8 @@ export class UnloggedLimit {
   /** Whether there is room for one more batch, whatever it contains. */
   get hasRoom(): boolean {
     return (
-      this.batches < UNJOURNALED_BATCHES_MAX &&
-      this.commands + BATCH_COMMANDS_MAX <= UNJOURNALED_COMMANDS_MAX
+      this.batches < UNLOGGED_BATCHES_MAX &&
+      this.commands + BATCH_COMMANDS_MAX <= UNLOGGED_COMMANDS_MAX
     );
   }
 

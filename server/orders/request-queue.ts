@@ -45,7 +45,7 @@ export class RequestQueue {
     return isLong || isLarge || this.rows.isShortFor(request);
   }
 
-  /** @param time when it came; whoever takes it gets it back */
+  /** @param time when it came; takeBatch() returns it */
   push(request: Request, time: number): void {
     this.requests.push(request);
     this.times.push(time);

@@ -1,8 +1,8 @@
 /**
- * Slots by the very texts under which they were found before: those who trade name the same tokens and
- * markets again and again, and reading a number of 78 digits takes longer than all else of looking one up.
+ * Rows of tokens and markets by the exact texts that found them before. Orders name the same tokens and
+ * markets again and again, and to parse a number of 78 digits takes longer than the rest of a lookup.
  *
- * Registrations only ever appear, so what was found stays true; what was not found is not kept.
+ * Tokens and markets are never removed, so a found row stays right. A text without a row is not cached.
  *
  * Thread: a worker, with an instance of its own.
  */

@@ -3,7 +3,7 @@
  * as soon as one ends, and the indexes that lead to them. The control words of the turn serve as the
  * version: nobody wrote if nobody was inside before and after, and the turn is still the same.
  *
- * Thread: I/O. Reads what is applied, which may be some milliseconds ahead of the journal.
+ * Thread: I/O. Reads what is applied, which may be some milliseconds ahead of the log.
  */
 import { Control } from './slots.ts';
 
@@ -27,7 +27,7 @@ export class SeqlockReader {
   }
 
   /**
-   * What `read` says of one settled state. It may be run several times, over memory that changes
+   * The result of `read` for one consistent state. `read` may run several times, over memory that changes
    * meanwhile: it has to end whatever it finds, and may change nothing.
    */
   async read<T>(read: () => T): Promise<T> {

@@ -13,8 +13,7 @@
 import assert from 'node:assert/strict';
 import { engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { Journal } from '../../storage/log/journal.ts';
-import { ENGINE_BUSY, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import type { Log } from '../../storage/log/log.ts';
 import { type AppliedBatch, hasChanged, logRecord, takeApplied } from './applied-batch.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import type { OrderMeters } from './order-meters.ts';
@@ -22,6 +21,7 @@ import type { WorkerPool } from './pool.ts';
 import { type RequestBatch, UnloggedLimit } from './request-batch.ts';
 import { RequestQueue } from './request-queue.ts';
 import {
+  fail,
   failAll,
   fillSlot,
   placesOrders,
@@ -44,7 +44,7 @@ export interface SequencerOptions {
   readonly tables: Tables;
   readonly slots: SlotMemory;
   readonly pool: WorkerPool;
-  readonly journal: Journal;
+  readonly log: Log;
   readonly workers: number;
   /** Batches that wait in workers behind those that run, so that no worker waits for its next one. */
   readonly prefetch: number;
@@ -58,9 +58,16 @@ export interface SequencerOptions {
   readonly onFlushed: (batch: AppliedBatch) => void;
   /** The node cannot go on; nothing is acknowledged after this call. */
   readonly onFatal: (error: Error) => void;
-  readonly log: (line: string) => void;
+  readonly warn: (line: string) => void;
   /** Undefined: nobody wants to know. */
   readonly meters: OrderMeters | undefined;
+}
+
+/** What is delivered once a batch is durable. */
+interface Outcome {
+  /** Undefined: the batch changed nothing. */
+  readonly applied: AppliedBatch | undefined;
+  readonly deliver: () => void;
 }
 
 export class Sequencer {
@@ -93,7 +100,6 @@ export class Sequencer {
     this.views = options.slots.slots.map((b) => new SlotView(b, options.slots.sizes));
     this.freeSlots = this.views.map((_, i) => i);
     this.lastTime = engineTime(options.tables);
-    options.journal.onFailure = (error) => this.stop(error);
     this.expiry = new ExpiryTimer(options.tables, options.now, () => {
       this.tickWanted = true;
       this.pump();
@@ -111,15 +117,15 @@ export class Sequencer {
     const framed = align(request.body.length) + 4 * RequestHead.words;
     assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
     const isFull = this.queue.isFullFor(request);
-    if (isFull && this.o.journal.failure === undefined) request.answered(503, ENGINE_BUSY);
+    if (isFull && this.o.log.failure === undefined) fail(request, 'busy');
     else this.goOn(request);
   }
 
   /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
   goOn(request: Request): void {
-    if (this.o.journal.failure !== undefined) request.answered(503, JOURNAL_UNAVAILABLE);
+    if (this.o.log.failure !== undefined) fail(request, 'unavailable');
     else if (!this.admits(request)) refuse(request);
-    else if (this.stopped) request.answered(503, ENGINE_BUSY);
+    else if (this.stopped) fail(request, 'busy');
     else {
       this.queue.push(request, this.o.meters?.now() ?? 0);
       this.pump();
@@ -153,7 +159,7 @@ export class Sequencer {
     else this.onBatchesDone.push(callback);
   }
 
-  /** Resolves when nothing is queued, running or waiting for the journal. */
+  /** Resolves when nothing is queued, running or waiting for the log. */
   async idle(): Promise<void> {
     while (this.queue.length + this.unlogged.batches > 0) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -229,7 +235,7 @@ export class Sequencer {
       const head = { dispatchSequence, time: this.lastTime, persistedClosedSequence };
       fillSlot(view, head, requests);
     } catch (error) {
-      this.o.log(`a batch could not be handed to a worker: ${(error as Error).message}`);
+      this.o.warn(`a batch could not be handed to a worker: ${(error as Error).message}`);
       this.queue.leave(requests);
       failAll(requests);
       return;
@@ -274,7 +280,7 @@ export class Sequencer {
       this.stop(new Error(`a worker died inside its turn: ${error.message}`));
       return;
     }
-    this.o.log(`a worker failed on ticket ${dispatchSequence}: ${error.message}`);
+    this.o.warn(`a worker failed on batch ${dispatchSequence}: ${error.message}`);
     // It died before its apply turn, which is passed on once it comes, never earlier.
     if (state === SlotState.verifying) {
       this.passWhenDue(batch);
@@ -310,34 +316,43 @@ export class Sequencer {
     this.pump();
   }
 
-  /** Hands the record of a finished batch to the log, and answers once that is durable. */
+  /** Appends the record of a finished batch to the log, and answers once that is durable. */
   private collect(batch: RequestBatch): void {
     const view = this.views[batch.slot]!;
-    const { meters } = this.o;
-    const record = hasChanged(view) ? logRecord(view) : null;
-    // Where there is something to write, the rest is copied out of the slot while the disk works.
-    let outcome = record === null ? this.takeOutcome(batch, view) : undefined;
+    const { log, meters } = this.o;
     const appended = meters?.now() ?? 0;
-    this.o.journal.append(record, (error) => {
-      this.unlogged.remove(batch);
-      if (error !== undefined) {
-        for (const request of batch.requests) request.answered(503, JOURNAL_UNAVAILABLE);
-        this.stop(error);
-        return;
-      }
-      const flushed = meters?.now() ?? 0;
-      const { applied, deliver } = outcome!;
-      // Clients get their answers first; then streams and tapes get the batch, before the next request.
-      deliver();
-      meters?.answered(appended, flushed, batch.times);
-      if (applied !== undefined) this.o.onFlushed(applied);
-      this.pump();
-    });
-    outcome ??= this.takeOutcome(batch, view);
+    const record = hasChanged(view) ? logRecord(view) : undefined;
+    // A batch that changed nothing waits, too: its answers may show what the batches before it changed.
+    const durable =
+      record === undefined ? log.whenDurable() : log.append([record], record.sequence - 1);
+    // The rest is copied out of the slot while the disk works.
+    const outcome = this.takeOutcome(batch, view);
+    durable.then(
+      () => this.acknowledge(batch, outcome, appended),
+      (error: Error) => this.giveUp(batch, error),
+    );
+  }
+
+  private acknowledge(batch: RequestBatch, { applied, deliver }: Outcome, appended: number): void {
+    const { meters } = this.o;
+    this.unlogged.remove(batch);
+    const flushed = meters?.now() ?? 0;
+    // Clients get their answers first; then streams and tapes get the batch, before the next request.
+    deliver();
+    meters?.answered(appended, flushed, batch.times);
+    if (applied !== undefined) this.o.onFlushed(applied);
+    this.pump();
+  }
+
+  /** The log failed, and may or may not hold the batch: its requests are not acknowledged. */
+  private giveUp(batch: RequestBatch, error: Error): void {
+    this.unlogged.remove(batch);
+    for (const request of batch.requests) fail(request, 'unavailable');
+    this.stop(error);
   }
 
   /** Copies answers and changes of a batch out of its slot, which is free then. */
-  private takeOutcome({ largeEvents, requests, slot }: RequestBatch, view: SlotView) {
+  private takeOutcome({ largeEvents, requests, slot }: RequestBatch, view: SlotView): Outcome {
     const hasFailed = view.state() === SlotState.failed;
     const deliver = hasFailed ? () => failAll(requests) : takeAnswers(view, requests);
     const applied = hasChanged(view) ? takeApplied(view, largeEvents) : undefined;
@@ -352,7 +367,7 @@ export class Sequencer {
     for (const request of this.queue.takeAll()) {
       if (!this.stopped && this.admits(request)) {
         this.queue.push(request, this.o.meters?.now() ?? 0);
-      } else if (this.stopped) request.answered(503, JOURNAL_UNAVAILABLE);
+      } else if (this.stopped) fail(request, 'unavailable');
       else refuse(request);
     }
   }

@@ -3,7 +3,10 @@
  *
  * Thread: the I/O thread, while no worker has the slot.
  */
-import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../common/contract.ts';
+import assert from 'node:assert/strict';
+import { commandWords } from '../../engine/commands.ts';
+import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
+import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import {
   AnswerHead,
   align,
@@ -24,6 +27,18 @@ export interface RequestOwner {
 
 export type Answered = (status: number, body: Uint8Array | string) => void;
 
+/**
+ * Why a request has no result. busy: it was not taken, and may come again. unavailable: nothing is taken for the
+ * time being, or the log failed. undone: its batch failed before it was applied.
+ */
+export type Failure = 'busy' | 'unavailable' | 'undone';
+
+const FAILURES: Readonly<Record<Failure, readonly [status: number, body: string]>> = {
+  busy: [503, ENGINE_BUSY],
+  unavailable: [503, JOURNAL_UNAVAILABLE],
+  undone: [500, INTERNAL_ERROR],
+};
+
 /** A request on its way through the sequencer. */
 export interface Request {
   readonly kind: number;
@@ -34,6 +49,8 @@ export interface Request {
   readonly answered: Answered;
   /** Orders of the body that are placed, its first ones; undefined = all. */
   readonly ordersMax?: number;
+  /** Called in place of `answered` for a failure; undefined = the failure is answered as HTTP. */
+  readonly failed?: (failure: Failure) => void;
 }
 
 /** A request of a client, where others are the node's own. */
@@ -51,6 +68,33 @@ export function orderRequest(
   return { kind, owner, body, weight, answered };
 }
 
+/** The body of POST /replace: two commands. */
+export function replaceRequest(
+  owner: RequestOwner,
+  body: Uint8Array,
+  answered: Answered,
+): OwnedRequest {
+  const weight = Math.max(body.length, 2 * ORDER_BYTES_MIN);
+  return { kind: RequestKind.replace, owner, body, weight, answered };
+}
+
+/** Encoded commands of the node itself; `settled` gets a 32-bit rule code for each, or why there are none. */
+export function commandsRequest(
+  words: Int32Array,
+  settled: (outcome: Uint8Array | Failure) => void,
+): Request {
+  const body = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  let commands = 0;
+  for (let at = 0; at < words.length; at += commandWords(words, at)) commands += 1;
+  assert(commands <= BATCH_COMMANDS_MAX, 'a batch has a bounded number of commands');
+  const weight = Math.max(body.length, commands * ORDER_BYTES_MIN);
+  const answered: Answered = (_, rules) => {
+    assert(typeof rules !== 'string', 'a worker answers commands by their rules');
+    settled(rules);
+  };
+  return { kind: RequestKind.commands, owner: undefined, body, weight, answered, failed: settled };
+}
+
 /** The most commands that a request may contain; those that only cancel do not count. */
 export function commandsMax({ weight }: Request): number {
   return Math.ceil(weight / ORDER_BYTES_MIN);
@@ -58,7 +102,7 @@ export function commandsMax({ weight }: Request): number {
 
 /** Whether it places orders; other requests cancel orders, or are commands of the node itself. */
 export function placesOrders({ kind }: Request): boolean {
-  return kind === RequestKind.orders || kind === RequestKind.order;
+  return kind === RequestKind.orders || kind === RequestKind.order || kind === RequestKind.replace;
 }
 
 /** The head of a batch in its slot. */
@@ -120,12 +164,18 @@ export function takeAnswers(view: SlotView, requests: readonly Request[]): () =>
   };
 }
 
+/** Ends a request without a result. */
+export function fail(request: Request, failure: Failure): void {
+  if (request.failed !== undefined) request.failed(failure);
+  else request.answered(...FAILURES[failure]);
+}
+
 /** These requests failed before they were applied; the client may send them again. */
 export function failAll(requests: readonly Request[]): void {
-  for (const request of requests) request.answered(500, INTERNAL_ERROR);
+  for (const request of requests) fail(request, 'undone');
 }
 
 /** Refuses a request during a pause; commands of the node itself come again. */
-export function refuse({ answered, owner }: Request): void {
-  answered(503, owner === undefined ? ENGINE_BUSY : JOURNAL_UNAVAILABLE);
+export function refuse(request: Request): void {
+  fail(request, request.owner === undefined ? 'busy' : 'unavailable');
 }

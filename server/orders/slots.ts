@@ -1,16 +1,16 @@
 /**
  * The memory that the I/O thread and the workers share beside the engine: the control words that
- * order turns, and a slot per batch that carries requests in and answers and journal words out.
+ * order turns, and a slot per batch that carries requests in and answers and words for the log out.
  *
  *   control  applyTurn | writer | poisoned
- *   slot     state dispatchSequence requests inputBytes answerBytes journalWords changed digest
+ *   slot     state dispatchSequence requests inputBytes answerBytes logWords changed digest
  *            eventWords eventsLost                                                        (i32)
  *            time persistedClosedSequence firstFill endFill closedEnd sequence
  *            parseMs verifyMs turnWaitMs matchMs                                                (f64)
  *   results  by rule: orders that ended so (i32)
  *   input    per request: 12 words (kind, bytes, apiKey (4), address (5), ordersMax), body, padded to 8
  *   answers  per request: 2 words (status, bytes), body, padded to 8
- *   journal  the commands that changed the engine, as engine/commands.ts encodes them
+ *   log      the commands that changed the engine, as engine/commands.ts encodes them
  *   events   what they did, as engine/events.ts records it; what does not fit goes with the result
  *
  * Who writes: the I/O thread while a slot is free, then the worker that runs its batch until it
@@ -32,6 +32,8 @@ export const RequestKind = {
   cancelMarket: 5,
   /** Encoded commands of the node's own. */
   commands: 6,
+  /** The body of POST /replace: a cancel and, where it succeeds, an order. */
+  replace: 7,
 } as const;
 
 export const Slot = {
@@ -40,7 +42,7 @@ export const Slot = {
   requests: 2,
   inputBytes: 3,
   answerBytes: 4,
-  journalWords: 5,
+  logWords: 5,
   changed: 6,
   digest: 7,
   eventWords: 8,
@@ -76,7 +78,7 @@ export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
 
 /** A JSON order is never shorter: its keys and three addresses alone are longer than this. */
 export const ORDER_BYTES_MIN = 256;
-/** Longest answer to one order: the longest text of contract.ts, or an id and two amounts. */
+/** Longest answer to one order: the longest text of reject-texts.ts, or an id and two amounts. */
 const ANSWER_BYTES_MAX = 320;
 /** A batch of a thousand orders has room; larger ones are rare enough to be copied once more. */
 const EVENT_BYTES = 2 ** 18;
@@ -84,7 +86,7 @@ const EVENT_BYTES = 2 ** 18;
 export interface SlotSizes {
   readonly inputBytes: number;
   readonly answerBytes: number;
-  readonly journalBytes: number;
+  readonly logBytes: number;
 }
 
 export interface SlotMemory {
@@ -104,13 +106,13 @@ export function allocateSlots(
       Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN) + 4 * RequestHead.words,
     ),
     answerBytes: align(commandsMax * ANSWER_BYTES_MAX),
-    journalBytes: align(Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN)),
+    logBytes: align(Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN)),
   };
   const bytes =
     (Slot.words + RESULTS) * 4 +
     sizes.inputBytes +
     sizes.answerBytes +
-    sizes.journalBytes +
+    sizes.logBytes +
     EVENT_BYTES;
   return {
     control: new SharedArrayBuffer(Control.words * 4),
@@ -132,7 +134,7 @@ export class SlotView {
   readonly inputWords: Int32Array;
   readonly answers: Uint8Array;
   readonly answerWords: Int32Array;
-  readonly journal: Int32Array;
+  readonly log: Int32Array;
   readonly events: Int32Array;
 
   constructor(buffer: SharedArrayBuffer, sizes: SlotSizes) {
@@ -148,8 +150,8 @@ export class SlotView {
     this.answers = new Uint8Array(buffer, at, sizes.answerBytes);
     this.answerWords = new Int32Array(buffer, at, sizes.answerBytes / 4);
     at += sizes.answerBytes;
-    this.journal = new Int32Array(buffer, at, sizes.journalBytes / 4);
-    at += sizes.journalBytes;
+    this.log = new Int32Array(buffer, at, sizes.logBytes / 4);
+    at += sizes.logBytes;
     this.events = new Int32Array(buffer, at, EVENT_BYTES / 4);
   }
 

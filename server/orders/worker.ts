@@ -1,7 +1,7 @@
 /**
  * The task of a worker thread: one batch after the other, each from verification to its answers.
  * Parse, hash, recover signers in parallel with other workers; wait for the apply turn; apply; leave answers
- * and journal words in the slot; pass the turn on. Nothing of it is asynchronous: between batches the thread
+ * and words for the log in the slot; pass the turn on. Nothing of it is asynchronous: between batches the thread
  * sleeps in an atomic wait, and its event loop has a turn only once in many batches (pool.ts).
  *
  * Failing before the turn costs this batch an error. Failing inside it poisons the memory and does
@@ -13,10 +13,9 @@ import { CommandBuffer } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
 import { closedCount, engineSettings, firstKeptClosed, openOrders } from '../../engine/reads.ts';
-import { UNJOURNALED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
+import { UNLOGGED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
-import { openFinalsReader } from '../../storage/projection/finals.ts';
-import type { OrderTexts } from '../common/contract.ts';
+import { openClosedOrdersReader } from '../../storage/projection/closed-orders.ts';
 import type { WalletFactories } from '../identity/wallet-factory.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type PreparedRequest } from './batch-prepare.ts';
@@ -24,6 +23,7 @@ import { FirstAnswers } from './first-answers.ts';
 import { laneSetup, serveLane } from './lanes.ts';
 import type { ParseRules } from './order-parse.ts';
 import type { OrderSeparators } from './prepare.ts';
+import type { OrderTexts } from './reject-texts.ts';
 import {
   awaitApplyTurn,
   Control,
@@ -56,7 +56,7 @@ const setup = laneSetup() as WorkerSetup;
 const engine = new Engine(setup.memory, new EventBuffer(EVENTS_MAX));
 const control = new Int32Array(setup.slots.control);
 const slots = setup.slots.slots.map((buffer) => new SlotView(buffer, setup.slots.sizes));
-const finals = openFinalsReader(setup.dataDir);
+const closedOrders = openClosedOrdersReader(setup.dataDir);
 const commands = new CommandBuffer();
 const now = setup.measures ? () => performance.now() : () => 0;
 const preparer = new BatchPreparer(engine.t, commands, {
@@ -66,11 +66,11 @@ const preparer = new BatchPreparer(engine.t, commands, {
   maxBatchOrders: setup.maxBatchOrders,
   parse: setup.parse,
   now,
-  knownStatus: (id) => (idsMayHaveLeft ? finals.statusOf(id) : 0),
+  knownStatus: (id) => (idsMayHaveLeft ? closedOrders.statusOf(id) : 0),
 });
-const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, finals) : undefined;
+const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, closedOrders) : undefined;
 const applier = new BatchApplier(engine, commands, setup.orderTexts, first);
-/** Whether an id may have left memory by the time of this batch's turn: then disk is asked too. */
+/** Whether an id may have left memory by the time of this batch's turn: then the disk is searched, too. */
 let idsMayHaveLeft = false;
 
 /** Runs the batches of a lane. */
@@ -84,7 +84,7 @@ export function run(index: number): Int32Array | undefined {
     return runBatch(slots[index]!);
   } finally {
     // The next batch may come in an hour.
-    finals.release();
+    closedOrders.release();
   }
 }
 
@@ -128,13 +128,13 @@ function prepare(slot: SlotView): readonly PreparedRequest[] {
   const { t } = engine;
   // Open ones first: those that end between the two reads count twice, and none is left out.
   const known = openOrders(t) + closedCount(t);
-  const coming = UNJOURNALED_COMMANDS_MAX;
+  const coming = UNLOGGED_COMMANDS_MAX;
   // One that is larger than before does not bring back what has left under a smaller one.
   const history = Math.min(engineSettings(t).history, t.capacities.history);
   // By the time of the turn those before it may have left, and no others.
   const leaving = Math.min(slot.f64[Slot.persistedClosedSequence]!, known + coming - history);
   const before = Math.max(firstKeptClosed(t), leaving);
   idsMayHaveLeft = before > 0;
-  if (idsMayHaveLeft) finals.refresh(before);
+  if (idsMayHaveLeft) closedOrders.refresh(before);
   return preparer.prepare(slot);
 }

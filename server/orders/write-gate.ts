@@ -25,7 +25,7 @@ export class WriteGate {
     this.log = log;
   }
 
-  /** @param problem why orders cannot be taken, as `who` sees it; undefined = they can */
+  /** @param problem why orders cannot be taken, as `source` sees it; undefined = they can */
   report(source: PauseSource, problem: string | undefined): void {
     const before = this.problems.get(source);
     if (problem === undefined) this.problems.delete(source);

@@ -22,7 +22,7 @@ export function microsText(micros: bigint): string {
 }
 
 /** `part / whole` in millionths; 0 when `whole` is 0. */
-export function ratio(part: bigint, whole: bigint): bigint {
+function ratio(part: bigint, whole: bigint): bigint {
   if (whole === 0n) return 0n;
   if (whole < 0n) return ratio(-part, -whole);
   if (part < 0n) return -ratio(-part, whole);

@@ -1,13 +1,13 @@
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { type PositionsReader, ProjectionUnready } from '../../storage/projection/reader.ts';
-import { AccountTexts } from '../account/account-texts.ts';
-import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/contract.ts';
 import { microText } from '../common/decimal.ts';
+import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
 import type { QuerySpec } from '../common/query.ts';
 import type { Allowlist } from '../http/address.ts';
-import type { Exchange } from '../http/http.ts';
+import type { RequestContext } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
+import { AccountTexts } from '../market-data/account-texts.ts';
 import {
   accountByAddress,
   marketByCondition,
@@ -44,7 +44,7 @@ export interface PortfolioParts {
 interface DataHandler {
   readonly headers: readonly string[];
   readonly query: QuerySpec<unknown>;
-  readonly run: (context: Exchange) => Promise<void>;
+  readonly run: (context: RequestContext) => Promise<void>;
 }
 
 const NO_MARKET = 0;

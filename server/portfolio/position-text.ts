@@ -9,9 +9,9 @@ import { marketFlags, tokenComplement, tokenMarket, tokenOutcome } from '../../e
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import type { AccountRow, Pips, TokenRow } from '../../engine/tables/units.ts';
 import type { WalletPosition } from '../../storage/projection/positions.ts';
-import type { AccountTexts } from '../account/account-texts.ts';
 import { pipsText } from '../common/decimal.ts';
 import { nextTurn } from '../common/next-turn.ts';
+import type { AccountTexts } from '../market-data/account-texts.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import type { Holdings } from './holdings.ts';
 import { averagePrice, gain, microsText, percentGain, percentRealised, worth } from './money.ts';

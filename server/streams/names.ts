@@ -9,8 +9,8 @@ import { conditionAt, tokenIdAt, tokenMarket, tokenOutcome } from '../../engine/
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
-import { AccountTexts } from '../account/account-texts.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
+import { AccountTexts } from '../market-data/account-texts.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
 
 export interface TokenName {

@@ -26,7 +26,7 @@ import {
 } from '../../engine/reads.ts';
 import type { AccountRow, FillRow, OrderRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
-import { apiKeyText } from '../account/account-texts.ts';
+import { apiKeyText } from '../market-data/account-texts.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import type { Names } from './names.ts';
 import {

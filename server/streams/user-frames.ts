@@ -23,9 +23,9 @@ import {
   marketFeeBps,
 } from '../../engine/reads.ts';
 import { EndReason, ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
-import { NIL_UUID } from '../account/account-texts.ts';
 import { microText, ratioMicro } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
+import { NIL_UUID } from '../market-data/account-texts.ts';
 import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';
 import { ORDER_TYPE_TEXTS, reasonText } from '../orders/order-states.ts';
 import { priceText, sideText } from './market-frames.ts';

@@ -18,7 +18,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { makeDirectory } from '../files/make-directory.ts';
-import { otherFormat } from '../files/other-format.ts';
+import { OtherFormat, otherFormat } from '../files/other-format.ts';
 import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import {
   type BinaryTable,
@@ -373,7 +373,7 @@ function readHeader(state: BinaryTable): Header | undefined {
   }
   const header: Header = JSON.parse((bytes ?? value).toString());
   if (header.format !== FORMAT) {
-    throw new Error(`the catalog: ${otherFormat(header.format, FORMAT)}; import it again`);
+    throw new OtherFormat(`the catalog: ${otherFormat(header.format, FORMAT)}; import it again`);
   }
   return header;
 }

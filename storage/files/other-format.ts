@@ -1,4 +1,8 @@
-/** The error text for stored bytes of another format, and what the operator can do. Thread: any. */
+/** The error for stored bytes of another format, and its text. Thread: any. */
+
+/** Thrown at start; only another version of the node, or another directory, helps. */
+export class OtherFormat extends Error {}
+
 export function otherFormat(found: number, read: number): string {
   return (
     `its format is ${found}, this node reads ${read}; it has no way from one to the other: run the ` +

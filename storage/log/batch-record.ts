@@ -1,5 +1,5 @@
 /**
- * The journal's format, stated once: one batch of commands that changed the engine, as bytes.
+ * The payload of a log record, stated once: one batch of commands that changed the engine, as bytes.
  *
  *   0   magic u32, version u32
  *   8   sequence f64        the engine's batch number after it, from 1 without a gap
@@ -62,7 +62,7 @@ export function encodeBatch(facts: BatchFacts, commands: Int32Array): Buffer {
   return bytes;
 }
 
-/** Reads a record back; a text says what is wrong with it. */
+/** Reads a record back; or returns a text that says what is wrong with it. */
 export function decodeBatch(stored: Buffer): BatchRecord | string {
   if (stored.length < HEADER_BYTES + TRAILER_BYTES) return 'it is too short';
   if (stored.readUInt32LE(0) !== MAGIC) return 'it does not begin with the magic number';

@@ -1,6 +1,6 @@
 /**
- * The log in segment files (segments.ts): one write in flight, each of as many records as were handed
- * in together, to a file opened with O_DSYNC, so that a write that ends is on disk. The next segment is
+ * The log in segment files (segments.ts). Each group of batches (group-commit.ts) is one write
+ * to a file opened with O_DSYNC, so that a write that ends is on disk. The next segment is
  * prepared while the present one is used, and stays open: a full disk, or a process that can open no more
  * files, shows there, before a record is at risk.
  *
@@ -13,7 +13,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeDirectory } from '../files/make-directory.ts';
 import { isOutOfFiles } from '../files/out-of-files.ts';
 import { cutTorn, findEnd, type LogEnd } from './find-end.ts';
-import { type Log, LogDamage, type LogEntry, type LogReader, WrongSequence } from './log.ts';
+import { GroupCommit } from './group-commit.ts';
+import { type Log, LogDamage, type LogEntry, type LogReader } from './log.ts';
 import { SegmentReader } from './reader.ts';
 import { recordBytes, writeRecord } from './record.ts';
 import {
@@ -35,7 +36,7 @@ export interface FileLogOptions {
   readonly segmentBytes: number;
   readonly log: (line: string) => void;
   readonly readOnly?: boolean;
-  /** A batch that somebody who reads behind the log has seen: where it is not there nothing is cut. */
+  /** A batch that a reader of the log has applied: a log that ends before it is damaged, and nothing is cut. */
   readonly seen?: { readonly sequence: number; readonly by: string };
 }
 
@@ -43,10 +44,8 @@ const RETRY_MS = 1_000;
 /** Where the system has no O_DSYNC, a write is followed by a flush. */
 const O_DSYNC: number | undefined = constants.O_DSYNC;
 
-export class FileLog implements Log {
+export class FileLog extends GroupCommit implements Log {
   first: number;
-  last: number;
-  digest: number;
   onRoom: (problem: string | undefined) => void = () => undefined;
   private readonly o: FileLogOptions;
   private readonly directory: string;
@@ -55,22 +54,19 @@ export class FileLog implements Log {
   private offset: number;
   private link: number;
   private next: OpenSegment | undefined;
-  /** The directory, kept open: its names are brought to the disk by it. */
+  /** The directory, open, so that its names can be flushed. */
   private names: promises.FileHandle | undefined;
   private preparing: Promise<void> | undefined;
   private retry: NodeJS.Timeout | undefined;
   private isFull = false;
-  private isWriting = false;
   private isClosing = false;
-  private failure: Error | undefined;
   private scratch = Buffer.allocUnsafeSlow(1 << 16);
 
   private constructor(options: FileLogOptions, directory: string, end: LogEnd) {
+    super({ last: end.newest?.sequence ?? 0, digest: end.newest?.after ?? 0 });
     this.o = options;
     this.directory = directory;
     this.first = end.first;
-    this.last = end.newest?.sequence ?? 0;
-    this.digest = end.newest?.after ?? 0;
     this.link = end.newest?.crc ?? 0;
     this.segment = end.segment;
     this.offset = end.offset;
@@ -101,25 +97,6 @@ export class FileLog implements Log {
       throw error;
     }
     return log;
-  }
-
-  async append(entries: readonly LogEntry[], expected: number): Promise<void> {
-    if (this.failure !== undefined) throw this.failure;
-    assert(!this.isWriting, 'one append is in flight');
-    if (expected !== this.last) throw new WrongSequence(expected, this.last);
-    this.isWriting = true;
-    try {
-      await this.write(entries, expected);
-    } catch (error) {
-      this.failure = error as Error;
-      throw error;
-    } finally {
-      this.isWriting = false;
-    }
-    if (this.first === 0) this.first = expected + 1;
-    this.last = expected + entries.length;
-    this.digest = entries.at(-1)?.after ?? this.digest;
-    this.prepareAhead();
   }
 
   read(from: number): LogReader {
@@ -187,7 +164,7 @@ export class FileLog implements Log {
   }
 
   /** Encodes as many records as fit into a segment, and writes them at once. */
-  private async write(entries: readonly LogEntry[], acknowledged: number): Promise<void> {
+  protected async write(entries: readonly LogEntry[]): Promise<void> {
     let filled = 0;
     for (const entry of entries) {
       assert(entry.payload.buffer instanceof ArrayBuffer, 'the log is handed ordinary memory only');
@@ -198,10 +175,12 @@ export class FileLog implements Log {
         await this.switch(bytes);
       }
       this.reserve(filled, filled + bytes);
-      this.link = writeRecord(this.scratch, filled, entry, this.link, acknowledged);
+      this.link = writeRecord(this.scratch, filled, entry, this.link, this.last);
       filled += bytes;
     }
     await this.flush(filled);
+    if (this.first === 0) this.first = entries[0]!.sequence;
+    this.prepareAhead();
   }
 
   private reserve(filled: number, bytes: number): void {
@@ -225,7 +204,7 @@ export class FileLog implements Log {
   /** Goes on in the next segment, in which a record of so many bytes has room. */
   private async switch(bytes: number): Promise<void> {
     await this.preparing;
-    // Whoever tries again meanwhile would make the same segment, over this one.
+    // A retry meanwhile would make the same segment, over this one.
     this.stopRetrying();
     this.next ??= await this.makeNow(Math.max(bytes, this.o.segmentBytes));
     const { file, segment } = this.next;
@@ -238,7 +217,7 @@ export class FileLog implements Log {
     await before.close();
   }
 
-  /** The next segment, which was not prepared in time. Where no file can be opened, who appends waits. */
+  /** The next segment, which was not prepared in time. Where no file can be opened, the write waits. */
   private async makeNow(bytes: number): Promise<OpenSegment> {
     for (;;) {
       try {

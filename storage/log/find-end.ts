@@ -1,8 +1,7 @@
 /**
- * Finds the end of a log that was written by a process which may have been killed, or lost its power, at
- * any moment. What was being written then was never acknowledged and is cut off. Anything else that
- * is not whole is damage, and is refused: a log that might lack a batch is worse than a node that is
- * down.
+ * Finds the end of a log whose writer may have been killed, or lost its power, at any moment. Records of the
+ * last write that are torn were never acknowledged, and are cut off. Any other record that is not whole is
+ * damage, and the start stops: a log that might lack a batch is worse than a node that is down.
  *
  * Thread: any, while nobody writes.
  */
@@ -10,6 +9,7 @@ import { constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 import { withFile } from '../files/with-file.ts';
 import { LogDamage } from './log.ts';
 import {
+  hasOtherFormat,
   linkProblem,
   PREFIX_BYTES,
   RECORD_ALIGN,
@@ -46,7 +46,7 @@ interface TornRun {
 /** Throws an Error that names the sequence of a record that is damaged. */
 export function findEnd(directory: string): LogEnd {
   const segments = listSegments(directory);
-  // It has its size before it has its name: one without any has lost what it held.
+  // A segment gets its size before its name: one without bytes has lost its records.
   const empty = segments.find(({ bytes: size }) => size === 0);
   if (empty !== undefined) throw new LogDamage(`${empty.path} has no bytes any more`);
   const paths = segments.map(({ path }) => path);
@@ -61,7 +61,7 @@ export function findEnd(directory: string): LogEnd {
       newest = record;
       break;
     }
-    if (record.startsWith('its format')) throw new LogDamage(`${paths[index]}: ${record}`);
+    if (hasOtherFormat(bytes, 0)) throw new LogDamage(`${paths[index]}: ${record}`);
   }
   let offset = newest?.bytes ?? 0;
   let problem: string | undefined;

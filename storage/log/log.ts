@@ -1,21 +1,21 @@
 /**
- * The log's contract: the one total order of batches, append-only, numbered without a gap. Whoever keeps
- * it (segment files here; a replicated log elsewhere) holds to this:
+ * The contract of the log: the one total order of batches, append-only, numbered without a gap. Every
+ * implementation (segment files here, a replicated log elsewhere) guarantees:
  *
  * - append() resolves when every record of the call would survive what the durability promises, and
- *   rejects when that cannot be said. After a rejection nothing more may be appended: what the call
- *   wrote may be there at the next start, or not.
- * - `expected` is the sequence of the last record, as the writer knows it. If the log is elsewhere,
- *   another writer is ahead: append() rejects with WrongSequence and has written nothing. This writer
- *   must stop at once.
- * - One append is in flight at a time. Its records are numbered expected + 1, + 2, ...
+ *   rejects when that is not certain. After the first rejection the log takes nothing more, each later call
+ *   rejects, and `failure` has the reason. What the first rejected call wrote may be there at the next start, or not.
+ * - `expected` is the sequence of the last record that was appended, as the writer knows it; the new records are
+ *   numbered expected + 1, + 2, ... If another writer is ahead, append() rejects with WrongSequence and has
+ *   written nothing. This writer must stop at once.
+ * - Calls need not wait for one another. They resolve in their order, and one write may hold several of them.
  * - A reader gets records in order from any sequence that the log holds, each one whole and following the
- *   one before, also while the log is written, and from any thread. It is told how far it may read,
- *   which is never beyond what was acknowledged.
+ *   one before, also while the log is written, and from any thread. Its caller gives the end, which is
+ *   never beyond what was acknowledged.
  * - trim() gives up records up to a sequence, from the oldest on; some of them may stay. Those after it
  *   stay, and so does the last record of all, so that a log which was written never looks empty.
- * - A log that soon cannot take more says so by onRoom while there is still room for what is in flight,
- *   and says so when it can again.
+ * - A log that soon cannot take more calls onRoom with the reason while there is still room for what is in
+ *   flight, and calls it again, with undefined, once it can.
  */
 
 export interface LogEntry {
@@ -29,6 +29,9 @@ export interface LogEntry {
   readonly payload: Buffer;
 }
 
+/** A record to append; the log itself knows the digest before it. */
+export type NewEntry = Omit<LogEntry, 'before'>;
+
 export interface Log {
   /** Sequence of its oldest record; 0 = it has none. */
   readonly first: number;
@@ -36,9 +39,13 @@ export interface Log {
   readonly last: number;
   /** Digest after the newest record; 0 where there is none. */
   readonly digest: number;
-  /** Told why no more should be taken in, and undefined once there is room again. */
+  /** Called with the reason why no more should be taken in, and with undefined once there is room again. */
   onRoom: (problem: string | undefined) => void;
-  append(entries: readonly LogEntry[], expected: number): Promise<void>;
+  /** Why nothing can be appended any more; undefined = it can be. */
+  readonly failure: Error | undefined;
+  append(entries: readonly NewEntry[], expected: number): Promise<void>;
+  /** Resolves when all that was appended before this call is durable; rejects as append() does. */
+  whenDurable(): Promise<void>;
   /** Throws an Error that names the sequence where the log does not hold `from` any more. */
   read(from: number): LogReader;
   trim(sequence: number): Promise<void>;
@@ -61,7 +68,7 @@ export class WrongSequence extends Error {
   }
 }
 
-/** What is there cannot be trusted, or read: nothing that waiting or trying again would mend. */
+/** The log is damaged or cannot be read. A second try does not help. */
 export class LogDamage extends Error {
   constructor(what: string) {
     super(`log: ${what}; what to do: server/OPERATIONS.md, "A damaged log"`);

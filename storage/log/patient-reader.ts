@@ -1,6 +1,6 @@
 /**
- * A reader of the log that waits where no file can be opened: the next segment is entered once one can be.
- * Until then there is no next record, as if none had been written.
+ * A reader of the log that waits while no file can be opened. Until the next segment can be opened there is no
+ * next record, as if none had been written.
  *
  * Thread: that of its reader.
  */
@@ -12,7 +12,7 @@ export class PatientReader implements LogReader {
   private readonly warn: (line: string) => void;
   private isWaiting = false;
 
-  /** @param warn told once when it begins to wait */
+  /** @param warn called once when it begins to wait */
   constructor(reader: LogReader, warn: (line: string) => void) {
     this.reader = reader;
     this.warn = warn;

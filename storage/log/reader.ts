@@ -1,6 +1,6 @@
 /**
  * Reads records in order, from any sequence that is there, also while a writer in another thread goes on.
- * Every record is held against the one before it.
+ * Every record is compared with the one before it.
  *
  * Thread: any, synchronously; each has a reader of its own.
  */

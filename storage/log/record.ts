@@ -81,21 +81,34 @@ export function storedBytes(from: Buffer, at: number): number {
   return recordBytes(from.readUInt32LE(at + 8));
 }
 
-/** Reads the record at `at`, its payload as a view; a text says what is wrong with it. */
-export function readRecord(from: Buffer, at: number): StoredRecord | string {
+/** What is wrong with the record at `at`, of any format, or undefined. */
+function damageOf(from: Buffer, at: number): string | undefined {
   if (at + PREFIX_BYTES > from.length) return 'it is missing';
   const magic = from.readUInt32LE(at);
   const format = from.readUInt32LE(at + 4);
   if (magic === 0 && format === 0) return 'it is missing';
   if (magic !== MAGIC) return 'it does not begin with the magic number';
-  const payloadBytes = from.readUInt32LE(at + 8);
-  const bytes = recordBytes(payloadBytes);
+  const bytes = recordBytes(from.readUInt32LE(at + 8));
   if (at + bytes > from.length) return 'its length is beyond its segment';
   const end = at + bytes - CRC_BYTES;
-  const crc = from.readUInt32LE(end);
-  if (crc !== crc32(from.subarray(at, end))) return 'its checksum is wrong';
-  // Length and checksum lie in the same place in every format, so that damage is not taken for one.
+  if (from.readUInt32LE(end) !== crc32(from.subarray(at, end))) return 'its checksum is wrong';
+  return undefined;
+}
+
+/** Whether a whole record lies at `at`, but of another format; every format has its length and checksum there. */
+export function hasOtherFormat(from: Buffer, at: number): boolean {
+  return damageOf(from, at) === undefined && from.readUInt32LE(at + 4) !== FORMAT;
+}
+
+/** Reads the record at `at`, its payload as a view; or returns a text that says what is wrong with it. */
+export function readRecord(from: Buffer, at: number): StoredRecord | string {
+  const damage = damageOf(from, at);
+  if (damage !== undefined) return damage;
+  const format = from.readUInt32LE(at + 4);
   if (format !== FORMAT) return otherFormat(format, FORMAT);
+  const payloadBytes = from.readUInt32LE(at + 8);
+  const bytes = recordBytes(payloadBytes);
+  const crc = from.readUInt32LE(at + bytes - CRC_BYTES);
   return {
     bytes,
     crc,

@@ -1,6 +1,6 @@
 /**
- * Up to where a log is whole, also while a node writes it: what a copy of it may hold, and how far a tool
- * may read. Nothing is judged that comes after; find-end.ts does that, while nobody writes.
+ * Up to where a log is whole, also while a node writes it: how far a backup copies it, and how far a tool
+ * reads. Bytes after that are not examined; find-end.ts does that, while nobody writes.
  *
  * Thread: any.
  */

@@ -2,8 +2,8 @@
  * LMDB environment DATA_DIR/derived: what the follower makes of the log (follower.ts).
  *
  *   fills   fills by their sequence, rows of the engine's ring (packed.ts)
- *   finals  finished orders in the order in which they ended, rows of the engine's (packed.ts)
- *   ids     where among finals an order is, by its id (id-runs.ts)
+ *   finals  closed orders in the order in which they ended, rows of the engine's (packed.ts)
+ *   ids     where among them an order is, by its id (id-runs.ts)
  *   meta    position: crc u32 | format u32 | batch f64 | digest f64 | fills f64 | finished orders f64
  *           ids: the runs of the table ids
  *
@@ -16,7 +16,7 @@
 import { join } from 'node:path';
 import { FILL_BYTES, ORDER_BYTES } from '../../engine/reads.ts';
 import { makeDirectory } from '../files/make-directory.ts';
-import { otherFormat } from '../files/other-format.ts';
+import { OtherFormat, otherFormat } from '../files/other-format.ts';
 import { checksumMatches, withChecksum } from '../kv/checksum.ts';
 import {
   type BinaryTable,
@@ -31,7 +31,7 @@ import { PackedRows } from '../kv/packed.ts';
 export interface DerivedTables {
   readonly root: RootDatabase<Buffer, string>;
   readonly fills: PackedRows;
-  readonly finals: PackedRows;
+  readonly closedOrders: PackedRows;
   readonly ids: BinaryTable;
   readonly meta: BinaryTable;
 }
@@ -62,7 +62,7 @@ export function openDerivedTables(
   return {
     root,
     fills: new PackedRows(openSequence(root, 'fills'), 'fills', FILL_BYTES),
-    finals: new PackedRows(openSequence(root, 'finals'), 'final states', ORDER_BYTES),
+    closedOrders: new PackedRows(openSequence(root, 'finals'), 'final states', ORDER_BYTES),
     ids: openTable(root, 'ids'),
     meta: openTable(root, 'meta'),
   };
@@ -77,7 +77,7 @@ export function positionOf({ meta }: DerivedTables): DerivedPosition {
   const isOlder = Number.isInteger(older) && older > 0 && older < FORMAT;
   const format = isOlder ? older : stored.readUInt32LE(4);
   if (isOlder || (checksumMatches(META_POSITION, stored) && format !== FORMAT)) {
-    throw new Error(`derived: ${otherFormat(format, FORMAT)}`);
+    throw new OtherFormat(`derived: ${otherFormat(format, FORMAT)}`);
   }
   if (stored.length !== POSITION_BYTES || !checksumMatches(META_POSITION, stored)) {
     throw new Error(

@@ -112,7 +112,7 @@ class Fills extends FactRows {
 
 class ClosedOrders extends FactRows {
   readonly name = 'final states of orders';
-  protected readonly rows = this.tables.finals;
+  protected readonly rows = this.tables.closedOrders;
   protected readonly copier = finalCopier;
 
   protected end({ finished }: DerivedPosition): number {

@@ -20,7 +20,7 @@ import {
 import {
   BATCH_COMMANDS_MAX,
   type Capacities,
-  UNJOURNALED_COMMANDS_MAX,
+  UNLOGGED_COMMANDS_MAX,
 } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { requireFreeSpace } from '../files/disk-room.ts';
@@ -77,7 +77,7 @@ const BEHIND_MS = 10_000;
 const MS = 1_000;
 
 assert(
-  ROWS_PER_COMMIT + 2 * BATCH_COMMANDS_MAX <= 2 * UNJOURNALED_COMMANDS_MAX,
+  ROWS_PER_COMMIT + 2 * BATCH_COMMANDS_MAX <= 2 * UNLOGGED_COMMANDS_MAX,
   'fills that wait are in the ring',
 );
 

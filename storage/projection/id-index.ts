@@ -30,7 +30,7 @@ const PLACES = 2 ** 20;
 export interface IdTables {
   readonly ids: BinaryTable;
   readonly meta: BinaryTable;
-  readonly finals: PackedRows;
+  readonly closedOrders: PackedRows;
 }
 
 interface Merge {
@@ -211,7 +211,7 @@ export class IdIndex {
     const { from, to } = run;
     this.warn(`derived: a page of the ids of finished orders ${from} to ${to - 1} is made again`);
     const found: (readonly [word: number, place: number])[] = [];
-    for (const [sequence, row] of this.tables.finals.range(from, to)) {
+    for (const [sequence, row] of this.tables.closedOrders.range(from, to)) {
       const word = row.readUInt32LE(4 * orderIdAt(ONLY_ORDER));
       if (pageOf(word, pagesOf(run)) === page) found.push([word, sequence - from]);
     }

@@ -1,6 +1,6 @@
 /**
  * The index of final states by order id, as it is stored: sorted runs that are never changed, only merged
- * (id-index.ts writes, finals.ts looks up).
+ * (id-index.ts writes, closed-orders.ts looks up).
  *
  *   ids        from u48 | to u48 | page u32 (big-endian) -> crc u32, then for each entry, ascending,
  *              the first word of the id u32 | its sequence less `from` u32

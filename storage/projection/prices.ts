@@ -195,7 +195,7 @@ export class TokenMinutes {
   }
 }
 
-export function priceKey(token: number, step: number, chunk: number): Buffer {
+function priceKey(token: number, step: number, chunk: number): Buffer {
   const key = Buffer.allocUnsafeSlow(9);
   key.writeUInt32BE(token, 0);
   key.writeUInt8(step, 4);

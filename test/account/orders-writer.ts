@@ -21,8 +21,8 @@ const random = new Random(seed);
 const words = new Int32Array(control);
 const pause = new Int32Array(new SharedArrayBuffer(4));
 let placed = 0;
-for (let ticket = 0; placed < orders; ticket++) {
-  enterApplyTurn(words, ticket);
+for (let sequence = 0; placed < orders; sequence++) {
+  enterApplyTurn(words, sequence);
   for (let i = random.between(1, 30); i > 0; i--) {
     placed += 1;
     fixture.order({ token, ...orderTerms(placed) });
@@ -33,7 +33,7 @@ for (let ticket = 0; placed < orders; ticket++) {
     placed += 1;
     fixture.order({ token, ...TAKER, shares: random.between(1, 20) * 500_000 });
   }
-  leaveApplyTurn(words, ticket);
+  leaveApplyTurn(words, sequence);
   Atomics.wait(pause, 0, 0, 0.1);
 }
 parentPort?.postMessage('done');

@@ -216,7 +216,7 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   let runs = 0;
   const disturbed = await seqlock.read(() => {
     runs += 1;
-    // Another ticket has its turn meanwhile, from its beginning to its end.
+    // Another batch has its apply turn meanwhile, from its beginning to its end.
     if (runs < 3) words[Control.applyTurn] = words[Control.applyTurn]! + 1;
     return runs;
   });

@@ -6,14 +6,14 @@ import { OrderType } from '../../engine/commands.ts';
 import { Fill } from '../../engine/tables/layout.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
 import { accountHandlers } from '../../server/account/account-routes.ts';
-import { AccountTexts, NIL_UUID } from '../../server/account/account-texts.ts';
 import { type OwnTrade, OwnTrades, type TradeFilter } from '../../server/account/own-trades.ts';
 import { NOBODY, PAGE_SIZE } from '../../server/account/pages.ts';
 import { TradeTexts } from '../../server/account/trade-text.ts';
 import { LAST_CURSOR } from '../../server/common/cursor.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
-import type { Exchange } from '../../server/http/request-context.ts';
+import type { RequestContext } from '../../server/http/request-context.ts';
 import type { KeyOwner } from '../../server/identity/auth.ts';
+import { AccountTexts, NIL_UUID } from '../../server/market-data/account-texts.ts';
 import { matchOfTradeId, tradeIdOf } from '../../server/market-data/match-ids.ts';
 import { SeqlockReader } from '../../server/orders/seqlock-reader.ts';
 import { turnsOf } from '../common/turns.ts';
@@ -242,7 +242,7 @@ test('what leaves the window while a page is written is not in it', async () => 
   const body = await new Promise<string>((resolve) => {
     const exchange = { reply: (_: number, text: string): void => resolve(text) };
     const address = Buffer.from(wordsToHex(walletWords(5), 0, 5).slice(2), 'hex');
-    void handler(exchange as unknown as Exchange, {}, {
+    void handler(exchange as unknown as RequestContext, {}, {
       address,
       apiKey: KEY,
     } as unknown as KeyOwner);
@@ -295,7 +295,8 @@ test('a page of orders is written with pauses, and shows what was open when it w
     assert.equal(status, 200);
     text = body;
   };
-  const list = () => handlers['GET /data/orders']({ reply } as unknown as Exchange, {}, caller);
+  const list = () =>
+    handlers['GET /data/orders']({ reply } as unknown as RequestContext, {}, caller);
   await list();
   const before = text;
   const { count, data } = JSON.parse(before) as { count: number; data: OrderJson[] };

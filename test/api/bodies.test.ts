@@ -50,6 +50,7 @@ const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number 
   'POST /v1/heartbeats': { value: { heartbeat_id: null } },
   'POST /order': { value: order() },
   'POST /orders': { value: [order()], most: ORDERS_MAX },
+  'POST /replace': { value: { orderID: id, ...order() } },
   'DELETE /order': { value: { orderID: id } },
   'DELETE /orders': ids,
   'DELETE /cancel-market-orders': { value: { market: market.conditionId } },

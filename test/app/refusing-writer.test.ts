@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { heartbeatHandlers } from '../../server/account/heartbeat-routes.ts';
 import { refusingWriter } from '../../server/app/refusing-writer.ts';
-import type { Exchange } from '../../server/http/http.ts';
+import type { RequestContext } from '../../server/http/http.ts';
 import type { KeyOwner } from '../../server/identity/auth.ts';
 import { orderHandlers } from '../../server/orders/order-routes.ts';
 
@@ -23,7 +23,7 @@ test('a writer that refuses answers every change of orders, and every heartbeat'
     for (const text of route.includes('heartbeats') ? [''] : BODIES) {
       const answers: string[] = [];
       const reply = (status: number, body: unknown) => answers.push(`${status} ${body}`);
-      const context = { body: Buffer.from(text), reply } as unknown as Exchange;
+      const context = { body: Buffer.from(text), reply } as unknown as RequestContext;
       await handler(context, {}, CALLER);
       assert.deepEqual(answers, [UNAVAILABLE], route);
     }

@@ -79,16 +79,16 @@ test('a worker that fails or dies before its turn costs its batch an error', asy
   alice = await Trader.join(node, 'alice');
   await assertOnlyItsBatchFails('throw-before');
   await assertOnlyItsBatchFails('die-before');
-  assert.match(node.log, /warn a worker failed on ticket \d+: told to fail while verifying/);
+  assert.match(node.log, /warn a worker failed on batch \d+: told to fail while verifying/);
 });
 
-test('with tickets behind it, the others go on', { skip: SHORT }, async () => {
+test('with batches behind it, the others go on', { skip: SHORT }, async () => {
   await node.stop();
   node = await TestNode.start(dataDir, WORKERS, [], NODE);
   await assertAllStandOnce();
   await assertOnlyItsBatchFails('throw-before');
   await assertOnlyItsBatchFails('die-before');
-  // Two at once leave one worker for three tickets.
+  // Two at once leave one worker for three batches.
   const two = [order('die-before'), order('die-before'), order(), order(), order()];
   for (const [i, reply] of (await send(two)).entries()) {
     if (!isTaken(reply)) assert.equal(reply?.status, 500);

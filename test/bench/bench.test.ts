@@ -10,9 +10,9 @@ import { streamsSuite } from '../../bench/streams/streams.bench.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 
-test('the engine suite measures every task on one book, a thousand, ten thousand, and a replay', async () => {
+test('the engine suite measures every task on one book, a thousand, ten thousand, a replay, and a ledger', async () => {
   const measured = await engineSuite({ messages: 400, blocks: 2 });
-  assert.equal(measured.length, 10);
+  assert.equal(measured.length, 14);
   assert(measured.every(({ perSecond }) => perSecond > 0));
 });
 
@@ -46,7 +46,7 @@ test('the log suite recovers what the follower kept of its day', async () => {
   assert(restartMs > 0);
 });
 
-test('the suite of pauses journals beside a follower, with images and without', {
+test('the suite of pauses logs beside a follower, with images and without', {
   skip: SHORT,
 }, async () => {
   const shape = { restingOrders: 60, rounds: 1, seconds: 0.1, imageSeconds: 0.02 };

@@ -16,7 +16,7 @@ import {
   type TextIndex,
 } from '../../server/catalog/prepared.ts';
 import { KEY_COLUMNS } from '../../server/catalog/shape.ts';
-import { findKey, keyOf, rowsOfKey } from '../../server/catalog/text-index.ts';
+import { keyOf, rowsNamed } from '../../server/catalog/text-index.ts';
 import { SHORT, withSeed } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
 import { oddCatalog, readWhole, WALLETS } from './catalog-odd.ts';
@@ -42,8 +42,7 @@ function rowsOf(relation: Relation, row: number): number[] {
 }
 
 function found(index: TextIndex, text: string): number[] {
-  const key = findKey(index, text);
-  return key < 0 ? [] : [...rowsOfKey(index, key)];
+  return [...rowsNamed(index, text)];
 }
 
 /** 1 active, 2 closed, 4 archived. */

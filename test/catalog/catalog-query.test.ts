@@ -1,7 +1,7 @@
 /** The query strings of the catalog routes: every parameter, alias, default, bound and refusal. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { PARAMETERS, type Parameters, VALUES_MAX } from '../../server/catalog/parameters.ts';
+import { PARAMETERS, type Parameters } from '../../server/catalog/parameters.ts';
 import { CatalogQuery } from '../../server/catalog/query.ts';
 import { columnsOf } from './naive-lists.ts';
 
@@ -83,8 +83,8 @@ test('values of a parameter that may have several add up, however they are given
   assert.deepEqual(set('id=1,2&id=3&id[]=2&id%5B%5D=4'), { 'markets id': [1, 2, 3, 4] });
   assert.deepEqual(set('slug=a,b&slug[]=c'), { 'markets slug': ['a,b', 'c'] });
   assert.deepEqual(set('tag_id=1&tag_id=1&tag_id[]=2'), { 'tags id': [1, 2] });
-  const many = Array.from({ length: VALUES_MAX + 1 }, (_, id) => id).join();
-  assert.equal(refused(`id=${many}`), `id must be at most ${VALUES_MAX} values`);
+  const many = Array.from({ length: 101 }, (_, id) => id).join();
+  assert.equal(refused(`id=${many}`), 'id must be at most 100 values');
   assert.equal(refused(`id=${many.replaceAll(',', '&id=')}`), 'id must be at most 100 values');
   assert.equal(refused('id=1,x'), 'id must be a whole number from 0 to 999999999999999');
 });

@@ -6,7 +6,7 @@ import { prepareCatalog } from '../../server/catalog/build.ts';
 import type { Generation } from '../../server/catalog/generation.ts';
 import { tradingMarketHandlers } from '../../server/catalog/trading-markets.ts';
 import { cursorOf, LAST_CURSOR, offsetOf } from '../../server/common/cursor.ts';
-import type { Exchange } from '../../server/http/http.ts';
+import type { RequestContext } from '../../server/http/http.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { withSeed } from '../common/random.ts';
@@ -156,7 +156,7 @@ test('a page in the shape of the trading API is made in slices, with turns for o
         },
       };
       const query = { next_cursor: cursorOf(offset) };
-      const { turns } = await turnsOf(handler(exchange as unknown as Exchange, query));
+      const { turns } = await turnsOf(handler(exchange as unknown as RequestContext, query));
       const { data, next_cursor } = JSON.parse(answer) as Listing;
       assert.deepEqual(
         data.map(({ condition_id }) => condition_id),

@@ -3,18 +3,19 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
   columnsOf,
-  EVENT_FIELDS,
   instantOf,
   listTextOf,
-  quoted,
+  membersOf,
+  SHAPES,
   textsOf,
 } from '../../server/catalog/shape.ts';
 import { withSeed } from '../common/random.ts';
 import { columnsOf as namesOf } from './naive-lists.ts';
 
 function servedDate(value: unknown): unknown {
-  const place = EVENT_FIELDS.findIndex(({ name }) => name === 'endDate');
-  return columnsOf(EVENT_FIELDS, [{ id: '1', endDate: value }])[place]![0];
+  const { fields } = SHAPES.events;
+  const place = fields.findIndex(({ name }) => name === 'endDate');
+  return columnsOf(fields, [{ id: '1', endDate: value }])[place]![0];
 }
 
 test('an ISO date-time in UTC is served as it was found, whatever its fraction', () => {
@@ -120,7 +121,8 @@ test('texts are quoted as JSON does it, lone surrogates escaped', () => {
       const text = Array.from({ length }, () =>
         random.chance(percent) ? random.pick(units) : 'x',
       ).join('');
-      assert.equal(quoted(text), JSON.stringify(text));
+      const members = membersOf([{ name: 'text', kind: 'text', read: () => text }], [[text]], 0);
+      assert.equal(`${members}}`, JSON.stringify({ text }));
     }
   });
 });

@@ -49,6 +49,8 @@ export function clientTypes(): string {
       declaration(eventName(path, name), typeOf(schema as Json, names)),
     ),
     `export type ${streamName(path)} =\n${Object.keys(rows)
+      // It has no event_type; the client's streams turn it into an error.
+      .filter((name) => name !== 'error')
       .map((name) => `${INDENT}| ${eventName(path, name)}`)
       .join('\n')};`,
   ]);

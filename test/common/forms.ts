@@ -114,7 +114,7 @@ export function fileArgs(file: string): string[] {
 
 /**
  * Arguments and directory for Node that run a script.
- * @param script an ES module, which imports as source does: `from './storage/log/journal.ts'`
+ * @param script an ES module, which imports as source does: `from './storage/log/file-log.ts'`
  */
 export function scriptArgs(script: string): { readonly args: string[]; readonly cwd: string } {
   const { execArgv, extension, root } = form();

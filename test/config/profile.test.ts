@@ -5,7 +5,7 @@ import { type InfoParts, infoHandlers } from '../../server/api/node-info.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { PROFILES } from '../../server/config/kinds.ts';
 import { PROFILE_ROWS } from '../../server/config/profile.ts';
-import type { Exchange } from '../../server/http/http.ts';
+import type { RequestContext } from '../../server/http/http.ts';
 
 function settings(env: Readonly<Record<string, string>>) {
   const read = readConfig(env, [], 2);
@@ -48,7 +48,7 @@ test('orders are best signed in version 1, unless only the other one is taken', 
     const exchange = { reply: (_: number, text: string) => (body = text) };
     const parts = { config: settings({ ORDER_VERSION }) };
     const handlers = infoHandlers(parts as unknown as InfoParts);
-    handlers['GET /version'](exchange as unknown as Exchange, {}, undefined);
+    handlers['GET /version'](exchange as unknown as RequestContext, {}, undefined);
     assert.deepEqual(JSON.parse(body), { version });
   }
 });

@@ -1,6 +1,6 @@
 /**
  * Drives the engine with the plain commands of naive-types.ts and reads back what they did, in the
- * same plain form. Stands where the server stands: encodes, gives verdicts, keeps a journal.
+ * same plain form. Stands where the server stands: encodes, gives verdicts, keeps what was logged.
  */
 import {
   CommandBuffer,
@@ -74,6 +74,7 @@ export const ROOMY: Capacities = {
   levels: 200_000,
   trades: 1_000,
   history: 131_072,
+  positions: 0,
 };
 
 /** Eight words that look like a hash; the number stands in the last one. */
@@ -89,8 +90,8 @@ export function addressWords(n: number): Int32Array {
   return Int32Array.of(Math.imul(n, 0x85ebca6b), ~n, 0, n * 7, n);
 }
 
-/** One journaled batch: what a replay needs. */
-export interface JournalBatch {
+/** One logged batch: what a replay needs. */
+export interface LoggedBatch {
   readonly time: number;
   readonly persistedClosedSequence: number;
   readonly commands: readonly Int32Array<ArrayBuffer>[];
@@ -99,12 +100,14 @@ export interface JournalBatch {
 export class EngineDriver {
   readonly engine: Engine;
   readonly t: Tables;
-  readonly journal: JournalBatch[] = [];
+  readonly logged: LoggedBatch[] = [];
   /** Sequence up to which final states count as flushed, from the next batch on. */
   persistedClosedSequence = 0;
   /** What a change of the self-trade policy sets beside it; 0 = no bound. */
   openOrdersPerAccount = 0;
   walletsPerSigner = 0;
+  /** Whether the first batch, where it sets a policy, says that there is a ledger. */
+  hasLedger = false;
   readonly #buffer = new CommandBuffer();
   readonly #depth = new Depth();
   /** Ids that were accepted: what LMDB would know once memory has forgotten them. */
@@ -121,7 +124,6 @@ export class EngineDriver {
   }
 
   run(command: Command): Outcome {
-    const { context } = this.engine;
     const fills = this.t.state[State.fills]!;
     const finished = this.t.state[State.closed]!;
     if (command.kind === 'at') {
@@ -129,24 +131,38 @@ export class EngineDriver {
       this.#open(command.time, this.persistedClosedSequence);
       return this.#outcome(command, RejectReason.accepted, fills, finished);
     }
-    const changes = context.changes;
-    this.#buffer.clear();
-    const at = this.#encode(command);
-    const reason = this.engine.apply(this.#buffer.i32, this.#buffer.f64, at);
-    // Tests look in the middle of a batch, which no reader of a node can.
-    if (context.changes !== changes) {
-      this.#batch?.commands.push(this.#buffer.i32.slice(0, this.#buffer.words));
-    }
+    const reason = this.apply(() => this.#encode(command));
     if (command.kind === 'order' && reason === RejectReason.accepted)
       this.#accepted.add(command.id);
     return this.#outcome(command, reason, fills, finished);
   }
 
-  /** Ends the open batch and journals it if it changed anything. */
+  /** Applies the command that `encode` writes into the buffer. */
+  apply(encode: (out: CommandBuffer) => number): RejectReasonCode {
+    const { context } = this.engine;
+    const { changes } = context;
+    this.#buffer.clear();
+    const at = encode(this.#buffer);
+    const reason = this.engine.apply(this.#buffer.i32, this.#buffer.f64, at);
+    // Tests look in the middle of a batch, which no reader of a node can.
+    if (context.changes !== changes) {
+      this.#batch?.commands.push(this.#buffer.i32.slice(0, this.#buffer.words));
+    }
+    return reason;
+  }
+
+  /** Orders that ended from a sequence on. */
+  endedFrom(sequence: number): EndLine[] {
+    const ended: EndLine[] = [];
+    for (let n = sequence; n < this.t.state[State.closed]!; n++) ended.push(this.#endLine(n));
+    return ended;
+  }
+
+  /** Ends the open batch and logs it if it changed anything. */
   close(): void {
     const batch = this.#batch;
     this.#batch = null;
-    if (batch !== null && this.engine.end()) this.journal.push(batch);
+    if (batch !== null && this.engine.end()) this.logged.push(batch);
   }
 
   /**
@@ -233,8 +249,7 @@ export class EngineDriver {
     const isOrder = command.kind === 'order' && reason === RejectReason.accepted;
     const fills: FillLine[] = [];
     for (let n = fillsFrom; n < this.t.state[State.fills]!; n++) fills.push(this.fillLine(n));
-    const ended: EndLine[] = [];
-    for (let n = endedFrom; n < this.t.state[State.closed]!; n++) ended.push(this.#endLine(n));
+    const ended = this.endedFrom(endedFrom);
     const making = isOrder ? context.making : 0;
     const taking = isOrder ? context.taking : 0;
     return { reason, making, taking, fills, ended };
@@ -284,6 +299,7 @@ export class EngineDriver {
           this.openOrdersPerAccount,
           0,
           this.walletsPerSigner,
+          this.hasLedger,
         );
     }
   }
@@ -351,10 +367,14 @@ function marketFields(terms: Terms): MarketFields {
   };
 }
 
-/** Applies journaled batches to fresh tables, as recovery does. */
-export function replay(journal: readonly JournalBatch[], capacities: Capacities = ROOMY): Engine {
-  const engine = new Engine(allocateEngine(capacities));
-  for (const batch of journal) {
+/** Applies logged batches to fresh tables, or to those of an image, as recovery does. */
+export function replay(
+  logged: readonly LoggedBatch[],
+  capacities: Capacities = ROOMY,
+  tables?: Tables,
+): Engine {
+  const engine = new Engine(tables?.memory ?? allocateEngine(capacities));
+  for (const batch of logged) {
     engine.begin(batch.time, batch.persistedClosedSequence);
     for (const words of batch.commands) {
       engine.apply(words, new Float64Array(words.buffer), 0);

@@ -252,7 +252,7 @@ for (const [where, shape] of shapes) {
       mirror.read(driver.log);
       compare(driver, mirror);
       assert(mirror.fills > 500);
-      const again = replay(driver.journal);
+      const again = replay(driver.logged);
       assert.equal(stateHash(again.t), stateHash(driver.t), 'a log changes nothing');
     });
   });

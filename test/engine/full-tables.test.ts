@@ -66,7 +66,7 @@ for (const [table, capacities] of Object.entries(CASES)) {
       const stream = new Stream(random, shape, MARKETS.slice(0, 5));
       const full = runSmall(duel, stream, random, rounds(1_500));
       assert(full > 0, 'the table was full at times');
-      const again = replay(duel.driver.journal, small);
+      const again = replay(duel.driver.logged, small);
       assert.equal(stateHash(again.t), stateHash(duel.driver.t), 'a replay ends in the same state');
     });
   });
@@ -211,7 +211,7 @@ test('an account has so many open orders at most; who takes what is there always
   ]);
   duel.compareAll();
   duel.driver.close();
-  const again = replay(duel.driver.journal);
+  const again = replay(duel.driver.logged);
   assert.equal(again.t.state[State.openOrdersPerAccount], 2);
   assert.equal(stateHash(again.t), stateHash(duel.driver.t));
 });
@@ -247,7 +247,7 @@ test('a full table of open orders takes those that need no place in it', () => {
   );
   duel.compareAll();
   driver.close();
-  const again = replay(driver.journal, { ...ROOMY, orders: 4, history: 4 });
+  const again = replay(driver.logged, { ...ROOMY, orders: 4, history: 4 });
   assert.equal(stateHash(again.t), stateHash(driver.t));
 });
 

@@ -95,7 +95,7 @@ test('with few wallets for each signer the engine does what the reference does, 
     duel.compareAll();
     duel.driver.close();
     audit(duel.driver.t);
-    const again = replay(duel.driver.journal);
+    const again = replay(duel.driver.logged);
     assert.equal(stateHash(again.t), stateHash(duel.driver.t));
     audit(again.t);
   });

@@ -1,7 +1,7 @@
 /** Bodies on their way: how much of them is held, of a caller and of all, and who is refused beyond it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Exchange } from '../../server/http/http.ts';
+import type { RequestContext } from '../../server/http/http.ts';
 import { RateLimiter } from '../../server/http/rate-limiter.ts';
 import { effectiveCaps } from '../../server/http/rate-limits.ts';
 import { Client, post, route, serve } from '../common/http-client.ts';
@@ -14,7 +14,7 @@ const BODY = 100_000;
 const BODIES_OF_CALLER = 2;
 const BODIES_OF_ALL = 3;
 const bodyBytesMax = { all: BODIES_OF_ALL * BODY, perCaller: BODIES_OF_CALLER * BODY };
-const run = (context: Exchange): void => context.reply(200, String(context.body.length));
+const run = (context: RequestContext): void => context.reply(200, String(context.body.length));
 const ROUTE = route({ method: 'POST', bodyBytesMax: BODY, run });
 const HALF = Buffer.alloc(BODY / 2, 'x');
 

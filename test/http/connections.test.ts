@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionBounds } from '../../server/http/connection-counts.ts';
-import type { Exchange } from '../../server/http/http.ts';
+import type { RequestContext } from '../../server/http/http.ts';
 import { connectionBounds, readLimit } from '../../server/http/open-files.ts';
 import { RateLimiter } from '../../server/http/rate-limiter.ts';
 import { effectiveCaps } from '../../server/http/rate-limits.ts';
@@ -17,7 +17,7 @@ const DROP_MS = 2_000;
 /** Of the clock of the rates. */
 const NOW = 1_700_000_000_000;
 
-const ok = (context: Exchange) => context.reply(200, '"OK"');
+const ok = (context: RequestContext) => context.reply(200, '"OK"');
 const ROUTES = [
   route({ run: ok }),
   route({ method: 'POST', path: '/in', bodyBytesMax: 9e5, run: ok }),

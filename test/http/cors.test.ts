@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { corsOriginsText, parseCorsOrigins } from '../../server/http/cors.ts';
-import type { Exchange } from '../../server/http/http.ts';
+import type { RequestContext } from '../../server/http/http.ts';
 import { route, serve } from '../common/http-client.ts';
 
 const APP = 'https://app.example';
 
-const run = (context: Exchange) => context.reply(200, '{"a":"€"}', [['ETag', '"1"']]);
+const run = (context: RequestContext) => context.reply(200, '{"a":"€"}', [['ETag', '"1"']]);
 const ROUTES = [
   route({ path: '/book', run }),
   route({ method: 'POST', path: '/order', headers: ['service_address'], bodyBytesMax: 9, run }),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Exchange, listen } from '../../server/http/http.ts';
+import { listen, type RequestContext } from '../../server/http/http.ts';
 import { Client, gate, get, post, route, serve } from '../common/http-client.ts';
 import { until } from '../common/node-harness.ts';
 
@@ -22,7 +22,7 @@ async function freePort(): Promise<number> {
 
 test('a caller that leaves in the middle of its body is forgotten', async (t) => {
   let runs = 0;
-  const run = (context: Exchange) => {
+  const run = (context: RequestContext) => {
     runs += 1;
     context.reply(200, context.body);
   };
@@ -40,8 +40,8 @@ test('a caller that leaves in the middle of its body is forgotten', async (t) =>
 
 test('an answer to a caller that left goes nowhere, quietly', async (t) => {
   const { opened, open } = gate();
-  const exchanges: Exchange[] = [];
-  const run = async (context: Exchange) => {
+  const exchanges: RequestContext[] = [];
+  const run = async (context: RequestContext) => {
     exchanges.push(context);
     await opened;
     context.reply(200, 'x'.repeat(200_000));
@@ -79,7 +79,7 @@ test('a slow reader gets a large answer byte by byte', async (t) => {
 test('transient bytes may be overwritten as soon as they are answered, however slow the reader', async (t) => {
   const expected = randomBytes(12 * MB);
   const shared = Buffer.from(expected);
-  const run = async (context: Exchange) => {
+  const run = async (context: RequestContext) => {
     if (context.query === 'later') await sleep(1);
     expected.copy(shared);
     context.replyTransient(200, shared, [['ETag', '"1"']]);
@@ -97,7 +97,7 @@ test('transient bytes may be overwritten as soon as they are answered, however s
 });
 
 test('an answer 304 has headers and no body, and the connection goes on', async (t) => {
-  const run = (context: Exchange) =>
+  const run = (context: RequestContext) =>
     context.query === '' ? context.reply(304, '', [['ETag', '"1"']]) : context.reply(200, '1');
   const { client } = await serve(t, [route({ run })]);
   const asking = client();
@@ -117,7 +117,7 @@ test('a large text is sent as its UTF-8 bytes', async (t) => {
 
 test('answers beyond the bytes in flight are refused until readers catch up', async (t) => {
   const body = Buffer.alloc(12 * MB, '7');
-  const run = (context: Exchange) => context.reply(200, body);
+  const run = (context: RequestContext) => context.reply(200, body);
   const small = route({ path: '/small', run: (context) => context.reply(200, '"small"') });
   const { client, ask } = await serve(t, [route({ run }), small], { bytesInFlightMax: 20 * MB });
 
@@ -147,7 +147,7 @@ test('answers beyond the bytes in flight are refused until readers catch up', as
 
 test('an answer larger than the bytes in flight is sent when nothing else is', async (t) => {
   const body = Buffer.alloc(12 * MB, '7');
-  const run = (context: Exchange) => context.reply(200, body);
+  const run = (context: RequestContext) => context.reply(200, body);
   const { ask } = await serve(t, [route({ run })], { bytesInFlightMax: 1 });
   assert.equal((await ask('GET / HTTP/1.1')).body.length, body.length);
 });
@@ -155,7 +155,7 @@ test('an answer larger than the bytes in flight is sent when nothing else is', a
 test('who pipelines without reading is cut off before answers pile up', async (t) => {
   let runs = 0;
   const text = 'x'.repeat(50_000);
-  const run = (context: Exchange) => {
+  const run = (context: RequestContext) => {
     runs += 1;
     context.reply(200, text);
   };
@@ -185,7 +185,7 @@ test('a second server on the same port is refused with a clear error', async (t)
 test('close finishes what is in flight, refuses the rest, and frees the port', async (t) => {
   const { opened, open } = gate();
   let started = 0;
-  const run = async (context: Exchange) => {
+  const run = async (context: RequestContext) => {
     started += 1;
     await opened;
     context.reply(200, context.body);
@@ -228,7 +228,7 @@ test('close finishes what is in flight, refuses the rest, and frees the port', a
 test('close waits for the reader of a large answer', async (t) => {
   const body = randomBytes(12 * MB);
   let answered = false;
-  const run = (context: Exchange) => {
+  const run = (context: RequestContext) => {
     context.reply(200, body);
     answered = true;
   };
@@ -246,7 +246,7 @@ test('close waits for the reader of a large answer', async (t) => {
 
 test('close cuts off who sends or reads too slowly', async (t) => {
   let ran = 0;
-  const run = (context: Exchange) => {
+  const run = (context: RequestContext) => {
     ran += 1;
     context.reply(200, randomBytes(12 * MB));
   };

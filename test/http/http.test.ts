@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Exchange } from '../../server/http/http.ts';
+import type { RequestContext } from '../../server/http/http.ts';
 import { gate, get, post, route, serve } from '../common/http-client.ts';
 
 const echo = (bodyBytesMax: number) =>
@@ -11,7 +11,7 @@ const echo = (bodyBytesMax: number) =>
 
 test('a route sees path, query, parameters, headers and address as sent', async (t) => {
   let seen: unknown;
-  const run = (context: Exchange) => {
+  const run = (context: RequestContext) => {
     const { method, path, query, parameters, headers, body, address } = context;
     seen = { method, path, query, parameters, headers, body: body.length, address };
     context.reply(200, '{}');
@@ -35,14 +35,14 @@ test('a route sees path, query, parameters, headers and address as sent', async 
   });
   await ask('GET /data/x/of/2 HTTP/1.1\r\nService_Nonce:\r\nSERVICE_NONCE: 7');
   assert.deepEqual(
-    (seen as unknown as Exchange).headers,
+    (seen as unknown as RequestContext).headers,
     ['', ''],
     'the first line of a name counts',
   );
 });
 
 test('the caller behind a trusted proxy is found, over several header lines', async (t) => {
-  const run = (context: Exchange) => context.reply(200, context.address);
+  const run = (context: RequestContext) => context.reply(200, context.address);
   const { ask } = await serve(t, [route({ run })], { trustProxy: 2 });
   const lines = '\r\nX-Forwarded-For: 192.0.2.66\r\nX-Forwarded-For: 192.0.2.1, 10.0.0.1';
   assert.equal(String((await ask(`GET / HTTP/1.1${lines}`)).body), '192.0.2.1');
@@ -52,7 +52,7 @@ test('the caller behind a trusted proxy is found, over several header lines', as
 });
 
 test('unknown paths and wrong methods are told in JSON, whatever the method', async (t) => {
-  const run = (context: Exchange) => context.reply(200, '{}');
+  const run = (context: RequestContext) => context.reply(200, '{}');
   const routes = [
     route({ path: '/a/:id', run }),
     route({ method: 'DELETE', path: '/a/:id', run }),
@@ -114,7 +114,7 @@ test('a POST without any body and a GET with one are answered', async (t) => {
 });
 
 test('a request whose length can be read in two ways is refused, and its connection ends', async (t) => {
-  const run = (context: Exchange) => context.reply(200, String(context.body));
+  const run = (context: RequestContext) => context.reply(200, String(context.body));
   const secret = { method: 'POST', path: '/', headers: ['secret'], bodyBytesMax: 9, run } as const;
   const open = { ...secret, path: '/open', headers: [] };
   const { client } = await serve(t, [secret, open]);
@@ -198,13 +198,13 @@ test('what a route throws or rejects with becomes one 500 and one line', async (
     'GET /worse failed: disk full',
     'GET /worse failed to say why: twice',
     'GET /late failed: disk full',
-    'GET /twice failed: an exchange is answered once',
+    'GET /twice failed: a request is answered once',
     'GET /split failed: a header value has no control characters',
   ]);
 });
 
 test('status, headers and body of an answer given later arrive as given', async (t) => {
-  const run = async (context: Exchange) => {
+  const run = async (context: RequestContext) => {
     await sleep(1);
     context.reply(429, Buffer.from('{"error":"µ"}'), [
       ['Retry-After', '3'],
@@ -218,14 +218,14 @@ test('status, headers and body of an answer given later arrive as given', async 
 });
 
 test('headers of ten kilobytes are accepted', async (t) => {
-  const run = (context: Exchange) => context.reply(200, context.headers[0]!);
+  const run = (context: RequestContext) => context.reply(200, context.headers[0]!);
   const { ask } = await serve(t, [route({ headers: ['x-long'], run })]);
   const value = 'v'.repeat(10_000);
   assert.equal(String((await ask(`GET / HTTP/1.1\r\nX-Long: ${value}`)).body), value);
 });
 
 test('pipelined requests are answered in order', async (t) => {
-  const run = (context: Exchange) => context.reply(200, `${context.query}${context.body}`);
+  const run = (context: RequestContext) => context.reply(200, `${context.query}${context.body}`);
   const { client } = await serve(t, [
     route({ run }),
     route({ method: 'POST', bodyBytesMax: 9, run }),
@@ -239,8 +239,8 @@ test('pipelined requests are answered in order', async (t) => {
 
 test('a request pipelined behind one that waits ends the connection', async (t) => {
   const { opened, open } = gate();
-  const exchanges: Exchange[] = [];
-  const run = async (context: Exchange) => {
+  const exchanges: RequestContext[] = [];
+  const run = async (context: RequestContext) => {
     exchanges.push(context);
     await opened;
     context.reply(200, '');

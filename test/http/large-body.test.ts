@@ -1,7 +1,7 @@
 /** What a caller is told whose body is too large, and for how long it is listened to after that. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Exchange } from '../../server/http/http.ts';
+import type { RequestContext } from '../../server/http/http.ts';
 import { get, post, route, serve } from '../common/http-client.ts';
 
 const MB = 1024 * 1024;
@@ -10,7 +10,7 @@ const REFUSED = '{"error":"payload too large"}';
 
 /** A server whose only route must never run. */
 function refusing(t: Parameters<typeof serve>[0], discardMsMax: number) {
-  const run = (context: Exchange) => assert.fail(`ran with ${context.body.length} bytes`);
+  const run = (context: RequestContext) => assert.fail(`ran with ${context.body.length} bytes`);
   const routes = [
     route({ method: 'POST', bodyBytesMax: LIMIT, run }),
     route({ path: '/get', run: (context) => context.reply(200, '"got"') }),

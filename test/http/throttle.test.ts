@@ -1,7 +1,7 @@
 /** Rate limits through real sockets: what is told, to whom, and what a refused request leaves undone. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import type { Exchange, Route } from '../../server/http/http.ts';
+import type { RequestContext, Route } from '../../server/http/http.ts';
 import { familyOf, RateHeaders } from '../../server/http/rate-headers.ts';
 import { RateLimiter } from '../../server/http/rate-limiter.ts';
 import { effectiveCaps } from '../../server/http/rate-limits.ts';
@@ -25,7 +25,7 @@ async function limited(t: TestContext, routes: readonly Route[], options: Option
   return { ...fixture, clock };
 }
 
-const ok = (context: Exchange) => context.reply(200, '"OK"');
+const ok = (context: RequestContext) => context.reply(200, '"OK"');
 const BOOK = route({ path: '/', limits: ['book', 'trading'], run: ok });
 
 test('answers tell what remains, and the refusal when to come back', async (t) => {
@@ -52,7 +52,7 @@ test('answers tell what remains, and the refusal when to come back', async (t) =
 
 test('a refused request has no effect: neither route nor body is looked at', async (t) => {
   let runs = 0;
-  const run = (context: Exchange) => {
+  const run = (context: RequestContext) => {
     runs += 1;
     context.reply(200, context.body);
   };

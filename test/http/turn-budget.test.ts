@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Exchange, Route } from '../../server/http/http.ts';
+import type { RequestContext, Route } from '../../server/http/http.ts';
 import { RateLimiter } from '../../server/http/rate-limiter.ts';
 import { effectiveCaps } from '../../server/http/rate-limits.ts';
 import { type Client, get, post, route, serve } from '../common/http-client.ts';
@@ -14,7 +14,7 @@ const FLOODER = '127.0.0.2';
 /** Of the clock of the rates: no row of refusals ends by itself. */
 const NOW = 1_700_000_000_000;
 
-const ok = (context: Exchange) => context.reply(200, '"OK"');
+const ok = (context: RequestContext) => context.reply(200, '"OK"');
 const NO_ROUTE = get('/none');
 
 async function limited(t: TestContext, routes: readonly Route[], trustProxy = 0) {
@@ -33,7 +33,7 @@ async function answersUntilEnd({ closed, socket }: Client): Promise<string> {
 
 test('a flood of pipelined requests on one connection ends it long before all are answered', async (t) => {
   let runs = 0;
-  const run = (context: Exchange) => {
+  const run = (context: RequestContext) => {
     runs += 1;
     ok(context);
   };
@@ -79,7 +79,7 @@ test('a flood of requests to upgrade ends its connection too', async (t) => {
 });
 
 test('many connections that ask one thing at a time are all answered, however many at once', async (t) => {
-  const run = (context: Exchange) => context.reply(200, context.body);
+  const run = (context: RequestContext) => context.reply(200, context.body);
   const echo = route({ method: 'POST', bodyBytesMax: 9, limits: ['trading'], run });
   const path = route({
     path: '/of/:id',
@@ -112,7 +112,7 @@ test('clients that pipeline 32 deep are answered, eight connections of one addre
 
 test('requests that take long are bounded by their time', async (t) => {
   let runs = 0;
-  const run = (context: Exchange) => {
+  const run = (context: RequestContext) => {
     runs += 1;
     const before = process.cpuUsage();
     while (process.cpuUsage(before).user < 5_000);

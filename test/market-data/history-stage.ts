@@ -55,7 +55,7 @@ export class HistoryStage {
   projections: Projections;
   private projector: Projector;
   private now = 0;
-  private journaled = 0;
+  private stored = 0;
 
   constructor() {
     const { fixture } = this;
@@ -110,9 +110,9 @@ export class HistoryStage {
     const { t } = this.fixture;
     const { fillF, fillI, fillRows, tokenI } = t;
     await this.derived.root.batch(() => {
-      this.derived.fills.put(this.journaled, this.fills, fillCopier(t));
+      this.derived.fills.put(this.stored, this.fills, fillCopier(t));
     });
-    for (let fill = this.journaled; fill < this.fills; fill++) {
+    for (let fill = this.stored; fill < this.fills; fill++) {
       const i = (fill % fillRows) * FILL_WORDS;
       const f = (fill % fillRows) * FILL_DOUBLES;
       const time = fillF[f + Fill.time]!;
@@ -125,7 +125,7 @@ export class HistoryStage {
       const market = tokenI[(token << TOKEN_I) + Token.market]!;
       this.volumes.push({ market, time, micro: fillF[f + Fill.takerCollateral]! });
     }
-    this.journaled = this.fills;
+    this.stored = this.fills;
   }
 
   /** The naive series: for each bucket the last trade before its end. */

@@ -6,16 +6,13 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { renderPoints } from '../../server/market-data/history-routes.ts';
 import { HISTORY_QUERY } from '../../server/market-data/history-schemas.ts';
-import {
-  bucketsOf,
-  POINTS_MAX,
-  startOf,
-  windowOf,
-} from '../../server/market-data/history-window.ts';
+import { bucketsOf, startOf, windowOf } from '../../server/market-data/history-window.ts';
 import { STEP_MINUTES } from '../../storage/projection/prices.ts';
 
 const NOW = 1_800_000_123;
 const HOUR = 3_600;
+/** Points of one answer at most. */
+const POINTS_MAX = 10_080;
 const DAY = 24 * HOUR;
 
 /** The error text of a query, or the window that it gives. */

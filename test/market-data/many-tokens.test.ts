@@ -1,7 +1,7 @@
 /** Requests for many tokens that are new: looked up with pauses, answered at one moment. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Exchange } from '../../server/http/request-context.ts';
+import type { RequestContext } from '../../server/http/request-context.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
 import { tokenHandlers } from '../../server/market-data/token-routes.ts';
 import { TopReader } from '../../server/market-data/top.ts';
@@ -52,7 +52,7 @@ function ask(handlers: ReturnType<typeof tokenHandlers>, route: Route) {
   };
   const bodyView = new DataView(body.buffer, body.byteOffset, body.length);
   const exchange = { aborted: false, body, bodyView, reply, replyTransient: reply };
-  const done = handlers[route](exchange as unknown as Exchange, {} as never, undefined);
+  const done = handlers[route](exchange as unknown as RequestContext, {} as never, undefined);
   return { done, text: () => text };
 }
 

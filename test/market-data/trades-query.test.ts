@@ -1,7 +1,7 @@
 /** The query string of GET /trades: names, values, defaults, and which fault is named first. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { errorBody } from '../../server/common/contract.ts';
+import { errorBody } from '../../server/common/error-bodies.ts';
 import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-schemas.ts';
 
 function parsed(text: string): TradesQuery {

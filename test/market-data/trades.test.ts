@@ -58,7 +58,7 @@ class Desk {
     return this.fixture.t.state[State.fills]!;
   }
 
-  /** As the journal does: what happened since becomes visible. */
+  /** As the log does: what happened since becomes visible. */
   flush(from = this.index.end): void {
     this.index.append(from, this.fills);
   }

@@ -11,13 +11,13 @@ function slotOf(): SlotView {
 
 test('commands and events are copied, because the slot is used again', () => {
   const view = slotOf();
-  view.journal.set([1, 2, 3, 4]);
+  view.log.set([1, 2, 3, 4]);
   view.events.set([5, 6, 7, 8]);
-  view.i32[Slot.journalWords] = 4;
+  view.i32[Slot.logWords] = 4;
   view.i32[Slot.eventWords] = 4;
   view.f64[Slot.time] = 77;
   const batch = takeApplied(view, undefined);
-  view.journal.fill(0);
+  view.log.fill(0);
   view.events.fill(0);
   assert.deepEqual([...batch.commands], [1, 2, 3, 4]);
   assert.deepEqual([...batch.events], [5, 6, 7, 8]);

@@ -1,7 +1,7 @@
 /** A cancel of everything on the I/O thread: part after part, one answer, and every way it can fail. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
+import { JOURNAL_UNAVAILABLE } from '../../server/common/error-bodies.ts';
 import {
   CANCEL_ALL_HEAD_BYTES,
   type CancelAllCursor,

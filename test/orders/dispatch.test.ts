@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
-import { ENGINE_BUSY, INTERNAL_ERROR } from '../../server/common/contract.ts';
-import { commandsRequest } from '../../server/orders/own-commands.ts';
+import { ENGINE_BUSY, INTERNAL_ERROR } from '../../server/common/error-bodies.ts';
+import { commandsRequest } from '../../server/orders/slot-requests.ts';
 import { allocateSlots, RequestKind } from '../../server/orders/slots.ts';
 import { Stage, type Task } from './sequencer-stage.ts';
 
@@ -61,7 +61,7 @@ test('what does not fit a slot is refused before anything is taken, and the line
   const stage = new Stage(1);
   const { sizes } = allocateSlots(1, 4_096, 8_192);
   // One command that claims all of it.
-  const words = sizes.journalBytes / 4 + 2;
+  const words = sizes.logBytes / 4 + 2;
   const commands = new Int32Array(words);
   commands[0] = words << 8;
   const refused = (): void =>
@@ -73,7 +73,7 @@ test('what does not fit a slot is refused before anything is taken, and the line
   assert.deepEqual(stage.names(), ['next']);
 });
 
-test('a busy worker has one ticket ahead, of what a turn of the loop brought in', async () => {
+test('a busy worker has one batch ahead, of what a turn of the loop brought in', async () => {
   const stage = new Stage(1, 1_000, 1);
   stage.submit('a');
   for (const name of ['b', 'c']) stage.submit(name);

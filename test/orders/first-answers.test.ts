@@ -26,10 +26,10 @@ test('the first answer is told again, from memory or from what is stored', () =>
     context.configure(0);
     const ring = t.memory.buffers.fills;
     const fills: Buffer[] = [];
-    const finals = new Map<string, Buffer>();
+    const closedOrders = new Map<string, Buffer>();
     let asked = 0;
     const first = new FirstAnswers(t, {
-      rowOf: (id) => finals.get(Buffer.from(id).toString('hex')),
+      rowOf: (id) => closedOrders.get(Buffer.from(id).toString('hex')),
       fill(sequence) {
         asked += 1;
         return fills[sequence];
@@ -59,7 +59,7 @@ test('the first answer is told again, from memory or from what is stored', () =>
         const id = row.subarray(4 * Order.id, 4 * (Order.id + ID_WORDS)).swap32();
         const name = id.toString('hex');
         id.swap32();
-        finals.set(name, row);
+        closedOrders.set(name, row);
       }
       if (answers.length === 0) continue;
       const { answer, command } = random.pick(answers);

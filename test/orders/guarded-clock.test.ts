@@ -165,7 +165,7 @@ test('a cancel that waits while the clock jumps stays, orders beside it are refu
   await stage.run(stage.tasks[0]!, false);
   assert.deepEqual(stage.tasks[0]!.bodies, ['cancel']);
   await stage.run(stage.tasks[0]!, false);
-  assert.deepEqual(stage.names(), ['runs', `order: ${UNAVAILABLE}`, 'cancel']);
+  assert.deepEqual(stage.names(), [`order: ${UNAVAILABLE}`, 'runs', 'cancel']);
 });
 
 test('an order does not expire by a clock that jumped', async (t) => {

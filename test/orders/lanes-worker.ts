@@ -1,6 +1,6 @@
 /**
- * A worker of the pool that counts its tickets in a word of each slot, and does what that word asks
- * for: throw, die, or give a result that has no room in the slot. A timer that it sets with its first ticket
+ * A worker of the pool that counts its batches in a word of each slot, and does what that word asks
+ * for: throw, die, or give a result that has no room in the slot. A timer that it sets with its first batch
  * counts too.
  */
 import { laneSetup, serveLane } from '../../server/orders/lanes.ts';

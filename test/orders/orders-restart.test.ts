@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openFinalsReader } from '../../storage/projection/finals.ts';
+import { openClosedOrdersReader } from '../../storage/projection/closed-orders.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   book,
@@ -32,7 +32,7 @@ const alice = await Trader.join(node, 'alice');
 const bob = await Trader.join(node, 'bob');
 const ownToken = own.tokenIds[0] ?? '';
 const otherToken = other.tokenIds[0] ?? '';
-const finals = openFinalsReader(dataDir);
+const closedOrders = openClosedOrdersReader(dataDir);
 const finished: Signed[] = [];
 
 async function restart(settings: Settings): Promise<void> {
@@ -70,8 +70,10 @@ test('ids that have left memory are still duplicates, and named with their statu
   for (let round = 0; round < 4; round++) {
     for (let i = 0; i < 10; i++) await trade();
     await until(() => {
-      finals.refresh(Number.POSITIVE_INFINITY);
-      return finished.every(({ id }) => finals.statusOf(Buffer.from(id.slice(2), 'hex')) !== 0);
+      closedOrders.refresh(Number.POSITIVE_INFINITY);
+      return finished.every(
+        ({ id }) => closedOrders.statusOf(Buffer.from(id.slice(2), 'hex')) !== 0,
+      );
     });
     await trade();
     await assertAllKnown();

@@ -1,4 +1,4 @@
-/** Tickets to real workers and back: none is lost or told of twice, whatever becomes of workers. */
+/** Batches to real workers and back: none is lost or told of twice, whatever becomes of workers. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -16,9 +16,9 @@ const { openPool } = (await import(
 
 const Fate = { run: 0, throws: 1, dies: 2, large: 3, pauses: 4 } as const;
 const WORKERS = 3;
-/** As many tickets are under way at most: a worker has one that it runs and one ahead. */
+/** As many batches are under way at most: a worker has one that it runs and one ahead. */
 const SLOTS = 2 * WORKERS;
-const TICKETS = SHORT === false ? 200_000 : 10_000;
+const BATCHES = SHORT === false ? 200_000 : 10_000;
 const ROUNDS = SHORT === false ? 3_000 : 150;
 /** Fates after which a worker goes on. */
 const MENDING = [Fate.run, Fate.run, Fate.throws, Fate.large];
@@ -37,7 +37,7 @@ const pool = openPool({ file, workers: WORKERS, setup, report: (error) => report
 
 type End = { readonly large: Int32Array | undefined } | { readonly error: string };
 
-/** One ticket; a ticket of which nothing is heard is a wake-up that was lost. */
+/** One batch; a batch of which nothing is heard is a wake-up that was lost. */
 function run(slot: number, fate: number): Promise<End> {
   slots[2 * slot] = fate;
   return new Promise((resolve, reject) => {
@@ -46,7 +46,7 @@ function run(slot: number, fate: number): Promise<End> {
     const end = (what: End): void => {
       clearTimeout(patience);
       ends += 1;
-      assert.equal(ends, 1, 'a ticket ends once');
+      assert.equal(ends, 1, 'a batch ends once');
       resolve(what);
     };
     pool.run(
@@ -60,7 +60,7 @@ function run(slot: number, fate: number): Promise<End> {
 test('no wake-up is lost, whether workers are quick, slow or all at once', () =>
   seeded(async (random) => {
     slots.fill(0);
-    let left = TICKETS;
+    let left = BATCHES;
     const expected = new Int32Array(SLOTS);
     const lane = async (slot: number): Promise<void> => {
       while (left > 0) {
@@ -77,12 +77,12 @@ test('no wake-up is lost, whether workers are quick, slow or all at once', () =>
     await Promise.all(Array.from({ length: SLOTS }, (_, slot) => lane(slot)));
     assert.equal(
       expected.reduce((sum, count) => sum + count, 0),
-      TICKETS,
+      BATCHES,
     );
-    assert(Atomics.load(ticks, 0) > 0, 'timers end, also in a worker that always has a ticket');
+    assert(Atomics.load(ticks, 0) > 0, 'timers end, also in a worker that always has a batch');
   }));
 
-/** Tickets for every place at once, slot by slot; each is to end as its fate says. */
+/** Batches for every place at once, slot by slot; each is to end as its fate says. */
 async function runAll(fates: readonly number[]): Promise<void> {
   slots.fill(0);
   const ends = await Promise.all(fates.map((fate, slot) => run(slot, fate)));
@@ -97,14 +97,14 @@ async function runAll(fates: readonly number[]): Promise<void> {
   }
 }
 
-test('a result without room, or a worker that throws, ends its own ticket and no other', () =>
+test('a result without room, or a worker that throws, ends its own batch and no other', () =>
   seeded(async (random) => {
     for (let round = 0; round < ROUNDS; round += 1) {
       await runAll(Array.from({ length: SLOTS }, () => random.pick(MENDING)));
     }
   }));
 
-test('a worker that dies costs its own ticket, and the one behind is run', async () => {
+test('a worker that dies costs its own batch, and the one behind is run', async () => {
   await runAll(Array.from({ length: SLOTS }, (_, slot) => (slot < 2 ? Fate.dies : Fate.run)));
   assert.deepEqual(reported, []);
 });

@@ -1,6 +1,6 @@
 /**
- * A sequencer with a journal that the test opens (journal-gate.ts) and workers that the test plays:
- * each ticket takes its turn, and its task ends or fails, when the test says so.
+ * A sequencer with a log that the test opens (log-gate.ts) and workers that the test plays:
+ * each batch takes its apply turn, and its task ends or fails, when the test says so.
  */
 import assert from 'node:assert/strict';
 import {
@@ -33,7 +33,7 @@ import {
   SlotView,
 } from '../../server/orders/slots.ts';
 import { addressWords, idWords } from '../engine/engine-driver.ts';
-import { Gate } from '../storage/journal-gate.ts';
+import { Gate } from '../storage/log-gate.ts';
 import { TIGHT } from '../storage/stored-exchange.ts';
 
 const OWNER: RequestOwner = {
@@ -43,7 +43,7 @@ const OWNER: RequestOwner = {
 
 /** One task of the pool, as a worker sees it. */
 export interface Task {
-  readonly ticket: number;
+  readonly dispatchSequence: number;
   readonly view: SlotView;
   /** Bodies of its requests. */
   readonly bodies: readonly string[];
@@ -101,7 +101,7 @@ export class Stage {
         loaded: () => Promise.resolve(),
         close: () => Promise.resolve(),
       },
-      journal: this.gate.journal,
+      log: this.gate.log,
       workers,
       prefetch,
       queueMax,
@@ -112,7 +112,7 @@ export class Stage {
         this.told.push(batch.time);
       },
       onFatal: (error) => this.fatal.push(error.message),
-      log: (line) => this.lines.push(line),
+      warn: (line) => this.lines.push(line),
       meters: undefined,
     });
     if (begins) this.sequencer.begin();
@@ -140,20 +140,20 @@ export class Stage {
   /** The task's turn: each request is answered by its own text; returns its sequence, if any. */
   turn(task: Task, options: { readonly changed: boolean }): number | undefined {
     const { view } = task;
-    awaitApplyTurn(this.control, task.ticket);
-    enterApplyTurn(this.control, task.ticket);
+    awaitApplyTurn(this.control, task.dispatchSequence);
+    enterApplyTurn(this.control, task.dispatchSequence);
     view.setState(SlotState.applying);
     this.writer.start(view);
     for (const body of task.bodies) this.writer.whole(200, Buffer.from(`answer to ${body}`));
     this.writer.finish();
     if (options.changed) this.sequence += 1;
     view.i32[Slot.changed] = options.changed ? 1 : 0;
-    view.i32[Slot.journalWords] = 0;
+    view.i32[Slot.logWords] = 0;
     view.f64[Slot.sequence] = this.sequence;
     view.f64[Slot.firstFill] = 0;
     view.f64[Slot.endFill] = 0;
     view.setState(SlotState.done);
-    leaveApplyTurn(this.control, task.ticket);
+    leaveApplyTurn(this.control, task.dispatchSequence);
     return options.changed ? this.sequence : undefined;
   }
 
@@ -192,7 +192,7 @@ function taskOf(view: SlotView, resolve: () => void, reject: (error: Error) => v
     at = bodyAt + align(bytes);
   }
   return {
-    ticket: view.i32[Slot.dispatchSequence]!,
+    dispatchSequence: view.i32[Slot.dispatchSequence]!,
     view,
     bodies,
     time: view.f64[Slot.time]!,

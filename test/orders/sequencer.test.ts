@@ -5,12 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import {
   BATCH_COMMANDS_MAX,
-  UNJOURNALED_BATCHES_MAX,
-  UNJOURNALED_COMMANDS_MAX,
+  UNLOGGED_BATCHES_MAX,
+  UNLOGGED_COMMANDS_MAX,
 } from '../../engine/tables/capacities.ts';
-import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../../server/common/contract.ts';
-import { commandsRequest } from '../../server/orders/own-commands.ts';
-import type { Answered } from '../../server/orders/slot-requests.ts';
+import {
+  ENGINE_BUSY,
+  INTERNAL_ERROR,
+  JOURNAL_UNAVAILABLE,
+} from '../../server/common/error-bodies.ts';
+import { commandsRequest, type Failure } from '../../server/orders/slot-requests.ts';
 import {
   Control,
   enterApplyTurn,
@@ -21,7 +24,7 @@ import {
 import { seeded } from '../storage/stored-exchange.ts';
 import { Stage, type Task, withExpiring } from './sequencer-stage.ts';
 
-const LATCHED = 'journal: a write failed: no space';
+const LATCHED = 'log: a write failed: no space';
 
 /** A stage on which as many single requests run as there are workers: 'a', 'b', ... */
 function busyStage(workers: number, queueMax?: number): { stage: Stage; tasks: Task[] } {
@@ -34,7 +37,7 @@ test('a request is answered after its batch is flushed, never before', async () 
   const { stage, tasks } = busyStage(1);
   stage.turn(tasks[0]!, { changed: true });
   await stage.end(tasks[0]!);
-  assert.deepEqual(stage.gate.appends, [[1]], 'its batch is on its way');
+  assert.deepEqual(stage.gate.writes, [[1]], 'its batch is on its way');
   assert.deepEqual(stage.names(), []);
   assert.deepEqual([stage.flushed, stage.told], [[], []]);
   await stage.gate.end();
@@ -42,16 +45,16 @@ test('a request is answered after its batch is flushed, never before', async () 
   assert.deepEqual([stage.flushed, stage.told], [[1], [tasks[0]!.time]]);
 });
 
-test('workers may end in any order: the journal and the answers keep that of the tickets', async () => {
+test('workers may end in any order: the log and the answers keep that of their dispatch', async () => {
   const { stage, tasks } = busyStage(3);
   for (const task of tasks) stage.turn(task, { changed: true });
   await stage.end(tasks[2]!);
   await stage.end(tasks[1]!);
-  assert.deepEqual(stage.gate.appends, [], 'nothing goes before the first');
+  assert.deepEqual(stage.gate.writes, [], 'nothing goes before the first');
   await stage.end(tasks[0]!);
-  assert.deepEqual(stage.gate.appends, [[1]]);
+  assert.deepEqual(stage.gate.writes, [[1]]);
   await stage.gate.end();
-  assert.deepEqual(stage.gate.appends, [[1], [2, 3]]);
+  assert.deepEqual(stage.gate.writes, [[1], [2, 3]]);
   assert.deepEqual(stage.names(), ['a']);
   await stage.gate.end();
   assert.deepEqual(stage.names(), ['a', 'b', 'c']);
@@ -66,7 +69,7 @@ test('a batch that changed nothing waits for those before it, whose changes it m
   assert.deepEqual(stage.names(), ['a']);
   await stage.gate.end();
   assert.deepEqual(stage.names(), ['a', 'b', 'c']);
-  assert.deepEqual(stage.flushed, [1], 'and the journal does not hold it');
+  assert.deepEqual(stage.flushed, [1], 'and the log does not hold it');
 });
 
 test('a full queue answers 503 at once, and takes requests again when it has room', async () => {
@@ -80,7 +83,7 @@ test('a full queue answers 503 at once, and takes requests again when it has roo
   assert.deepEqual(stage.names().slice(1), ['a', 'q1', 'q2', 'q3']);
 });
 
-test('a failing journal answers 503 to whatever waits, comes later or is still running', async () => {
+test('a failing log answers 503 to whatever waits, comes later or is still running', async () => {
   const { stage, tasks } = busyStage(3);
   await stage.run(tasks[0]!);
   await stage.run(tasks[1]!, false);
@@ -90,14 +93,14 @@ test('a failing journal answers 503 to whatever waits, comes later or is still r
   stage.submit('later');
   while (stage.tasks.length > 0) {
     const [task] = stage.tasks;
-    if (task!.ticket === stage.turnIs()) stage.turn(task!, { changed: true });
+    if (task!.dispatchSequence === stage.turnIs()) stage.turn(task!, { changed: true });
     await stage.end(task!);
   }
   const refused = (name: string): string => `${name}: 503 ${JOURNAL_UNAVAILABLE}`;
   assert.deepEqual(stage.names().sort(), ['a', 'b', 'c', 'd', 'e', 'later', 'queued'].map(refused));
   assert.deepEqual(stage.fatal, [LATCHED], 'told once');
   assert.deepEqual(stage.flushed, []);
-  assert.equal(stage.gate.appends.length, 1, 'nothing more is written');
+  assert.equal(stage.gate.writes.length, 1, 'nothing more is written');
 });
 
 test('each worker gets its share of what has piled up, and nobody is passed over', async () => {
@@ -132,9 +135,9 @@ test('batches that wait for the disk hold back further ones', async () => {
     stage.submit(`${done}`);
     await stage.run(stage.tasks[0]!);
     done += 1;
-    assert(done <= UNJOURNALED_BATCHES_MAX, 'the memory that they take is bounded');
+    assert(done <= UNLOGGED_BATCHES_MAX, 'the memory that they take is bounded');
   }
-  assert.equal(done, UNJOURNALED_BATCHES_MAX);
+  assert.equal(done, UNLOGGED_BATCHES_MAX);
   await stage.gate.end();
   assert.equal(stage.tasks.length, 1, 'and go on when it is done');
 });
@@ -148,9 +151,9 @@ test('commands that wait for the disk hold back further ones', async () => {
     stage.submit(body);
     await stage.run(stage.tasks[0]!);
     done += 1;
-    assert((done - 1) * commands <= UNJOURNALED_COMMANDS_MAX, 'the ring has room for what they do');
+    assert((done - 1) * commands <= UNLOGGED_COMMANDS_MAX, 'the ring has room for what they do');
   }
-  assert(done * commands > UNJOURNALED_COMMANDS_MAX - BATCH_COMMANDS_MAX, 'and no earlier');
+  assert(done * commands > UNLOGGED_COMMANDS_MAX - BATCH_COMMANDS_MAX, 'and no earlier');
   // The first of them was alone with the disk, the others follow together.
   await stage.gate.end();
   await stage.gate.end();
@@ -174,14 +177,14 @@ test('a worker that throws before its turn costs its batch an error, and only th
   // As worker.ts does it: it waits for its turn to pass it on.
   await stage.run(tasks[0]!);
   tasks[1]!.view.setState(SlotState.failed);
-  passApplyTurn(stage.control, tasks[1]!.ticket);
+  passApplyTurn(stage.control, tasks[1]!.dispatchSequence);
   await stage.end(tasks[1]!, 'cannot parse');
   await stage.run(tasks[2]!);
   assert.deepEqual(stage.names(), [], 'in order too');
   await stage.gate.end();
   await stage.gate.end();
   assert.deepEqual(stage.names(), ['a', `b: 500 ${INTERNAL_ERROR}`, 'c']);
-  assert.deepEqual(stage.lines, ['a worker failed on ticket 1: cannot parse']);
+  assert.deepEqual(stage.lines, ['a worker failed on batch 1: cannot parse']);
   assert.deepEqual(stage.fatal, []);
 });
 
@@ -201,7 +204,7 @@ test('a worker that dies inside its turn stops the node, and what it did is not 
     const { stage, tasks } = busyStage(2);
     stage.submit('queued');
     stage.turn(tasks[0]!, { changed: true });
-    enterApplyTurn(stage.control, tasks[1]!.ticket);
+    enterApplyTurn(stage.control, tasks[1]!.dispatchSequence);
     if (isSaid) tasks[1]!.view.setState(SlotState.applying);
     await stage.end(tasks[1]!, 'killed');
     assert.equal(stage.fatal.length, 1);
@@ -232,7 +235,7 @@ test('a worker that dies after its turn loses nothing, even if it could not pass
     stage.turn(tasks[0]!, { changed: true });
     if (!hasLeft) {
       Atomics.store(stage.control, Control.applyTurn, 0);
-      Atomics.store(stage.control, Control.writer, tasks[0]!.ticket + 1);
+      Atomics.store(stage.control, Control.writer, tasks[0]!.dispatchSequence + 1);
     }
     await stage.end(tasks[0]!, 'killed');
     assert.equal(stage.turnIs(), 1);
@@ -243,23 +246,21 @@ test('a worker that dies after its turn loses nothing, even if it could not pass
   }
 });
 
-test('while there is no room nothing is taken, and what has a ticket is finished', async () => {
+test('while there is no room nothing is taken, and what is dispatched is finished', async () => {
   const { stage, tasks } = busyStage(1);
   stage.submit('queued');
   const commands = new CommandBuffer(64);
   encodeConfigure(commands, 0, 10, 0, 0);
   const own: string[] = [];
   const submitOwn = (): void => {
-    const answered: Answered = (status, body) =>
-      own.push(status === 503 ? String(body) : String(status));
     const words = commands.i32.slice(0, commands.words);
-    stage.sequencer.submit(commandsRequest(words, answered));
+    stage.sequencer.submit(commandsRequest(words, (outcome) => own.push(String(outcome))));
   };
   submitOwn();
   stage.sequencer.pause('no space');
   const refused = (name: string): string => `${name}: 503 ${JOURNAL_UNAVAILABLE}`;
   assert.deepEqual(stage.names(), [refused('queued')], 'what waits is refused at once');
-  assert.deepEqual(own, [ENGINE_BUSY], 'own commands are to come again');
+  assert.deepEqual(own, ['busy'], 'own commands are to come again');
   stage.submit('late');
   submitOwn();
   assert.deepEqual(stage.names().slice(1), [refused('late')]);
@@ -281,21 +282,19 @@ test('commands of the node itself wait in the same line, and are answered by the
   const { stage, tasks } = busyStage(1);
   const out = new CommandBuffer(64);
   for (let i = 0; i < 3; i++) encodeConfigure(out, i, 10, 0, 0);
-  let status = 0;
-  const answered: Answered = (its) => {
-    status = its;
-  };
-  stage.sequencer.submit(commandsRequest(out.i32.slice(0, out.words), answered));
+  const outcomes: (Uint8Array | Failure)[] = [];
+  const words = out.i32.slice(0, out.words);
+  stage.sequencer.submit(commandsRequest(words, (outcome) => outcomes.push(outcome)));
   await stage.run(tasks[0]!, false);
   const [task] = stage.tasks;
   assert.equal(task!.bodies.length, 1);
   await stage.run(task!);
-  assert.equal(status, 0);
+  assert.deepEqual(outcomes, []);
   await stage.gate.end();
-  assert.equal(status, 200);
+  assert.equal(typeof outcomes[0], 'object');
 });
 
-test('nothing gets a ticket before tables may be written, not even what has expired', async () => {
+test('nothing is dispatched before tables may be written, not even what has expired', async () => {
   const stage = new Stage(1, 1_000, 0, false);
   withExpiring(stage);
   stage.time = 2_000;
@@ -360,9 +359,9 @@ test('in any interleaving each request is answered once, in order, after all bef
   seeded(async (random) => {
     const workers = random.between(1, 4);
     const stage = new Stage(workers, 1_000, random.chance(50) ? workers : 0);
-    /** By ticket: what its answers need to be on disk. */
+    /** By dispatch sequence: what its answers need to be on disk. */
     const sequences: number[] = [];
-    const ticketOf = new Map<string, number>();
+    const sequenceOf = new Map<string, number>();
     const turned = new Set<Task>();
     let submitted = 0;
     let seen = 0;
@@ -370,20 +369,20 @@ test('in any interleaving each request is answered once, in order, after all bef
       for (; seen < stage.answers.length; seen++) {
         const { name } = stage.answers[seen]!;
         assert.equal(stage.names()[seen], `r${seen}`, 'in the order of their coming');
-        const ticket = ticketOf.get(name)!;
-        for (const sequence of sequences.slice(0, ticket + 1)) {
+        const dispatched = sequenceOf.get(name)!;
+        for (const sequence of sequences.slice(0, dispatched + 1)) {
           assert(sequence === 0 || stage.gate.flushed.has(sequence), `${name} came too early`);
         }
       }
     };
     const step = async (): Promise<void> => {
       const draw = random.below(10);
-      const due = stage.tasks.find((task) => task.ticket === stage.turnIs());
+      const due = stage.tasks.find((task) => task.dispatchSequence === stage.turnIs());
       const ended = [...turned];
       if (draw < 3 && submitted < 400) stage.submit(`r${submitted++}`);
       else if (draw < 6 && due !== undefined) {
-        for (const name of due.bodies) ticketOf.set(name, due.ticket);
-        sequences[due.ticket] = stage.turn(due, { changed: random.chance(60) }) ?? 0;
+        for (const name of due.bodies) sequenceOf.set(name, due.dispatchSequence);
+        sequences[due.dispatchSequence] = stage.turn(due, { changed: random.chance(60) }) ?? 0;
         turned.add(due);
       } else if (draw < 8 && ended.length > 0) {
         const task = random.pick(ended);

@@ -1,6 +1,6 @@
 /**
- * A thread that takes its tickets in turn and writes each into a shared log, at a place that only
- * its turn makes right. Some of its tickets fail before their turn, some it leaves behind dead.
+ * A thread that takes its sequences in turn and writes each into a shared log, at a place that only
+ * its turn makes right. Some of its sequences fail before their turn, some it leaves behind dead.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import {
@@ -12,9 +12,9 @@ import {
 
 export interface TurnsSetup {
   readonly control: SharedArrayBuffer;
-  /** Word 0: how many turns were taken; then their tickets, in the order in which they were. */
+  /** Word 0: how many turns were taken; then their sequences, in the order in which they were. */
   readonly log: SharedArrayBuffer;
-  readonly tickets: readonly number[];
+  readonly sequences: readonly number[];
   /** Those that fail before their turn: passed on, not taken. */
   readonly failing: readonly number[];
 }
@@ -22,17 +22,17 @@ export interface TurnsSetup {
 const setup = workerData as TurnsSetup;
 const control = new Int32Array(setup.control);
 const log = new Int32Array(setup.log);
-for (const ticket of setup.tickets) {
-  awaitApplyTurn(control, ticket);
-  if (setup.failing.includes(ticket)) {
-    passApplyTurn(control, ticket);
+for (const sequence of setup.sequences) {
+  awaitApplyTurn(control, sequence);
+  if (setup.failing.includes(sequence)) {
+    passApplyTurn(control, sequence);
     continue;
   }
-  enterApplyTurn(control, ticket);
+  enterApplyTurn(control, sequence);
   // Plain loads and stores: two threads at once would lose one of them.
   const count = log[0]!;
-  log[1 + count] = ticket;
+  log[1 + count] = sequence;
   log[0] = count + 1;
-  leaveApplyTurn(control, ticket);
+  leaveApplyTurn(control, sequence);
 }
 parentPort?.postMessage('done');

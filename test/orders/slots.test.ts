@@ -1,4 +1,4 @@
-/** Turns over real threads: one writer at a time, in ticket order, whatever fails or wraps. */
+/** Turns over real threads: one writer at a time, in sequence order, whatever fails or wraps. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
@@ -25,7 +25,7 @@ interface Turns {
   readonly done: Promise<unknown>;
 }
 
-/** Threads that share the tickets [first, first + count), which wrap at 32 bits. */
+/** Threads that share the sequences [first, first + count), which wrap at 32 bits. */
 function startTurns(
   t: TestContext,
   threads: number,
@@ -39,11 +39,11 @@ function startTurns(
   new Int32Array(control)[Control.applyTurn] = first;
   const shares: number[][] = Array.from({ length: threads }, () => []);
   for (let i = 0; i < count; i++) {
-    const ticket = (first + i) | 0;
-    if (skip.dead?.includes(ticket) !== true) random.pick(shares).push(ticket);
+    const sequence = (first + i) | 0;
+    if (skip.dead?.includes(sequence) !== true) random.pick(shares).push(sequence);
   }
-  const workers = shares.map((tickets) => {
-    const setup: TurnsSetup = { control, log, tickets, failing: skip.failing ?? [] };
+  const workers = shares.map((sequences) => {
+    const setup: TurnsSetup = { control, log, sequences, failing: skip.failing ?? [] };
     const worker = startThread('orders/slots-worker', setup);
     t.after(async () => void (await worker.terminate()));
     return once(worker, 'message');
@@ -59,56 +59,56 @@ function takenOf(log: Int32Array): number[] {
   return [...log.subarray(1, 1 + log[0]!)];
 }
 
-function ticketsOf(first: number, count: number, without: readonly number[] = []): number[] {
+function sequencesOf(first: number, count: number, without: readonly number[] = []): number[] {
   return Array.from({ length: count }, (_, i) => (first + i) | 0).filter(
-    (ticket) => !without.includes(ticket),
+    (sequence) => !without.includes(sequence),
   );
 }
 
 const COUNT = 1_500;
 for (const [name, first] of [
-  ['from the first ticket', 0],
+  ['from the first sequence', 0],
   ['over the wrap from 2^31 - 1 to -2^31', 2 ** 31 - COUNT / 2],
   ['over the wrap from -1 to 0', -COUNT / 2],
 ] as const) {
-  test(`threads take their turns in ticket order, one at a time, ${name}`, (t) =>
+  test(`threads take their turns in sequence order, one at a time, ${name}`, (t) =>
     seeded(async (random) => {
       const { control, log, done } = startTurns(t, 3, first, COUNT, {}, random);
       await done;
-      assert.deepEqual(takenOf(log), ticketsOf(first, COUNT));
+      assert.deepEqual(takenOf(log), sequencesOf(first, COUNT));
       assert.equal(control[Control.applyTurn], (first + COUNT) | 0);
       assert.equal(control[Control.writer], 0);
     }));
 }
 
-test('a ticket that fails before its turn passes it on, and nobody is lost', (t) =>
+test('a sequence that fails before its turn passes it on, and nobody is lost', (t) =>
   seeded(async (random) => {
     const first = 2 ** 31 - 100;
-    const failing = ticketsOf(first, COUNT).filter(() => random.chance(20));
+    const failing = sequencesOf(first, COUNT).filter(() => random.chance(20));
     const { log, done } = startTurns(t, 3, first, COUNT, { failing }, random);
     await done;
-    assert.deepEqual(takenOf(log), ticketsOf(first, COUNT, failing));
+    assert.deepEqual(takenOf(log), sequencesOf(first, COUNT, failing));
   }));
 
-test('the turn of a dead ticket is passed on once it has come, never earlier', (t) =>
+test('the turn of a dead sequence is passed on once it has come, never earlier', (t) =>
   seeded(async (random) => {
-    const dead = ticketsOf(0, COUNT).filter(() => random.chance(3));
+    const dead = sequencesOf(0, COUNT).filter(() => random.chance(3));
     const { control, log, done } = startTurns(t, 2, 0, COUNT, { dead }, random);
     const waiting = new Set(dead);
     while (waiting.size > 0) {
-      for (const ticket of waiting) {
-        const isDue = Atomics.load(control, Control.applyTurn) === ticket;
-        const isPassed = passApplyTurn(control, ticket);
+      for (const sequence of waiting) {
+        const isDue = Atomics.load(control, Control.applyTurn) === sequence;
+        const isPassed = passApplyTurn(control, sequence);
         if (isDue) assert(isPassed, 'nobody else can pass it on');
-        if (isPassed) waiting.delete(ticket);
+        if (isPassed) waiting.delete(sequence);
       }
       await new Promise((resolve) => setImmediate(resolve));
     }
     await done;
-    assert.deepEqual(takenOf(log), ticketsOf(0, COUNT, dead));
+    assert.deepEqual(takenOf(log), sequencesOf(0, COUNT, dead));
   }));
 
-test('a turn is passed on by its own ticket only, and once', () => {
+test('a turn is passed on by its own sequence only, and once', () => {
   const control = new Int32Array(new SharedArrayBuffer(Control.words * 4));
   assert.equal(passApplyTurn(control, 1), false);
   assert.equal(passApplyTurn(control, -1), false);
@@ -138,12 +138,12 @@ test('slots hold what they were allocated for, part beside part', () => {
     const view = new SlotView(memory.slots[1]!, memory.sizes);
     assert(view.input.length >= body + 48, 'the largest request and its head');
     assert(view.answers.length >= commands * 300);
-    assert(view.journal.byteLength >= body);
+    assert(view.log.byteLength >= body);
     const parts: readonly [Int32Array | Uint8Array, number][] = [
       [view.i32, 1],
       [view.input, 2],
       [view.answers, 3],
-      [view.journal, 4],
+      [view.log, 4],
     ];
     for (const [part, value] of parts) part.fill(value);
     for (const [part, value] of parts) assert(part.every((found) => found === value));

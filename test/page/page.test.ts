@@ -212,8 +212,8 @@ async function tellsStates(t: TestContext, { directory, reader }: Stage): Promis
     'a chance is shown after a trade or with two sides, outcomes with prices',
     async () => {
       await page.focus('#search');
-    await page.keyboard.press('Escape');
-    await reader.sees('#markets a[href="#1"] .market-chance', /^\d+ %$/);
+      await page.keyboard.press('Escape');
+      await reader.sees('#markets a[href="#1"] .market-chance', /^\d+ %$/);
       await reader.sees('#markets a[href="#3"] .market-chance', /^–$/);
       await page.evaluate("location.hash = '#1'");
       await reader.sees('#outcomes label:first-of-type', /^Yes0\.59$/);

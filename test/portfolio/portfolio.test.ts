@@ -10,7 +10,7 @@ import { checksumAddress } from '../../server/identity/checksum.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
 import { TradesRenderer } from '../../server/market-data/trades-render.ts';
 import { Best } from '../../server/portfolio/best.ts';
-import { microsText, ratio } from '../../server/portfolio/money.ts';
+import { averagePrice, microsText } from '../../server/portfolio/money.ts';
 import { portfolioHandlers } from '../../server/portfolio/portfolio-routes.ts';
 import { openTable } from '../../storage/kv/lmdb.ts';
 import { PositionsReader } from '../../storage/projection/reader.ts';
@@ -346,8 +346,10 @@ test('positions that are rejected while a long answer reads them are not shown i
 });
 
 test('quotients are rounded to the nearest', () => {
+  const average = (cost: bigint, net: bigint): bigint =>
+    averagePrice({ bought: 0n, cost, net, realised: 0n, spent: 5n, time: 0 });
   assert.deepEqual(
-    [ratio(1n, 3n), ratio(-2n, 3n), ratio(1n, -2n), ratio(5n, 0n)],
+    [average(1n, 3n), average(-2n, 3n), average(1n, -2n), average(9n, 0n)],
     [333_333n, -666_667n, -500_000n, 0n],
   );
   assert.deepEqual([-1_500_000n, 0n, 2n ** 80n].map(microsText), [

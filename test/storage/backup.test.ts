@@ -9,7 +9,6 @@ import { withFile } from '../../storage/files/with-file.ts';
 import { openEnvironment } from '../../storage/kv/lmdb.ts';
 import { OwnStore } from '../../storage/kv/own-store.ts';
 import { FileLog, logDirectory } from '../../storage/log/file-log.ts';
-import { Journal } from '../../storage/log/journal.ts';
 import { recordBytes, writeRecord } from '../../storage/log/record.ts';
 import { wholeEnd } from '../../storage/log/whole-end.ts';
 import { backUp, restore } from '../../storage/operations/backup.ts';
@@ -49,13 +48,12 @@ async function lived(t: TestContext): Promise<Lived> {
   await seeded(async (random) => {
     const day = tradingDay(random, 2_000);
     const log = await logOf(t, dataDir, { segmentBytes: 1 << 14 });
-    const journal = new Journal(log);
     const context = new Exchange();
     for (const [i, batch] of day.entries()) {
       const entry = context.apply(batch);
       if (entry === null) continue;
       hashes.set(entry.sequence, stateHash(context.t));
-      await appended(journal, entry);
+      await appended(log, entry);
       if (i !== Math.floor(day.length / 3) && i !== Math.floor(day.length / 2)) continue;
       snapshots.push(saved(new SnapshotFiles(dataDir, 'committed'), context.t).sequence);
       await log.trim(snapshots[0]!);

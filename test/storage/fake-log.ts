@@ -3,6 +3,7 @@
  * writers may open one store; the one that is behind is refused. An append ends when the test says so,
  * or at once.
  */
+import { GroupCommit } from '../../storage/log/group-commit.ts';
 import {
   type Log,
   LogDamage,
@@ -16,35 +17,27 @@ export interface FakeStore {
   entries: LogEntry[];
 }
 
-export class FakeLog implements Log {
+export class FakeLog extends GroupCommit implements Log {
   onRoom: (problem: string | undefined) => void = () => undefined;
-  last: number;
-  digest: number;
   readonly store: FakeStore;
-  private failure: Error | undefined;
 
   constructor(store: FakeStore) {
+    const end = store.entries.at(-1);
+    super({ last: end?.sequence ?? 0, digest: end?.after ?? 0 });
     this.store = store;
-    this.last = store.entries.at(-1)?.sequence ?? 0;
-    this.digest = store.entries.at(-1)?.after ?? 0;
   }
 
   get first(): number {
     return this.store.entries[0]?.sequence ?? 0;
   }
 
-  async append(entries: readonly LogEntry[], expected: number): Promise<void> {
-    if (this.failure !== undefined) throw this.failure;
-    if (expected !== (this.store.entries.at(-1)?.sequence ?? 0)) {
-      this.failure = new WrongSequence(expected, this.store.entries.at(-1)?.sequence ?? 0);
-      throw this.failure;
-    }
+  protected async write(entries: readonly LogEntry[]): Promise<void> {
+    const end = this.store.entries.at(-1)?.sequence ?? 0;
+    if (this.last !== end) throw new WrongSequence(this.last, end);
     await new Promise((resolve) => setImmediate(resolve));
     for (const entry of entries) {
       this.store.entries.push({ ...entry, payload: Buffer.from(entry.payload) });
     }
-    this.last = expected + entries.length;
-    this.digest = entries.at(-1)?.after ?? this.digest;
   }
 
   read(from: number): LogReader {

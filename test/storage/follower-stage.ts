@@ -2,16 +2,15 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
-import { Journal } from '../../storage/log/journal.ts';
+import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
-import { StoredFinals } from '../../storage/projection/finals.ts';
 import {
   Follower,
   type FollowerOptions,
   type FollowerReport,
 } from '../../storage/projection/follower.ts';
-import type { JournalBatch } from '../engine/engine-driver.ts';
+import type { LoggedBatch } from '../engine/engine-driver.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
 import {
   appended,
@@ -29,13 +28,12 @@ const LATER = 10_000;
 export class Pair {
   readonly store: FakeStore = { entries: [] };
   readonly log = new FakeLog(this.store);
-  readonly journal = new Journal(this.log);
   readonly context: Exchange;
   readonly dataDir: string;
   readonly reports: FollowerReport[] = [];
   /** Every fill and every order that ever finished, in its order. */
   readonly fills: Buffer[] = [];
-  readonly finals: StoredFinal[] = [];
+  readonly closedOrders: StoredFinal[] = [];
   follower: Follower;
   now = 0;
   private readonly options: Partial<FollowerOptions>;
@@ -68,14 +66,15 @@ export class Pair {
   }
 
   /** As the sequencer: the stamp is what was derived at dispatch. */
-  async go(batches: readonly JournalBatch[]): Promise<void> {
+  async go(batches: readonly LoggedBatch[]): Promise<void> {
     const { t } = this.context;
     for (const batch of batches) {
       const { [State.fills]: fill, [State.closed]: finished } = t.state;
       const entry = this.context.apply(batch, this.follower.written.finished);
       for (let n = fill!; n < t.state[State.fills]!; n++) this.fills.push(fillCopy(t, n));
-      for (let n = finished!; n < t.state[State.closed]!; n++) this.finals.push(finalCopy(t, n));
-      if (entry !== null) await appended(this.journal, entry);
+      for (let n = finished!; n < t.state[State.closed]!; n++)
+        this.closedOrders.push(finalCopy(t, n));
+      if (entry !== null) await appended(this.log, entry);
     }
   }
 
@@ -99,21 +98,26 @@ export class Pair {
       sequence: state[State.batch],
       digest: state[State.digest],
       fills: this.fills.length,
-      finished: this.finals.length,
+      finished: this.closedOrders.length,
     });
     const rows = [...derived.fills.range(0, this.fills.length + 10)];
     assert.deepEqual(rows, this.fills.map((fill, n) => [n, fill] as const).slice(firstFill));
-    const finals = [...derived.finals.range(0, this.finals.length + 10)];
-    assert.deepEqual(finals, this.finals.map(({ row }, n) => [n, row] as const).slice(firstFinal));
-    const found = new StoredFinals(derived);
-    for (const { id, row } of this.finals.slice(firstFinal)) assert.deepEqual(found.find(id), row);
-    for (const { id } of this.finals.slice(0, firstFinal)) assert.equal(found.find(id), undefined);
+    const closedOrders = [...derived.closedOrders.range(0, this.closedOrders.length + 10)];
+    assert.deepEqual(
+      closedOrders,
+      this.closedOrders.map(({ row }, n) => [n, row] as const).slice(firstFinal),
+    );
+    const found = new StoredClosedOrders(derived);
+    for (const { id, row } of this.closedOrders.slice(firstFinal))
+      assert.deepEqual(found.find(id), row);
+    for (const { id } of this.closedOrders.slice(0, firstFinal))
+      assert.equal(found.find(id), undefined);
     void derived.root.close();
   }
 }
 
 /** A trading day in parts of 25 batches. */
-export function parts(day: readonly JournalBatch[]): (readonly JournalBatch[])[] {
+export function parts(day: readonly LoggedBatch[]): (readonly LoggedBatch[])[] {
   return Array.from({ length: Math.ceil(day.length / 25) }, (_, i) =>
     day.slice(25 * i, 25 * (i + 1)),
   );

@@ -4,7 +4,6 @@ import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
-import { Journal } from '../../storage/log/journal.ts';
 import { cutLog } from '../../storage/operations/cut-log.ts';
 import { openDerivedTables, positionOf, putPosition } from '../../storage/projection/derived.ts';
 import { Pair, parts } from './follower-stage.ts';
@@ -38,10 +37,9 @@ test('a cut of the log sets rows aside that half a commit had put for what is gi
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, { segmentBytes: 1 << 20 });
-    const journal = new Journal(log);
     const context = new Exchange();
     const { state } = context.t;
-    for (const batch of tradingDay(random, 200)) await appended(journal, context.apply(batch));
+    for (const batch of tradingDay(random, 200)) await appended(log, context.apply(batch));
     await log.close();
     const sequence = log.last;
     const [digest, fills, finished] = [0, state[State.fills]!, state[State.closed]!];

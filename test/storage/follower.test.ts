@@ -14,9 +14,9 @@ import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { withChecksum } from '../../storage/kv/checksum.ts';
 import type { SequenceTable } from '../../storage/kv/lmdb.ts';
 import { PackedRows } from '../../storage/kv/packed.ts';
+import { openClosedOrdersReader } from '../../storage/projection/closed-orders.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { fillCopy, StoredFills } from '../../storage/projection/fills.ts';
-import { openFinalsReader } from '../../storage/projection/finals.ts';
 import { begin, loadFills, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import { Pair, parts, QUICK } from './follower-stage.ts';
@@ -63,13 +63,13 @@ test('a fill is in LMDB within a tenth of a second of its batch, and not each in
 test('every id that memory forgot is found on disk', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t);
-    const reader = openFinalsReader(pair.dataDir);
+    const reader = openClosedOrdersReader(pair.dataDir);
     let forgotten = 0;
     for (const part of parts(tradingDay(random, 1_500))) {
       await pair.go(part);
       pair.settle();
       reader.refresh(pair.context.t.state[State.firstKeptClosed]!);
-      for (const { id } of pair.finals) {
+      for (const { id } of pair.closedOrders) {
         if (isInMemory(pair.context.t, id)) continue;
         forgotten += 1;
         assert(reader.statusOf(id) !== 0, `order ${id.toString('hex')} is forgotten`);
@@ -262,12 +262,12 @@ test('LMDB that was deleted is made again from log and images, and what is gone 
     pair.start();
     const said = pair.lines().slice(before);
     const [, fills] = /^derived: fills 0 to (\d+) are gone/.exec(said[0] ?? '') ?? [];
-    const [, finals] =
+    const [, closedOrders] =
       /^derived: final states of orders 0 to (\d+) are gone/.exec(said[1] ?? '') ?? [];
     assert.equal(said.length, 2);
     assert(Number(fills) + 1 < pair.fills.length - 20 && Number(fills) > 0);
     pair.settle();
-    pair.checkDerived(Number(fills) + 1, Number(finals) + 1);
+    pair.checkDerived(Number(fills) + 1, Number(closedOrders) + 1);
   }));
 
 test('the log may be trimmed to the older of two images, which can still be recovered from', (t) =>

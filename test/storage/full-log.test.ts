@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { State } from '../../engine/tables/layout.ts';
-import { Journal } from '../../storage/log/journal.ts';
 import { recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import type { Random } from '../common/random.ts';
@@ -16,12 +15,12 @@ const DAYS = 3;
 /** Trades until rows have run out; orders that are refused come between. */
 async function trade(random: Random, store: FakeStore): Promise<Exchange> {
   const context = new Exchange(FULL);
-  const journal = new Journal(new FakeLog(store));
-  await appended(journal, context.configure(0));
+  const log = new FakeLog(store);
+  await appended(log, context.configure(0));
   for (const batch of tradingDay(random, 900)) {
-    await appended(journal, context.apply(batch));
+    await appended(log, context.apply(batch));
     // It only forgets the ids whose final states have come to the disk meanwhile.
-    await appended(journal, context.apply({ ...batch, commands: [] }));
+    await appended(log, context.apply({ ...batch, commands: [] }));
   }
   assert.equal(context.t.state[State.orderRows], FULL.orders + FULL.history);
   return context;

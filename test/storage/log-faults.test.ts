@@ -291,7 +291,7 @@ test('shared memory is refused before it is written', async (t) => {
   const log = await logOf(t, directoryOf(t));
   const payload = Buffer.from(new SharedArrayBuffer(100));
   await assert.rejects(
-    log.append([{ sequence: 1, time: 1, before: 0, after: 1, payload }], 0),
+    log.append([{ sequence: 1, time: 1, after: 1, payload }], 0),
     /the log is handed ordinary memory only/,
   );
 });

@@ -9,12 +9,11 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { SequenceTable } from '../../storage/kv/lmdb.ts';
 import { PackedRows } from '../../storage/kv/packed.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
-import { Journal } from '../../storage/log/journal.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
 import { type Recovered, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles, type SnapshotInfo } from '../../storage/snapshot/snapshots.ts';
 import type { Random } from '../common/random.ts';
-import type { JournalBatch } from '../engine/engine-driver.ts';
+import type { LoggedBatch } from '../engine/engine-driver.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
 import {
   appended,
@@ -45,13 +44,13 @@ class Place {
     return recover(capacities, this.snapshots, new FakeLog(this.store), this.fillTable(), warn);
   }
 
-  /** Applies batches and journals them; notes the state hash after each sequence where that is wanted. */
+  /** Applies batches and logs them; notes the state hash after each sequence where that is wanted. */
   async live(
     context: Exchange,
-    batches: readonly JournalBatch[],
+    batches: readonly LoggedBatch[],
     hashes?: Map<number, string>,
   ): Promise<void> {
-    const journal = new Journal(new FakeLog(this.store));
+    const log = new FakeLog(this.store);
     const { t } = context;
     let last: Promise<void> = Promise.resolve();
     for (const batch of batches) {
@@ -60,7 +59,7 @@ class Place {
       for (let n = before; n < t.state[State.fills]!; n++) this.fills.set(n, fillCopy(t, n));
       if (entry === null) continue;
       hashes?.set(entry.sequence, stateHash(t));
-      last = appended(journal, entry);
+      last = appended(log, entry);
     }
     await last;
   }
@@ -77,7 +76,7 @@ class Place {
   async restart(capacities: Capacities): Promise<Exchange> {
     const context = new Exchange(this.recover(capacities).engine.t.memory);
     const entry = context.configure(context.t.state[State.time]!);
-    if (entry !== null) await appended(new Journal(new FakeLog(this.store)), entry);
+    if (entry !== null) await appended(new FakeLog(this.store), entry);
     return context;
   }
 
@@ -118,7 +117,7 @@ function fillsOf(t: Tables, trades: number): Int32Array[] {
 
 async function withHistory(
   t: TestContext,
-  body: (place: Place, context: Exchange, day: readonly JournalBatch[], random: Random) => unknown,
+  body: (place: Place, context: Exchange, day: readonly LoggedBatch[], random: Random) => unknown,
 ): Promise<void> {
   await seeded(async (random) => {
     await body(new Place(t), new Exchange(), tradingDay(random, 1_500), random);
@@ -130,7 +129,7 @@ test('an empty directory recovers to an empty engine', (t) => {
   assert.deepEqual([snapshot, replayed, engine.t.state[State.batch]], [0, 0, 0]);
 });
 
-test('a journal cut after any batch recovers to the state after that batch', (t) =>
+test('a log cut after any batch recovers to the state after that batch', (t) =>
   withHistory(t, async (place, context, day) => {
     const hashes = new Map<number, string>();
     await place.live(context, day, hashes);
@@ -143,7 +142,7 @@ test('a journal cut after any batch recovers to the state after that batch', (t)
     }
   }));
 
-test('an image and the journal after it, cut anywhere, recover to the state after that batch', (t) =>
+test('an image and the log after it, cut anywhere, recover to the state after that batch', (t) =>
   withHistory(t, async (place, context, day, random) => {
     const middle = random.between(20, day.length - 20);
     const hashes = new Map<number, string>();
@@ -160,7 +159,7 @@ test('an image and the journal after it, cut anywhere, recover to the state afte
     }
   }));
 
-test('the newest fills are what they were before, from the image, the journal or both', (t) =>
+test('the newest fills are what they were before, from the image, the log or both', (t) =>
   withHistory(t, async (place, context, day) => {
     const before = day.length - 40;
     await place.live(context, day.slice(0, before));
@@ -366,7 +365,7 @@ test('capacities below what is in use are refused by naming the variable', (t) =
       assert.throws(
         () => place.recover({ ...TIGHT, ...change }),
         /^Error: recovery: batch \d+: a table is full; MARKETS_MAX, .* may grow, but not shrink/,
-        'the journal alone tells that something is too small',
+        'the log alone shows that something is too small',
       );
     }
     place.save(context);

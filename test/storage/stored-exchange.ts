@@ -1,5 +1,5 @@
 /**
- * An engine with a journal, for the tests of storage: batches of a random trading day, applied and
+ * An engine with a log, for the tests of storage: batches of a random trading day, applied and
  * recorded as the sequencer does it, without HTTP and without workers.
  */
 import assert from 'node:assert/strict';
@@ -15,11 +15,11 @@ import { ID_WORDS } from '../../engine/tables/codes.ts';
 import { ORDER_I, Order, State } from '../../engine/tables/layout.ts';
 import { allocateEngine, type EngineMemory, type Tables } from '../../engine/tables/tables.ts';
 import { type BatchRecord, decodeBatch, encodeBatch } from '../../storage/log/batch-record.ts';
-import type { Journal, JournalEntry } from '../../storage/log/journal.ts';
+import type { Log, NewEntry } from '../../storage/log/log.ts';
 import { finalCopier } from '../../storage/projection/fills.ts';
 import type { SnapshotFiles, SnapshotInfo } from '../../storage/snapshot/snapshots.ts';
 import { freshSeed, Random } from '../common/random.ts';
-import { EngineDriver, type JournalBatch } from '../engine/engine-driver.ts';
+import { EngineDriver, type LoggedBatch } from '../engine/engine-driver.ts';
 import { BUSY, MARKETS, Stream } from '../engine/stream.ts';
 
 /** Small, so that histories wrap the rings many times within a test. */
@@ -31,15 +31,16 @@ export const TIGHT: Capacities = {
   levels: 200_000,
   trades: 60,
   history: 30,
+  positions: 0,
 };
 
 /** Batches that change something, in their order, with the commands that the engine took. */
-export function tradingDay(random: Random, commands: number): readonly JournalBatch[] {
+export function tradingDay(random: Random, commands: number): readonly LoggedBatch[] {
   const driver = new EngineDriver();
   const stream = new Stream(random, { ...BUSY, huge: 0, policies: 0 }, MARKETS);
   for (let i = 0; i < commands; i++) driver.run(stream.next());
   driver.close();
-  return driver.journal;
+  return driver.logged;
 }
 
 export class Exchange {
@@ -52,7 +53,7 @@ export class Exchange {
   }
 
   /** What a node applies first when ORDER_HISTORY is another than in its last run. */
-  configure(time: number): JournalEntry | null {
+  configure(time: number): NewEntry | null {
     const out = new CommandBuffer(16);
     const { capacities, orderRows, state } = this.t;
     encodeConfigure(out, state[State.selfTrade]!, capacities.history, 0, orderRows);
@@ -60,11 +61,11 @@ export class Exchange {
     return this.apply({ time, persistedClosedSequence: 0, commands }, 0);
   }
 
-  /** Applies a batch; `persistedClosedSequence` as engine.begin. Returns what the journal gets, if any. */
+  /** Applies a batch; `persistedClosedSequence` as engine.begin. Returns what the log gets, if any. */
   apply(
-    batch: JournalBatch,
+    batch: LoggedBatch,
     persistedClosedSequence = this.t.state[State.closed]!,
-  ): JournalEntry | null {
+  ): NewEntry | null {
     const { engine, t } = this;
     const firstFill = t.state[State.fills]!;
     engine.begin(batch.time, persistedClosedSequence);
@@ -86,7 +87,8 @@ export class Exchange {
       digest: t.state[State.digest]!,
     };
     const { digest, time } = facts;
-    return { sequence, time, digest, record: encodeBatch(facts, Int32Array.from(words)) };
+    const payload = encodeBatch(facts, Int32Array.from(words));
+    return { sequence, time, after: digest, payload };
   }
 }
 
@@ -102,10 +104,8 @@ export async function seeded(body: (random: Random) => Promise<void>): Promise<v
 }
 
 /** Resolves when the entry is acknowledged. */
-export function appended(journal: Journal, entry: JournalEntry | null): Promise<void> {
-  return new Promise((resolve, reject) => {
-    journal.append(entry, (error) => (error === undefined ? resolve() : reject(error)));
-  });
+export function appended(log: Log, entry: NewEntry | null): Promise<void> {
+  return entry === null ? log.whenDurable() : log.append([entry], entry.sequence - 1);
 }
 
 interface TestContext {

@@ -83,11 +83,11 @@ export class FeedStage extends EngineDriver {
 
   /** Ends the batch; its events wait for flush(). */
   endBatch(): void {
-    const before = this.journal.length;
+    const before = this.logged.length;
     this.close();
-    if (this.journal.length > before) {
+    if (this.logged.length > before) {
       const words = new Int32Array(Math.max(1, this.commands) * COMMAND_WORDS);
-      this.journal.at(-1)!.commands.forEach((command, i) => {
+      this.logged.at(-1)!.commands.forEach((command, i) => {
         words.set(command, i * COMMAND_WORDS);
       });
       const events = Int32Array.from(this.events.i32.subarray(0, this.events.words));

@@ -1,6 +1,6 @@
 /**
  * Eight workers that are held up before, inside and after their turns (delayed-worker.ts): batches must be
- * applied in the order of their tickets, and no reader may see a book between two orders of a request.
+ * applied in the order of their dispatch, and no reader may see a book between two orders of a request.
  *
  * Every request keeps as many shares on one side of a book as on the other, so that a torn book shows.
  */
@@ -44,7 +44,7 @@ export async function interleavings(options: PartOptions): Promise<Done> {
     more = pace.goesOn(requests);
   }
   return pace.done(
-    `${WORKERS} workers, ${sums.batches} batches in the order of their tickets, ${sums.reads} reads ` +
+    `${WORKERS} workers, ${sums.batches} batches in the order of their dispatch, ${sums.reads} reads ` +
       `of books, none torn`,
   );
 }
@@ -149,15 +149,16 @@ function levelsOf({ asks, asset_id, bids }: BookJson): object {
   return { asks, asset_id, bids };
 }
 
-/** What the workers noted: by tickets, the batches count up one by one. Returns how many. */
+/** What the workers noted: by dispatch, the batches count up one by one. Returns how many. */
 function checkTurns(dataDir: string): number {
   const turns = readdirSync(dataDir)
     .filter((name) => name.startsWith('turns-'))
     .flatMap((name) => readFileSync(join(dataDir, name), 'utf8').trim().split('\n'))
     .map((line) => line.split(' ').map(Number))
     .sort((a, b) => a[0]! - b[0]!);
-  for (const [i, [ticket, batch]] of turns.entries()) {
-    if (i > 0) assert.equal(batch, turns[i - 1]![1]! + 1, `the batch of ticket ${ticket}`);
+  for (const [i, [dispatchSequence, batch]] of turns.entries()) {
+    if (i > 0)
+      assert.equal(batch, turns[i - 1]![1]! + 1, `the batch of dispatch ${dispatchSequence}`);
   }
   assert(turns.length > 0, 'the workers noted what they did');
   return turns.length;

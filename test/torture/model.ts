@@ -66,7 +66,7 @@ function runStream(seed: number, length: number): number {
     duel.compareAll();
     duel.checkConservation();
     duel.driver.close();
-    const again = replay(duel.driver.journal, capacities);
+    const again = replay(duel.driver.logged, capacities);
     if (stateHash(again.t) !== stateHash(duel.driver.t)) throw new Error('a replay differs');
   } catch (error) {
     const tail = duel.commands.slice(-TAIL).map(commandText).join('\n');

@@ -44,7 +44,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     run: faults,
   },
   interleavings: {
-    does: 'eight workers held up at every atomic step; order of tickets, whole books',
+    does: 'eight workers held up at every atomic step; order of batches, whole books',
     goal: 3_000,
     minutes: 4,
     how: 'in turn',

@@ -1,5 +1,5 @@
 /**
- * The node without its shell, on a simulated disk: engine, journal, log and follower, put together as the
+ * The node without its shell, on a simulated disk: engine, log and follower, put together as the
  * server does it, and a second engine that is never interrupted, beside it.
  *
  * Non-goals: who moves them (simulation.ts).
@@ -11,16 +11,21 @@ import { audit } from '../../engine/audit.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
-import { Journal } from '../../storage/log/journal.ts';
+import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
-import { StoredFinals } from '../../storage/projection/finals.ts';
 import { Follower } from '../../storage/projection/follower.ts';
 import { type Recovered, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
-import type { JournalBatch } from '../engine/engine-driver.ts';
+import type { LoggedBatch } from '../engine/engine-driver.ts';
 import { QUICK } from '../storage/follower-stage.ts';
-import { Exchange, finalCopy, type StoredFinal, TIGHT } from '../storage/stored-exchange.ts';
+import {
+  appended,
+  Exchange,
+  finalCopy,
+  type StoredFinal,
+  TIGHT,
+} from '../storage/stored-exchange.ts';
 
 export interface SimulatedSettings {
   readonly durability: 'flushed' | 'committed';
@@ -35,35 +40,35 @@ const LATER_MS = 10_000;
 export class Uninterrupted {
   private readonly context = new Exchange();
   /** Given to the node and not yet known to be in the log; without a sequence: it changed nothing. */
-  private ahead: { batch: JournalBatch; flushed: number; sequence: number }[] = [];
+  private ahead: { batch: LoggedBatch; flushed: number; sequence: number }[] = [];
   /** State hashes by batch, of the node that ran them; none for batches that a crash took back. */
   readonly hashes = new Map<number, string>([[0, stateHash(this.context.t)]]);
   readonly fills: Buffer[] = [];
-  readonly finals: StoredFinal[] = [];
+  readonly closedOrders: StoredFinal[] = [];
 
-  ran(batch: JournalBatch, flushed: number, sequence: number, hash: string): void {
+  ran(batch: LoggedBatch, flushed: number, sequence: number, hash: string): void {
     this.ahead.push({ batch, flushed, sequence });
     this.hashes.set(sequence, hash);
   }
 
   /** Batches up to `end` are there for good: the engine follows, and must have the same state. */
   follow(end: number): void {
-    const { context, fills, finals } = this;
+    const { context, fills, closedOrders } = this;
     const { state } = context.t;
     while (this.ahead.length > 0 && this.ahead[0]!.sequence <= end) {
       const { batch, flushed, sequence } = this.ahead.shift()!;
       context.apply(batch, flushed);
       assert.equal(state[State.batch], sequence);
       while (fills.length < state[State.fills]!) fills.push(fillCopy(context.t, fills.length));
-      while (finals.length < state[State.closed]!) {
-        finals.push(finalCopy(context.t, finals.length));
+      while (closedOrders.length < state[State.closed]!) {
+        closedOrders.push(finalCopy(context.t, closedOrders.length));
       }
     }
     assert.equal(stateHash(context.t), this.hashes.get(end), `the uninterrupted run at ${end}`);
   }
 
   /** A crash took back what was not in the log; returns it, to be sent again. */
-  crash(end: number): JournalBatch[] {
+  crash(end: number): LoggedBatch[] {
     this.follow(end);
     const lost = this.ahead.map(({ batch }) => batch);
     this.ahead = [];
@@ -78,13 +83,12 @@ export class Life {
   acknowledged = 0;
   /** The same, before the last append that ended: a reader of the disk knows of it. */
   acknowledgedBefore: number;
-  unjournaled = 0;
+  unlogged = 0;
   /** Why it takes no batches; undefined = it does. */
   readonly problems = new Map<'log' | 'derived', string>();
   readonly lines: string[] = [];
   readonly context: Exchange;
   private readonly log: FileLog;
-  private readonly journal: Journal;
   private readonly follower: Follower;
   private readonly dataDir: string;
   private readonly truth: Uninterrupted;
@@ -106,7 +110,6 @@ export class Life {
     // A start appends nothing: what the last record says is still known from that record alone.
     this.acknowledgedBefore = last?.acknowledgedBefore ?? 0;
     log.onRoom = (problem) => this.setProblem('log', problem);
-    this.journal = new Journal(log);
     this.follower = new Follower(
       {
         dataDir,
@@ -153,7 +156,7 @@ export class Life {
   }
 
   get failure(): Error | undefined {
-    return this.journal.failure;
+    return this.log.failure;
   }
 
   get applied(): number {
@@ -161,19 +164,22 @@ export class Life {
   }
 
   /** A turn of a worker: the batch is applied, and on its way into the log. */
-  run(batch: JournalBatch): void {
+  run(batch: LoggedBatch): void {
     const flushed = this.follower.written.finished;
     const entry = this.context.apply(batch, flushed);
     this.truth.ran(batch, flushed, this.applied, stateHash(this.context.t));
-    this.unjournaled += 1;
-    this.journal.append(entry, (error) => {
-      this.unjournaled -= 1;
-      if (error !== undefined || entry === null || entry.sequence === this.acknowledged) return;
-      // One append may hold several batches: the log says how far it has come.
+    this.unlogged += 1;
+    const settle = (): void => {
+      this.unlogged -= 1;
+    };
+    appended(this.log, entry).then(() => {
+      settle();
+      if (entry === null || entry.sequence === this.acknowledged) return;
+      // One write may hold several batches: the log says how far it has come.
       if (this.log.last !== this.acknowledged) this.acknowledgedBefore = this.acknowledged;
       this.acknowledged = this.log.last;
       this.truth.follow(this.acknowledged);
-    });
+    }, settle);
   }
 
   /** A step of the follower's thread; false = it had nothing to do. */
@@ -184,18 +190,18 @@ export class Life {
   /** What the follower derives in peace is what the uninterrupted run did. */
   checkDerived(now: number): void {
     for (let i = 1; i <= 3; i++) while (this.follower.step(this.acknowledged, now + i * LATER_MS));
-    const { fills, finals, hashes } = this.truth;
+    const { fills, closedOrders, hashes } = this.truth;
     const hash = hashes.get(this.acknowledged);
     assert.equal(stateHash(this.follower.t), hash, "the follower's tables");
     const { written } = this.follower;
     assert.deepEqual(
       [written.sequence, written.fills, written.finished],
-      [this.acknowledged, fills.length, finals.length],
+      [this.acknowledged, fills.length, closedOrders.length],
     );
     const derived = openDerivedTables(this.dataDir, QUICK);
     assert.deepEqual([...derived.fills.range(0, fills.length)], [...fills.entries()]);
-    const found = new StoredFinals(derived);
-    for (const { id, row } of finals) assert.deepEqual(found.find(id), row);
+    const found = new StoredClosedOrders(derived);
+    for (const { id, row } of closedOrders) assert.deepEqual(found.find(id), row);
     void derived.root.close();
   }
 }

@@ -13,7 +13,7 @@ import { crc32 } from 'node:zlib';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { Random } from '../common/random.ts';
-import type { JournalBatch } from '../engine/engine-driver.ts';
+import type { LoggedBatch } from '../engine/engine-driver.ts';
 import { tradingDay } from '../storage/stored-exchange.ts';
 import { type Crash, SimulatedDisk } from './simulated-disk.ts';
 import type { SimulatedFs } from './simulated-fs.ts';
@@ -41,7 +41,7 @@ interface Snapshot {
 }
 
 const COMMANDS = 350;
-const UNJOURNALED_MAX = 6;
+const UNLOGGED_MAX = 6;
 const ROOM_BYTES = 30_000;
 const REFUSAL = /batch \d+|segment/;
 
@@ -53,7 +53,7 @@ export class Simulation {
   private readonly crash: Crash;
   private readonly fs: SimulatedFs;
   private readonly truth = new Uninterrupted();
-  private batches: JournalBatch[];
+  private batches: LoggedBatch[];
   private snapshots: Snapshot[] = [];
   private timers: { readonly at: number; readonly run: () => void }[] = [];
   private now = 1_000_000;
@@ -137,7 +137,7 @@ export class Simulation {
     if (disk.pending.length > 0 && draw < slowness) {
       this.endCall();
     } else if (draw < 75) {
-      const canRun = life.problems.size === 0 && life.unjournaled < UNJOURNALED_MAX;
+      const canRun = life.problems.size === 0 && life.unlogged < UNLOGGED_MAX;
       const batch = canRun ? this.batches.shift() : undefined;
       if (batch !== undefined) life.run({ ...batch, time: this.now });
       else if (disk.pending.length > 0) this.endCall();
@@ -222,7 +222,7 @@ export class Simulation {
   /** Lets everything come to its end, and looks at what was derived. */
   private async end(life: Life): Promise<void> {
     this.fs.disk.roomBytes = Number.POSITIVE_INFINITY;
-    while (life.unjournaled > 0 && life.failure === undefined) {
+    while (life.unlogged > 0 && life.failure === undefined) {
       if (this.fs.disk.pending.length > 0) this.endCall();
       else this.passTime(1_000);
       await this.quiet();

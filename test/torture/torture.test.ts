@@ -62,7 +62,7 @@ test(
   () => well(kills(little(2, 20))),
 );
 
-test('workers held up anywhere apply batches in the order of their tickets, and no book is torn', () =>
+test('workers held up anywhere apply batches in the order of their dispatch, and no book is torn', () =>
   well(interleavings(little(24, 600))));
 
 test('whatever is asked is answered in the documented shape, and changes nothing', () =>

@@ -1,6 +1,5 @@
 /**
- * The public texts of the trading API: the exact text of each reject reason, and the bodies of answers
- * that refuse a whole request. A test compares the table of orders/API.md with this one.
+ * The exact text of each reject reason, for clients. A test compares the table of orders/API.md with this one.
  * Rules: docs/protocol.md#order-of-checks
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
@@ -27,6 +26,7 @@ export const REJECT_TEXTS: Readonly<Record<Exclude<RejectReasonCode, 0>, string>
   [RejectReason.sizeBelowMinimum]: 'order is invalid. Size lower than the minimum',
   [RejectReason.signature]: 'invalid order signature',
   [RejectReason.binding]: 'invalid order signature',
+  [RejectReason.notEnough]: 'not enough balance / allowance',
   [RejectReason.tooManyOpen]: 'too many open orders',
   [RejectReason.tooManyWallets]: 'could not insert order',
   [RejectReason.tableFull]: 'could not insert order',
@@ -39,6 +39,20 @@ export const REJECT_TEXTS: Readonly<Record<Exclude<RejectReasonCode, 0>, string>
   [RejectReason.selfTrade]: 'self trade prevented',
   [RejectReason.orderNotFound]: "order can't be found - already canceled or matched",
   [RejectReason.marketRefused]: 'market is already registered or cannot be changed so',
+  [RejectReason.ledgerOff]: 'this node has no ledger',
+  [RejectReason.idRepeated]: 'id was used before, with the same body',
+  [RejectReason.idConflict]: 'id was used before, with another body',
+  [RejectReason.idTooOld]: 'id is older than the oldest that is kept',
+  [RejectReason.idInvalid]: 'id must begin with unix milliseconds, at most 300 s ahead',
+  [RejectReason.amountInvalid]: 'amount must be a whole number of micro-units from 1 to 2^53 - 1',
+  [RejectReason.depositsTooLarge]: 'deposits less withdrawals would exceed 2^52 micro-units',
+  [RejectReason.walletUnknown]: 'wallet is not known',
+  [RejectReason.bindingConflict]: 'wallet has signed for itself',
+  [RejectReason.marketUnknown]: 'market is not registered',
+  [RejectReason.marketResolved]: 'market has resolved',
+  [RejectReason.payoutInvalid]:
+    'payout must be a whole number for each outcome, with a sum from 1 to 10000; all equal if void',
+  [RejectReason.groupHasWinner]: 'another market of the group has resolved to its first outcome',
 };
 
 /** The texts of the other service that its bots look for, where they differ. */
@@ -54,14 +68,4 @@ export type OrderTexts = 'spec' | 'polymarket';
 
 export function rejectTexts(wanted: OrderTexts): typeof REJECT_TEXTS {
   return wanted === 'spec' ? REJECT_TEXTS : { ...REJECT_TEXTS, ...BOT_TEXTS };
-}
-
-export const ENGINE_BUSY = '{"error":"engine busy"}';
-export const JOURNAL_UNAVAILABLE = '{"error":"journal unavailable"}';
-export const INTERNAL_ERROR = '{"error":"internal_error"}';
-export const NOT_ALLOWED_ADDRESS = '{"error":"unauthorized: ip_not_allowlisted"}';
-
-/** Body of an error with an optional explanation for the person who has to correct the request. */
-export function errorBody(error: string, detail = ''): string {
-  return JSON.stringify(detail === '' ? { error } : { error, detail });
 }

@@ -1,25 +1,29 @@
-/** The journal: acknowledged means in the log, in order, one append at a time, and no ack after a failure. */
+/** Group commit: acknowledged means in the log, in order, one write at a time, and no ack after a failure. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
 import { stateHash } from '../../engine/tables/state-hash.ts';
-import { Journal, type JournalEntry } from '../../storage/log/journal.ts';
+import type { NewEntry } from '../../storage/log/log.ts';
 import { recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import { scriptArgs } from '../common/forms.ts';
 import { FakeLog } from './fake-log.ts';
-import { Gate } from './journal-gate.ts';
+import { Gate } from './log-gate.ts';
 import { logOf } from './log-stage.ts';
 import { appended, directoryOf, Exchange, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
 
-function entryOf(sequence: number, bytes = 100): JournalEntry {
+function entryOf(sequence: number, bytes = 100): NewEntry {
   return {
     sequence,
     time: sequence,
-    digest: sequence,
-    record: Buffer.alloc(bytes, sequence & 255),
+    after: sequence,
+    payload: Buffer.alloc(bytes, sequence & 255),
   };
+}
+
+function turnOfEvents(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 const READER = `
@@ -47,44 +51,54 @@ function startReader(t: TestContext, directory: string): ChildProcess {
 test('what is acknowledged is there for another process at once', async (t) => {
   const directory = directoryOf(t);
   const log = await logOf(t, directory, { durability: 'flushed' });
-  const journal = new Journal(log);
   const reader = startReader(t, directory);
   await once(reader, 'message');
   for (let sequence = 1; sequence <= 60; sequence++) {
     const entry = entryOf(sequence, 100 + 4_000 * (sequence % 3));
-    await appended(journal, entry);
+    await appended(log, entry);
     reader.send(sequence);
     const [seen] = (await once(reader, 'message')) as [[string, boolean]];
-    assert.deepEqual(seen, [entry.record.toString('hex'), true]);
+    assert.deepEqual(seen, [entry.payload.toString('hex'), true]);
   }
 });
 
-test('one append is in flight, and what arrives meanwhile forms the next one', async () => {
+/** Appends an entry, or waits for those before it where it is null; notes how that ended. */
+function noted(gate: Gate, outcomes: string[], name: string, entry: NewEntry | null): void {
+  appended(gate.log, entry).then(
+    () => outcomes.push(name),
+    (error: Error) => outcomes.push(`${name}: ${error.message}`),
+  );
+}
+
+test('one write is in flight, and what arrives meanwhile forms the next one', async () => {
   const gate = new Gate();
-  const done: number[] = [];
-  for (let n = 1; n <= 6; n++) gate.journal.append(entryOf(n), () => done.push(n));
-  assert.deepEqual(gate.appends, [[1]]);
-  assert.equal(done.length, 0, 'nothing is done before its append ends');
+  const done: string[] = [];
+  for (let n = 1; n <= 6; n++) noted(gate, done, `${n}`, entryOf(n));
+  await turnOfEvents();
+  assert.deepEqual(gate.writes, [[1]]);
+  assert.equal(done.length, 0, 'nothing is done before its write ends');
   await gate.end();
-  assert.deepEqual(done, [1]);
-  gate.journal.append(entryOf(7), () => done.push(7));
-  assert.deepEqual(gate.appends, [[1], [2, 3, 4, 5, 6]]);
+  assert.deepEqual(done, ['1']);
+  noted(gate, done, '7', entryOf(7));
+  assert.deepEqual(gate.writes, [[1], [2, 3, 4, 5, 6]]);
   await gate.end();
   await gate.end();
-  assert.deepEqual(gate.appends, [[1], [2, 3, 4, 5, 6], [7]]);
-  assert.deepEqual(done, [1, 2, 3, 4, 5, 6, 7], 'in the order of arrival');
-  await gate.journal.drained();
+  assert.deepEqual(gate.writes, [[1], [2, 3, 4, 5, 6], [7]]);
+  assert.deepEqual(done, ['1', '2', '3', '4', '5', '6', '7'], 'in the order of arrival');
+  assert.deepEqual([gate.last, gate.digest], [7, 7]);
 });
 
 test('a batch that changed nothing is done with all that came before it, or at once', async () => {
   const gate = new Gate();
   const done: string[] = [];
-  gate.journal.append(null, () => done.push('alone'));
+  noted(gate, done, 'alone', null);
+  await turnOfEvents();
   assert.deepEqual(done, ['alone'], 'nothing is before it');
-  gate.journal.append(entryOf(1), () => done.push('1'));
-  gate.journal.append(null, () => done.push('after 1'));
-  gate.journal.append(entryOf(2), () => done.push('2'));
-  gate.journal.append(null, () => done.push('after 2'));
+  noted(gate, done, '1', entryOf(1));
+  noted(gate, done, 'after 1', null);
+  noted(gate, done, '2', entryOf(2));
+  noted(gate, done, 'after 2', null);
+  await turnOfEvents();
   assert.deepEqual(done, ['alone']);
   await gate.end();
   assert.deepEqual(done, ['alone', '1'], 'what arrived meanwhile waits together');
@@ -94,37 +108,44 @@ test('a batch that changed nothing is done with all that came before it, or at o
 
 test('after the first failure nothing is acknowledged, whatever comes later', async () => {
   const gate = new Gate();
-  const { journal } = gate;
   const outcomes: string[] = [];
-  const told: string[] = [];
-  journal.onFailure = ({ message }) => void told.push(message);
-  const note = (n: number | string) => (error: Error | undefined) =>
-    void outcomes.push(`${n}: ${error?.message ?? 'done'}`);
-  journal.append(entryOf(1), note(1));
-  journal.append(entryOf(2), note(2));
-  journal.append(null, note('nothing'));
+  noted(gate, outcomes, '1', entryOf(1));
+  noted(gate, outcomes, '2', entryOf(2));
+  noted(gate, outcomes, 'nothing', null);
   await gate.end();
-  journal.append(entryOf(3), note(3));
+  noted(gate, outcomes, '3', entryOf(3));
   await gate.end(new Error('no space left on device'));
-  journal.append(entryOf(4), note(4));
-  journal.append(null, note('nothing'));
-  const text = 'journal: a write failed: no space left on device';
+  noted(gate, outcomes, '4', entryOf(4));
+  noted(gate, outcomes, 'nothing', null);
+  await turnOfEvents();
+  const text = 'log: a write failed: no space left on device';
   assert.deepEqual(outcomes, [
-    '1: done',
+    '1',
     `2: ${text}`,
     `nothing: ${text}`,
     `3: ${text}`,
     `4: ${text}`,
     `nothing: ${text}`,
   ]);
-  assert.deepEqual(told, [text], 'and it is told once');
-  assert.equal(gate.appends.length, 2, 'and nothing more is tried');
-  await journal.drained();
+  assert.equal(gate.failure?.message, text);
+  assert.equal(gate.writes.length, 2, 'and nothing more is tried');
+});
+
+test('a batch that does not follow the last one is not written, nor is any after it', async () => {
+  const gate = new Gate();
+  const outcomes: string[] = [];
+  noted(gate, outcomes, '1', entryOf(1));
+  noted(gate, outcomes, '3', entryOf(3));
+  noted(gate, outcomes, '2', entryOf(2));
+  await gate.end();
+  const text = 'log: wrong last sequence: expected 2, it is at 1';
+  assert.deepEqual(outcomes, [`3: ${text}`, `2: ${text}`, '1']);
+  assert.deepEqual(gate.writes, [[1]]);
 });
 
 test('a writer that another one has overtaken stops, and acknowledges nothing', async () => {
   const store = { entries: [] };
-  const [mine, other] = [new Journal(new FakeLog(store)), new Journal(new FakeLog(store))];
+  const [mine, other] = [new FakeLog(store), new FakeLog(store)];
   await appended(other, entryOf(1));
   await assert.rejects(appended(mine, entryOf(1)), /wrong last sequence: expected 0, it is at 1/);
   await assert.rejects(appended(mine, null), /wrong last sequence/);
@@ -135,19 +156,18 @@ test('shared memory goes to disk and comes back as it was when it was applied', 
   seeded(async (random) => {
     const directory = directoryOf(t);
     const log = await logOf(t, directory);
-    const journal = new Journal(log);
     const context = new Exchange();
     const copies = new Map<number, Buffer>();
     for (const batch of tradingDay(random, 800)) {
       const entry = context.apply(batch);
       if (entry === null) continue;
-      copies.set(entry.sequence, Buffer.from(entry.record));
-      journal.append(entry, (error) => assert.equal(error, undefined));
+      copies.set(entry.sequence, Buffer.from(entry.payload));
+      void appended(log, entry);
     }
     const before = stateHash(context.t);
     // Whatever is still on its way must not be a view of what is overwritten now.
     for (const buffer of Object.values(context.t.memory.buffers)) buffer.fill(255);
-    await journal.drained();
+    await log.whenDurable();
     const reader = log.read(1);
     for (const record of copies.values()) assert.deepEqual(reader.next(log.last)!.payload, record);
     reader.close();

@@ -1,5 +1,6 @@
 /**
- * Ids and names in the answers about own orders and trades, from the rows of the engine's tables.
+ * Ids and names in answers and frames about orders, trades and positions of an account, from the rows
+ * of the engine's tables.
  *
  * Thread: I/O. Markets, tokens and accounts are never removed, so no version is needed to read
  * them.
@@ -16,7 +17,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
-import type { MarketInfo, MarketLookup } from '../market-data/texts.ts';
+import type { MarketInfo, MarketLookup } from './texts.ts';
 
 /** Shown in place of another caller's API key, because some clients require a UUID. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';

@@ -6,8 +6,11 @@ import test, { type TestContext } from 'node:test';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import { ORDER_I, Order } from '../../engine/tables/layout.ts';
 import { openSequence } from '../../storage/kv/lmdb.ts';
+import {
+  openClosedOrdersReader,
+  StoredClosedOrders,
+} from '../../storage/projection/closed-orders.ts';
 import { type DerivedTables, openDerivedTables } from '../../storage/projection/derived.ts';
-import { openFinalsReader, StoredFinals } from '../../storage/projection/finals.ts';
 import { IdIndex } from '../../storage/projection/id-index.ts';
 import { pageKey, pagesOf } from '../../storage/projection/id-runs.ts';
 import { type Random, rounds } from '../common/random.ts';
@@ -46,7 +49,7 @@ class Orders {
       words.push(Int32Array.from({ length: ID_WORDS }, (_, w) => (w === 0 ? word : random.next())));
     }
     const write = (): void => {
-      derived.finals.put(from, words.length, (sequence, into, at) => {
+      derived.closedOrders.put(from, words.length, (sequence, into, at) => {
         into.fill(0, at, at + (4 << ORDER_I));
         words[sequence]!.forEach((word, w) => {
           into.writeInt32LE(word, at + 4 * (Order.id + w));
@@ -65,20 +68,24 @@ class Orders {
   }
 
   check(some: readonly number[]): void {
-    const finals = new StoredFinals(this.derived);
-    const runs = finals.runs();
+    const closedOrders = new StoredClosedOrders(this.derived);
+    const runs = closedOrders.runs();
     for (const sequence of some) {
-      const row = finals.find(this.idOf(sequence), runs);
+      const row = closedOrders.find(this.idOf(sequence), runs);
       assert.equal(row?.readInt32LE(28), this.words[sequence]![7], `order ${sequence}`);
     }
-    assert.equal(finals.find(Buffer.alloc(32, 3), runs), undefined);
-    assert.deepEqual(finals.runs(0), [], 'where no order has left, there is nothing to look at');
-    const older = finals.runs(1);
+    assert.equal(closedOrders.find(Buffer.alloc(32, 3), runs), undefined);
+    assert.deepEqual(
+      closedOrders.runs(0),
+      [],
+      'where no order has left, there is nothing to look at',
+    );
+    const older = closedOrders.runs(1);
     assert(older.every(({ from }) => from === 0));
   }
 
   runs(): number {
-    return new StoredFinals(this.derived).runs().length;
+    return new StoredClosedOrders(this.derived).runs().length;
   }
 
   idOf(sequence: number): Buffer {
@@ -116,9 +123,9 @@ test('a damaged page is never taken for an unknown id, and is made again from th
   seeded(async (random) => {
     const orders = new Orders(t, random);
     for (let i = 0; i < 5; i++) orders.add(3_000);
-    const finals = new StoredFinals(orders.derived);
+    const closedOrders = new StoredClosedOrders(orders.derived);
     const transact = (write: () => void): void => void orders.derived.root.transactionSync(write);
-    const [run] = finals.runs();
+    const [run] = closedOrders.runs();
     const harm = (): void => {
       const key = pageKey(run!, random.below(pagesOf(run!)));
       const value = Buffer.from(orders.derived.ids.get(key)!);
@@ -142,8 +149,8 @@ test('a damaged value of rows is named, and what is sound beside it is read', (t
   seeded(async (random) => {
     const orders = new Orders(t, random);
     orders.add(1_000);
-    const { finals } = orders.derived;
-    const { blockRows } = finals;
+    const { closedOrders } = orders.derived;
+    const { blockRows } = closedOrders;
     const [table] = [
       orders.derived.root.openDB<Buffer, number>({
         name: 'finals',
@@ -155,25 +162,25 @@ test('a damaged value of rows is named, and what is sound beside it is read', (t
     value[random.below(value.length)]! ^= 4;
     orders.derived.root.transactionSync(() => void table.put(1, value));
     const what = `a value of final states ${blockRows} to ${2 * blockRows - 1} is damaged`;
-    assert.throws(() => finals.get(blockRows + 3), new RegExp(`^Error: derived: ${what}$`));
-    assert.throws(() => [...finals.range(0, 1_000)], new RegExp(what));
-    assert.equal([...finals.range(0, blockRows)].length, blockRows);
-    assert.equal([...finals.range(2 * blockRows, 2_000)].length, 1_000 - 2 * blockRows);
-    assert.equal(finals.get(1_000), undefined);
+    assert.throws(() => closedOrders.get(blockRows + 3), new RegExp(`^Error: derived: ${what}$`));
+    assert.throws(() => [...closedOrders.range(0, 1_000)], new RegExp(what));
+    assert.equal([...closedOrders.range(0, blockRows)].length, blockRows);
+    assert.equal([...closedOrders.range(2 * blockRows, 2_000)].length, 1_000 - 2 * blockRows);
+    assert.equal(closedOrders.get(1_000), undefined);
   }));
 
 test('an order whose row went with a damaged value is never taken for an unknown one', (t) =>
   seeded(async (random) => {
     const orders = new Orders(t, random);
     orders.add(10);
-    const { finals, root } = orders.derived;
+    const { closedOrders, root } = orders.derived;
     const table = openSequence(root, 'finals');
     const value = Buffer.from(table.get(0)!);
     value[random.below(value.length)]! ^= 4;
     root.transactionSync(() => void table.put(0, value));
     // Only the rows that come are in memory: the value is made again without what preceded them.
     orders.add(10);
-    assert.equal(finals.get(3), undefined);
+    assert.equal(closedOrders.get(3), undefined);
     // Ids may begin alike: it may name another one that went.
     assert.throws(() => orders.check([3]), /derived: final state \d is damaged/);
     orders.check([10, 19]);
@@ -183,7 +190,7 @@ test('who has looked and sleeps keeps no page from being used again', (t) =>
   seeded(async (random) => {
     const orders = new Orders(t, random);
     const bytes = (): number => statSync(join(orders.dataDir, 'derived/data.mdb')).size;
-    const reader = openFinalsReader(orders.dataDir);
+    const reader = openClosedOrdersReader(orders.dataDir);
     orders.add(2_000);
     reader.refresh(Number.POSITIVE_INFINITY);
     assert(reader.rowOf(orders.idOf(7)) !== undefined);

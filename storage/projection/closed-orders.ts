@@ -15,7 +15,7 @@ import { Damage } from '../kv/checksum.ts';
 import { type DerivedTables, openDerivedTables } from './derived.ts';
 import { lookUp, type Run, RunState, readRuns } from './id-runs.ts';
 
-export class StoredFinals {
+export class StoredClosedOrders {
   private readonly tables: DerivedTables;
 
   constructor(tables: DerivedTables) {
@@ -28,14 +28,14 @@ export class StoredFinals {
    * @param runs where to look, as runs() says
    */
   find(id: Uint8Array, runs: readonly Run[] = this.runs()): Buffer | undefined {
-    const { finals, ids } = this.tables;
+    const { closedOrders, ids } = this.tables;
     const key = Buffer.from(id.buffer, id.byteOffset, id.length);
     const word = key.readUInt32BE(0);
     // The newest are read most often.
     let lost: number | undefined;
     for (let i = runs.length - 1; i >= 0; i--) {
       for (const sequence of lookUp(ids, runs[i]!, word)) {
-        const row = finals.get(sequence);
+        const row = closedOrders.get(sequence);
         if (row === undefined) lost = sequence;
         else if (isOf(row, key)) return row;
       }
@@ -51,7 +51,7 @@ export class StoredFinals {
   }
 }
 
-export interface FinalsReader {
+export interface ClosedOrdersReader {
   /** Looks at the newest state of the disk from here on, at orders that finished before a sequence. */
   refresh(before: number): void;
   /** Status (engine/tables/codes.ts) of the finished order with this id (32 bytes); 0 = there is none. */
@@ -68,21 +68,21 @@ export interface FinalsReader {
 }
 
 /** Opened on first use: most nodes never forget an id. */
-export function openFinalsReader(dataDir: string): FinalsReader {
+export function openClosedOrdersReader(dataDir: string): ClosedOrdersReader {
   let tables: DerivedTables | undefined;
-  let finals: StoredFinals | undefined;
+  let closedOrders: StoredClosedOrders | undefined;
   let runs: readonly Run[] = [];
   let looksBefore = 0;
   const renew = (before: number): DerivedTables => {
     // Durability is of no concern to a reader.
     tables ??= openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
-    finals ??= new StoredFinals(tables);
+    closedOrders ??= new StoredClosedOrders(tables);
     tables.root.resetReadTxn();
-    runs = finals.runs(before);
+    runs = closedOrders.runs(before);
     looksBefore = before;
     return tables;
   };
-  const rowOf = (id: Uint8Array): Buffer | undefined => finals?.find(id, runs);
+  const rowOf = (id: Uint8Array): Buffer | undefined => closedOrders?.find(id, runs);
   return {
     refresh: (before) => void renew(before),
     rowOf,
