@@ -69,7 +69,7 @@ export const VIEWER_PARTS: ReadonlyMap<string, () => Promise<PreparedAnswer>> = 
 ]);
 
 async function fileOf(name: string, type: string): Promise<PreparedAnswer> {
-  const inBundle = new URL(`../../node/viewer/${name}`, import.meta.url);
+  const inBundle = new URL(`../../viewer/${name}`, import.meta.url);
   const bytes = await readFile(inBundle).catch(() =>
     readFile(require.resolve(`swagger-ui-dist/${name}`)),
   );
