@@ -306,6 +306,7 @@ export interface MarketAnswer {
 export interface MarketErrorEvent {
   readonly error: 'invalid_message' | 'invalid_auth' | 'too_many_subscriptions' | 'resume_unavailable';
   readonly detail: string;
+  readonly code?: string;
   readonly stream_id?: string;
   readonly sequence?: string;
 }
@@ -829,6 +830,7 @@ export interface TrioAnswer {
 export interface UserErrorEvent {
   readonly error: 'invalid_message' | 'invalid_auth' | 'too_many_subscriptions' | 'resume_unavailable';
   readonly detail: string;
+  readonly code?: string;
   readonly stream_id?: string;
   readonly sequence?: string;
 }

@@ -47,7 +47,8 @@ export const RATE_LIMITS = {
   replaceSustained: { covers: 'POST /replace', requests: 24_000, seconds: SUSTAINED_SECONDS },
   // Counted once a handler knows more than who is calling (late-limits.ts); no route names them.
   keyOrders: {
-    covers: 'orders of POST /order, POST /orders and POST /replace, those of each API key for themselves',
+    covers:
+      'orders of POST /order, POST /orders and POST /replace, those of each API key for themselves',
     requests: 24_000,
     seconds: BURST_SECONDS,
   },

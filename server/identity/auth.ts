@@ -265,7 +265,7 @@ const TOO_MANY_KEYS = errorBody(
 /** GET /auth/derive-api-key: the caller's trio again; 404 if it was not issued, or is revoked. */
 export function deriveKey(auth: Auth, caller: WalletOwner): KeyAnswer {
   const trio = auth.registry.derive(caller.address, caller.nonce);
-  if (trio === undefined) return { status: 404, body: '{"error":"API key not found"}' };
+  if (trio === undefined) return { status: 404, body: errorBody('API key not found') };
   return trioAnswer(trio);
 }
 
@@ -317,9 +317,9 @@ function firstMissing(headers: readonly string[], names: readonly string[]): num
 
 /** A reason contains only header names and numbers, so nothing needs to be escaped. */
 function refuse2(reason: string): AuthRefused {
-  return { ok: false, status: 401, body: `{"error":"invalid_l2: ${reason}"}` };
+  return { ok: false, status: 401, body: `{"error":"invalid_l2: ${reason}","code":"INVALID_L2"}` };
 }
 
 function refuse1(status: 400 | 401, reason: string): AuthRefused {
-  return { ok: false, status, body: `{"error":"invalid_l1: ${reason}"}` };
+  return { ok: false, status, body: `{"error":"invalid_l1: ${reason}","code":"INVALID_L1"}` };
 }
