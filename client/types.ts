@@ -1308,6 +1308,15 @@ export const REFUSALS = {
   ],
   "CLOCK_NOT_IN_DOUBT": [
     "the clock is not in doubt"
+  ],
+  "UNAUTHORIZED": [
+    "unauthorized"
+  ],
+  "FORBIDDEN": [
+    "forbidden"
+  ],
+  "MISDIRECTED": [
+    "misdirected request"
   ]
 } as const;
 

@@ -112,6 +112,9 @@ export const REFUSALS = {
   RESUME_UNAVAILABLE: ['resume_unavailable'],
   // Of operators.
   CLOCK_NOT_IN_DOUBT: ['the clock is not in doubt'],
+  UNAUTHORIZED: ['unauthorized'],
+  FORBIDDEN: ['forbidden'],
+  MISDIRECTED: ['misdirected request'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type RefusalCode = keyof typeof REFUSALS;

@@ -160,7 +160,7 @@ for (const key of routes) {
 test('orders are told by number where they are too many to be read at all', async () => {
   const { reply } = await ask('POST /orders', `[${'{},'.repeat(99_999)}{}]`);
   const error = `Too many orders in payload: 100000, max allowed: ${ORDERS_MAX}`;
-  assert.deepEqual(reply.json, { error });
+  assert.deepEqual(reply.json, { error, code: 'TOO_MANY_ORDERS' });
 });
 
 test('ids of a cancel are refused by number too, however many', async () => {

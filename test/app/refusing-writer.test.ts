@@ -18,7 +18,7 @@ test('a writer that refuses answers every change of orders, and every heartbeat'
     ...orderHandlers(writer.lines, undefined),
     ...heartbeatHandlers(writer.openHeartbeats()),
   };
-  assert.equal(Object.keys(handlers).length, 8);
+  assert.equal(Object.keys(handlers).length, 9);
   for (const [route, handler] of Object.entries(handlers)) {
     for (const text of route.includes('heartbeats') ? [''] : BODIES) {
       const answers: string[] = [];
