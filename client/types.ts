@@ -1150,6 +1150,48 @@ export const REFUSALS = {
   "MARKET_NOT_CHANGED": [
     "market is already registered or cannot be changed so"
   ],
+  "NOT_ENOUGH_BALANCE": [
+    "not enough balance / allowance"
+  ],
+  "LEDGER_OFF": [
+    "this node has no ledger"
+  ],
+  "ID_REPEATED": [
+    "id was used before, with the same body"
+  ],
+  "ID_CONFLICT": [
+    "id was used before, with another body"
+  ],
+  "ID_TOO_OLD": [
+    "id is older than the oldest that is kept"
+  ],
+  "ID_INVALID": [
+    "id must begin with unix milliseconds, at most 300 s ahead"
+  ],
+  "AMOUNT_INVALID": [
+    "amount must be a whole number of micro-units from 1 to 2^53 - 1"
+  ],
+  "DEPOSITS_TOO_LARGE": [
+    "deposits less withdrawals would exceed 2^52 micro-units"
+  ],
+  "UNKNOWN_WALLET": [
+    "wallet is not known"
+  ],
+  "WALLET_SIGNS": [
+    "wallet has signed for itself"
+  ],
+  "MARKET_NOT_REGISTERED": [
+    "market is not registered"
+  ],
+  "MARKET_RESOLVED": [
+    "market has resolved"
+  ],
+  "PAYOUT_INVALID": [
+    "payout must be a whole number for each outcome, with a sum from 1 to 10000; all equal if void"
+  ],
+  "GROUP_HAS_WINNER": [
+    "another market of the group has resolved to its first outcome"
+  ],
   "INVALID_ORDER_PAYLOAD": [
     "Invalid order payload"
   ],
@@ -1334,10 +1376,25 @@ export interface Routes {
     body: undefined;
     answer: 'OK';
   };
+  'GET /health': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: 'OK';
+  };
+  'GET /healthz': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: 'OK';
+  };
   'GET /status': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
     answer: StatusAnswer;
+  };
+  'GET /gamma/status': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: 'OK';
   };
   'GET /time': {
     query: Readonly<Record<string, unknown>>;

@@ -10,6 +10,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { errorBody } from '../common/error-bodies.ts';
 import { isLoopback } from '../http/address.ts';
+import { listenError } from '../http/listening.ts';
 import {
   type HttpRequest,
   type HttpResponse,
@@ -86,10 +87,7 @@ export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
   });
   if (socket === false) {
     app.close();
-    throw new Error(
-      `cannot listen on ${options.host}:${options.port} (ADMIN_HOST, ADMIN_PORT): the port is taken, not ` +
-        'permitted, or the host is not ours; ADMIN_PORT=0 goes without',
-    );
+    throw await listenError(options.host, options.port, 'ADMIN_HOST, ADMIN_PORT');
   }
   return { port: uws.us_socket_local_port(socket), close: () => void app.close() };
 }

@@ -253,11 +253,7 @@ function resultsOf(results: ArrayLike<number>): Iterable<readonly [string, numbe
   return byText;
 }
 
-/** Reject reasons of cancels and of the node's own commands. */
-const OTHER_REJECT_REASONS: readonly number[] = [
-  RejectReason.orderNotFound,
-  RejectReason.marketRefused,
-];
+/** Those of cancels and of the node's own commands come after them. */
 const ORDER_REJECT_REASONS = Object.values(RejectReason).filter(
-  (rule) => !OTHER_REJECT_REASONS.includes(rule),
+  (rule) => rule < RejectReason.orderNotFound,
 );

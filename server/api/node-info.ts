@@ -196,6 +196,10 @@ export function infoHandlers(parts: InfoParts) {
   return {
     'GET /': ok,
     'GET /ok': ok,
+    'GET /health': ok,
+    'GET /healthz': ok,
+    'GET /gamma/status': ((context) =>
+      context.reply(200, 'OK', [['Content-Type', 'text/plain']])) as Handler<unknown>,
     'GET /status': ((context) => context.reply(200, status())) as Handler<unknown>,
     'GET /time': ((context) => context.reply(200, String(seconds()))) as Handler<unknown>,
     'GET /version': ((context) => context.reply(200, version)) as Handler<unknown>,

@@ -20,11 +20,13 @@ import { BookRenderer } from '../market-data/books.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
 import { Streams } from '../streams/streams.ts';
+import { DemoTraders } from './demo-traders.ts';
 import { lostKeys } from './lost-keys.ts';
 import { build, type CaughtUp, catchUp, open, recover } from './phases.ts';
 import type { Recovery } from './recovery.ts';
 import type { NodeOptions, RunningNode } from './running-node.ts';
 import { Start } from './start.ts';
+import { readDemo } from './startup-commands.ts';
 
 /** Starts a node on what is recovered; rejects with a clear Error when it must not run. */
 export async function assemble(options: NodeOptions, recovery: Recovery): Promise<RunningNode> {
@@ -51,6 +53,7 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   // Before the port closes: who cannot be heard any more must not lose anything.
   start.onClose(() => heartbeats.stop());
   writer.follow();
+  startDemoTraders(start, parts, server.port);
   const facts = (): NodeFacts => ({
     tables: t,
     isTaking: writer.isTaking(),
@@ -71,6 +74,24 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     acceptClock: () => clock.accept(),
     close: () => start.close(),
   };
+}
+
+/** Where the demo was loaded, and may be traded. */
+function startDemoTraders(start: Start, parts: CaughtUp, port: number): void {
+  const { catalog, separators, unwritable } = parts;
+  const { config, log } = start.options;
+  const { catalogSyncUrl, dataDir, demo, demoTraders } = config;
+  if (!demo || !demoTraders || catalogSyncUrl !== '' || unwritable !== undefined) return;
+  const nodeKey = openNodeKey(dataDir);
+  if (!nodeKey.ok) return;
+  const { markets } = readDemo();
+  const common = { config, separators, port, markets, log };
+  const traders = new DemoTraders({
+    ...common,
+    secret: nodeKey.key,
+    catalog: () => catalog.current,
+  });
+  start.onClose(() => traders.stop());
 }
 
 /** @param counts undefined where there is no admin listener to tell of them */

@@ -25,6 +25,8 @@ const NOT_READY = {
 } as const;
 type Status = keyof typeof NOT_READY | 'read-only' | 'ready';
 
+const LIVE = (): AdminAnswer => ({ status: 200, body: '{"status":"live"}' });
+
 export class NodeAdmin {
   private readonly config: Config;
   private readonly startedAt = Date.now();
@@ -52,7 +54,9 @@ export class NodeAdmin {
       port,
       token,
       handlers: {
-        '/live': () => ({ status: 200, body: '{"status":"live"}' }),
+        '/live': LIVE,
+        '/health': LIVE,
+        '/healthz': LIVE,
         '/ready': () => this.ready(),
         '/metrics': async () => {
           const diskFree = await this.diskFree();

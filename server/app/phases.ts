@@ -17,6 +17,7 @@ import { MarketInfos, marketStoryLookup } from '../catalog/market-info.ts';
 import { startSync } from '../catalog/sync-keeper.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
 import type { Config } from '../config/config.ts';
+import { InUse } from '../http/listening.ts';
 import { domainSeparator } from '../identity/eip712.ts';
 import { HistoryKeeper } from '../market-data/history-keeper.ts';
 import { TradesIndex } from '../market-data/trades-index.ts';
@@ -24,6 +25,7 @@ import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { PAUSES } from '../orders/pauses.ts';
 import type { OrderSeparators, Separators } from '../orders/prepare.ts';
 import type { Streams } from '../streams/streams.ts';
+import { DEMO_CONDITIONS } from './demo-catalog.ts';
 import type { Recovery } from './recovery.ts';
 import { refusingWriter } from './refusing-writer.ts';
 import { DERIVE_MS_MAX, OPEN_MS_MAX, type Start } from './start.ts';
@@ -54,7 +56,7 @@ export async function open(start: Start) {
     throw new Error(`DATA_DIR ${dataDir} cannot be made: ${(error as Error).message}`);
   }
   const lock = takeDirectoryLock(dataDir);
-  if (!lock.ok) throw new Error(lock.detail);
+  if (!lock.ok) throw new InUse(lock.detail);
   start.onClose(() => lock.release());
   if (lock.warning !== undefined) warn(lock.warning);
   const opening = openStores({ ...config, segmentBytes: config.logSegmentBytes, log: warn });
@@ -144,7 +146,14 @@ export async function catchUp(start: Start, built: Built) {
   signal?.throwIfAborted();
   const { catalogSyncSeconds: seconds, catalogSyncUrl: url } = config;
   if (unwritable === undefined && url !== '') {
-    const sync = startSync({ url, seconds, dataDir, durability, log });
+    const sync = startSync({
+      url,
+      seconds,
+      dataDir,
+      durability,
+      ownConditions: DEMO_CONDITIONS,
+      log,
+    });
     start.onClose(() => start.wait('the catalog sync to end', sync.close()));
   }
   await writer.expireDue();

@@ -24,13 +24,23 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   start: {
     does: 'runs the node; settings are environment variables (server/CONFIGURATION.md)',
     node: 'itself',
-    options: { '--no-demo': 'no demo catalog on a first start' },
+    options: {
+      '--port <number>': 'instead of PORT of the environment (3000)',
+      '--admin-port <number>': 'instead of ADMIN_PORT of the environment (3001)',
+      '--no-demo': 'no demo catalog on a first start',
+    },
     run: async () => (await import('./start-command.ts')).start,
   },
   'catalog import': {
     does: 'loads a catalog file (JSON: {tags, series, sites, events}) into DATA_DIR; - is standard input',
     node: 'shared',
     args: ['FILE'],
+    options: {
+      '--dry-run': 'says what it would do to markets and orders, and writes nothing',
+      '--merge': 'adds and replaces events, tags, series and sites by id, and leaves the rest',
+      '--strict': 'refuses a file with objects that would be left out or get no book',
+      '--force': 'removes more than a tenth of the markets, or more than 10 where that is more',
+    },
     run: async () => (await import('./catalog-commands.ts')).importing,
   },
   'catalog export': {
@@ -43,7 +53,13 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'pulls the catalog of another catalog API into DATA_DIR',
     node: 'shared',
     args: ['URL'],
+    options: { '--force': 'removes more markets than an import may without it' },
     run: async () => (await import('./catalog-commands.ts')).syncing,
+  },
+  'catalog schema': {
+    does: 'prints the JSON Schema of a catalog file, with an example',
+    node: 'any',
+    run: async () => (await import('./catalog-commands.ts')).schema,
   },
   'keys list': {
     does: 'API keys and read-only keys that were issued; no secret is shown',
@@ -129,7 +145,8 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'gives up a batch and all after it, where the log is damaged and there is no copy of it',
     node: 'stopped',
     args: ['SEQUENCE'],
-    run: async () => (await import('./data-commands.ts')).cut,
+    options: { '--force': 'also where the log is not damaged at this batch' },
+    run: async () => (await import('./data-commands.ts')).cutting,
   },
   'clock accept': {
     does: 'takes the clock of the machine for right, of which a node that runs says that it jumped',

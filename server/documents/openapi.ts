@@ -49,7 +49,7 @@ export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Prediction-market node',
+      title: 'prediction-market-node',
       version,
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },

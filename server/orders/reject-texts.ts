@@ -36,6 +36,20 @@ export const REJECT_TEXTS: Readonly<Record<Exclude<RejectReasonCode, 0>, string>
   [RejectReason.selfTrade]: REFUSALS.SELF_TRADE[0],
   [RejectReason.orderNotFound]: REFUSALS.ORDER_NOT_OPEN[0],
   [RejectReason.marketRefused]: REFUSALS.MARKET_NOT_CHANGED[0],
+  [RejectReason.notEnough]: REFUSALS.NOT_ENOUGH_BALANCE[0],
+  [RejectReason.ledgerOff]: REFUSALS.LEDGER_OFF[0],
+  [RejectReason.idRepeated]: REFUSALS.ID_REPEATED[0],
+  [RejectReason.idConflict]: REFUSALS.ID_CONFLICT[0],
+  [RejectReason.idTooOld]: REFUSALS.ID_TOO_OLD[0],
+  [RejectReason.idInvalid]: REFUSALS.ID_INVALID[0],
+  [RejectReason.amountInvalid]: REFUSALS.AMOUNT_INVALID[0],
+  [RejectReason.depositsTooLarge]: REFUSALS.DEPOSITS_TOO_LARGE[0],
+  [RejectReason.walletUnknown]: REFUSALS.UNKNOWN_WALLET[0],
+  [RejectReason.bindingConflict]: REFUSALS.WALLET_SIGNS[0],
+  [RejectReason.marketUnknown]: REFUSALS.MARKET_NOT_REGISTERED[0],
+  [RejectReason.marketResolved]: REFUSALS.MARKET_RESOLVED[0],
+  [RejectReason.payoutInvalid]: REFUSALS.PAYOUT_INVALID[0],
+  [RejectReason.groupHasWinner]: REFUSALS.GROUP_HAS_WINNER[0],
 };
 
 /** The texts of the other service that its bots look for, where they differ. */

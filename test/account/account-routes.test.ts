@@ -79,20 +79,18 @@ function refuses(reply: Reply, status: number, error: string): void {
   assert.deepEqual([reply.status, (reply.json as { error: string }).error], [status, error]);
 }
 
+function expiring(inSeconds: number): Terms {
+  const signed = { expiration: seconds(inSeconds) };
+  return { market: pair!, side: 'BUY', ticks: 2, shares: 5, type: 'GTD', signed };
+}
+
 const ids = {
   open: await placed(alice, { market: pair, side: 'BUY', ticks: 40, shares: 100 }),
   part: await placed(alice, { market: pair, side: 'SELL', ticks: 60, shares: 20 }),
   filled: await placed(alice, { market: pair, outcome: 1, side: 'BUY', ticks: 35, shares: 5 }),
   taker: '',
   killed: '',
-  expires: await placed(alice, {
-    market: pair,
-    side: 'BUY',
-    ticks: 2,
-    shares: 5,
-    type: 'GTD',
-    signed: { expiration: seconds(3) },
-  }),
+  dated: await placed(alice, expiring(600)),
   fine: await placed(alice, { market: other, side: 'BUY', ticks: 133, shares: 12.5 }),
 };
 ids.taker = await placed(bob, { market: pair, side: 'BUY', ticks: 65, shares: 15 });
@@ -146,14 +144,14 @@ test('open orders come in pages, newest first, by market, token, wallet and id',
   const all = await ordersOf(alice);
   assert.deepEqual(
     all.data.map(({ id }) => id),
-    [ids.fine, ids.expires, ids.open],
+    [ids.fine, ids.dated, ids.open],
   );
   assert.equal(all.next_cursor, 'LTE=');
   const found = async (query: string) => (await ordersOf(alice, query)).data.map(({ id }) => id);
   assert.deepEqual(await found(`?market=${other.conditionId.toUpperCase().replace('X', 'x')}`), [
     ids.fine,
   ]);
-  assert.deepEqual(await found(`?asset_id=${pair.tokenIds[0]}&market=`), [ids.expires, ids.open]);
+  assert.deepEqual(await found(`?asset_id=${pair.tokenIds[0]}&market=`), [ids.dated, ids.open]);
   assert.deepEqual(await found(`?asset_id=${pair.tokenIds[1]}`), []);
   assert.deepEqual(await found(`?asset_id=1&market=0x${'1'.repeat(64)}`), []);
   assert.deepEqual(await found(`?maker=${alice.address}&id=${ids.open}`), [ids.open]);
@@ -239,14 +237,15 @@ test('what is malformed is refused, and named', async () => {
 test('orders stay queryable after they have left memory, and after a kill', {
   skip: SHORT,
 }, async () => {
-  await until(async () => (await orderOf(alice, ids.expires)).status !== 'live');
+  const expires = await placed(alice, expiring(2));
+  await until(async () => (await orderOf(alice, expires)).status !== 'live');
   const before = new Map<string, OrderJson>();
-  for (const id of [ids.open, ids.part, ids.filled, ids.fine, ids.expires]) {
+  for (const id of [ids.open, ids.part, ids.filled, ids.fine, expires]) {
     before.set(id, await orderOf(alice, id));
   }
-  const { reason, status } = before.get(ids.expires)!;
+  const { reason, status } = before.get(expires)!;
   assert.deepEqual([status, reason], ['canceled', 'expired']);
-  assert(!(await ordersOf(alice)).data.some(({ id }) => id === ids.expires));
+  assert(!(await ordersOf(alice)).data.some(({ id }) => id === expires));
 
   // Ends of other orders push these out of memory, once their final states are on disk.
   const asks = Array.from({ length: 20 }, () =>

@@ -56,6 +56,8 @@ async function listening(
     token: '',
     handlers: {
       '/live': answering('{"status":"live"}'),
+      '/health': answering('{"status":"live"}'),
+      '/healthz': answering('{"status":"live"}'),
       '/ready': answering('{"status":"ready"}'),
       '/metrics': metrics,
       '/page/summary': answering('{}'),
@@ -130,7 +132,7 @@ test('a page of another site is refused, a navigation to the page is not', async
   const files = new Map([['/', { type: 'text/html', bytes: Buffer.from('<p>') }]]);
   const port = await listening(t, { files });
   const own = `http://127.0.0.1:${port}`;
-  for (const path of ['/live', '/ready', '/metrics', '/page/summary']) {
+  for (const path of ['/live', '/health', '/healthz', '/ready', '/metrics', '/page/summary']) {
     for (const site of ['cross-site', 'same-site']) {
       assert.equal((await ask(port, path, { 'Sec-Fetch-Site': site })).status, 403, path);
     }
@@ -218,6 +220,8 @@ test('a handler that fails is a 500, and is told in the log', async (t) => {
   const port = await listening(t, {
     handlers: {
       '/live': () => failing,
+      '/health': () => failing,
+      '/healthz': () => failing,
       '/ready': () => failing,
       '/metrics': () => failing,
       '/page/summary': () => Promise.reject(new Error('no such thing')),

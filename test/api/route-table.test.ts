@@ -58,6 +58,9 @@ const items = () => JSON.stringify([{ token_id: token }, { token_id: other }]);
 const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /': {},
   'GET /ok': {},
+  'GET /health': {},
+  'GET /healthz': {},
+  'GET /gamma/status': {},
   'GET /status': {},
   'GET /time': {},
   'GET /version': {},

@@ -83,6 +83,8 @@ test('idle connections that use up all files do not end the node', { skip }, asy
       alice.sign({ market, side: 'BUY', ticks: 10, shares: SHARES }),
     );
     const reply = await alice.ask(node, 'POST', '/orders', bodyOf(orders), connection);
+    // A slow machine: nothing was placed.
+    if (reply.text.includes('engine busy')) return post();
     if (reply.status !== 200) return reply;
     assert((reply.json as Result[]).every(({ success }) => success));
     taken += ORDERS;

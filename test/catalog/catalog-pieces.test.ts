@@ -1,8 +1,9 @@
 /** Long answers of the catalog are made in pieces, with turns of the event loop for others, and say the same. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import { generateCatalog } from '../../bench/catalog/catalog-generator.ts';
+import type { Route } from '../../server/http/http.ts';
 import { turnsOf } from '../common/turns.ts';
 import { serveCatalog } from './catalog-server.ts';
 
@@ -12,21 +13,23 @@ const PIECE_BYTES = 2 ** 18;
 
 type Listed = Record<string, { id: string }[]>;
 
-test('a long answer is made in as many turns as it has pieces', async (context) => {
+/** One server for all tests, with the turns that each answer took by its path and query. */
+async function served(context: TestContext) {
   const turns = new Map<string, number>();
-  const server = await serveCatalog(
-    generateCatalog(MARKETS, 'pieces'),
-    context,
-    undefined,
-    true,
-    (route) => ({
-      ...route,
-      run: async (context) => {
-        const { path, query } = context;
-        turns.set(`${path}?${query}`, (await turnsOf(Promise.resolve(route.run(context)))).turns);
-      },
-    }),
-  );
+  const counted = (route: Route): Route => ({
+    ...route,
+    run: async (context) => {
+      const { path, query } = context;
+      turns.set(`${path}?${query}`, (await turnsOf(Promise.resolve(route.run(context)))).turns);
+    },
+  });
+  const catalog = generateCatalog(MARKETS, 'pieces');
+  return { server: await serveCatalog(catalog, context, undefined, true, counted), turns };
+}
+
+type Served = Awaited<ReturnType<typeof served>>;
+
+async function isInPieces({ server, turns }: Served): Promise<void> {
   for (const path of [
     '/events/keyset?limit=500',
     '/events?limit=500',
@@ -42,10 +45,9 @@ test('a long answer is made in as many turns as it has pieces', async (context) 
     const least = Math.floor(body.length / (PIECE_BYTES + 2 ** 16)) - 1;
     assert(turns.get(path)! >= least, `${path}: ${turns.get(path)} turns of ${least}`);
   }
-});
+}
 
-test('pages in pieces list what short pages list, and go on where they end', async (context) => {
-  const server = await serveCatalog(generateCatalog(MARKETS, 'pages'), context, undefined, true);
+async function listsTheSame({ server }: Served): Promise<void> {
   for (const kind of ['events', 'markets']) {
     const pages = async (limit: number): Promise<unknown[]> => {
       const objects: unknown[] = [];
@@ -68,10 +70,9 @@ test('pages in pieces list what short pages list, and go on where they end', asy
     }
   };
   assert.deepEqual(await listed(500), await listed(20));
-});
+}
 
-test('many at a time each get their own answer, compressed and tagged as a short one is', async (context) => {
-  const server = await serveCatalog(generateCatalog(MARKETS, 'many'), context, undefined, true);
+async function servesManyAtATime({ server }: Served): Promise<void> {
   const paths = ['/events?limit=500', '/events?limit=500&offset=7', '/series', '/events?limit=3'];
   const alone = await Promise.all(paths.map((path) => server.json(path)));
   const requested = Array.from({ length: 12 }, (_, i) => paths[i % paths.length]!);
@@ -86,10 +87,9 @@ test('many at a time each get their own answer, compressed and tagged as a short
   const long = await server.ask(paths[0]!);
   const etag = long.headers.get('etag')!;
   assert.equal((await server.ask(paths[0]!, `If-None-Match: ${etag}`)).status, 304);
-});
+}
 
-test('a caller that disconnects while an answer is made costs no more work; others are answered', async (context) => {
-  const server = await serveCatalog(generateCatalog(MARKETS, 'gone'), context, undefined, true);
+async function survivesLeavers({ server }: Served): Promise<void> {
   for (let round = 0; round < 5; round++) {
     const socket = connect(server.port, '127.0.0.1');
     socket.write('GET /events?limit=500 HTTP/1.1\r\nHost: node\r\n\r\n');
@@ -98,4 +98,18 @@ test('a caller that disconnects while an answer is made costs no more work; othe
   }
   assert.equal((await server.ask('/events?limit=2')).status, 200);
   assert.deepEqual(server.log, []);
+}
+
+test('long answers of the catalog', async (context) => {
+  const stage = await served(context);
+  for (const [name, run] of Object.entries({
+    'a long answer is made in as many turns as it has pieces': isInPieces,
+    'pages in pieces list what short pages list, and go on where they end': listsTheSame,
+    'many at a time each get their own answer, compressed and tagged as a short one is':
+      servesManyAtATime,
+    'a caller that disconnects while an answer is made costs no more work; others are answered':
+      survivesLeavers,
+  })) {
+    await context.test(name, () => run(stage));
+  }
 });

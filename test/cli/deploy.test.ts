@@ -11,6 +11,7 @@ import { parse } from 'yaml';
 import { METRICS } from '../../server/admin/metric-table.ts';
 import { COMMANDS } from '../../server/cli/commands.ts';
 import { readConfig } from '../../server/config/config.ts';
+import { freePort, get, TestNode, temporaryDirectory } from '../common/node-harness.ts';
 import { ROOT } from '../common/root.ts';
 
 const FOLDER = join(ROOT, 'server/deploy');
@@ -77,12 +78,38 @@ test('the Dockerfile copies what there is, and runs a command of the program as 
     }
   }
   for (const instruction of of('FROM'))
-    assert.match(wordsOf(instruction)[0]!, /^node:20-bookworm-slim$/);
+    assert.match(wordsOf(instruction)[0]!, /^node:24-bookworm-slim$/);
   assert.deepEqual(last('USER'), ['node']);
   const [command = ''] = JSON.parse(last('CMD').join(' ')) as string[];
   assert(Object.hasOwn(COMMANDS, command));
   assert.match(last('HEALTHCHECK').join(' '), /\/ready/);
   assert(read('Dockerfile').includes('/app/dist/node/server/cli/cli.js'));
+});
+
+test('the documented line of docker run starts a node whose page is reached through its port', async () => {
+  const line = /^docker run ([\s\S]*?[^\\])\n/m.exec(read('README.md'))![1]!;
+  const given = Object.fromEntries(
+    [...line.matchAll(/-e (\w+)=/g)].map(([, name]) => [name, 'x'.repeat(64)]),
+  );
+  const image = DockerfileParser.parse(read('Dockerfile')).getENVs();
+  const pairs = image.flatMap((env) => env.getProperties());
+  const set = Object.fromEntries(pairs.map((pair) => [pair.getName(), pair.getValue() ?? '']));
+  const published = [...line.matchAll(/-p 127\.0\.0\.1:(\d+):\1/g)].map(([, port]) => Number(port));
+  const config = readConfig({ ...set, ...given }, [], 2);
+  assert(config.ok, JSON.stringify(config));
+  const { adminHost, adminPort, host, port } = config.config;
+  assert.deepEqual([host, adminHost], ['0.0.0.0', '0.0.0.0']);
+  assert.deepEqual(published, [port, adminPort]);
+  const ports = { PORT: '0', ADMIN_PORT: String(await freePort()) };
+  const node = await TestNode.start(temporaryDirectory(), {
+    HOST: host,
+    ADMIN_HOST: adminHost,
+    ...given,
+    ...ports,
+  });
+  const page = await get({ port: Number(ports.ADMIN_PORT) }, '/');
+  assert.equal(page.status, 200);
+  await node.stop();
 });
 
 /** Series that prom-client and Prometheus bring, beside those of the table. */

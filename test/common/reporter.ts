@@ -106,7 +106,7 @@ function suiteLine({ details, file = '' }: TestEvent['data']): string {
 
 function shown(error: TestError | undefined): string {
   const cause = error?.cause ?? error;
-  return typeof cause === 'string' ? cause : inspect(cause, { depth: 8, maxStringLength: 20_000 });
+  return typeof cause === 'string' ? cause : inspect(cause, { depth: 8, maxStringLength: 1_000 });
 }
 
 export default async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {

@@ -158,7 +158,10 @@ test('rows of orders and ladders are used again, and room is asked for, not foun
   assert(!core.hasRoom(2), 'the ladder is taken');
   const second = core.rest(1, Side.ask, 5, 5, 0);
   assert(!core.hasRoom(1), 'two orders rest');
-  assert.throws(() => core.rest(1, Side.ask, 6, 5, 0), /broken: who lets an order rest/);
+  assert.throws(
+    () => core.rest(1, Side.ask, 6, 5, 0),
+    /broken: the caller of rest\(\) has checked for room/,
+  );
   core.cancel(first);
   assert.throws(() => core.cancel(first), /broken: what is cancelled rests/);
   core.cancel(second);

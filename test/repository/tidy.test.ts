@@ -98,8 +98,9 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   engine: {
     book: [],
     tables: ['book'],
-    orders: ['', 'book', 'tables'],
-    markets: ['', 'book', 'tables', 'orders'],
+    ledger: ['', 'book', 'tables'],
+    orders: ['', 'book', 'tables', 'ledger'],
+    markets: ['', 'book', 'tables', 'ledger', 'orders'],
   },
   storage: {
     files: [],
@@ -496,6 +497,16 @@ const PUBLIC = ['client/client.ts', 'engine/simulator.ts', 'engine/book/matching
 
 /** Exports that no product file imports, and why they are exported. */
 const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
+  'engine/ledger/reads.ts cashReserved': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts cashTotal': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts marketCollateral': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts nextResolving': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts positionToken': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts positionsOf': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts requestAnswer': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts sharesReserved': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts sharesTotal': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts venueShares': 'routes of the ledger will read it',
   'server/catalog/search-index.ts buildSearchIndex':
     'benchmarks and tests search without a catalog',
   'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test pairs it with a hash of what is stored',
