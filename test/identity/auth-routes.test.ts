@@ -156,7 +156,10 @@ test('level 1 issues one trio a nonce, derives it again, and names what is wrong
       ...change,
     });
   const unknown = await ask('GET', '/auth/derive-api-key', '7');
-  assert.deepEqual([unknown.status, unknown.json], [404, { error: 'API key not found' }]);
+  assert.deepEqual(
+    [unknown.status, unknown.json],
+    [404, { error: 'API key not found', code: 'UNKNOWN_API_KEY' }],
+  );
   const issued = await ask('POST', '/auth/api-key', '7');
   assert.equal(issued.status, 200);
   assert.deepEqual(Object.keys(issued.json as object), ['apiKey', 'secret', 'passphrase']);

@@ -371,7 +371,7 @@ test('a level-1 timestamp is fresh within the same skew', () => {
 
 test('issuing is idempotent, deriving finds what was issued, and the trio works', async () => {
   const on = auth();
-  const notFound = { status: 404, body: '{"error":"API key not found"}' };
+  const notFound = { status: 404, body: '{"error":"API key not found","code":"UNKNOWN_API_KEY"}' };
   assert.deepEqual(deriveKey(on, owner(on, first())), notFound);
   const answer = await issueKey(on, owner(on, first()));
   assert.equal(answer.status, 200);
@@ -391,6 +391,9 @@ test('issuing is idempotent, deriving finds what was issued, and the trio works'
 test('a key that cannot be stored answers 503 and is not known', async () => {
   const on = auth('SERVICE', { ...memory, put: () => Promise.reject(new Error('disk full')) });
   const answer = await issueKey(on, owner(on, first()));
-  assert.deepEqual(answer, { status: 503, body: '{"error":"journal unavailable"}' });
+  assert.deepEqual(answer, {
+    status: 503,
+    body: '{"error":"journal unavailable","code":"JOURNAL_UNAVAILABLE"}',
+  });
   assert.equal(deriveKey(on, owner(on, first())).status, 404);
 });

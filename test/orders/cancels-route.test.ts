@@ -41,7 +41,7 @@ async function refusal(path: string, body: string): Promise<unknown> {
 }
 
 function misshapen(detail: string): object {
-  return { error: 'Invalid order payload', detail };
+  return { error: 'Invalid order payload', detail, code: 'INVALID_ORDER_PAYLOAD' };
 }
 
 async function statusOf(trader: Trader, order: Signed): Promise<string | undefined> {

@@ -122,7 +122,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     portfolio: ['common', 'http', 'market-data'],
     streams: ['common', 'http', 'identity', 'market-data', 'orders'],
     catalog: ['common', 'http', 'market-data', 'orders'],
-    admin: ['account', 'common', 'documents', 'http', 'identity', 'orders'],
+    admin: ['account', 'common', 'documents', 'http', 'identity', 'market-data', 'orders'],
     documents: ['common', 'http'],
     config: ['common', 'http', 'identity'],
     api: [
@@ -152,17 +152,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'orders',
       'streams',
     ],
-    cli: [
-      'account',
-      'admin',
-      'app',
-      'catalog',
-      'common',
-      'config',
-      'http',
-      'identity',
-      'market-data',
-    ],
+    cli: ['admin', 'app', 'catalog', 'common', 'config', 'http', 'identity', 'market-data'],
   },
   bench: {
     common: [],
