@@ -120,10 +120,11 @@ function serveRow(
       },
     };
   }
+  const accept = (row.media?.length ?? 0) > 1 ? ['accept'] : [];
   const isLevel1 = row.access === 'level1';
   return {
     ...route,
-    headers: isLevel1 ? level1Headers(prefix) : headers2,
+    headers: [...(isLevel1 ? level1Headers(prefix) : headers2), ...accept],
     run: (context) => {
       const failed = parts.proofs.admit(context);
       if (failed === undefined) return undefined;
