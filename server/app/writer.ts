@@ -164,6 +164,7 @@ function workerSetup(
     maxBatchOrders: config.maxBatchOrders,
     parse: { resolvesCondition: config.resolveConditionId, orderVersion: config.orderVersion },
     orderTexts: config.orderTexts,
+    resultCodes: config.resultCodes,
     replaysDuplicates: config.duplicateOrders === 'replay',
     dataDir: config.dataDir,
     measures: config.adminPort !== 0,
@@ -192,7 +193,7 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
   const { start, stores, tables } = o;
   const { config, log } = start.options;
   const { follower, meters, pool, room, sequencer, slots } = parts;
-  const lines = new CallerLines(sequencer, config.engineQueue);
+  const lines = new CallerLines(sequencer, config.engineQueue, config.resultCodes);
   const whenBatchesDone = (callback: () => void): void => sequencer.whenBatchesDone(callback);
   return {
     engine: { memory: tables.memory, sequencer },

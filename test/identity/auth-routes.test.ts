@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { level1 } from '../../client/credentials.ts';
 import { Wallet } from '../../client/wallet.ts';
+import { refusalCode } from '../../server/common/error-bodies.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   get,
@@ -179,7 +180,7 @@ test('level 1 issues one trio a nonce, derives it again, and names what is wrong
   ];
   for (const [change, status, error] of refusals) {
     const reply = await ask('POST', '/auth/api-key', '7', change);
-    assert.deepEqual([reply.status, reply.json], [status, { error }]);
+    assert.deepEqual([reply.status, reply.json], [status, { error, code: refusalCode(error) }]);
   }
 });
 

@@ -64,7 +64,11 @@ function check(on: Auth, trio: ApiKey, sent: Sent = {}, timestamp = String(NOW))
 }
 
 function refused2(reason: string) {
-  return { ok: false, status: 401, body: JSON.stringify({ error: `invalid_l2: ${reason}` }) };
+  return {
+    ok: false,
+    status: 401,
+    body: JSON.stringify({ error: `invalid_l2: ${reason}`, code: 'INVALID_L2' }),
+  };
 }
 
 function sign(trio: ApiKey, text: string): Buffer {
@@ -314,7 +318,11 @@ function first(
 }
 
 function refused1(status: number, reason: string) {
-  return { ok: false, status, body: JSON.stringify({ error: `invalid_l1: ${reason}` }) };
+  return {
+    ok: false,
+    status,
+    body: JSON.stringify({ error: `invalid_l1: ${reason}`, code: 'INVALID_L1' }),
+  };
 }
 
 test('a wallet’s signature names its address and nonce', () => {

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { Agent } from 'node:http';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { refusalCode } from '../../server/common/error-bodies.ts';
 import {
   type BookJson,
   book,
@@ -190,7 +191,11 @@ test('trades name an unknown field, then a bad value, and refuse strangers befor
   ];
   for (const [path, status, error] of cases) {
     const reply = await get(node, path);
-    assert.deepEqual([reply.status, reply.json], [status, { error }], path);
+    assert.deepEqual(
+      [reply.status, reply.json],
+      [status, { error, code: refusalCode(error) }],
+      path,
+    );
   }
   const stranger = { 'X-Forwarded-For': `${ALLOWED}, 203.0.113.9` };
   // Live activity has the same rows under other names.
@@ -237,7 +242,7 @@ test('a bad body, an unknown route and a wrong method are answered in JSON', asy
       [many, 'Payload exceeds the limit'],
     ] as const) {
       const reply = await send(node, 'POST', path, {}, body);
-      assert.deepEqual([reply.status, reply.json], [400, { error }]);
+      assert.deepEqual([reply.status, reply.json], [400, { error, code: refusalCode(error) }]);
     }
     assert.deepEqual((await send(node, 'POST', path, {}, '[]')).json, []);
     const wrong = await get(node, path);
