@@ -24,24 +24,12 @@ import {
 } from '../../storage/projection/reader.ts';
 import type { NumberedEntry } from '../../storage/projection/statements.ts';
 import { verifyDerived, verifyProjections } from '../../storage/projection/verify-derived.ts';
-import type { Random } from '../common/random.ts';
-import type { LoggedBatch } from '../engine/engine-driver.ts';
-import { LedgerDuel, WITH_LEDGER } from '../engine/ledger-duel.ts';
-import { LedgerStream } from '../engine/ledger-stream.ts';
+import { WITH_LEDGER } from '../engine/ledger-duel.ts';
 import { Pair } from './follower-stage.ts';
-import { seeded } from './stored-exchange.ts';
+import { ledgerDay, seeded } from './stored-exchange.ts';
 
 const COMMANDS = 2_500;
 const QUICK = { durability: 'committed', readOnly: false } as const;
-
-function ledgerDay(random: Random): readonly LoggedBatch[] {
-  const duel = new LedgerDuel();
-  const stream = new LedgerStream(random);
-  for (let i = 0; i < COMMANDS; i++) duel.step(stream.next());
-  for (const command of stream.last()) duel.step(command);
-  duel.driver.close();
-  return duel.driver.logged;
-}
 
 /** All entries of a wallet, the newest first, read in pages. */
 function statement(reader: StatementsReader, account: number, page: number): NumberedEntry[] {
@@ -109,7 +97,7 @@ function start(t: TestContext): Pair {
 
 test('statements add up to the totals of the engine, over restarts in the middle', (t) =>
   seeded(async (random) => {
-    const day = ledgerDay(random);
+    const day = ledgerDay(random, COMMANDS);
     const pair = start(t);
     for (let at = 0; at < day.length; ) {
       const end = Math.min(day.length, at + 1 + random.below(day.length / 3));
@@ -135,7 +123,7 @@ test('statements add up to the totals of the engine, over restarts in the middle
 
 test('of statements nothing is lost when the log is trimmed and the projections are gone', (t) =>
   seeded(async (random) => {
-    const day = ledgerDay(random);
+    const day = ledgerDay(random, COMMANDS);
     const half = Math.floor(day.length / 2);
     const pair = start(t);
     await pair.go(day.slice(0, half));
@@ -165,7 +153,7 @@ test('of statements nothing is lost when the log is trimmed and the projections 
 test('a damaged entry of a statement has all of them made again', (t) =>
   seeded(async (random) => {
     const pair = start(t);
-    await pair.go(ledgerDay(random));
+    await pair.go(ledgerDay(random, COMMANDS));
     pair.settle();
     const projections = new Projections(pair.dataDir, QUICK);
     const table = openTable(projections.root, 'statements');
