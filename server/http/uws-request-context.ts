@@ -55,6 +55,7 @@ export class UwsRequestContext implements RequestContext {
   readonly parameters: readonly string[];
   readonly headers: readonly string[] = NO_TEXTS;
   aborted = false;
+  isOverLimit = false;
   private readonly server: ServerState;
   private readonly route: Route;
   private readonly counts: Float64Array | undefined;
@@ -214,6 +215,7 @@ export class UwsRequestContext implements RequestContext {
   }
 
   limitedBy(decision: RateDecision): Headers {
+    this.isOverLimit = true;
     const { now, rateHeaders } = this.server;
     this.limitLines = rateHeaders.linesOf(decision);
     this.remaining = 0;

@@ -1,15 +1,18 @@
 /** Bodies on their way: how much of them is held, of a caller and of all, and who is refused beyond it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestContext } from '../../server/http/http.ts';
 import { RateLimiter } from '../../server/http/rate-limiter.ts';
 import { effectiveCaps } from '../../server/http/rate-limits.ts';
 import { Client, post, route, serve } from '../common/http-client.ts';
 import { send, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
+import { Trader } from '../common/traders.ts';
 
 const MIB = 2 ** 20;
 /** Of one caller, before its long bodies are refused. */
 const BODIES_HASHED = 16;
+const REFUSED_MS_MAX = 30_000;
 const BODY = 100_000;
 const BODIES_OF_CALLER = 2;
 const BODIES_OF_ALL = 3;
@@ -68,13 +71,38 @@ test('who sent long bodies under wrong credentials is refused before the next on
   for (let i = 0; i < BODIES_HASHED; i++) {
     assert.equal((await send(node, 'POST', '/orders', headers, body)).status, 401);
   }
+  await refusesHead(node, headers);
+});
+
+test('who goes on with long batches beyond the orders of its key is refused likewise', async (t) => {
+  const node = await TestNode.start(temporaryDirectory(), {
+    RATE_LIMITS: 'on',
+    ORDERS_PER_10S: '1',
+  });
+  t.after(() => node.stop());
+  const trader = await Trader.join(node, 'alice');
+  const two = '[{},{}';
+  const body = `${two}${' '.repeat(MIB - two.length - 1)}]`;
+  for (let i = 0; i < BODIES_HASHED; i++) {
+    const { headers, status } = await trader.postText(node, body);
+    assert.deepEqual([status, headers['x-ratelimit-limit']], [429, '1']);
+  }
+  await refusesHead(node, trader.headers(body));
+  assert.equal((await trader.postText(node, '[{}]')).status, 400, 'a short batch is taken');
+});
+
+/** A long body is answered 429 before any of it was sent. */
+async function refusesHead(
+  node: TestNode,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `POST /orders HTTP/1.1\r\nHost: node\r\n${lines.join('')}`;
   const refused = new Client(node.port).send(`${head}Content-Length: ${MIB}\r\n\r\n`);
-  const answer = await refused.answer();
-  assert.deepEqual([answer.status, answer.headers.get('connection')], [429, 'close']);
+  const answer = await Promise.race([refused.answer(), sleep(REFUSED_MS_MAX, undefined)]);
+  assert.deepEqual([answer?.status, answer?.headers.get('connection')], [429, 'close']);
   await refused.closed;
-});
+}
 
 test('a long body is refused before it is sent where its caller may send none', async (t) => {
   const longRefused = (): [string, string][] => [['Retry-After', '7']];
