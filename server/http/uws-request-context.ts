@@ -252,6 +252,8 @@ export class UwsRequestContext implements RequestContext {
       else if (!this.answered) {
         this.arriving ??= new RequestBody(bodyBytesMax, declared, server.bodies.of(this.counted()));
         const refusal = this.arriving.add(chunk, isLast);
+        if (isLast || refusal !== undefined) server.bodyTurns.ended(this.response);
+        else server.bodyTurns.received(this.response, chunk.byteLength);
         if (refusal === 413) {
           discard = this.refuseBody();
           discard(chunk.byteLength, isLast);
@@ -417,6 +419,7 @@ export class UwsRequestContext implements RequestContext {
 
   private abort(): void {
     this.aborted = true;
+    if (this.arriving !== undefined) this.server.bodyTurns.gone(this.response);
     this.finish();
   }
 
